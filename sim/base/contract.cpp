@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/base/contract.hpp"
+
+#include <fmt/format.h>
+
+namespace gradway {
+
+void violate(const char* what, const std::source_location& place) {
+  throw ContractViolation{fmt::format("{} ({}:{})", what, place.function_name(), place.line())};
+}
+
+}  // namespace gradway
