@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <set>
+
+#include <fmt/format.h>
+
+#include "sim/base/nearest.hpp"
+#include "sim/platform/builder.hpp"
+#include "sim/platform/description.hpp"
+#include "sim/platform/generate.hpp"
+
+namespace gradway {
+namespace {
+
+/// Adds the nodes of a written platform one by one; collects what is wrong with the first (all are alike).
+class NodeBuilder {
+ public:
+  NodeBuilder(const BuiltPlatform& hardware, const Gpu& gpu, PlatformBuilder& builder)
+      : node_{hardware.node}, gpu_{gpu}, builder_{builder}, several_{hardware.nodes > 1} {}
+
+  void add(int number) {
+    prefix_ = several_ ? fmt::format("node{}.", number) : "";
+    number_ = number;
+    known_.clear();
+    where_.clear();
+    linked_.clear();
+    for (int i = 0; i < node_.gpus; ++i) {
+      const auto id = add_device(fmt::format("gpu{}", i), {}, DeviceKind::gpu);
+      if (id) builder_.add_gpu(*id, gpu_);
+    }
+    for (const auto& socket : node_.sockets) {
+      for (const auto id : add_devices(socket.name, DeviceKind::socket)) {
+        builder_.add_memory(id, socket.memory_bandwidth);
+      }
+    }
+    for (const auto& pattern : node_.root_complexes) add_devices(pattern, DeviceKind::root_complex);
+    for (const auto& pattern : node_.pcie_switches) add_devices(pattern, DeviceKind::pcie_switch);
+    for (const auto& pattern : node_.nvswitches) add_devices(pattern, DeviceKind::nvswitch);
+    for (const auto& pattern : node_.nics) add_devices(pattern, DeviceKind::nic);
+    for (const auto& link : node_.links) connect(link);
+    find_loose_ends();
+    if (!problems_.empty()) throw ConfigError{problems_};
+  }
+
+ private:
+  std::optional<DeviceId> add_device(const std::string& name, const Where& where, DeviceKind kind) {
+    const auto id = builder_.add_device(prefix_ + name, kind, number_);
+    if (!id) {
+      problems_.push_back(
+          {where, fmt::format("the name '{}' is taken", name), {}, "each part of a node needs its own name"});
+      return std::nullopt;
+    }
+    known_.push_back(name);
+    where_.push_back(where);
+    return id;
+  }
+
+  std::vector<DeviceId> add_devices(const NamePattern& pattern, DeviceKind kind) {
+    std::vector<DeviceId> added;
+    for (const auto& name : expand(pattern)) {
+      if (const auto id = add_device(name, pattern.where, kind)) added.push_back(*id);
+    }
+    return added;
+  }
+
+  std::vector<DeviceId> find(const NamePattern& pattern) {
+    std::vector<DeviceId> found;
+    for (const auto& name : expand(pattern)) {
+      if (const auto id = builder_.find(prefix_ + name)) {
+        found.push_back(*id);
+        linked_.insert(name);
+      } else {
+        problems_.push_back(
+            {pattern.where, fmt::format("the node has no part '{}'", name), {}, suggestion(name, known_)});
+        return {};
+      }
+    }
+    return found;
+  }
+
+  void connect(const LinkDescription& link) {
+    const auto from = find(link.from);
+    const auto to = find(link.to);
+    if (from.empty() || to.empty()) return;
+    if (from.size() != to.size() && from.size() != 1 && to.size() != 1) {
+      problems_.push_back({link.where,
+                           fmt::format("'{}' has {} names and '{}' has {}: they do not pair up",
+                                       link.from.text, from.size(), link.to.text, to.size()),
+                           {},
+                           "give both ends the same number of names, or one end a single one"});
+      return;
+    }
+    for (std::size_t i = 0; i < std::max(from.size(), to.size()); ++i) {
+      const auto a = from[from.size() == 1 ? 0 : i];
+      const auto b = to[to.size() == 1 ? 0 : i];
+      if (a == b) {
+        problems_.push_back({link.where,
+                             fmt::format("'{}' is linked to itself", builder_.platform().device(a).name),
+                             {},
+                             ""});
+        return;
+      }
+      builder_.connect(a, b, link.kind, {link.forward, link.backward, link.latency, link.count});
+    }
+  }
+
+  void find_loose_ends() {
+    if (known_.size() == 1) return;
+    for (std::size_t i = 0; i < known_.size(); ++i) {
+      if (linked_.contains(known_[i])) continue;
+      problems_.push_back({where_[i],
+                           fmt::format("no link reaches '{}'", known_[i]),
+                           {},
+                           "add it to 'links', or leave it out"});
+    }
+  }
+
+  const NodeDescription& node_;
+  const Gpu& gpu_;
+  PlatformBuilder& builder_;
+  bool several_;
+  int number_ = 0;
+  std::string prefix_;
+  std::vector<std::string> known_;
+  std::vector<Where> where_;
+  std::set<std::string> linked_;
+  std::vector<Problem> problems_;
+};
+
+void add_fabric(const FabricDescription& fabric, int nodes, PlatformBuilder& builder) {
+  using Kind = FabricDescription::Kind;
+  std::vector<DeviceId> spines;
+  if (fabric.kind == Kind::leaf_spine) {
+    for (int s = 0; s < fabric.spines; ++s) {
+      spines.push_back(*builder.add_device(fmt::format("spine{}", s), DeviceKind::fabric_switch, -1));
+    }
+  }
+  const auto per_leaf = fabric.kind == Kind::star ? nodes : fabric.nodes_per_leaf;
+  std::vector<DeviceId> leaves;
+  for (int first = 0; first < nodes; first += per_leaf) {
+    const auto name =
+        fabric.kind == Kind::star ? std::string{"fabric"} : fmt::format("leaf{}", first / per_leaf);
+    leaves.push_back(*builder.add_device(name, DeviceKind::fabric_switch, -1));
+    for (const auto spine : spines) {
+      builder.connect(leaves.back(), spine, LinkKind::network,
+                      {fabric.uplink_bandwidth, fabric.uplink_bandwidth, fabric.latency, 1});
+    }
+  }
+  const auto devices = builder.platform().devices;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    if (devices[i].kind != DeviceKind::nic) continue;
+    builder.connect(DeviceId{i}, leaves[static_cast<std::size_t>(devices[i].node / per_leaf)],
+                    LinkKind::network, {fabric.bandwidth, fabric.bandwidth, fabric.latency, 1});
+  }
+}
+
+void build(const BuiltPlatform& hardware, const PlatformDescription& description, const Gpu& gpu,
+           PlatformBuilder& builder) {
+  if (hardware.nodes > 1 && hardware.node.nics.empty()) {
+    throw ConfigError{{hardware.fabric ? hardware.fabric->where : description.where,
+                       fmt::format("{} nodes, but a node has no NIC", hardware.nodes),
+                       {},
+                       "list the node's 'nics' and link them to its PCIe tree"}};
+  }
+  NodeBuilder nodes{hardware, gpu, builder};
+  for (int number = 0; number < hardware.nodes; ++number) nodes.add(number);
+  if (hardware.fabric) add_fabric(*hardware.fabric, hardware.nodes, builder);
+  builder.platform().nodes = hardware.nodes;
+}
+
+}  // namespace
+
+Platform build_platform(const PlatformDescription& description, const Gpu& gpu, int ranks) {
+  PlatformBuilder builder;
+  if (const auto* made_up = std::get_if<GeneratedPlatform>(&description.hardware)) {
+    generate(*made_up, gpu, ranks, builder);
+  } else {
+    build(std::get<BuiltPlatform>(description.hardware), description, gpu, builder);
+  }
+  auto platform = std::move(builder.platform());
+  platform.name = description.name;
+  platform.source = description.source;
+  platform.price = description.price;
+  platform.collectives = description.collectives;
+  platform.amd_cpu = description.amd_cpu;
+  platform.pageable_copy_rate = description.pageable_copy_rate;
+  return platform;
+}
+
+}  // namespace gradway

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/platform/generate.hpp"
+
+#include <fmt/format.h>
+
+namespace gradway {
+namespace {
+
+using Topology = GeneratedPlatform::Topology;
+
+void add_ring(PlatformBuilder& builder, const PlatformBuilder::Rates& rates) {
+  const auto gpus = builder.platform().gpus;
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    const auto next = (i + 1) % gpus.size();
+    const bool both_ways_stand_already = gpus.size() == 2 && i == 1;
+    if (next != i && !both_ways_stand_already) builder.connect(gpus[i], gpus[next], LinkKind::nvlink, rates);
+  }
+}
+
+void add_star(PlatformBuilder& builder, const PlatformBuilder::Rates& rates) {
+  const auto hub = *builder.add_device("switch", DeviceKind::fabric_switch, -1);
+  for (const auto gpu : builder.platform().gpus) builder.connect(gpu, hub, LinkKind::network, rates);
+}
+
+void add_leaf_spine(const GeneratedPlatform& made_up, PlatformBuilder& builder,
+                    const PlatformBuilder::Rates& rates) {
+  const auto gpus = builder.platform().gpus;
+  const auto per_leaf = static_cast<std::size_t>(made_up.gpus_per_leaf);
+  std::vector<DeviceId> spines;
+  for (int s = 0; s < made_up.spines; ++s) {
+    spines.push_back(*builder.add_device(fmt::format("spine{}", s), DeviceKind::fabric_switch, -1));
+  }
+  for (std::size_t first = 0; first < gpus.size(); first += per_leaf) {
+    const auto leaf =
+        *builder.add_device(fmt::format("leaf{}", first / per_leaf), DeviceKind::fabric_switch, -1);
+    for (auto i = first; i < std::min(first + per_leaf, gpus.size()); ++i) {
+      builder.connect(gpus[i], leaf, LinkKind::network, rates);
+    }
+    for (const auto spine : spines) {
+      builder.connect(leaf, spine, LinkKind::network,
+                      {made_up.uplink_bandwidth, made_up.uplink_bandwidth, made_up.latency, 1});
+    }
+  }
+}
+
+}  // namespace
+
+void generate(const GeneratedPlatform& made_up, const Gpu& gpu, int ranks, PlatformBuilder& builder) {
+  for (int rank = 0; rank < ranks; ++rank) {
+    builder.add_gpu(*builder.add_device(fmt::format("gpu{}", rank), DeviceKind::gpu, 0), gpu);
+  }
+  const PlatformBuilder::Rates rates{made_up.bandwidth, made_up.bandwidth, made_up.latency, 1};
+  switch (made_up.topology) {
+    case Topology::ring:
+      return add_ring(builder, rates);
+    case Topology::star:
+      return add_star(builder, rates);
+    case Topology::leaf_spine:
+      return add_leaf_spine(made_up, builder, rates);
+  }
+}
+
+}  // namespace gradway

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+
+#include "sim/base/units.hpp"
+
+namespace gradway {
+
+/// The arithmetic of matrix products. Parameters and gradients stay fp32 in all of them (autocast).
+enum class Precision { fp32, tf32, bf16, fp16 };
+constexpr std::size_t precision_count = 4;
+
+/// A GPU as its datasheet and published measurements say.
+struct Gpu {
+  std::string name;  ///< file name without its ending, for example "l40s"
+  std::string source;
+  bool ideal = false;          ///< kernels without an explicit time cost nothing; for analysis
+  int compute_capability = 0;  ///< 89 for 8.9
+  Bytes memory{};              ///< as the driver reports it
+  BytesPerSecond memory_bandwidth{};
+  std::array<std::optional<FlopsPerSecond>, precision_count> peak;  ///< dense; empty if the GPU lacks it
+
+  // Share of the peak that kernels of a class reach, each with its source in the GPU's file.
+  std::array<double, precision_count> matrix_efficiency{};
+  double memory_efficiency = 0;  ///< copies, adds, scalings, optimizers
+  double widen_efficiency = 0;   ///< casts from 16 to 32 bits, which reach less
+  Seconds kernel_latency{};      ///< shortest duration of a kernel, however small
+  Seconds launch_cost{};         ///< CPU time to issue one kernel from eager PyTorch
+};
+
+}  // namespace gradway

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/base/ids.hpp"
+#include "sim/base/units.hpp"
+#include "sim/platform/gpu.hpp"
+
+namespace gradway {
+
+enum class DeviceKind : std::uint8_t { gpu, socket, root_complex, pcie_switch, nvswitch, nic, fabric_switch };
+enum class LinkKind : std::uint8_t { pcie, nvlink, inter_socket, network };
+enum class ResourceKind : std::uint8_t { link, host_memory, gpu };
+
+/// Something with a capacity that flows share: one direction of a link, the memory of a socket, a GPU's SMs.
+struct Resource {
+  std::string name;
+  ResourceKind kind = ResourceKind::link;
+  double capacity = 0;  ///< bytes a second; 1 for a GPU (seconds of kernel a second)
+};
+
+/// A vertex of the platform.
+struct Device {
+  std::string name;  ///< unique; "node1.gpu3" on platforms of several nodes
+  DeviceKind kind = DeviceKind::gpu;
+  int node = 0;  ///< -1 for switches of the fabric
+};
+
+/// One direction of a connection.
+struct Link {
+  DeviceId from;
+  DeviceId to;
+  LinkKind kind = LinkKind::pcie;
+  ResourceId resource;
+  Seconds latency{};
+  int count = 1;  ///< NVLink: how many links are bonded
+};
+
+/// What an hour of the platform costs.
+struct Price {
+  UsdPerHour per_node{};
+  std::string region;
+  std::string date;
+  std::string source;
+};
+
+/// How the time of a collective is predicted.
+enum class CollectiveRules : std::uint8_t {
+  nccl,   ///< transports, channels, algorithms and protocols as NCCL chooses them
+  ideal,  ///< rings at the full rate of their links, one link latency a step; for analysis
+};
+
+/// Hardware: devices, directed links and resources. Immutable once built; made by `build_platform` or a
+/// generator.
+struct Platform {
+  std::string name;
+  std::string source;
+  std::vector<Device> devices;
+  std::vector<Link> links;
+  std::vector<Resource> resources;
+  std::vector<DeviceId> gpus;                       ///< in order of rank: node by node
+  std::vector<ResourceId> gpu_resources;            ///< beside `gpus`: the GPU's SMs
+  std::vector<std::optional<ResourceId>> memories;  ///< beside `devices`: host memory, for sockets
+  std::vector<Gpu> gpu_models;                      ///< beside `gpus`
+  int nodes = 1;
+  std::optional<Price> price;
+  CollectiveRules collectives = CollectiveRules::nccl;
+  bool amd_cpu = false;  ///< NCCL's rules ask
+  std::optional<BytesPerSecond>
+      pageable_copy_rate;  ///< a copy from pageable memory: bounded by one core's staging copy
+
+  const Device& device(DeviceId id) const { return devices[id.index()]; }
+};
+
+}  // namespace gradway

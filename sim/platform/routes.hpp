@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/platform/platform.hpp"
+
+namespace gradway {
+
+/// How near two devices are, best first; the words of `nvidia-smi topo -m`.
+enum class PathType {
+  self,    ///< X
+  nvlink,  ///< NV#: bonded NVLinks, or NVLinks to a common NVSwitch
+  pix,     ///< PIX: at most one PCIe switch
+  pxb,     ///< PXB: several PCIe switches, not the host bridge
+  phb,     ///< PHB: one host bridge
+  node,    ///< NODE: two host bridges of one socket
+  sys,     ///< SYS: the link between sockets
+  net,     ///< through the fabric
+};
+
+/// A way through the platform, in the order of travel.
+struct Route {
+  std::vector<const Link*> links;
+
+  Seconds latency() const;
+  void append_resources(std::vector<ResourceId>& path) const;
+};
+
+/// Ways through one platform. Holds a reference: the platform must outlive it.
+class Routes {
+ public:
+  /// Which connections a route may use.
+  enum class Over { nvlink, host, network, any };
+
+  explicit Routes(const Platform& platform);
+  ~Routes();
+  Routes(const Routes&) = delete;
+
+  /// The way with the fewest hops; GPUs and NICs in between only if there is no other. Several ways of equal
+  /// length are dealt out by `label` (as a fabric's ECMP does by flow).
+  std::optional<Route> find(DeviceId from, DeviceId to, Over over, std::size_t label = 0) const;
+
+  /// How near two GPUs (or a GPU and a NIC) are, preferring NVLink.
+  PathType path_type(DeviceId a, DeviceId b) const;
+  /// Bonded NVLinks between two GPUs; 0 if there are none.
+  int nvlinks(DeviceId a, DeviceId b) const;
+  /// The socket a device hangs on. @return nothing if no socket is in reach.
+  std::optional<DeviceId> home_socket(DeviceId device) const;
+
+ private:
+  struct Graph;
+  const Platform& platform_;
+  std::vector<std::unique_ptr<Graph>> graphs_;
+};
+
+/// The cell of `nvidia-smi topo -m` for a type: "X", "NV12", "PIX", ...
+std::string topo_label(PathType type, int nvlinks);
+
+}  // namespace gradway
