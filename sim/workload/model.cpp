@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/workload/model.hpp"
+
+#include <functional>
+#include <numeric>
+
+namespace gradway {
+
+std::int64_t Parameter::elements() const {
+  return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>{});
+}
+
+std::int64_t Layer::parameter_count() const {
+  return std::accumulate(parameters.begin(), parameters.end(), std::int64_t{0},
+                         [](std::int64_t sum, const Parameter& p) { return sum + p.elements(); });
+}
+
+std::int64_t Model::parameter_count() const {
+  return std::accumulate(layers.begin(), layers.end(), std::int64_t{0},
+                         [](std::int64_t sum, const Layer& layer) { return sum + layer.parameter_count(); });
+}
+
+std::size_t Model::parameter_tensors() const {
+  return std::accumulate(layers.begin(), layers.end(), std::size_t{0},
+                         [](std::size_t sum, const Layer& layer) { return sum + layer.parameters.size(); });
+}
+
+}  // namespace gradway
