@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/cost/nccl_model.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <span>
+
+namespace gradway {
+namespace {
+
+// All constants of this file: NCCL 2.28.9, src/graph/tuning.cc and src/graph/search.cc. Microseconds and
+// GB/s, as there. Columns of protocols: LL, LL128, Simple.
+using ByProtocol = std::array<double, 3>;
+
+constexpr std::array<ByProtocol, 2> base_latency_us{{{6.6, 14.0, 8.4}, {6.8, 14.0, 8.4}}};  // ring, tree
+constexpr std::array<ByProtocol, 2> nvlink_hop_us{{{0.6, 1.9, 3.4}, {0.6, 1.25, 4.0}}};
+constexpr std::array<ByProtocol, 2> pci_hop_us{{{1.0, 2.5, 5.7}, {1.0, 1.9, 4.0}}};
+constexpr std::array<ByProtocol, 2> net_hop_us{{{2.7, 4.0, 14.0}, {5.0, 8.5, 14.0}}};
+
+enum Generation { volta, ampere, hopper, blackwell };
+Generation generation(int compute_capability) {
+  if (compute_capability >= 100) return blackwell;
+  if (compute_capability >= 90) return hopper;
+  return compute_capability >= 80 ? ampere : volta;
+}
+
+constexpr std::array<double, 4> ll_max_one_node{39.0, 87.7, 141.0, 282.0};
+constexpr std::array<std::array<double, 2>, 2> ll_max_nodes{
+    {{39.0, 22.5}, {20.4, 19.0}}};      // [2, more][intel, amd]
+using ByNodes = std::array<double, 3>;  // one, two, more nodes
+constexpr std::array<ByNodes, 4> ring_ll128_channel{
+    {{20, 20, 20}, {20, 20, 20}, {36.7, 36.7, 36.7}, {40, 40, 40}}};
+constexpr std::array<ByNodes, 4> tree_ll128_channel{
+    {{20, 20, 20}, {20, 20, 20}, {36.7, 36.7, 29.0}, {55.6, 31.67, 20.0}}};
+constexpr std::array<ByNodes, 4> tree_channel{
+    {{26.5, 18.5, 10.0}, {24.0, 23.6, 17.8}, {38.7, 41.4, 36.0}, {70.0, 42.8, 24.0}}};
+
+constexpr std::array<std::array<double, 24>, 3> tree_by_size{{
+    {1, 1, 1, 1, .9, .8, .7, .7, .7, .7, .6, .5, .4, .4, .5, .6, .7, .8, .9, 1, 1, 1, 1, 1},
+    {1, 1, 1, 1, 1, .9, .8, .8, .8, .7, .6, .6, .6, .6, .6, .6, .8, .9, .9, .9, .9, 1, 1, 1},
+    {.9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6, .5, .5, .5, .5, .6, .7, .8, .7, .7, .8, .9, .9, .9},
+}};
+
+std::size_t index(Protocol protocol) {
+  return static_cast<std::size_t>(protocol);
+}
+std::size_t index(Algorithm algorithm) {
+  return static_cast<std::size_t>(algorithm);
+}
+
+std::span<const double> speeds(int compute_capability) {
+  static constexpr std::array<double, 13> before_hopper{40, 30, 20, 18, 15, 12, 10, 9, 7, 6, 5, 4, 3};
+  static constexpr std::array<double, 11> hopper_list{60, 50, 40, 30, 24, 20, 15, 12, 11, 6, 3};
+  static constexpr std::array<double, 12> blackwell_list{90, 80, 70, 60, 50, 45, 40, 30, 24, 20, 19, 18};
+  switch (generation(compute_capability)) {
+    case blackwell:
+      return blackwell_list;
+    case hopper:
+      return hopper_list;
+    default:
+      return before_hopper;
+  }
+}
+
+/// How many steps one chunk makes.
+double steps(CollectiveKind kind, int ranks) {
+  switch (kind) {
+    case CollectiveKind::all_reduce:
+      return 2.0 * (ranks - 1);
+    case CollectiveKind::all_gather:
+    case CollectiveKind::reduce_scatter:
+      return ranks - 1;
+    case CollectiveKind::broadcast:
+      return ranks;
+    case CollectiveKind::send_recv:
+      return 1;
+  }
+  return 0;
+}
+
+Seconds ring_latency(CollectiveKind kind, Protocol protocol, const Communicator& c) {
+  const auto a = index(Algorithm::ring);
+  const auto p = index(protocol);
+  const auto hop = (c.nvlink ? nvlink_hop_us : pci_hop_us)[a][p];
+  if (kind == CollectiveKind::broadcast || kind == CollectiveKind::send_recv) {
+    return Seconds{(base_latency_us[a][p] + hop) * 1e-6};
+  }
+  const double all = steps(kind, c.ranks);
+  const double between = c.nodes == 1 ? 0 : (kind == CollectiveKind::all_reduce ? 2.0 : 1.0) * (c.nodes - 1);
+  const double overhead = (c.amd_cpu ? 2.0 : 1.0) * (protocol == Protocol::simple ? 3 : 1);
+  const double inside = c.nodes == 1 ? hop : std::max(hop, overhead);
+  return Seconds{(base_latency_us[a][p] + (all - between) * inside + between * net_hop_us[a][p]) * 1e-6};
+}
+
+Seconds tree_latency(Protocol protocol, const Communicator& c) {
+  const auto a = index(Algorithm::tree);
+  const auto p = index(protocol);
+  const double hop = (c.nvlink ? nvlink_hop_us : pci_hop_us)[a][p];
+  const double a_node = static_cast<double>(c.ranks) / c.nodes;
+  return Seconds{(base_latency_us[a][p] + 2 * ((a_node - 1) * hop + std::log2(c.nodes) * net_hop_us[a][p])) *
+                 1e-6};
+}
+
+double ll_max(const Communicator& c) {
+  if (c.nodes == 1) return ll_max_one_node[generation(c.compute_capability)];
+  return ll_max_nodes[c.nodes == 2 ? 0 : 1][c.amd_cpu ? 1 : 0];
+}
+
+/// GB/s of bus bandwidth after the corrections of section 2a of NCCL's model.
+double corrected(Algorithm algorithm, Protocol protocol, Bytes size, const Channels& channels,
+                 const Communicator& c) {
+  const auto gen = static_cast<std::size_t>(generation(c.compute_capability));
+  const auto nodes = static_cast<std::size_t>(std::min(c.nodes, 3) - 1);
+  auto bus = channels.count * channels.each.value() / 1e9;
+  if (algorithm == Algorithm::ring) {
+    if (protocol == Protocol::ll) return std::min(ll_max(c), bus * 0.5);
+    if (protocol == Protocol::ll128)
+      return std::min(bus * 0.92, channels.count * ring_ll128_channel[gen][nodes]);
+    return bus;
+  }
+  bus = std::min(bus * 0.92, channels.count * tree_channel[gen][nodes]);
+  if (protocol == Protocol::ll) bus = std::min(bus / 3.8, ll_max(c));
+  if (protocol == Protocol::ll128) {
+    bus = std::min(bus * (c.nodes == 1 ? 7.0 / 9.0 : 120.0 / 128.0),
+                   channels.count * tree_ll128_channel[gen][nodes]);
+  }
+  const auto by_size = std::clamp(std::log2(std::max(size.value(), 64.0) / 64), 0.0, 23.0);
+  return bus * tree_by_size[index(protocol)][static_cast<std::size_t>(by_size)];
+}
+
+bool available(Algorithm algorithm, Protocol protocol, CollectiveKind kind, const Communicator& c) {
+  if (algorithm == Algorithm::tree && kind != CollectiveKind::all_reduce) return false;
+  if (protocol == Protocol::ll128)
+    return c.nvlink && c.compute_capability >= 70 && (c.nodes == 1 || c.ranks > c.nodes);
+  return true;
+}
+
+}  // namespace
+
+double bus_factor(CollectiveKind kind, int ranks) {
+  if (ranks == 1) return 0;
+  switch (kind) {
+    case CollectiveKind::all_reduce:
+      return 2.0 * (ranks - 1) / ranks;
+    case CollectiveKind::all_gather:
+    case CollectiveKind::reduce_scatter:
+      return static_cast<double>(ranks - 1) / ranks;
+    case CollectiveKind::broadcast:
+    case CollectiveKind::send_recv:
+      return 1;
+  }
+  return 1;
+}
+
+Channels search_channels(const Communicator& c, const NcclSettings& settings) {
+  // On several nodes the ring leaves through the NICs, which bound it.
+  auto rate = c.ranks == c.nodes ? c.net_bandwidth : c.node_bandwidth;
+  if (c.nodes > 1) rate = std::min(rate, c.net_bandwidth);
+  const double total = rate.value() / 1e9;
+  // NCCL's graph is good enough when it fills the links; a list of whole numbers seldom does so exactly.
+  constexpr double filled = 0.95;
+  Channels best{1, BytesPerSecond{std::min(total, speeds(c.compute_capability).back()) * 1e9}};
+  for (const auto speed : speeds(c.compute_capability)) {
+    const auto count = static_cast<int>(total / speed);
+    if (count == 0) continue;
+    if (count * speed > best.count * best.each.value() / 1e9) best = {count, BytesPerSecond{speed * 1e9}};
+    if (count * speed >= filled * total) break;
+  }
+  const auto fast = best.each >= BytesPerSecond{25e9};
+  const auto keep = c.compute_capability > 80 && best.each < BytesPerSecond{50e9} && best.count > 4;
+  if (fast && !keep) best = {best.count * 2, best.each / 2};
+  best = {best.count * 2, best.each / 2};
+  const auto bus = best.count * best.each.value();
+  auto count = best.count;
+  if (settings.min_channels) count = std::max(count, *settings.min_channels);
+  if (settings.max_channels) count = std::min(count, *settings.max_channels);
+  // Fewer channels carry less; more channels than the search found only cut the same rate finer.
+  return count < best.count ? Channels{count, best.each} : Channels{count, BytesPerSecond{bus / count}};
+}
+
+std::vector<CollectivePlan> candidate_plans(CollectiveKind kind, Bytes size, const Communicator& c,
+                                            const NcclSettings& settings) {
+  const auto channels = search_channels(c, settings);
+  std::vector<CollectivePlan> plans;
+  for (const auto algorithm : {Algorithm::ring, Algorithm::tree}) {
+    for (const auto protocol : {Protocol::ll, Protocol::ll128, Protocol::simple}) {
+      if (!available(algorithm, protocol, kind, c)) continue;
+      if (!settings.allows(algorithm) && kind == CollectiveKind::all_reduce) continue;
+      if (!settings.allows(protocol)) continue;
+      const double bus = corrected(algorithm, protocol, size, channels, c);
+      const double to_algorithm = algorithm == Algorithm::ring ? 1 / bus_factor(kind, c.ranks) : 0.5;
+      auto latency =
+          algorithm == Algorithm::ring ? ring_latency(kind, protocol, c) : tree_latency(protocol, c);
+      const bool bulk = size.value() / (channels.count * c.ranks) >= 64;
+      if (algorithm == Algorithm::ring && protocol == Protocol::simple &&
+          kind == CollectiveKind::all_reduce && c.nodes > 1 && bulk) {
+        latency = latency * (c.compute_capability >= 80 ? 1.4 : 1.9);
+      }
+      plans.push_back(
+          {algorithm, protocol, channels.count, latency, BytesPerSecond{bus * to_algorithm * 1e9}});
+    }
+  }
+  return plans;
+}
+
+std::optional<CollectivePlan> choose_plan(CollectiveKind kind, Bytes size, const Communicator& c,
+                                          const NcclSettings& settings) {
+  const auto plans = candidate_plans(kind, size, c, settings);
+  const auto best =
+      std::ranges::min_element(plans, {}, [&](const auto& plan) { return plan.estimate(size); });
+  return best == plans.end() ? std::nullopt : std::optional{*best};
+}
+
+std::string_view name_of(CollectiveKind kind) {
+  constexpr std::array<std::string_view, 5> names{"all-reduce", "all-gather", "reduce-scatter", "broadcast",
+                                                  "send/recv"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+std::string_view name_of(Transport transport) {
+  constexpr std::array<std::string_view, 4> names{"none", "P2P", "SHM", "NET"};
+  return names[static_cast<std::size_t>(transport)];
+}
+
+std::string_view name_of(Algorithm algorithm) {
+  return algorithm == Algorithm::ring ? "ring" : "tree";
+}
+
+std::string_view name_of(Protocol protocol) {
+  constexpr std::array<std::string_view, 3> names{"LL", "LL128", "Simple"};
+  return names[index(protocol)];
+}
+
+}  // namespace gradway

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "sim/base/units.hpp"
+#include "sim/cost/calibration.hpp"
+#include "sim/cost/nccl_settings.hpp"
+
+namespace gradway {
+
+/// What NCCL knows of a communicator when it prices its algorithms.
+struct Communicator {
+  int ranks = 1;
+  int nodes = 1;
+  Transport transport =
+      Transport::p2p;           ///< of the slowest hop inside a node; p2p if there is only one rank a node
+  bool nvlink = false;          ///< every hop inside a node is NVLink
+  int compute_capability = 80;  ///< of the oldest GPU
+  bool amd_cpu = false;
+  BytesPerSecond
+      node_bandwidth{};            ///< of the slowest hop inside a node, per direction, NCCL's nominal figure
+  BytesPerSecond net_bandwidth{};  ///< of all NICs of a node together, per direction; 0 on one node
+};
+
+/// Channels as NCCL's graph search finds them, after splitting and doubling.
+struct Channels {
+  int count = 1;
+  BytesPerSecond each{};  ///< nominal rate of one
+};
+
+/// How one collective call will run, and NCCL's own estimate for it.
+struct CollectivePlan {
+  Algorithm algorithm = Algorithm::ring;
+  Protocol protocol = Protocol::simple;
+  int channels = 1;
+  Seconds latency{};
+  BytesPerSecond algorithm_bandwidth{};  ///< buffer bytes a second once the latency is paid
+
+  Seconds estimate(Bytes size) const { return latency + size / algorithm_bandwidth; }
+};
+
+/// Bytes that each rank sends a byte of the buffer in a ring: 2(n-1)/n for all-reduce, (n-1)/n for all-gather
+/// and reduce-scatter, 1 for broadcast and send/recv. @source nccl-tests, doc/PERFORMANCE.md
+double bus_factor(CollectiveKind kind, int ranks);
+
+/// @source NCCL 2.28.9, src/graph/search.cc: speeds tried from high to low until the channels fill the links,
+/// fast
+///         channels split in two, all doubled.
+Channels search_channels(const Communicator& communicator, const NcclSettings& settings);
+
+/// Every plan that NCCL would consider, with its own estimate of latency and rate.
+/// @source NCCL 2.28.9, src/graph/tuning.cc
+std::vector<CollectivePlan> candidate_plans(CollectiveKind kind, Bytes size, const Communicator& communicator,
+                                            const NcclSettings& settings);
+
+/// The plan with the least estimate, as NCCL picks it (src/enqueue.cc); empty if NCCL_ALGO and NCCL_PROTO
+/// leave none.
+std::optional<CollectivePlan> choose_plan(CollectiveKind kind, Bytes size, const Communicator& communicator,
+                                          const NcclSettings& settings);
+
+std::string_view name_of(CollectiveKind kind);
+std::string_view name_of(Transport transport);
+std::string_view name_of(Algorithm algorithm);
+std::string_view name_of(Protocol protocol);
+
+}  // namespace gradway

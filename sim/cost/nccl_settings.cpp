@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/cost/nccl_settings.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string_view>
+#include <utility>
+
+#include "sim/base/contract.hpp"
+
+namespace gradway {
+namespace {
+
+/// NCCL's levels by name and by their old numbers. LOC: not even over NVLink. NCCL has no NODE: its PHB
+/// covers it.
+PathType level(const std::string& value) {
+  static constexpr std::array<std::pair<std::string_view, PathType>, 13> levels{{
+      {"LOC", PathType::self},
+      {"NVL", PathType::nvlink},
+      {"PIX", PathType::pix},
+      {"PXB", PathType::pxb},
+      {"PHB", PathType::node},
+      {"SYS", PathType::sys},
+      {"0", PathType::self},
+      {"1", PathType::pix},
+      {"2", PathType::pxb},
+      {"3", PathType::node},
+      {"4", PathType::sys},
+      {"5", PathType::sys},
+      {"NODE", PathType::node},
+  }};
+  const auto found =
+      std::ranges::find(levels, std::string_view{value}, &std::pair<std::string_view, PathType>::first);
+  expects(found != levels.end(), "a level of NCCL was checked when it was read");
+  return found->second;
+}
+
+std::string upper(std::string text) {
+  std::ranges::transform(text, text.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return text;
+}
+
+/// NCCL's lists: "RING,TREE" names what is allowed, "^TREE" what is not.
+bool listed(const std::string& list, std::string_view name) {
+  if (list.empty()) return true;
+  const bool excludes = list.front() == '^';
+  bool found = false;
+  std::string_view rest{list};
+  if (excludes) rest.remove_prefix(1);
+  while (!rest.empty()) {
+    const auto comma = std::min(rest.find(','), rest.size());
+    found = found || rest.substr(0, comma) == name;
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+  }
+  return found != excludes;
+}
+
+}  // namespace
+
+bool NcclSettings::allows(Algorithm algorithm) const {
+  return listed(algo, algorithm == Algorithm::ring ? "RING" : "TREE");
+}
+
+bool NcclSettings::allows(Protocol protocol) const {
+  constexpr std::array<std::string_view, 3> names{"LL", "LL128", "SIMPLE"};
+  return listed(proto, names[static_cast<std::size_t>(protocol)]);
+}
+
+NcclSettings nccl_settings(const std::map<std::string, std::string>& variables) {
+  NcclSettings settings;
+  for (const auto& [name, value] : variables) {
+    if (name == "NCCL_P2P_DISABLE") settings.p2p_disable = value != "0";
+    if (name == "NCCL_SHM_DISABLE") settings.shm_disable = value != "0";
+    if (name == "NCCL_P2P_LEVEL") settings.p2p_level = level(value);
+    if (name == "NCCL_NET_GDR_LEVEL") settings.net_gdr_level = level(value);
+    if (name == "NCCL_ALGO") settings.algo = upper(value);
+    if (name == "NCCL_PROTO") settings.proto = upper(value);
+    if (name == "NCCL_MIN_NCHANNELS") settings.min_channels = std::stoi(value);
+    if (name == "NCCL_MAX_NCHANNELS") settings.max_channels = std::stoi(value);
+  }
+  return settings;
+}
+
+bool is_modelled(const std::string& variable) {
+  static constexpr std::array<std::string_view, 8> modelled{
+      "NCCL_P2P_DISABLE", "NCCL_SHM_DISABLE", "NCCL_P2P_LEVEL",     "NCCL_NET_GDR_LEVEL",
+      "NCCL_ALGO",        "NCCL_PROTO",       "NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS"};
+  return std::ranges::find(modelled, std::string_view{variable}) != modelled.end();
+}
+
+}  // namespace gradway
