@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/plan/comm_hooks.hpp"
+
+#include <fmt/format.h>
+
+#include "sim/cost/kernel_cost.hpp"
+#include "sim/plan/powersgd.hpp"
+
+namespace gradway {
+namespace {
+
+TaskId reduce_in_half(TaskList& tasks, const ReadyBucket& ready) {
+  const auto elements = ready.bucket.size.value() / 4;
+  const auto& gpu = tasks.gpu();
+  const auto phase = Phase::communication;
+  tasks.kernel(fmt::format("bucket {} cast", ready.index), phase, memory_time(Bytes{6 * elements}, gpu), 1);
+  const auto scaled = tasks.kernel(fmt::format("bucket {} divide", ready.index), phase,
+                                   memory_time(Bytes{4 * elements}, gpu), 1);
+  const auto reduced = all_reduce(tasks, fmt::format("bucket {} all-reduce", ready.index),
+                                  Bytes{2 * elements}, ready.index, scaled);
+  return tasks.kernel_after(reduced, fmt::format("bucket {} cast back", ready.index), phase,
+                            memory_time(Bytes{6 * elements}, gpu, MemoryPattern::widen), 1);
+}
+
+}  // namespace
+
+TaskId all_reduce(TaskList& tasks, std::string name, Bytes size, std::int32_t bucket, TaskId after) {
+  Task task;
+  task.name = std::move(name);
+  task.kind = TaskKind::collective;
+  task.activity = Activity::collective;
+  task.phase = Phase::communication;
+  task.stream = Stream::communicator;
+  task.bytes = size;
+  task.launch = tasks.gpu().launch_cost;
+  task.after = {after};
+  task.bucket = bucket;
+  return tasks.add(std::move(task));
+}
+
+TaskId reduce_bucket(TaskList& tasks, const ReadyBucket& ready, const Strategy& strategy) {
+  switch (strategy.comm_hook) {
+    case CommHook::none:
+      return all_reduce(tasks, fmt::format("bucket {} all-reduce", ready.index), ready.bucket.size,
+                        ready.index, tasks.last());
+    case CommHook::fp16:
+    case CommHook::bf16:
+      return reduce_in_half(tasks, ready);
+    case CommHook::powersgd:
+      return reduce_with_powersgd(tasks, ready, strategy.powersgd_rank);
+  }
+  return tasks.last();
+}
+
+}  // namespace gradway

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/plan/compute_costs.hpp"
+
+#include <cstdlib>
+#include <numeric>
+
+#include "sim/cost/kernel_cost.hpp"
+#include "sim/platform/host_copy.hpp"
+
+namespace gradway {
+namespace {
+
+std::optional<Anchor> matching_anchor(const Scenario& scenario, const Gpu& gpu) {
+  std::optional<Anchor> best;
+  const auto distance = [&](const Anchor& anchor) {
+    return std::abs(anchor.batch - scenario.job.batch_per_gpu);
+  };
+  for (const auto& anchor : scenario.model.anchors) {
+    if (anchor.gpu != gpu.name || anchor.precision != scenario.job.precision) continue;
+    if (!best || distance(anchor) < distance(*best)) best = anchor;
+  }
+  return best;
+}
+
+Seconds optimizer_time(const Scenario& scenario, const Gpu& gpu, Optimizer optimizer) {
+  if (scenario.model.optimizer_time) return *scenario.model.optimizer_time;
+  const auto parameters = static_cast<double>(scenario.model.parameter_count());
+  return memory_time(optimizer_traffic_per_parameter(optimizer) * parameters, gpu);
+}
+
+Seconds total(const std::vector<Seconds>& times) {
+  return std::accumulate(times.begin(), times.end(), Seconds{});
+}
+
+void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, int batch) {
+  for (const auto& layer : scenario.model.layers) {
+    costs.forward.push_back(layer_time(layer.forward, batch, scenario.job.precision, gpu));
+    costs.backward.push_back(layer_time(layer.backward, batch, scenario.job.precision, gpu));
+  }
+}
+
+}  // namespace
+
+Seconds input_copy_time(const Scenario& scenario, int batch) {
+  const Routes routes{scenario.platform};
+  const auto way = host_copy_way(routes, scenario.platform, 0);
+  const auto bytes = scenario.model.input_per_sample * batch;
+  if (bytes == 0_B || !way) return {};
+  auto rate = way->slowest;
+  if (!scenario.job.input.pin_memory && scenario.platform.pageable_copy_rate) {
+    rate = std::min(rate, *scenario.platform.pageable_copy_rate);
+  }
+  return way->latency + bytes / rate;
+}
+
+ComputeCosts compute_costs(const Scenario& scenario) {
+  const auto& gpu = scenario.platform.gpu_models.front();
+  ComputeCosts costs;
+  add_layers(costs, scenario, gpu, scenario.job.batch_per_gpu);
+  costs.optimizer = optimizer_time(scenario, gpu, scenario.job.optimizer);
+  costs.anchor = matching_anchor(scenario, gpu);
+  if (!costs.anchor) return costs;
+
+  ComputeCosts measured;
+  add_layers(measured, scenario, gpu, costs.anchor->batch);
+  const auto fixed =
+      input_copy_time(scenario, costs.anchor->batch) + optimizer_time(scenario, gpu, costs.anchor->optimizer);
+  costs.anchor_scale =
+      (costs.anchor->step_time - fixed) / (total(measured.forward) + total(measured.backward));
+  for (auto& time : costs.forward) time = time * costs.anchor_scale;
+  for (auto& time : costs.backward) time = time * costs.anchor_scale;
+  return costs;
+}
+
+}  // namespace gradway

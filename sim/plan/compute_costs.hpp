@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/plan/scenario.hpp"
+
+namespace gradway {
+
+/// What the kernels of a model cost on the GPU of a scenario, before any communication.
+struct ComputeCosts {
+  std::vector<Seconds> forward;   ///< by layer
+  std::vector<Seconds> backward;  ///< by layer
+  Seconds optimizer{};
+  double anchor_scale = 1;       ///< forward and backward were multiplied by this to meet the anchor
+  std::optional<Anchor> anchor;  ///< the measurement that was used
+};
+
+/// Roofline costs of all layers. If the model has an anchor for this GPU and precision, forward and backward
+/// are scaled so that input copy, forward, backward and optimizer of one GPU without DDP, one after the
+/// other, take the anchor's time at the anchor's batch. The anchor of the same batch is preferred.
+ComputeCosts compute_costs(const Scenario& scenario);
+
+/// Time of the input copy of `batch` samples on an otherwise idle platform: the slowest part of the way.
+Seconds input_copy_time(const Scenario& scenario, int batch);
+
+}  // namespace gradway

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/cost/calibration.hpp"
+#include "sim/platform/platform.hpp"
+#include "sim/workload/job.hpp"
+#include "sim/workload/model.hpp"
+
+namespace gradway {
+
+/// Everything a run needs, looked up and cross-checked. All that follows is a function of this value.
+struct Scenario {
+  std::string name;
+  Model model;
+  Platform platform;
+  Job job;
+  Calibration calibration;            ///< empty if the platform names none
+  std::vector<std::string> warnings;  ///< what the user should know before trusting the number
+};
+
+}  // namespace gradway
