@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/lower/collectives.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "sim/base/contract.hpp"
+#include "sim/base/problem.hpp"
+#include "sim/lower/rank_order.hpp"
+
+namespace gradway {
+namespace {
+
+// Rate NCCL assigns to one NVLink, GB/s a direction. Source: NCCL 2.28.9, src/graph/topo.h.
+double nccl_nvlink_rate(int compute_capability) {
+  if (compute_capability >= 100) return 40.1;
+  if (compute_capability >= 90) return 20.6;
+  return 20.0;
+}
+
+/// Latency of `laps` times around the ring, less the hop that no chunk needs: a chunk starts behind the
+/// shortest.
+Seconds around(const std::vector<Hop>& ring, double laps) {
+  Seconds sum{};
+  auto least = Seconds::infinite();
+  for (const auto& hop : ring) {
+    sum += hop.latency;
+    least = std::min(least, hop.latency);
+  }
+  return (sum - least) * laps;
+}
+
+std::vector<ResourceId> all_hops(const std::vector<Hop>& hops, std::size_t count) {
+  std::vector<ResourceId> path;
+  for (std::size_t i = 0; i < count; ++i) path.insert(path.end(), hops[i].path.begin(), hops[i].path.end());
+  return path;
+}
+
+/// A broadcast goes once along the ring and does not close it.
+std::size_t hops_used(CollectiveKind kind, const std::vector<Hop>& ring) {
+  return kind == CollectiveKind::broadcast ? ring.size() - 1 : ring.size();
+}
+
+}  // namespace
+
+CollectiveLowering::CollectiveLowering(const Scenario& scenario)
+    : scenario_{scenario}, routes_{scenario.platform}, settings_{nccl_settings(scenario.job.nccl)} {
+  communicator_.ranks = scenario.job.gpus;
+  if (communicator_.ranks == 1) return;
+  make_rings();
+  if (scenario.platform.collectives == CollectiveRules::ideal) {
+    basis_.push_back("collectives: ideal rings over the platform's links");
+    return;
+  }
+  make_trees();
+  describe_communicator();
+  if (!choose_plan(CollectiveKind::all_reduce, 1_MiB, communicator_, settings_)) {
+    throw ConfigError{{{},
+                       "NCCL_ALGO and NCCL_PROTO leave no way to run an all-reduce",
+                       {},
+                       "LL128 needs NVLink between all GPUs of a node; allow Simple or LL"}};
+  }
+  find_calibration();
+}
+
+Hop CollectiveLowering::hop(std::size_t from_rank, std::size_t to_rank, std::size_t rail) const {
+  const auto& platform = scenario_.platform;
+  const auto from = platform.gpus[from_rank];
+  const auto to = platform.gpus[to_rank];
+  if (auto hop = make_hop(routes_, platform, settings_, from, to, rail)) return *std::move(hop);
+  throw ConfigError{
+      {{},
+       fmt::format("no transport from {} to {} on platform '{}'", platform.device(from).name,
+                   platform.device(to).name, platform.name),
+       {},
+       "NCCL_P2P_DISABLE, NCCL_SHM_DISABLE or NCCL_P2P_LEVEL leave only NET, and the node has no NIC"}};
+}
+
+void CollectiveLowering::make_rings() {
+  for (const auto& order : ring_orders(scenario_.platform, communicator_.ranks)) {
+    auto& ring = rings_.emplace_back();
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      ring.push_back(hop(order[i], order[(i + 1) % order.size()], rings_.size() - 1));
+    }
+  }
+}
+
+void CollectiveLowering::make_trees() {
+  for (const auto& edges : tree_edges(scenario_.platform, communicator_.ranks)) {
+    auto& tree = trees_.emplace_back();
+    for (const auto& [child, parent] : edges) {
+      tree.push_back(hop(child, parent, trees_.size() - 1));
+      tree.push_back(hop(parent, child, trees_.size() - 1));
+    }
+  }
+}
+
+void CollectiveLowering::describe_communicator() {
+  const auto& platform = scenario_.platform;
+  const auto& gpu = platform.gpu_models.front();
+  communicator_.nodes = node_count(platform, communicator_.ranks);
+  communicator_.compute_capability = gpu.compute_capability;
+  communicator_.amd_cpu = platform.amd_cpu;
+  communicator_.nvlink = true;
+  communicator_.node_bandwidth = BytesPerSecond::infinite();
+  communicator_.transport = Transport::p2p;
+  const auto orders = ring_orders(platform, communicator_.ranks);
+  for (std::size_t r = 0; r < rings_.size(); ++r) {
+    auto leaving = BytesPerSecond::infinite();
+    for (std::size_t i = 0; i < rings_[r].size(); ++i) {
+      const auto& hop = rings_[r][i];
+      const auto a = platform.gpus[orders[r][i]];
+      const auto b = platform.gpus[orders[r][(i + 1) % orders[r].size()]];
+      if (platform.device(a).node != platform.device(b).node) {
+        leaving = std::min(leaving, hop.bandwidth);
+        continue;
+      }
+      const auto links = routes_.nvlinks(a, b);
+      const BytesPerSecond nominal{links * nccl_nvlink_rate(gpu.compute_capability) * 1e9};
+      communicator_.nvlink = communicator_.nvlink && hop.nvlink;
+      communicator_.node_bandwidth =
+          std::min(communicator_.node_bandwidth, hop.nvlink ? nominal : hop.bandwidth);
+      communicator_.transport = std::max(communicator_.transport, hop.transport);
+    }
+    if (communicator_.nodes > 1) communicator_.net_bandwidth += leaving;
+  }
+}
+
+Transport CollectiveLowering::limiting_transport() const {
+  return communicator_.nodes > 1 ? Transport::net : communicator_.transport;
+}
+
+const SideBySide* CollectiveLowering::side_by_side() const {
+  if (communicator_.ranks == 1 || scenario_.platform.collectives == CollectiveRules::ideal) return nullptr;
+  const auto entry =
+      std::ranges::find_if(scenario_.calibration.side_by_side, [&](const SideBySide& measured) {
+        return measured.transport == limiting_transport() && measured.precision == scenario_.job.precision;
+      });
+  return entry == scenario_.calibration.side_by_side.end() ? nullptr : &*entry;
+}
+
+void CollectiveLowering::find_calibration() {
+  const auto transport = limiting_transport();
+  const CollectiveSample* best = nullptr;
+  const auto distance = [&](const CollectiveSample& sample) {
+    return std::abs(sample.ranks - communicator_.ranks);
+  };
+  for (const auto& sample : scenario_.calibration.collectives) {
+    if (sample.transport != transport) continue;
+    if (!best || distance(sample) < distance(*best)) best = &sample;
+  }
+  const auto shown = fmt::format("{} all-reduce", name_of(transport));
+  if (!best) {
+    basis_.push_back(fmt::format("{}: NCCL's nominal channel rates, nothing measured", shown));
+    if (transport != Transport::p2p || !communicator_.nvlink) {
+      warnings_.push_back(
+          fmt::format("the rate of {} collectives on this platform was never measured: NCCL's nominal "
+                      "rate is often too high",
+                      name_of(transport)));
+    }
+    return;
+  }
+  auto measured = communicator_;
+  measured.ranks = best->ranks;
+  const auto plan = choose_plan(best->kind, best->size, measured, NcclSettings{});
+  expects(plan.has_value() && best->time > plan->latency,
+          "a measured collective takes longer than its latency");
+  calibrated_ = (best->size / (best->time - plan->latency)) / plan->algorithm_bandwidth;
+  basis_.push_back(fmt::format("{}: {} of {:.1f} MB on {} ranks in {:.3g} ms ({})", shown,
+                               name_of(best->kind), best->size.value() / 1e6, best->ranks,
+                               best->time.value() * 1e3, best->source));
+  if (best->ranks != communicator_.ranks) {
+    warnings_.push_back(fmt::format("{} collectives were measured on {} ranks, not on {}", name_of(transport),
+                                    best->ranks, communicator_.ranks));
+  }
+}
+
+CollectivePlan CollectiveLowering::choose(CollectiveKind kind, Bytes size) const {
+  auto plan = choose_plan(kind, size, communicator_, settings_);
+  if (!plan) {  // NCCL_ALGO=Tree leaves only all-reduce; NCCL then falls back to what exists
+    plan = choose_plan(kind, size, communicator_, NcclSettings{});
+  }
+  plan->algorithm_bandwidth = plan->algorithm_bandwidth * calibrated_;
+  return *plan;
+}
+
+LoweredCollective CollectiveLowering::ideal(CollectiveKind kind, Bytes size) const {
+  const auto& ring = rings_.front();
+  const auto factor = bus_factor(kind, communicator_.ranks);
+  const double laps = kind == CollectiveKind::all_reduce ? 2 : 1;
+  const auto latency = kind == CollectiveKind::send_recv ? ring.front().latency : around(ring, laps);
+  return {latency,
+          {{all_hops(ring, hops_used(kind, ring)), factor * size, std::numeric_limits<double>::infinity()}}};
+}
+
+LoweredCollective CollectiveLowering::lower(CollectiveKind kind, Bytes size) const {
+  if (communicator_.ranks == 1) return {};
+  if (scenario_.platform.collectives == CollectiveRules::ideal) return ideal(kind, size);
+  const auto plan = choose(kind, size);
+  LoweredCollective lowered{plan.latency, {}};
+  if (size == 0_B) return lowered;
+  const bool ring = plan.algorithm == Algorithm::ring;
+  const auto& ways = ring ? rings_ : trees_;
+  const auto factor = (ring ? bus_factor(kind, communicator_.ranks) : 1.0) / static_cast<double>(ways.size());
+  for (const auto& way : ways) {
+    lowered.flows.push_back({all_hops(way, ring ? hops_used(kind, way) : way.size()), factor * size,
+                             factor * plan.algorithm_bandwidth.value()});
+  }
+  return lowered;
+}
+
+}  // namespace gradway

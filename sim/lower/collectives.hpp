@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/cost/nccl_model.hpp"
+#include "sim/lower/transport.hpp"
+#include "sim/plan/scenario.hpp"
+
+namespace gradway {
+
+/// A part of a collective as one flow. A ring or a tree is tightly coupled: it moves at the pace of its
+/// slowest hop. So one flow uses the resources of all its hops at once.
+struct CollectiveFlow {
+  std::vector<ResourceId> path;
+  Bytes amount{};  ///< that each hop carries
+  double cap = 0;  ///< bytes a second: what the channels move when no link is in the way
+};
+
+/// A collective of all ranks, ready for an engine: the latency, then the flows side by side.
+struct LoweredCollective {
+  Seconds latency{};
+  std::vector<CollectiveFlow> flows;  ///< empty for one rank
+};
+
+/// Lays the collectives of one communicator (all ranks of the job) over the links of the platform.
+///
+/// `nccl` platforms: transport hop by hop, channels, algorithm and protocol as NCCL chooses them; a measured
+/// collective of the calibration replaces the nominal rate of its transport. `ideal` platforms: a ring at the
+/// full rate of its links, one link latency a step.
+class CollectiveLowering {
+ public:
+  /// @throws ConfigError if two neighbours have no transport, or NCCL_ALGO and NCCL_PROTO leave nothing.
+  explicit CollectiveLowering(const Scenario& scenario);
+
+  LoweredCollective lower(CollectiveKind kind, Bytes size) const;
+  /// What NCCL would choose. @pre more than one rank, on a platform with NCCL's rules
+  CollectivePlan choose(CollectiveKind kind, Bytes size) const;
+
+  const Communicator& communicator() const { return communicator_; }
+  /// What kernels of the job's precision and collectives of this communicator cost each other, if it was
+  /// measured.
+  const SideBySide* side_by_side() const;
+  /// What the rates rest on, for the report.
+  const std::vector<std::string>& basis() const { return basis_; }
+  const std::vector<std::string>& warnings() const { return warnings_; }
+
+ private:
+  void make_rings();
+  void make_trees();
+  void describe_communicator();
+  void find_calibration();
+  Transport limiting_transport() const;
+  Hop hop(std::size_t from_rank, std::size_t to_rank, std::size_t rail) const;
+  LoweredCollective ideal(CollectiveKind kind, Bytes size) const;
+
+  const Scenario& scenario_;
+  Routes routes_;
+  NcclSettings settings_;
+  std::vector<std::vector<Hop>> rings_;  ///< one a NIC of a node; one on a single node
+  std::vector<std::vector<Hop>> trees_;  ///< both directions of each edge
+  Communicator communicator_;
+  double calibrated_ = 1;  ///< measured over nominal rate
+  std::vector<std::string> basis_;
+  std::vector<std::string> warnings_;
+};
+
+}  // namespace gradway

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sim/graph/op_graph.hpp"
+#include "sim/graph/workload_graph.hpp"
+#include "sim/lower/collectives.hpp"
+#include "sim/plan/scenario.hpp"
+
+namespace gradway {
+
+/// Turns what the framework issues into what an engine knows, for all ranks and steps.
+///
+/// kernel: a flow of seconds over the GPU's own resource, at most one second a second, so that kernels on
+/// several streams share the GPU. copy: a flow over host memory and PCIe, one at a time on the GPU's copy
+/// engine. collective: starts when the last rank is ready, holds the communicator of all ranks, moves as the
+/// flows of its rings or trees. CPU: one delay a task, in order; a task does not start before it is issued.
+/// Streams are chains of edges. Kernels and collectives on one GPU slow each other as the calibration says
+/// for the job's precision.
+OpGraph lower(const WorkloadGraph& workload, const Scenario& scenario, const CollectiveLowering& collectives);
+
+}  // namespace gradway

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/metrics/bottleneck.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+namespace gradway {
+namespace {
+
+// A link this busy while collectives run is what bounds them; below it, their own channels do.
+constexpr double saturated = 0.9;
+
+Bottleneck communication(const Metrics& metrics, const std::vector<ResourceUse>& links, double share) {
+  const auto rate = metrics.bytes_sent_per_gpu / metrics.communication;
+  const auto moved = fmt::format(
+      "collectives take {:.0f} % of the step that no kernel hides; each GPU sends {:.4g} MB at {:.3g} GB/s",
+      100 * share, metrics.bytes_sent_per_gpu.value() / 1e6, rate.value() / 1e9);
+  if (!links.empty()) {
+    const auto use = links.front().busy_fraction * (metrics.step_time / metrics.communication);
+    if (use >= saturated)
+      return {links.front().name, fmt::format("{}, and this link is full meanwhile", moved)};
+    return {"NCCL channels",
+            fmt::format("{}; no link is full (the busiest, {}, is {:.0f} % used meanwhile), so the "
+                        "copying of the channels themselves is the limit",
+                        moved, links.front().name, 100 * use)};
+  }
+  return {"collectives", moved};
+}
+
+}  // namespace
+
+Bottleneck find_bottleneck(const Scenario& scenario, const Metrics& metrics,
+                           const std::vector<ResourceUse>& links) {
+  enum Part { compute, optimizer, exposed, input, launch, idle };
+  const std::array<Seconds, 6> parts{metrics.compute,    metrics.optimizer,    metrics.exposed_communication,
+                                     metrics.input_wait, metrics.launch_bound, metrics.idle};
+  const auto largest = std::ranges::max_element(parts);
+  const auto share = *largest / metrics.step_time;
+  const auto& gpu = scenario.platform.gpu_models.front().name;
+  switch (static_cast<Part>(largest - parts.begin())) {
+    case compute:
+      return {gpu + " kernels",
+              fmt::format("forward and backward kernels run {:.0f} % of the step", 100 * share)};
+    case optimizer:
+      return {gpu + " memory", fmt::format("the optimizer takes {:.0f} % of the step", 100 * share)};
+    case exposed:
+      return communication(metrics, links, share);
+    case input:
+      return {"input copy", fmt::format("the GPU waits for its input {:.0f} % of the step", 100 * share)};
+    case launch:
+      return {"CPU launches",
+              fmt::format("the GPU waits for the CPU to issue kernels {:.0f} % of the step", 100 * share)};
+    case idle:
+      break;
+  }
+  return {"waiting",
+          fmt::format("the GPU waits for other ranks or latencies {:.0f} % of the step", 100 * share)};
+}
+
+}  // namespace gradway

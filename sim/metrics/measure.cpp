@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/metrics/measure.hpp"
+
+#include <algorithm>
+
+#include "sim/cost/nccl_model.hpp"
+#include "sim/metrics/bottleneck.hpp"
+#include "sim/metrics/intervals.hpp"
+
+namespace gradway {
+namespace {
+
+// What fills a moment of the step, the most important first; the last is what is left.
+enum Kind { optimizer, compute, collective, input, launch, kinds };
+
+/// The part of the run that is the step to report.
+struct Window {
+  int step;
+  Seconds from;
+  Seconds to;
+};
+
+Window last_step(const WorkloadGraph& workload, const OpGraph& ops, const Timeline& timeline) {
+  Window window{workload.steps - 1, {}, {}};
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    const auto step = ops.op(OpId{i}).origin.step;
+    if (step == window.step) window.to = std::max(window.to, timeline.end[i]);
+    if (step == window.step - 1) window.from = std::max(window.from, timeline.end[i]);
+  }
+  return window;
+}
+
+/// Kind of an op on rank 0, or `kinds` if it does not count.
+Kind kind_of(const Op& op, const WorkloadGraph& workload) {
+  const auto& origin = op.origin;
+  if (origin.rank > 0 || origin.task == Origin::none) return kinds;
+  switch (origin.activity) {
+    case Activity::kernel:
+      return origin.phase == Phase::optimizer ? optimizer : compute;
+    case Activity::collective:
+      return collective;
+    case Activity::copy:  // a background copy is nobody's wait
+      return workload.tasks[static_cast<std::size_t>(origin.task)].stream == Stream::own ? kinds : input;
+    case Activity::launch:
+      return launch;
+    case Activity::marker:
+      return kinds;
+  }
+  return kinds;
+}
+
+void split_step(Metrics& metrics, const Window& window, const WorkloadGraph& workload, const OpGraph& ops,
+                const Timeline& timeline) {
+  std::vector<Interval> all;
+  std::vector<Interval> collectives;
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    const auto kind = kind_of(ops.op(OpId{i}), workload);
+    if (kind == kinds) continue;
+    all.push_back({timeline.start[i], timeline.end[i], kind});
+    if (kind == collective) collectives.push_back(all.back());
+  }
+  const auto time = split_time(all, kinds, window.from, window.to);
+  metrics.step_time = window.to - window.from;
+  metrics.optimizer = time[optimizer];
+  metrics.compute = time[compute];
+  metrics.exposed_communication = time[collective];
+  metrics.input_wait = time[input];
+  metrics.launch_bound = time[launch];
+  metrics.idle = time[kinds];
+  metrics.communication = covered(collectives, window.from, window.to);
+  metrics.gpu_busy_fraction = (metrics.compute + metrics.optimizer) / metrics.step_time;
+}
+
+void count_work(Metrics& metrics, const Scenario& scenario, const WorkloadGraph& workload) {
+  for (const auto& task : workload.tasks) {
+    if (task.kind != TaskKind::collective) continue;
+    ++metrics.collectives;
+    metrics.bytes_sent_per_gpu += bus_factor(task.collective, workload.ranks) * task.bytes;
+  }
+  Flops work{};
+  for (const auto& layer : scenario.model.layers) {
+    work += layer.forward.flops_per_sample + layer.backward.flops_per_sample;
+  }
+  const double samples = static_cast<double>(scenario.job.batch_per_gpu) * scenario.job.accumulate;
+  metrics.tflops_per_gpu = (work * samples / metrics.step_time).value() / 1e12;
+  metrics.steps_per_s = 1 / metrics.step_time.value();
+  metrics.samples_per_s = samples * workload.ranks * metrics.steps_per_s;
+}
+
+void add_cost(Metrics& metrics, const Scenario& scenario) {
+  if (!scenario.platform.price) return;
+  metrics.cost_per_hour = scenario.platform.price->per_node * scenario.platform.nodes;
+  metrics.cost_usd_per_million_samples = metrics.cost_per_hour->value() / 3600 / metrics.samples_per_s * 1e6;
+}
+
+std::vector<ResourceUse> use_of_links(const Window& window, const Platform& platform, const OpGraph& ops) {
+  std::vector<double> carried(platform.resources.size(), 0);
+  for (const auto& op : ops.ops()) {
+    if (op.kind != OpKind::flow || op.origin.step != window.step) continue;
+    for (const auto resource : ops.path(op.path)) carried[resource.index()] += op.amount;
+  }
+  std::vector<ResourceUse> used;
+  for (std::size_t i = 0; i < carried.size(); ++i) {
+    const auto& resource = platform.resources[i];
+    if (resource.kind == ResourceKind::gpu || carried[i] == 0) continue;
+    const auto could = resource.capacity * (window.to - window.from).value();
+    used.push_back({resource.name, carried[i] / could, Bytes{carried[i]}});
+  }
+  std::ranges::stable_sort(used, std::ranges::greater{}, &ResourceUse::busy_fraction);
+  return used;
+}
+
+}  // namespace
+
+Measured measure(const Scenario& scenario, const WorkloadGraph& workload, const OpGraph& ops,
+                 const Timeline& timeline) {
+  const auto window = last_step(workload, ops, timeline);
+  Measured measured;
+  split_step(measured.metrics, window, workload, ops, timeline);
+  count_work(measured.metrics, scenario, workload);
+  add_cost(measured.metrics, scenario);
+  measured.metrics.peak_memory = peak_memory(scenario);
+  measured.links = use_of_links(window, scenario.platform, ops);
+  measured.bottleneck = find_bottleneck(scenario, measured.metrics, measured.links);
+  return measured;
+}
+
+}  // namespace gradway

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sim/engine/timeline.hpp"
+#include "sim/graph/workload_graph.hpp"
+#include "sim/metrics/metrics.hpp"
+#include "sim/plan/scenario.hpp"
+
+namespace gradway {
+
+/// What the last simulated step was like, seen from rank 0. With several steps the last one counts from the
+/// end of the one before (the steady state); with one step from the start of the run.
+Measured measure(const Scenario& scenario, const WorkloadGraph& workload, const OpGraph& ops,
+                 const Timeline& timeline);
+
+/// Memory of one GPU at the peak of a step: fp32 parameters and gradients, the optimizer's state, activations
+/// kept for the backward pass, DDP's buckets. CUDA's and NCCL's own memory and the allocator's slack are not
+/// in it.
+Bytes peak_memory(const Scenario& scenario);
+
+}  // namespace gradway

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/base/units.hpp"
+
+namespace gradway {
+
+/// What a step costs and where its time goes. Times are of the last simulated step on rank 0; the parts
+/// `compute` (without the optimizer's kernels), `optimizer`, `exposed_communication`, `input_wait`,
+/// `launch_bound` and `idle` add up to `step_time`.
+struct Metrics {
+  Seconds step_time{};
+  double steps_per_s = 0;
+  double samples_per_s = 0;
+  Seconds compute{};                ///< forward, backward and DDP's own kernels run (any of them)
+  Seconds communication{};          ///< a collective is under way
+  Seconds exposed_communication{};  ///< ... and no kernel runs beside it
+  Seconds input_wait{};             ///< nothing but the input copy is under way
+  Seconds optimizer{};              ///< the optimizer's kernels run
+  Seconds launch_bound{};           ///< the GPU has nothing to do because the CPU has not issued it yet
+  Seconds idle{};                   ///< none of these: waiting for other ranks or for latencies
+  double gpu_busy_fraction = 0;
+  double tflops_per_gpu = 0;     ///< of the model's own operations
+  std::int64_t collectives = 0;  ///< a step
+  Bytes bytes_sent_per_gpu{};    ///< by collectives, a step
+  Bytes peak_memory{};           ///< estimate for one GPU
+  std::optional<UsdPerHour> cost_per_hour;
+  std::optional<double> cost_usd_per_million_samples;
+};
+
+/// What limits the step, in words.
+struct Bottleneck {
+  std::string resource;
+  std::string why;
+};
+
+/// How much of the step a link or memory was in use, and what it carried.
+struct ResourceUse {
+  std::string name;
+  double busy_fraction = 0;  ///< bytes carried over what it could have carried in the step
+  Bytes bytes{};             ///< a step
+};
+
+/// All that a run says of itself.
+struct Measured {
+  Metrics metrics;
+  Bottleneck bottleneck;
+  std::vector<ResourceUse> links;  ///< busiest first; links and memories that carried anything
+};
+
+}  // namespace gradway

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/engine/timeline.hpp"
+#include "sim/graph/op_graph.hpp"
+#include "sim/graph/workload_graph.hpp"
+#include "sim/metrics/metrics.hpp"
+#include "sim/plan/scenario.hpp"
+
+namespace gradway {
+
+/// A finished simulation with all its stages, for the writers of reports and traces.
+struct Run {
+  Scenario scenario;
+  std::string engine;
+  WorkloadGraph workload;
+  OpGraph ops;
+  Timeline timeline;
+  Measured measured;
+  std::vector<std::string> basis;     ///< what the prediction rests on
+  std::vector<std::string> warnings;  ///< what to know before trusting it
+};
+
+/// The whole simulator: each line of its body is one stage, and data only goes down.
+/// @param engine "auto" or a name from engines()
+Run simulate(const Scenario& scenario, std::string_view engine = "auto");
+
+}  // namespace gradway

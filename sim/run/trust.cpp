@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/run/trust.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/metrics/measure.hpp"
+#include "sim/platform/host_copy.hpp"
+
+namespace gradway {
+namespace {
+
+void about_compute(const Scenario& scenario, const ComputeCosts& costs, Trust& trust) {
+  const auto& gpu = scenario.platform.gpu_models.front();
+  const bool explicit_times = std::ranges::all_of(scenario.model.layers, [](const Layer& layer) {
+    return layer.forward.time.has_value() && layer.backward.time.has_value();
+  });
+  if (explicit_times) {
+    trust.basis.push_back("compute: explicit times of the model");
+    return;
+  }
+  if (!costs.anchor) {
+    trust.basis.push_back(fmt::format("compute: roofline from the datasheet of {} and efficiencies ({})",
+                                      gpu.name, gpu.source));
+    trust.warnings.push_back(fmt::format(
+        "compute times rest on the roofline alone: model '{}' has no anchor (a measured single-GPU "
+        "step) on {} in this precision",
+        scenario.model.name, gpu.name));
+    return;
+  }
+  const auto& anchor = *costs.anchor;
+  trust.basis.push_back(fmt::format(
+      "compute: roofline of {}, scaled by {:.4g} to meet the anchor of {:.4g} ms a step at batch {} ({})",
+      gpu.name, costs.anchor_scale, anchor.step_time.value() * 1e3, anchor.batch, anchor.source));
+  if (anchor.batch != scenario.job.batch_per_gpu) {
+    trust.warnings.push_back(
+        fmt::format("the anchor was measured at batch {}, the job has {}: efficiency may differ",
+                    anchor.batch, scenario.job.batch_per_gpu));
+  }
+}
+
+void about_contention(const Scenario& scenario, const CollectiveLowering& collectives, Trust& trust) {
+  if (scenario.platform.collectives == CollectiveRules::ideal || scenario.job.gpus == 1) return;
+  const auto* entry = collectives.side_by_side();
+  if (!entry) {
+    trust.warnings.push_back(
+        "what kernels and collectives cost each other was not measured for this transport and precision: no "
+        "slow-down assumed");
+    return;
+  }
+  trust.basis.push_back(
+      fmt::format("side by side: kernels {:.3g} times, collectives {:.3g} times slower ({})",
+                  entry->kernel_slowdown, entry->collective_slowdown, entry->source));
+}
+
+void about_input(const Scenario& scenario, Trust& trust) {
+  if (scenario.model.input_per_sample == 0_B) return;
+  if (!host_copy_way(Routes{scenario.platform}, scenario.platform, 0)) {
+    trust.warnings.push_back("the platform has no host memory: input copies cost nothing");
+  } else if (!scenario.job.input.pin_memory && !scenario.platform.pageable_copy_rate) {
+    trust.warnings.push_back(
+        "the platform does not say how fast a copy from pageable memory is: the rate of pinned memory is "
+        "used");
+  }
+}
+
+void about_memory(const Scenario& scenario, Trust& trust) {
+  const auto& gpu = scenario.platform.gpu_models.front();
+  const auto needed = peak_memory(scenario);
+  if (gpu.ideal || needed <= gpu.memory) return;
+  trust.warnings.push_back(fmt::format(
+      "the job needs about {:.3g} GB on each GPU, but {} has {:.3g} GB: it would run out of memory",
+      needed.value() / 1e9, gpu.name, gpu.memory.value() / 1e9));
+}
+
+}  // namespace
+
+Trust what_it_rests_on(const Scenario& scenario, const ComputeCosts& costs,
+                       const CollectiveLowering& collectives) {
+  Trust trust;
+  trust.warnings = scenario.warnings;
+  about_compute(scenario, costs, trust);
+  trust.basis.insert(trust.basis.end(), collectives.basis().begin(), collectives.basis().end());
+  trust.warnings.insert(trust.warnings.end(), collectives.warnings().begin(), collectives.warnings().end());
+  about_contention(scenario, collectives, trust);
+  about_input(scenario, trust);
+  about_memory(scenario, trust);
+  trust.basis.push_back(fmt::format("platform {}: {}", scenario.platform.name, scenario.platform.source));
+  for (const auto& [name, value] : scenario.job.nccl) {
+    if (!is_modelled(name))
+      trust.warnings.push_back(fmt::format("{}={} is accepted, but not modelled", name, value));
+  }
+  return trust;
+}
+
+}  // namespace gradway
