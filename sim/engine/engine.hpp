@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/engine/timeline.hpp"
+#include "sim/graph/op_graph.hpp"
+#include "sim/platform/platform.hpp"
+
+namespace gradway {
+
+/// Runs op graphs. Resources are shared max-min fairly (weighted, with caps); a resource that a path names k
+/// times is used k times over. Dates that differ by less than 1e-12 of themselves are one date. An engine has
+/// no memory: one run cannot disturb the next.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  /// @throws SimulationError if the graph cannot finish, naming the ops that wait; or if the engine dies.
+  virtual Timeline run(const Platform& platform, const OpGraph& graph) const = 0;
+};
+
+/// A row of the table of engines: the program's help, its legal values and the tests all read it.
+struct EngineEntry {
+  std::string_view name;
+  std::string_view help;
+  std::unique_ptr<Engine> (*make)();
+};
+
+const std::vector<EngineEntry>& engines();
+
+/// The engine of that name; "auto" picks by the size of the graph and how many flows it can have at once.
+/// @pre the name is "auto" or in engines()
+struct ChosenEngine {
+  std::string_view name;
+  std::unique_ptr<Engine> engine;
+};
+ChosenEngine choose_engine(std::string_view name, const OpGraph& graph);
+
+}  // namespace gradway

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <queue>
+#include <utility>
+#include <vector>
+
+#include "sim/engine/fluid/date_heap.hpp"
+#include "sim/engine/fluid/max_min.hpp"
+#include "sim/engine/schedule/flow_backend.hpp"
+#include "sim/engine/schedule/path_table.hpp"
+
+namespace gradway {
+
+/// Timers, and flows with their dates of completion as far as the rates of the moment tell them.
+///
+/// Each flow keeps what was left of it when its rate last changed; as long as the rate stays, it costs
+/// nothing.
+class FluidClock final : public FlowBackend {
+ public:
+  /// @param ops how many ops the graph has. `paths` must outlive the clock.
+  FluidClock(const PathTable& paths, std::size_t ops);
+
+  void start_timer(OpId op, Seconds date) override;
+  void start_flow(OpId op, const FlowStart& flow) override;
+  void set_cap(OpId op, double cap) override;
+
+  /// The date of the next event; infinite if nothing will ever happen. Shares the resources anew if need be.
+  Seconds next();
+  /// Goes to the date `next()` and calls `over` with each op whose timer or flow ends there.
+  /// @pre next() is finite
+  template <class Over>
+  void advance(Over over) {
+    now_ = next();
+    const Seconds last = now_ + now_ * same_date;
+    while (!timers_.empty() && timers_.top().first <= last) over(pop_timer());
+    while (!completions_.empty() && completions_.top_date() <= last) over(pop_flow());
+  }
+  Seconds now() const { return now_; }
+
+ private:
+  struct Moving {
+    double left = 0;  ///< at the date `since`
+    double rate = 0;
+    Seconds since{};
+    std::uint32_t op = 0;
+  };
+  using Timer = std::pair<Seconds, std::uint32_t>;
+
+  OpId pop_timer();
+  OpId pop_flow();
+  void share();
+
+  const PathTable& paths_;
+  MaxMin shares_;
+  Seconds now_{};
+  std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;
+  DateHeap completions_;            ///< of slots
+  std::vector<Moving> moving_;      ///< by slot
+  std::vector<MaxMin::Slot> slot_;  ///< by op
+  bool stale_ = false;              ///< something changed since the resources were last shared
+};
+
+}  // namespace gradway

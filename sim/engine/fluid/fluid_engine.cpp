@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/engine/fluid/fluid_engine.hpp"
+
+#include "sim/engine/fluid/fluid_clock.hpp"
+#include "sim/engine/schedule/path_table.hpp"
+#include "sim/engine/schedule/scheduler.hpp"
+
+namespace gradway {
+
+Timeline FluidEngine::run(const Platform& platform, const OpGraph& graph) const {
+  const PathTable paths{platform, graph};
+  FluidClock clock{paths, graph.size()};
+  Scheduler scheduler{graph, paths, clock};
+  scheduler.settle(Seconds{0});
+  while (clock.next() < Seconds::infinite()) {
+    clock.advance([&](OpId op) { scheduler.due(op); });
+    scheduler.settle(clock.now());
+  }
+  return scheduler.take_timeline();
+}
+
+}  // namespace gradway

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sim/engine/engine.hpp"
+
+namespace gradway {
+
+/// The engine for scale: our own max-min solver and event queue, no third-party code.
+class FluidEngine final : public Engine {
+ public:
+  Timeline run(const Platform& platform, const OpGraph& graph) const override;
+};
+
+}  // namespace gradway

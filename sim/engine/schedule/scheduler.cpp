@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/engine/schedule/scheduler.hpp"
+
+#include <cmath>
+#include <utility>
+
+#include "sim/engine/schedule/stuck.hpp"
+
+namespace gradway {
+
+Scheduler::Scheduler(const OpGraph& graph, const PathTable& paths, FlowBackend& backend)
+    : graph_{graph},
+      paths_{paths},
+      backend_{backend},
+      successors_{graph},
+      waiting_{successors_.waiting()},
+      progress_(graph.size(), Progress::waits),
+      queues_(graph.queues().size()),
+      sides_{graph},
+      timeline_{std::vector<Seconds>(graph.size()), std::vector<Seconds>(graph.size())} {}
+
+void Scheduler::settle(Seconds now) {
+  now_ = now;
+  if (!std::exchange(begun_, true)) {
+    for (std::size_t i = 0; i < graph_.size(); ++i)
+      if (waiting_[i] == 0) make_ready(OpId{i});
+  }
+  do {
+    while (!due_.empty()) {
+      const OpId op = due_.back();
+      due_.pop_back();
+      advance(op);
+    }
+  } while (serve_queues());
+  tell_backend();
+}
+
+Timeline Scheduler::take_timeline() {
+  if (!all_ended()) {
+    std::vector<std::uint32_t> holders;
+    for (const Queue& queue : queues_) holders.push_back(queue.holder);
+    throw_stuck(graph_, progress_, holders);
+  }
+  return std::move(timeline_);
+}
+
+void Scheduler::make_ready(OpId op) {
+  const std::uint32_t queue = graph_.op(op).queue;
+  if (queue == Op::absent) return start(op);
+  progress_[op.index()] = Progress::queued;
+  queues_[queue].waiting.push({now_, static_cast<std::uint32_t>(op.index())});
+  touched_queues_.push_back(queue);
+}
+
+void Scheduler::start(OpId id) {
+  const Op& op = graph_.op(id);
+  timeline_.start[id.index()] = now_;
+  progress_[id.index()] = Progress::in_latency;
+  if (op.kind == OpKind::join || op.latency == Seconds{0}) return due(id);
+  backend_.start_timer(id, now_ + op.latency);
+}
+
+/// The latency or the flow of the op is over.
+void Scheduler::advance(OpId id) {
+  const Op& op = graph_.op(id);
+  if (op.kind != OpKind::flow || progress_[id.index()] == Progress::in_flow || op.amount == 0) return end(id);
+  if (std::isinf(op.cap) && paths_.uses(op.path).empty()) return end(id);
+  progress_[id.index()] = Progress::in_flow;
+  sides_.enter(id);
+  if (!paths_.blocked(op.path)) starting_flows_.push_back(id);
+}
+
+void Scheduler::end(OpId id) {
+  const Op& op = graph_.op(id);
+  if (progress_[id.index()] == Progress::in_flow) sides_.leave(id);
+  progress_[id.index()] = Progress::ended;
+  timeline_.end[id.index()] = now_;
+  ++ended_;
+  if (op.queue != Op::absent) {
+    queues_[op.queue].holder = Op::absent;
+    touched_queues_.push_back(op.queue);
+  }
+  for (const OpId next : successors_.of(id))
+    if (--waiting_[next.index()] == 0) make_ready(next);
+}
+
+/// Returns whether an op was let in.
+bool Scheduler::serve_queues() {
+  bool served = false;
+  for (const std::uint32_t index : touched_queues_) {
+    Queue& queue = queues_[index];
+    if (queue.holder != Op::absent || queue.waiting.empty()) continue;
+    queue.holder = queue.waiting.top().op;
+    queue.waiting.pop();
+    start(OpId{queue.holder});  // touches no queue: the op ends, at the earliest, in the next round
+    served = true;
+  }
+  touched_queues_.clear();
+  return served;
+}
+
+void Scheduler::tell_backend() {
+  for (const OpId id : starting_flows_) {
+    const Op& op = graph_.op(id);
+    backend_.start_flow(id, {op.path, op.amount, op.weight, sides_.cap(id)});
+  }
+  starting_flows_.clear();
+  for (const OpId op : sides_.changes()) {
+    if (progress_[op.index()] == Progress::in_flow && !paths_.blocked(graph_.op(op).path)) {
+      backend_.set_cap(op, sides_.cap(op));
+    }
+  }
+  sides_.forget_changes();
+}
+
+}  // namespace gradway

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/engine/schedule/side_table.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/base/contract.hpp"
+
+namespace gradway {
+
+namespace {
+
+std::size_t own_kind(const Side& side) {
+  return side.kind == Side::Kind::kernel ? 0 : 1;
+}
+
+}  // namespace
+
+SideTable::SideTable(const OpGraph& graph)
+    : graph_{graph}, neighbours_(graph.sides().empty() ? 0 : graph.size(), 0) {
+  std::size_t gpus = 0;
+  for (const Side& side : graph.sides()) {
+    expects(std::isfinite(side.slowdown), "a slowdown is finite");
+    for (const std::uint32_t gpu : side.gpus) gpus = std::max<std::size_t>(gpus, gpu + 1);
+  }
+  gpus_.resize(gpus);
+}
+
+void SideTable::enter(OpId id) {
+  const auto op = static_cast<std::uint32_t>(id.index());
+  if (graph_.op(id).side == Op::absent) return;
+  const Side& side = graph_.sides()[graph_.op(id).side];
+  const bool susceptible = is_susceptible(op);
+  for (const std::uint32_t gpu : side.gpus) {
+    Present& same = gpus_[gpu][own_kind(side)];
+    const Present& other = gpus_[gpu][1 - own_kind(side)];
+    ++same.count;
+    if (susceptible) {
+      same.susceptible.push_back(op);
+      add_neighbours(op, other.count);
+    }
+    for (const std::uint32_t neighbour : other.susceptible) add_neighbours(neighbour, 1);
+  }
+}
+
+void SideTable::leave(OpId id) {
+  const auto op = static_cast<std::uint32_t>(id.index());
+  if (graph_.op(id).side == Op::absent) return;
+  const Side& side = graph_.sides()[graph_.op(id).side];
+  const bool susceptible = is_susceptible(op);
+  for (const std::uint32_t gpu : side.gpus) {
+    Present& same = gpus_[gpu][own_kind(side)];
+    --same.count;
+    if (susceptible) {
+      const auto found = std::find(same.susceptible.begin(), same.susceptible.end(), op);
+      *found = same.susceptible.back();
+      same.susceptible.pop_back();
+    }
+    for (const std::uint32_t neighbour : gpus_[gpu][1 - own_kind(side)].susceptible)
+      remove_neighbours(neighbour, 1);
+  }
+}
+
+double SideTable::cap(OpId id) const {
+  const Op& op = graph_.op(id);
+  const bool slowed = op.side != Op::absent && neighbours_[id.index()] > 0;
+  return slowed ? op.cap / graph_.sides()[op.side].slowdown : op.cap;
+}
+
+bool SideTable::is_susceptible(std::uint32_t op) const {
+  const Op& it = graph_.ops()[op];
+  return std::isfinite(it.cap) && graph_.sides()[it.side].slowdown > 1;
+}
+
+void SideTable::add_neighbours(std::uint32_t op, std::uint32_t count) {
+  if (neighbours_[op] == 0 && count > 0) changes_.push_back(OpId{op});
+  neighbours_[op] += count;
+}
+
+void SideTable::remove_neighbours(std::uint32_t op, std::uint32_t count) {
+  neighbours_[op] -= count;
+  if (neighbours_[op] == 0 && count > 0) changes_.push_back(OpId{op});
+}
+
+}  // namespace gradway

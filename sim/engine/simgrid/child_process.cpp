@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/engine/simgrid/child_process.hpp"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+#include "sim/base/problem.hpp"
+
+namespace gradway {
+
+namespace {
+
+/// Of a child's output, this much is kept.
+constexpr off_t most_last_words = 2000;
+
+class File {
+ public:
+  explicit File(int descriptor) : descriptor_{descriptor} {}
+  File(File&& other) noexcept : descriptor_{std::exchange(other.descriptor_, -1)} {}
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  File& operator=(File&&) = delete;
+  ~File() { close(); }
+
+  int descriptor() const { return descriptor_; }
+  void close() {
+    if (const int open = std::exchange(descriptor_, -1); open >= 0) ::close(open);
+  }
+
+  /// All bytes up to the end.
+  std::string read_all() const {
+    std::string text;
+    char buffer[65536];
+    while (true) {
+      const ssize_t count = ::read(descriptor_, buffer, sizeof buffer);
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) return text;
+      text.append(buffer, static_cast<std::size_t>(count));
+    }
+  }
+
+  bool write_all(const char* bytes, std::size_t size) const {
+    while (size > 0) {
+      const ssize_t count = ::write(descriptor_, bytes, size);
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) return false;
+      bytes += count;
+      size -= static_cast<std::size_t>(count);
+    }
+    return true;
+  }
+
+ private:
+  int descriptor_;
+};
+
+[[noreturn]] void refuse(const char* what) {
+  throw SimulationError{fmt::format("cannot run a child process: {}: {}", what, std::strerror(errno))};
+}
+
+/// The child's side; never returns.
+[[noreturn]] void be_the_child(const std::function<std::string()>& work, const File& results,
+                               const File& printed) {
+  for (const int signal : {SIGABRT, SIGSEGV, SIGFPE, SIGILL, SIGTERM, SIGINT}) std::signal(signal, SIG_DFL);
+  ::dup2(printed.descriptor(), STDOUT_FILENO);
+  ::dup2(printed.descriptor(), STDERR_FILENO);
+  const std::string result = work();
+  const std::uint64_t size = result.size();
+  const bool sent = results.write_all(reinterpret_cast<const char*>(&size), sizeof size) &&
+                    results.write_all(result.data(), result.size());
+  ::_exit(sent ? 0 : 1);
+}
+
+std::string fate_of(pid_t child) {
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) return "unknown";
+  }
+  if (WIFSIGNALED(status))
+    return fmt::format("signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
+  return fmt::format("exit status {}", WEXITSTATUS(status));
+}
+
+std::string end_of(const File& printed) {
+  const off_t size = ::lseek(printed.descriptor(), 0, SEEK_END);
+  ::lseek(printed.descriptor(), size > most_last_words ? size - most_last_words : 0, SEEK_SET);
+  return printed.read_all();
+}
+
+}  // namespace
+
+ChildResult run_in_child(const std::function<std::string()>& work) {
+  // A child forked while another thread holds the writing end of its pipe would keep that pipe open.
+  static std::mutex one_fork_at_a_time;
+  std::unique_lock lock{one_fork_at_a_time};
+  int ends[2];
+  if (::pipe(ends) != 0) refuse("no pipe");
+  const File incoming{ends[0]};
+  File outgoing{ends[1]};
+  const File printed{::memfd_create("printed", MFD_CLOEXEC)};
+  if (printed.descriptor() < 0) refuse("no memory for its output");
+  const pid_t child = ::fork();
+  if (child < 0) refuse("no process");
+  if (child == 0) be_the_child(work, outgoing, printed);
+  outgoing.close();
+  lock.unlock();
+
+  ChildResult left;
+  std::string bytes = incoming.read_all();
+  left.fate = fate_of(child);
+  left.last_words = end_of(printed);
+  std::uint64_t size = 0;
+  if (bytes.size() < sizeof size) return left;
+  std::memcpy(&size, bytes.data(), sizeof size);
+  left.result = bytes.substr(sizeof size);
+  left.finished = left.result.size() == size;
+  return left;
+}
+
+}  // namespace gradway

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+#include "sim/engine/simgrid/child_process.hpp"
+#include "tests/support/small_graphs.hpp"
+
+using namespace gradway;
+using namespace gradway::testing;
+
+TEST_CASE("a child hands over what its work returned, of any size", "[child]") {
+  const std::size_t size = GENERATE(0, 1, 65536, 5000000);
+  const ChildResult child = run_in_child([size] { return std::string(size, 'x'); });
+  CHECK(child.finished);
+  CHECK(child.result == std::string(size, 'x'));
+  CHECK(child.fate == "exit status 0");
+}
+
+TEST_CASE("a child that dies leaves its last words and how it ended", "[child]") {
+  const ChildResult child = run_in_child([]() -> std::string {
+    std::fprintf(stderr, "a fault in the library\n");
+    std::abort();
+  });
+  CHECK_FALSE(child.finished);
+  CHECK(child.fate == "signal 6 (Aborted)");
+  CHECK_THAT(child.last_words, Catch::Contains("a fault in the library"));
+}
+
+TEST_CASE("a child that leaves early has not finished", "[child]") {
+  const ChildResult child = run_in_child([]() -> std::string { ::_exit(3); });
+  CHECK_FALSE(child.finished);
+  CHECK(child.fate == "exit status 3");
+  CHECK(child.last_words.empty());
+}
+
+TEST_CASE("only the end of a long output is kept", "[child]") {
+  const ChildResult child = run_in_child([]() -> std::string {
+    for (int i = 0; i < 100000; ++i) std::printf("line %d\n", i);
+    std::fflush(stdout);
+    return {};
+  });
+  CHECK(child.finished);
+  CHECK(child.last_words.size() == 2000);
+  CHECK_THAT(child.last_words, Catch::EndsWith("line 99999\n"));
+}
+
+TEST_CASE("no child is left behind", "[child]") {
+  run_in_child([] { return std::string{}; });
+  run_in_child([]() -> std::string { std::abort(); });
+  CHECK(::waitpid(-1, nullptr, WNOHANG) == -1);
+  CHECK(errno == ECHILD);
+}
+
+TEST_CASE("runs in several threads do not disturb each other", "[child]") {
+  constexpr std::size_t threads = 4;
+  std::vector<double> makespans(threads * 10);
+  std::vector<std::thread> workers;
+  for (std::size_t thread = 0; thread < threads; ++thread) {
+    workers.emplace_back([thread, &makespans] {
+      for (std::size_t i = thread; i < makespans.size(); i += threads) {
+        OpGraph graph;
+        graph.add(flow_op(static_cast<double>(i + 1), path_over(graph, {0})));
+        makespans[i] = run_with("simgrid", resources_of({1}), graph).makespan().value();
+      }
+    });
+  }
+  for (std::thread& worker : workers) worker.join();
+  for (std::size_t i = 0; i < makespans.size(); ++i)
+    CHECK(makespans[i] == closed_form(static_cast<double>(i + 1)));
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include "tests/support/small_graphs.hpp"
+
+using namespace gradway;
+using namespace gradway::testing;
+
+namespace {
+
+constexpr auto kernel = Side::Kind::kernel;
+constexpr auto collective = Side::Kind::collective;
+
+/// Two GPUs of capacity 1 (resources 0 and 1) and a link of 100 GB/s (resource 2).
+struct Node {
+  Platform platform = resources_of({1, 1, 100e9});
+  OpGraph graph;
+
+  /// Seconds of work on one GPU at a rate of at most 1.
+  OpId add_kernel(double work, std::uint32_t gpu, double slowdown) {
+    Op op = flow_op(work, path_over(graph, {gpu}));
+    op.cap = 1;
+    op.side = graph.add_side({kernel, slowdown, {gpu}});
+    return graph.add(op);
+  }
+
+  OpId add_collective(double bytes, double cap, double slowdown, Seconds latency = Seconds{0}) {
+    Op op = flow_op(bytes, path_over(graph, {2}));
+    op.cap = cap;
+    op.latency = latency;
+    op.side = graph.add_side({collective, slowdown, {0, 1}});
+    return graph.add(op);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a kernel and a collective slow each other while both are in flow", "[engine][slowdown]") {
+  const std::string engine = GENERATE("simgrid", "fluid");
+  Node node;
+  const OpId compute = node.add_kernel(10e-3, 0, 1.25);
+  const OpId reduce = node.add_collective(0.2e9, 40e9, 2, 1_ms);
+
+  const Timeline timeline = run_with(engine, node.platform, node.graph);
+
+  // Until 1 ms the collective pays its latency and the kernel is alone: 1 ms done. Then 20 GB/s beside a rate
+  // of 0.8: the collective takes 0.2e9 / 20e9 = 10 ms, to 11 ms, in which the kernel does 8 ms. 1 ms is left,
+  // alone.
+  CHECK(end_of(timeline, reduce) == closed_form(11e-3));
+  CHECK(end_of(timeline, compute) == closed_form(12e-3));
+}
+
+TEST_CASE("a collective recovers when the kernel beside it ends", "[engine][slowdown]") {
+  const std::string engine = GENERATE("simgrid", "fluid");
+  Node node;
+  const OpId compute = node.add_kernel(5e-3, 0, 1.25);
+  const OpId reduce = node.add_collective(0.2e9, 40e9, 2, 1_ms);
+
+  const Timeline timeline = run_with(engine, node.platform, node.graph);
+
+  // 1 ms alone, 4 ms of work at 0.8: 6 ms. By then 5 ms at 20 GB/s: 0.1e9 are left, at 40 GB/s 2.5 ms.
+  CHECK(end_of(timeline, compute) == closed_form(6e-3));
+  CHECK(end_of(timeline, reduce) == closed_form(8.5e-3));
+}
+
+TEST_CASE("several neighbours slow no more than one, and until the last has ended", "[engine][slowdown]") {
+  const std::string engine = GENERATE("simgrid", "fluid");
+  Node node;
+  const OpId compute = node.add_kernel(8e-3, 0, 2);
+  node.add_collective(0.02e9, 10e9, 1);                    // until 2 ms
+  const OpId last = node.add_collective(0.06e9, 10e9, 1);  // until 6 ms
+  const OpId other = node.add_kernel(1e-3, 1, 2);          // on the other GPU, slowed by them too
+
+  const Timeline timeline = run_with(engine, node.platform, node.graph);
+
+  // Until 6 ms at rate 0.5: 3 ms done, 5 ms left.
+  CHECK(end_of(timeline, last) == closed_form(6e-3));
+  CHECK(end_of(timeline, compute) == closed_form(11e-3));
+  CHECK(end_of(timeline, other) == closed_form(2e-3));
+}
+
+TEST_CASE("a collective is slow as long as any of its GPUs computes", "[engine][slowdown]") {
+  const std::string engine = GENERATE("simgrid", "fluid");
+  Node node;
+  node.add_kernel(1e-3, 0, 1);
+  node.add_kernel(2e-3, 1, 1);
+  const OpId reduce = node.add_collective(0.1e9, 50e9, 2);
+
+  // 25 GB/s until 2 ms: 0.05e9; the other half at 50 GB/s: 1 ms.
+  CHECK(end_of(run_with(engine, node.platform, node.graph), reduce) == closed_form(3e-3));
+}
+
+TEST_CASE("kernels do not slow kernels, nor what runs on another GPU, nor what moves nothing",
+          "[engine][slowdown]") {
+  const std::string engine = GENERATE("simgrid", "fluid");
+  Node node;
+  const OpId one = node.add_kernel(2e-3, 0, 3);
+  const OpId two = node.add_kernel(1e-3, 0, 3);
+  node.add_collective(0, 1e9, 3);
+  Op elsewhere = flow_op(1e9, path_over(node.graph, {2}));
+  elsewhere.side = node.graph.add_side({collective, 3, {1}});
+  node.graph.add(elsewhere);
+
+  const Timeline timeline = run_with(engine, node.platform, node.graph);
+
+  // They share the GPU in halves until 2 ms; then the first has 1 ms left.
+  CHECK(end_of(timeline, two) == closed_form(2e-3));
+  CHECK(end_of(timeline, one) == closed_form(3e-3));
+}
+
+TEST_CASE("a flow without a cap is not slowed, but slows others", "[engine][slowdown]") {
+  const std::string engine = GENERATE("simgrid", "fluid");
+  Node node;
+  const OpId reduce = node.add_collective(0.1e9, std::numeric_limits<double>::infinity(), 2);
+  const OpId compute = node.add_kernel(1e-3, 0, 2);
+
+  const Timeline timeline = run_with(engine, node.platform, node.graph);
+
+  // 1 ms at 100 GB/s; the kernel does half of its work by then.
+  CHECK(end_of(timeline, reduce) == closed_form(1e-3));
+  CHECK(end_of(timeline, compute) == closed_form(1.5e-3));
+}
+
+TEST_CASE("kernels that follow each other without a gap keep a collective slow all the time",
+          "[engine][slowdown]") {
+  const std::string engine = GENERATE("simgrid", "fluid");
+  Node node;
+  OpId before = node.add_kernel(1e-6, 0, 1);
+  for (int i = 1; i < 1000; ++i) {
+    const OpId next = node.add_kernel(1e-6, 0, 1);
+    node.graph.add_edge(before, next);
+    before = next;
+  }
+  const OpId reduce = node.add_collective(0.05e9, 50e9, 2);
+
+  // 25 GB/s for 1 ms, 0.025e9 left at 50 GB/s: 0.5 ms.
+  CHECK(end_of(run_with(engine, node.platform, node.graph), reduce) == closed_form(1.5e-3));
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+#include "sim/engine/engine.hpp"
+#include "tests/support/brute_force_rates.hpp"
+
+namespace gradway::testing {
+
+/// The meaning of an op graph, written for reading and not for speed: at every date it looks at every op, and
+/// computes every rate anew. Shares no code with the engines.
+class BruteForceEngine final : public Engine {
+ public:
+  Timeline run(const Platform& platform, const OpGraph& graph) const override {
+    return Run{platform, graph}.all();
+  }
+
+ private:
+  enum class State { waits, queued, in_latency, in_flow, ended };
+
+  struct Run {
+    const Platform& platform;
+    const OpGraph& graph;
+    std::vector<State> state = std::vector<State>(graph.size(), State::waits);
+    std::vector<double>
+        ready = std::vector<double>(graph.size()),
+        start = ready, end = ready, left = ready,
+        over = ready;  ///< `over`: when the latency is paid, or the flow ends at the rate of the moment
+    double now = 0;
+
+    Timeline all() {
+      settle();
+      while (std::any_of(state.begin(), state.end(), [](State s) { return s != State::ended; })) step();
+      Timeline timeline;
+      for (const double date : start) timeline.start.emplace_back(date);
+      for (const double date : end) timeline.end.emplace_back(date);
+      return timeline;
+    }
+
+    /// To the next date, and all that happens there. Dates closer than 1e-12 of themselves are one.
+    void step() {
+      const std::vector<double> rate = rates();
+      double next = std::numeric_limits<double>::infinity();
+      for (std::size_t op = 0; op < graph.size(); ++op) {
+        if (state[op] == State::in_flow) over[op] = now + left[op] / rate[op];
+        if (state[op] == State::in_flow || state[op] == State::in_latency) next = std::min(next, over[op]);
+      }
+      if (std::isinf(next)) throw std::runtime_error{"some ops never end"};
+      for (std::size_t op = 0; op < graph.size(); ++op) {
+        if (state[op] == State::in_flow) left[op] = std::max(0.0, left[op] - rate[op] * (next - now));
+      }
+      now = next;
+      for (std::size_t op = 0; op < graph.size(); ++op) {
+        const bool under_way = state[op] == State::in_flow || state[op] == State::in_latency;
+        if (under_way && over[op] <= now * (1 + 1e-12)) go_on(op);
+      }
+      settle();
+    }
+
+    void settle() {
+      for (bool changed = true; changed;) {
+        while (release_what_waits()) {
+        }
+        changed = serve_queues();
+      }
+    }
+
+    bool release_what_waits() {
+      bool changed = false;
+      for (std::size_t op = 0; op < graph.size(); ++op) {
+        if (state[op] != State::waits || !all_before_ended(op)) continue;
+        changed = true;
+        ready[op] = now;
+        state[op] = State::queued;
+        if (graph.ops()[op].queue == Op::absent) let_in(op);
+      }
+      return changed;
+    }
+
+    bool all_before_ended(std::size_t op) const {
+      return std::all_of(graph.edges().begin(), graph.edges().end(), [&](const OpGraph::Edge& edge) {
+        return edge.after.index() != op || state[edge.before.index()] == State::ended;
+      });
+    }
+
+    /// Each queue that was idle lets one op in; those that end at once free it for the next round.
+    bool serve_queues() {
+      std::vector<std::size_t> chosen;
+      for (std::uint32_t queue = 0; queue < graph.queues().size(); ++queue) {
+        std::size_t first = graph.size();
+        bool busy = false;
+        for (std::size_t op = 0; op < graph.size(); ++op) {
+          if (graph.ops()[op].queue != queue) continue;
+          busy = busy || state[op] == State::in_latency || state[op] == State::in_flow;
+          if (state[op] == State::queued && (first == graph.size() || ready[op] < ready[first])) first = op;
+        }
+        if (!busy && first < graph.size()) chosen.push_back(first);
+      }
+      for (const std::size_t op : chosen) let_in(op);
+      return !chosen.empty();
+    }
+
+    void let_in(std::size_t op) {
+      const Op& it = graph.ops()[op];
+      start[op] = now;
+      state[op] = State::in_latency;
+      over[op] = now + it.latency.value();
+      if (it.kind == OpKind::join || it.latency == Seconds{0}) go_on(op);
+    }
+
+    /// The latency is paid or the flow is over.
+    void go_on(std::size_t op) {
+      const Op& it = graph.ops()[op];
+      const bool moves = it.kind == OpKind::flow && it.amount > 0 && state[op] == State::in_latency;
+      if (moves && (std::isfinite(it.cap) || has_limit(graph.path(it.path)))) {
+        state[op] = State::in_flow;
+        left[op] = it.amount;
+      } else {
+        state[op] = State::ended;
+        end[op] = now;
+      }
+    }
+
+    bool has_limit(const std::vector<ResourceId>& path) const {
+      return std::any_of(path.begin(), path.end(), [&](ResourceId resource) {
+        return std::isfinite(platform.resources[resource.index()].capacity);
+      });
+    }
+
+    std::vector<double> rates() const {
+      std::vector<double> capacities;
+      for (const Resource& resource : platform.resources) capacities.push_back(resource.capacity);
+      std::vector<BruteForceFlow> flows;
+      for (std::size_t op = 0; op < graph.size(); ++op) {
+        if (state[op] != State::in_flow) continue;
+        flows.push_back({graph.path(graph.ops()[op].path), graph.ops()[op].weight, effective_cap(op)});
+      }
+      const auto of_flows = brute_force_rates(capacities, flows);
+      std::vector<double> of_ops(graph.size(), 0);
+      std::size_t flow = 0;
+      for (std::size_t op = 0; op < graph.size(); ++op)
+        if (state[op] == State::in_flow) of_ops[op] = of_flows[flow++];
+      return of_ops;
+    }
+
+    double effective_cap(std::size_t op) const {
+      const Op& own = graph.ops()[op];
+      if (own.side == Op::absent) return own.cap;
+      const Side& side = graph.sides()[own.side];
+      for (std::size_t other = 0; other < graph.size(); ++other) {
+        if (state[other] != State::in_flow || graph.ops()[other].side == Op::absent) continue;
+        const Side& neighbour = graph.sides()[graph.ops()[other].side];
+        const bool meet = std::any_of(side.gpus.begin(), side.gpus.end(), [&](std::uint32_t gpu) {
+          return std::count(neighbour.gpus.begin(), neighbour.gpus.end(), gpu) > 0;
+        });
+        if (meet && neighbour.kind != side.kind) return own.cap / side.slowdown;
+      }
+      return own.cap;
+    }
+  };
+};
+
+}  // namespace gradway::testing

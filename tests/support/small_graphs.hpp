@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <catch2/catch.hpp>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "sim/engine/engine.hpp"
+#include "tests/support/tolerances.hpp"
+
+namespace gradway::testing {
+
+/// A platform of resources only, in the order of their capacities.
+inline Platform resources_of(const std::vector<double>& capacities) {
+  Platform platform;
+  for (const double capacity : capacities) {
+    platform.resources.push_back(
+        {"r" + std::to_string(platform.resources.size()), ResourceKind::link, capacity});
+  }
+  return platform;
+}
+
+/// A path over resources by number, as often as they are named.
+inline std::uint32_t path_over(OpGraph& graph, const std::vector<std::size_t>& resources) {
+  std::vector<ResourceId> path;
+  for (const std::size_t resource : resources) path.emplace_back(resource);
+  return graph.add_path(path);
+}
+
+inline Op flow_op(double amount, std::uint32_t path) {
+  return {.kind = OpKind::flow, .amount = amount, .path = path};
+}
+
+inline Op delay_op(double seconds) {
+  return {.kind = OpKind::delay, .latency = Seconds{seconds}};
+}
+
+inline Op in_queue(Op op, std::uint32_t queue) {
+  op.queue = queue;
+  return op;
+}
+
+inline Timeline run_with(const std::string& engine, const Platform& platform, const OpGraph& graph) {
+  const Timeline timeline = choose_engine(engine, graph).engine->run(platform, graph);
+  check(timeline, graph);
+  return timeline;
+}
+
+inline Approx closed_form(double expected) {
+  return Approx(expected).epsilon(tolerance::closed_form).margin(0);
+}
+
+inline double end_of(const Timeline& timeline, OpId op) {
+  return timeline.end[op.index()].value();
+}
+inline double start_of(const Timeline& timeline, OpId op) {
+  return timeline.start[op.index()].value();
+}
+
+}  // namespace gradway::testing
