@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include "sim/base/contract.hpp"
+#include "sim/base/nearest.hpp"
+#include "sim/base/problem.hpp"
+#include "sim/base/units.hpp"
+
+using namespace gradway;
+
+TEST_CASE("quantities convert only as physics allows") {
+  CHECK((100_MB / 50_GBps).value() == Approx(2e-3));
+  CHECK((1_GiB).value() == 1073741824);
+  CHECK((Flops{3e12} / FlopsPerSecond{1e12}).value() == 3);
+  STATIC_REQUIRE(!std::is_convertible_v<Bytes, Seconds>);
+  STATIC_REQUIRE(!std::is_convertible_v<double, Bytes>);
+}
+
+TEST_CASE("a slip of the keyboard is suggested, an unrelated word is not") {
+  const std::vector<std::string> names{"bandwidth", "latency", "count"};
+  CHECK(nearest("bandwith", names) == "bandwidth");
+  CHECK(nearest("latncy", names) == "latency");
+  CHECK(nearest("colour", names).empty());
+  CHECK(suggestion("zzz", names) == "known: bandwidth, latency, count");
+  CHECK(suggestion("zzz", {}).empty());
+}
+
+TEST_CASE("a problem is rendered with its place, the line, a caret, notes and a hint") {
+  const Problem problem{{"a.yaml", 3, 8, 4, "  gpus: nine"},
+                        "'nine' is not a whole number",
+                        {{{"b.yaml", 1, 1, 0, ""}, "8 GPUs"}},
+                        "write 8"};
+  CHECK(to_text(problem) ==
+        "a.yaml:3:8: error: 'nine' is not a whole number\n"
+        "    3 |   gpus: nine\n"
+        "      |        ^~~~\n"
+        "  note: b.yaml:1:1: 8 GPUs\n"
+        "  hint: write 8\n");
+}
+
+TEST_CASE("an error of the user carries all problems") {
+  const ConfigError error{
+      std::vector<Problem>{{{"a", 1, 1, 0, ""}, "one", {}, ""}, {{"a", 2, 1, 0, ""}, "two", {}, ""}}};
+  CHECK(error.problems().size() == 2);
+  CHECK(std::string{error.what()} == "a:1:1: error: one\na:2:1: error: two\n");
+}
+
+TEST_CASE("a broken contract names what and where") {
+  CHECK_THROWS_AS(expects(false, "two and two are four"), ContractViolation);
+  CHECK_NOTHROW(expects(true, "two and two are four"));
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include <numeric>
+
+#include "sim/engine/engine.hpp"
+#include "sim/lower/lower.hpp"
+#include "sim/metrics/intervals.hpp"
+#include "sim/metrics/measure.hpp"
+#include "sim/plan/plan.hpp"
+#include "tests/support/builders.hpp"
+
+using namespace gradway;
+using namespace gradway::test;
+
+namespace {
+
+Measured measured(const Scenario& scenario) {
+  const auto workload = plan(scenario, compute_costs(scenario));
+  const auto ops = lower(workload, scenario, CollectiveLowering{scenario});
+  const auto timeline = choose_engine("fluid", ops).engine->run(scenario.platform, ops);
+  return measure(scenario, workload, ops, timeline);
+}
+
+Seconds parts(const Metrics& m) {
+  return m.compute + m.optimizer + m.exposed_communication + m.input_wait + m.launch_bound + m.idle;
+}
+
+}  // namespace
+
+TEST_CASE("each moment belongs to the most important thing under way") {
+  const std::vector<Interval> intervals{{0_ms, 4_ms, 1}, {2_ms, 6_ms, 0}, {5_ms, 9_ms, 2}, {12_ms, 13_ms, 1}};
+  const auto time = split_time(intervals, 3, 1_ms, 12.5_ms);
+  CHECK(time[0].value() == Approx(4e-3));
+  CHECK(time[1].value() == Approx(1e-3 + 0.5e-3));
+  CHECK(time[2].value() == Approx(3e-3));
+  CHECK(time[3].value() == Approx(3e-3));
+  CHECK(covered(intervals, 0_ms, 20_ms).value() == Approx(10e-3));
+}
+
+TEST_CASE("the parts of a step add up to the step") {
+  auto scenario = ring_scenario(GENERATE(1, 2, 8), {{"layer", 6, 1_ms, 2_ms, 12500000}}, 50_MB);
+  scenario.job.steps = GENERATE(1, 3);
+  scenario.model.optimizer_time = 5_ms;
+  const auto m = measured(scenario).metrics;
+  CHECK(parts(m).value() == Approx(m.step_time.value()));
+  CHECK(m.compute.value() == Approx(18e-3));
+  CHECK(m.optimizer.value() == Approx(5e-3));
+  CHECK(m.steps_per_s * m.step_time.value() == Approx(1));
+}
+
+TEST_CASE("communication that kernels hide is not exposed") {
+  // 4 GPUs: an all-reduce of 50 MB takes 1.5 x 1 ms + 6 x 0.5 us; it hides behind the next layer's backward
+  // pass of 2 ms, but for the last one
+  const auto m = measured(ring_scenario(4, {{"layer", 6, 1_ms, 2_ms, 12500000}}, 50_MB)).metrics;
+  const double one = 1.5e-3 + 3e-6;
+  CHECK(m.communication.value() == Approx(6 * one));
+  CHECK(m.exposed_communication.value() == Approx(one));
+  CHECK(m.collectives == 6);
+  CHECK(m.bytes_sent_per_gpu.value() == Approx(6 * 1.5 * 50e6));
+}
+
+TEST_CASE("several steps report the steady state") {
+  auto scenario = ring_scenario(4, {{"layer", 6, 1_ms, 2_ms, 12500000}}, 50_MB);
+  const auto one = measured(scenario).metrics.step_time;
+  scenario.job.steps = 4;
+  CHECK(measured(scenario).metrics.step_time.value() == Approx(one.value()));
+}
+
+TEST_CASE("links report what they carried over what they could have") {
+  const auto all = measured(ring_scenario(4, {{"tensor", 1, 0_ms, 0_ms, 12500000}}, 50_MB));
+  REQUIRE(all.links.size() == 4);
+  CHECK(all.links.front().bytes.value() == Approx(75e6));
+  CHECK(all.links.front().busy_fraction == Approx(1.5e-3 / (1.5e-3 + 3e-6)));
+  CHECK(all.bottleneck.resource == all.links.front().name);
+  CHECK(all.bottleneck.why.find("this link is full") != std::string::npos);
+}
+
+TEST_CASE("a step of kernels is bound by kernels") {
+  const auto all = measured(ring_scenario(4, {{"layer", 6, 10_ms, 20_ms, 1000}}, 50_MB));
+  CHECK(all.bottleneck.resource == "ideal kernels");
+}
+
+TEST_CASE("the price of an hour becomes the price of a million samples") {
+  auto scenario = ring_scenario(4, {{"layer", 1, 50_ms, 50_ms, 0}}, 50_MB);
+  scenario.platform.price = Price{UsdPerHour{36}, "here", "2026", "test"};
+  scenario.job.batch_per_gpu = 25;
+  const auto m = measured(scenario).metrics;  // 100 samples in 0.1 s: 1000 a second, for a cent a second
+  CHECK(m.cost_per_hour->value() == 36);
+  CHECK(*m.cost_usd_per_million_samples == Approx(10));
+}
+
+TEST_CASE("memory counts parameters, gradients, activations, buckets and the optimizer's state") {
+  Scenario scenario;
+  scenario.model.layers = vision_transformer({224, 32, 24, 16, 1024, 4096, 1000});
+  scenario.job.batch_per_gpu = 32;
+  scenario.job.strategy.kind = StrategyKind::none;
+  const auto alone = peak_memory(scenario);
+  CHECK(alone.value() == Approx(5.32e9).epsilon(0.05));  // measured on an H200: 5.32 GB
+  scenario.job.strategy.kind = StrategyKind::ddp;
+  CHECK(peak_memory(scenario).value() == Approx(7.73e9).epsilon(0.05));  // measured: 7.73 GB
+  scenario.job.strategy.gradient_as_bucket_view = true;
+  CHECK(peak_memory(scenario).value() == Approx(6.56e9).epsilon(0.05));  // measured: 6.56 GB
+  scenario.job.optimizer = Optimizer::adamw;
+  CHECK((peak_memory(scenario) - alone).value() == Approx(3 * 4 * 306535400.0));
+}

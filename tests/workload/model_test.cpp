@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include "sim/workload/architectures.hpp"
+#include "sim/workload/layers.hpp"
+
+using namespace gradway;
+
+namespace {
+
+Model model_of(std::vector<Layer> layers) {
+  Model model;
+  model.layers = std::move(layers);
+  return model;
+}
+
+double forward_flops(const Model& model) {
+  double sum = 0;
+  for (const auto& layer : model.layers) sum += layer.forward.flops_per_sample.value();
+  return sum;
+}
+
+Model vit_l_32() {
+  return model_of(vision_transformer({224, 32, 24, 16, 1024, 4096, 1000}));
+}
+
+}  // namespace
+
+TEST_CASE("vit_l_32 has exactly torchvision's parameters") {
+  CHECK(vit_l_32().parameter_count() == 306535400);
+  // 2 for the patches, 2 embeddings, 12 a block, 2 for the last norm, 2 for the head
+  CHECK(vit_l_32().parameter_tensors() == 2 + 2 + 24 * 12 + 2 + 2);
+}
+
+TEST_CASE("other vision transformers have torchvision's published parameters") {
+  // torchvision's model table: vit_b_16, vit_b_32, vit_l_16
+  CHECK(model_of(vision_transformer({224, 16, 12, 12, 768, 3072, 1000})).parameter_count() == 86567656);
+  CHECK(model_of(vision_transformer({224, 32, 12, 12, 768, 3072, 1000})).parameter_count() == 88224232);
+  CHECK(model_of(vision_transformer({224, 16, 24, 16, 1024, 4096, 1000})).parameter_count() == 304326632);
+}
+
+TEST_CASE("vit_l_32 does torchvision's published work") {
+  // torchvision's model table: 15.378 GFLOPS, which counts a multiply-add once.
+  CHECK(forward_flops(vit_l_32()) / 2e9 == Approx(15.378).epsilon(1e-4));
+}
+
+TEST_CASE(
+    "a GPT-2 of 12 layers with an output layer of its own has 163,109,376 parameters, tied 124,475,904") {
+  DecoderShape shape;
+  CHECK(model_of(decoder(shape)).parameter_count() == 163109376);
+  shape.tied_output = true;
+  CHECK(model_of(decoder(shape)).parameter_count() == 163109376 - 50304 * 768);
+}
+
+TEST_CASE("the backward pass of a linear layer does two products of the forward's size") {
+  const auto layer = layers::linear("fc", 50, 1024, 4096);
+  CHECK(layer.forward.flops_per_sample.value() == 2.0 * 50 * 1024 * 4096);
+  CHECK(layer.backward.flops_per_sample == 2 * layer.forward.flops_per_sample);
+  CHECK(layer.parameter_count() == 1024 * 4096 + 4096);
+  CHECK(layer.forward.elements_per_sample == 50 * (1024 + 4096));
+  CHECK(layer.backward.parameter_elements == 2.0 * (1024 * 4096 + 4096));
+}
+
+TEST_CASE("the first convolution needs no gradient of its input") {
+  const layers::Conv2d shape{3, 64, 7, 112, 112, 224, 224, false, true};
+  const auto layer = layers::conv2d("conv1", shape);
+  // ResNet's first layer: 118 million multiply-adds
+  CHECK(layer.forward.flops_per_sample.value() == 2 * 118013952.0);
+  CHECK(layer.backward.flops_per_sample == layer.forward.flops_per_sample);
+  CHECK(layer.parameter_count() == 9408);
+}
+
+TEST_CASE("a plain network carries its shape from layer to layer") {
+  using Kind = LayerShape::Kind;
+  // LeNet-5 on 28 x 28: 61,706 parameters
+  const auto lenet = model_of(sequential({1, 28, 28}, {{Kind::conv2d, "c1", 6, 5, 1, 2, true},
+                                                       {Kind::relu, "r1", 0, 1, 1, 0, true},
+                                                       {Kind::average_pool, "p1", 0, 2, 2, 0, true},
+                                                       {Kind::conv2d, "c2", 16, 5, 1, 0, true},
+                                                       {Kind::average_pool, "p2", 0, 2, 2, 0, true},
+                                                       {Kind::linear, "f1", 120, 1, 1, 0, true},
+                                                       {Kind::linear, "f2", 84, 1, 1, 0, true},
+                                                       {Kind::linear, "f3", 10, 1, 1, 0, true}}));
+  CHECK(lenet.parameter_count() == 61706);
+}
+
+TEST_CASE("attention under a causal mask does half the products") {
+  const auto full = layers::attention("a", 128, 512, false);
+  const auto causal = layers::attention("a", 128, 512, true);
+  CHECK(full.forward.flops_per_sample.value() == 4.0 * 128 * 128 * 512);
+  CHECK(causal.forward.flops_per_sample == full.forward.flops_per_sample / 2);
+  CHECK(full.backward.flops_per_sample == 2.5 * full.forward.flops_per_sample);
+}
+
+TEST_CASE("synthetic layers repeat with explicit times") {
+  const auto layers = synthetic({{"layer", 3, 1_ms, 2_ms, 100}});
+  REQUIRE(layers.size() == 3);
+  CHECK(layers[2].name == "layer.2");
+  CHECK(layers[2].forward.time == 1_ms);
+  CHECK(layers[2].parameter_count() == 100);
+}
