@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include "sim/config/config.hpp"
+#include "sim/run/simulate.hpp"
+
+using namespace gradway;
+
+TEST_CASE("the scale scenarios give their closed forms within 0.1 %", "[validation]") {
+  struct Row {
+    const char* file;
+    const char* gpus;
+    double ms;
+  };
+  const auto row = GENERATE(Row{"ddp-24", "8", 78.757}, Row{"ddp-24", "64", 79.762},
+                            Row{"ddp-24", "256", 84.932}, Row{"ring-all-reduce", "8", 37.588},
+                            Row{"ring-all-reduce", "64", 42.342}, Row{"ring-all-reduce", "256", 43.037});
+  CAPTURE(row.file, row.gpus);
+  const auto file = std::string{GRADWAY_SOURCE_DIR} + "/scenarios/scale/" + row.file + ".yaml";
+  const auto scenario = load_scenario(file, {{"job.gpus", row.gpus}}, {{GRADWAY_SOURCE_DIR}});
+  CHECK(simulate(scenario).measured.metrics.step_time.value() * 1e3 == Approx(row.ms).epsilon(1e-3));
+}
