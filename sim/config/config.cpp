@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/config/config.hpp"
+
+#include <optional>
+#include <utility>
+
+#include "sim/config/document.hpp"
+#include "sim/config/overrides.hpp"
+#include "sim/config/read.hpp"
+#include "sim/config/resolve.hpp"
+#include "sim/config/source_file.hpp"
+
+namespace gradway {
+namespace {
+
+using namespace config;
+
+/// Reads files by name and collects what is wrong with all of them.
+class Loader {
+ public:
+  Loader(const Found& first, const DataPath& data) : lookup_{first, data} {}
+
+  Problems& problems() { return problems_; }
+
+  ScenarioSpec scenario(const Found& file, const std::vector<Override>& overrides) {
+    auto root = load_with_base(DataKind::scenario, file, lookup_, problems_);
+    apply_overrides(root, overrides, problems_);
+    Reader reader{root, in_file(file.shown), problems_};
+    return read_scenario(reader);
+  }
+
+  ModelSpec model(const Found& file, const std::string& name) {
+    const auto root = load_with_base(DataKind::model, file, lookup_, problems_);
+    Reader reader{root, in_file(file.shown), problems_};
+    auto spec = read_model(reader, name);
+    for (const auto& gpu : spec.anchor_gpus) {
+      if (!gpu.name.empty()) find(DataKind::gpu, gpu);
+    }
+    return spec;
+  }
+
+  PlatformSpec platform(const Found& file, const std::string& name) {
+    const auto root = load_with_base(DataKind::platform, file, lookup_, problems_);
+    Reader reader{root, in_file(file.shown), problems_};
+    return read_platform(reader, name);
+  }
+
+  GpuSpec gpu(const Named& name) { return read_named(DataKind::gpu, name, read_gpu); }
+
+  Calibration calibration(const std::optional<Named>& name) {
+    return name ? read_named(DataKind::calibration, *name, read_calibration) : Calibration{};
+  }
+
+  std::optional<Found> find(DataKind kind, const Named& name) {
+    if (name.name.empty()) return std::nullopt;  // the missing name was reported
+    return problems_.attempt([&] { return std::optional{lookup_.find(kind, name.name, name.where)}; });
+  }
+
+ private:
+  template <class Read>
+  auto read_named(DataKind kind, const Named& name, const Read& read)
+      -> decltype(read(std::declval<Reader&>(), "")) {
+    const auto file = find(kind, name);
+    if (!file) return {};
+    const auto root = load_document(*file, problems_);
+    Reader reader{root, in_file(file->shown), problems_};
+    return read(reader, name.name);
+  }
+
+  Lookup lookup_;
+  Problems problems_;
+};
+
+std::string stem(const Found& file) {
+  return file.path.stem().string();
+}
+
+}  // namespace
+
+Scenario load_scenario(const std::string& file, const std::vector<Override>& overrides,
+                       const DataPath& data) {
+  const auto found = find_file(DataKind::scenario, file, data, in_file(file));
+  Loader loader{found, data};
+  const auto spec = loader.scenario(found, overrides);
+  ModelSpec model;
+  PlatformSpec platform;
+  if (const auto at = loader.find(DataKind::model, spec.model)) model = loader.model(*at, spec.model.name);
+  if (const auto at = loader.find(DataKind::platform, spec.platform)) {
+    platform = loader.platform(*at, spec.platform.name);
+  }
+  const auto gpu = loader.gpu(platform.gpu);
+  auto calibration = loader.calibration(platform.calibration);
+  loader.problems().raise();
+  check_scenario(spec, model, platform, gpu, loader.problems());
+  auto built =
+      loader.problems().attempt([&] { return build_platform(platform.description, gpu.gpu, spec.job.gpus); });
+  loader.problems().raise();
+  return Scenario{.name = stem(found),
+                  .model = std::move(model.model),
+                  .platform = std::move(built),
+                  .job = spec.job,
+                  .calibration = std::move(calibration),
+                  .warnings = {}};
+}
+
+Platform load_platform(const std::string& name, int ranks, const DataPath& data, Calibration* calibration) {
+  const auto found = find_file(DataKind::platform, name, data, in_file(name));
+  Loader loader{found, data};
+  const auto platform = loader.platform(found, stem(found));
+  const auto gpu = loader.gpu(platform.gpu);
+  auto measured = loader.calibration(platform.calibration);
+  loader.problems().raise();
+  auto built =
+      loader.problems().attempt([&] { return build_platform(platform.description, gpu.gpu, ranks); });
+  loader.problems().raise();
+  if (calibration != nullptr) *calibration = std::move(measured);
+  return built;
+}
+
+Model load_model(const std::string& name, const DataPath& data) {
+  const auto found = find_file(DataKind::model, name, data, in_file(name));
+  Loader loader{found, data};
+  auto model = loader.model(found, stem(found));
+  loader.problems().raise();
+  return std::move(model.model);
+}
+
+std::vector<std::string> list_names(DataKind kind, const DataPath& data) {
+  return Lookup{data}.names(kind);
+}
+
+}  // namespace gradway

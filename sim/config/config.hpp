@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "sim/base/problem.hpp"
+#include "sim/cost/calibration.hpp"
+#include "sim/plan/scenario.hpp"
+#include "sim/platform/platform.hpp"
+#include "sim/workload/model.hpp"
+
+namespace gradway {
+
+/// A key of a scenario with dots and the value it gets: `--set key=value`, or a row of a file of cases.
+struct Override {
+  std::string key;    ///< for example "strategy.bucket_cap"
+  std::string value;  ///< YAML text, for example "25 MiB"
+  Where where{};      ///< where it was written; without a file: on the command line
+};
+
+/// Folders that hold models/, platforms/, calibration/results/ and scenarios/, the first one that has a file
+/// wins. The folder of the scenario itself always comes before them.
+struct DataPath {
+  std::vector<std::filesystem::path> roots;  ///< GRADWAY_PATH in its order, then the installed data
+};
+
+/// What a name can stand for.
+enum class DataKind { scenario, platform, gpu, model, calibration };
+
+/// A measured step of a scenario with some keys changed.
+struct Case {
+  std::string name;
+  std::string scenario_file;  ///< ready for `load_scenario`
+  std::vector<Override> set;
+  Seconds measured{};
+  Where where;
+};
+
+/// A file of cases.
+struct Cases {
+  std::string source;
+  std::vector<Case> cases;
+};
+
+/// Reads a scenario and all that it names, applies the overrides in order, and checks everything against
+/// everything.
+///
+/// @param file a path, or a name that `list_names` knows.
+/// @throws ConfigError with every problem of every file that was read.
+Scenario load_scenario(const std::string& file, const std::vector<Override>& overrides, const DataPath& data);
+
+/// Reads a file of cases. The scenarios it names must exist but are not read.
+/// @throws ConfigError with every problem of the file.
+Cases load_cases(const std::string& file, const DataPath& data);
+
+/// Reads a platform, by name or path. @param ranks how many GPUs a generated platform gets.
+/// @param calibration if given, gets the calibration that the platform names, or an empty one.
+/// @throws ConfigError with every problem of every file that was read.
+Platform load_platform(const std::string& name, int ranks, const DataPath& data,
+                       Calibration* calibration = nullptr);
+
+/// Reads a model, by name or path. @throws ConfigError with every problem of the file.
+Model load_model(const std::string& name, const DataPath& data);
+
+/// The names of all files of a kind in the data folders, sorted, each once. Unreadable folders are left out.
+std::vector<std::string> list_names(DataKind kind, const DataPath& data);
+
+}  // namespace gradway

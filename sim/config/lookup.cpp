@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/config/lookup.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <optional>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "sim/base/nearest.hpp"
+#include "sim/config/parse.hpp"
+#include "sim/config/problems.hpp"
+
+namespace gradway::config {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Where files of a kind stand in a data folder, and the keys that only this kind has.
+struct Place {
+  DataKind kind;
+  std::string_view noun;
+  std::string_view folder;
+  std::string_view ending;                ///< behind the name
+  bool nested;                            ///< names may have folders in them
+  std::array<std::string_view, 6> marks;  ///< empty ones do not count
+};
+
+constexpr std::array places = {
+    Place{DataKind::scenario,
+          "scenario",
+          "scenarios",
+          ".yaml",
+          true,
+          {"model", "platform", "job", "strategy", "optimizer", "cases"}},
+    Place{DataKind::platform,
+          "platform",
+          "platforms",
+          ".yaml",
+          false,
+          {"gpu", "node", "generate", "fabric", "price", "cpu_vendor"}},
+    Place{DataKind::gpu,
+          "GPU",
+          "platforms/gpus",
+          ".yaml",
+          false,
+          {"compute_capability", "peak", "ideal", "memory_bandwidth", "launch_cost", "kernel_latency"}},
+    Place{DataKind::model,
+          "model",
+          "models",
+          ".yaml",
+          false,
+          {"kind", "layers", "anchors", "hidden", "image_size", "optimizer_time"}},
+    Place{DataKind::calibration,
+          "calibration",
+          "calibration/results",
+          "/calibration.yaml",
+          false,
+          {"date", "side_by_side"}},
+};
+
+const Place& place_of(DataKind kind) {
+  return *std::ranges::find(places, kind, &Place::kind);
+}
+
+bool is_file(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored) && !fs::is_directory(path, ignored);
+}
+
+/// The keys at the top of a file; none if it is no sound YAML (then it is read, and what is wrong gets
+/// reported).
+std::set<std::string> top_keys(const fs::path& path) {
+  Problems ignored;
+  std::set<std::string> keys;
+  const auto node = ignored.attempt([&] { return parse_yaml(read_source(path, ""), ignored); });
+  for (const auto& entry : node.entries) keys.insert(entry.key);
+  return keys;
+}
+
+/// A file beside the scenario can have the name of its model, and be a scenario: tells them apart by their
+/// keys.
+bool is_another_kind(const fs::path& path, DataKind kind) {
+  const auto keys = top_keys(path);
+  const auto has = [&keys](std::string_view mark) {
+    return !mark.empty() && keys.contains(std::string{mark});
+  };
+  if (std::ranges::any_of(place_of(kind).marks, has)) return false;
+  return std::ranges::any_of(places,
+                             [&](const Place& other) { return std::ranges::any_of(other.marks, has); });
+}
+
+void check_name(const Place& place, const std::string& name, const Where& where) {
+  const auto is_good = [&](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '.' || c == '_' || c == '-' || c == '+' || (place.nested && c == '/');
+  };
+  const bool is_name = !name.empty() && name.front() != '.' && name.front() != '/' &&
+                       name.find("..") == std::string::npos && std::ranges::all_of(name, is_good);
+  if (!is_name) {
+    fail(where, fmt::format("'{}' is not a name of a {}", name, place.noun),
+         fmt::format("write the name of its file in '{}' without the ending", place.folder));
+  }
+  if (name.ends_with(".yaml")) {
+    const auto bare = name.substr(0, name.size() - 5);
+    fail(where, fmt::format("'{}' is a file, not a name of a {}", name, place.noun),
+         fmt::format("write '{}'", bare));
+  }
+}
+
+std::string without_ending(std::string text) {
+  return text.substr(0, text.size() - std::string_view{".yaml"}.size());
+}
+
+/// @return the name that a file of the folder stands for, or "" if it has none.
+std::string name_of(const Place& place, const fs::path& folder, const fs::path& file) {
+  const auto relative = file.lexically_relative(folder).generic_string();
+  if (!relative.ends_with(place.ending) || relative.starts_with('.')) return "";
+  if (place.kind == DataKind::scenario && top_keys(file).contains("cases")) return "";
+  if (place.ending != ".yaml") return relative.substr(0, relative.size() - place.ending.size());
+  return without_ending(relative);
+}
+
+void add_names(const Place& place, const fs::path& root, std::set<std::string>& names) {
+  const auto folder = root / place.folder;
+  std::error_code error;
+  auto file = fs::recursive_directory_iterator{folder, fs::directory_options::skip_permission_denied, error};
+  for (; !error && file != fs::recursive_directory_iterator{}; file.increment(error)) {
+    if (file.depth() > 8) file.pop(error);
+    if (error || file == fs::recursive_directory_iterator{}) break;
+    if (!is_file(file->path())) continue;
+    const auto name = name_of(place, folder, file->path());
+    if (!name.empty() && (place.nested || name.find('/') == std::string::npos)) names.insert(name);
+  }
+}
+
+/// Data folders with an absolute path are left out of messages: the rest says which file it is.
+std::string shown_name(const fs::path& root, const fs::path& file) {
+  return (root.is_absolute() ? file : root / file).generic_string();
+}
+
+std::optional<Found> find_in_data(const Place& place, const std::string& name, const DataPath& data) {
+  const auto file = fs::path{place.folder} / fmt::format("{}{}", name, place.ending);
+  for (const auto& root : data.roots) {
+    if (is_file(root / file)) return Found{root / file, shown_name(root, file)};
+  }
+  return std::nullopt;
+}
+
+std::optional<Found> find_beside(const Place& place, const std::string& name, const Found& folder) {
+  const auto in_its_folder = fs::path{place.folder} / fmt::format("{}{}", name, place.ending);
+  const fs::path alone = name + ".yaml";
+  const auto at = [&](const fs::path& file) {
+    return Found{folder.path / file, (fs::path{folder.shown} / file).generic_string()};
+  };
+  if (is_file(folder.path / in_its_folder)) return at(in_its_folder);
+  if (is_file(folder.path / alone) && !is_another_kind(folder.path / alone, place.kind)) return at(alone);
+  return std::nullopt;
+}
+
+}  // namespace
+
+Lookup::Lookup(const Found& first, const DataPath& data)
+    : beside_{Found{first.path.parent_path(), fs::path{first.shown}.parent_path().string()}}, data_{&data} {}
+
+Found Lookup::find(DataKind kind, const std::string& name, const Where& where) const {
+  const auto& place = place_of(kind);
+  check_name(place, name, where);
+  const auto file = fmt::format("{}{}", name, place.ending);
+  if (beside_) {
+    if (const auto found = find_beside(place, name, *beside_)) return *found;
+  }
+  if (const auto found = find_in_data(place, name, *data_)) return *found;
+  fail(where,
+       fmt::format("no {} has the name '{}': there is no '{}/{}' beside your file or in the data folders",
+                   place.noun, name, place.folder, file),
+       suggestion(name, names(kind)));
+}
+
+std::vector<std::string> Lookup::names(DataKind kind) const {
+  const auto& place = place_of(kind);
+  std::set<std::string> found;
+  if (beside_) add_names(place, beside_->path, found);
+  for (const auto& root : data_->roots) add_names(place, root, found);
+  return {found.begin(), found.end()};
+}
+
+Found find_file(DataKind kind, const std::string& file, const DataPath& data, const Where& where,
+                const fs::path& from) {
+  const auto& place = place_of(kind);
+  std::error_code ignored;
+  for (const auto& path : {from / file, fs::path{file}}) {
+    if (is_file(path) || (path.extension() == ".yaml" && fs::is_directory(path, ignored)))
+      return {path, path.generic_string()};
+  }
+  const auto bare = file.ends_with(".yaml") ? without_ending(file) : file;
+  if (const auto found = find_in_data(place, bare, data)) return *found;
+  if (fs::is_directory(file, ignored)) return {file, file};
+  const Lookup all{data};
+  fail(where, where.line == 0 ? "there is no such file" : fmt::format("there is no file '{}'", file),
+       nearest(bare, all.names(kind)).empty()
+           ? fmt::format("give a path, or a name of 'gradway list {}s'", place.noun)
+           : suggestion(bare, all.names(kind)));
+}
+
+}  // namespace gradway::config

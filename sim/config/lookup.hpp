@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/config/config.hpp"
+
+namespace gradway::config {
+
+/// A file and its name in messages: as the user typed it, or where it stands in a data folder.
+struct Found {
+  std::filesystem::path path;
+  std::string shown;
+};
+
+/// Looks names up: beside the first file of a run, then in the data folders.
+class Lookup {
+ public:
+  /// @param first the file whose folder is looked through first. @param data must outlive this.
+  Lookup(const Found& first, const DataPath& data);
+
+  /// Looks through the data folders only.
+  explicit Lookup(const DataPath& data) : data_{&data} {}
+
+  /// @throws ConfigError at `where` if nothing has the name, with the nearest that there is.
+  Found find(DataKind kind, const std::string& name, const Where& where) const;
+
+  /// Names of all files of a kind that could be found, sorted, each once.
+  std::vector<std::string> names(DataKind kind) const;
+
+ private:
+  std::optional<Found> beside_;  ///< a folder
+  const DataPath* data_;
+};
+
+/// A file given on the command line or by a file of cases: a path, or a name of the data folders.
+/// @param from a folder that a relative path starts from before the working folder is tried.
+/// @throws ConfigError at `where`.
+Found find_file(DataKind kind, const std::string& file, const DataPath& data, const Where& where,
+                const std::filesystem::path& from = {});
+
+}  // namespace gradway::config

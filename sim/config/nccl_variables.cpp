@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/config/nccl_variables.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <span>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/base/nearest.hpp"
+#include "sim/config/quantities.hpp"
+#include "sim/config/scalars.hpp"
+
+namespace gradway::config {
+namespace {
+
+std::string upper(std::string_view word) {
+  std::string result{word};
+  std::ranges::transform(result, result.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return result;
+}
+
+/// NCCL reads its variables from the environment, where all is text: '1' and 1 are the same.
+Node unquoted(const Node& node) {
+  auto result = node;
+  result.quoted = false;
+  return result;
+}
+
+std::string number(const Node& node, std::int64_t least, std::int64_t most) {
+  return fmt::format("{}", whole(unquoted(node), least, most));
+}
+
+std::string flag(const Node& node) {
+  const auto& word = scalar(node, "0 or 1");
+  if (word == "0" || word == "1") return word;
+  const auto is = [lower = upper(word)](std::string_view other) { return lower == other; };
+  const bool yes = is("TRUE") || is("YES") || is("ON");
+  const bool no = is("FALSE") || is("NO") || is("OFF");
+  fail(node.where, fmt::format("'{}' is not 0 or 1", word), yes ? "write 1" : no ? "write 0" : "");
+}
+
+std::string cross_nic(const Node& node) {
+  return number(node, 0, 2);
+}
+std::string channels(const Node& node) {
+  return number(node, 1, 64);
+}
+
+/// "LOC" ... "SYS", or the numbers that NCCL had before it had names (NCCL's documentation, NCCL_P2P_LEVEL).
+std::string level(const Node& node) {
+  static const std::vector<std::string> names = {"LOC", "NVL", "PIX", "PXB", "PHB", "SYS"};
+  constexpr std::array<std::string_view, 6> by_number = {"LOC", "PIX", "PXB", "PHB", "SYS", "SYS"};
+  const auto& word = scalar(node, "a level");
+  const auto name = upper(word);
+  if (std::ranges::find(names, name) != names.end()) return name;
+  if (word.size() == 1 && word[0] >= '0' && word[0] <= '5') {
+    return std::string{by_number[static_cast<std::size_t>(word[0] - '0')]};
+  }
+  fail(node.where, fmt::format("'{}' is not a level of NCCL", word), suggestion(name, names));
+}
+
+/// A word of NCCL's lists and whether gradway models what it stands for.
+struct ListWord {
+  std::string_view name;
+  bool is_modelled;
+};
+
+constexpr ListWord algorithms[] = {{"Ring", true},          {"Tree", true},  {"CollnetDirect", false},
+                                   {"CollnetChain", false}, {"NVLS", false}, {"NVLSTree", false},
+                                   {"PAT", false}};
+constexpr ListWord protocols[] = {{"LL", true}, {"LL128", true}, {"Simple", true}};
+
+std::vector<std::string> modelled_names(std::span<const ListWord> words) {
+  std::vector<std::string> names;
+  for (const auto& word : words) {
+    if (word.is_modelled) names.emplace_back(word.name);
+  }
+  return names;
+}
+
+/// One word of a list in NCCL's spelling; "" for an excluded one that gradway would never choose anyway.
+std::string list_word(const Node& node, std::string_view word, std::span<const ListWord> words,
+                      bool is_excluded) {
+  const auto same = [&](const ListWord& known) { return upper(known.name) == upper(word); };
+  const auto known = std::ranges::find_if(words, same);
+  if (known == words.end()) {
+    fail(node.where, fmt::format("'{}' is not known to gradway", word),
+         word.find_first_of(":;") == std::string_view::npos
+             ? suggestion(word, modelled_names(words))
+             : "write one list for all collectives, such as 'Ring' or '^Tree'");
+  }
+  if (!known->is_modelled && !is_excluded) {
+    fail(node.where, fmt::format("gradway does not model {}", known->name),
+         fmt::format("modelled: {}", fmt::join(modelled_names(words), ", ")));
+  }
+  return known->is_modelled ? std::string{known->name} : "";
+}
+
+/// "ring,tree" -> "Ring,Tree"; "^ring" -> "^Ring".
+std::string list(const Node& node, std::string_view thing, std::span<const ListWord> words) {
+  std::string_view rest = scalar(node, thing);
+  const bool is_excluded = rest.starts_with('^');
+  if (is_excluded) rest.remove_prefix(1);
+  std::vector<std::string> names;
+  for (bool more = true; more;) {
+    const auto comma = std::min(rest.find(','), rest.size());
+    auto name = list_word(node, rest.substr(0, comma), words, is_excluded);
+    if (!name.empty() && std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+    more = comma < rest.size();
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+  }
+  if (is_excluded && names.size() == modelled_names(words).size()) {
+    fail(node.where, fmt::format("'{}' excludes all that gradway models", node.text));
+  }
+  return names.empty() ? "" : fmt::format("{}{}", is_excluded ? "^" : "", fmt::join(names, ","));
+}
+
+std::string algorithm(const Node& node) {
+  return list(node, "a list of algorithms", algorithms);
+}
+std::string protocol(const Node& node) {
+  return list(node, "a list of protocols", protocols);
+}
+
+/// Bytes: NCCL takes plain numbers; an amount with its unit means the same.
+std::string buffer_size(const Node& node) {
+  const auto& word = scalar(node, "an amount of data");
+  const bool has_unit = word.find_first_not_of("0123456789-.") != std::string::npos;
+  if (!has_unit) return number(node, 1024, 1 << 30);
+  const auto value = bytes(node).value();
+  if (value != std::trunc(value) || value < 1024 || value > 1 << 30) {
+    fail(node.where, fmt::format("'{}' is out of range: 1 KiB to 1 GiB in whole bytes", word));
+  }
+  return fmt::format("{:.0f}", value);
+}
+
+/// 64, 128, 256 and 512 (NCCL's documentation, NCCL_NTHREADS).
+std::string threads(const Node& node) {
+  const auto value = whole(unquoted(node), 1, 100000);
+  if (value == 64 || value == 128 || value == 256 || value == 512) return fmt::format("{}", value);
+  fail(node.where, fmt::format("NCCL has no {} threads in a block", value), "write 64, 128, 256 or 512");
+}
+
+std::string no_nvls(const Node& node) {
+  const auto value = number(node, 0, 2);
+  if (value == "0") return value;
+  fail(node.where, "gradway does not model NVLS",
+       "write 0, or leave it out: every prediction is without NVLS");
+}
+
+struct Variable {
+  std::string_view name;
+  std::string (*parse)(const Node&);
+};
+
+constexpr std::array variables = {
+    Variable{"NCCL_P2P_DISABLE", flag},         Variable{"NCCL_SHM_DISABLE", flag},
+    Variable{"NCCL_PXN_DISABLE", flag},         Variable{"NCCL_NET_DISABLE_INTRA", flag},
+    Variable{"NCCL_SHM_USE_CUDA_MEMCPY", flag}, Variable{"NCCL_CROSS_NIC", cross_nic},
+    Variable{"NCCL_P2P_LEVEL", level},          Variable{"NCCL_NET_GDR_LEVEL", level},
+    Variable{"NCCL_ALGO", algorithm},           Variable{"NCCL_PROTO", protocol},
+    Variable{"NCCL_MIN_NCHANNELS", channels},   Variable{"NCCL_MAX_NCHANNELS", channels},
+    Variable{"NCCL_BUFFSIZE", buffer_size},     Variable{"NCCL_NTHREADS", threads},
+    Variable{"NCCL_NVLS_ENABLE", no_nvls},
+};
+
+void check_channels(Reader& nccl, const std::map<std::string, std::string>& values) {
+  const auto least = values.find("NCCL_MIN_NCHANNELS");
+  const auto most = values.find("NCCL_MAX_NCHANNELS");
+  if (least == values.end() || most == values.end() || std::stoi(least->second) <= std::stoi(most->second))
+    return;
+  nccl.error(nccl.value_place("NCCL_MIN_NCHANNELS"),
+             fmt::format("NCCL_MIN_NCHANNELS {} is above NCCL_MAX_NCHANNELS {}", least->second, most->second),
+             "",
+             {{nccl.value_place("NCCL_MAX_NCHANNELS"), fmt::format("at most {} channels", most->second)}});
+}
+
+}  // namespace
+
+std::map<std::string, std::string> read_nccl(Reader& nccl) {
+  std::map<std::string, std::string> values;
+  for (const auto& [name, parse] : variables) {
+    const auto value = nccl.maybe(name, parse);
+    if (value && !value->empty()) values.emplace(name, *value);
+  }
+  for (const auto& entry : nccl.entries()) {
+    const auto names = nccl_variable_names();
+    if (std::ranges::find(names, entry.key) != names.end()) continue;
+    nccl.error(entry.where, fmt::format("'{}' is not a variable of NCCL that gradway knows", entry.key),
+               suggestion(entry.key, names));
+  }
+  check_channels(nccl, values);
+  return values;
+}
+
+std::vector<std::string> nccl_variable_names() {
+  std::vector<std::string> names;
+  for (const auto& variable : variables) names.emplace_back(variable.name);
+  return names;
+}
+
+}  // namespace gradway::config

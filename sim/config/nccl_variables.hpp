@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sim/config/reader.hpp"
+
+namespace gradway::config {
+
+/// Checks NCCL's variables and writes each value in one way: levels by name in capitals, lists with NCCL's
+/// own spelling, numbers without ornament. Names as in NCCL's documentation; those that gradway cannot honour
+/// are refused.
+std::map<std::string, std::string> read_nccl(Reader& nccl);
+
+/// The names of all variables that `read_nccl` takes.
+std::vector<std::string> nccl_variable_names();
+
+}  // namespace gradway::config

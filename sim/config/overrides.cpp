@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/config/overrides.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/base/nearest.hpp"
+#include "sim/config/nccl_variables.hpp"
+#include "sim/config/parse.hpp"
+
+namespace gradway::config {
+namespace {
+
+constexpr std::array fixed_keys = {
+    "model",
+    "platform",
+    "job",
+    "job.gpus",
+    "job.batch_per_gpu",
+    "job.precision",
+    "job.accumulate",
+    "strategy",
+    "strategy.kind",
+    "strategy.bucket_cap",
+    "strategy.static_graph",
+    "strategy.gradient_as_bucket_view",
+    "strategy.comm_hook",
+    "strategy.powersgd_rank",
+    "optimizer",
+    "input",
+    "input.pin_memory",
+    "input.loader_workers",
+    "input.background_copy",
+    "steps",
+    "nccl",
+};
+
+Where place_of(const Override& change) {
+  if (!change.where.file.empty()) return change.where;
+  return in_file(fmt::format("--set {}={}", change.key, change.value));
+}
+
+Entry& entry_of(Node& map, const std::string& key, const Where& where) {
+  if (auto* found = map.find(key); found != nullptr) return *found;
+  map.entries.push_back(Entry{key, where, Node{.kind = Node::Kind::null, .where = where}});
+  return map.entries.back();
+}
+
+void apply(Node& scenario, const Override& change, Problems& problems) {
+  const auto where = place_of(change);
+  check_scenario_key(change.key, where);
+  auto value = parse_yaml(SourceText{where, change.value}, problems);
+  const auto dot = change.key.find('.');
+  auto* entry = &entry_of(scenario, change.key.substr(0, dot), where);
+  if (dot != std::string::npos) {
+    if (entry->value.kind == Node::Kind::null) entry->value = Node{.kind = Node::Kind::map, .where = where};
+    if (entry->value.kind != Node::Kind::map) return;  // reading the group says that it must be a map
+    entry = &entry_of(entry->value, change.key.substr(dot + 1), where);
+  }
+  entry->where = where;
+  entry->value = std::move(value);
+}
+
+bool is_set(const std::vector<Override>& overrides, const std::string& key) {
+  return std::ranges::find(overrides, key, &Override::key) != overrides.end();
+}
+
+/// A key whose new value makes other keys of the file meaningless.
+struct Replacement {
+  std::string_view key;
+  bool (*is_without)(std::string_view value);
+  std::vector<std::string> dropped;
+};
+
+/// `--set strategy.kind=none` on a DDP scenario replaces the strategy: what the file says about DDP goes with
+/// it. Keys that are set too stay, and are checked.
+void drop_replaced(Node& scenario, const std::vector<Override>& overrides) {
+  static const std::vector<Replacement> replacements = {
+      {"kind",
+       [](std::string_view value) { return value == "none"; },
+       {"bucket_cap", "static_graph", "gradient_as_bucket_view", "comm_hook", "powersgd_rank"}},
+      {"comm_hook", [](std::string_view value) { return value != "powersgd"; }, {"powersgd_rank"}}};
+  auto* strategy = scenario.find("strategy");
+  if (strategy == nullptr || is_set(overrides, "strategy")) return;
+  for (const auto& [key, is_without, dropped] : replacements) {
+    const auto* value = strategy->value.find(key);
+    if (value == nullptr || !is_set(overrides, fmt::format("strategy.{}", key)) ||
+        !is_without(value->value.text))
+      continue;
+    std::erase_if(strategy->value.entries, [&, &names = dropped](const Entry& entry) {
+      return std::ranges::find(names, entry.key) != names.end() &&
+             !is_set(overrides, "strategy." + entry.key);
+    });
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> scenario_keys() {
+  std::vector<std::string> keys{fixed_keys.begin(), fixed_keys.end()};
+  for (const auto& name : nccl_variable_names()) keys.push_back("nccl." + name);
+  return keys;
+}
+
+void check_scenario_key(const std::string& key, const Where& where) {
+  const auto keys = scenario_keys();
+  if (std::ranges::find(keys, key) != keys.end()) return;
+  auto hint = nearest(key, keys).empty() ? "" : suggestion(key, keys);
+  if (hint.empty()) {  // "gpus" for "job.gpus"
+    const auto inner =
+        std::ranges::find_if(keys, [&](const std::string& known) { return known.ends_with("." + key); });
+    if (inner != keys.end()) hint = fmt::format("did you mean '{}'?", *inner);
+  }
+  if (hint.empty()) hint = fmt::format("known: {}", fmt::join(fixed_keys, ", "));
+  fail(where, fmt::format("no scenario has the key '{}'", key), hint);
+}
+
+void apply_overrides(Node& scenario, const std::vector<Override>& overrides, Problems& problems) {
+  if (scenario.kind != Node::Kind::map) return;
+  for (const auto& change : overrides) {
+    try {
+      apply(scenario, change, problems);
+    } catch (const ConfigError& error) {
+      problems.add(error);
+    }
+  }
+  drop_replaced(scenario, overrides);
+}
+
+}  // namespace gradway::config

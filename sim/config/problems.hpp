@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "sim/base/problem.hpp"
+
+namespace gradway::config {
+
+/// Collects what is wrong so that reading can go on; thrown as one ConfigError at the end.
+class Problems {
+ public:
+  void add(Problem problem) { list_.push_back(std::move(problem)); }
+  void add(const ConfigError& error);
+  bool empty() const { return list_.empty(); }
+  std::size_t size() const { return list_.size(); }
+
+  /// What `read` gives, or an empty value if it throws ConfigError, whose problems are kept.
+  template <class Read>
+  auto attempt(const Read& read) -> std::invoke_result_t<Read> {
+    try {
+      return read();
+    } catch (const ConfigError& error) {
+      add(error);
+    }
+    return std::invoke_result_t<Read>();
+  }
+
+  /// Throws what was collected, if anything: file by file as they were met, each in the order of its lines.
+  void raise() const;
+
+ private:
+  std::vector<Problem> list_;
+};
+
+/// Throws one problem.
+[[noreturn]] void fail(const Where& where, std::string what, std::string hint = "");
+[[noreturn]] void fail(const Where& where, std::string what, std::vector<Note> notes, std::string hint);
+
+}  // namespace gradway::config

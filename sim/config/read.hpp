@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/config/config.hpp"
+#include "sim/config/reader.hpp"
+#include "sim/config/scalars.hpp"
+#include "sim/platform/description.hpp"
+#include "sim/workload/job.hpp"
+
+namespace gradway::config {
+
+/// A name of another file and where it was written.
+struct Named {
+  std::string name;
+  Where where;
+};
+
+struct GpuSpec {
+  Gpu gpu;
+  Where peak;  ///< where its compute rates stand; or 'ideal'
+};
+
+struct PlatformSpec {
+  PlatformDescription description;
+  Named gpu;
+  std::optional<Named> calibration;
+  Where size;  ///< where the number of GPUs of a node stands
+};
+
+struct ModelSpec {
+  Model model;
+  Where kind;
+  bool has_times = false;          ///< every layer has explicit times
+  std::vector<Named> anchor_gpus;  ///< beside the model's anchors
+};
+
+struct ScenarioSpec {
+  Named model;
+  Named platform;
+  Job job;
+  std::map<std::string, Where> given;  ///< dotted keys that were written, and where their values stand
+  /// Where the value of a key stands, or the key's absence is: the file.
+  Where place(const std::string& key) const;
+  Where where;
+};
+
+// Each fills its struct from a file's top-level map, names not yet looked up; problems go to the reader's.
+GpuSpec read_gpu(Reader& file, const std::string& name);
+PlatformSpec read_platform(Reader& file, const std::string& name);
+ModelSpec read_model(Reader& file, const std::string& name);
+Calibration read_calibration(Reader& file, const std::string& name);
+ScenarioSpec read_scenario(Reader& file);
+
+inline constexpr Choice<Precision> precisions[] = {{"fp32", Precision::fp32},
+                                                   {"tf32", Precision::tf32},
+                                                   {"bf16", Precision::bf16},
+                                                   {"fp16", Precision::fp16}};
+inline constexpr Choice<Optimizer> optimizers[] = {
+    {"sgd", Optimizer::sgd}, {"adamw", Optimizer::adamw}, {"adamw_fused", Optimizer::adamw_fused}};
+
+Named named(const Node& node);
+Precision precision(const Node& node);
+Optimizer optimizer(const Node& node);
+
+}  // namespace gradway::config

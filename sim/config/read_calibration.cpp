@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "sim/config/quantities.hpp"
+#include "sim/config/read.hpp"
+
+namespace gradway::config {
+namespace {
+
+constexpr Choice<CollectiveKind> operations[] = {{"all_reduce", CollectiveKind::all_reduce},
+                                                 {"all_gather", CollectiveKind::all_gather},
+                                                 {"reduce_scatter", CollectiveKind::reduce_scatter},
+                                                 {"broadcast", CollectiveKind::broadcast},
+                                                 {"send_recv", CollectiveKind::send_recv}};
+constexpr Choice<Transport> transports[] = {
+    {"p2p", Transport::p2p}, {"shm", Transport::shm}, {"net", Transport::net}};
+
+CollectiveSample read_sample(Reader sample) {
+  CollectiveSample result{.kind = sample.required("operation", one_of("an operation", operations)),
+                          .transport = sample.required("transport", one_of("a transport", transports)),
+                          .ranks = sample.required("ranks", integer(2, 1 << 20)),
+                          .size = sample.required("size", bytes),
+                          .time = sample.required("time", duration),
+                          .source = sample.required("source", text)};
+  sample.finish();
+  return result;
+}
+
+SideBySide read_side_by_side(Reader& entry) {
+  SideBySide result{.transport = entry.required("transport", one_of("a transport", transports)),
+                    .precision = entry.required("precision", precision),
+                    .kernel_slowdown = entry.required("kernel_slowdown", slowdown),
+                    .collective_slowdown = entry.required("collective_slowdown", slowdown),
+                    .source = entry.required("source", text)};
+  entry.finish();
+  return result;
+}
+
+}  // namespace
+
+Calibration read_calibration(Reader& file, const std::string& name) {
+  Calibration result;
+  result.name = name;
+  result.source = file.required("source", text);
+  result.date = file.required("date", date);
+  for (auto& sample : file.maps("collectives")) result.collectives.push_back(read_sample(sample));
+  std::map<std::pair<Transport, Precision>, Where> seen;
+  for (auto& entry : file.maps("side_by_side")) {
+    result.side_by_side.push_back(read_side_by_side(entry));
+    if (!entry.sound()) continue;
+    const auto& latest = result.side_by_side.back();
+    const auto [first, is_new] =
+        seen.emplace(std::pair{latest.transport, latest.precision}, entry.value_place("precision"));
+    if (!is_new) {
+      entry.error(entry.value_place("precision"), "this transport and precision have an entry already",
+                  "keep one of them", {{first->second, "the first one is here"}});
+    }
+  }
+  file.finish();
+  return result;
+}
+
+}  // namespace gradway::config

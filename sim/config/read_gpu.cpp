@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "sim/config/quantities.hpp"
+#include "sim/config/read.hpp"
+
+namespace gradway::config {
+namespace {
+
+void read_rates(Reader& file, Gpu& gpu) {
+  auto peak = file.map("peak");
+  auto efficiencies = file.map("matrix_efficiency");
+  for (const auto& [key, value] : precisions) {
+    const auto index = static_cast<std::size_t>(value);
+    gpu.peak[index] = peak.maybe(key, compute_rate);
+    const auto share = efficiencies.maybe(key, efficiency);
+    gpu.matrix_efficiency[index] = share.value_or(0);
+    if (gpu.peak[index] && !share && peak.has(key)) {
+      efficiencies.error(efficiencies.where(), fmt::format("the efficiency of '{}' is missing", key), "",
+                         {{peak.key_place(key), fmt::format("'{}' has a peak", key)}});
+    } else if (share && !gpu.peak[index]) {
+      efficiencies.error(efficiencies.key_place(key), fmt::format("'{}' has an efficiency but no peak", key),
+                         "add its peak or leave it out", {{peak.where(), "the peaks are here"}});
+    }
+  }
+  if (peak.sound() && peak.entries().empty()) peak.error(peak.where(), "a GPU needs at least one peak");
+  peak.finish();
+  efficiencies.finish();
+}
+
+/// A GPU without costs: nothing else may be said about it.
+void refuse_rates(Reader& file) {
+  for (const auto& entry : file.entries()) {
+    if (entry.key == "source" || entry.key == "ideal") continue;
+    file.forbid(entry.key, fmt::format("an ideal GPU has no '{}'", entry.key), "leave it out",
+                Note{file.value_place("ideal"), "the GPU is ideal"});
+  }
+}
+
+}  // namespace
+
+GpuSpec read_gpu(Reader& file, const std::string& name) {
+  GpuSpec spec;
+  auto& gpu = spec.gpu;
+  gpu.name = name;
+  gpu.source = file.required("source", text);
+  const auto ideal = file.optional("ideal", if_good(boolean), false);
+  if (!ideal) return spec;  // what else must stand here cannot be known
+  gpu.ideal = *ideal;
+  spec.peak = file.key_place(gpu.ideal ? "ideal" : "peak");
+  if (gpu.ideal) {
+    refuse_rates(file);
+  } else {
+    gpu.compute_capability = file.required("compute_capability", compute_capability);
+    gpu.memory = file.required("memory", bytes);
+    gpu.memory_bandwidth = file.required("memory_bandwidth", bandwidth);
+    read_rates(file, gpu);
+    gpu.memory_efficiency = file.required("memory_efficiency", efficiency);
+    gpu.widen_efficiency = file.required("widen_efficiency", efficiency);
+    gpu.kernel_latency = file.required("kernel_latency", duration_or_zero);
+    gpu.launch_cost = file.required("launch_cost", duration_or_zero);
+  }
+  file.finish();
+  return spec;
+}
+
+}  // namespace gradway::config

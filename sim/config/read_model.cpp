@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "sim/config/layer_stack.hpp"
+#include "sim/config/quantities.hpp"
+#include "sim/config/read.hpp"
+#include "sim/workload/architectures.hpp"
+
+namespace gradway::config {
+namespace {
+
+constexpr int most_layers = 10000;
+constexpr int widest = 1 << 20;
+constexpr double fp32_bytes = 4;
+constexpr double token_bytes = 8;  // PyTorch's token ids are int64
+
+int nearest_divisor(int of, int wanted) {
+  int best = 1;
+  for (int divisor = 1; divisor <= of; ++divisor) {
+    if (of % divisor == 0 && std::abs(divisor - wanted) < std::abs(best - wanted)) best = divisor;
+  }
+  return best;
+}
+
+/// Reports that `part` does not divide `whole`, both keys of the file.
+void check_divides(Reader& file, const char* part_key, int part, const char* whole_key, int whole) {
+  if (part < 1 || whole % part == 0) return;  // 0: it could not be read
+  file.error(file.value_place(part_key),
+             fmt::format("{} {} does not divide {} {}", part_key, part, whole_key, whole),
+             fmt::format("{} {} would fit", part_key, nearest_divisor(whole, part)),
+             {{file.value_place(whole_key), fmt::format("{} is {}", whole_key, whole)}});
+}
+
+void read_vision_transformer(Reader& file, Model& model) {
+  VisionTransformerShape shape;
+  shape.image_size = file.required("image_size", integer(1, 16384));
+  shape.patch_size = file.required("patch_size", integer(1, 16384));
+  shape.layers = file.required("layers", integer(1, most_layers));
+  shape.heads = file.required("heads", integer(1, widest));
+  shape.hidden = file.required("hidden", integer(1, widest));
+  shape.mlp = file.required("mlp", integer(1, widest));
+  shape.classes = file.required("classes", integer(1, widest));
+  check_divides(file, "patch_size", shape.patch_size, "image_size", shape.image_size);
+  check_divides(file, "heads", shape.heads, "hidden", shape.hidden);
+  if (!file.sound()) return;
+  model.layers = vision_transformer(shape);
+  model.input_per_sample = Bytes{3.0 * shape.image_size * shape.image_size * fp32_bytes};
+}
+
+void read_decoder(Reader& file, Model& model) {
+  DecoderShape shape;
+  shape.layers = file.required("layers", integer(1, most_layers));
+  shape.heads = file.required("heads", integer(1, widest));
+  shape.hidden = file.required("hidden", integer(1, widest));
+  shape.mlp = file.required("mlp", integer(1, widest));
+  shape.vocabulary = file.required("vocabulary", integer(1, 1 << 24));
+  shape.sequence = file.required("sequence", integer(1, 1 << 24));
+  shape.tied_output = file.optional("tied_output", boolean, false);
+  shape.bias = file.optional("bias", boolean, true);
+  check_divides(file, "heads", shape.heads, "hidden", shape.hidden);
+  if (!file.sound()) return;
+  model.layers = decoder(shape);
+  model.input_per_sample = Bytes{(shape.sequence + 1.0) * token_bytes};
+}
+
+void read_layers(Reader& file, Model& model) {
+  auto input = file.map("input");
+  const ImageShape image{.channels = input.required("channels", integer(1, widest)),
+                         .height = input.required("height", integer(1, 16384)),
+                         .width = input.required("width", integer(1, 16384))};
+  input.finish();
+  if (!file.has("layers")) file.map("layers");
+  const auto shapes = read_layer_stack(file, image);
+  if (!file.sound()) return;
+  model.layers = sequential(image, shapes);
+  model.input_per_sample = Bytes{1.0 * image.channels * image.height * image.width * fp32_bytes};
+}
+
+SyntheticLayer read_synthetic_layer(Reader& layer) {
+  SyntheticLayer result{.name = layer.required("name", text),
+                        .repeat = layer.optional("repeat", integer(1, 100 * most_layers), 1),
+                        .forward = layer.required("forward", duration_or_zero),
+                        .backward = layer.required("backward", duration_or_zero),
+                        .parameters = layer.required("parameters", [](const Node& node) {
+                          return whole(node, 0, 1'000'000'000'000);
+                        })};
+  layer.finish();
+  return result;
+}
+
+void read_synthetic(Reader& file, Model& model) {
+  std::vector<SyntheticLayer> layers;
+  if (!file.has("layers")) file.map("layers");
+  for (auto& layer : file.maps("layers")) layers.push_back(read_synthetic_layer(layer));
+  if (file.sound() && layers.empty())
+    file.error(file.key_place("layers"), "a model needs at least one layer");
+  model.optimizer_time = file.required("optimizer_time", duration_or_zero);
+  model.input_per_sample = file.optional("input_per_sample", bytes_or_zero, Bytes{});
+  file.forbid("anchors", "a synthetic model has explicit times: anchors would change nothing",
+              "leave them out", Note{file.value_place("kind"), "the model is synthetic"});
+  if (file.sound()) model.layers = synthetic(layers);
+}
+
+Anchor read_anchor(Reader& anchor, std::vector<Named>& gpus) {
+  gpus.push_back(anchor.required("gpu", named));
+  Anchor result;
+  result.gpu = gpus.back().name;
+  result.precision = anchor.required("precision", precision);
+  result.batch = anchor.required("batch", integer(1, 1'000'000));
+  result.optimizer = anchor.required("optimizer", optimizer);
+  anchor.exactly_one({"step_time", "rate"}, "the time of a step");
+  const auto time = anchor.maybe("step_time", duration);
+  const auto rate = anchor.maybe("rate", step_rate);
+  result.step_time = time ? *time : rate.value_or(Seconds{});
+  result.source = anchor.required("source", text);
+  anchor.finish();
+  return result;
+}
+
+struct ModelKind {
+  void (*read)(Reader&, Model&) = nullptr;
+  bool has_times = false;
+};
+
+constexpr Choice<ModelKind> model_kinds[] = {{"vision_transformer", {read_vision_transformer, false}},
+                                             {"decoder", {read_decoder, false}},
+                                             {"layers", {read_layers, false}},
+                                             {"synthetic", {read_synthetic, true}}};
+
+}  // namespace
+
+ModelSpec read_model(Reader& file, const std::string& name) {
+  ModelSpec spec;
+  spec.model.name = name;
+  spec.model.source = file.required("source", text);
+  spec.kind = file.value_place("kind");
+  const auto kind = file.required("kind", one_of("a kind of model", model_kinds));
+  if (kind.read == nullptr) return spec;  // which keys belong here cannot be known
+  spec.has_times = kind.has_times;
+  kind.read(file, spec.model);
+  if (!kind.has_times) {
+    for (auto& anchor : file.maps("anchors"))
+      spec.model.anchors.push_back(read_anchor(anchor, spec.anchor_gpus));
+  }
+  file.finish();
+  return spec;
+}
+
+}  // namespace gradway::config

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "sim/config/quantities.hpp"
+#include "sim/config/read.hpp"
+
+namespace gradway::config {
+namespace {
+
+constexpr int most_gpus_of_a_node = 1024;
+constexpr int most_nodes = 65536;
+
+constexpr Choice<CollectiveRules> collective_rules[] = {{"nccl", CollectiveRules::nccl},
+                                                        {"ideal", CollectiveRules::ideal}};
+constexpr Choice<bool> vendors[] = {
+    {"intel", false}, {"amd", true}, {"arm", false}};  // true: NCCL's rules for AMD
+constexpr Choice<LinkKind> link_kinds[] = {{"pcie", LinkKind::pcie},
+                                           {"nvlink", LinkKind::nvlink},
+                                           {"inter_socket", LinkKind::inter_socket},
+                                           {"network", LinkKind::network}};
+constexpr Choice<FabricDescription::Kind> fabric_kinds[] = {
+    {"star", FabricDescription::Kind::star}, {"leaf_spine", FabricDescription::Kind::leaf_spine}};
+constexpr Choice<GeneratedPlatform::Topology> topologies[] = {
+    {"ring", GeneratedPlatform::Topology::ring},
+    {"star", GeneratedPlatform::Topology::star},
+    {"leaf_spine", GeneratedPlatform::Topology::leaf_spine}};
+
+NamePattern pattern(const Node& node) {
+  NamePattern names{text(node), node.where};
+  expand(names);  // throws if it is no name or range
+  return names;
+}
+
+SocketDescription read_socket(Reader socket) {
+  SocketDescription description{.name = socket.required("name", pattern),
+                                .memory_bandwidth = socket.required("memory_bandwidth", bandwidth)};
+  socket.finish();
+  return description;
+}
+
+void read_link_rates(Reader& link, LinkDescription& description) {
+  const bool is_one_way = link.has("bandwidth_forward") || link.has("bandwidth_backward");
+  if (!is_one_way) {
+    description.forward = description.backward = link.required("bandwidth", bandwidth);
+    link.maybe("bandwidth_forward", bandwidth);  // known keys, for suggestions
+    link.maybe("bandwidth_backward", bandwidth);
+    return;
+  }
+  link.forbid("bandwidth", "'bandwidth' is the rate of both directions, but one is given alone too",
+              "keep 'bandwidth', or both 'bandwidth_forward' and 'bandwidth_backward'");
+  description.forward = link.required("bandwidth_forward", bandwidth);
+  description.backward = link.required("bandwidth_backward", bandwidth);
+}
+
+LinkDescription read_link(Reader link) {
+  LinkDescription description;
+  description.where = link.where();
+  description.from = link.required("from", pattern);
+  description.to = link.required("to", pattern);
+  const auto kind = link.required("kind", if_good(one_of("a kind of link", link_kinds)));
+  description.kind = kind.value_or(LinkKind::pcie);
+  read_link_rates(link, description);
+  description.latency = link.optional("latency", duration_or_zero, Seconds{});
+  if (kind.value_or(LinkKind::nvlink) == LinkKind::nvlink) {
+    description.count = link.optional("count", integer(1, 1024), 1);
+  } else {
+    link.forbid("count", "only a link of kind nvlink has a 'count'",
+                "leave it out; the bandwidth is that of the whole link",
+                Note{link.value_place("kind"), "the kind is here"});
+  }
+  link.finish();
+  return description;
+}
+
+NodeDescription read_node(Reader node) {
+  NodeDescription description;
+  description.gpus = node.required("gpus", integer(1, most_gpus_of_a_node));
+  for (auto& socket : node.maps("sockets")) description.sockets.push_back(read_socket(socket));
+  description.root_complexes = node.list("root_complexes", pattern);
+  description.pcie_switches = node.list("pcie_switches", pattern);
+  description.nvswitches = node.list("nvswitches", pattern);
+  description.nics = node.list("nics", pattern);
+  for (auto& link : node.maps("links")) description.links.push_back(read_link(link));
+  node.finish();
+  return description;
+}
+
+/// The keys that only a leaf-spine network has: required there, refused elsewhere.
+template <class Description>
+void read_leaf_spine(Reader& network, Description& description, std::optional<bool> is_leaf_spine,
+                     std::string_view per_leaf_key, int Description::*per_leaf) {
+  if (!is_leaf_spine) {  // what it is could not be read: nothing to say about the other keys
+    for (const auto key : {per_leaf_key, std::string_view{"spines"}, std::string_view{"uplink_bandwidth"}}) {
+      network.maybe(key, describe);
+    }
+    return;
+  }
+  if (*is_leaf_spine) {
+    description.*per_leaf = network.required(per_leaf_key, integer(1, most_nodes));
+    description.spines = network.required("spines", integer(1, 4096));
+    description.uplink_bandwidth = network.required("uplink_bandwidth", bandwidth);
+    return;
+  }
+  for (const auto key : {per_leaf_key, std::string_view{"spines"}, std::string_view{"uplink_bandwidth"}}) {
+    network.forbid(key, fmt::format("only a leaf_spine has '{}'", key), "leave it out");
+  }
+}
+
+FabricDescription read_fabric(Reader fabric) {
+  FabricDescription description;
+  description.where = fabric.where();
+  const auto kind = fabric.required("kind", if_good(one_of("a kind of fabric", fabric_kinds)));
+  if (kind) description.kind = *kind;
+  description.bandwidth = fabric.required("bandwidth", bandwidth);
+  description.latency = fabric.required("latency", duration_or_zero);
+  const auto is_leaf_spine =
+      kind ? std::optional{*kind == FabricDescription::Kind::leaf_spine} : std::nullopt;
+  read_leaf_spine(fabric, description, is_leaf_spine, "nodes_per_leaf", &FabricDescription::nodes_per_leaf);
+  fabric.finish();
+  return description;
+}
+
+GeneratedPlatform read_generated(Reader generate) {
+  GeneratedPlatform description;
+  const auto topology = generate.required("topology", if_good(one_of("a topology", topologies)));
+  if (topology) description.topology = *topology;
+  description.bandwidth = generate.required("bandwidth", bandwidth);
+  description.latency = generate.required("latency", duration_or_zero);
+  const auto is_leaf_spine =
+      topology ? std::optional{*topology == GeneratedPlatform::Topology::leaf_spine} : std::nullopt;
+  read_leaf_spine(generate, description, is_leaf_spine, "gpus_per_leaf", &GeneratedPlatform::gpus_per_leaf);
+  generate.finish();
+  return description;
+}
+
+Price read_price(Reader price) {
+  Price result{.per_node = price.required("per_node_hour", price_per_hour),
+               .region = price.required("region", text),
+               .date = price.required("date", date),
+               .source = price.required("source", text)};
+  price.finish();
+  return result;
+}
+
+BuiltPlatform read_built(Reader& file, Where& size) {
+  BuiltPlatform built;
+  auto node = file.map("node");
+  size = node.value_place("gpus");
+  built.node = read_node(std::move(node));
+  built.nodes = file.optional("nodes", integer(1, most_nodes), 1);
+  if (auto fabric = file.maybe_map("fabric")) {
+    built.fabric = read_fabric(*fabric);
+  } else if (built.nodes > 1) {
+    file.error(file.value_place("nodes"), fmt::format("{} nodes need a 'fabric' between them", built.nodes),
+               "add 'fabric: {kind: star, bandwidth: ..., latency: ...}'");
+  }
+  return built;
+}
+
+void read_hardware(Reader& file, PlatformSpec& spec) {
+  file.exactly_one({"node", "generate"}, "the hardware");
+  spec.description.where = file.key_place(file.has("node") ? "node" : "generate");
+  if (file.has("node")) {
+    spec.description.hardware = read_built(file, spec.size);
+    file.maybe("generate", describe);  // a clash was reported
+    return;
+  }
+  auto generate = file.maybe_map("generate");
+  if (generate) spec.description.hardware = read_generated(*generate);
+  for (const std::string key : {"nodes", "fabric"}) {
+    file.forbid(key, fmt::format("a generated platform has no '{}'", key), "leave it out",
+                Note{file.key_place("generate"), "the platform is generated"});
+  }
+  file.maybe("node", describe);  // a known key
+}
+
+}  // namespace
+
+PlatformSpec read_platform(Reader& file, const std::string& name) {
+  PlatformSpec spec;
+  auto& description = spec.description;
+  description.name = name;
+  description.source = file.required("source", text);
+  spec.gpu = file.required("gpu", named);
+  description.gpu = spec.gpu.name;
+  spec.calibration = file.maybe("calibration", named);
+  description.collectives = file.optional(
+      "collectives", one_of("a set of rules for collectives", collective_rules), CollectiveRules::nccl);
+  description.amd_cpu = file.optional("cpu_vendor", one_of("a vendor of CPUs", vendors), false);
+  description.pageable_copy_rate = file.maybe("pageable_copy", bandwidth);
+  if (auto price = file.maybe_map("price")) description.price = read_price(*price);
+  read_hardware(file, spec);
+  file.finish();
+  return spec;
+}
+
+}  // namespace gradway::config

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "sim/config/nccl_variables.hpp"
+#include "sim/config/quantities.hpp"
+#include "sim/config/read.hpp"
+
+namespace gradway::config {
+namespace {
+
+constexpr int most_gpus = 1 << 20;
+
+constexpr Choice<StrategyKind> strategies[] = {{"none", StrategyKind::none}, {"ddp", StrategyKind::ddp}};
+constexpr Choice<CommHook> hooks[] = {{"none", CommHook::none},
+                                      {"fp16", CommHook::fp16},
+                                      {"bf16", CommHook::bf16},
+                                      {"powersgd", CommHook::powersgd}};
+
+void read_job(Reader job, Job& result) {
+  result.gpus = job.required("gpus", integer(1, most_gpus));
+  result.batch_per_gpu = job.required("batch_per_gpu", integer(1, 1'000'000));
+  result.precision = job.optional("precision", precision, result.precision);
+  result.accumulate = job.optional("accumulate", integer(1, 10000), result.accumulate);
+  job.finish();
+}
+
+void read_strategy(Reader strategy, Strategy& result) {
+  result.kind = strategy.optional("kind", one_of("a strategy", strategies), result.kind);
+  result.bucket_cap = strategy.maybe("bucket_cap", bytes);
+  result.static_graph = strategy.optional("static_graph", boolean, false);
+  result.gradient_as_bucket_view = strategy.optional("gradient_as_bucket_view", boolean, false);
+  result.comm_hook = strategy.optional("comm_hook", one_of("a communication hook", hooks), result.comm_hook);
+  result.powersgd_rank = strategy.optional("powersgd_rank", integer(1, 4096), result.powersgd_rank);
+  strategy.finish();
+}
+
+void read_input(Reader input, InputSettings& result) {
+  result.pin_memory = input.optional("pin_memory", boolean, result.pin_memory);
+  result.loader_workers = input.optional("loader_workers", integer(0, 4096), result.loader_workers);
+  result.background_copy = input.optional("background_copy", bytes_or_zero, result.background_copy);
+  input.finish();
+}
+
+void note_places(const std::vector<Entry>& entries, const std::string& prefix,
+                 std::map<std::string, Where>& given) {
+  for (const auto& [key, where, value] : entries) {
+    given.emplace(prefix + key, value.where);
+    note_places(value.entries, prefix + key + ".", given);
+  }
+}
+
+}  // namespace
+
+Named named(const Node& node) {
+  return {text(node), node.where};
+}
+Precision precision(const Node& node) {
+  return one_of("a precision", precisions)(node);
+}
+Optimizer optimizer(const Node& node) {
+  return one_of("an optimizer", optimizers)(node);
+}
+
+Where ScenarioSpec::place(const std::string& key) const {
+  const auto found = given.find(key);
+  return found != given.end() ? found->second : where;
+}
+
+ScenarioSpec read_scenario(Reader& file) {
+  ScenarioSpec spec;
+  spec.where = file.where();
+  note_places(file.entries(), "", spec.given);
+  file.maybe("source", text);
+  spec.model = file.required("model", named);
+  spec.platform = file.required("platform", named);
+  read_job(file.map("job"), spec.job);
+  if (auto strategy = file.maybe_map("strategy")) read_strategy(*strategy, spec.job.strategy);
+  spec.job.optimizer = file.optional("optimizer", optimizer, spec.job.optimizer);
+  if (auto nccl = file.maybe_map("nccl")) spec.job.nccl = read_nccl(*nccl);
+  if (auto input = file.maybe_map("input")) read_input(*input, spec.job.input);
+  spec.job.steps = file.optional("steps", integer(1, 100000), spec.job.steps);
+  file.finish();
+  return spec;
+}
+
+}  // namespace gradway::config

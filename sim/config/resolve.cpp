@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/config/resolve.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace gradway::config {
+namespace {
+
+void check_ranks(const ScenarioSpec& scenario, const PlatformSpec& platform, Problems& problems) {
+  const auto* built = std::get_if<BuiltPlatform>(&platform.description.hardware);
+  const auto gpus = scenario.job.gpus;
+  if (built == nullptr || gpus <= built->node.gpus * built->nodes) return;
+  const auto has = built->node.gpus * built->nodes;
+  problems.add(Problem{
+      scenario.place("job.gpus"),
+      fmt::format("job.gpus {}, but the platform has {} GPU{}", gpus, has, has == 1 ? "" : "s"),
+      {{platform.size, fmt::format("{} node{} of {} GPU{}", built->nodes, built->nodes == 1 ? "" : "s",
+                                   built->node.gpus, built->node.gpus == 1 ? "" : "s")}},
+      fmt::format("job.gpus {} would fit", has)});
+}
+
+/// Keys that only DDP understands, and whether the scenario gives them a meaning.
+struct DdpKey {
+  const char* key;
+  bool is_used;
+};
+
+void check_without_ddp(const ScenarioSpec& scenario, Problems& problems) {
+  const auto& strategy = scenario.job.strategy;
+  const auto kind = scenario.place("strategy.kind");
+  if (scenario.job.gpus > 1) {
+    problems.add(
+        Problem{scenario.place("job.gpus"),
+                fmt::format("strategy none trains on one GPU alone, but job.gpus is {}", scenario.job.gpus),
+                {{kind, "the strategy is here"}},
+                "write 'kind: ddp', or 'gpus: 1'"});
+  }
+  const DdpKey keys[] = {{"bucket_cap", strategy.bucket_cap.has_value()},
+                         {"static_graph", strategy.static_graph},
+                         {"gradient_as_bucket_view", strategy.gradient_as_bucket_view},
+                         {"comm_hook", strategy.comm_hook != CommHook::none},
+                         {"powersgd_rank", strategy.powersgd_rank != 1}};
+  for (const auto& [key, is_used] : keys) {
+    if (!is_used) continue;
+    problems.add(Problem{
+        scenario.place(fmt::format("strategy.{}", key)),
+        fmt::format("strategy none has no '{}'", key),
+        {{kind, "the strategy is here"}},
+        kind.line == 0 ? "leave it out, or set strategy.kind=ddp" : "leave it out, or write 'kind: ddp'"});
+  }
+}
+
+void check_strategy(const ScenarioSpec& scenario, Problems& problems) {
+  const auto& strategy = scenario.job.strategy;
+  if (strategy.kind == StrategyKind::none) {
+    check_without_ddp(scenario, problems);
+  } else if (strategy.powersgd_rank != 1 && strategy.comm_hook != CommHook::powersgd) {
+    std::vector<Note> notes;
+    if (scenario.given.contains("strategy.comm_hook")) {
+      notes.push_back({scenario.place("strategy.comm_hook"), "the hook is here"});
+    }
+    problems.add(Problem{
+        scenario.place("strategy.powersgd_rank"),
+        fmt::format("powersgd_rank {} means nothing without the hook powersgd", strategy.powersgd_rank),
+        std::move(notes), "write 'comm_hook: powersgd', or leave the rank out"});
+  }
+}
+
+void check_compute(const ScenarioSpec& scenario, const ModelSpec& model, const GpuSpec& gpu,
+                   Problems& problems) {
+  if (model.has_times) return;
+  if (gpu.gpu.ideal) {
+    problems.add(
+        Problem{scenario.place("model"),
+                fmt::format("the model '{}' has no explicit times, and the GPU '{}' of the platform is ideal",
+                            model.model.name, gpu.gpu.name),
+                {{model.kind, "only a model of kind synthetic has times"}, {gpu.peak, "the GPU is here"}},
+                "take a synthetic model, or a platform with real GPUs"});
+    return;
+  }
+  if (gpu.gpu.peak[static_cast<std::size_t>(scenario.job.precision)]) return;
+  std::vector<std::string_view> known;
+  std::string_view wanted;
+  for (const auto& [name, value] : precisions) {
+    if (gpu.gpu.peak[static_cast<std::size_t>(value)]) known.push_back(name);
+    if (value == scenario.job.precision) wanted = name;
+  }
+  problems.add(Problem{scenario.place("job.precision"),
+                       fmt::format("the GPU '{}' has no peak for {}", gpu.gpu.name, wanted),
+                       {{gpu.peak, "its peaks are here"}},
+                       fmt::format("it has: {}", fmt::join(known, ", "))});
+}
+
+}  // namespace
+
+void check_scenario(const ScenarioSpec& scenario, const ModelSpec& model, const PlatformSpec& platform,
+                    const GpuSpec& gpu, Problems& problems) {
+  check_ranks(scenario, platform, problems);
+  check_strategy(scenario, problems);
+  check_compute(scenario, model, gpu, problems);
+}
+
+}  // namespace gradway::config

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "sim/config/config.hpp"
+#include "tests/support/config_files.hpp"
+
+using namespace gradway;
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string good = GRADWAY_SOURCE_DIR "/tests/config/good";
+
+/// A folder that is gone when the test ends.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (fs::temp_directory_path() / "gradway-XXXXXX").string();
+    REQUIRE(::mkdtemp(name.data()) != nullptr);
+    path_ = name;
+  }
+  ~TemporaryFolder() { fs::remove_all(path_); }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  void write(const std::string& name, const std::string& text) const {
+    fs::create_directories((path_ / name).parent_path());
+    std::ofstream{path_ / name} << text;
+  }
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+std::string model_of(int parameters) {
+  return "schema: 1\nsource: made up\nkind: synthetic\noptimizer_time: 0 s\n"
+         "layers: [{ name: a, forward: 1 ms, backward: 1 ms, parameters: " +
+         std::to_string(parameters) + " }]\n";
+}
+
+}  // namespace
+
+TEST_CASE("a name is looked up beside the scenario, then in the data folders in their order",
+          "[config][lookup]") {
+  const TemporaryFolder here, first, second;
+  here.write("run.yaml", "schema: 1\nmodel: m\nplatform: lab\njob: { gpus: 1, batch_per_gpu: 1 }\n");
+  const DataPath data{{first.path(), second.path(), good}};
+  const auto parameters = [&] {
+    return load_scenario((here.path() / "run.yaml").string(), {}, data).model.parameter_count();
+  };
+
+  second.write("models/m.yaml", model_of(4));
+  CHECK(parameters() == 4);
+  first.write("models/m.yaml", model_of(3));
+  CHECK(parameters() == 3);
+  here.write("m.yaml", model_of(2));
+  CHECK(parameters() == 2);
+  here.write("models/m.yaml", model_of(1));
+  CHECK(parameters() == 1);
+}
+
+TEST_CASE("a scenario may have the name of its model", "[config][lookup]") {
+  CHECK(load_scenario(good + "/words.yaml", {}, {}).model.name == "words");
+}
+
+TEST_CASE("a model may stand beside the scenario without a folder", "[config][lookup]") {
+  CHECK(load_scenario(good + "/small.yaml", {{"model", "alone"}}, {}).model.layers.size() == 1);
+}
+
+TEST_CASE("a scenario of a data folder can be named instead of given by path", "[config][lookup]") {
+  const TemporaryFolder data;
+  data.write("scenarios/group/run.yaml",
+             "schema: 1\nmodel: words\nplatform: lab\njob: { gpus: 2, batch_per_gpu: 1 }\n");
+
+  for (const std::string name : {"group/run", "group/run.yaml"}) {
+    CHECK(load_scenario(name, {}, DataPath{{data.path(), good}}).job.gpus == 2);
+  }
+}
+
+TEST_CASE("cases find their scenario in the data folders too", "[config][lookup]") {
+  const TemporaryFolder here, data;
+  here.write("cases.yaml",
+             "schema: 1\nsource: made up\nscenario: group/run\ncases: [{ name: a, step_time: 1 ms }]\n");
+  data.write("scenarios/group/run.yaml",
+             "schema: 1\nmodel: words\nplatform: lab\njob: { gpus: 2, batch_per_gpu: 1 }\n");
+  const DataPath path{{data.path(), good}};
+
+  const auto cases = load_cases((here.path() / "cases.yaml").string(), path);
+
+  CHECK(cases.cases[0].scenario_file == "group/run");
+  CHECK(load_scenario(cases.cases[0].scenario_file, {}, path).job.gpus == 2);
+}
+
+TEST_CASE("messages name files without the absolute path of a data folder", "[config][lookup]") {
+  const TemporaryFolder data;
+  data.write("models/m.yaml", "schema: 1\nsource: made up\nkind: dekoder\n");
+  data.write("scenarios/run.yaml",
+             "schema: 1\nmodel: m\nplatform: lab\njob: { gpus: 1, batch_per_gpu: 1 }\n");
+
+  const auto message = test::message_of([&] {
+    return load_scenario("run", {}, DataPath{{data.path(), good}});
+  });
+
+  CHECK(message ==
+        "models/m.yaml:3:7: error: 'dekoder' is not a kind of model\n"
+        "    3 | kind: dekoder\n"
+        "      |       ^~~~~~~\n"
+        "  hint: did you mean 'decoder'?\n");
+}
+
+TEST_CASE("names are listed sorted and once, without cases", "[config][lookup]") {
+  const TemporaryFolder extra;
+  extra.write("models/words.yaml", model_of(1));
+  extra.write("models/z.yaml", model_of(1));
+  extra.write("models/README.md", "not a model");
+  extra.write("scenarios/b/run.yaml", "schema: 1\nmodel: words\n");
+  extra.write("scenarios/a.yaml", "schema: 1\nmodel: words\n");
+  extra.write("scenarios/cases.yaml", "schema: 1\ncases: []\n");
+  const DataPath data{{good, extra.path(), extra.path() / "nowhere"}};
+  using Names = std::vector<std::string>;
+
+  CHECK(list_names(DataKind::model, data) ==
+        Names{"convolutions", "picture", "timed", "words", "words-tied", "z"});
+  CHECK(list_names(DataKind::platform, data) == Names{"cheap-lab", "lab", "leaves"});
+  CHECK(list_names(DataKind::gpu, data) == Names{"fast", "ideal"});
+  CHECK(list_names(DataKind::calibration, data) == Names{"lab"});
+  CHECK(list_names(DataKind::scenario, data) == Names{"a", "b/run"});
+  CHECK(list_names(DataKind::model, {}).empty());
+}
+
+TEST_CASE("a file that is based on another has its keys but for its own", "[config][based_on]") {
+  const auto platform = load_platform("cheap-lab", 1, DataPath{{good}});
+  const auto job = load_scenario(good + "/small-fp16.yaml", {}, {}).job;
+
+  CHECK(platform.name == "cheap-lab");
+  CHECK(platform.price->per_node == UsdPerHour{3});
+  CHECK_FALSE(platform.amd_cpu);
+  CHECK(platform.gpus.size() == 4);
+  CHECK(job.gpus == 2);
+  CHECK(job.strategy.comm_hook == CommHook::fp16);
+}
+
+TEST_CASE("every shipped file is sound", "[config][shipped]") {
+  const DataPath data{{GRADWAY_SOURCE_DIR}};
+
+  for (const auto& name : list_names(DataKind::platform, data)) CHECK_NOTHROW(load_platform(name, 8, data));
+  for (const auto& name : list_names(DataKind::model, data)) CHECK_NOTHROW(load_model(name, data));
+  for (const auto& name : list_names(DataKind::scenario, data)) CHECK_NOTHROW(load_scenario(name, {}, data));
+}

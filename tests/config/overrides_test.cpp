@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include "sim/config/config.hpp"
+#include "sim/config/overrides.hpp"
+
+using namespace gradway;
+
+namespace {
+
+const std::string full = GRADWAY_SOURCE_DIR "/tests/config/good/full.yaml";
+
+Scenario with(const std::vector<Override>& overrides) {
+  return load_scenario(full, overrides, {});
+}
+
+}  // namespace
+
+TEST_CASE("an override replaces one value and leaves its neighbours", "[config][set]") {
+  const auto job = with({{"strategy.bucket_cap", "100 MB"}, {"job.gpus", "3"}}).job;
+
+  CHECK(job.strategy.bucket_cap == 100_MB);
+  CHECK(job.strategy.static_graph);
+  CHECK(job.gpus == 3);
+  CHECK(job.batch_per_gpu == 32);
+}
+
+TEST_CASE("an override can replace a whole group", "[config][set]") {
+  const auto job = with({{"strategy", "{kind: ddp}"}, {"nccl", "{}"}}).job;
+
+  CHECK_FALSE(job.strategy.bucket_cap.has_value());
+  CHECK(job.strategy.comm_hook == CommHook::none);
+  CHECK(job.nccl.empty());
+}
+
+TEST_CASE("the last override of a key wins", "[config][set]") {
+  CHECK(with({{"job.gpus", "1"}, {"job.gpus", "2"}}).job.gpus == 2);
+}
+
+TEST_CASE("an override can set what the file leaves out", "[config][set]") {
+  const auto job =
+      load_scenario(GRADWAY_SOURCE_DIR "/tests/config/good/small.yaml",
+                    {{"nccl.NCCL_ALGO", "ring"}, {"input.loader_workers", "2"}, {"steps", "4"}}, {})
+          .job;
+
+  CHECK(job.nccl.at("NCCL_ALGO") == "Ring");
+  CHECK(job.input.loader_workers == 2);
+  CHECK(job.steps == 4);
+}
+
+TEST_CASE("an override of model or platform swaps the file", "[config][set]") {
+  const auto scenario = with({{"model", "words"}, {"platform", "cheap-lab"}});
+
+  CHECK(scenario.model.name == "words");
+  CHECK(scenario.platform.name == "cheap-lab");
+}
+
+TEST_CASE("strategy.kind=none takes away what the file says about DDP", "[config][set]") {
+  const auto strategy = with({{"strategy.kind", "none"}, {"job.gpus", "1"}}).job.strategy;
+
+  CHECK(strategy.kind == StrategyKind::none);
+  CHECK_FALSE(strategy.bucket_cap.has_value());
+  CHECK_FALSE(strategy.static_graph);
+  CHECK(strategy.comm_hook == CommHook::none);
+  CHECK(strategy.powersgd_rank == 1);
+}
+
+TEST_CASE("another hook takes away the rank of PowerSGD", "[config][set]") {
+  CHECK(with({{"strategy.comm_hook", "bf16"}}).job.strategy.powersgd_rank == 1);
+  CHECK(with({{"strategy.comm_hook", "powersgd"}}).job.strategy.powersgd_rank == 2);
+}
+
+TEST_CASE("every key of a scenario that is said to exist can be set", "[config][set]") {
+  for (const auto& key : config::scenario_keys()) {
+    CAPTURE(key);
+    std::string message;
+    try {
+      with({{key, "[no value]"}});
+    } catch (const ConfigError& error) {
+      message = error.what();
+    }
+    CHECK(message.find("--set " + key + "=[no value]: error: ") != std::string::npos);
+    CHECK(message.find("unknown key") == std::string::npos);
+    CHECK(message.find("no scenario has the key") == std::string::npos);
+  }
+}
