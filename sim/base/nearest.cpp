@@ -10,16 +10,20 @@
 namespace gradway {
 namespace {
 
+/// Insertions, deletions, replacements and swaps of two neighbours that turn one word into the other.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before;  // the row of a's prefix shorter by two
+  std::vector<std::size_t> above;   // ... by one
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
   for (std::size_t i = 0; i < a.size(); ++i) {
-    auto diagonal = row[0];
+    before = std::move(above);
+    above = row;
     row[0] = i + 1;
     for (std::size_t j = 0; j < b.size(); ++j) {
-      const auto replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
+      row[j + 1] = std::min({above[j] + (a[i] == b[j] ? 0 : 1), row[j] + 1, above[j + 1] + 1});
+      const bool swapped = i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j];
+      if (swapped) row[j + 1] = std::min(row[j + 1], before[j - 1] + 1);
     }
   }
   return row.back();

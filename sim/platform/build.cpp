@@ -15,10 +15,13 @@ namespace {
 class NodeBuilder {
  public:
   NodeBuilder(const BuiltPlatform& hardware, const Gpu& gpu, PlatformBuilder& builder)
-      : node_{hardware.node}, gpu_{gpu}, builder_{builder}, several_{hardware.nodes > 1} {}
+      : node_{hardware.node},
+        gpu_{gpu},
+        builder_{builder},
+        prefixed_{hardware.nodes > 1 || hardware.fabric} {}
 
   void add(int number) {
-    prefix_ = several_ ? fmt::format("node{}.", number) : "";
+    prefix_ = prefixed_ ? fmt::format("node{}.", number) : "";
     number_ = number;
     known_.clear();
     where_.clear();
@@ -117,7 +120,7 @@ class NodeBuilder {
   const NodeDescription& node_;
   const Gpu& gpu_;
   PlatformBuilder& builder_;
-  bool several_;
+  bool prefixed_;  // so that no part of a node can take the name of a part of the fabric
   int number_ = 0;
   std::string prefix_;
   std::vector<std::string> known_;

@@ -20,6 +20,7 @@ TEST_CASE("a slip of the keyboard is suggested, an unrelated word is not") {
   const std::vector<std::string> names{"bandwidth", "latency", "count"};
   CHECK(nearest("bandwith", names) == "bandwidth");
   CHECK(nearest("latncy", names) == "latency");
+  CHECK(nearest("coutn", names) == "count");
   CHECK(nearest("colour", names).empty());
   CHECK(suggestion("zzz", names) == "known: bandwidth, latency, count");
   CHECK(suggestion("zzz", {}).empty());
