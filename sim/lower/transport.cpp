@@ -9,10 +9,8 @@ namespace {
 /// NICs of the device's node, nearest first.
 std::vector<DeviceId> nics_by_distance(const Routes& routes, const Platform& platform, DeviceId gpu) {
   std::vector<std::pair<PathType, DeviceId>> found;
-  for (std::size_t i = 0; i < platform.devices.size(); ++i) {
-    const auto& device = platform.devices[i];
-    if (device.kind != DeviceKind::nic || device.node != platform.device(gpu).node) continue;
-    found.emplace_back(routes.path_type(gpu, DeviceId{i}), DeviceId{i});
+  for (const auto nic : routes.on_node(platform.device(gpu).node, DeviceKind::nic)) {
+    found.emplace_back(routes.path_type(gpu, nic), nic);
   }
   std::ranges::stable_sort(found, {}, &std::pair<PathType, DeviceId>::first);
   std::vector<DeviceId> nics;

@@ -5,16 +5,13 @@
 #include <limits>
 
 #include <fmt/format.h>
-#include <boost/graph/compressed_sparse_row_graph.hpp>
-#include <boost/graph/dijkstra_shortest_paths_no_color_map.hpp>
 
 #include "sim/base/contract.hpp"
 
 namespace gradway {
 namespace {
 
-// A hop that leaves a GPU or NIC on the way costs more than any detour through switches.
-constexpr int through_endpoint = 1 << 16;
+constexpr int unreached = std::numeric_limits<int>::max();
 
 bool is_endpoint(DeviceKind kind) {
   return kind == DeviceKind::gpu || kind == DeviceKind::nic;
@@ -34,11 +31,6 @@ bool allowed(LinkKind kind, Routes::Over over) {
   return false;
 }
 
-struct Edge {
-  const Link* link = nullptr;
-  int hops = 1;
-};
-
 }  // namespace
 
 Seconds Route::latency() const {
@@ -51,66 +43,64 @@ void Route::append_resources(std::vector<ResourceId>& path) const {
   for (const auto* link : links) path.push_back(link->resource);
 }
 
-/// The connections of one kind, as a compressed graph in which routes are searched backwards from their end.
-struct Routes::Graph {
-  using Compressed =
-      boost::compressed_sparse_row_graph<boost::directedS, boost::no_property, Edge, boost::no_property>;
-
-  Graph(const Platform& platform, Over over) : reversed{make(platform, over)} {}
-
-  /// Hops from each device to `to`; the largest int where there is no way.
-  std::vector<int> hops_to(DeviceId to) const {
-    std::vector<int> hops(boost::num_vertices(reversed), std::numeric_limits<int>::max());
-    boost::dijkstra_shortest_paths_no_color_map(
-        reversed, to.index(),
-        boost::weight_map(boost::get(&Edge::hops, reversed))
-            .distance_map(
-                boost::make_iterator_property_map(hops.begin(), boost::get(boost::vertex_index, reversed))));
-    return hops;
+Routes::Routes(const Platform& platform)
+    : platform_{platform},
+      into_(platform.devices.size()),
+      out_of_(platform.devices.size()),
+      nodes_(static_cast<std::size_t>(platform.nodes)) {
+  for (const auto& link : platform.links) {
+    into_[link.to.index()].push_back(&link);
+    out_of_[link.from.index()].push_back(&link);
   }
-
-  Compressed reversed;
-
- private:
-  static Compressed make(const Platform& platform, Over over) {
-    std::vector<std::pair<std::size_t, std::size_t>> ends;
-    std::vector<Edge> edges;
-    for (const auto& link : platform.links) {
-      if (!allowed(link.kind, over)) continue;
-      ends.emplace_back(link.to.index(), link.from.index());
-      edges.push_back({&link, is_endpoint(platform.device(link.to).kind) ? through_endpoint : 1});
+  for (std::size_t i = 0; i < platform.devices.size(); ++i) {
+    if (const auto node = platform.devices[i].node; node >= 0) {
+      nodes_[static_cast<std::size_t>(node)].push_back(DeviceId{i});
     }
-    return Compressed{boost::edges_are_unsorted_multi_pass, ends.begin(), ends.end(), edges.begin(),
-                      platform.devices.size()};
-  }
-};
-
-Routes::Routes(const Platform& platform) : platform_{platform} {
-  for (const auto over : {Over::nvlink, Over::host, Over::network, Over::any}) {
-    graphs_.push_back(std::make_unique<Graph>(platform, over));
   }
 }
 
-Routes::~Routes() = default;
+/// Counts hops backwards from the end, breadth first, until the start is reached. Without `through_endpoints`
+/// no GPU or NIC but the start is entered, so that a search on a fabric does not visit all that hang on it.
+Routes::Hops Routes::hops_to(DeviceId to, std::optional<DeviceId> from, Over over,
+                             bool through_endpoints) const {
+  Hops hops(platform_.devices.size(), unreached);
+  std::vector<DeviceId> queue{to};
+  hops[to.index()] = 0;
+  for (std::size_t next = 0; next < queue.size() && queue[next] != from; ++next) {
+    for (const auto* link : into_[queue[next].index()]) {
+      auto& there = hops[link->from.index()];
+      if (there != unreached || !allowed(link->kind, over)) continue;
+      if (!through_endpoints && link->from != from && is_endpoint(platform_.device(link->from).kind))
+        continue;
+      there = hops[queue[next].index()] + 1;
+      queue.push_back(link->from);
+    }
+  }
+  return hops;
+}
 
-std::optional<Route> Routes::find(DeviceId from, DeviceId to, Over over, std::size_t label) const {
-  const auto& graph = *graphs_[static_cast<std::size_t>(over)];
-  const auto hops = graph.hops_to(to);
-  if (hops[from.index()] == std::numeric_limits<int>::max()) return std::nullopt;
+Route Routes::walk(DeviceId from, DeviceId to, const Hops& hops, Over over, std::size_t label) const {
   Route route;
   for (auto at = from; at != to;) {
     std::vector<const Link*> onward;
-    for (const auto& link : platform_.links) {
-      if (link.from != at || !allowed(link.kind, over)) continue;
-      const auto cost = is_endpoint(platform_.device(link.to).kind) ? through_endpoint : 1;
-      const auto rest = hops[link.to.index()];
-      if (rest != std::numeric_limits<int>::max() && rest + cost == hops[at.index()]) onward.push_back(&link);
+    for (const auto* link : out_of_[at.index()]) {
+      const auto rest = hops[link->to.index()];
+      if (allowed(link->kind, over) && rest != unreached && rest + 1 == hops[at.index()])
+        onward.push_back(link);
     }
     expects(!onward.empty(), "a way that exists can be walked");
     route.links.push_back(onward[label % onward.size()]);
     at = route.links.back()->to;
   }
   return route;
+}
+
+std::optional<Route> Routes::find(DeviceId from, DeviceId to, Over over, std::size_t label) const {
+  for (const bool through_endpoints : {false, true}) {
+    const auto hops = hops_to(to, from, over, through_endpoints);
+    if (hops[from.index()] != unreached) return walk(from, to, hops, over, label);
+  }
+  return std::nullopt;
 }
 
 int Routes::nvlinks(DeviceId a, DeviceId b) const {
@@ -152,14 +142,21 @@ PathType Routes::path_type(DeviceId a, DeviceId b) const {
 }
 
 std::optional<DeviceId> Routes::home_socket(DeviceId device) const {
-  const auto hops = graphs_[static_cast<std::size_t>(Over::host)]->hops_to(device);
+  const auto hops = hops_to(device, std::nullopt, Over::host, true);
   std::optional<DeviceId> best;
-  for (std::size_t i = 0; i < platform_.devices.size(); ++i) {
-    if (platform_.devices[i].kind != DeviceKind::socket || hops[i] == std::numeric_limits<int>::max())
-      continue;
-    if (!best || hops[i] < hops[best->index()]) best = DeviceId{i};
+  for (const auto socket : on_node(platform_.device(device).node, DeviceKind::socket)) {
+    if (hops[socket.index()] == unreached) continue;
+    if (!best || hops[socket.index()] < hops[best->index()]) best = socket;
   }
   return best;
+}
+
+std::vector<DeviceId> Routes::on_node(int node, DeviceKind kind) const {
+  std::vector<DeviceId> found;
+  for (const auto id : nodes_[static_cast<std::size_t>(node)]) {
+    if (platform_.device(id).kind == kind) found.push_back(id);
+  }
+  return found;
 }
 
 std::string topo_label(PathType type, int nvlinks) {

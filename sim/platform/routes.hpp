@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,8 +36,6 @@ class Routes {
   enum class Over { nvlink, host, network, any };
 
   explicit Routes(const Platform& platform);
-  ~Routes();
-  Routes(const Routes&) = delete;
 
   /// The way with the fewest hops; GPUs and NICs in between only if there is no other. Several ways of equal
   /// length are dealt out by `label` (as a fabric's ECMP does by flow).
@@ -50,11 +47,19 @@ class Routes {
   int nvlinks(DeviceId a, DeviceId b) const;
   /// The socket a device hangs on. @return nothing if no socket is in reach.
   std::optional<DeviceId> home_socket(DeviceId device) const;
+  /// Devices of a kind on one node, in order.
+  std::vector<DeviceId> on_node(int node, DeviceKind kind) const;
 
  private:
-  struct Graph;
+  /// Hops from each device to one, as far as they were counted.
+  using Hops = std::vector<int>;
+  Hops hops_to(DeviceId to, std::optional<DeviceId> from, Over over, bool through_endpoints) const;
+  Route walk(DeviceId from, DeviceId to, const Hops& hops, Over over, std::size_t label) const;
+
   const Platform& platform_;
-  std::vector<std::unique_ptr<Graph>> graphs_;
+  std::vector<std::vector<const Link*>> into_;    ///< links by the device they end at
+  std::vector<std::vector<const Link*>> out_of_;  ///< ... and start at, in the same order of the platform
+  std::vector<std::vector<DeviceId>> nodes_;      ///< devices by node
 };
 
 /// The cell of `nvidia-smi topo -m` for a type: "X", "NV12", "PIX", ...
