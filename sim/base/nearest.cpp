@@ -10,6 +10,9 @@
 namespace gradway {
 namespace {
 
+// A shorter word starts too many others by chance.
+constexpr std::size_t shortest_start = 3;
+
 /// Insertions, deletions, replacements and swaps of two neighbours that turn one word into the other.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before;  // the row of a's prefix shorter by two
@@ -41,7 +44,10 @@ std::string nearest(std::string_view name, const std::vector<std::string>& candi
       best = candidate;
     }
   }
-  return best;
+  if (!best.empty() || name.size() < shortest_start) return best;
+  const auto starts = [&](const std::string& candidate) { return candidate.starts_with(name); };
+  const auto longer = std::ranges::find_if(candidates, starts);
+  return longer == candidates.end() ? "" : *longer;
 }
 
 std::string suggestion(std::string_view name, const std::vector<std::string>& candidates) {

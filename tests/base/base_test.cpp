@@ -21,6 +21,8 @@ TEST_CASE("a slip of the keyboard is suggested, an unrelated word is not") {
   CHECK(nearest("bandwith", names) == "bandwidth");
   CHECK(nearest("latncy", names) == "latency");
   CHECK(nearest("coutn", names) == "count");
+  CHECK(nearest("band", names) == "bandwidth");
+  CHECK(nearest("ba", names).empty());
   CHECK(nearest("colour", names).empty());
   CHECK(suggestion("zzz", names) == "known: bandwidth, latency, count");
   CHECK(suggestion("zzz", {}).empty());
