@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/cli/commands.hpp"
+
+#include <array>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+namespace gradway::cli {
+
+std::span<const Command> commands() {
+  static constexpr std::array table{
+      Command{"run", "predict the step time of a scenario, where the time goes and what it costs",
+              "gradway run scenarios/article/g6e.yaml\n"
+              "gradway run article/g6e --set job.gpus=4 --set strategy.bucket_cap='100 MiB'\n"
+              "gradway run article/g6e --json | jq .metrics.step_time_s\n"
+              "gradway run article/g6e --out result    # result/trace.json opens in ui.perfetto.dev",
+              add_run},
+      Command{"validate", "compare predictions with measured step times",
+              "gradway validate scenarios/article/cases.yaml\n"
+              "gradway validate scenarios/article/cases.yaml --max-mean-error 3%",
+              add_validate},
+      Command{"show", "show what gradway understood of a platform, a model or a scenario's plan",
+              "gradway show platform aws-p4d.24xlarge\n"
+              "gradway show model vit_l_32\n"
+              "gradway show plan article/g6e --set strategy.bucket_cap='100 MiB'",
+              add_show},
+      Command{"list", "list the platforms, models or scenarios that names can stand for",
+              "gradway list platforms\n"
+              "GRADWAY_PATH=my-data gradway list scenarios",
+              add_list},
+  };
+  return table;
+}
+
+void refuse(std::string what, std::string hint) {
+  throw ConfigError{Problem{Where{}, std::move(what), {}, std::move(hint)}};
+}
+
+void add_overrides(CLI::App& app, std::vector<std::string>& texts) {
+  app.add_option("--set", texts, "change a key of the scenario; can be given several times")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+}
+
+std::vector<Override> parse_overrides(const std::vector<std::string>& texts) {
+  std::vector<Override> overrides;
+  std::vector<Problem> problems;
+  for (const auto& text : texts) {
+    const auto equals = text.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      problems.push_back({Where{},
+                          fmt::format("'--set {}' is not a key and a value", text),
+                          {},
+                          equals == 0 ? "write the key before '=', as in '--set job.gpus=4'"
+                                      : fmt::format("write '--set {}=VALUE'", text)});
+    } else {
+      overrides.push_back({text.substr(0, equals), text.substr(equals + 1)});
+    }
+  }
+  if (!problems.empty()) throw ConfigError{problems};
+  return overrides;
+}
+
+}  // namespace gradway::cli

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/cli/status.hpp"
+#include "sim/cli/surroundings.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace gradway::cli {
+
+/// Does what the arguments ask for.
+using Action = std::function<Status(const Surroundings&)>;
+
+/// A row of the table of commands: help, suggestions and the parser all read it.
+struct Command {
+  std::string_view name;
+  std::string_view help;      ///< one line
+  std::string_view examples;  ///< one a line, as they are typed
+  Action (*add)(CLI::App&);   ///< adds the command's arguments; they have their values when the action runs
+};
+
+std::span<const Command> commands();
+
+// One function a command, each in the file of its name.
+Action add_run(CLI::App& app);
+Action add_validate(CLI::App& app);
+Action add_show(CLI::App& app);
+Action add_list(CLI::App& app);
+
+/// Adds `--set KEY=VALUE`, which can be given several times.
+void add_overrides(CLI::App& app, std::vector<std::string>& texts);
+
+/// "job.gpus=4" -> key and value. @throws ConfigError for each text without a key or '='.
+std::vector<Override> parse_overrides(const std::vector<std::string>& texts);
+
+/// Throws one problem with an argument: nothing to point at but its own text.
+[[noreturn]] void refuse(std::string what, std::string hint);
+
+}  // namespace gradway::cli

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/cli/files.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "sim/cli/commands.hpp"
+
+namespace gradway::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void refuse_folder(const fs::path& folder, const std::string& why) {
+  refuse(fmt::format("cannot write to '{}': {}", folder.string(), why),
+         "give --out a folder that can be written to");
+}
+
+/// Files under names of their own until all are complete. What is left when this goes away is removed.
+class Unfinished {
+ public:
+  explicit Unfinished(const fs::path& folder) : folder_{folder} {
+    std::error_code error;
+    made_ = fs::create_directories(folder, error);
+    if (error) refuse_folder(folder, error.message());
+  }
+  ~Unfinished() {
+    std::error_code ignored;
+    for (const auto& [from, to] : names_) fs::remove(from, ignored);
+    if (made_) fs::remove(folder_, ignored);  // only if empty
+  }
+  Unfinished(const Unfinished&) = delete;
+
+  void add(const OutputFile& file) {
+    const auto path = folder_ / fmt::format(".{}.{}", file.name, getpid());
+    names_.emplace_back(path, folder_ / file.name);
+    errno = 0;
+    std::ofstream out{path, std::ios::binary};
+    if (out) file.write(out);
+    out.close();
+    if (!out) refuse_folder(folder_, errno == 0 ? "the file is not complete" : std::strerror(errno));
+  }
+
+  void finish() {
+    for (const auto& [from, to] : names_) {
+      std::error_code error;
+      if (fs::is_directory(to, error)) refuse_folder(folder_, fmt::format("'{}' is a folder", to.string()));
+    }
+    for (const auto& [from, to] : names_) {
+      std::error_code error;
+      fs::rename(from, to, error);
+      if (error) refuse_folder(folder_, error.message());
+    }
+    names_.clear();
+    made_ = false;
+  }
+
+ private:
+  fs::path folder_;
+  bool made_ = false;
+  std::vector<std::pair<fs::path, fs::path>> names_;
+};
+
+}  // namespace
+
+void check_folder(const fs::path& folder) {
+  std::error_code error;
+  if (folder.empty()) refuse("'--out' has an empty name", "give it a folder");
+  if (fs::exists(folder, error) && !fs::is_directory(folder, error)) {
+    refuse(fmt::format("'--out {}' is a file, not a folder", folder.string()),
+           "give another name, or move the file away");
+  }
+}
+
+void write_files(const fs::path& folder, const std::vector<OutputFile>& files) {
+  check_folder(folder);
+  Unfinished unfinished{folder};
+  for (const auto& file : files) unfinished.add(file);
+  unfinished.finish();
+}
+
+}  // namespace gradway::cli

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <exception>
+#include <iostream>
+#include <new>
+#include <sstream>
+#include <string_view>
+
+#include "sim/base/problem.hpp"
+#include "sim/cli/usage.hpp"
+
+namespace gradway::cli {
+namespace {
+
+/// A standard stream that the caller closed stays unusable: a file opened later must not take its number and
+/// get what was meant for the caller.
+void occupy_standard_streams() {
+  for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream) {
+    if (fcntl(stream, F_GETFD) == -1)
+      static_cast<void>(::open("/dev/null", O_RDONLY));  // takes the lowest free number
+  }
+}
+
+/// Runs the command. What went wrong is told on standard error, and then there are no results.
+Status run_command(int argc, const char* const* argv, std::ostringstream& results) {
+  try {
+    const auto action = parse_command_line(argc, argv);
+    return action(
+        Surroundings{results, std::cerr, style_of_output(), messages_on_terminal(), data_path(std::cerr)});
+  } catch (const ConfigError& error) {
+    std::cerr << error.what();
+    results.str("");
+    return Status::wrong_input;
+  } catch (const SimulationError& error) {
+    std::cerr << "error: " << error.what() << '\n';
+    results.str("");
+    return Status::unfinished;
+  } catch (const std::bad_alloc&) {
+    std::cerr
+        << "error: there is not enough memory for this simulation\n  hint: simulate fewer ranks or steps\n";
+    results.str("");
+    return Status::unfinished;
+  } catch (const std::exception& error) {
+    std::cerr << "error: " << error.what() << "; this is a bug in gradway\n";
+    results.str("");
+    return Status::bug;
+  }
+}
+
+/// Writes the results. A reader that has seen enough (`gradway list models | head -1`) is no error.
+bool deliver(std::string_view text) {
+  while (!text.empty()) {
+    const auto written = ::write(STDOUT_FILENO, text.data(), text.size());
+    if (written >= 0) {
+      text.remove_prefix(static_cast<std::size_t>(written));
+    } else if (errno == EPIPE) {
+      return true;
+    } else if (errno != EINTR) {
+      std::cerr << "error: cannot write to standard output: " << std::strerror(errno) << '\n';
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+}  // namespace gradway::cli
+
+int main(int argc, char** argv) {
+  using gradway::cli::Status;
+  gradway::cli::occupy_standard_streams();
+  std::signal(SIGPIPE, SIG_IGN);
+  std::ostringstream results;
+  const auto status = gradway::cli::run_command(argc, argv, results);
+  const bool delivered = gradway::cli::deliver(results.view());
+  return static_cast<int>(delivered || status != Status::done ? status : Status::wrong_input);
+}

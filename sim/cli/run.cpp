@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
+
+#include "sim/base/nearest.hpp"
+#include "sim/cli/commands.hpp"
+#include "sim/cli/files.hpp"
+#include "sim/engine/engine.hpp"
+#include "sim/report/json.hpp"
+#include "sim/report/terminal.hpp"
+#include "sim/report/trace.hpp"
+#include "sim/run/simulate.hpp"
+
+namespace gradway::cli {
+namespace {
+
+struct Arguments {
+  std::string scenario;
+  std::vector<std::string> set;
+  std::string engine = "auto";
+  std::string out;
+  bool json = false;
+};
+
+std::vector<std::string> engine_names() {
+  std::vector<std::string> names{"auto"};
+  for (const auto& entry : engines()) names.emplace_back(entry.name);
+  return names;
+}
+
+void check_engine(const std::string& name) {
+  const auto names = engine_names();
+  if (std::ranges::find(names, name) != names.end()) return;
+  refuse(fmt::format("there is no engine '{}'", name), suggestion(name, names));
+}
+
+Status run(const Arguments& arguments, const CLI::App& app, const Surroundings& around) {
+  check_engine(arguments.engine);
+  const bool writes_files = app.count("--out") > 0;
+  if (writes_files) check_folder(arguments.out);
+  const auto overrides = parse_overrides(arguments.set);
+  const auto finished = simulate(load_scenario(arguments.scenario, overrides, around.data), arguments.engine);
+  const auto write_json = [&](std::ostream& out) { report::write_json(out, finished, GRADWAY_VERSION); };
+  if (arguments.json) {
+    write_json(around.results);
+  } else {
+    report::write_text(around.results, finished, around.style);
+  }
+  if (writes_files) {
+    write_files(arguments.out, {{"report.json", write_json}, {"trace.json", [&](std::ostream& out) {
+                                                                report::write_trace(out, finished);
+                                                              }}});
+    around.messages << fmt::format("wrote {0}/report.json and {0}/trace.json\n", arguments.out);
+  }
+  return Status::done;
+}
+
+}  // namespace
+
+Action add_run(CLI::App& app) {
+  const auto arguments = std::make_shared<Arguments>();
+  app.add_option("SCENARIO", arguments->scenario, "a file, or a name of 'gradway list scenarios'")
+      ->required();
+  add_overrides(app, arguments->set);
+  app.add_option("--engine", arguments->engine,
+                 fmt::format("{}; auto picks by size", fmt::join(engine_names(), ", ")))
+      ->type_name("NAME");
+  app.add_option("--out", arguments->out, "folder for report.json and trace.json")->type_name("DIR");
+  app.add_flag("--json", arguments->json, "print the report as JSON")->disable_flag_override();
+  return [arguments, &app](const Surroundings& around) { return run(*arguments, app, around); };
+}
+
+}  // namespace gradway::cli

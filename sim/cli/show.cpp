@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <memory>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "sim/base/nearest.hpp"
+#include "sim/cli/commands.hpp"
+#include "sim/plan/plan.hpp"
+#include "sim/report/show_model.hpp"
+#include "sim/report/show_plan.hpp"
+#include "sim/report/show_platform.hpp"
+
+namespace gradway::cli {
+namespace {
+
+constexpr int gpus_of_made_up_platforms = 8;  // they have as many as a job asks for
+
+struct Arguments {
+  std::string kind;
+  std::string name;
+  std::vector<std::string> set;
+};
+
+void show_platform(const Arguments& arguments, const Surroundings& around) {
+  Calibration calibration;
+  const auto platform = load_platform(arguments.name, gpus_of_made_up_platforms, around.data, &calibration);
+  report::write_platform(around.results, platform, calibration, around.style);
+}
+
+void show_model(const Arguments& arguments, const Surroundings& around) {
+  report::write_model(around.results, load_model(arguments.name, around.data), around.style);
+}
+
+void show_plan(const Arguments& arguments, const Surroundings& around) {
+  const auto scenario = load_scenario(arguments.name, parse_overrides(arguments.set), around.data);
+  report::write_plan(around.results, scenario, plan(scenario, compute_costs(scenario)), around.style);
+}
+
+/// What can be shown.
+struct Kind {
+  std::string_view name;
+  bool takes_overrides;
+  void (*show)(const Arguments&, const Surroundings&);
+};
+constexpr std::array kinds{Kind{"platform", false, show_platform}, Kind{"model", false, show_model},
+                           Kind{"plan", true, show_plan}};
+
+Status show(const Arguments& arguments, const Surroundings& around) {
+  const auto kind = std::ranges::find(kinds, arguments.kind, &Kind::name);
+  if (kind == kinds.end()) {
+    std::vector<std::string> names;
+    for (const auto& known : kinds) names.emplace_back(known.name);
+    refuse(fmt::format("cannot show a '{}'", arguments.kind), suggestion(arguments.kind, names));
+  }
+  if (!arguments.set.empty() && !kind->takes_overrides) {
+    refuse(fmt::format("'--set' changes a scenario, not a {}", kind->name),
+           "'gradway show plan SCENARIO --set KEY=VALUE' takes it");
+  }
+  kind->show(arguments, around);
+  return Status::done;
+}
+
+}  // namespace
+
+Action add_show(CLI::App& app) {
+  const auto arguments = std::make_shared<Arguments>();
+  app.add_option("KIND", arguments->kind, "platform, model or plan")->required();
+  app.add_option("NAME", arguments->name, "a name of 'gradway list', or a file; for a plan, of a scenario")
+      ->required();
+  add_overrides(app, arguments->set);
+  return [arguments](const Surroundings& around) { return show(*arguments, around); };
+}
+
+}  // namespace gradway::cli

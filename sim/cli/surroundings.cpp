@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/cli/surroundings.hpp"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+
+namespace gradway::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t narrowest = 60;
+constexpr std::size_t widest = 100;  // longer lines are hard to read
+
+std::string_view variable(const char* name) {
+  const auto* value = std::getenv(name);
+  return value == nullptr ? std::string_view{} : std::string_view{value};
+}
+
+bool has_platforms(const fs::path& folder) {
+  std::error_code ignored;
+  return fs::is_directory(folder / "platforms", ignored);
+}
+
+/// The data that came with this program: above it in a source tree or a build folder, beside it where it is
+/// installed.
+fs::path installed_data() {
+  std::error_code error;
+  const auto program = fs::read_symlink("/proc/self/exe", error);
+  for (auto folder = program.parent_path(); !error && folder.has_relative_path();
+       folder = folder.parent_path()) {
+    if (has_platforms(folder)) return folder;
+    if (has_platforms(folder / "share" / "gradway")) return folder / "share" / "gradway";
+  }
+  if (has_platforms(".")) return fs::current_path(error);
+  return GRADWAY_DATA;
+}
+
+}  // namespace
+
+report::Style style_of_output() {
+  report::Style style;
+  if (isatty(STDOUT_FILENO) == 0) return style;
+  style.colour = variable("NO_COLOR").empty() && variable("TERM") != "dumb";
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+    style.width = std::clamp<std::size_t>(size.ws_col, narrowest, widest);
+  }
+  return style;
+}
+
+bool messages_on_terminal() {
+  return isatty(STDERR_FILENO) != 0;
+}
+
+DataPath data_path(std::ostream& messages) {
+  DataPath data;
+  auto rest = variable("GRADWAY_PATH");
+  while (!rest.empty()) {
+    const auto end = std::min(rest.find(':'), rest.size());
+    const fs::path folder{rest.substr(0, end)};
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (folder.empty()) continue;
+    std::error_code ignored;
+    if (!fs::is_directory(folder, ignored)) {
+      messages << "warning: GRADWAY_PATH names '" << folder.string() << "', which is no folder\n";
+      continue;
+    }
+    data.roots.push_back(folder);
+  }
+  data.roots.push_back(installed_data());
+  return data;
+}
+
+}  // namespace gradway::cli

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ostream>
+#include <string>
+
+#include "sim/config/config.hpp"
+#include "sim/report/style.hpp"
+
+namespace gradway::cli {
+
+/// What a command may know of the world around it. Only this folder asks the environment and the terminal.
+struct Surroundings {
+  std::ostream& results;   ///< reaches standard output when the command has ended
+  std::ostream& messages;  ///< standard error
+  report::Style style;
+  bool shows_progress = false;  ///< standard error is a terminal
+  DataPath data;
+};
+
+/// Colours and width of standard output: plain and 80 columns wide unless it is a terminal; NO_COLOR is
+/// respected.
+report::Style style_of_output();
+
+/// Is standard error a terminal?
+bool messages_on_terminal();
+
+/// The folders of GRADWAY_PATH, then the installed data: the folder with platforms/ nearest above the
+/// program, the working folder if it has platforms/, or the folder gradway was built in. Warns of folders
+/// that do not exist.
+DataPath data_path(std::ostream& messages);
+
+}  // namespace gradway::cli

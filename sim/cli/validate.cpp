@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <memory>
+#include <optional>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "sim/cli/commands.hpp"
+#include "sim/report/json.hpp"
+#include "sim/report/text.hpp"
+#include "sim/report/validation.hpp"
+#include "sim/run/simulate.hpp"
+
+namespace gradway::cli {
+namespace {
+
+struct Arguments {
+  std::string cases;
+  bool json = false;
+  std::optional<std::string> max_mean_error;
+  std::optional<std::string> max_error;
+};
+
+/// A limit of the command line as a fraction; none if it was not given.
+std::optional<double> limit(std::string_view option, const std::optional<std::string>& text) {
+  if (!text) return std::nullopt;
+  std::string_view number = *text;
+  if (number.ends_with('%')) number.remove_suffix(1);
+  number = number.substr(0, number.find_last_not_of(' ') + 1);
+  double percent = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), percent);
+  if (error != std::errc{} || end != number.data() + number.size() || !std::isfinite(percent) ||
+      percent < 0) {
+    refuse(fmt::format("'{} {}' is not a percentage", option, *text),
+           "write a number of percent, as in '3' or '3%'");
+  }
+  return percent / 100;
+}
+
+/// Loads the scenarios of all cases; what is wrong with any of them is told at once, with the names of its
+/// cases.
+std::vector<Scenario> load_all(const Cases& cases, const DataPath& data) {
+  std::vector<Scenario> scenarios;
+  std::vector<Problem> problems;
+  std::vector<std::string> texts;  // beside `problems`: most problems are the same in each case
+  for (const auto& one : cases.cases) {
+    try {
+      scenarios.push_back(load_scenario(one.scenario_file, one.set, data));
+    } catch (const ConfigError& error) {
+      for (auto problem : error.problems()) {
+        const auto text = to_text(problem);
+        if (std::ranges::find(texts, text) != texts.end()) continue;
+        texts.push_back(text);
+        problem.notes.push_back({one.where, fmt::format("in case '{}'", one.name)});
+        problems.push_back(std::move(problem));
+      }
+    }
+  }
+  if (!problems.empty()) throw ConfigError{problems};
+  return scenarios;
+}
+
+Seconds predict(const Scenario& scenario, const Case& one) {
+  try {
+    return simulate(scenario).measured.metrics.step_time;
+  } catch (const SimulationError& error) {
+    throw SimulationError{fmt::format("case '{}': {}", one.name, error.what())};
+  } catch (const ConfigError& error) {
+    auto problems = error.problems();
+    for (auto& problem : problems)
+      problem.notes.push_back({one.where, fmt::format("in case '{}'", one.name)});
+    throw ConfigError{problems};
+  }
+}
+
+report::Validation compare(const Cases& cases, const Surroundings& around) {
+  const auto scenarios = load_all(cases, around.data);
+  report::Validation validation{cases.source, {}};
+  for (std::size_t i = 0; i < scenarios.size(); ++i) {
+    if (around.shows_progress)
+      around.messages << fmt::format("\rcase {} of {}", i + 1, scenarios.size()) << std::flush;
+    const auto& one = cases.cases[i];
+    validation.cases.push_back({one.name, one.measured, predict(scenarios[i], one)});
+  }
+  if (around.shows_progress) around.messages << "\r\x1b[K" << std::flush;
+  return validation;
+}
+
+bool passes(std::string_view what, double error, std::optional<double> most, std::ostream& messages) {
+  if (!most || error <= *most) return false;
+  messages << fmt::format("error: the {} error of {:.2f} % passes the limit of {:.4g} %\n", what, error * 100,
+                          *most * 100);
+  return true;
+}
+
+Status validate(const Arguments& arguments, const Surroundings& around) {
+  const auto most_mean = limit("--max-mean-error", arguments.max_mean_error);
+  const auto most = limit("--max-error", arguments.max_error);
+  const auto validation = compare(load_cases(arguments.cases, around.data), around);
+  if (arguments.json) {
+    report::write_json(around.results, validation);
+  } else {
+    report::write_table(around.results, validation, around.style);
+  }
+  const bool mean_passes = passes("mean", validation.mean_abs_error(), most_mean, around.messages);
+  const bool worst_passes = passes("largest", validation.max_abs_error(), most, around.messages);
+  return mean_passes || worst_passes ? Status::limit_passed : Status::done;
+}
+
+}  // namespace
+
+Action add_validate(CLI::App& app) {
+  const auto arguments = std::make_shared<Arguments>();
+  app.add_option("CASES", arguments->cases, "a file of cases: a scenario, overrides and measured step times")
+      ->required();
+  app.add_flag("--json", arguments->json, "print the comparison as JSON")->disable_flag_override();
+  app.add_option("--max-mean-error", arguments->max_mean_error,
+                 "exit with 4 if the mean of |error| is larger")
+      ->type_name("P%");
+  app.add_option("--max-error", arguments->max_error, "exit with 4 if any |error| is larger")
+      ->type_name("P%");
+  return [arguments](const Surroundings& around) { return validate(*arguments, around); };
+}
+
+}  // namespace gradway::cli

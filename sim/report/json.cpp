@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/json.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <ostream>
+
+#include <nlohmann/json.hpp>
+
+#include "sim/report/text.hpp"
+#include "sim/report/words.hpp"
+
+namespace gradway::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Whole amounts as whole numbers: bytes are counted, and readers like them without ".0".
+Json amount(double value) {
+  constexpr double exact = 9007199254740992.0;  // 2^53: beyond it a double skips whole numbers
+  if (value == std::floor(value) && std::abs(value) < exact) return static_cast<std::int64_t>(value);
+  return value;
+}
+
+Json job_json(const Job& job) {
+  return {{"gpus", job.gpus},
+          {"batch_per_gpu", job.batch_per_gpu},
+          {"precision", name_of(job.precision)},
+          {"accumulate", job.accumulate}};
+}
+
+/// With every key that the kind has. A bucket cap that was not given stays out: PyTorch's default is not one
+/// number.
+Json strategy_json(const Strategy& strategy) {
+  Json json{{"kind", name_of(strategy.kind)}};
+  if (strategy.kind == StrategyKind::none) return json;
+  if (strategy.bucket_cap) json["bucket_cap"] = exact_bytes_text(*strategy.bucket_cap);
+  json["static_graph"] = strategy.static_graph;
+  json["gradient_as_bucket_view"] = strategy.gradient_as_bucket_view;
+  json["comm_hook"] = name_of(strategy.comm_hook);
+  if (strategy.comm_hook == CommHook::powersgd) json["powersgd_rank"] = strategy.powersgd_rank;
+  return json;
+}
+
+Json input_json(const InputSettings& input) {
+  return {{"pin_memory", input.pin_memory},
+          {"loader_workers", input.loader_workers},
+          {"background_copy", exact_bytes_text(input.background_copy)}};
+}
+
+/// The keys of a scenario file, so that it can be run again.
+Json scenario_json(const Scenario& scenario) {
+  Json json{{"schema", 1},
+            {"model", scenario.model.name},
+            {"platform", scenario.platform.name},
+            {"job", job_json(scenario.job)},
+            {"strategy", strategy_json(scenario.job.strategy)},
+            {"optimizer", name_of(scenario.job.optimizer)},
+            {"nccl", Json::object()},
+            {"input", input_json(scenario.job.input)},
+            {"steps", scenario.job.steps}};
+  for (const auto& [name, value] : scenario.job.nccl) json["nccl"][name] = value;
+  return json;
+}
+
+Json metrics_json(const Metrics& metrics) {
+  Json json{{"step_time_s", metrics.step_time.value()},
+            {"steps_per_s", metrics.steps_per_s},
+            {"samples_per_s", metrics.samples_per_s},
+            {"compute_s", metrics.compute.value()},
+            {"communication_s", metrics.communication.value()},
+            {"exposed_communication_s", metrics.exposed_communication.value()},
+            {"input_wait_s", metrics.input_wait.value()},
+            {"optimizer_s", metrics.optimizer.value()},
+            {"launch_bound_s", metrics.launch_bound.value()},
+            {"idle_s", metrics.idle.value()},
+            {"gpu_busy_fraction", metrics.gpu_busy_fraction},
+            {"tflops_per_gpu", metrics.tflops_per_gpu},
+            {"collectives", metrics.collectives},
+            {"bytes_sent_per_gpu", amount(metrics.bytes_sent_per_gpu.value())},
+            {"peak_memory_bytes", amount(metrics.peak_memory.value())},
+            {"cost_usd_per_hour", nullptr},
+            {"cost_usd_per_million_samples", nullptr}};
+  if (metrics.cost_per_hour) json["cost_usd_per_hour"] = metrics.cost_per_hour->value();
+  if (metrics.cost_usd_per_million_samples) {
+    json["cost_usd_per_million_samples"] = *metrics.cost_usd_per_million_samples;
+  }
+  return json;
+}
+
+void write(std::ostream& out, const Json& json) {
+  // Bytes that are no UTF-8 (an argument of the command line) must not stop a report.
+  out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+}
+
+}  // namespace
+
+void write_json(std::ostream& out, const Run& run, std::string_view version) {
+  Json links = Json::array();
+  for (const auto& link : run.measured.links) {
+    links.push_back(
+        {{"name", link.name}, {"busy_fraction", link.busy_fraction}, {"bytes", amount(link.bytes.value())}});
+  }
+  write(out, {{"schema", 1},
+              {"gradway", version},
+              {"scenario", scenario_json(run.scenario)},
+              {"engine", run.engine},
+              {"metrics", metrics_json(run.measured.metrics)},
+              {"bottleneck",
+               {{"resource", run.measured.bottleneck.resource}, {"why", run.measured.bottleneck.why}}},
+              {"links", std::move(links)},
+              {"basis", run.basis},
+              {"warnings", run.warnings}});
+}
+
+void write_json(std::ostream& out, const Validation& validation) {
+  Json cases = Json::array();
+  for (const auto& one : validation.cases) {
+    cases.push_back({{"name", one.name},
+                     {"measured_s", one.measured.value()},
+                     {"predicted_s", one.predicted.value()},
+                     {"error", one.error()}});
+  }
+  write(out, {{"cases", std::move(cases)},
+              {"mean_abs_error", validation.mean_abs_error()},
+              {"max_abs_error", validation.max_abs_error()},
+              {"bias", validation.bias()}});
+}
+
+}  // namespace gradway::report

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/show_plan.hpp"
+
+#include <map>
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "sim/cost/nccl_model.hpp"
+#include "sim/report/fields.hpp"
+#include "sim/report/table.hpp"
+#include "sim/report/text.hpp"
+#include "sim/report/words.hpp"
+
+namespace gradway::report {
+namespace {
+
+using enum Table::Align;
+
+/// What the tasks of one phase and kind add up to on one rank.
+struct Sum {
+  int tasks = 0;
+  Seconds work{};
+  Bytes bytes{};
+  Seconds launch{};
+};
+
+std::string gradient_name(const Model& model, const Bucket::Gradient& gradient) {
+  const auto& layer = model.layers[static_cast<std::size_t>(gradient.layer)];
+  const auto& name = layer.parameters[static_cast<std::size_t>(gradient.parameter)].name;
+  return name.starts_with(layer.name) ? name : fmt::format("{}.{}", layer.name, name);
+}
+
+/// Bytes as DDP counts them: caps are in MiB.
+std::string mebibytes(Bytes size) {
+  return fmt::format("{:.2f} MiB", size.value() / 1048576);
+}
+
+std::string dash_if(bool empty, const std::string& text) {
+  return empty ? "-" : text;
+}
+
+void write_phases(std::ostream& out, const WorkloadGraph& workload, const Style& style) {
+  std::map<std::pair<Phase, TaskKind>, Sum> sums;
+  for (const auto& task : workload.tasks) {
+    auto& sum = sums[{task.phase, task.kind}];
+    ++sum.tasks;
+    sum.work += task.work;
+    sum.bytes += task.bytes;
+    sum.launch += task.launch;
+  }
+  Table table{
+      {{"phase", left}, {"kind", left}, {"tasks", right}, {"work", right}, {"bytes", right}, {"CPU", right}}};
+  for (const auto& [key, sum] : sums) {
+    table.add({std::string{name_of(key.first)}, std::string{name_of(key.second)},
+               fmt::format("{}", sum.tasks), dash_if(sum.work == Seconds{}, time_text(sum.work)),
+               dash_if(sum.bytes == Bytes{}, bytes_text(sum.bytes)),
+               dash_if(sum.launch == Seconds{}, time_text(sum.launch))});
+  }
+  table.write(out, style);
+}
+
+void write_collectives(std::ostream& out, const WorkloadGraph& workload, const Style& style) {
+  std::map<std::pair<CollectiveKind, Bytes>, int> counts;
+  for (const auto& task : workload.tasks) {
+    if (task.kind == TaskKind::collective) ++counts[{task.collective, task.bytes}];
+  }
+  if (counts.empty()) return;
+  Table table{{{"collective", left}, {"a step", right}, {"size", right}, {"bytes", right}}};
+  for (const auto& [key, count] : counts) {
+    table.add({std::string{name_of(key.first)}, fmt::format("{}", count), mebibytes(key.second),
+               fmt::format("{:.0f}", key.second.value())});
+  }
+  out << '\n';
+  table.write(out, style);
+}
+
+void write_buckets(std::ostream& out, const Model& model, const std::vector<Bucket>& buckets,
+                   const Style& style) {
+  if (buckets.empty()) return;
+  Table table{{{"bucket", right},
+               {"size", right},
+               {"gradients", right},
+               {"first ready", left},
+               {"last ready", left}}};
+  for (std::size_t i = 0; i < buckets.size(); ++i) {
+    const auto& gradients = buckets[i].gradients;
+    if (gradients.empty()) continue;
+    table.add({fmt::format("{}", i), mebibytes(buckets[i].size), fmt::format("{}", gradients.size()),
+               gradient_name(model, gradients.front()), gradient_name(model, gradients.back())});
+  }
+  out << '\n';
+  table.write(out, Style{style.colour, Style::unlimited});
+}
+
+}  // namespace
+
+void write_plan(std::ostream& out, const Scenario& scenario, const WorkloadGraph& workload,
+                const Style& style) {
+  Fields fields{out, style};
+  out << style.paint(Paint::bold, scenario.name) << "\n\n";
+  fields.add("model", scenario.model.name);
+  fields.add("platform", fmt::format("{}: {}", scenario.platform.name,
+                                     hardware_in_words(scenario.platform, scenario.job.gpus)));
+  fields.add("strategy", in_words(scenario.job.strategy));
+  fields.add("tasks", fmt::format("{} a step on each rank",
+                                  thousands_text(static_cast<std::int64_t>(workload.tasks.size()))));
+  fields.add("warning", scenario.warnings, Paint::yellow);
+  out << '\n';
+  write_phases(out, workload, style);
+  write_collectives(out, workload, style);
+  write_buckets(out, scenario.model, workload.buckets, style);
+}
+
+}  // namespace gradway::report

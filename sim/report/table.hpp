@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "sim/report/style.hpp"
+
+namespace gradway::report {
+
+/// Text in aligned columns, two blanks apart, without tabs and without blanks at the end of a line.
+class Table {
+ public:
+  enum class Align { left, right };
+  struct Column {
+    std::string title;
+    Align align = Align::left;
+  };
+
+  explicit Table(std::vector<Column> columns) : columns_{std::move(columns)} {}
+  /// @pre as many cells as columns
+  void add(std::vector<std::string> cells);
+  bool empty() const { return rows_.empty(); }
+
+  /// Titles (unless all are empty) and rows, each after `indent`. If a line would pass the style's width, the
+  /// first column is cut in its middle.
+  void write(std::ostream& out, const Style& style, std::string_view indent = "") const;
+
+ private:
+  std::vector<Column> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace gradway::report

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/terminal.hpp"
+
+#include <algorithm>
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "sim/report/breakdown.hpp"
+#include "sim/report/fields.hpp"
+#include "sim/report/table.hpp"
+#include "sim/report/text.hpp"
+#include "sim/report/words.hpp"
+
+namespace gradway::report {
+namespace {
+
+constexpr std::size_t most_links = 5;
+
+void write_job(Fields& fields, const Run& run) {
+  const auto& job = run.scenario.job;
+  const auto& model = run.scenario.model;
+  fields.add("model", fmt::format("{}, {} parameters", model.name, thousands_text(model.parameter_count())));
+  fields.add("platform", fmt::format("{}: {}", run.scenario.platform.name,
+                                     hardware_in_words(run.scenario.platform, job.gpus)));
+  const auto micro = job.accumulate > 1 ? fmt::format(" x {} micro-steps", job.accumulate) : "";
+  fields.add("batch",
+             fmt::format("{} a GPU{}, {} a step", job.batch_per_gpu, micro,
+                         thousands_text(std::int64_t{job.batch_per_gpu} * job.accumulate * job.gpus)));
+  fields.add("precision", name_of(job.precision));
+  fields.add("strategy", in_words(job.strategy));
+  fields.add("optimizer", name_of(job.optimizer));
+  std::string variables;
+  for (const auto& [name, value] : job.nccl)
+    variables += fmt::format("{}{}={}", variables.empty() ? "" : " ", name, value);
+  if (!variables.empty()) fields.add("nccl", variables);
+}
+
+void write_results(Fields& fields, const Metrics& metrics) {
+  fields.add("step time", time_text(metrics.step_time), Paint::bold);
+  fields.add("throughput",
+             fmt::format("{:.4g} steps/s, {:.4g} samples/s", metrics.steps_per_s, metrics.samples_per_s));
+  const auto flops =
+      metrics.tflops_per_gpu > 0 ? fmt::format("{:.4g} TFLOP/s each, ", metrics.tflops_per_gpu) : "";
+  fields.add("GPU", fmt::format("{}{} busy, {} of memory (estimate)", flops,
+                                percent_text(metrics.gpu_busy_fraction), bytes_text(metrics.peak_memory)));
+  if (metrics.collectives > 0) {
+    fields.add("collectives",
+               fmt::format("{} a step, {} sent by each GPU", thousands_text(metrics.collectives),
+                           bytes_text(metrics.bytes_sent_per_gpu)));
+  }
+  if (metrics.cost_per_hour) {
+    auto cost = fmt::format("{:.2f} USD/h", metrics.cost_per_hour->value());
+    if (metrics.cost_usd_per_million_samples) {
+      cost += fmt::format(", {:.4g} USD for a million samples", *metrics.cost_usd_per_million_samples);
+    }
+    fields.add("cost", cost);
+  }
+}
+
+void write_links(std::ostream& out, const std::vector<ResourceUse>& links, const Style& style) {
+  if (links.empty()) return;
+  using enum Table::Align;
+  Table table{{{"busiest links and memories", left}, {"busy", right}, {"carried a step", right}}};
+  for (std::size_t i = 0; i < std::min(links.size(), most_links); ++i) {
+    table.add({links[i].name, percent_text(links[i].busy_fraction), bytes_text(links[i].bytes)});
+  }
+  out << '\n';
+  table.write(out, style, "  ");
+}
+
+}  // namespace
+
+void write_text(std::ostream& out, const Run& run, const Style& style) {
+  Fields fields{out, style};
+  out << style.paint(Paint::bold, fit(run.scenario.name, style.width)) << "\n\n";
+  write_job(fields, run);
+  out << '\n';
+  write_results(fields, run.measured.metrics);
+  out << '\n';
+  write_breakdown(out, run.measured.metrics, style);
+  out << '\n';
+  fields.add("bottleneck", run.measured.bottleneck.resource, Paint::bold);
+  if (!run.measured.bottleneck.why.empty()) fields.add("", run.measured.bottleneck.why);
+  write_links(out, run.measured.links, style);
+  out << '\n';
+  fields.add("engine", run.engine);
+  fields.add("rests on", run.basis);
+  if (!run.warnings.empty()) {
+    out << '\n';
+    fields.add("warning", run.warnings, Paint::yellow);
+  }
+}
+
+}  // namespace gradway::report

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/base/units.hpp"
+
+namespace gradway::report {
+
+// Numbers for people: at most four digits and the unit that fits. Files hold full precision instead.
+
+std::string time_text(Seconds time);                          ///< "91.93 ms"
+std::string bytes_text(Bytes amount);                         ///< "1.226 GB", powers of ten
+std::string rate_text(BytesPerSecond rate);                   ///< "450 GB/s"
+std::string count_text(double count, std::string_view unit);  ///< "4.41 GFLOP", "1.5 k" without a unit
+std::string percent_text(double fraction);                    ///< "12.3 %"
+std::string signed_percent_text(double fraction);             ///< "+1.25 %", "-0.50 %"
+
+/// The amount in the unit of a scenario that says it exactly: "25 MiB", "100 MB", "1234567 B".
+std::string exact_bytes_text(Bytes amount);
+
+/// "306,535,400"
+std::string thousands_text(std::int64_t count);
+
+/// "1 node", "8 nodes". @param noun its plural is made with an s
+std::string counted_text(std::int64_t count, std::string_view noun);
+
+/// Columns that UTF-8 text takes on a terminal, one a code point. Control sequences of colours take none.
+std::size_t columns_of(std::string_view text);
+
+/// Text cut in its middle to at most `width` columns: both ends of "node0.gpu0 -> fabric" matter.
+std::string fit(std::string_view text, std::size_t width);
+
+/// Text cut at its end to at most `width` columns.
+std::string shorten(std::string_view text, std::size_t width);
+
+/// Text in lines of at most `width` columns, broken at blanks where there are any.
+/// @pre width > 0
+std::vector<std::string> wrap(std::string_view text, std::size_t width);
+
+/// The first sentence, without its full stop. A stop ends a sentence only if a blank follows it.
+std::string first_sentence(std::string_view text);
+
+}  // namespace gradway::report

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/validation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "sim/report/table.hpp"
+#include "sim/report/text.hpp"
+
+namespace gradway::report {
+namespace {
+
+bool smaller_error(const Comparison& a, const Comparison& b) {
+  return std::abs(a.error()) < std::abs(b.error());
+}
+
+}  // namespace
+
+double Validation::mean_abs_error() const {
+  double sum = 0;
+  for (const auto& one : cases) sum += std::abs(one.error());
+  return cases.empty() ? 0 : sum / static_cast<double>(cases.size());
+}
+
+double Validation::max_abs_error() const {
+  return cases.empty() ? 0 : std::abs(std::ranges::max_element(cases, smaller_error)->error());
+}
+
+double Validation::bias() const {
+  double sum = 0;
+  for (const auto& one : cases) sum += one.error();
+  return cases.empty() ? 0 : sum / static_cast<double>(cases.size());
+}
+
+void write_table(std::ostream& out, const Validation& validation, const Style& style) {
+  using enum Table::Align;
+  Table table{{{"case", left}, {"measured", right}, {"predicted", right}, {"error", right}}};
+  for (const auto& one : validation.cases) {
+    table.add(
+        {one.name, time_text(one.measured), time_text(one.predicted), signed_percent_text(one.error())});
+  }
+  table.write(out, style);
+  out << '\n';
+  if (!validation.cases.empty()) {
+    const auto& worst = *std::ranges::max_element(validation.cases, smaller_error);
+    out << fit(fmt::format("mean |error| {:.2f} %, worst {} ({}), bias {}, {}",
+                           validation.mean_abs_error() * 100, signed_percent_text(worst.error()), worst.name,
+                           signed_percent_text(validation.bias()),
+                           counted_text(static_cast<std::int64_t>(validation.cases.size()), "case")),
+               style.width)
+        << '\n';
+  }
+  if (!validation.source.empty()) {
+    for (const auto& line : wrap("measured: " + validation.source, style.width)) {
+      out << style.paint(Paint::dim, line) << '\n';
+    }
+  }
+}
+
+}  // namespace gradway::report

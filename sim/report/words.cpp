@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/words.hpp"
+
+#include <array>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/base/contract.hpp"
+#include "sim/report/text.hpp"
+
+namespace gradway::report {
+namespace {
+
+template <class Enum, std::size_t Size>
+std::string_view look_up(const std::array<std::string_view, Size>& names, Enum value) {
+  const auto index = static_cast<std::size_t>(value);
+  expects(index < Size, "a value of an enum has a name");
+  return names[index];
+}
+
+// In the order of the enums.
+constexpr std::array<std::string_view, 4> precisions{"fp32", "tf32", "bf16", "fp16"};
+constexpr std::array<std::string_view, 2> strategies{"none", "ddp"};
+constexpr std::array<std::string_view, 4> hooks{"none", "fp16", "bf16", "powersgd"};
+constexpr std::array<std::string_view, 3> optimizers{"sgd", "adamw", "adamw_fused"};
+constexpr std::array<std::string_view, 5> phases{"input", "forward", "backward", "communication",
+                                                 "optimizer"};
+constexpr std::array<std::string_view, 4> task_kinds{"kernel", "copy", "collective", "host"};
+constexpr std::array<std::string_view, 4> link_kinds{"pcie", "nvlink", "inter-socket", "network"};
+constexpr std::array<std::string_view, 7> device_kinds{"GPU",      "socket", "root complex", "PCIe switch",
+                                                       "NVSwitch", "NIC",    "fabric switch"};
+
+}  // namespace
+
+std::string_view name_of(Precision precision) {
+  return look_up(precisions, precision);
+}
+std::string_view name_of(StrategyKind kind) {
+  return look_up(strategies, kind);
+}
+std::string_view name_of(CommHook hook) {
+  return look_up(hooks, hook);
+}
+std::string_view name_of(Optimizer optimizer) {
+  return look_up(optimizers, optimizer);
+}
+std::string_view name_of(Phase phase) {
+  return look_up(phases, phase);
+}
+std::string_view name_of(TaskKind kind) {
+  return look_up(task_kinds, kind);
+}
+std::string_view name_of(LinkKind kind) {
+  return look_up(link_kinds, kind);
+}
+std::string_view name_of(DeviceKind kind) {
+  return look_up(device_kinds, kind);
+}
+
+std::string in_words(const Strategy& strategy) {
+  if (strategy.kind == StrategyKind::none) return "none: ranks do not exchange gradients";
+  std::string words = "DDP, ";
+  words += strategy.bucket_cap ? fmt::format("buckets of {}", exact_bytes_text(*strategy.bucket_cap))
+                               : "PyTorch's default buckets (1 MiB, then 25 MiB)";
+  if (strategy.comm_hook == CommHook::powersgd) {
+    words += fmt::format(", powersgd hook of rank {}", strategy.powersgd_rank);
+  } else if (strategy.comm_hook != CommHook::none) {
+    words += fmt::format(", {} hook", name_of(strategy.comm_hook));
+  }
+  if (strategy.gradient_as_bucket_view) words += ", gradients as bucket views";
+  if (strategy.static_graph) words += ", static graph";
+  return words;
+}
+
+std::string hardware_in_words(const Platform& platform, int gpus) {
+  std::set<std::string> models;
+  std::set<int> nodes;
+  for (std::size_t i = 0; i < platform.gpus.size() && i < static_cast<std::size_t>(gpus); ++i) {
+    models.insert(platform.gpu_models[i].name);
+    nodes.insert(platform.device(platform.gpus[i]).node);
+  }
+  return fmt::format("{} x {} on {}", gpus, fmt::join(models, " and "),
+                     counted_text(static_cast<std::int64_t>(nodes.size()), "node"));
+}
+
+}  // namespace gradway::report

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "sim/graph/origin.hpp"
+#include "sim/graph/workload_graph.hpp"
+#include "sim/platform/platform.hpp"
+#include "sim/workload/job.hpp"
+
+namespace gradway::report {
+
+// The words of scenario files, so that what a report echoes can be typed back.
+std::string_view name_of(Precision precision);
+std::string_view name_of(StrategyKind kind);
+std::string_view name_of(CommHook hook);
+std::string_view name_of(Optimizer optimizer);
+
+std::string_view name_of(Phase phase);
+std::string_view name_of(TaskKind kind);
+std::string_view name_of(LinkKind kind);
+std::string_view name_of(DeviceKind kind);
+
+/// "DDP, buckets of 25 MiB, fp16 hook, gradients as bucket views"
+std::string in_words(const Strategy& strategy);
+
+/// "8 x l40s on 1 node"
+std::string hardware_in_words(const Platform& platform, int gpus);
+
+}  // namespace gradway::report

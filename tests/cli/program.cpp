@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/cli/program.hpp"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+namespace gradway::testing {
+namespace {
+
+/// In the child: never returns.
+[[noreturn]] void become(const std::vector<char*>& arguments, const World& world, const std::string& output,
+                         const std::string& errors) {
+  const auto to_file = [](const std::string& file, int stream) {
+    const int opened = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    ::dup2(opened, stream);
+    ::close(opened);
+  };
+  to_file(errors, STDERR_FILENO);
+  if (world.output_closed) {
+    ::close(STDOUT_FILENO);
+  } else if (world.output_broken) {
+    int ends[2];
+    if (::pipe(ends) == 0) {
+      ::close(ends[0]);
+      ::dup2(ends[1], STDOUT_FILENO);
+      ::close(ends[1]);
+    }
+  } else {
+    to_file(world.output_to.empty() ? output : world.output_to, STDOUT_FILENO);
+  }
+  if (world.most_memory) {
+    const rlimit limit{*world.most_memory, *world.most_memory};
+    ::setrlimit(RLIMIT_AS, &limit);
+  }
+  ::unsetenv("GRADWAY_PATH");
+  if (!world.gradway_path.empty()) ::setenv("GRADWAY_PATH", world.gradway_path.c_str(), 1);
+  if (::chdir(world.folder.c_str()) == 0) ::execv(GRADWAY_PROGRAM, arguments.data());
+  ::_exit(127);
+}
+
+}  // namespace
+
+Outcome run_gradway(const std::vector<std::string>& arguments, const World& world) {
+  const TemporaryFolder folder;
+  const auto output = folder.path() / "output";
+  const auto errors = folder.path() / "errors";
+  auto texts = arguments;
+  texts.insert(texts.begin(), "gradway");
+  std::vector<char*> pointers;
+  for (auto& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+
+  const auto child = ::fork();
+  if (child < 0) throw std::runtime_error{"cannot start a process"};
+  if (child == 0) become(pointers, world, output, errors);
+  int ended = 0;
+  ::waitpid(child, &ended, 0);
+  const int status = WIFEXITED(ended) ? WEXITSTATUS(ended) : 128 + WTERMSIG(ended);
+  return {status, content_of(output), content_of(errors)};
+}
+
+TemporaryFolder::TemporaryFolder() {
+  auto name = (std::filesystem::temp_directory_path() / "gradway-test-XXXXXX").string();
+  if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error{"cannot make a temporary folder"};
+  path_ = name;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+void TemporaryFolder::write(const std::string& name, const std::string& content) const {
+  std::filesystem::create_directories((path_ / name).parent_path());
+  std::ofstream{path_ / name} << content;
+}
+
+std::string content_of(const std::filesystem::path& file) {
+  std::ostringstream content;
+  content << std::ifstream{file, std::ios::binary}.rdbuf();
+  return content.str();
+}
+
+}  // namespace gradway::testing

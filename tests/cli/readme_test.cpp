@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+/// A command that the README shows, and what it says the command prints.
+struct Shown {
+  std::string arguments;
+  std::string output;
+};
+
+const std::string prompt = "$ build/release/gradway ";
+
+/// The commands in the README's console blocks.
+std::vector<Shown> shown_commands() {
+  std::ifstream file{std::string{GRADWAY_SOURCE_DIR} + "/README.md"};
+  std::vector<Shown> shown;
+  bool inside = false;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("```")) {
+      inside = line == "```console";
+    } else if (inside && line.starts_with(prompt)) {
+      shown.push_back({line.substr(prompt.size()), ""});
+    } else if (inside && !shown.empty()) {
+      shown.back().output += line + "\n";
+    }
+  }
+  return shown;
+}
+
+/// Lines of the README's plain blocks that run gradway; their output is not shown, but they must work.
+std::vector<std::string> plain_commands() {
+  std::ifstream file{std::string{GRADWAY_SOURCE_DIR} + "/README.md"};
+  std::vector<std::string> commands;
+  const std::string start = "build/release/gradway ";
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with(start)) continue;
+    const auto comment = line.find("  #");
+    commands.push_back(
+        line.substr(start.size(), comment == std::string::npos ? comment : comment - start.size()));
+  }
+  return commands;
+}
+
+struct Ran {
+  std::string output;
+  int status;
+};
+
+Ran gradway(const std::string& arguments) {
+  const auto command =
+      std::string{"cd '"} + GRADWAY_SOURCE_DIR + "' && '" + GRADWAY_PROGRAM + "' " + arguments;
+  auto* pipe = popen(command.c_str(), "r");
+  REQUIRE(pipe != nullptr);
+  Ran ran{};
+  char buffer[4096];
+  for (std::size_t got = 0; (got = fread(buffer, 1, sizeof buffer, pipe)) > 0;)
+    ran.output.append(buffer, got);
+  ran.status = pclose(pipe);
+  return ran;
+}
+
+}  // namespace
+
+TEST_CASE("the README shows what its commands print") {
+  const auto shown = shown_commands();
+  REQUIRE(shown.size() >= 2);
+  for (const auto& [arguments, output] : shown) {
+    CAPTURE(arguments);
+    const auto ran = gradway(arguments);
+    CHECK(ran.status == 0);
+    CHECK(ran.output == output);
+  }
+}
+
+TEST_CASE("the other commands of the README work") {
+  const auto commands = plain_commands();
+  REQUIRE(commands.size() >= 5);
+  for (auto command : commands) {
+    CAPTURE(command);
+    if (const auto out = command.find("--out results"); out != std::string::npos) {
+      command.replace(out, std::string{"--out results"}.size(), "--out \"$(mktemp -d)\"");
+    }
+    const auto ran = gradway(command);
+    CHECK(ran.status == 0);
+    CHECK_FALSE(ran.output.empty());
+  }
+}

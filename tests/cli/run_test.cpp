@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.hpp"
+
+using namespace gradway::testing;
+using Catch::Matchers::Contains;
+using Json = nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+TEST_CASE("a scenario runs by its path and by its name", "[cli][run]") {
+  const auto by_path = run_gradway({"run", "scenarios/article/g6e.yaml"});
+  const auto by_name = run_gradway({"run", "article/g6e"});
+
+  CHECK(by_path.status == 0);
+  CHECK(by_path.errors.empty());
+  CHECK_THAT(by_path.output, Contains("vit_l_32") && Contains("step time") && Contains("bottleneck"));
+  CHECK(by_path.output.find('\x1b') == std::string::npos);
+  CHECK(by_name.output == by_path.output);
+}
+
+TEST_CASE("--json prints one document and nothing else", "[cli][run]") {
+  const auto outcome = run_gradway({"run", "article/g6e", "--json"});
+
+  CHECK(outcome.status == 0);
+  CHECK(outcome.errors.empty());
+  const auto report = Json::parse(outcome.output);
+  CHECK(report["schema"] == 1);
+  CHECK(report["metrics"]["step_time_s"].get<double>() > 0);
+  const auto& metrics = report["metrics"];
+  double sum = 0;
+  for (const auto* part :
+       {"compute_s", "exposed_communication_s", "input_wait_s", "optimizer_s", "launch_bound_s", "idle_s"}) {
+    sum += metrics[part].get<double>();
+  }
+  CHECK(sum == Approx(metrics["step_time_s"].get<double>()).epsilon(1e-9));
+}
+
+TEST_CASE("the same run twice gives the same bytes", "[cli][run]") {
+  const auto engine = GENERATE("fluid", "simgrid");
+  const TemporaryFolder first;
+  const TemporaryFolder second;
+
+  const auto one = run_gradway({"run", "article/g6e", "--json", "--engine", engine, "--out", first.path()});
+  const auto two = run_gradway({"run", "article/g6e", "--json", "--engine", engine, "--out", second.path()});
+
+  REQUIRE(one.status == 0);
+  CHECK(one.output == two.output);
+  CHECK(content_of(first.path() / "report.json") == one.output);
+  CHECK(content_of(first.path() / "trace.json") == content_of(second.path() / "trace.json"));
+}
+
+TEST_CASE("both engines give the same step", "[cli][run]") {
+  const auto fluid = run_gradway({"run", "article/p4d", "--json", "--engine", "fluid"});
+  const auto simgrid = run_gradway({"run", "article/p4d", "--json", "--engine", "simgrid"});
+
+  REQUIRE(fluid.status == 0);
+  REQUIRE(simgrid.status == 0);
+  const auto step_of = [](const Outcome& outcome) {
+    return Json::parse(outcome.output)["metrics"]["step_time_s"].get<double>();
+  };
+  CHECK(Json::parse(simgrid.output)["engine"] == "simgrid");
+  CHECK(step_of(fluid) == Approx(step_of(simgrid)).epsilon(1e-9));
+}
+
+TEST_CASE("--set changes the scenario, the last one wins", "[cli][run]") {
+  const auto outcome = run_gradway({"run", "article/g6e", "--json", "--set", "job.gpus=2", "--set",
+                                    "job.gpus=4", "--set", "strategy.bucket_cap=100 MiB"});
+
+  REQUIRE(outcome.status == 0);
+  const auto scenario = Json::parse(outcome.output)["scenario"];
+  CHECK(scenario["job"]["gpus"] == 4);
+  CHECK(scenario["strategy"]["bucket_cap"] == "100 MiB");
+}
+
+TEST_CASE("the scenario in a report is a scenario that gives the same report", "[cli][run]") {
+  const std::vector<std::string> changes{"--set", "strategy.comm_hook=powersgd",
+                                         "--set", "strategy.powersgd_rank=2",
+                                         "--set", "nccl.NCCL_ALGO=RING"};
+  std::vector<std::string> arguments{"run", "article/g6e", "--json"};
+  arguments.insert(arguments.end(), changes.begin(), changes.end());
+  const auto first = run_gradway(arguments);
+  REQUIRE(first.status == 0);
+  const TemporaryFolder folder;
+  folder.write("again.yaml", Json::parse(first.output)["scenario"].dump());
+
+  const auto again = run_gradway({"run", folder.path() / "again.yaml", "--json"});
+
+  CHECK(again.errors.empty());
+  CHECK(again.output == first.output);
+}
+
+TEST_CASE("--out makes the folder and fills it", "[cli][run]") {
+  const TemporaryFolder folder;
+  const auto out = folder.path() / "new" / "result";
+
+  const auto outcome = run_gradway({"run", "article/g6e", "--out", out});
+
+  CHECK(outcome.status == 0);
+  CHECK_THAT(outcome.errors, Contains("wrote ") && Contains("report.json") && Contains("trace.json"));
+  CHECK_THAT(outcome.output, Contains("step time"));
+  CHECK(Json::parse(content_of(out / "report.json"))["schema"] == 1);
+  CHECK(Json::parse(content_of(out / "trace.json"))["traceEvents"].size() > 100);
+  CHECK(std::distance(fs::directory_iterator{out}, fs::directory_iterator{}) == 2);
+}
+
+TEST_CASE("--out leaves nothing behind when it cannot write", "[cli][run]") {
+  const TemporaryFolder folder;
+  folder.write("file", "mine");
+  const auto on_file = run_gradway({"run", "article/g6e", "--out", "file"}, {.folder = folder.path()});
+  CHECK(on_file.status == 2);
+  CHECK(on_file.output.empty());
+  CHECK(on_file.errors ==
+        "error: '--out file' is a file, not a folder\n  hint: give another name, or move the file away\n");
+  CHECK(content_of(folder.path() / "file") == "mine");
+
+  folder.write("taken/trace.json/x", "mine");
+  const auto on_folder = run_gradway({"run", "article/g6e", "--out", "taken"}, {.folder = folder.path()});
+  CHECK(on_folder.status == 2);
+  CHECK(on_folder.output.empty());
+  CHECK_THAT(on_folder.errors, Contains("cannot write to 'taken': 'taken/trace.json' is a folder"));
+  CHECK(std::distance(fs::directory_iterator{folder.path() / "taken"}, fs::directory_iterator{}) == 1);
+
+  const auto wrong =
+      run_gradway({"run", "article/g6e", "--out", "new", "--set", "job.gpus=9"}, {.folder = folder.path()});
+  CHECK(wrong.status == 2);
+  CHECK_FALSE(fs::exists(folder.path() / "new"));
+}
+
+TEST_CASE("wrong input leaves standard output empty", "[cli][run]") {
+  const auto missing = run_gradway({"run", "artcle/g6e", "--json"});
+  CHECK(missing.status == 2);
+  CHECK(missing.output.empty());
+  CHECK(missing.errors == "artcle/g6e: error: there is no such file\n  hint: did you mean 'article/g6e'?\n");
+
+  const auto too_many = run_gradway({"run", "scenarios/article/g6e.yaml", "--set", "job.gpus=9"});
+  CHECK(too_many.status == 2);
+  CHECK(too_many.output.empty());
+  CHECK_THAT(too_many.errors, Contains("--set job.gpus=9: error: ") && Contains("  hint: "));
+}
+
+TEST_CASE("files in messages have the names that were typed", "[cli][run]") {
+  const TemporaryFolder folder;
+  folder.write("mine.yaml", "schema: 1\nplatfrom: x\n");
+
+  const auto outcome = run_gradway({"run", "./mine.yaml"}, {.folder = folder.path()});
+
+  CHECK(outcome.status == 2);
+  CHECK_THAT(outcome.errors, Contains("mine.yaml:2:1: error: ") && Contains("did you mean 'platform'?"));
+  CHECK_THAT(outcome.errors, !Contains(folder.path().string()));
+}
+
+TEST_CASE("names are looked up in GRADWAY_PATH before the installed data", "[cli][run]") {
+  const TemporaryFolder folder;
+  const auto model = content_of(fs::path{GRADWAY_SOURCE_DIR} / "models" / "ddp-24.yaml");
+  folder.write("data/models/mine.yaml", model);
+  folder.write("job.yaml",
+               "schema: 1\nmodel: mine\nplatform: synthetic-ring\njob: { gpus: 2, batch_per_gpu: 1 }\n");
+
+  const auto without = run_gradway({"run", "job.yaml"}, {.folder = folder.path()});
+  const auto with =
+      run_gradway({"run", "job.yaml"}, {.folder = folder.path(), .gradway_path = ":nowhere:data"});
+
+  CHECK(without.status == 2);
+  CHECK_THAT(without.errors, Contains("'mine'"));
+  CHECK(with.status == 0);
+  CHECK(with.errors == "warning: GRADWAY_PATH names 'nowhere', which is no folder\n");
+}

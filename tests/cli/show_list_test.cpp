@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sstream>
+
+#include <catch2/catch.hpp>
+
+#include "tests/cli/program.hpp"
+
+using namespace gradway::testing;
+using Catch::Matchers::Contains;
+
+TEST_CASE("platforms, models and plans are shown", "[cli][show]") {
+  const auto platform = run_gradway({"show", "platform", "aws-g6e.48xlarge"});
+  CHECK(platform.status == 0);
+  CHECK(platform.errors.empty());
+  CHECK_THAT(platform.output, Contains("GPU0  X     NODE  NODE  NODE  SYS   SYS   SYS   SYS "));
+  CHECK_THAT(platform.output, Contains("GPU0  X     SHM "));
+
+  const auto model = run_gradway({"show", "model", "vit_l_32"});
+  CHECK(model.status == 0);
+  CHECK_THAT(model.output, Contains("306,535,400 in 296 tensors"));  // torchvision's own count
+
+  const auto plan = run_gradway({"show", "plan", "article/g6e", "--set", "strategy.bucket_cap=1 GiB"});
+  CHECK(plan.status == 0);
+  CHECK_THAT(plan.output, Contains("buckets of 1 GiB") && Contains("communication  collective      2 "));
+}
+
+TEST_CASE("every name that is listed can be shown", "[cli][list]") {
+  using Row = std::tuple<std::string, std::string, std::string>;
+  const auto [kind, shown, expected] = GENERATE(values<Row>({{"platforms", "platform", "aws-p4d.24xlarge"},
+                                                             {"models", "model", "vit_l_32"},
+                                                             {"scenarios", "plan", "article/g6e"}}));
+  const auto list = run_gradway({"list", kind});
+  CHECK(list.status == 0);
+  CHECK(list.errors.empty());
+  CHECK_THAT(list.output, Contains(expected + "  "));
+  CHECK_THAT(list.output, !Contains("cannot be read"));
+
+  std::istringstream lines{list.output};
+  for (std::string line; std::getline(lines, line);) {
+    const auto name = line.substr(0, line.find(' '));
+    CAPTURE(name);
+    CHECK(run_gradway({"show", shown, name}).status == 0);
+  }
+}
+
+TEST_CASE("a list holds what GRADWAY_PATH adds, and files that are wrong", "[cli][list]") {
+  const TemporaryFolder folder;
+  folder.write("models/broken.yaml", "schema: 1\nlayers: nonsense\n");
+
+  const auto list = run_gradway({"list", "models"}, {.gradway_path = folder.path()});
+
+  CHECK(list.status == 0);
+  CHECK_THAT(list.output, Contains("broken     cannot be read: its file is wrong\n"));
+  CHECK_THAT(list.output, Contains("vit_l_32"));
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include "tests/cli/program.hpp"
+
+using namespace gradway::testing;
+using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
+
+TEST_CASE("help and version go to standard output", "[cli][usage]") {
+  const auto help = run_gradway({"--help"});
+  CHECK(help.status == 0);
+  CHECK(help.errors.empty());
+  for (const auto* command : {"run", "validate", "show", "list"}) {
+    CAPTURE(command);
+    CHECK_THAT(help.output, Contains(std::string{"\n  "} + command + " "));
+    const auto own = run_gradway({command, "--help"});
+    CHECK(own.status == 0);
+    CHECK(own.errors.empty());
+    CHECK_THAT(own.output,
+               StartsWith(std::string{"usage: gradway "} + command + " ") && Contains("examples:"));
+  }
+
+  const auto version = run_gradway({"--version"});
+  CHECK(version.status == 0);
+  CHECK(version.errors.empty());
+  CHECK_THAT(version.output, Catch::Matchers::Matches("gradway [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+}
+
+TEST_CASE("without a command there is help, but no success", "[cli][usage]") {
+  const auto outcome = run_gradway({});
+  CHECK(outcome.status == 2);
+  CHECK(outcome.output.empty());
+  CHECK_THAT(outcome.errors, Contains("usage: gradway COMMAND"));
+}
+
+TEST_CASE("wrong usage is told with what would be right", "[cli][usage]") {
+  using Row = std::tuple<std::vector<std::string>, std::string>;
+  const auto [arguments, errors] = GENERATE(values<Row>({
+      {{"vallidate", "x"},
+       "error: 'gradway' has no command 'vallidate'\n"
+       "  hint: did you mean 'validate'? (see 'gradway --help')\n"},
+      {{"frobnicate"},
+       "error: 'gradway' has no command 'frobnicate'\n"
+       "  hint: known: run, validate, show, list (see 'gradway --help')\n"},
+      {{"--vesrion"},
+       "error: 'gradway' has no option '--vesrion'\n"
+       "  hint: did you mean '--version'? (see 'gradway --help')\n"},
+      {{"run", "--jsno", "article/g6e"},
+       "error: 'gradway run' has no option '--jsno'\n"
+       "  hint: did you mean '--json'? (see 'gradway run --help')\n"},
+      {{"run", "article/g6e", "--ou=x"},
+       "error: 'gradway run' has no option '--ou'\n"
+       "  hint: did you mean '--out'? (see 'gradway run --help')\n"},
+      {{"run"},
+       "error: 'gradway run' needs SCENARIO\n"
+       "  hint: a file, or a name of 'gradway list scenarios' (see 'gradway run --help')\n"},
+      {{"run", "article/g6e", "article/p4d"},
+       "error: 'gradway run' has no use for 'article/p4d'\n"
+       "  hint: see 'gradway run --help'\n"},
+      {{"run", "article/g6e", "--json=no"},
+       "error: '--json' takes no value\n  hint: see 'gradway run --help'\n"},
+      {{"run", "article/g6e", "--engine"},
+       "error: '--engine' needs a value\n  hint: see 'gradway run --help'\n"},
+      {{"run", "article/g6e", "--out", "a", "--out", "b"},
+       "error: '--out' can be given only once\n  hint: see 'gradway run --help'\n"},
+      {{"run", "article/g6e", "--engine", "fluidd"},
+       "error: there is no engine 'fluidd'\n  hint: did you mean 'fluid'?\n"},
+      {{"run", "article/g6e", "--set", "job.gpus"},
+       "error: '--set job.gpus' is not a key and a value\n  hint: write '--set job.gpus=VALUE'\n"},
+      {{"run", "article/g6e", "--set", "=4"},
+       "error: '--set =4' is not a key and a value\n"
+       "  hint: write the key before '=', as in '--set job.gpus=4'\n"},
+      {{"run", "article/g6e", "--set", "job.gups=4"},
+       "--set job.gups=4: error: no scenario has the key 'job.gups'\n  hint: did you mean 'job.gpus'?\n"},
+      {{"show", "platfrom", "x"}, "error: cannot show a 'platfrom'\n  hint: did you mean 'platform'?\n"},
+      {{"show", "model", "vit_l_32", "--set", "job.gpus=4"},
+       "error: '--set' changes a scenario, not a model\n"
+       "  hint: 'gradway show plan SCENARIO --set KEY=VALUE' takes it\n"},
+      {{"list", "modles"}, "error: cannot list 'modles'\n  hint: did you mean 'models'?\n"},
+      {{"validate", "x", "--max-error", "little"},
+       "error: '--max-error little' is not a percentage\n  hint: write a number of percent, as in '3' or "
+       "'3%'\n"},
+      {{"validate", "x", "--max-mean-error=-1"},
+       "error: '--max-mean-error -1' is not a percentage\n  hint: write a number of percent, as in '3' or "
+       "'3%'\n"},
+  }));
+  CAPTURE(arguments);
+
+  const auto outcome = run_gradway(arguments);
+
+  CHECK(outcome.status == 2);
+  CHECK(outcome.output.empty());
+  CHECK(outcome.errors == errors);
+}
+
+TEST_CASE("every override that is none is told", "[cli][usage]") {
+  const auto outcome = run_gradway({"run", "article/g6e", "--set", "a", "--set", "b"});
+  CHECK(outcome.status == 2);
+  CHECK_THAT(outcome.errors, Contains("'--set a'") && Contains("'--set b'"));
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.hpp"
+
+using namespace gradway::testing;
+using Catch::Matchers::Contains;
+using Json = nlohmann::json;
+
+namespace {
+
+// The closed form of scale/ddp-24 is in design.md; here only its ratio to made-up measurements counts.
+constexpr const char* job = R"(schema: 1
+model: ddp-24
+platform: synthetic-ring
+job: { gpus: 2, batch_per_gpu: 1 }
+)";
+
+std::string cases(const std::string& rows) {
+  return "schema: 1\nscenario: job.yaml\nsource: made up for tests\ncases:\n" + rows;
+}
+
+double step_of(const std::filesystem::path& folder) {
+  const auto outcome = run_gradway({"run", "job.yaml", "--json"}, {.folder = folder});
+  REQUIRE(outcome.status == 0);
+  return Json::parse(outcome.output)["metrics"]["step_time_s"];
+}
+
+}  // namespace
+
+TEST_CASE("predictions are compared with measurements", "[cli][validate]") {
+  const TemporaryFolder folder;
+  folder.write("job.yaml", job);
+  const auto step = step_of(folder.path());
+  folder.write("cases.yaml", cases("  - { name: slow, set: {}, step_time: " + std::to_string(step * 2e6) +
+                                   " us }\n" + "  - { name: fast, set: {}, step_time: " +
+                                   std::to_string(step * 1e6 / 1.25) + " us }\n"));
+
+  const auto json = run_gradway({"validate", "cases.yaml", "--json"}, {.folder = folder.path()});
+  REQUIRE(json.status == 0);
+  CHECK(json.errors.empty());
+  const auto validation = Json::parse(json.output);
+  CHECK(validation["cases"][0]["name"] == "slow");
+  CHECK(validation["cases"][0]["predicted_s"].get<double>() == step);
+  CHECK(validation["cases"][0]["error"].get<double>() == Approx(-0.5));
+  CHECK(validation["cases"][1]["error"].get<double>() == Approx(0.25));
+  CHECK(validation["mean_abs_error"].get<double>() == Approx(0.375));
+  CHECK(validation["max_abs_error"].get<double>() == Approx(0.5));
+  CHECK(validation["bias"].get<double>() == Approx(-0.125));
+
+  const auto table = run_gradway({"validate", "cases.yaml"}, {.folder = folder.path()});
+  CHECK(table.status == 0);
+  CHECK_THAT(table.output, Contains("-50.00 %") && Contains("+25.00 %"));
+  CHECK_THAT(table.output, Contains("mean |error| 37.50 %, worst -50.00 % (slow), bias -12.50 %, 2 cases"));
+
+  const auto mean =
+      run_gradway({"validate", "cases.yaml", "--max-mean-error", "37%"}, {.folder = folder.path()});
+  CHECK(mean.status == 4);
+  CHECK(mean.output == table.output);
+  CHECK(mean.errors == "error: the mean error of 37.50 % passes the limit of 37 %\n");
+
+  const auto worst =
+      run_gradway({"validate", "cases.yaml", "--json", "--max-error", "49.5"}, {.folder = folder.path()});
+  CHECK(worst.status == 4);
+  CHECK(worst.output == json.output);
+  CHECK(worst.errors == "error: the largest error of 50.00 % passes the limit of 49.5 %\n");
+
+  const auto within = run_gradway({"validate", "cases.yaml", "--max-mean-error", "38", "--max-error=51%"},
+                                  {.folder = folder.path()});
+  CHECK(within.status == 0);
+  CHECK(within.errors.empty());
+}
+
+TEST_CASE("a case that cannot be loaded is named, and nothing is compared", "[cli][validate]") {
+  const TemporaryFolder folder;
+  folder.write("job.yaml", job);
+  folder.write("cases.yaml", cases("  - { name: good, set: {}, step_time: 1 ms }\n"
+                                   "  - { name: broken, set: { model: nothing }, step_time: 1 ms }\n"));
+
+  const auto outcome = run_gradway({"validate", "cases.yaml"}, {.folder = folder.path()});
+
+  CHECK(outcome.status == 2);
+  CHECK(outcome.output.empty());
+  CHECK_THAT(outcome.errors, Contains("'nothing'") && Contains("in case 'broken'") && !Contains("good"));
+}
+
+TEST_CASE("a problem that all cases have is told once", "[cli][validate]") {
+  const TemporaryFolder folder;
+  folder.write("job.yaml", std::string{job} + "optimiser: sgd\n");
+  folder.write("cases.yaml", cases("  - { name: one, set: {}, step_time: 1 ms }\n"
+                                   "  - { name: two, set: {}, step_time: 1 ms }\n"));
+
+  const auto outcome = run_gradway({"validate", "cases.yaml"}, {.folder = folder.path()});
+
+  CHECK(outcome.status == 2);
+  CHECK_THAT(outcome.errors,
+             Contains("optimiser") && Contains("in case 'one'") && !Contains("in case 'two'"));
+}
+
+TEST_CASE("the shipped cases are validated as one document", "[cli][validate]") {
+  const auto outcome = run_gradway({"validate", "scenarios/article/cases.yaml", "--json"});
+  REQUIRE(outcome.status == 0);
+  const auto validation = Json::parse(outcome.output);
+  CHECK(validation["cases"].size() > 5);
+  CHECK(validation["mean_abs_error"].get<double>() <= validation["max_abs_error"].get<double>());
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/json.hpp"
+
+#include <sstream>
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tests/report/made_up_run.hpp"
+
+using namespace gradway;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+std::string text_of(const Run& run) {
+  std::ostringstream out;
+  report::write_json(out, run, "1.2.3");
+  return out.str();
+}
+
+Json json_of(const Run& run) {
+  return Json::parse(text_of(run));
+}
+
+}  // namespace
+
+TEST_CASE("a report has the documented fields in their order", "[report][json]") {
+  const auto report = json_of(testing::made_up_run());
+
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : report.items()) keys.push_back(key);
+  CHECK(keys == std::vector<std::string>{"schema", "gradway", "scenario", "engine", "metrics", "bottleneck",
+                                         "links", "basis", "warnings"});
+  CHECK(report["schema"] == 1);
+  CHECK(report["gradway"] == "1.2.3");
+  CHECK(report["engine"] == "fluid");
+  CHECK(report["bottleneck"].dump() ==
+        R"({"resource":"gpu0 -> gpu1","why":"this link is full while collectives run"})");
+  CHECK(report["links"].dump() == R"([{"name":"gpu0 -> gpu1","busy_fraction":0.25,"bytes":4194304},)"
+                                  R"({"name":"gpu1 -> gpu0","busy_fraction":0.125,"bytes":0.5}])");
+  CHECK(report["basis"].dump() == R"(["explicit times","a made-up platform"])");
+  CHECK(report["warnings"].dump() == R"(["nothing here is real"])");
+}
+
+TEST_CASE("a report holds the metrics in SI units", "[report][json]") {
+  const auto report = json_of(testing::made_up_run());
+
+  CHECK(
+      report["metrics"].dump() ==
+      R"({"step_time_s":0.01,"steps_per_s":100.0,"samples_per_s":6400.0,"compute_s":0.005,"communication_s":0.005,)"
+      R"("exposed_communication_s":0.003,"input_wait_s":0.001,"optimizer_s":0.001,"launch_bound_s":0.0,"idle_s":0.0,)"
+      R"("gpu_busy_fraction":0.6,"tflops_per_gpu":12.5,"collectives":1,"bytes_sent_per_gpu":4194304,)"
+      R"("peak_memory_bytes":2000000000,"cost_usd_per_hour":36.0,"cost_usd_per_million_samples":1.5625})");
+}
+
+TEST_CASE("a report holds the scenario as it was resolved, with its defaults", "[report][json]") {
+  const auto report = json_of(testing::made_up_run());
+
+  CHECK(
+      report["scenario"].dump() ==
+      R"({"schema":1,"model":"tiny","platform":"made-up",)"
+      R"("job":{"gpus":2,"batch_per_gpu":32,"precision":"fp32","accumulate":1},)"
+      R"("strategy":{"kind":"ddp","bucket_cap":"4 MiB","static_graph":false,"gradient_as_bucket_view":false,)"
+      R"("comm_hook":"none"},"optimizer":"sgd","nccl":{"NCCL_ALGO":"RING"},)"
+      R"("input":{"pin_memory":true,"loader_workers":8,"background_copy":"0 B"},"steps":1})");
+}
+
+TEST_CASE("what a scenario leaves to PyTorch stays out of the report", "[report][json]") {
+  auto run = testing::made_up_run();
+  run.scenario.job.strategy.bucket_cap.reset();
+  CHECK_FALSE(json_of(run)["scenario"]["strategy"].contains("bucket_cap"));
+
+  run.scenario.job.strategy.comm_hook = CommHook::powersgd;
+  run.scenario.job.strategy.powersgd_rank = 4;
+  CHECK(json_of(run)["scenario"]["strategy"]["powersgd_rank"] == 4);
+
+  run.scenario.job.strategy.kind = StrategyKind::none;
+  CHECK(json_of(run)["scenario"]["strategy"].dump() == R"({"kind":"none"})");
+}
+
+TEST_CASE("costs are null without a price", "[report][json]") {
+  auto run = testing::made_up_run();
+  run.measured.metrics.cost_per_hour.reset();
+  run.measured.metrics.cost_usd_per_million_samples.reset();
+
+  const auto metrics = json_of(run)["metrics"];
+  CHECK(metrics["cost_usd_per_hour"].is_null());
+  CHECK(metrics["cost_usd_per_million_samples"].is_null());
+}
+
+TEST_CASE("numbers in a report read back as the same numbers", "[report][json]") {
+  auto run = testing::made_up_run();
+  run.measured.metrics.step_time = Seconds{1.0 / 3.0};
+  run.measured.metrics.samples_per_s = 0.1 + 0.2;
+
+  const auto metrics = json_of(run)["metrics"];
+  CHECK(metrics["step_time_s"].get<double>() == 1.0 / 3.0);
+  CHECK(metrics["samples_per_s"].get<double>() == 0.1 + 0.2);
+}
+
+TEST_CASE("the same run gives the same bytes", "[report][json]") {
+  CHECK(text_of(testing::made_up_run()) == text_of(testing::made_up_run()));
+}
+
+TEST_CASE("bytes that are no UTF-8 do not stop a report", "[report][json]") {
+  auto run = testing::made_up_run();
+  run.warnings = {"\xff is no letter"};
+  CHECK(json_of(run)["warnings"][0] == "\xEF\xBF\xBD is no letter");
+}
+
+TEST_CASE("a validation holds its cases and figures as fractions", "[report][json]") {
+  const report::Validation validation{
+      "a stop watch", {{"slow", Seconds{1}, Seconds{1.5}}, {"fast", Seconds{2}, Seconds{1.5}}}};
+  std::ostringstream out;
+  report::write_json(out, validation);
+
+  CHECK(Json::parse(out.str()).dump() ==
+        R"({"cases":[{"name":"slow","measured_s":1.0,"predicted_s":1.5,"error":0.5},)"
+        R"({"name":"fast","measured_s":2.0,"predicted_s":1.5,"error":-0.25}],)"
+        R"("mean_abs_error":0.375,"max_abs_error":0.5,"bias":0.125})");
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/terminal.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+#include <catch2/catch.hpp>
+
+#include "sim/report/breakdown.hpp"
+#include "sim/report/text.hpp"
+#include "sim/report/validation.hpp"
+#include "tests/report/made_up_run.hpp"
+
+using namespace gradway;
+using Catch::Matchers::Contains;
+
+namespace {
+
+std::string text_of(const Run& run, const report::Style& style = {}) {
+  std::ostringstream out;
+  report::write_text(out, run, style);
+  return out.str();
+}
+
+std::size_t widest_line(const std::string& text) {
+  std::istringstream lines{text};
+  std::size_t widest = 0;
+  for (std::string line; std::getline(lines, line);) widest = std::max(widest, report::columns_of(line));
+  return widest;
+}
+
+/// Names and texts longer than any terminal.
+Run verbose_run() {
+  auto run = testing::made_up_run();
+  const std::string word(200, 'x');
+  run.scenario.name = word;
+  run.scenario.model.name = word + " " + word;
+  run.scenario.platform.name = word;
+  run.measured.bottleneck = {word, word + " because of " + word};
+  run.measured.links[0].name = word;
+  run.basis = {word, "short"};
+  run.warnings = {word};
+  return run;
+}
+
+}  // namespace
+
+TEST_CASE("a run is told with its job, its result and what it rests on", "[report][terminal]") {
+  const auto text = text_of(testing::made_up_run());
+
+  CHECK_THAT(text, Contains("tiny, 1,048,576 parameters"));
+  CHECK_THAT(text, Contains("made-up: 2 x ideal on 1 node"));
+  CHECK_THAT(text, Contains("32 a GPU, 64 a step"));
+  CHECK_THAT(text, Contains("DDP, buckets of 4 MiB"));
+  CHECK_THAT(text, Contains("NCCL_ALGO=RING"));
+  CHECK_THAT(text, Contains("step time    10 ms"));
+  CHECK_THAT(text, Contains("100 steps/s, 6400 samples/s"));
+  CHECK_THAT(text, Contains("12.5 TFLOP/s each, 60.0 % busy, 2 GB of memory (estimate)"));
+  CHECK_THAT(text, Contains("36.00 USD/h, 1.562 USD for a million samples"));
+  CHECK_THAT(text, Contains("this link is full while collectives run"));
+  CHECK_THAT(text, Contains("gpu0 -> gpu1                25.0 %        4.194 MB"));
+  CHECK_THAT(text, Contains("- explicit times"));
+  CHECK_THAT(text, Contains("nothing here is real"));
+}
+
+TEST_CASE("the parts of a step are told with their times and shares", "[report][terminal]") {
+  std::ostringstream out;
+  report::write_breakdown(out, testing::made_up_run().measured.metrics, report::Style{false, 44});
+
+  CHECK(out.str() ==
+        "  ████████████████████▒▒▒▒▒▒▒▒▒▒▒▒▓▓▓▓▚▚▚▚\n"
+        "\n"
+        "  █ compute                       5.00 ms    50.0 %\n"
+        "  ▒ exposed communication         3.00 ms    30.0 %\n"
+        "  ▓ input wait                    1.00 ms    10.0 %\n"
+        "  ▚ optimizer                     1.00 ms    10.0 %\n"
+        "  ░ launch-bound                  0.00 ms     0.0 %\n"
+        "  · idle                          0.00 ms     0.0 %\n"
+        "    hidden communication          2.00 ms    20.0 %   beside kernels\n");
+}
+
+TEST_CASE("no line is wider than asked for", "[report][terminal]") {
+  const std::size_t width = GENERATE(80U, 100U, 120U);
+  const report::Style style{GENERATE(false, true), width};
+  CAPTURE(width, style.colour);
+
+  CHECK(widest_line(text_of(testing::made_up_run(), style)) <= width);
+  CHECK(widest_line(text_of(verbose_run(), style)) <= width);
+}
+
+TEST_CASE("there are control sequences only with colours", "[report][terminal]") {
+  CHECK(text_of(verbose_run(), {false, 80}).find('\x1b') == std::string::npos);
+  CHECK(text_of(verbose_run(), {true, 80}).find('\x1b') != std::string::npos);
+}
+
+TEST_CASE("a run without a price, collectives or parts says nothing of them", "[report][terminal]") {
+  auto run = testing::made_up_run();
+  run.measured.metrics.cost_per_hour.reset();
+  run.measured.metrics.collectives = 0;
+  run.measured.metrics.communication = Seconds{};
+  run.measured.metrics.tflops_per_gpu = 0;
+  run.measured.links.clear();
+  run.warnings.clear();
+
+  const auto text = text_of(run);
+  for (const auto* word : {"USD", "collectives  ", "hidden", "TFLOP", "busiest", "warning"}) {
+    CAPTURE(word);
+    CHECK_THAT(text, !Contains(word));
+  }
+}
+
+TEST_CASE("a validation tells each case, the mean, the worst and the bias", "[report][terminal]") {
+  const report::Validation validation{"a stop watch", {{"slow", 100_ms, 150_ms}, {"fast", 200_ms, 150_ms}}};
+  std::ostringstream out;
+  report::write_table(out, validation, {});
+
+  CHECK(out.str() ==
+        "case  measured  predicted     error\n"
+        "slow    100 ms     150 ms  +50.00 %\n"
+        "fast    200 ms     150 ms  -25.00 %\n"
+        "\n"
+        "mean |error| 37.50 %, worst +50.00 % (slow), bias +12.50 %, 2 cases\n"
+        "measured: a stop watch\n");
+}
