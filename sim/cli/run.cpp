@@ -24,6 +24,7 @@ struct Arguments {
   std::string engine = "auto";
   std::string out;
   bool json = false;
+  bool no_folding = false;
 };
 
 std::vector<std::string> engine_names() {
@@ -43,7 +44,8 @@ Status run(const Arguments& arguments, const CLI::App& app, const Surroundings& 
   const bool writes_files = app.count("--out") > 0;
   if (writes_files) check_folder(arguments.out);
   const auto overrides = parse_overrides(arguments.set);
-  const auto finished = simulate(load_scenario(arguments.scenario, overrides, around.data), arguments.engine);
+  const auto finished = simulate(load_scenario(arguments.scenario, overrides, around.data), arguments.engine,
+                                 arguments.no_folding ? FoldRanks::no : FoldRanks::yes);
   const auto write_json = [&](std::ostream& out) { report::write_json(out, finished, GRADWAY_VERSION); };
   if (arguments.json) {
     write_json(around.results);
@@ -69,6 +71,8 @@ Action add_run(CLI::App& app) {
   app.add_option("--engine", arguments->engine,
                  fmt::format("{}; auto picks by size", fmt::join(engine_names(), ", ")))
       ->type_name("NAME");
+  app.add_flag("--no-folding", arguments->no_folding, "simulate every rank, even those that do the same")
+      ->disable_flag_override();
   app.add_option("--out", arguments->out, "folder for report.json and trace.json")->type_name("DIR");
   app.add_flag("--json", arguments->json, "print the report as JSON")->disable_flag_override();
   return [arguments, &app](const Surroundings& around) { return run(*arguments, app, around); };

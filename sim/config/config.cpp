@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "sim/config/document.hpp"
 #include "sim/config/overrides.hpp"
 #include "sim/config/read.hpp"
@@ -24,6 +26,10 @@ class Loader {
 
   ScenarioSpec scenario(const Found& file, const std::vector<Override>& overrides) {
     auto root = load_with_base(DataKind::scenario, file, lookup_, problems_);
+    if (const auto* cases = root.find("cases")) {
+      fail(cases->where, "this is a file of cases, not a scenario",
+           fmt::format("try 'gradway validate {}'", file.shown));
+    }
     apply_overrides(root, overrides, problems_);
     Reader reader{root, in_file(file.shown), problems_};
     return read_scenario(reader);

@@ -34,6 +34,7 @@ SideBySide read_side_by_side(Reader& entry) {
                     .precision = entry.required("precision", precision),
                     .kernel_slowdown = entry.required("kernel_slowdown", slowdown),
                     .collective_slowdown = entry.required("collective_slowdown", slowdown),
+                    .measured_on = entry.optional("measured_on", text, ""),
                     .source = entry.required("source", text)};
   entry.finish();
   return result;

@@ -87,6 +87,10 @@ Cases load_cases(const std::string& file, const DataPath& data) {
   const auto found = config::find_file(DataKind::scenario, file, data, config::in_file(file));
   config::Problems problems;
   const auto root = config::load_document(found, problems);
+  if (const auto* job = root.find("job"); job && !root.find("cases")) {
+    config::fail(job->where, "this is a scenario, not a file of cases",
+                 fmt::format("try 'gradway run {}'", found.shown));
+  }
   config::Reader reader{root, config::in_file(found.shown), problems};
   auto cases = config::read_cases(reader, config::ScenarioFinder{found, data});
   problems.raise();

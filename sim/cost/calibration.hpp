@@ -30,6 +30,7 @@ struct SideBySide {
   Precision precision = Precision::fp32;  ///< of the kernels
   double kernel_slowdown = 1;
   double collective_slowdown = 1;  ///< of what the collective's own SMs can move; not of a shared link's rate
+  std::string measured_on;         ///< another node, if it was not this one
   std::string source;
 };
 

@@ -7,14 +7,15 @@
 
 #include <fmt/format.h>
 
-#include "sim/base/contract.hpp"
+#include "sim/lower/collective_ops.hpp"
 #include "sim/platform/host_copy.hpp"
 
 namespace gradway {
 namespace {
 
-/// What a rank has under way: the last op of each of its chains.
+/// A rank that is simulated, and what it has under way: the last op of each of its chains.
 struct Rank {
+  std::uint32_t number = 0;
   std::optional<OpId> cpu;
   std::optional<OpId> compute;
   std::uint32_t kernel_path = 0;
@@ -26,68 +27,87 @@ struct Rank {
   std::vector<OpId> ends;   ///< by task of the current step
 };
 
-/// A collective's flows with their paths entered in the graph.
-struct Prepared {
-  Seconds latency{};
-  std::vector<Op> flows;
-};
+/// The ways of the input copies by rank; empty where nothing is copied or there is no host memory.
+std::vector<HostCopyWay> copy_ways(const WorkloadGraph& workload, const Platform& platform) {
+  std::vector<HostCopyWay> ways(static_cast<std::size_t>(workload.ranks));
+  const auto copies = [](const Task& task) { return task.kind == TaskKind::copy_in; };
+  if (std::ranges::none_of(workload.tasks, copies)) return ways;
+  const Routes routes{platform};
+  for (std::size_t r = 0; r < ways.size(); ++r)
+    ways[r] = host_copy_way(routes, platform, r).value_or(HostCopyWay{});
+  return ways;
+}
 
 class Lowering {
  public:
-  Lowering(const WorkloadGraph& workload, const Scenario& scenario, const CollectiveLowering& collectives)
+  Lowering(const WorkloadGraph& workload, const Scenario& scenario, const CollectiveLowering& collectives,
+           FoldRanks fold)
       : workload_{workload},
         scenario_{scenario},
-        collectives_{collectives},
-        ranks_(static_cast<std::size_t>(workload.ranks)) {
-    prepare_sides();
-    for (std::size_t r = 0; r < ranks_.size(); ++r) prepare_rank(r);
+        ways_{copy_ways(workload, scenario.platform)},
+        calls_{workload, collectives} {
+    find_symmetry(fold);
+    prepare_ranks();
+    calls_.enter(graph_, folding_, prepare_sides(collectives.side_by_side()));
   }
 
-  OpGraph run() {
+  Lowered run() {
     for (int step = 0; step < workload_.steps; ++step) {
       for (auto& rank : ranks_) rank.ends.clear();
       for (std::size_t t = 0; t < workload_.tasks.size(); ++t) add_task(workload_.tasks[t], t, step);
     }
-    return std::move(graph_);
+    return {std::move(graph_), std::move(folding_)};
   }
 
  private:
-  void prepare_sides() {
-    const auto* entry = collectives_.side_by_side();
-    if (!entry) return;
-    Side together{Side::Kind::collective, entry->collective_slowdown, {}};
-    for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
-      ranks_[r].kernel_side = graph_.add_side({Side::Kind::kernel, entry->kernel_slowdown, {r}});
-      together.gpus.push_back(r);
-    }
-    collective_side_ = graph_.add_side(std::move(together));
-  }
-
-  void prepare_rank(std::size_t r) {
-    auto& rank = ranks_[r];
-    rank.kernel_path = graph_.add_path({scenario_.platform.gpu_resources[r]});
-    rank.copy_engine = graph_.add_queue(
-        fmt::format("{} copy engine in", scenario_.platform.device(scenario_.platform.gpus[r]).name));
-    if (std::ranges::none_of(workload_.tasks,
-                             [](const Task& task) { return task.kind == TaskKind::copy_in; }))
+  void find_symmetry(FoldRanks fold) {
+    if (fold == FoldRanks::no) {
+      folding_ = no_folding(ways_.size(), scenario_.platform);
       return;
-    if (const auto way = host_copy_way(routes(), scenario_.platform, r)) {
-      rank.copy_path = graph_.add_path(way->resources);
-      rank.copy_latency = way->latency;
+    }
+    std::vector<std::vector<ResourceId>> paths;
+    for (std::size_t r = 0; r < ways_.size(); ++r) {
+      paths.push_back(ways_[r].resources);
+      paths.back().push_back(scenario_.platform.gpu_resources[r]);
+    }
+    folding_ = find_folding(paths, calls_.paths(), scenario_.platform);
+  }
+
+  void prepare_ranks() {
+    std::map<std::size_t, std::vector<ResourceId>> copies;  // by representative
+    for (std::size_t r = 0; r < ways_.size(); ++r) {
+      const auto folded = folding_.fold(ways_[r].resources);
+      auto& path = copies[folding_.rank_representative[r]];
+      path.insert(path.end(), folded.begin(), folded.end());
+    }
+    for (auto& [r, path] : copies) {
+      Rank rank;
+      rank.number = static_cast<std::uint32_t>(r);
+      rank.kernel_path = graph_.add_path({scenario_.platform.gpu_resources[r]});
+      rank.copy_engine = graph_.add_queue(
+          fmt::format("{} copy engine in", scenario_.platform.device(scenario_.platform.gpus[r]).name));
+      if (!path.empty()) rank.copy_path = graph_.add_path(std::move(path));
+      rank.copy_latency = ways_[r].latency;
+      ranks_.push_back(std::move(rank));
     }
   }
 
-  const Routes& routes() {
-    if (!routes_) routes_.emplace(scenario_.platform);
-    return *routes_;
+  /// @return the side of the collectives
+  std::uint32_t prepare_sides(const SideBySide* entry) {
+    if (!entry) return Op::absent;
+    Side together{Side::Kind::collective, entry->collective_slowdown, {}};
+    for (auto& rank : ranks_) {
+      rank.kernel_side = graph_.add_side({Side::Kind::kernel, entry->kernel_slowdown, {rank.number}});
+      together.gpus.push_back(rank.number);
+    }
+    return graph_.add_side(std::move(together));
   }
 
   void add_task(const Task& task, std::size_t index, int step) {
     if (task.kind == TaskKind::collective) return add_collective(task, index, step);
-    for (std::size_t r = 0; r < ranks_.size(); ++r) {
-      auto& rank = ranks_[r];
-      const auto origin = Origin{static_cast<std::int32_t>(index), static_cast<std::int32_t>(r), step,
-                                 task.activity, task.phase};
+    for (auto& rank : ranks_) {
+      const auto origin = Origin{static_cast<std::int32_t>(index), static_cast<std::int32_t>(rank.number),
+                                 step, task.activity, task.phase};
       issue(rank, task, origin);
       const auto op = graph_.add(main_op(rank, task, origin));
       connect(rank, task, op);
@@ -150,83 +170,50 @@ class Lowering {
   }
 
   void add_collective(const Task& task, std::size_t index, int step) {
-    Op op;
-    op.origin = Origin{static_cast<std::int32_t>(index), Origin::none, step, Activity::marker, task.phase};
-    const auto ready = graph_.add(op);
-    for (std::size_t r = 0; r < ranks_.size(); ++r) {
-      auto origin = op.origin;
-      origin.rank = static_cast<std::int32_t>(r);
-      issue(ranks_[r], task, origin);
-      connect(ranks_[r], task, ready);
+    Op marker;
+    marker.origin =
+        Origin{static_cast<std::int32_t>(index), Origin::none, step, Activity::marker, task.phase};
+    const auto ready = graph_.add(marker);
+    for (auto& rank : ranks_) {
+      auto origin = marker.origin;
+      origin.rank = static_cast<std::int32_t>(rank.number);
+      issue(rank, task, origin);
+      connect(rank, task, ready);
     }
     chain(communicator_, ready);
-    const auto& prepared = prepare(task.collective, task.bytes);
-    auto end = ready;
-    if (!prepared.flows.empty()) {
-      std::vector<OpId> parts;
-      for (auto flow : prepared.flows) {
-        flow.origin = op.origin;
-        flow.origin.activity = Activity::collective;
-        parts.push_back(graph_.add(flow));
-        graph_.add_edge(ready, parts.back());
-      }
-      end = parts.size() == 1 ? parts.front() : graph_.add(op);
-      if (parts.size() > 1)
-        for (const auto part : parts) graph_.add_edge(part, end);
+    std::vector<OpId> parts;
+    for (auto op : calls_.of(task)) {
+      op.origin = marker.origin;
+      op.origin.activity = Activity::collective;
+      parts.push_back(graph_.add(op));
+      graph_.add_edge(ready, parts.back());
     }
-    communicator_ = end;
-    for (auto& rank : ranks_) finish(rank, task, end);
+    communicator_ = parts.empty() ? ready : joined(parts, marker);
+    for (auto& rank : ranks_) finish(rank, task, *communicator_);
   }
 
-  const Prepared& prepare(CollectiveKind kind, Bytes size) {
-    const auto [entry, is_new] = prepared_.try_emplace({kind, size});
-    if (!is_new) return entry->second;
-    const auto lowered = collectives_.lower(kind, size);
-    auto& prepared = entry->second;
-    prepared.latency = lowered.latency;
-    for (const auto& part : lowered.flows) {
-      Op op;
-      op.kind = OpKind::flow;
-      op.latency = lowered.latency;
-      op.amount = part.amount.value();
-      op.cap = part.cap;
-      op.path = path_of(part.path);
-      op.side = collective_side_;
-      prepared.flows.push_back(op);
-    }
-    if (lowered.flows.empty() && lowered.latency > Seconds{}) {
-      Op op;
-      op.kind = OpKind::delay;
-      op.latency = lowered.latency;
-      prepared.flows.push_back(op);
-    }
-    return prepared;
-  }
-
-  /// The rings of a communicator serve all sizes: each path is entered once.
-  std::uint32_t path_of(const std::vector<ResourceId>& resources) {
-    const auto [entry, is_new] = paths_.try_emplace(resources, 0);
-    if (is_new) entry->second = graph_.add_path(resources);
-    return entry->second;
+  OpId joined(const std::vector<OpId>& parts, const Op& marker) {
+    if (parts.size() == 1) return parts.front();
+    const auto end = graph_.add(marker);
+    for (const auto part : parts) graph_.add_edge(part, end);
+    return end;
   }
 
   const WorkloadGraph& workload_;
   const Scenario& scenario_;
-  const CollectiveLowering& collectives_;
-  std::optional<Routes> routes_;
+  std::vector<HostCopyWay> ways_;
+  CollectiveOps calls_;
+  Folding folding_;
   OpGraph graph_;
   std::vector<Rank> ranks_;
   std::optional<OpId> communicator_;
-  std::uint32_t collective_side_ = Op::absent;
-  std::map<std::pair<CollectiveKind, Bytes>, Prepared> prepared_;
-  std::map<std::vector<ResourceId>, std::uint32_t> paths_;
 };
 
 }  // namespace
 
-OpGraph lower(const WorkloadGraph& workload, const Scenario& scenario,
-              const CollectiveLowering& collectives) {
-  return Lowering{workload, scenario, collectives}.run();
+Lowered lower(const WorkloadGraph& workload, const Scenario& scenario, const CollectiveLowering& collectives,
+              FoldRanks fold) {
+  return Lowering{workload, scenario, collectives, fold}.run();
 }
 
 }  // namespace gradway

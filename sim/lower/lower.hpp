@@ -4,9 +4,18 @@
 #include "sim/graph/op_graph.hpp"
 #include "sim/graph/workload_graph.hpp"
 #include "sim/lower/collectives.hpp"
+#include "sim/lower/folding.hpp"
 #include "sim/plan/scenario.hpp"
 
 namespace gradway {
+
+enum class FoldRanks { yes, no };
+
+/// The ops of a job, and which ranks they are for.
+struct Lowered {
+  OpGraph ops;
+  Folding folding;
+};
 
 /// Turns what the framework issues into what an engine knows, for all ranks and steps.
 ///
@@ -16,6 +25,7 @@ namespace gradway {
 /// flows of its rings or trees. CPU: one delay a task, in order; a task does not start before it is issued.
 /// Streams are chains of edges. Kernels and collectives on one GPU slow each other as the calibration says
 /// for the job's precision.
-OpGraph lower(const WorkloadGraph& workload, const Scenario& scenario, const CollectiveLowering& collectives);
+Lowered lower(const WorkloadGraph& workload, const Scenario& scenario, const CollectiveLowering& collectives,
+              FoldRanks fold = FoldRanks::yes);
 
 }  // namespace gradway

@@ -15,7 +15,7 @@ constexpr double saturated = 0.9;
 Bottleneck communication(const Metrics& metrics, const std::vector<ResourceUse>& links, double share) {
   const auto rate = metrics.bytes_sent_per_gpu / metrics.communication;
   const auto moved = fmt::format(
-      "collectives take {:.0f} % of the step that no kernel hides; each GPU sends {:.4g} MB at {:.3g} GB/s",
+      "{:.0f} % of the step is communication that no kernel hides; each GPU sends {:.4g} MB at {:.3g} GB/s",
       100 * share, metrics.bytes_sent_per_gpu.value() / 1e6, rate.value() / 1e9);
   if (!links.empty()) {
     const auto use = links.front().busy_fraction * (metrics.step_time / metrics.communication);

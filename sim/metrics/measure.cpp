@@ -93,18 +93,20 @@ void add_cost(Metrics& metrics, const Scenario& scenario) {
   metrics.cost_usd_per_million_samples = metrics.cost_per_hour->value() / 3600 / metrics.samples_per_s * 1e6;
 }
 
-std::vector<ResourceUse> use_of_links(const Window& window, const Platform& platform, const OpGraph& ops) {
+std::vector<ResourceUse> use_of_links(const Window& window, const Platform& platform,
+                                      const Lowered& lowered) {
   std::vector<double> carried(platform.resources.size(), 0);
-  for (const auto& op : ops.ops()) {
+  for (const auto& op : lowered.ops.ops()) {
     if (op.kind != OpKind::flow || op.origin.step != window.step) continue;
-    for (const auto resource : ops.path(op.path)) carried[resource.index()] += op.amount;
+    for (const auto resource : lowered.ops.path(op.path)) carried[resource.index()] += op.amount;
   }
   std::vector<ResourceUse> used;
   for (std::size_t i = 0; i < carried.size(); ++i) {
     const auto& resource = platform.resources[i];
-    if (resource.kind == ResourceKind::gpu || carried[i] == 0) continue;
-    const auto could = resource.capacity * (window.to - window.from).value();
-    used.push_back({resource.name, carried[i] / could, Bytes{carried[i]}});
+    const auto bytes = carried[lowered.folding.resource_representative[i].index()];
+    if (resource.kind == ResourceKind::gpu || bytes == 0) continue;
+    used.push_back(
+        {resource.name, bytes / (resource.capacity * (window.to - window.from).value()), Bytes{bytes}});
   }
   std::ranges::stable_sort(used, std::ranges::greater{}, &ResourceUse::busy_fraction);
   return used;
@@ -112,15 +114,15 @@ std::vector<ResourceUse> use_of_links(const Window& window, const Platform& plat
 
 }  // namespace
 
-Measured measure(const Scenario& scenario, const WorkloadGraph& workload, const OpGraph& ops,
+Measured measure(const Scenario& scenario, const WorkloadGraph& workload, const Lowered& lowered,
                  const Timeline& timeline) {
-  const auto window = last_step(workload, ops, timeline);
+  const auto window = last_step(workload, lowered.ops, timeline);
   Measured measured;
-  split_step(measured.metrics, window, workload, ops, timeline);
+  split_step(measured.metrics, window, workload, lowered.ops, timeline);
   count_work(measured.metrics, scenario, workload);
   add_cost(measured.metrics, scenario);
   measured.metrics.peak_memory = peak_memory(scenario);
-  measured.links = use_of_links(window, scenario.platform, ops);
+  measured.links = use_of_links(window, scenario.platform, lowered);
   measured.bottleneck = find_bottleneck(scenario, measured.metrics, measured.links);
   return measured;
 }

@@ -3,6 +3,7 @@
 
 #include "sim/engine/timeline.hpp"
 #include "sim/graph/workload_graph.hpp"
+#include "sim/lower/lower.hpp"
 #include "sim/metrics/metrics.hpp"
 #include "sim/plan/scenario.hpp"
 
@@ -10,7 +11,7 @@ namespace gradway {
 
 /// What the last simulated step was like, seen from rank 0. With several steps the last one counts from the
 /// end of the one before (the steady state); with one step from the start of the run.
-Measured measure(const Scenario& scenario, const WorkloadGraph& workload, const OpGraph& ops,
+Measured measure(const Scenario& scenario, const WorkloadGraph& workload, const Lowered& lowered,
                  const Timeline& timeline);
 
 /// Memory of one GPU at the peak of a step: fp32 parameters and gradients, the optimizer's state, activations

@@ -105,6 +105,7 @@ void write_json(std::ostream& out, const Run& run, std::string_view version) {
               {"gradway", version},
               {"scenario", scenario_json(run.scenario)},
               {"engine", run.engine},
+              {"ranks", {{"all", run.workload.ranks}, {"simulated", run.folding.simulated_ranks()}}},
               {"metrics", metrics_json(run.measured.metrics)},
               {"bottleneck",
                {{"resource", run.measured.bottleneck.resource}, {"why", run.measured.bottleneck.why}}},

@@ -69,6 +69,15 @@ void write_links(std::ostream& out, const std::vector<ResourceUse>& links, const
   table.write(out, style, "  ");
 }
 
+/// ", 2 ranks stand for all 8", or nothing if each was simulated.
+std::string ranks_in_words(const Run& run) {
+  const auto all = static_cast<std::size_t>(run.workload.ranks);
+  const auto simulated = run.folding.simulated_ranks();
+  if (simulated == all) return "";
+  return fmt::format(", {} {} for all {}", counted_text(static_cast<std::int64_t>(simulated), "rank"),
+                     simulated == 1 ? "stands" : "stand", thousands_text(run.workload.ranks));
+}
+
 }  // namespace
 
 void write_text(std::ostream& out, const Run& run, const Style& style) {
@@ -84,7 +93,7 @@ void write_text(std::ostream& out, const Run& run, const Style& style) {
   if (!run.measured.bottleneck.why.empty()) fields.add("", run.measured.bottleneck.why);
   write_links(out, run.measured.links, style);
   out << '\n';
-  fields.add("engine", run.engine);
+  fields.add("engine", run.engine + ranks_in_words(run));
   fields.add("rests on", run.basis);
   if (!run.warnings.empty()) {
     out << '\n';

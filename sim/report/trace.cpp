@@ -68,7 +68,7 @@ std::string microseconds(std::int64_t nanoseconds) {
 /// The slices of the ranks that are shown, in order of rank, thread, start, step and task.
 class Slices {
  public:
-  Slices(const Run& run, int ranks) : by_rank_(static_cast<std::size_t>(ranks)) {
+  Slices(const Run& run, int ranks) : run_{run}, by_rank_(static_cast<std::size_t>(ranks)) {
     const auto& ops = run.ops.ops();
     for (std::size_t i = 0; i < ops.size(); ++i) {
       const auto& origin = ops[i].origin;
@@ -83,9 +83,10 @@ class Slices {
     }
   }
 
-  /// One rank's slices; what belongs to all ranks is among them.
-  std::vector<Slice> take(std::size_t rank) {
-    auto slices = std::move(by_rank_[rank]);
+  /// One rank's slices, or those of the rank that was simulated for it; what belongs to all ranks is among
+  /// them.
+  std::vector<Slice> of(std::size_t rank) const {
+    auto slices = by_rank_[run_.folding.rank_representative[rank]];
     slices.insert(slices.end(), of_all_.begin(), of_all_.end());
     const auto task_key = [](const Slice& slice) { return std::tuple{slice.thread, slice.step, slice.task}; };
     std::ranges::stable_sort(slices, {}, task_key);
@@ -106,7 +107,8 @@ class Slices {
   }
 
  private:
-  std::vector<std::vector<Slice>> by_rank_;
+  const Run& run_;
+  std::vector<std::vector<Slice>> by_rank_;  ///< filled for the ranks that were simulated
   std::vector<Slice> of_all_;
 };
 
@@ -207,11 +209,11 @@ void write_trace(std::ostream& out, const Run& run) {
   out << fmt::format(
       R"({{"displayTimeUnit":"ms","otherData":{{"scenario":{},"engine":{},"ranks":"{}"}},"traceEvents":[)",
       json_text(run.scenario.name), json_text(run.engine), ranks);
-  Slices slices{run, shown};
+  const Slices slices{run, shown};
   TraceWriter writer{out, run};
   for (std::size_t rank = 0; rank < static_cast<std::size_t>(shown); ++rank) {
     writer.process(rank);
-    writer.slices(rank, slices.take(rank));
+    writer.slices(rank, slices.of(rank));
   }
   out << "\n]}\n";
 }

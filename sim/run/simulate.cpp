@@ -9,24 +9,25 @@
 
 namespace gradway {
 
-Run simulate(const Scenario& scenario, std::string_view engine_name) {
+Run simulate(const Scenario& scenario, std::string_view engine_name, FoldRanks fold) {
   const auto costs = compute_costs(scenario);
   auto workload = plan(scenario, costs);
   const CollectiveLowering collectives{scenario};
-  auto ops = lower(workload, scenario, collectives);
-  const auto chosen = choose_engine(engine_name, ops);
-  auto timeline = chosen.engine->run(scenario.platform, ops);
-  check(timeline, ops);
-  auto measured = measure(scenario, workload, ops, timeline);
+  auto lowered = lower(workload, scenario, collectives, fold);
+  const auto chosen = choose_engine(engine_name, lowered.ops);
+  auto timeline = chosen.engine->run(scenario.platform, lowered.ops);
+  check(timeline, lowered.ops);
+  auto measured = measure(scenario, workload, lowered, timeline);
   auto trust = what_it_rests_on(scenario, costs, collectives);
-  return {scenario,
-          std::string{chosen.name},
-          std::move(workload),
-          std::move(ops),
-          std::move(timeline),
-          std::move(measured),
-          std::move(trust.basis),
-          std::move(trust.warnings)};
+  return {.scenario = scenario,
+          .engine = std::string{chosen.name},
+          .workload = std::move(workload),
+          .ops = std::move(lowered.ops),
+          .folding = std::move(lowered.folding),
+          .timeline = std::move(timeline),
+          .measured = std::move(measured),
+          .basis = std::move(trust.basis),
+          .warnings = std::move(trust.warnings)};
 }
 
 }  // namespace gradway

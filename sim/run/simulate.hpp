@@ -8,6 +8,7 @@
 #include "sim/engine/timeline.hpp"
 #include "sim/graph/op_graph.hpp"
 #include "sim/graph/workload_graph.hpp"
+#include "sim/lower/lower.hpp"
 #include "sim/metrics/metrics.hpp"
 #include "sim/plan/scenario.hpp"
 
@@ -19,6 +20,7 @@ struct Run {
   std::string engine;
   WorkloadGraph workload;
   OpGraph ops;
+  Folding folding;  ///< which ranks stand for which in `ops` and `timeline`
   Timeline timeline;
   Measured measured;
   std::vector<std::string> basis;     ///< what the prediction rests on
@@ -27,6 +29,6 @@ struct Run {
 
 /// The whole simulator: each line of its body is one stage, and data only goes down.
 /// @param engine "auto" or a name from engines()
-Run simulate(const Scenario& scenario, std::string_view engine = "auto");
+Run simulate(const Scenario& scenario, std::string_view engine = "auto", FoldRanks fold = FoldRanks::yes);
 
 }  // namespace gradway

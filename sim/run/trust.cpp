@@ -49,6 +49,11 @@ void about_contention(const Scenario& scenario, const CollectiveLowering& collec
         "slow-down assumed");
     return;
   }
+  if (!entry->measured_on.empty()) {
+    trust.warnings.push_back(
+        fmt::format("what kernels and collectives cost each other was measured on {}, not on {}",
+                    entry->measured_on, scenario.platform.name));
+  }
   trust.basis.push_back(
       fmt::format("side by side: kernels {:.3g} times, collectives {:.3g} times slower ({})",
                   entry->kernel_slowdown, entry->collective_slowdown, entry->source));

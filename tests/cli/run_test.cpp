@@ -20,7 +20,7 @@ TEST_CASE("a scenario runs by its path and by its name", "[cli][run]") {
   CHECK(by_name.output == by_path.output);
 }
 
-TEST_CASE("--json prints one document and nothing else", "[cli][run]") {
+TEST_CASE("with --json it prints one document and nothing else", "[cli][run]") {
   const auto outcome = run_gradway({"run", "article/g6e", "--json"});
 
   CHECK(outcome.status == 0);
@@ -64,7 +64,7 @@ TEST_CASE("both engines give the same step", "[cli][run]") {
   CHECK(step_of(fluid) == Approx(step_of(simgrid)).epsilon(1e-9));
 }
 
-TEST_CASE("--set changes the scenario, the last one wins", "[cli][run]") {
+TEST_CASE("a --set changes the scenario, the last one wins", "[cli][run]") {
   const auto outcome = run_gradway({"run", "article/g6e", "--json", "--set", "job.gpus=2", "--set",
                                     "job.gpus=4", "--set", "strategy.bucket_cap=100 MiB"});
 
@@ -91,7 +91,7 @@ TEST_CASE("the scenario in a report is a scenario that gives the same report", "
   CHECK(again.output == first.output);
 }
 
-TEST_CASE("--out makes the folder and fills it", "[cli][run]") {
+TEST_CASE("an --out makes the folder and fills it", "[cli][run]") {
   const TemporaryFolder folder;
   const auto out = folder.path() / "new" / "result";
 
@@ -105,7 +105,7 @@ TEST_CASE("--out makes the folder and fills it", "[cli][run]") {
   CHECK(std::distance(fs::directory_iterator{out}, fs::directory_iterator{}) == 2);
 }
 
-TEST_CASE("--out leaves nothing behind when it cannot write", "[cli][run]") {
+TEST_CASE("an --out leaves nothing behind when it cannot write", "[cli][run]") {
   const TemporaryFolder folder;
   folder.write("file", "mine");
   const auto on_file = run_gradway({"run", "article/g6e", "--out", "file"}, {.folder = folder.path()});

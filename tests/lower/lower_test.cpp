@@ -206,7 +206,7 @@ TEST_CASE("a lowered step keeps every task of every rank and step, and waits onl
   auto scenario = ring_scenario(4, {{"layer", 3, 1_ms, 2_ms, 1000}}, 4000_B);
   scenario.job.steps = 2;
   const auto workload = plan(scenario, compute_costs(scenario));
-  const auto graph = lower(workload, scenario, CollectiveLowering{scenario});
+  const auto graph = lower(workload, scenario, CollectiveLowering{scenario}, FoldRanks::no).ops;
   std::map<std::tuple<int, int, int>, int> kernels;
   int collectives = 0;
   for (const auto& op : graph.ops()) {

@@ -17,9 +17,9 @@ namespace {
 
 Measured measured(const Scenario& scenario) {
   const auto workload = plan(scenario, compute_costs(scenario));
-  const auto ops = lower(workload, scenario, CollectiveLowering{scenario});
-  const auto timeline = choose_engine("fluid", ops).engine->run(scenario.platform, ops);
-  return measure(scenario, workload, ops, timeline);
+  const auto lowered = lower(workload, scenario, CollectiveLowering{scenario});
+  const auto timeline = choose_engine("fluid", lowered.ops).engine->run(scenario.platform, lowered.ops);
+  return measure(scenario, workload, lowered, timeline);
 }
 
 Seconds parts(const Metrics& m) {

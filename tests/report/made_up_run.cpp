@@ -107,6 +107,7 @@ Run made_up_run(int ranks) {
   run.scenario.job.strategy.bucket_cap = 4_MiB;
   run.scenario.job.nccl = {{"NCCL_ALGO", "RING"}};
   run.engine = "fluid";
+  run.folding = no_folding(static_cast<std::size_t>(ranks), run.scenario.platform);
   run.workload = made_up_workload(ranks);
   OpsWithDates ops{run};
   for (int rank = 0; rank < ranks; ++rank) {

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/lower/collective_ops.hpp"
+
+namespace gradway {
+
+CollectiveOps::CollectiveOps(const WorkloadGraph& workload, const CollectiveLowering& collectives) {
+  for (const auto& task : workload.tasks) {
+    if (task.kind != TaskKind::collective) continue;
+    const auto [entry, is_new] = entries_.try_emplace({task.collective, task.bytes});
+    if (is_new) entry->second.lowered = collectives.lower(task.collective, task.bytes);
+  }
+}
+
+std::vector<const std::vector<ResourceId>*> CollectiveOps::paths() const {
+  std::vector<const std::vector<ResourceId>*> all;
+  for (const auto& [call, entry] : entries_) {
+    for (const auto& flow : entry.lowered.flows) all.push_back(&flow.path);
+  }
+  return all;
+}
+
+void CollectiveOps::enter(OpGraph& graph, const Folding& folding, std::uint32_t side) {
+  std::map<std::vector<ResourceId>, std::uint32_t> known;
+  for (auto& [call, entry] : entries_) {
+    Op op;
+    op.latency = entry.lowered.latency;
+    op.origin.activity = Activity::collective;
+    for (const auto& flow : entry.lowered.flows) {
+      auto path = folding.fold(flow.path);
+      const auto [place, is_new] = known.try_emplace(path, 0);
+      if (is_new) place->second = graph.add_path(std::move(path));
+      op.kind = OpKind::flow;
+      op.amount = flow.amount.value();
+      op.cap = flow.cap;
+      op.path = place->second;
+      op.side = side;
+      entry.ops.push_back(op);
+    }
+    if (entry.ops.empty() && op.latency > Seconds{}) {
+      op.kind = OpKind::delay;
+      entry.ops.push_back(op);
+    }
+  }
+}
+
+const std::vector<Op>& CollectiveOps::of(const Task& task) const {
+  return entries_.at({task.collective, task.bytes}).ops;
+}
+
+}  // namespace gradway

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include "sim/lower/folding.hpp"
+#include "sim/platform/host_copy.hpp"
+#include "tests/support/builders.hpp"
+
+using namespace gradway;
+using namespace gradway::test;
+
+namespace {
+
+using Paths = std::vector<std::vector<ResourceId>>;
+
+/// Resources of the given capacities; nothing else matters for folding.
+Platform resources(const std::vector<double>& capacities) {
+  Platform platform;
+  for (const auto capacity : capacities) platform.resources.push_back({"r", ResourceKind::link, capacity});
+  return platform;
+}
+
+std::vector<ResourceId> ids(std::initializer_list<std::size_t> numbers) {
+  std::vector<ResourceId> path;
+  for (const auto number : numbers) path.emplace_back(number);
+  return path;
+}
+
+std::vector<std::size_t> classes(const Paths& ranks, const std::vector<std::vector<ResourceId>>& flows,
+                                 const Platform& platform) {
+  std::vector<const std::vector<ResourceId>*> pointers;
+  for (const auto& flow : flows) pointers.push_back(&flow);
+  return find_folding(ranks, pointers, platform).rank_representative;
+}
+
+}  // namespace
+
+TEST_CASE("ranks with links of their own and of one capacity are one class") {
+  const auto platform = resources({10, 10, 10});
+  CHECK(classes({ids({0}), ids({1}), ids({2})}, {}, platform) == std::vector<std::size_t>{0, 0, 0});
+}
+
+TEST_CASE("a link of another capacity is another class") {
+  const auto platform = resources({10, 20, 10});
+  CHECK(classes({ids({0}), ids({1}), ids({2})}, {}, platform) == std::vector<std::size_t>{0, 1, 0});
+}
+
+TEST_CASE("sharing a link with more ranks is another class") {
+  // ranks 0 and 1 share link 0; ranks 2 and 3 share link 1; rank 4 has link 2 alone
+  const auto platform = resources({10, 10, 10});
+  CHECK(classes({ids({0}), ids({0}), ids({1}), ids({1}), ids({2})}, {}, platform) ==
+        std::vector<std::size_t>{0, 0, 0, 0, 4});
+}
+
+TEST_CASE("a collective that crosses one rank's link sets that rank apart") {
+  const auto platform = resources({10, 10});
+  CHECK(classes({ids({0}), ids({1})}, {ids({1})}, platform) == std::vector<std::size_t>{0, 1});
+  CHECK(classes({ids({0}), ids({1})}, {ids({0, 1})}, platform) == std::vector<std::size_t>{0, 0});
+  CHECK(classes({ids({0}), ids({1})}, {ids({0, 1, 1})}, platform) == std::vector<std::size_t>{0, 1});
+}
+
+TEST_CASE("what sets a neighbour apart sets its neighbours apart") {
+  // links 0-1-2 form a chain of shared use: rank 0 uses 0 and 1, rank 1 uses 1 and 2, rank 2 uses 3 and 4,
+  // rank 3 uses 4 and 5; only link 5 is faster
+  const auto platform = resources({10, 10, 10, 10, 10, 20});
+  CHECK(classes({ids({0, 1}), ids({1, 2}), ids({3, 4}), ids({4, 5})}, {}, platform) ==
+        std::vector<std::size_t>{0, 0, 2, 3});
+}
+
+TEST_CASE("a folded path names a resource as often as the whole class uses it") {
+  const auto platform = resources({10, 10});
+  const Paths ranks{ids({0}), ids({0}), ids({1}), ids({1})};
+  const auto folding = find_folding(ranks, {}, platform);
+  REQUIRE(folding.simulated_ranks() == 1);
+  std::vector<ResourceId> all;
+  for (const auto& path : ranks) {
+    const auto folded = folding.fold(path);
+    all.insert(all.end(), folded.begin(), folded.end());
+  }
+  CHECK(all == ids({0, 0}));
+}
+
+TEST_CASE("without folding everybody stands for themselves") {
+  const auto platform = resources({10, 10});
+  const auto folding = no_folding(3, platform);
+  CHECK(folding.simulated_ranks() == 3);
+  CHECK(folding.fold(ids({0, 1, 1})) == ids({0, 1, 1}));
+}
