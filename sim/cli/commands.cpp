@@ -16,6 +16,12 @@ std::span<const Command> commands() {
               "gradway run article/g6e --json | jq .metrics.step_time_s\n"
               "gradway run article/g6e --out result    # result/trace.json opens in ui.perfetto.dev",
               add_run},
+      Command{
+          "sweep", "run the cross product of settings in parallel",
+          "gradway sweep article/g6e --vary job.gpus=1,2,4,8 --vary strategy.comm_hook=none,bf16\n"
+          "gradway sweep article/g6e --vary strategy.bucket_cap='25 MiB,100 MiB' --csv\n"
+          "gradway sweep article/g6e --vary job.gpus=2,4,8 --out sweep    # a second run does only the rest",
+          add_sweep},
       Command{"validate", "compare predictions with measured step times",
               "gradway validate scenarios/article/cases.yaml\n"
               "gradway validate scenarios/article/cases.yaml --max-mean-error 3%",

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <memory>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
-#include "sim/base/nearest.hpp"
 #include "sim/cli/commands.hpp"
+#include "sim/cli/engine_choice.hpp"
 #include "sim/cli/files.hpp"
-#include "sim/engine/engine.hpp"
 #include "sim/report/json.hpp"
 #include "sim/report/terminal.hpp"
 #include "sim/report/trace.hpp"
@@ -26,18 +23,6 @@ struct Arguments {
   bool json = false;
   bool no_folding = false;
 };
-
-std::vector<std::string> engine_names() {
-  std::vector<std::string> names{"auto"};
-  for (const auto& entry : engines()) names.emplace_back(entry.name);
-  return names;
-}
-
-void check_engine(const std::string& name) {
-  const auto names = engine_names();
-  if (std::ranges::find(names, name) != names.end()) return;
-  refuse(fmt::format("there is no engine '{}'", name), suggestion(name, names));
-}
 
 Status run(const Arguments& arguments, const CLI::App& app, const Surroundings& around) {
   check_engine(arguments.engine);
@@ -68,9 +53,7 @@ Action add_run(CLI::App& app) {
   app.add_option("SCENARIO", arguments->scenario, "a file, or a name of 'gradway list scenarios'")
       ->required();
   add_overrides(app, arguments->set);
-  app.add_option("--engine", arguments->engine,
-                 fmt::format("{}; auto picks by size", fmt::join(engine_names(), ", ")))
-      ->type_name("NAME");
+  add_engine(app, arguments->engine);
   app.add_flag("--no-folding", arguments->no_folding, "simulate every rank, even those that do the same")
       ->disable_flag_override();
   app.add_option("--out", arguments->out, "folder for report.json and trace.json")->type_name("DIR");

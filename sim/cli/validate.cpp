@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "sim/cli/commands.hpp"
+#include "sim/cli/progress.hpp"
 #include "sim/report/json.hpp"
 #include "sim/report/text.hpp"
 #include "sim/report/validation.hpp"
@@ -79,13 +80,12 @@ Seconds predict(const Scenario& scenario, const Case& one) {
 report::Validation compare(const Cases& cases, const Surroundings& around) {
   const auto scenarios = load_all(cases, around.data);
   report::Validation validation{cases.source, {}};
+  Progress progress{around, "case", scenarios.size()};
   for (std::size_t i = 0; i < scenarios.size(); ++i) {
-    if (around.shows_progress)
-      around.messages << fmt::format("\rcase {} of {}", i + 1, scenarios.size()) << std::flush;
     const auto& one = cases.cases[i];
     validation.cases.push_back({one.name, one.measured, predict(scenarios[i], one)});
+    progress.step();
   }
-  if (around.shows_progress) around.messages << "\r\x1b[K" << std::flush;
   return validation;
 }
 

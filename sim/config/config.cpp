@@ -106,7 +106,8 @@ Scenario load_scenario(const std::string& file, const std::vector<Override>& ove
                   .platform = std::move(built),
                   .job = spec.job,
                   .calibration = std::move(calibration),
-                  .warnings = {}};
+                  .warnings = {},
+                  .digest = loader.problems().seen().hex()};
 }
 
 Platform load_platform(const std::string& name, int ranks, const DataPath& data, Calibration* calibration) {

@@ -52,6 +52,7 @@ Entry& entry_of(Node& map, const std::string& key, const Where& where) {
 void apply(Node& scenario, const Override& change, Problems& problems) {
   const auto where = place_of(change);
   check_scenario_key(change.key, where);
+  problems.saw(change.key);
   auto value = parse_yaml(SourceText{where, change.value}, problems);
   const auto dot = change.key.find('.');
   auto* entry = &entry_of(scenario, change.key.substr(0, dot), where);

@@ -217,6 +217,7 @@ Problem syntax_problem(const SourceText& source, const YAML::ParserException& er
 }  // namespace
 
 Node parse_yaml(const SourceText& source, Problems& problems) {
+  problems.saw(source.content());
   std::istringstream stream{source.content()};
   Builder builder{source, problems};
   try {

@@ -6,11 +6,13 @@
 #include <type_traits>
 #include <vector>
 
+#include "sim/base/digest.hpp"
 #include "sim/base/problem.hpp"
 
 namespace gradway::config {
 
-/// Collects what is wrong so that reading can go on; thrown as one ConfigError at the end.
+/// What there is to say of what was read. Collects what is wrong so that reading can go on (thrown as one
+/// ConfigError at the end), and a digest of every text that was read.
 class Problems {
  public:
   void add(Problem problem) { list_.push_back(std::move(problem)); }
@@ -29,11 +31,15 @@ class Problems {
     return std::invoke_result_t<Read>();
   }
 
+  void saw(std::string_view text) { seen_.add(text); }
+  const Digest& seen() const { return seen_; }
+
   /// Throws what was collected, if anything: file by file as they were met, each in the order of its lines.
   void raise() const;
 
  private:
   std::vector<Problem> list_;
+  Digest seen_;
 };
 
 /// Throws one problem.

@@ -19,6 +19,7 @@ struct Scenario {
   Job job;
   Calibration calibration;            ///< empty if the platform names none
   std::vector<std::string> warnings;  ///< what the user should know before trusting the number
+  std::string digest;                 ///< of all files and overrides it was read from
 };
 
 }  // namespace gradway

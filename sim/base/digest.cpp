@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/base/digest.hpp"
+
+#include <fmt/format.h>
+
+namespace gradway {
+
+void Digest::add_byte(unsigned char byte) {
+  constexpr std::uint64_t prime = 1099511628211u;
+  value_ = (value_ ^ byte) * prime;
+}
+
+void Digest::add(std::string_view text) {
+  for (const auto c : text) add_byte(static_cast<unsigned char>(c));
+  const auto size = text.size();
+  for (std::size_t i = 0; i < sizeof size; ++i) {
+    add_byte(static_cast<unsigned char>(size >> (8 * i)));
+  }
+}
+
+std::string Digest::hex() const {
+  return fmt::format("{:016x}", value_);
+}
+
+}  // namespace gradway

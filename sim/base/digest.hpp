@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace gradway {
+
+/// Tells texts apart by a number: FNV-1a, 64 bits. Not for secrets.
+/// @source Fowler, Noll, Vo; http://www.isthe.com/chongo/tech/comp/fnv
+class Digest {
+ public:
+  /// Adds a text and its end, so that ("ab", "c") and ("a", "bc") differ.
+  void add(std::string_view text);
+  /// 16 hexadecimal digits.
+  std::string hex() const;
+
+ private:
+  void add_byte(unsigned char byte);
+
+  std::uint64_t value_ = 14695981039346656037u;
+};
+
+}  // namespace gradway

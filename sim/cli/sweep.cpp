@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <fstream>
+#include <memory>
+#include <mutex>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "sim/base/digest.hpp"
+#include "sim/cli/commands.hpp"
+#include "sim/cli/engine_choice.hpp"
+#include "sim/cli/files.hpp"
+#include "sim/cli/progress.hpp"
+#include "sim/cli/vary.hpp"
+#include "sim/report/json.hpp"
+#include "sim/report/sweep.hpp"
+#include "sim/run/parallel.hpp"
+#include "sim/run/simulate.hpp"
+
+namespace gradway::cli {
+namespace {
+
+struct Arguments {
+  std::string scenario;
+  std::vector<std::string> set;
+  std::vector<std::string> vary;
+  std::string engine = "fluid";  // runs in this process, beside others; simgrid forks for each point
+  std::string out;
+  int jobs = 0;
+  bool json = false;
+  bool csv = false;
+  bool no_folding = false;
+};
+
+/// Reports of finished points in the folder of an earlier sweep, by a digest of all that decides them.
+class FinishedPoints {
+ public:
+  explicit FinishedPoints(std::filesystem::path folder) : folder_{std::move(folder)} {}
+
+  /// @return the report, or "" if there is none
+  std::string find(const std::string& digest) const {
+    std::ifstream file{folder_ / (digest + ".json"), std::ios::binary};
+    return {std::istreambuf_iterator<char>{file}, {}};
+  }
+
+  void keep(const std::string& digest, const std::string& report) const {
+    write_files(folder_, {{digest + ".json", [&](std::ostream& out) { out << report; }}});
+  }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+/// Runs the points of a sweep, several at once.
+class Sweeper {
+ public:
+  Sweeper(const Arguments& arguments, const Surroundings& around)
+      : arguments_{arguments}, around_{around}, fixed_{parse_overrides(arguments.set)} {
+    sweep_.axes = parse_axes(arguments.vary);
+    check_clashes();
+    if (!arguments.out.empty()) finished_.emplace(std::filesystem::path{arguments.out} / "points");
+  }
+
+  report::Sweep run() {
+    const auto count = point_count(sweep_.axes);
+    sweep_.points.resize(count);
+    Progress progress{around_, "point", count};
+    for_each_in_parallel(count, arguments_.jobs > 0 ? arguments_.jobs : all_cores(), [&](std::size_t i) {
+      sweep_.points[i] = point(i);
+      progress.step();
+    });
+    return std::move(sweep_);
+  }
+
+  Status status() const { return status_; }
+  std::size_t found() const { return found_; }
+
+ private:
+  void check_clashes() const {
+    for (const auto& fixed : fixed_) {
+      if (std::ranges::find(sweep_.axes, fixed.key, &Axis::key) == sweep_.axes.end()) continue;
+      refuse(fmt::format("'{}' is set and varied", fixed.key), "leave out '--set' or '--vary' for it");
+    }
+  }
+
+  report::SweepPoint point(std::size_t index) {
+    report::SweepPoint point{point_values(sweep_.axes, index), "", ""};
+    try {
+      point.report = report_of(point.values);
+    } catch (const ConfigError& error) {
+      fail(point, error.what(), Status::wrong_input);
+    } catch (const SimulationError& error) {
+      fail(point, fmt::format("error: {}\n", error.what()), Status::unfinished);
+    } catch (const std::exception& error) {
+      fail(point, fmt::format("error: {}; this is a bug in gradway\n", error.what()), Status::bug);
+    }
+    return point;
+  }
+
+  std::string report_of(const std::vector<std::string>& values) {
+    auto overrides = fixed_;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const auto& key = sweep_.axes[i].key;
+      Where where;
+      where.file = fmt::format("--vary {}={}", key, values[i]);
+      overrides.push_back({key, values[i], std::move(where)});
+    }
+    const auto scenario = load_scenario(arguments_.scenario, overrides, around_.data);
+    const auto digest = digest_of(scenario);
+    if (finished_) {
+      if (auto report = finished_->find(digest); !report.empty()) {
+        const std::scoped_lock lock{mutex_};
+        ++found_;
+        return report;
+      }
+    }
+    std::ostringstream text;
+    const auto fold = arguments_.no_folding ? FoldRanks::no : FoldRanks::yes;
+    report::write_json(text, simulate(scenario, arguments_.engine, fold), GRADWAY_VERSION);
+    if (finished_) finished_->keep(digest, text.str());
+    return text.str();
+  }
+
+  std::string digest_of(const Scenario& scenario) const {
+    Digest digest;
+    for (const auto& part : {std::string{GRADWAY_VERSION}, arguments_.engine, scenario.digest})
+      digest.add(part);
+    digest.add(arguments_.no_folding ? "all ranks" : "folded");
+    return digest.hex();
+  }
+
+  void fail(report::SweepPoint& point, std::string error, Status status) {
+    point.error = std::move(error);
+    const std::scoped_lock lock{mutex_};
+    if (status_ == Status::done || status == Status::bug) status_ = status;
+  }
+
+  const Arguments& arguments_;
+  const Surroundings& around_;
+  std::vector<Override> fixed_;
+  report::Sweep sweep_;
+  std::optional<FinishedPoints> finished_;
+  std::mutex mutex_;
+  Status status_ = Status::done;
+  std::size_t found_ = 0;
+};
+
+void check(const Arguments& arguments) {
+  check_engine(arguments.engine);
+  if (arguments.json && arguments.csv)
+    refuse("'--json' and '--csv' are two forms of one output", "choose one");
+  if (arguments.vary.empty()) refuse("'gradway sweep' needs '--vary'", "as in '--vary job.gpus=1,2,4,8'");
+  if (arguments.jobs < 0)
+    refuse(fmt::format("'--jobs {}' is not a number of threads", arguments.jobs), "write 1 or more");
+  if (!arguments.out.empty()) check_folder(arguments.out);
+}
+
+Status sweep(const Arguments& arguments, const Surroundings& around) {
+  check(arguments);
+  Sweeper sweeper{arguments, around};
+  const auto finished = sweeper.run();
+  const auto json = [&](std::ostream& out) { report::write_json(out, finished, GRADWAY_VERSION); };
+  const auto csv = [&](std::ostream& out) { report::write_csv(out, finished); };
+  if (arguments.json) {
+    json(around.results);
+  } else if (arguments.csv) {
+    csv(around.results);
+  } else {
+    report::write_table(around.results, finished, around.style);
+  }
+  if (!arguments.out.empty()) {
+    write_files(arguments.out, {{"sweep.json", json}, {"sweep.csv", csv}});
+    around.messages << fmt::format(
+        "wrote {0}/sweep.json and {0}/sweep.csv; {1} of {2} points were there already\n", arguments.out,
+        sweeper.found(), finished.points.size());
+  }
+  return sweeper.status();
+}
+
+}  // namespace
+
+Action add_sweep(CLI::App& app) {
+  const auto arguments = std::make_shared<Arguments>();
+  app.add_option("SCENARIO", arguments->scenario, "a file, or a name of 'gradway list scenarios'")
+      ->required();
+  app.add_option("--vary", arguments->vary, "values that a key takes in turn; can be given several times")
+      ->type_name("KEY=V1,V2,...")
+      ->allow_extra_args(false);
+  add_overrides(app, arguments->set);
+  add_engine(app, arguments->engine);
+  app.add_option("--jobs", arguments->jobs, "points at once; all cores if not given")->type_name("N");
+  app.add_option("--out", arguments->out, "folder for sweep.json, sweep.csv and finished points")
+      ->type_name("DIR");
+  app.add_flag("--no-folding", arguments->no_folding, "simulate every rank, even those that do the same")
+      ->disable_flag_override();
+  app.add_flag("--json", arguments->json, "print all reports as one JSON document")->disable_flag_override();
+  app.add_flag("--csv", arguments->csv, "print a row a point as CSV")->disable_flag_override();
+  return [arguments](const Surroundings& around) { return sweep(*arguments, around); };
+}
+
+}  // namespace gradway::cli

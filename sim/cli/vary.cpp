@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/cli/vary.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "sim/base/problem.hpp"
+
+namespace gradway::cli {
+namespace {
+
+constexpr std::size_t most_points = 1'000'000;
+
+/// Cuts at commas that stand outside of brackets, braces and quotes.
+std::vector<std::string> split_values(std::string_view text) {
+  std::vector<std::string> values(1);
+  int depth = 0;
+  char quote = 0;
+  for (const auto c : text) {
+    if (quote != 0) {
+      if (c == quote) quote = 0;
+    } else if (c == '\'' || c == '"') {
+      quote = c;
+    } else if (c == '[' || c == '{') {
+      ++depth;
+    } else if (c == ']' || c == '}') {
+      --depth;
+    } else if (c == ',' && depth == 0) {
+      values.emplace_back();
+      continue;
+    }
+    values.back() += c;
+  }
+  return values;
+}
+
+/// @return what is wrong with a `--vary`, or "" if nothing is
+std::string complaint(const Axis& axis, const std::vector<Axis>& before) {
+  if (std::ranges::find(before, axis.key, &Axis::key) != before.end()) {
+    return fmt::format("'--vary {}' is given twice", axis.key);
+  }
+  for (auto value = axis.values.begin(); value != axis.values.end(); ++value) {
+    if (value->find_first_not_of(' ') == std::string::npos)
+      return fmt::format("'--vary {}' has an empty value", axis.key);
+    if (std::find(axis.values.begin(), value, *value) != value) {
+      return fmt::format("'--vary {}' has the value '{}' twice", axis.key, *value);
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+std::vector<Axis> parse_axes(const std::vector<std::string>& texts) {
+  std::vector<Axis> axes;
+  std::vector<Problem> problems;
+  for (const auto& text : texts) {
+    const auto equals = text.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      problems.push_back({{},
+                          fmt::format("'--vary {}' is not a key and its values", text),
+                          {},
+                          "write '--vary KEY=VALUE,VALUE,...', as in '--vary job.gpus=1,2,4,8'"});
+      continue;
+    }
+    Axis axis{text.substr(0, equals), split_values(std::string_view{text}.substr(equals + 1))};
+    if (auto wrong = complaint(axis, axes); !wrong.empty()) {
+      problems.push_back({{}, std::move(wrong), {}, "give each key once, with values that differ"});
+    }
+    axes.push_back(std::move(axis));
+  }
+  if (problems.empty() && point_count(axes) > most_points) {
+    problems.push_back({{},
+                        fmt::format("the sweep has {} points", point_count(axes)),
+                        {},
+                        fmt::format("at most {} can be asked for at once", most_points)});
+  }
+  if (!problems.empty()) throw ConfigError{std::move(problems)};
+  return axes;
+}
+
+}  // namespace gradway::cli

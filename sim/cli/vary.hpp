@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/run/sweep.hpp"
+
+namespace gradway::cli {
+
+/// "key=v1,v2,..." of each `--vary`. A comma inside brackets, braces or quotes belongs to the value.
+/// @throws ConfigError for texts without a key or values, empty or repeated values, a key given twice, and
+/// more points
+///         than anyone can want; all problems at once.
+std::vector<Axis> parse_axes(const std::vector<std::string>& texts);
+
+}  // namespace gradway::cli

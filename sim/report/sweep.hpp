@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/report/style.hpp"
+#include "sim/run/sweep.hpp"
+
+namespace gradway::report {
+
+/// What came of a point: a report as `write_json` writes it, or why there is none.
+struct SweepPoint {
+  std::vector<std::string> values;  ///< one an axis
+  std::string report;
+  std::string error;  ///< empty if there is a report
+};
+
+/// A finished sweep, its points in the order of the cross product.
+struct Sweep {
+  std::vector<Axis> axes;
+  std::vector<SweepPoint> points;
+};
+
+/// One row a point: what was varied, step time, throughput, exposed communication, cost; the fastest marked.
+void write_table(std::ostream& out, const Sweep& sweep, const Style& style);
+
+/// One row a point: the varied keys, every metric by its name in report.json, and the error. Quoted as RFC
+/// 4180 says.
+void write_csv(std::ostream& out, const Sweep& sweep);
+
+/// One document: the axes, and under `runs` each point's settings with its report or its error.
+void write_json(std::ostream& out, const Sweep& sweep, std::string_view version);
+
+}  // namespace gradway::report

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include <atomic>
+#include <set>
+
+#include "sim/run/parallel.hpp"
+#include "sim/run/sweep.hpp"
+
+using namespace gradway;
+
+TEST_CASE("the points of a sweep are the cross product, the first axis slowest") {
+  const std::vector<Axis> axes{{"a", {"1", "2"}}, {"b", {"x", "y", "z"}}};
+  REQUIRE(point_count(axes) == 6);
+  CHECK(point_values(axes, 0) == std::vector<std::string>{"1", "x"});
+  CHECK(point_values(axes, 2) == std::vector<std::string>{"1", "z"});
+  CHECK(point_values(axes, 3) == std::vector<std::string>{"2", "x"});
+  std::set<std::vector<std::string>> all;
+  for (std::size_t i = 0; i < 6; ++i) all.insert(point_values(axes, i));
+  CHECK(all.size() == 6);
+  CHECK(point_count({}) == 1);
+}
+
+TEST_CASE("work in parallel is done once each, whatever the number of threads") {
+  const int threads = GENERATE(1, 2, 7, 100);
+  std::vector<std::atomic<int>> done(50);
+  for_each_in_parallel(done.size(), threads, [&](std::size_t i) { ++done[i]; });
+  for (const auto& count : done) CHECK(count == 1);
+  for_each_in_parallel(0, threads, [](std::size_t) { throw std::logic_error{"nothing to do"}; });
+}
