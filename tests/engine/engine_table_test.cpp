@@ -40,6 +40,16 @@ TEST_CASE("auto takes SimGrid as long as few flows can be under way at once", "[
   CHECK(choose_engine("auto", crowd).name == "fluid");
 }
 
+TEST_CASE("auto changes at 50,000 ops times flows at once", "[engine]") {
+  OpGraph graph;  // one stream: one flow at once
+  const auto path = path_over(graph, {0});
+  graph.add_queue("stream");
+  for (int i = 0; i < 50000; ++i) graph.add(in_queue(flow_op(1, path), 0));
+  CHECK(choose_engine("auto", graph).name == "simgrid");
+  graph.add(in_queue(flow_op(1, path), 0));
+  CHECK(choose_engine("auto", graph).name == "fluid");
+}
+
 TEST_CASE("a name that is not in the table is a bug of the caller", "[engine]") {
   CHECK_THROWS_AS(choose_engine("fast", OpGraph{}), ContractViolation);
 }
