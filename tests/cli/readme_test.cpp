@@ -66,6 +66,15 @@ Ran gradway(const std::string& arguments) {
   return ran;
 }
 
+/// Does a command print what is shown? A line "..." stands for any lines.
+bool is_as_shown(const std::string& printed, const std::string& shown) {
+  const auto cut = shown.find("...\n");
+  if (cut == std::string::npos) return printed == shown;
+  const auto end = shown.substr(cut + 4);
+  return printed.size() >= shown.size() && printed.starts_with(shown.substr(0, cut)) &&
+         printed.ends_with(end);
+}
+
 }  // namespace
 
 TEST_CASE("the README shows what its commands print") {
@@ -75,7 +84,8 @@ TEST_CASE("the README shows what its commands print") {
     CAPTURE(arguments);
     const auto ran = gradway(arguments);
     CHECK(ran.status == 0);
-    CHECK(ran.output == output);
+    CAPTURE(ran.output, output);
+    CHECK(is_as_shown(ran.output, output));
   }
 }
 
