@@ -5,6 +5,11 @@
 
 namespace gradway {
 
+void OpGraph::reserve(std::size_t ops, std::size_t edges) {
+  ops_.reserve(ops);
+  edges_.reserve(edges);
+}
+
 OpId OpGraph::add(const Op& op) {
   expects(op.latency >= Seconds{0} && op.amount >= 0 && op.cap > 0 && op.weight > 0,
           "an op has sound numbers");

@@ -51,6 +51,8 @@ struct Side {
 /// Operations and what each waits for. The only thing an engine sees besides the capacities of the platform.
 class OpGraph {
  public:
+  /// Makes room, so that adding moves nothing about.
+  void reserve(std::size_t ops, std::size_t edges);
   OpId add(const Op& op);
   /// `after` does not become ready before `before` has ended.
   void add_edge(OpId before, OpId after);

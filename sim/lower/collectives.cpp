@@ -90,10 +90,11 @@ void CollectiveLowering::make_rings() {
 
 void CollectiveLowering::make_trees() {
   for (const auto& edges : tree_edges(scenario_.platform, communicator_.ranks)) {
+    const auto rail = trees_.size() / 2;  // trees come in pairs, one a NIC
     auto& tree = trees_.emplace_back();
     for (const auto& [child, parent] : edges) {
-      tree.push_back(hop(child, parent, trees_.size() - 1));
-      tree.push_back(hop(parent, child, trees_.size() - 1));
+      tree.push_back(hop(child, parent, rail));
+      tree.push_back(hop(parent, child, rail));
     }
   }
 }

@@ -52,6 +52,9 @@ class Lowering {
   }
 
   Lowered run() {
+    const auto most =
+        workload_.tasks.size() * (ranks_.size() + 3) * static_cast<std::size_t>(workload_.steps);
+    graph_.reserve(most, 3 * most);
     for (int step = 0; step < workload_.steps; ++step) {
       for (auto& rank : ranks_) rank.ends.clear();
       for (std::size_t t = 0; t < workload_.tasks.size(); ++t) add_task(workload_.tasks[t], t, step);

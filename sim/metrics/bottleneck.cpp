@@ -12,7 +12,8 @@ namespace {
 // A link this busy while collectives run is what bounds them; below it, their own channels do.
 constexpr double saturated = 0.9;
 
-Bottleneck communication(const Metrics& metrics, const std::vector<ResourceUse>& links, double share) {
+Bottleneck communication(const Scenario& scenario, const Metrics& metrics,
+                         const std::vector<ResourceUse>& links, double share) {
   const auto rate = metrics.bytes_sent_per_gpu / metrics.communication;
   const auto moved = fmt::format(
       "{:.0f} % of the step is communication that no kernel hides; each GPU sends {:.4g} MB at {:.3g} GB/s",
@@ -21,10 +22,13 @@ Bottleneck communication(const Metrics& metrics, const std::vector<ResourceUse>&
     const auto use = links.front().busy_fraction * (metrics.step_time / metrics.communication);
     if (use >= saturated)
       return {links.front().name, fmt::format("{}, and this link is full meanwhile", moved)};
+    const auto idle_links = fmt::format("{}; no link is full (the busiest, {}, is {:.0f} % used meanwhile)",
+                                        moved, links.front().name, 100 * use);
+    if (scenario.platform.collectives == CollectiveRules::ideal) {
+      return {"latency", fmt::format("{}, so the latency of their steps is the limit", idle_links)};
+    }
     return {"NCCL channels",
-            fmt::format("{}; no link is full (the busiest, {}, is {:.0f} % used meanwhile), so the "
-                        "copying of the channels themselves is the limit",
-                        moved, links.front().name, 100 * use)};
+            fmt::format("{}, so the copying of the channels themselves is the limit", idle_links)};
   }
   return {"collectives", moved};
 }
@@ -46,7 +50,7 @@ Bottleneck find_bottleneck(const Scenario& scenario, const Metrics& metrics,
     case optimizer:
       return {gpu + " memory", fmt::format("the optimizer takes {:.0f} % of the step", 100 * share)};
     case exposed:
-      return communication(metrics, links, share);
+      return communication(scenario, metrics, links, share);
     case input:
       return {"input copy", fmt::format("the GPU waits for its input {:.0f} % of the step", 100 * share)};
     case launch:

@@ -96,11 +96,20 @@ Route Routes::walk(DeviceId from, DeviceId to, const Hops& hops, Over over, std:
 }
 
 std::optional<Route> Routes::find(DeviceId from, DeviceId to, Over over, std::size_t label) const {
+  if (auto direct = direct_link(from, to, over, label)) return Route{{direct}};
   for (const bool through_endpoints : {false, true}) {
     const auto hops = hops_to(to, from, over, through_endpoints);
     if (hops[from.index()] != unreached) return walk(from, to, hops, over, label);
   }
   return std::nullopt;
+}
+
+const Link* Routes::direct_link(DeviceId from, DeviceId to, Over over, std::size_t label) const {
+  std::vector<const Link*> direct;
+  for (const auto* link : out_of_[from.index()]) {
+    if (link->to == to && allowed(link->kind, over)) direct.push_back(link);
+  }
+  return direct.empty() ? nullptr : direct[label % direct.size()];
 }
 
 int Routes::nvlinks(DeviceId a, DeviceId b) const {

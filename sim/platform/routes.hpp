@@ -54,6 +54,8 @@ class Routes {
   /// Hops from each device to one, as far as they were counted.
   using Hops = std::vector<int>;
   Hops hops_to(DeviceId to, std::optional<DeviceId> from, Over over, bool through_endpoints) const;
+  /// The link between two neighbours; spares the search. @return nullptr if there is none
+  const Link* direct_link(DeviceId from, DeviceId to, Over over, std::size_t label) const;
   Route walk(DeviceId from, DeviceId to, const Hops& hops, Over over, std::size_t label) const;
 
   const Platform& platform_;

@@ -142,6 +142,22 @@ TEST_CASE("several nodes use all their NICs, each ring leaving at another GPU") 
   }
 }
 
+TEST_CASE("trees on several nodes use all their NICs alike") {
+  auto scenario = on(built_platform(nvswitch_node(4), 2, star_fabric()), 8);
+  scenario.job.nccl = {{"NCCL_ALGO", "TREE"}};
+  const auto lowered = CollectiveLowering{scenario}.lower(CollectiveKind::all_reduce, 1_GiB);
+  REQUIRE(lowered.flows.size() == 8);
+  std::map<std::string, double> carried;
+  for (const auto& flow : lowered.flows) {
+    for (const auto& [name, times] : uses(scenario.platform, flow.path))
+      carried[name] += times * flow.amount.value();
+  }
+  // two trees a NIC, each with an eighth of the buffer, once up and once down between two nodes
+  for (int nic = 0; nic < 4; ++nic) {
+    CHECK(carried.at("node0.nic" + std::to_string(nic) + " -> fabric") == Approx(1073741824.0 / 4));
+  }
+}
+
 TEST_CASE("ring orders visit every rank once; trees join all ranks without a cycle") {
   const int nodes = GENERATE(1, 2, 3, 5);
   const auto platform = built_platform(nvswitch_node(4), nodes, star_fabric());

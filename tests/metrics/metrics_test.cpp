@@ -76,6 +76,11 @@ TEST_CASE("links report what they carried over what they could have") {
   CHECK(all.bottleneck.why.find("this link is full") != std::string::npos);
 }
 
+TEST_CASE("many small steps are bound by latency") {
+  const auto all = measured(ring_scenario(64, {{"tensor", 1, 0_ms, 0_ms, 1000}}, 50_MB));
+  CHECK(all.bottleneck.resource == "latency");
+}
+
 TEST_CASE("a step of kernels is bound by kernels") {
   const auto all = measured(ring_scenario(4, {{"layer", 6, 10_ms, 20_ms, 1000}}, 50_MB));
   CHECK(all.bottleneck.resource == "ideal kernels");
