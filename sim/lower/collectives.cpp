@@ -55,7 +55,6 @@ CollectiveLowering::CollectiveLowering(const Scenario& scenario)
     basis_.push_back("collectives: ideal rings over the platform's links");
     return;
   }
-  make_trees();
   describe_communicator();
   if (!choose_plan(CollectiveKind::all_reduce, 1_MiB, communicator_, settings_)) {
     throw ConfigError{{{},
@@ -88,7 +87,8 @@ void CollectiveLowering::make_rings() {
   }
 }
 
-void CollectiveLowering::make_trees() {
+const std::vector<std::vector<Hop>>& CollectiveLowering::trees() const {
+  if (!trees_.empty()) return trees_;
   for (const auto& edges : tree_edges(scenario_.platform, communicator_.ranks)) {
     const auto rail = trees_.size() / 2;  // trees come in pairs, one a NIC
     auto& tree = trees_.emplace_back();
@@ -97,6 +97,7 @@ void CollectiveLowering::make_trees() {
       tree.push_back(hop(parent, child, rail));
     }
   }
+  return trees_;
 }
 
 void CollectiveLowering::describe_communicator() {
@@ -204,7 +205,7 @@ LoweredCollective CollectiveLowering::lower(CollectiveKind kind, Bytes size) con
   LoweredCollective lowered{plan.latency, {}};
   if (size == 0_B) return lowered;
   const bool ring = plan.algorithm == Algorithm::ring;
-  const auto& ways = ring ? rings_ : trees_;
+  const auto& ways = ring ? rings_ : trees();
   const auto factor = (ring ? bus_factor(kind, communicator_.ranks) : 1.0) / static_cast<double>(ways.size());
   for (const auto& way : ways) {
     lowered.flows.push_back({all_hops(way, ring ? hops_used(kind, way) : way.size()), factor * size,

@@ -50,7 +50,7 @@ class CollectiveLowering {
 
  private:
   void make_rings();
-  void make_trees();
+  const std::vector<std::vector<Hop>>& trees() const;
   void describe_communicator();
   void find_calibration();
   Transport limiting_transport() const;
@@ -61,7 +61,9 @@ class CollectiveLowering {
   Routes routes_;
   NcclSettings settings_;
   std::vector<std::vector<Hop>> rings_;  ///< one a NIC of a node; one on a single node
-  std::vector<std::vector<Hop>> trees_;  ///< both directions of each edge
+  /// Both directions of each edge; laid when the first collective takes a tree, since few do and it costs as
+  /// much as all rings. Empty until then.
+  mutable std::vector<std::vector<Hop>> trees_;
   Communicator communicator_;
   double calibrated_ = 1;  ///< measured over nominal rate
   std::vector<std::string> basis_;
