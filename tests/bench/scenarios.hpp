@@ -10,8 +10,7 @@
 namespace gradway::bench {
 
 inline DataPath data() {
-  const std::string root = GRADWAY_SOURCE_DIR;
-  return {{root + "/tests/bench/data", root}};
+  return {{GRADWAY_SOURCE_DIR}};
 }
 
 /// A scenario by its name in a data folder, for example "scale/ddp-24". @param gpus 0: as its file says

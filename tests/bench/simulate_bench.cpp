@@ -40,7 +40,7 @@ BENCHMARK_CAPTURE(engine, fluid, "fluid")->RangeMultiplier(2)->Range(8, 256)->Us
 BENCHMARK_CAPTURE(engine, simgrid, "simgrid")->RangeMultiplier(2)->Range(8, 256)->UseRealTime();
 
 void pod_1024(benchmark::State& state, FoldRanks fold) {
-  const auto scenario = bench::load("pod-1024");
+  const auto scenario = bench::load("scale/pod-1024");
   for (auto _ : state) benchmark::DoNotOptimize(simulate(scenario, "fluid", fold).timeline.end.data());
 }
 BENCHMARK_CAPTURE(pod_1024, all_ranks, FoldRanks::no);
