@@ -37,7 +37,6 @@ fs::path installed_data() {
     if (has_platforms(folder)) return folder;
     if (has_platforms(folder / "share" / "gradway")) return folder / "share" / "gradway";
   }
-  if (has_platforms(".")) return fs::current_path(error);
   return GRADWAY_DATA;
 }
 
@@ -73,7 +72,10 @@ DataPath data_path(std::ostream& messages) {
     }
     data.roots.push_back(folder);
   }
-  data.roots.push_back(installed_data());
+  const auto installed = installed_data();
+  std::error_code ignored;
+  if (has_platforms(".") && !fs::equivalent(".", installed, ignored)) data.roots.push_back(".");
+  data.roots.push_back(installed);
   return data;
 }
 

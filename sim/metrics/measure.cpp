@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "sim/cost/nccl_model.hpp"
+#include "sim/lower/rank_order.hpp"
 #include "sim/metrics/bottleneck.hpp"
 #include "sim/metrics/intervals.hpp"
 
@@ -89,7 +90,8 @@ void count_work(Metrics& metrics, const Scenario& scenario, const WorkloadGraph&
 
 void add_cost(Metrics& metrics, const Scenario& scenario) {
   if (!scenario.platform.price) return;
-  metrics.cost_per_hour = scenario.platform.price->per_node * scenario.platform.nodes;
+  metrics.cost_per_hour =
+      scenario.platform.price->per_node * node_count(scenario.platform, scenario.job.gpus);
   metrics.cost_usd_per_million_samples = metrics.cost_per_hour->value() / 3600 / metrics.samples_per_s * 1e6;
 }
 

@@ -53,3 +53,20 @@ TEST_CASE("a list holds what GRADWAY_PATH adds, and files that are wrong", "[cli
   CHECK_THAT(list.output, Contains("broken     cannot be read: its file is wrong\n"));
   CHECK_THAT(list.output, Contains("vit_l_32"));
 }
+
+TEST_CASE("own data stands beside the installed data, whatever the working folder", "[cli][list]") {
+  const TemporaryFolder folder;
+  folder.write("platforms/two-p4d.yaml",
+               "schema: 1\nsource: my rack\nbased_on: aws-p4d.24xlarge\nnodes: 2\n"
+               "fabric: { kind: star, bandwidth: 12.5 GB/s, latency: 10 us }\n");
+  folder.write("my.yaml",
+               "schema: 1\nmodel: gpt_small\nplatform: two-p4d\n"
+               "job: { gpus: 16, batch_per_gpu: 8, precision: bf16 }\noptimizer: adamw\n");
+
+  const auto outcome = run_gradway({"run", "my.yaml"}, {.folder = folder.path()});
+  CHECK(outcome.status == 0);
+  CHECK(outcome.output.find("16 x a100-sxm-40gb on 2 nodes") != std::string::npos);
+  const auto platforms = run_gradway({"list", "platforms"}, {.folder = folder.path()}).output;
+  CHECK(platforms.find("two-p4d") != std::string::npos);
+  CHECK(platforms.find("aws-p4d.24xlarge") != std::string::npos);
+}

@@ -95,6 +95,23 @@ TEST_CASE("the price of an hour becomes the price of a million samples") {
   CHECK(*m.cost_usd_per_million_samples == Approx(10));
 }
 
+TEST_CASE("whole nodes are paid, but only those that are used") {
+  Scenario scenario;
+  scenario.platform = built_platform(nvswitch_node(4), 3, star_fabric());
+  scenario.platform.gpu_models.front().ideal = true;
+  scenario.platform.price = Price{UsdPerHour{10}, "here", "2026", "test"};
+  scenario.model.layers = synthetic({{"layer", 1, 1_ms, 1_ms, 1000}});
+  scenario.model.optimizer_time = Seconds{};
+  const auto cost = [&](int gpus) {
+    scenario.job.gpus = gpus;
+    return measured(scenario).metrics.cost_per_hour->value();
+  };
+  CHECK(cost(1) == 10);
+  CHECK(cost(4) == 10);
+  CHECK(cost(5) == 20);
+  CHECK(cost(12) == 30);
+}
+
 TEST_CASE("memory counts parameters, gradients, activations, buckets and the optimizer's state") {
   Scenario scenario;
   scenario.model.layers = vision_transformer({224, 32, 24, 16, 1024, 4096, 1000});
