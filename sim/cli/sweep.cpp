@@ -39,10 +39,11 @@ class FinishedPoints {
  public:
   explicit FinishedPoints(std::filesystem::path folder) : folder_{std::move(folder)} {}
 
-  /// @return the report, or "" if there is none
+  /// @return the report, or "" if there is none that can be used
   std::string find(const std::string& digest) const {
     std::ifstream file{folder_ / (digest + ".json"), std::ios::binary};
-    return {std::istreambuf_iterator<char>{file}, {}};
+    std::string text{std::istreambuf_iterator<char>{file}, {}};
+    return report::is_report(text) ? text : "";
   }
 
   void keep(const std::string& digest, const std::string& report) const {
@@ -152,8 +153,6 @@ void check(const Arguments& arguments) {
   if (arguments.json && arguments.csv)
     refuse("'--json' and '--csv' are two forms of one output", "choose one");
   if (arguments.vary.empty()) refuse("'gradway sweep' needs '--vary'", "as in '--vary job.gpus=1,2,4,8'");
-  if (arguments.jobs < 0)
-    refuse(fmt::format("'--jobs {}' is not a number of threads", arguments.jobs), "write 1 or more");
   if (!arguments.out.empty()) check_folder(arguments.out);
 }
 
@@ -190,7 +189,9 @@ Action add_sweep(CLI::App& app) {
       ->allow_extra_args(false);
   add_overrides(app, arguments->set);
   add_engine(app, arguments->engine);
-  app.add_option("--jobs", arguments->jobs, "points at once; all cores if not given")->type_name("N");
+  app.add_option("--jobs", arguments->jobs, "points at once; all cores if not given")
+      ->type_name("N")
+      ->check(CLI::Range(1, 4096));
   app.add_option("--out", arguments->out, "folder for sweep.json, sweep.csv and finished points")
       ->type_name("DIR");
   app.add_flag("--no-folding", arguments->no_folding, "simulate every rank, even those that do the same")

@@ -12,23 +12,16 @@
 namespace gradway {
 namespace {
 
-/// NCCL's levels by name and by their old numbers. LOC: not even over NVLink. NCCL has no NODE: its PHB
-/// covers it.
+/// NCCL's levels; old numbers became names when the scenario was read. LOC: not even over NVLink. NCCL has no
+/// NODE: its PHB covers it.
 PathType level(const std::string& value) {
-  static constexpr std::array<std::pair<std::string_view, PathType>, 13> levels{{
+  static constexpr std::array<std::pair<std::string_view, PathType>, 6> levels{{
       {"LOC", PathType::self},
       {"NVL", PathType::nvlink},
       {"PIX", PathType::pix},
       {"PXB", PathType::pxb},
       {"PHB", PathType::node},
       {"SYS", PathType::sys},
-      {"0", PathType::self},
-      {"1", PathType::pix},
-      {"2", PathType::pxb},
-      {"3", PathType::node},
-      {"4", PathType::sys},
-      {"5", PathType::sys},
-      {"NODE", PathType::node},
   }};
   const auto found =
       std::ranges::find(levels, std::string_view{value}, &std::pair<std::string_view, PathType>::first);

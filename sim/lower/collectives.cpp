@@ -168,8 +168,17 @@ void CollectiveLowering::find_calibration() {
   auto measured = communicator_;
   measured.ranks = best->ranks;
   const auto plan = choose_plan(best->kind, best->size, measured, NcclSettings{});
-  expects(plan.has_value() && best->time > plan->latency,
-          "a measured collective takes longer than its latency");
+  expects(plan.has_value(), "without settings NCCL always has a plan");
+  if (best->time <= plan->latency) {
+    throw ConfigError{
+        {{},
+         fmt::format("calibration '{}': {} of {:.4g} MB on {} ranks in {:.4g} us cannot be, its latency "
+                     "alone is {:.4g} us",
+                     scenario_.calibration.name, name_of(best->kind), best->size.value() / 1e6, best->ranks,
+                     best->time.value() * 1e6, plan->latency.value() * 1e6),
+         {},
+         "check its 'time' and 'size'; a large buffer tells the rate best"}};
+  }
   calibrated_ = (best->size / (best->time - plan->latency)) / plan->algorithm_bandwidth;
   basis_.push_back(fmt::format("{}: {} of {:.1f} MB on {} ranks in {:.3g} ms ({})", shown,
                                name_of(best->kind), best->size.value() / 1e6, best->ranks,

@@ -33,7 +33,9 @@ struct LoweredCollective {
 /// full rate of its links, one link latency a step.
 class CollectiveLowering {
  public:
-  /// @throws ConfigError if two neighbours have no transport, or NCCL_ALGO and NCCL_PROTO leave nothing.
+  /// @throws ConfigError if two neighbours have no transport, if NCCL_ALGO and NCCL_PROTO leave nothing, or
+  /// if a
+  ///         measured collective was faster than its latency.
   explicit CollectiveLowering(const Scenario& scenario);
 
   LoweredCollective lower(CollectiveKind kind, Bytes size) const;

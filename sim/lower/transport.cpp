@@ -84,12 +84,11 @@ std::optional<Hop> shm_hop(const Routes& routes, const Platform& platform, Devic
 void reach_nic(HopBuilder& hop, const Routes& routes, const NcclSettings& settings, DeviceId from,
                DeviceId to, DeviceId gpu) {
   const auto direct = settings.net_gdr_level.value_or(PathType::pxb);
-  if (routes.path_type(from, to) <= direct) {
+  const auto socket = routes.home_socket(gpu);
+  if (routes.path_type(from, to) <= direct || !socket) {
     hop.way(from, to, Routes::Over::host);
     return;
   }
-  const auto socket = routes.home_socket(gpu);
-  if (!socket) return;
   hop.way(from, *socket, Routes::Over::host).through_memory(*socket).way(*socket, to, Routes::Over::host);
 }
 

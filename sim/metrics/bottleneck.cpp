@@ -40,6 +40,7 @@ Bottleneck find_bottleneck(const Scenario& scenario, const Metrics& metrics,
   enum Part { compute, optimizer, exposed, input, launch, idle };
   const std::array<Seconds, 6> parts{metrics.compute,    metrics.optimizer,    metrics.exposed_communication,
                                      metrics.input_wait, metrics.launch_bound, metrics.idle};
+  if (metrics.step_time == Seconds{}) return {"nothing", "the step takes no time"};
   const auto largest = std::ranges::max_element(parts);
   const auto share = *largest / metrics.step_time;
   const auto& gpu = scenario.platform.gpu_models.front().name;

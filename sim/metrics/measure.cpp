@@ -69,7 +69,9 @@ void split_step(Metrics& metrics, const Window& window, const WorkloadGraph& wor
   metrics.launch_bound = time[launch];
   metrics.idle = time[kinds];
   metrics.communication = covered(collectives, window.from, window.to);
-  metrics.gpu_busy_fraction = (metrics.compute + metrics.optimizer) / metrics.step_time;
+  if (metrics.step_time > Seconds{}) {
+    metrics.gpu_busy_fraction = (metrics.compute + metrics.optimizer) / metrics.step_time;
+  }
 }
 
 void count_work(Metrics& metrics, const Scenario& scenario, const WorkloadGraph& workload) {
@@ -83,7 +85,7 @@ void count_work(Metrics& metrics, const Scenario& scenario, const WorkloadGraph&
     work += layer.forward.flops_per_sample + layer.backward.flops_per_sample;
   }
   const double samples = static_cast<double>(scenario.job.batch_per_gpu) * scenario.job.accumulate;
-  metrics.tflops_per_gpu = (work * samples / metrics.step_time).value() / 1e12;
+  if (work > Flops{}) metrics.tflops_per_gpu = (work * samples / metrics.step_time).value() / 1e12;
   metrics.steps_per_s = 1 / metrics.step_time.value();
   metrics.samples_per_s = samples * workload.ranks * metrics.steps_per_s;
 }

@@ -4,6 +4,9 @@
 #include <cstdlib>
 #include <numeric>
 
+#include <fmt/format.h>
+
+#include "sim/base/problem.hpp"
 #include "sim/cost/kernel_cost.hpp"
 #include "sim/platform/host_copy.hpp"
 
@@ -65,6 +68,16 @@ ComputeCosts compute_costs(const Scenario& scenario) {
   add_layers(measured, scenario, gpu, costs.anchor->batch);
   const auto fixed =
       input_copy_time(scenario, costs.anchor->batch) + optimizer_time(scenario, gpu, costs.anchor->optimizer);
+  if (costs.anchor->step_time <= fixed) {
+    throw ConfigError{
+        {{},
+         fmt::format("model '{}': the anchor of {:.4g} ms a step on {} leaves no time for its layers: the "
+                     "input copy and the optimizer alone take {:.4g} ms",
+                     scenario.model.name, costs.anchor->step_time.value() * 1e3, gpu.name,
+                     fixed.value() * 1e3),
+         {},
+         "check its 'step_time' or 'rate', 'batch' and 'optimizer'"}};
+  }
   costs.anchor_scale =
       (costs.anchor->step_time - fixed) / (total(measured.forward) + total(measured.backward));
   for (auto& time : costs.forward) time = time * costs.anchor_scale;

@@ -21,6 +21,7 @@ struct ComputeCosts {
 /// Roofline costs of all layers. If the model has an anchor for this GPU and precision, forward and backward
 /// are scaled so that input copy, forward, backward and optimizer of one GPU without DDP, one after the
 /// other, take the anchor's time at the anchor's batch. The anchor of the same batch is preferred.
+/// @throws ConfigError if the anchor is shorter than input copy and optimizer.
 ComputeCosts compute_costs(const Scenario& scenario);
 
 /// Time of the input copy of `batch` samples on an otherwise idle platform: the slowest part of the way.

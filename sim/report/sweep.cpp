@@ -24,6 +24,12 @@ Json metrics_of(const SweepPoint& point) {
   return Json::parse(point.report).at("metrics");
 }
 
+/// A metric of a report; one that JSON cannot hold is null there, and infinite.
+double number(const Json& metrics, const char* name) {
+  const auto& value = metrics.at(name);
+  return value.is_null() ? std::numeric_limits<double>::infinity() : value.get<double>();
+}
+
 std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }
@@ -52,7 +58,7 @@ std::size_t fastest(const Sweep& sweep) {
   auto most = -std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < sweep.points.size(); ++i) {
     if (!sweep.points[i].error.empty()) continue;
-    const auto rate = metrics_of(sweep.points[i]).at("samples_per_s").get<double>();
+    const auto rate = number(metrics_of(sweep.points[i]), "samples_per_s");
     if (rate > most) {
       most = rate;
       best = i;
@@ -65,10 +71,10 @@ std::size_t fastest(const Sweep& sweep) {
 std::vector<std::string> result_cells(const SweepPoint& point, bool is_fastest) {
   if (!point.error.empty()) return {"-", "-", "-", "-", "failed"};
   const auto metrics = metrics_of(point);
-  const auto step = metrics.at("step_time_s").get<double>();
+  const auto step = number(metrics, "step_time_s");
   const auto& cost = metrics.at("cost_usd_per_million_samples");
-  return {time_text(Seconds{step}), fmt::format("{:.4g}", metrics.at("samples_per_s").get<double>()),
-          percent_text(metrics.at("exposed_communication_s").get<double>() / step),
+  return {time_text(Seconds{step}), fmt::format("{:.4g}", number(metrics, "samples_per_s")),
+          step > 0 ? percent_text(number(metrics, "exposed_communication_s") / step) : "-",
           cost.is_null() ? "-" : fmt::format("{:.4g}", cost.get<double>()), is_fastest ? "fastest" : ""};
 }
 
@@ -81,6 +87,11 @@ void write_failures(std::ostream& out, const Sweep& sweep) {
 }
 
 }  // namespace
+
+bool is_report(const std::string& text) {
+  const auto json = Json::parse(text, nullptr, false);
+  return json.is_object() && json.contains("metrics") && json["metrics"].is_object();
+}
 
 void write_table(std::ostream& out, const Sweep& sweep, const Style& style) {
   using enum Table::Align;

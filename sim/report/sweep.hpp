@@ -24,6 +24,9 @@ struct Sweep {
   std::vector<SweepPoint> points;
 };
 
+/// Is the text a whole report of a run, as `write_json` writes it?
+bool is_report(const std::string& text);
+
 /// One row a point: what was varied, step time, throughput, exposed communication, cost; the fastest marked.
 void write_table(std::ostream& out, const Sweep& sweep, const Style& style);
 

@@ -60,7 +60,7 @@ void about_contention(const Scenario& scenario, const CollectiveLowering& collec
 }
 
 void about_input(const Scenario& scenario, Trust& trust) {
-  if (scenario.model.input_per_sample == 0_B) return;
+  if (scenario.model.input_per_sample == 0_B && scenario.job.input.background_copy == 0_B) return;
   if (!host_copy_way(Routes{scenario.platform}, scenario.platform, 0)) {
     trust.warnings.push_back("the platform has no host memory: input copies cost nothing");
   } else if (!scenario.job.input.pin_memory && !scenario.platform.pageable_copy_rate) {

@@ -65,6 +65,26 @@ TEST_CASE("a second sweep into the same folder does only the rest", "[cli][sweep
   CHECK(content_of(folder.path() / "out" / "sweep.csv").starts_with("job.gpus,step_time_s,"));
 }
 
+TEST_CASE("a finished point that was damaged is run again", "[cli][sweep]") {
+  const TemporaryFolder folder;
+  const auto out = (folder.path() / "out").string();
+  const std::vector<std::string> sweep{"sweep", "article/g6e", "--vary", "job.gpus=2,4", "--out", out};
+  const auto first = run_gradway(sweep);
+  for (const auto& file : std::filesystem::directory_iterator{folder.path() / "out" / "points"}) {
+    std::filesystem::resize_file(file.path(), 20);
+  }
+  const auto second = run_gradway(sweep);
+  CHECK(second.status == 0);
+  CHECK(second.output == first.output);
+  CHECK(second.errors.find("0 of 2 points were there already") != std::string::npos);
+}
+
+TEST_CASE("a sweep over steps that take no time has its table", "[cli][sweep]") {
+  const auto outcome = run_gradway({"sweep", "scale/ring-all-reduce", "--vary", "job.gpus=1,2"});
+  CHECK(outcome.status == 0);
+  CHECK(outcome.output.find("nan") == std::string::npos);
+}
+
 TEST_CASE("a sweep says what is wrong with its arguments", "[cli][sweep]") {
   const auto errors = [](std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"sweep", "article/g6e"});

@@ -198,6 +198,25 @@ TEST_CASE("a rate that was never measured over host memory is a warning; one fro
         std::vector<std::string>{"SHM collectives were measured on 8 ranks, not on 6"});
 }
 
+TEST_CASE("a measured collective faster than its latency is the user's error") {
+  auto scenario = on(built_platform(nvswitch_node(8)), 8);
+  scenario.calibration.name = "lab";
+  scenario.calibration.collectives = {{CollectiveKind::all_reduce, Transport::p2p, 8, 1_GiB, 1_us, "test"}};
+  CHECK_THROWS_WITH(
+      CollectiveLowering{scenario},
+      "error: calibration 'lab': all-reduce of 1074 MB on 8 ranks in 1 us cannot be, its latency alone is "
+      "56 us\n  hint: check its 'time' and 'size'; a large buffer tells the rate best\n");
+}
+
+TEST_CASE("a GPU that cannot reach its NIC has no transport between nodes") {
+  auto node = nvswitch_node(1);
+  node.sockets.clear();
+  node.links = {link("gpu0", "nvswitch", LinkKind::nvlink, 300_GBps, 12),
+                link("nic0", "plx0", LinkKind::pcie, 25_GBps)};
+  const auto two = on(built_platform(node, 2, star_fabric()), 2);
+  CHECK_THROWS_WITH(CollectiveLowering{two}, Catch::Contains("no transport from node0.gpu0 to node1.gpu0"));
+}
+
 TEST_CASE("settings that leave no way are the user's error") {
   auto scenario = on(built_platform(nvswitch_node(4)), 4);
   scenario.job.nccl = {{"NCCL_ALGO", "RING"}, {"NCCL_PROTO", "^LL,LL128,SIMPLE"}};

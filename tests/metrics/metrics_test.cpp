@@ -81,6 +81,14 @@ TEST_CASE("many small steps are bound by latency") {
   CHECK(all.bottleneck.resource == "latency");
 }
 
+TEST_CASE("a step that takes no time has no shares, and says so") {
+  const auto all = measured(ring_scenario(1, {{"tensor", 1, 0_ms, 0_ms, 1000}}, 50_MB));
+  CHECK(all.metrics.step_time == Seconds{});
+  CHECK(all.metrics.gpu_busy_fraction == 0);
+  CHECK(all.metrics.tflops_per_gpu == 0);
+  CHECK(all.bottleneck.why == "the step takes no time");
+}
+
 TEST_CASE("a step of kernels is bound by kernels") {
   const auto all = measured(ring_scenario(4, {{"layer", 6, 10_ms, 20_ms, 1000}}, 50_MB));
   CHECK(all.bottleneck.resource == "ideal kernels");

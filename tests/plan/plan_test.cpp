@@ -186,6 +186,20 @@ TEST_CASE("an anchor scales forward and backward so that one GPU without DDP mee
   CHECK(compute_costs(scenario).anchor_scale == 1);
 }
 
+TEST_CASE("an anchor that leaves no time for the layers is the user's error") {
+  auto scenario = vit_scenario();
+  Anchor anchor;
+  anchor.gpu = "round";
+  anchor.batch = 32;
+  anchor.step_time = 1_us;
+  scenario.model.name = "vit";
+  scenario.model.anchors = {anchor};
+  CHECK_THROWS_WITH(
+      compute_costs(scenario),
+      Catch::StartsWith("error: model 'vit': the anchor of 0.001 ms a step on round leaves no time for its "
+                        "layers: the input copy and the optimizer alone take "));
+}
+
 TEST_CASE("the CPU waits for a copy from pageable memory, not for one from pinned memory") {
   auto scenario = vit_scenario();
   CHECK_FALSE(plan_of(scenario).tasks.front().host_waits);
