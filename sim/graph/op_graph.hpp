@@ -41,11 +41,16 @@ struct Op {
 /// While an op of one kind is in its flow (latency paid, not ended), each op in flow of the other kind that
 /// shares a GPU with it has its `cap` divided by its own `slowdown`. Several neighbours slow no more than
 /// one.
+///
+/// A kernel that `holds` leaves no room on its GPU: a collective that gets ready while such a kernel is in
+/// flow (since an earlier date) starts, latency and all, when every kernel that held one of its GPUs at that
+/// date has ended. Kernels that follow do not delay it any more.
 struct Side {
   enum class Kind : std::uint8_t { kernel, collective };
   Kind kind = Kind::kernel;
   double slowdown = 1;              ///< >= 1
   std::vector<std::uint32_t> gpus;  ///< GPU numbers, each once
+  bool holds = false;               ///< kernel only
 };
 
 /// Operations and what each waits for. The only thing an engine sees besides the capacities of the platform.

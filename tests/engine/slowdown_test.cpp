@@ -17,10 +17,10 @@ struct Node {
   OpGraph graph;
 
   /// Seconds of work on one GPU at a rate of at most 1.
-  OpId add_kernel(double work, std::uint32_t gpu, double slowdown) {
+  OpId add_kernel(double work, std::uint32_t gpu, double slowdown, bool holds = false) {
     Op op = flow_op(work, path_over(graph, {gpu}));
     op.cap = 1;
-    op.side = graph.add_side({kernel, slowdown, {gpu}});
+    op.side = graph.add_side({kernel, slowdown, {gpu}, holds});
     return graph.add(op);
   }
 
@@ -135,4 +135,40 @@ TEST_CASE("kernels that follow each other without a gap keep a collective slow a
 
   // 25 GB/s for 1 ms, 0.025e9 left at 50 GB/s: 0.5 ms.
   CHECK(end_of(run_with(engine, node.platform, node.graph), reduce) == closed_form(1.5e-3));
+}
+
+TEST_CASE("a collective waits for the kernels that hold its GPUs, and not for those that follow",
+          "[engine][slowdown]") {
+  const std::string engine = GENERATE("simgrid", "fluid");
+  Node node;
+  Op ready;
+  ready.kind = OpKind::delay;
+  ready.latency = 1_ms;
+  const OpId gradient = node.graph.add(ready);
+  const OpId held = node.add_kernel(3e-3, 0, 1, true);
+  const OpId other = node.add_kernel(2e-3, 1, 1, true);
+  const OpId next = node.add_kernel(5e-3, 0, 1, true);
+  node.graph.add_edge(held, next);
+  const OpId reduce = node.add_collective(0.04e9, 40e9, 1, 0.5_ms);
+  node.graph.add_edge(gradient, reduce);
+
+  const Timeline timeline = run_with(engine, node.platform, node.graph);
+
+  // Ready at 1 ms, held until 3 ms, when the kernel on GPU 0 ends; then 0.5 ms of latency and 1 ms of flow.
+  CHECK(end_of(timeline, other) == closed_form(2e-3));
+  CHECK(timeline.start[reduce.index()].value() == closed_form(3e-3));
+  CHECK(end_of(timeline, reduce) == closed_form(4.5e-3));
+  CHECK(end_of(timeline, next) == closed_form(8e-3));
+}
+
+TEST_CASE("a collective that gets ready as a kernel begins is not held by it", "[engine][slowdown]") {
+  const std::string engine = GENERATE("simgrid", "fluid");
+  Node node;
+  const OpId gradient = node.add_kernel(1e-3, 0, 1, true);
+  const OpId next = node.add_kernel(4e-3, 0, 1, true);
+  const OpId reduce = node.add_collective(0.04e9, 40e9, 1);
+  node.graph.add_edge(gradient, next);
+  node.graph.add_edge(gradient, reduce);
+
+  CHECK(end_of(run_with(engine, node.platform, node.graph), reduce) == closed_form(2e-3));
 }

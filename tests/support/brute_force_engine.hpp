@@ -21,16 +21,18 @@ class BruteForceEngine final : public Engine {
   }
 
  private:
-  enum class State { waits, queued, in_latency, in_flow, ended };
+  enum class State { waits, queued, held, in_latency, in_flow, ended };
 
   struct Run {
     const Platform& platform;
     const OpGraph& graph;
     std::vector<State> state = std::vector<State>(graph.size(), State::waits);
-    std::vector<double>
-        ready = std::vector<double>(graph.size()),
-        start = ready, end = ready, left = ready,
-        over = ready;  ///< `over`: when the latency is paid, or the flow ends at the rate of the moment
+    std::vector<double> ready = std::vector<double>(graph.size()), start = ready, end = ready, left = ready,
+                        over =
+                            ready,  ///< when the latency is paid, or the flow ends at the rate of the moment
+        since = ready;              ///< when the flow began
+    std::vector<std::vector<std::size_t>> holders{
+        graph.size()};  ///< by op that is held: the kernels it waits for
     double now = 0;
 
     Timeline all() {
@@ -64,7 +66,7 @@ class BruteForceEngine final : public Engine {
 
     void settle() {
       for (bool changed = true; changed;) {
-        while (release_what_waits()) {
+        while (release_what_waits() || release_what_is_held()) {
         }
         changed = serve_queues();
       }
@@ -78,6 +80,17 @@ class BruteForceEngine final : public Engine {
         ready[op] = now;
         state[op] = State::queued;
         if (graph.ops()[op].queue == Op::absent) let_in(op);
+      }
+      return changed;
+    }
+
+    bool release_what_is_held() {
+      bool changed = false;
+      for (std::size_t op = 0; op < graph.size(); ++op) {
+        const auto ended = [&](std::size_t kernel) { return state[kernel] == State::ended; };
+        if (state[op] != State::held || !std::all_of(holders[op].begin(), holders[op].end(), ended)) continue;
+        changed = true;
+        begin(op);
       }
       return changed;
     }
@@ -96,7 +109,8 @@ class BruteForceEngine final : public Engine {
         bool busy = false;
         for (std::size_t op = 0; op < graph.size(); ++op) {
           if (graph.ops()[op].queue != queue) continue;
-          busy = busy || state[op] == State::in_latency || state[op] == State::in_flow;
+          busy = busy || state[op] == State::held || state[op] == State::in_latency ||
+                 state[op] == State::in_flow;
           if (state[op] == State::queued && (first == graph.size() || ready[op] < ready[first])) first = op;
         }
         if (!busy && first < graph.size()) chosen.push_back(first);
@@ -106,6 +120,15 @@ class BruteForceEngine final : public Engine {
     }
 
     void let_in(std::size_t op) {
+      for (std::size_t other = 0; other < graph.size(); ++other) {
+        if (state[other] == State::in_flow && since[other] < now && meets(op, other) && side_of(other).holds)
+          holders[op].push_back(other);
+      }
+      state[op] = State::held;
+      if (holders[op].empty()) begin(op);
+    }
+
+    void begin(std::size_t op) {
       const Op& it = graph.ops()[op];
       start[op] = now;
       state[op] = State::in_latency;
@@ -119,6 +142,7 @@ class BruteForceEngine final : public Engine {
       const bool moves = it.kind == OpKind::flow && it.amount > 0 && state[op] == State::in_latency;
       if (moves && (std::isfinite(it.cap) || has_limit(graph.path(it.path)))) {
         state[op] = State::in_flow;
+        since[op] = now;
         left[op] = it.amount;
       } else {
         state[op] = State::ended;
@@ -148,19 +172,22 @@ class BruteForceEngine final : public Engine {
       return of_ops;
     }
 
+    const Side& side_of(std::size_t op) const { return graph.sides()[graph.ops()[op].side]; }
+
+    /// The two are of different kinds and share a GPU.
+    bool meets(std::size_t one, std::size_t other) const {
+      if (graph.ops()[one].side == Op::absent || graph.ops()[other].side == Op::absent) return false;
+      const auto& gpus = side_of(other).gpus;
+      return side_of(one).kind != side_of(other).kind &&
+             std::any_of(side_of(one).gpus.begin(), side_of(one).gpus.end(),
+                         [&](std::uint32_t gpu) { return std::count(gpus.begin(), gpus.end(), gpu) > 0; });
+    }
+
     double effective_cap(std::size_t op) const {
-      const Op& own = graph.ops()[op];
-      if (own.side == Op::absent) return own.cap;
-      const Side& side = graph.sides()[own.side];
-      for (std::size_t other = 0; other < graph.size(); ++other) {
-        if (state[other] != State::in_flow || graph.ops()[other].side == Op::absent) continue;
-        const Side& neighbour = graph.sides()[graph.ops()[other].side];
-        const bool meet = std::any_of(side.gpus.begin(), side.gpus.end(), [&](std::uint32_t gpu) {
-          return std::count(neighbour.gpus.begin(), neighbour.gpus.end(), gpu) > 0;
-        });
-        if (meet && neighbour.kind != side.kind) return own.cap / side.slowdown;
-      }
-      return own.cap;
+      const double cap = graph.ops()[op].cap;
+      for (std::size_t other = 0; other < graph.size(); ++other)
+        if (state[other] == State::in_flow && meets(op, other)) return cap / side_of(op).slowdown;
+      return cap;
     }
   };
 };

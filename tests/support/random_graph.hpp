@@ -55,7 +55,7 @@ inline double amount_of(Dice& dice, bool round) {
 
 inline void add_random_sides(Dice& dice, const RandomShape& shape, OpGraph& graph) {
   for (std::uint32_t gpu = 0; gpu < shape.gpus; ++gpu) {
-    graph.add_side({Side::Kind::kernel, dice.chance(0.2) ? 1 : 1 + dice.unit(), {gpu}});
+    graph.add_side({Side::Kind::kernel, dice.chance(0.2) ? 1 : 1 + dice.unit(), {gpu}, dice.chance(0.5)});
   }
   for (int i = 0; i < 2; ++i) {
     Side side{Side::Kind::collective, shape.round ? 2 : 1 + dice.unit(), {}};

@@ -53,6 +53,26 @@ void Scheduler::make_ready(OpId op) {
 }
 
 void Scheduler::start(OpId id) {
+  const auto holders = sides_.holders(id, now_);
+  if (holders.empty()) return begin(id);
+  progress_[id.index()] = Progress::held;
+  holders_left_[static_cast<std::uint32_t>(id.index())] = holders.size();
+  for (const OpId holder : holders) held_by_[static_cast<std::uint32_t>(holder.index())].push_back(id);
+}
+
+/// A kernel is over: collectives that waited for it alone begin.
+void Scheduler::let_in_after(OpId kernel) {
+  const auto held = held_by_.extract(static_cast<std::uint32_t>(kernel.index()));
+  if (held.empty()) return;
+  for (const OpId id : held.mapped()) {
+    const auto left = holders_left_.find(static_cast<std::uint32_t>(id.index()));
+    if (--left->second > 0) continue;
+    holders_left_.erase(left);
+    begin(id);
+  }
+}
+
+void Scheduler::begin(OpId id) {
   const Op& op = graph_.op(id);
   timeline_.start[id.index()] = now_;
   progress_[id.index()] = Progress::in_latency;
@@ -66,13 +86,16 @@ void Scheduler::advance(OpId id) {
   if (op.kind != OpKind::flow || progress_[id.index()] == Progress::in_flow || op.amount == 0) return end(id);
   if (std::isinf(op.cap) && paths_.uses(op.path).empty()) return end(id);
   progress_[id.index()] = Progress::in_flow;
-  sides_.enter(id);
+  sides_.enter(id, now_);
   if (!paths_.blocked(op.path)) starting_flows_.push_back(id);
 }
 
 void Scheduler::end(OpId id) {
   const Op& op = graph_.op(id);
-  if (progress_[id.index()] == Progress::in_flow) sides_.leave(id);
+  if (progress_[id.index()] == Progress::in_flow) {
+    sides_.leave(id);
+    let_in_after(id);
+  }
   progress_[id.index()] = Progress::ended;
   timeline_.end[id.index()] = now_;
   ++ended_;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <queue>
+#include <unordered_map>
 #include <vector>
 
 #include "sim/engine/schedule/flow_backend.hpp"
@@ -14,7 +15,7 @@
 namespace gradway {
 
 /// How far an op has come.
-enum class Progress : std::uint8_t { waits, queued, in_latency, in_flow, ended };
+enum class Progress : std::uint8_t { waits, queued, held, in_latency, in_flow, ended };
 
 /// What both engines share: what is ready, whose turn it is in a queue, who slows whom. Knows nothing of how
 /// time passes; a FlowBackend does.
@@ -51,6 +52,8 @@ class Scheduler {
 
   void make_ready(OpId op);
   void start(OpId op);
+  void begin(OpId op);
+  void let_in_after(OpId kernel);
   void advance(OpId op);
   void end(OpId op);
   bool serve_queues();
@@ -71,6 +74,9 @@ class Scheduler {
   std::vector<OpId> due_;
   std::vector<std::uint32_t> touched_queues_;  ///< those that may let someone in
   std::vector<OpId> starting_flows_;
+  std::unordered_map<std::uint32_t, std::vector<OpId>>
+      held_by_;  ///< by kernel: the collectives that wait for its end
+  std::unordered_map<std::uint32_t, std::size_t> holders_left_;  ///< by collective that is held
 };
 
 }  // namespace gradway

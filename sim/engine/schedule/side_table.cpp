@@ -26,7 +26,7 @@ SideTable::SideTable(const OpGraph& graph)
   gpus_.resize(gpus);
 }
 
-void SideTable::enter(OpId id) {
+void SideTable::enter(OpId id, Seconds now) {
   const auto op = static_cast<std::uint32_t>(id.index());
   if (graph_.op(id).side == Op::absent) return;
   const Side& side = graph_.sides()[graph_.op(id).side];
@@ -35,6 +35,7 @@ void SideTable::enter(OpId id) {
     Present& same = gpus_[gpu][own_kind(side)];
     const Present& other = gpus_[gpu][1 - own_kind(side)];
     ++same.count;
+    if (side.holds) same.holders.push_back({op, now});
     if (susceptible) {
       same.susceptible.push_back(op);
       add_neighbours(op, other.count);
@@ -51,6 +52,7 @@ void SideTable::leave(OpId id) {
   for (const std::uint32_t gpu : side.gpus) {
     Present& same = gpus_[gpu][own_kind(side)];
     --same.count;
+    if (side.holds) std::erase_if(same.holders, [&](const Holder& holder) { return holder.op == op; });
     if (susceptible) {
       const auto found = std::find(same.susceptible.begin(), same.susceptible.end(), op);
       *found = same.susceptible.back();
@@ -59,6 +61,19 @@ void SideTable::leave(OpId id) {
     for (const std::uint32_t neighbour : gpus_[gpu][1 - own_kind(side)].susceptible)
       remove_neighbours(neighbour, 1);
   }
+}
+
+std::vector<OpId> SideTable::holders(OpId id, Seconds now) const {
+  std::vector<OpId> found;
+  const auto index = graph_.op(id).side;
+  if (index == Op::absent || graph_.sides()[index].kind != Side::Kind::collective) return found;
+  for (const std::uint32_t gpu : graph_.sides()[index].gpus) {
+    for (const Holder& holder : gpus_[gpu][0].holders)
+      if (holder.since < now) found.emplace_back(holder.op);
+  }
+  std::ranges::sort(found, {}, &OpId::index);
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
 }
 
 double SideTable::cap(OpId id) const {

@@ -9,14 +9,16 @@
 
 namespace gradway {
 
-/// Who is in flow on which GPU, and whose cap is lowered by that (see Side).
+/// Who is in flow on which GPU, whose cap is lowered by that, and who has to wait for whom (see Side).
 class SideTable {
  public:
   /// @pre every slowdown is finite
   explicit SideTable(const OpGraph& graph);
 
   /// The op's latency is paid and it moves something; no effect without a side.
-  void enter(OpId op);
+  void enter(OpId op, Seconds now);
+  /// Kernels that an op which gets ready now must let end first; empty for all but collectives.
+  std::vector<OpId> holders(OpId op, Seconds now) const;
   /// The op is over.
   /// @pre it entered
   void leave(OpId op);
@@ -29,9 +31,14 @@ class SideTable {
   void forget_changes() { changes_.clear(); }
 
  private:
+  struct Holder {
+    std::uint32_t op;
+    Seconds since;
+  };
   struct Present {
     std::uint32_t count = 0;                 ///< ops in flow
     std::vector<std::uint32_t> susceptible;  ///< those among them that a neighbour slows
+    std::vector<Holder> holders;             ///< those among them that hold the GPU
   };
   using Gpu = std::array<Present, 2>;  ///< by kind
 

@@ -66,6 +66,8 @@ class Stuck {
         const auto holder = holders_[it.queue];
         return {holder, fmt::format("waits in queue '{}' for op {}", graph_.queues()[it.queue], holder)};
       }
+      case Progress::held:
+        return {Op::absent, "waits for a kernel that never ends"};
       case Progress::in_latency:
         return {Op::absent, "has a latency without end"};
       case Progress::in_flow:
