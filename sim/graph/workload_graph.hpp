@@ -9,6 +9,7 @@
 #include "sim/base/ids.hpp"
 #include "sim/base/units.hpp"
 #include "sim/graph/origin.hpp"
+#include "sim/workload/profile.hpp"
 
 namespace gradway {
 
@@ -25,6 +26,16 @@ enum class TaskKind : std::uint8_t {
   host,        ///< nothing on the GPU: only the CPU's `launch` time and waiting
 };
 
+/// What a kernel takes of the GPU's multiprocessors.
+struct Footprint {
+  KernelClass kind = KernelClass::matrix;
+  Precision precision = Precision::fp32;
+  std::int64_t blocks = 0;  ///< thread blocks; 0: not known
+  int blocks_per_sm = 0;    ///< that fit on a multiprocessor at once
+
+  auto operator<=>(const Footprint&) const = default;
+};
+
 /// One thing that the framework issues, on every rank alike.
 struct Task {
   static constexpr std::int32_t none = -1;
@@ -34,11 +45,15 @@ struct Task {
   Activity activity = Activity::kernel;
   Phase phase = Phase::forward;
   Stream stream = Stream::compute;
-  Seconds work{};  ///< kernel
-  Bytes bytes{};   ///< copy_in, collective
+  Seconds work{};   ///< kernel
+  Seconds pause{};  ///< kernel: the GPU does nothing before it, however early it was issued
+  std::optional<Footprint>
+      footprint;  ///< kernel, if known; else that of any large kernel of the job's precision
+  Bytes bytes{};  ///< copy_in, collective
   CollectiveKind collective = CollectiveKind::all_reduce;
   bool pinned = true;         ///< copy_in
   Seconds launch{};           ///< CPU time to issue it; the CPU issues in the order of the tasks
+  int launches = 1;           ///< places it takes in the launch queue of its stream
   bool host_waits = false;    ///< the CPU issues nothing more until it has ended
   std::vector<TaskId> after;  ///< what it waits for besides its stream
   std::int32_t layer = none;
@@ -61,6 +76,7 @@ struct Bucket {
 struct WorkloadGraph {
   int ranks = 1;
   int steps = 1;
+  int after_reported = 0;       ///< steps behind the one that is reported: their prefetches fall into it
   std::vector<Task> tasks;      ///< of one step, in the order in which the CPU issues them
   std::vector<Bucket> buckets;  ///< in the order of their reduction; empty without DDP
 };

@@ -2,12 +2,15 @@
 #include "sim/lower/lower.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <optional>
 
 #include <fmt/format.h>
 
+#include "sim/cost/framework_cost.hpp"
 #include "sim/lower/collective_ops.hpp"
+#include "sim/lower/sides.hpp"
 #include "sim/platform/host_copy.hpp"
 
 namespace gradway {
@@ -19,12 +22,13 @@ struct Rank {
   std::optional<OpId> cpu;
   std::optional<OpId> compute;
   std::uint32_t kernel_path = 0;
-  std::uint32_t kernel_side = Op::absent;
   std::uint32_t copy_path = Op::absent;
   std::uint32_t copy_engine = 0;
   Seconds copy_latency{};
-  std::vector<OpId> waits;  ///< the CPU issues nothing before these have ended
-  std::vector<OpId> ends;   ///< by task of the current step
+  std::vector<OpId> waits;                    ///< the CPU issues nothing before these have ended
+  std::vector<OpId> ends;                     ///< by task of the current step
+  std::deque<std::pair<OpId, int>> in_queue;  ///< what the compute stream was given last, and its launches
+  int queued = 0;                             ///< launches in it
 };
 
 /// The ways of the input copies by rank; empty where nothing is copied or there is no host memory.
@@ -45,10 +49,13 @@ class Lowering {
       : workload_{workload},
         scenario_{scenario},
         ways_{copy_ways(workload, scenario.platform)},
-        calls_{workload, collectives} {
+        calls_{workload, collectives},
+        sides_{scenario, collectives} {
     find_symmetry(fold);
     prepare_ranks();
-    calls_.enter(graph_, folding_, prepare_sides(collectives.side_by_side()));
+    std::vector<std::uint32_t> numbers;
+    for (const auto& rank : ranks_) numbers.push_back(rank.number);
+    calls_.enter(graph_, folding_, sides_.of_collectives(graph_, numbers));
   }
 
   Lowered run() {
@@ -95,17 +102,6 @@ class Lowering {
     }
   }
 
-  /// @return the side of the collectives
-  std::uint32_t prepare_sides(const SideBySide* entry) {
-    if (!entry) return Op::absent;
-    Side together{Side::Kind::collective, entry->collective_slowdown, {}};
-    for (auto& rank : ranks_) {
-      rank.kernel_side = graph_.add_side({Side::Kind::kernel, entry->kernel_slowdown, {rank.number}});
-      together.gpus.push_back(rank.number);
-    }
-    return graph_.add_side(std::move(together));
-  }
-
   void add_task(const Task& task, std::size_t index, int step) {
     if (task.kind == TaskKind::collective) return add_collective(task, index, step);
     for (auto& rank : ranks_) {
@@ -114,7 +110,11 @@ class Lowering {
       issue(rank, task, origin);
       const auto op = graph_.add(main_op(rank, task, origin));
       connect(rank, task, op);
-      if (task.stream == Stream::compute) chain(rank.compute, op);
+      if (task.stream == Stream::compute) {
+        chain(rank.compute, op);
+        rank.in_queue.emplace_back(op, task.launches);
+        rank.queued += task.launches;
+      }
       finish(rank, task, op);
     }
   }
@@ -130,18 +130,24 @@ class Lowering {
     const auto id = graph_.add(op);
     for (const auto end : rank.waits) graph_.add_edge(end, id);
     rank.waits.clear();
+    for (; rank.queued + task.launches > launch_queue_depth && !rank.in_queue.empty();
+         rank.in_queue.pop_front()) {
+      rank.queued -= rank.in_queue.front().second;
+      graph_.add_edge(rank.in_queue.front().first, id);
+    }
     chain(rank.cpu, id);
   }
 
-  Op main_op(const Rank& rank, const Task& task, const Origin& origin) const {
+  Op main_op(const Rank& rank, const Task& task, const Origin& origin) {
     Op op;
     op.origin = origin;
     if (task.kind == TaskKind::kernel && task.work > Seconds{}) {
       op.kind = OpKind::flow;
+      op.latency = task.pause;
       op.amount = task.work.value();
       op.cap = 1;
       op.path = rank.kernel_path;
-      op.side = rank.kernel_side;
+      op.side = sides_.of_kernel(graph_, rank.number, task.footprint);
     }
     if (task.kind == TaskKind::copy_in && rank.copy_path != Op::absent) {
       op.kind = OpKind::flow;
@@ -149,6 +155,7 @@ class Lowering {
       op.amount = task.bytes.value();
       op.path = rank.copy_path;
       op.queue = rank.copy_engine;
+      op.weight = copy_engine_weight;
       if (!task.pinned && scenario_.platform.pageable_copy_rate)
         op.cap = scenario_.platform.pageable_copy_rate->value();
     }
@@ -206,6 +213,7 @@ class Lowering {
   const Scenario& scenario_;
   std::vector<HostCopyWay> ways_;
   CollectiveOps calls_;
+  Sides sides_;
   Folding folding_;
   OpGraph graph_;
   std::vector<Rank> ranks_;

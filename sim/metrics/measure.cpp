@@ -21,8 +21,8 @@ struct Window {
   Seconds to;
 };
 
-Window last_step(const WorkloadGraph& workload, const OpGraph& ops, const Timeline& timeline) {
-  Window window{workload.steps - 1, {}, {}};
+Window reported_step(const WorkloadGraph& workload, const OpGraph& ops, const Timeline& timeline) {
+  Window window{workload.steps - 1 - workload.after_reported, {}, {}};
   for (std::size_t i = 0; i < ops.size(); ++i) {
     const auto step = ops.op(OpId{i}).origin.step;
     if (step == window.step) window.to = std::max(window.to, timeline.end[i]);
@@ -84,6 +84,9 @@ void count_work(Metrics& metrics, const Scenario& scenario, const WorkloadGraph&
   for (const auto& layer : scenario.model.layers) {
     work += layer.forward.flops_per_sample + layer.backward.flops_per_sample;
   }
+  if (const auto& profile = scenario.model.profile) {
+    for (const auto& launch : profile->launches) work += launch.flops / profile->batch;
+  }
   const double samples = static_cast<double>(scenario.job.batch_per_gpu) * scenario.job.accumulate;
   if (work > Flops{}) metrics.tflops_per_gpu = (work * samples / metrics.step_time).value() / 1e12;
   metrics.steps_per_s = 1 / metrics.step_time.value();
@@ -120,7 +123,7 @@ std::vector<ResourceUse> use_of_links(const Window& window, const Platform& plat
 
 Measured measure(const Scenario& scenario, const WorkloadGraph& workload, const Lowered& lowered,
                  const Timeline& timeline) {
-  const auto window = last_step(workload, lowered.ops, timeline);
+  const auto window = reported_step(workload, lowered.ops, timeline);
   Measured measured;
   split_step(measured.metrics, window, workload, lowered.ops, timeline);
   count_work(measured.metrics, scenario, workload);

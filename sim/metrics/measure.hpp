@@ -9,8 +9,9 @@
 
 namespace gradway {
 
-/// What the last simulated step was like, seen from rank 0. With several steps the last one counts from the
-/// end of the one before (the steady state); with one step from the start of the run.
+/// What the reported step was like, seen from rank 0: the last simulated one, or one before it if the plan
+/// says so. With several steps it counts from the end of the one before (the steady state); with one from the
+/// start of the run.
 Measured measure(const Scenario& scenario, const WorkloadGraph& workload, const Lowered& lowered,
                  const Timeline& timeline);
 

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/cost/kernel_cost.hpp"
+#include "sim/cost/framework_cost.hpp"
 #include "sim/plan/powersgd.hpp"
 
 namespace gradway {
@@ -11,31 +11,24 @@ namespace {
 
 TaskId reduce_in_half(TaskList& tasks, const ReadyBucket& ready) {
   const auto elements = ready.bucket.size.value() / 4;
-  const auto& gpu = tasks.gpu();
   const auto phase = Phase::communication;
-  tasks.kernel(fmt::format("bucket {} cast", ready.index), phase, memory_time(Bytes{6 * elements}, gpu), 1);
-  const auto scaled = tasks.kernel(fmt::format("bucket {} divide", ready.index), phase,
-                                   memory_time(Bytes{4 * elements}, gpu), 1);
+  const auto cast =
+      tasks.kernel(fmt::format("bucket {} cast", ready.index), phase, tasks.memory(Bytes{6 * elements}), 1);
+  tasks[cast].launch += tasks.cpu(ddp_cpu.hook);
+  const auto scaled =
+      tasks.kernel(fmt::format("bucket {} divide", ready.index), phase, tasks.memory(Bytes{4 * elements}), 1);
   const auto reduced = all_reduce(tasks, fmt::format("bucket {} all-reduce", ready.index),
                                   Bytes{2 * elements}, ready.index, scaled);
   return tasks.kernel_after(reduced, fmt::format("bucket {} cast back", ready.index), phase,
-                            memory_time(Bytes{6 * elements}, gpu, MemoryPattern::widen), 1);
+                            tasks.memory(Bytes{6 * elements}, 1, MemoryPattern::widen), 1);
 }
 
 }  // namespace
 
 TaskId all_reduce(TaskList& tasks, std::string name, Bytes size, std::int32_t bucket, TaskId after) {
-  Task task;
-  task.name = std::move(name);
-  task.kind = TaskKind::collective;
-  task.activity = Activity::collective;
-  task.phase = Phase::communication;
-  task.stream = Stream::communicator;
-  task.bytes = size;
-  task.launch = tasks.gpu().launch_cost;
-  task.after = {after};
-  task.bucket = bucket;
-  return tasks.add(std::move(task));
+  const auto id = tasks.collective(CollectiveKind::all_reduce, std::move(name), size, after);
+  tasks[id].bucket = bucket;
+  return id;
 }
 
 TaskId reduce_bucket(TaskList& tasks, const ReadyBucket& ready, const Strategy& strategy) {

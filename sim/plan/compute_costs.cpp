@@ -59,8 +59,12 @@ Seconds input_copy_time(const Scenario& scenario, int batch) {
 ComputeCosts compute_costs(const Scenario& scenario) {
   const auto& gpu = scenario.platform.gpu_models.front();
   ComputeCosts costs;
-  add_layers(costs, scenario, gpu, scenario.job.batch_per_gpu);
   costs.optimizer = optimizer_time(scenario, gpu, scenario.job.optimizer);
+  if (scenario.model.profile) {
+    costs.profile = profile_costs(scenario);
+    return costs;
+  }
+  add_layers(costs, scenario, gpu, scenario.job.batch_per_gpu);
   costs.anchor = matching_anchor(scenario, gpu);
   if (!costs.anchor) return costs;
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/plan/profile_costs.hpp"
 #include "sim/plan/scenario.hpp"
 
 namespace gradway {
@@ -14,8 +15,9 @@ struct ComputeCosts {
   std::vector<Seconds> forward;   ///< by layer
   std::vector<Seconds> backward;  ///< by layer
   Seconds optimizer{};
-  double anchor_scale = 1;       ///< forward and backward were multiplied by this to meet the anchor
-  std::optional<Anchor> anchor;  ///< the measurement that was used
+  double anchor_scale = 1;              ///< forward and backward were multiplied by this to meet the anchor
+  std::optional<Anchor> anchor;         ///< the measurement that was used
+  std::optional<ProfileCosts> profile;  ///< of a profiled model; forward and backward are then empty
 };
 
 /// Roofline costs of all layers. If the model has an anchor for this GPU and precision, forward and backward

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/plan/powersgd.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
-#include "sim/cost/kernel_cost.hpp"
+#include "sim/cost/framework_cost.hpp"
 
 namespace gradway {
 namespace {
@@ -49,30 +51,33 @@ int orthogonalisation_kernels(int tensors, int rank) {
 
 TaskId reduce_with_powersgd(TaskList& tasks, const ReadyBucket& ready, int rank) {
   const auto parts = split(ready, rank);
-  const auto& gpu = tasks.gpu();
   const auto phase = Phase::communication;
   const auto name = [&](const char* what) { return fmt::format("bucket {} powersgd {}", ready.index, what); };
   const auto moves = [&](double bytes_an_element, double elements, int kernels) {
-    return memory_time(Bytes{bytes_an_element * elements}, gpu, MemoryPattern::stream, kernels);
+    return tasks.memory(Bytes{bytes_an_element * elements}, kernels);
   };
   const auto all = ready.bucket.size.value() / 4;
-  const auto tiny = orthogonalisation_kernels(parts.matrices, rank);
+  const auto columns = orthogonalisation_kernels(parts.matrices, rank);
+  const auto orthogonalisation = tasks.tiny(columns, column_kernel);
+  const auto product = [&](BytesPerSecond most, int kernels) {
+    return std::max(moves(4, parts.elements, kernels), Bytes{4 * parts.elements} / most);
+  };
 
   tasks.kernel(name("add error"), phase, moves(12, all, 1), 1);
   tasks.kernel(name("clone"), phase, moves(8, all, 1), 1);
   tasks.kernel(name("gather uncompressed"), phase, moves(8, parts.other_elements, 2), 2);
-  tasks.kernel(name("orthogonalise Q"), phase, moves(0, 0, tiny), tiny);
-  auto last = tasks.kernel(name("P = M Q"), phase, moves(4, parts.elements, parts.matrices), parts.matrices);
+  tasks.kernel(name("orthogonalise Q"), phase, orthogonalisation, columns);
+  auto last = tasks.kernel(name("P = M Q"), phase, product(powersgd_rates.p, parts.matrices), parts.matrices);
   last =
       all_reduce(tasks, name("all-reduce uncompressed"), Bytes{4 * parts.other_elements}, ready.index, last);
   last = tasks.kernel_after(last, name("scatter uncompressed"), phase,
                             moves(8, parts.other_elements, parts.others + 1), parts.others + 1);
   last = all_reduce(tasks, name("all-reduce P"), Bytes{4 * parts.rows * rank}, ready.index, last);
-  last = tasks.kernel_after(last, name("orthogonalise P"), phase, moves(0, 0, tiny), tiny);
-  last = tasks.kernel_after(last, name("Q = M^T P"), phase, moves(4, parts.elements, parts.matrices),
+  last = tasks.kernel_after(last, name("orthogonalise P"), phase, orthogonalisation, columns);
+  last = tasks.kernel_after(last, name("Q = M^T P"), phase, product(powersgd_rates.q, parts.matrices),
                             parts.matrices);
   last = all_reduce(tasks, name("all-reduce Q"), Bytes{4 * parts.columns * rank}, ready.index, last);
-  last = tasks.kernel_after(last, name("M = P Q^T"), phase, moves(4, parts.elements, parts.matrices + 1),
+  last = tasks.kernel_after(last, name("M = P Q^T"), phase, product(powersgd_rates.outer, parts.matrices + 1),
                             parts.matrices + 1);
   Task sync;
   sync.name = name("synchronise");
@@ -83,7 +88,9 @@ TaskId reduce_with_powersgd(TaskList& tasks, const ReadyBucket& ready, int rank)
   sync.host_waits = true;
   sync.after = {last};
   last = tasks.add(std::move(sync));
-  return tasks.kernel_after(last, name("new error"), phase, moves(12, all, 1), 1);
+  last = tasks.kernel_after(last, name("new error"), phase, moves(12, all, 1), 1);
+  tasks[last].launch += tasks.cpu(ddp_cpu.powersgd);
+  return last;
 }
 
 }  // namespace gradway

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ struct Scenario {
   std::string name;
   Model model;
   Platform platform;
+  std::optional<Gpu> profiled_gpu;  ///< of the model's profile, if the platform has another
   Job job;
   Calibration calibration;            ///< empty if the platform names none
   std::vector<std::string> warnings;  ///< what the user should know before trusting the number

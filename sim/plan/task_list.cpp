@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/plan/task_list.hpp"
 
+#include "sim/cost/framework_cost.hpp"
+
 namespace gradway {
 
 TaskId TaskList::add(Task task) {
@@ -14,6 +16,9 @@ TaskId TaskList::kernel(std::string name, Phase phase, Seconds work, int kernels
   task.phase = phase;
   task.work = work;
   task.launch = gpu_.launch_cost * kernels;
+  task.launches = kernels;
+  task.pause = pause_.value_or(Seconds{}) * kernels;
+  if (phase == Phase::communication) task.footprint = Footprint{KernelClass::memory, Precision::fp32, 0, 0};
   return add(std::move(task));
 }
 
@@ -22,6 +27,31 @@ TaskId TaskList::kernel_after(TaskId before, std::string name, Phase phase, Seco
   (*this)[id].stream = Stream::own;
   (*this)[id].after.push_back(before);
   return id;
+}
+
+TaskId TaskList::collective(CollectiveKind kind, std::string name, Bytes size, TaskId after) {
+  Task task;
+  task.name = std::move(name);
+  task.kind = TaskKind::collective;
+  task.collective = kind;
+  task.activity = Activity::collective;
+  task.phase = Phase::communication;
+  task.stream = Stream::communicator;
+  task.bytes = size;
+  task.launch = cpu(ddp_cpu.all_reduce);
+  task.after = {after};
+  return add(std::move(task));
+}
+
+Seconds TaskList::memory(Bytes traffic, int kernels, MemoryPattern pattern) const {
+  if (!pause_) return memory_time(traffic, gpu_, pattern, kernels);
+  auto gpu = gpu_;
+  gpu.kernel_latency = {};
+  return smallest_kernel * kernels + memory_time(traffic, gpu, pattern, kernels);
+}
+
+Seconds TaskList::tiny(int kernels, Seconds each) const {
+  return pause_ ? each * kernels : memory_time(0_B, gpu_, MemoryPattern::stream, kernels);
 }
 
 }  // namespace gradway

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "sim/cost/kernel_cost.hpp"
 #include "sim/graph/workload_graph.hpp"
 #include "sim/platform/gpu.hpp"
 
@@ -12,7 +14,12 @@ namespace gradway {
 /// Appends tasks to a step in the order in which the CPU issues them; knows what issuing costs on this GPU.
 class TaskList {
  public:
-  TaskList(WorkloadGraph& graph, const Gpu& gpu) : graph_{graph}, gpu_{gpu} {}
+  /// @param pause that the GPU makes before each kernel, where it is known (beside a profile): a kernel then
+  /// lasts as
+  ///              long as the shortest one and what it moves take together. Empty: the GPU's kernel latency
+  ///              stands for the pause and the shortest kernel.
+  TaskList(WorkloadGraph& graph, const Gpu& gpu, std::optional<Seconds> pause)
+      : graph_{graph}, gpu_{gpu}, pause_{pause} {}
 
   /// Adds a task as it stands.
   TaskId add(Task task);
@@ -20,6 +27,16 @@ class TaskList {
   TaskId kernel(std::string name, Phase phase, Seconds work, int kernels);
   /// The same on a stream of its own, after another task.
   TaskId kernel_after(TaskId before, std::string name, Phase phase, Seconds work, int kernels);
+  /// A collective on the communicator's stream. @param after what must have ended on every rank
+  TaskId collective(CollectiveKind kind, std::string name, Bytes size, TaskId after);
+
+  /// GPU time of `kernels` memory-bound kernels that read and write `traffic` together.
+  Seconds memory(Bytes traffic, int kernels = 1, MemoryPattern pattern = MemoryPattern::stream) const;
+  /// GPU time of kernels that move next to nothing. @param each where pauses are known; else the GPU's
+  /// latency counts
+  Seconds tiny(int kernels, Seconds each) const;
+  /// What the CPU of a rank needs for something; nothing on an ideal GPU.
+  Seconds cpu(Seconds cost) const { return gpu_.ideal ? Seconds{} : cost; }
 
   Task& operator[](TaskId id) { return graph_.tasks[id.index()]; }
   TaskId last() const { return TaskId{graph_.tasks.size() - 1}; }
@@ -28,6 +45,7 @@ class TaskList {
  private:
   WorkloadGraph& graph_;
   const Gpu& gpu_;
+  std::optional<Seconds> pause_;
 };
 
 }  // namespace gradway

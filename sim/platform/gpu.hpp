@@ -19,6 +19,7 @@ struct Gpu {
   std::string source;
   bool ideal = false;          ///< kernels without an explicit time cost nothing; for analysis
   int compute_capability = 0;  ///< 89 for 8.9
+  int multiprocessors = 0;     ///< 0: not known
   Bytes memory{};              ///< as the driver reports it
   BytesPerSecond memory_bandwidth{};
   std::array<std::optional<FlopsPerSecond>, precision_count> peak;  ///< dense; empty if the GPU lacks it

@@ -7,42 +7,14 @@
 
 #include "sim/metrics/measure.hpp"
 #include "sim/platform/host_copy.hpp"
+#include "sim/run/trust_in_compute.hpp"
 
 namespace gradway {
 namespace {
 
-void about_compute(const Scenario& scenario, const ComputeCosts& costs, Trust& trust) {
-  const auto& gpu = scenario.platform.gpu_models.front();
-  const bool explicit_times = std::ranges::all_of(scenario.model.layers, [](const Layer& layer) {
-    return layer.forward.time.has_value() && layer.backward.time.has_value();
-  });
-  if (explicit_times) {
-    trust.basis.push_back("compute: explicit times of the model");
-    return;
-  }
-  if (!costs.anchor) {
-    trust.basis.push_back(fmt::format("compute: roofline from the datasheet of {} and efficiencies ({})",
-                                      gpu.name, gpu.source));
-    trust.warnings.push_back(fmt::format(
-        "compute times rest on the roofline alone: model '{}' has no anchor (a measured single-GPU "
-        "step) on {} in this precision",
-        scenario.model.name, gpu.name));
-    return;
-  }
-  const auto& anchor = *costs.anchor;
-  trust.basis.push_back(fmt::format(
-      "compute: roofline of {}, scaled by {:.4g} to meet the anchor of {:.4g} ms a step at batch {} ({})",
-      gpu.name, costs.anchor_scale, anchor.step_time.value() * 1e3, anchor.batch, anchor.source));
-  if (anchor.batch != scenario.job.batch_per_gpu) {
-    trust.warnings.push_back(
-        fmt::format("the anchor was measured at batch {}, the job has {}: efficiency may differ",
-                    anchor.batch, scenario.job.batch_per_gpu));
-  }
-}
-
 void about_contention(const Scenario& scenario, const CollectiveLowering& collectives, Trust& trust) {
   if (scenario.platform.collectives == CollectiveRules::ideal || scenario.job.gpus == 1) return;
-  const auto* entry = collectives.side_by_side();
+  const auto* entry = collectives.side_by_side({KernelClass::matrix, scenario.job.precision, 0, 0});
   if (!entry) {
     trust.warnings.push_back(
         "what kernels and collectives cost each other was not measured for this transport and precision: no "
@@ -54,9 +26,17 @@ void about_contention(const Scenario& scenario, const CollectiveLowering& collec
         fmt::format("what kernels and collectives cost each other was measured on {}, not on {}",
                     entry->measured_on, scenario.platform.name));
   }
+  if (entry->ranks > 0 && entry->ranks != scenario.job.gpus) {
+    trust.warnings.push_back(
+        fmt::format("what kernels and collectives cost each other was measured on {} GPUs, not on {}",
+                    entry->ranks, scenario.job.gpus));
+  }
+  const auto beyond = entry->channels > 0
+                          ? fmt::format(" besides the {} multiprocessors that it takes", entry->channels)
+                          : "";
   trust.basis.push_back(
-      fmt::format("side by side: kernels {:.3g} times, collectives {:.3g} times slower ({})",
-                  entry->kernel_slowdown, entry->collective_slowdown, entry->source));
+      fmt::format("side by side: kernels {:.3g} times{}, collectives {:.3g} times slower ({})",
+                  entry->kernel_slowdown, beyond, entry->collective_slowdown, entry->source));
 }
 
 void about_input(const Scenario& scenario, Trust& trust) {
@@ -72,6 +52,9 @@ void about_input(const Scenario& scenario, Trust& trust) {
 
 void about_memory(const Scenario& scenario, Trust& trust) {
   const auto& gpu = scenario.platform.gpu_models.front();
+  if (scenario.model.profile) {
+    trust.basis.push_back("memory: without activations, which a profile does not tell");
+  }
   const auto needed = peak_memory(scenario);
   if (gpu.ideal || needed <= gpu.memory) return;
   trust.warnings.push_back(fmt::format(

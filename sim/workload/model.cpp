@@ -6,8 +6,12 @@
 
 namespace gradway {
 
-std::int64_t Parameter::elements() const {
+std::int64_t elements_of(const std::vector<std::int64_t>& shape) {
   return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>{});
+}
+
+std::int64_t Parameter::elements() const {
+  return elements_of(shape);
 }
 
 std::int64_t Layer::parameter_count() const {

@@ -9,8 +9,12 @@
 #include "sim/base/units.hpp"
 #include "sim/platform/gpu.hpp"
 #include "sim/workload/optimizer.hpp"
+#include "sim/workload/profile.hpp"
 
 namespace gradway {
+
+/// Elements of a tensor; 1 for a scalar.
+std::int64_t elements_of(const std::vector<std::int64_t>& shape);
 
 /// A trained tensor.
 struct Parameter {
@@ -58,6 +62,8 @@ struct Model {
   Bytes input_per_sample{};               ///< what the input copy moves
   std::optional<Seconds> optimizer_time;  ///< explicit, for synthetic models
   std::vector<Anchor> anchors;
+  std::optional<Profile>
+      profile;  ///< if it was measured launch by launch; the layers then only hold the gradients
 
   std::int64_t parameter_count() const;
   std::size_t parameter_tensors() const;

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/cost/side_by_side.hpp"
+
+#include <cstdlib>
+#include <tuple>
+
+#include "sim/base/contract.hpp"
+
+namespace gradway {
+namespace {
+
+std::int64_t waves(std::int64_t blocks, std::int64_t slots) {
+  return (blocks + slots - 1) / slots;
+}
+
+bool has_blocks(const Footprint& kernel) {
+  return kernel.blocks > 0 && kernel.blocks_per_sm > 0;
+}
+
+/// The precision whose measurement stands for a kernel.
+Precision row_of(const Footprint& kernel) {
+  const bool product = kernel.kind == KernelClass::matrix || kernel.kind == KernelClass::attention;
+  return product && kernel.precision == Precision::fp32 ? Precision::fp32 : Precision::bf16;
+}
+
+}  // namespace
+
+double wave_slowdown(const Footprint& kernel, int multiprocessors, int channels) {
+  if (multiprocessors <= channels || channels <= 0) return 1;
+  const auto left = multiprocessors - channels;
+  if (kernel.kind == KernelClass::memory || !has_blocks(kernel)) {
+    return static_cast<double>(multiprocessors) / left;
+  }
+  const auto alone = waves(kernel.blocks, std::int64_t{kernel.blocks_per_sm} * multiprocessors);
+  const auto beside = waves(kernel.blocks, std::int64_t{kernel.blocks_per_sm} * left);
+  return static_cast<double>(beside) / static_cast<double>(alone);
+}
+
+bool holds_back(const Footprint& kernel, int multiprocessors, int channels) {
+  if (!has_blocks(kernel) || multiprocessors <= channels) return false;
+  // Blocks spread over the multiprocessors before they share one.
+  return kernel.blocks > multiprocessors - channels;
+}
+
+const SideBySide* measured_beside(const std::vector<SideBySide>& rows, Transport transport, int ranks,
+                                  const Footprint& kernel) {
+  const SideBySide* best = nullptr;
+  const auto distance = [&](const SideBySide& row) {
+    return std::tuple{row.precision != row_of(kernel), row.ranks == 0 ? 0 : std::abs(row.ranks - ranks),
+                      -row.ranks};
+  };
+  for (const auto& row : rows) {
+    if (row.transport != transport) continue;
+    if (best == nullptr || distance(row) < distance(*best)) best = &row;
+  }
+  return best;
+}
+
+}  // namespace gradway

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/plan/profile_costs.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "sim/cost/framework_cost.hpp"
+#include "sim/cost/kernel_cost.hpp"
+#include "sim/plan/replay.hpp"
+
+namespace gradway {
+namespace {
+
+constexpr double launch_bound_share = 1.02;
+constexpr double widest_pause = 1.3;  // the pauses of a trace already hold all that lengthens them
+
+/// The x in [low, high] at which an increasing function meets a value, as near as the bounds allow.
+double meet(const std::function<Seconds(double)>& increasing, Seconds value, double low, double high) {
+  for (int i = 0; i < 60; ++i) {
+    const double middle = (low + high) / 2;
+    (increasing(middle) < value ? low : high) = middle;
+  }
+  return high;
+}
+
+std::vector<ReplayedLaunch> replayed(const Profile& profile, const std::vector<Seconds>& gpu) {
+  std::vector<ReplayedLaunch> step;
+  step.reserve(gpu.size());
+  for (std::size_t i = 0; i < gpu.size(); ++i) {
+    step.push_back({profile.launches[i].cpu, gpu[i], profile.launches[i].host_waits});
+  }
+  return step;
+}
+
+/// Finds the pause and the scale of the CPU's times.
+void take_profiler_out(ProfileCosts& costs, const Profile& profile) {
+  const auto step = replayed(profile, costs.gpu);
+  costs.cpu_scale = profiled_cpu_share;
+  costs.pause = profile.gap * profiled_pause_share;
+  if (profile.step_time) {
+    const auto measured = *profile.step_time;
+    const auto with_pause = [&](double share) { return replay(step, 0, profile.gap * share); };
+    const auto with_cpu = [&](double scale) { return replay(step, scale, costs.pause); };
+    if (with_pause(widest_pause) >= measured) {
+      costs.pause = profile.gap * meet(with_pause, measured, 0, widest_pause);
+      // The GPU alone explains the step, so the CPU must be fast enough not to lengthen it.
+      if (with_cpu(costs.cpu_scale) > measured * 1.001) {
+        costs.cpu_scale = meet(with_cpu, measured * 1.001, 0, costs.cpu_scale);
+      }
+    } else {
+      costs.cpu_scale = meet(with_cpu, measured, 0, 10);
+    }
+  }
+  costs.step = replay(step, costs.cpu_scale, costs.pause);
+  costs.launch_bound = costs.step > replay(step, 0, costs.pause) * launch_bound_share;
+}
+
+/// Roofline time of a launch's work; zero if neither its operations nor its bytes are known.
+Seconds roofline(const Launch& launch, const Gpu& gpu) {
+  const auto precision = static_cast<std::size_t>(launch.precision);
+  Seconds compute{};
+  if (launch.flops > Flops{} && gpu.peak[precision]) {
+    compute = launch.flops / (*gpu.peak[precision] * gpu.matrix_efficiency[precision]);
+  }
+  return std::max(compute, launch.bytes / (gpu.memory_bandwidth * gpu.memory_efficiency));
+}
+
+bool is_copy(const Launch& launch) {
+  return launch.kind == KernelClass::copy_in || launch.kind == KernelClass::copy_out;
+}
+
+void move_to_gpu(ProfileCosts& costs, const Profile& profile, const Gpu& from, const Gpu& to) {
+  const auto by_memory = (from.memory_bandwidth * from.memory_efficiency).value() /
+                         (to.memory_bandwidth * to.memory_efficiency).value();
+  for (std::size_t i = 0; i < costs.gpu.size(); ++i) {
+    const auto& launch = profile.launches[i];
+    if (is_copy(launch)) continue;
+    const auto before = roofline(launch, from);
+    const auto ratio = before > Seconds{} ? roofline(launch, to) / before : by_memory;
+    const auto fixed = std::min(costs.gpu[i], smallest_kernel);
+    costs.gpu[i] = fixed + (costs.gpu[i] - fixed) * ratio;
+  }
+}
+
+void move_to_batch(ProfileCosts& costs, const Profile& profile, int batch, const Gpu& gpu) {
+  const double more = static_cast<double>(batch) / profile.batch - 1;
+  for (std::size_t i = 0; i < costs.gpu.size(); ++i) {
+    const auto& launch = profile.launches[i];
+    if (!launch.grows) continue;
+    const auto fixed = std::min(costs.gpu[i], smallest_kernel);
+    auto grows = costs.gpu[i] - fixed;
+    if (launch.kind == KernelClass::matrix || launch.kind == KernelClass::attention) {
+      const auto best = roofline(launch, gpu);
+      if (best > Seconds{} && best < grows) grows = (grows + best) / 2;
+    }
+    costs.gpu[i] = std::max(fixed, costs.gpu[i] + grows * more);
+  }
+}
+
+Seconds total(const std::vector<Seconds>& times) {
+  return std::accumulate(times.begin(), times.end(), Seconds{});
+}
+
+const Anchor* anchor_for(const Scenario& scenario, const Gpu& gpu) {
+  for (const auto& anchor : scenario.model.anchors) {
+    if (anchor.gpu == gpu.name && anchor.precision == scenario.job.precision) return &anchor;
+  }
+  return nullptr;
+}
+
+/// Scales all kernels so that the replay at the anchor's batch takes the anchor's time.
+void meet_anchor(ProfileCosts& costs, const Profile& profile, const Anchor& anchor, const Gpu& gpu) {
+  auto measured = costs;
+  move_to_batch(measured, profile, anchor.batch, gpu);
+  auto step = replayed(profile, measured.gpu);
+  const auto scaled = [&](double scale) {
+    for (std::size_t i = 0; i < step.size(); ++i) step[i].gpu = measured.gpu[i] * scale;
+    return replay(step, costs.cpu_scale, costs.pause);
+  };
+  const double scale = meet(scaled, anchor.step_time, 0.01, 100);
+  for (auto& time : costs.gpu) time = time * scale;
+  costs.moved = Moved::anchor;
+}
+
+}  // namespace
+
+ProfileCosts profile_costs(const Scenario& scenario) {
+  const auto& profile = *scenario.model.profile;
+  const auto& gpu = scenario.platform.gpu_models.front();
+  ProfileCosts costs;
+  for (const auto& launch : profile.launches) costs.gpu.push_back(launch.gpu);
+  take_profiler_out(costs, profile);
+  if (scenario.profiled_gpu) {
+    const auto before = total(costs.gpu);
+    costs.moved = Moved::roofline;
+    move_to_gpu(costs, profile, *scenario.profiled_gpu, gpu);
+    if (const auto* anchor = anchor_for(scenario, gpu)) meet_anchor(costs, profile, *anchor, gpu);
+    costs.moved_by = total(costs.gpu) / before;
+  }
+  if (scenario.job.batch_per_gpu != profile.batch) {
+    move_to_batch(costs, profile, scenario.job.batch_per_gpu, gpu);
+  }
+  return costs;
+}
+
+}  // namespace gradway

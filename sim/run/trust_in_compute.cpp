@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/run/trust_in_compute.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace gradway {
+namespace {
+
+// vit_l_32 moved from our H200 to the GPUs of the article of January 2026, against its steps on one of them:
+// 112.9 ms against 112.2 on an L40S, 279.7 against 193.4 on an A100.
+constexpr const char* moved_by_roofline_error = "45 %";
+
+double in_ms(Seconds time) {
+  return time.value() * 1e3;
+}
+
+void about_profiler(const Profile& profile, const ProfileCosts& costs, Trust& trust) {
+  trust.basis.push_back(
+      fmt::format("compute: profile of {} launches on {}, {} step{} averaged ({:.4g} ms under the profiler); "
+                  "pauses of {:.3g} us between kernels, CPU times under the profiler times {:.3g}",
+                  profile.launches.size(), profile.gpu, profile.steps, profile.steps == 1 ? "" : "s",
+                  in_ms(profile.traced_step), costs.pause.value() * 1e6, costs.cpu_scale));
+  if (profile.step_time) {
+    trust.basis.push_back(fmt::format("compute: meets the step of {:.4g} ms measured without the profiler{}",
+                                      in_ms(*profile.step_time),
+                                      costs.launch_bound ? "; the CPU's launches bound it" : ""));
+  } else if (costs.launch_bound) {
+    trust.warnings.push_back(fmt::format(
+        "the profiled step looks bound by the CPU's launches, and how much the profiler slowed "
+        "them is not known: measure a step without it and import again with --step-time (assumed: {:.4g} ms)",
+        in_ms(costs.step)));
+  }
+}
+
+void about_move(const Scenario& scenario, const ProfileCosts& costs, Trust& trust) {
+  const auto& profile = *scenario.model.profile;
+  const auto& gpu = scenario.platform.gpu_models.front();
+  if (costs.moved == Moved::anchor) {
+    trust.basis.push_back(
+        fmt::format("compute: moved from {} to {} by roofline and scaled to meet the anchor on {}",
+                    profile.gpu, gpu.name, gpu.name));
+  } else if (costs.moved == Moved::roofline) {
+    trust.basis.push_back(
+        fmt::format("compute: moved from {} to {} kernel by kernel by roofline, {:.3g} times the kernel time",
+                    profile.gpu, gpu.name, costs.moved_by));
+    trust.warnings.push_back(
+        fmt::format("kernel times were moved from {} to {} by roofline: the two steps that we could compare "
+                    "were off by 1 and {}; an anchor (a step measured on one {}) removes most of that",
+                    profile.gpu, gpu.name, moved_by_roofline_error, gpu.name));
+  }
+  if (costs.moved != Moved::not_at_all) {
+    trust.warnings.push_back(fmt::format(
+        "the CPU's launch times are those of the machine with the {}: another CPU may take longer",
+        profile.gpu));
+  }
+  if (scenario.job.batch_per_gpu != profile.batch) {
+    trust.warnings.push_back(
+        fmt::format("the profile was recorded at batch {}, the job has {}: kernels were scaled, the "
+                    "framework may choose others",
+                    profile.batch, scenario.job.batch_per_gpu));
+  }
+  if (scenario.job.optimizer != profile.optimizer) {
+    trust.warnings.push_back(
+        "the profile was recorded with another optimizer: the optimizer's time rests on the roofline alone");
+  }
+}
+
+}  // namespace
+
+void about_compute(const Scenario& scenario, const ComputeCosts& costs, Trust& trust) {
+  const auto& gpu = scenario.platform.gpu_models.front();
+  if (costs.profile) {
+    about_profiler(*scenario.model.profile, *costs.profile, trust);
+    about_move(scenario, *costs.profile, trust);
+    return;
+  }
+  const bool explicit_times = std::ranges::all_of(scenario.model.layers, [](const Layer& layer) {
+    return layer.forward.time.has_value() && layer.backward.time.has_value();
+  });
+  if (explicit_times) {
+    trust.basis.push_back("compute: explicit times of the model");
+    return;
+  }
+  if (!costs.anchor) {
+    trust.basis.push_back(fmt::format("compute: roofline from the datasheet of {} and efficiencies ({})",
+                                      gpu.name, gpu.source));
+    trust.warnings.push_back(fmt::format(
+        "compute times rest on the roofline alone: model '{}' has no anchor (a measured single-GPU "
+        "step) on {} in this precision",
+        scenario.model.name, gpu.name));
+    return;
+  }
+  const auto& anchor = *costs.anchor;
+  trust.basis.push_back(fmt::format(
+      "compute: roofline of {}, scaled by {:.4g} to meet the anchor of {:.4g} ms a step at batch {} ({})",
+      gpu.name, costs.anchor_scale, anchor.step_time.value() * 1e3, anchor.batch, anchor.source));
+  if (anchor.batch != scenario.job.batch_per_gpu) {
+    trust.warnings.push_back(
+        fmt::format("the anchor was measured at batch {}, the job has {}: efficiency may differ",
+                    anchor.batch, scenario.job.batch_per_gpu));
+  }
+}
+
+}  // namespace gradway

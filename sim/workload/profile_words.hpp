@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+#include "sim/workload/profile.hpp"
+
+/// The words of profile files, each at the index of its enumerator: who writes the files and who reads them
+/// share these tables.
+namespace gradway::profile_words {
+
+inline constexpr std::array<std::string_view, 3> phases = {"forward", "backward", "optimizer"};
+inline constexpr std::array<std::string_view, 5> classes = {"matrix", "attention", "memory", "copy_in",
+                                                            "copy_out"};
+inline constexpr std::array<std::string_view, precision_count> precisions = {"fp32", "tf32", "bf16", "fp16"};
+inline constexpr std::array<std::string_view, 3> optimizers = {"sgd", "adamw", "adamw_fused"};
+
+/// The type of a tensor's elements, by what matters here: their size. The first of a size is written.
+struct ElementType {
+  std::string_view name;
+  int bytes;
+};
+inline constexpr std::array<ElementType, 5> element_types = {
+    {{"fp32", 4}, {"bf16", 2}, {"fp16", 2}, {"fp64", 8}, {"int64", 8}}};
+
+inline constexpr std::string_view scalar = "scalar";  ///< the shape of a tensor without dimensions
+inline constexpr std::string_view waits = "waits";    ///< flags
+inline constexpr std::string_view fixed = "fixed";
+inline constexpr std::string_view stream = "stream=";
+inline constexpr std::string_view no_flags = "-";
+
+template <std::size_t size, class Enum>
+constexpr std::string_view word(const std::array<std::string_view, size>& words, Enum value) {
+  return words.at(static_cast<std::size_t>(value));
+}
+
+}  // namespace gradway::profile_words

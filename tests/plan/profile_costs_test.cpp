@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include "sim/cost/framework_cost.hpp"
+#include "sim/plan/profile_costs.hpp"
+#include "sim/plan/replay.hpp"
+#include "tests/support/profiles.hpp"
+
+using namespace gradway;
+using namespace gradway::test;
+
+namespace {
+
+std::vector<ReplayedLaunch> launches(int count, Seconds cpu, Seconds gpu) {
+  return {static_cast<std::size_t>(count), ReplayedLaunch{cpu, gpu, false}};
+}
+
+double us(Seconds time) {
+  return time.value() * 1e6;
+}
+
+}  // namespace
+
+TEST_CASE("a step that the GPU bounds takes its kernels and the pauses before them") {
+  CHECK(us(replay(launches(100, 2_us, 10_us), 1, 1_us)) == Approx(1100));
+  CHECK(us(replay(launches(100, 2_us, 10_us), 0, 0_us)) == Approx(1000));
+}
+
+TEST_CASE("a step that the CPU bounds takes its launches") {
+  CHECK(us(replay(launches(100, 10_us, 2_us), 1, 1_us)) == Approx(1000));
+  CHECK(us(replay(launches(100, 10_us, 2_us), 0.5, 1_us)) == Approx(500));
+}
+
+TEST_CASE("the CPU's lead hides a stretch of slow launches, but not across a synchronisation") {
+  // 50 long kernels, then 50 that take the CPU longer than the GPU.
+  auto step = launches(50, 1_us, 20_us);
+  for (const auto& launch : launches(50, 10_us, 2_us)) step.push_back(launch);
+  CHECK(us(replay(step, 1, 0_us)) == Approx(50 * 20 + 50 * 2));
+  step[49].host_waits = true;
+  // After the wait each of the slow launches is waited for; the last kernel ends the step, and the next
+  // step's first launch starts with no lead.
+  CHECK(us(replay(step, 1, 0_us)) == Approx(50 * 20 + 50 * 10).epsilon(0.01));
+}
+
+TEST_CASE("the CPU is never more than the launch queue ahead") {
+  // The GPU starts with one long kernel. Without a bound on the queue the CPU would issue all the rest beside
+  // it.
+  auto step = launches(2 * launch_queue_depth, 10_us, 1_us);
+  step.front().gpu = 100000_us;
+  const double behind = 10.0 * (2 * launch_queue_depth - launch_queue_depth);
+  CHECK(us(replay(step, 1, 0_us)) == Approx(100000 + behind).epsilon(0.02));
+}
+
+TEST_CASE("a measured step of a model that the GPU bounds tells the pauses") {
+  auto profile = even_profile(50, 2_us, 10_us, 2_us);
+  profile.step_time = 101 * 11_us;
+  const auto costs = profile_costs(profiled_scenario(profile));
+  CHECK(us(costs.pause) == Approx(1).epsilon(1e-6));
+  CHECK(us(costs.step) == Approx(us(*profile.step_time)).epsilon(1e-6));
+  CHECK(costs.cpu_scale == profiled_cpu_share);
+  CHECK_FALSE(costs.launch_bound);
+}
+
+TEST_CASE("a measured step of a model that the launches bound tells the CPU's speed") {
+  auto profile = even_profile(50, 20_us, 2_us, 1_us);
+  profile.step_time = 101 * 14_us;
+  const auto costs = profile_costs(profiled_scenario(profile));
+  CHECK(costs.cpu_scale == Approx(0.7).epsilon(1e-6));
+  CHECK(us(costs.pause) == Approx(profiled_pause_share));
+  CHECK(us(costs.step) == Approx(us(*profile.step_time)).epsilon(1e-6));
+  CHECK(costs.launch_bound);
+}
+
+TEST_CASE("without a measured step the profiler's usual influence is taken out") {
+  const auto costs = profile_costs(profiled_scenario(even_profile(50, 20_us, 2_us, 1_us)));
+  CHECK(costs.cpu_scale == profiled_cpu_share);
+  CHECK(us(costs.step) == Approx(101 * 20 * profiled_cpu_share));
+  CHECK(costs.launch_bound);
+}
+
+TEST_CASE("kernels grow with the batch, products less than it") {
+  auto profile = even_profile(1, 1_us, 100.9_us);
+  profile.launches[0].kind = KernelClass::matrix;
+  profile.launches[0].flops = Flops{5e9};  // 50 us at 100 TFLOP/s
+  auto scenario = profiled_scenario(profile);
+  scenario.job.batch_per_gpu = 16;
+  auto costs = profile_costs(scenario);
+  CHECK(us(costs.gpu[0]) == Approx(100.9 + 75));
+  CHECK(us(costs.gpu[1]) == Approx(100.9 + 100));
+  CHECK(us(costs.gpu[2]) == Approx(100.9));  // the optimizer's does not grow
+  scenario.job.batch_per_gpu = 4;
+  costs = profile_costs(scenario);
+  CHECK(us(costs.gpu[0]) == Approx(100.9 - 37.5));
+  CHECK(us(costs.gpu[1]) == Approx(100.9 - 50));
+}
+
+TEST_CASE("kernels move to another GPU by their rooflines") {
+  auto profile = even_profile(1, 1_us, 100.9_us);
+  profile.gpu = "other";
+  profile.launches[0].kind = KernelClass::matrix;
+  profile.launches[0].flops = Flops{1e10};  // 100 us at 100 TFLOP/s
+  profile.launches[0].bytes = 1_MB;
+  auto scenario = profiled_scenario(profile);
+  scenario.profiled_gpu = round_gpu();
+  scenario.profiled_gpu->name = "other";
+  scenario.platform.gpu_models.front().peak.fill(FlopsPerSecond{50e12});
+  scenario.platform.gpu_models.front().memory_bandwidth = 4000_GBps;
+  const auto costs = profile_costs(scenario);
+  CHECK(costs.moved == Moved::roofline);
+  CHECK(us(costs.gpu[0]) == Approx(0.9 + 200));  // half the arithmetic
+  CHECK(us(costs.gpu[1]) == Approx(0.9 + 25));   // four times the memory
+}
+
+TEST_CASE("an anchor on the platform's GPU overrules the roofline") {
+  auto profile = even_profile(10, 1_us, 100_us);
+  profile.gpu = "other";
+  auto scenario = profiled_scenario(profile);
+  scenario.profiled_gpu = round_gpu();
+  scenario.model.anchors = {{"round", Precision::fp32, 8, Optimizer::sgd, 5_ms, "test"}};
+  const auto costs = profile_costs(scenario);
+  CHECK(costs.moved == Moved::anchor);
+  double sum = 0;
+  for (const auto time : costs.gpu) sum += time.value();
+  CHECK(sum == Approx(5e-3).epsilon(1e-6));
+}

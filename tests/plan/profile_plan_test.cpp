@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include "sim/cost/framework_cost.hpp"
+#include "sim/plan/plan.hpp"
+#include "tests/support/profiles.hpp"
+
+using namespace gradway;
+using namespace gradway::test;
+
+namespace {
+
+WorkloadGraph plan_of(const Scenario& scenario) {
+  return plan(scenario, compute_costs(scenario));
+}
+
+Scenario ddp(const Profile& profile, Bytes cap) {
+  auto scenario = profiled_scenario(profile);
+  scenario.job.gpus = 4;
+  scenario.job.strategy.kind = StrategyKind::ddp;
+  scenario.job.strategy.bucket_cap = cap;
+  return scenario;
+}
+
+std::vector<std::string> names(const WorkloadGraph& graph) {
+  std::vector<std::string> all;
+  for (const auto& task : graph.tasks) all.push_back(task.name);
+  return all;
+}
+
+const Task& task_named(const WorkloadGraph& graph, const std::string& part) {
+  const auto found = std::ranges::find_if(
+      graph.tasks, [&](const Task& task) { return task.name.find(part) != std::string::npos; });
+  REQUIRE(found != graph.tasks.end());
+  return *found;
+}
+
+}  // namespace
+
+TEST_CASE("a profile is issued launch by launch, with the pause before each kernel") {
+  const auto profile = even_profile(3, 5_us, 20_us, 2_us);
+  const auto graph = plan_of(profiled_scenario(profile));
+  REQUIRE(graph.tasks.size() == 7);
+  for (const auto& task : graph.tasks) {
+    CHECK(task.work == 20_us);
+    CHECK(task.pause.value() == Approx(2e-6 * profiled_pause_share));
+    CHECK(task.launch.value() == Approx(5e-6 * profiled_cpu_share));
+  }
+  CHECK(graph.tasks[2].phase == Phase::forward);
+  CHECK(graph.tasks[3].phase == Phase::backward);
+  CHECK(graph.tasks[6].phase == Phase::optimizer);
+}
+
+TEST_CASE("each gradient is copied into its bucket right behind the launch after which it is ready") {
+  const auto graph = plan_of(ddp(even_profile(3, 5_us, 20_us), 8_MB));
+  CHECK(names(graph) == std::vector<std::string>{"kernel", "kernel", "kernel", "kernel",
+                                                 "kernel into bucket 0", "kernel", "kernel into bucket 0",
+                                                 "bucket 0 all-reduce", "kernel", "kernel into bucket 1",
+                                                 "bucket 1 all-reduce", "bucket 0 back to gradients",
+                                                 "bucket 1 back to gradients", "kernel"});
+  // one short kernel and 8 MB at 1 TB/s
+  CHECK(task_named(graph, "into bucket 0").work.value() == Approx((smallest_kernel + 8_us).value()));
+  CHECK(task_named(graph, "into bucket 0").launch == ddp_cpu.gradient);
+  CHECK(task_named(graph, "bucket 0 back").launch.value() == Approx(2 * ddp_cpu.copy_back.value()));
+}
+
+TEST_CASE("gradients whose place in the trace is behind the backward pass are reduced all the same") {
+  auto profile = even_profile(2, 5_us, 20_us);
+  profile.gradients.push_back({{10}, 4, profile.launches.size()});
+  const auto graph = plan_of(ddp(profile, 1_GB));
+  CHECK(task_named(graph, "all-reduce").bytes == Bytes{4.0 * 2000010});
+}
+
+TEST_CASE("running means are broadcast before the forward pass, one flat tensor for each type") {
+  auto profile = even_profile(1, 5_us, 20_us);
+  profile.buffers = {{{64}, 4}, {{64}, 4}, {{}, 8}};
+  const auto graph = plan_of(ddp(profile, 1_MB));
+  std::vector<double> sent;
+  for (const auto& task : graph.tasks)
+    if (task.collective == CollectiveKind::broadcast && task.kind == TaskKind::collective)
+      sent.push_back(task.bytes.value());
+  CHECK(sent == std::vector<double>{512, 8});
+  CHECK(graph.tasks.front().name == "buffers into one");
+  CHECK(plan_of(profiled_scenario(profile)).tasks.size() == 3);  // without DDP nothing is sent
+}
+
+TEST_CASE("a 16-bit hook lengthens the pauses, since each bucket casts back on a stream of its own") {
+  auto scenario = ddp(even_profile(2, 5_us, 20_us, 2_us), 1_MB);
+  const auto without = plan_of(scenario);
+  scenario.job.strategy.comm_hook = GENERATE(CommHook::bf16, CommHook::fp16);
+  const auto with = plan_of(scenario);
+  CHECK((with.tasks[0].pause - without.tasks[0].pause).value() == Approx(pause_of_many_streams.value()));
+}
+
+TEST_CASE("another optimizer than the profile's is costed by its traffic") {
+  auto scenario = profiled_scenario(even_profile(2, 5_us, 20_us));
+  scenario.job.optimizer = Optimizer::adamw_fused;
+  const auto graph = plan_of(scenario);
+  CHECK(graph.tasks.back().name == "optimizer");
+  CHECK(graph.tasks.back().work.value() == Approx(28.0 * 2e6 / 1e12));
+}
+
+TEST_CASE("later micro-steps add to the gradients, and only the last one reduces") {
+  auto scenario = ddp(even_profile(2, 5_us, 20_us), 1_GB);
+  scenario.job.accumulate = 3;
+  const auto graph = plan_of(scenario);
+  const auto count = [&](const std::string& part) {
+    return std::ranges::count_if(graph.tasks,
+                                 [&](const Task& task) { return task.name.find(part) != std::string::npos; });
+  };
+  CHECK(count("accumulate") == 2 * 2);
+  CHECK(count("all-reduce") == 1);
+  CHECK(task_named(graph, "accumulate").work.value() == Approx((smallest_kernel + 12_us).value()));
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+#include "sim/plan/compute_costs.hpp"
+#include "sim/run/simulate.hpp"
+#include "tests/support/profiles.hpp"
+#include "tests/support/tolerances.hpp"
+
+using namespace gradway;
+using namespace gradway::test;
+
+namespace {
+
+Seconds step_of(const Scenario& scenario, const char* engine = "fluid") {
+  return simulate(scenario, engine).measured.metrics.step_time;
+}
+
+/// Alternates between stretches that the CPU bounds and stretches that the GPU bounds.
+Profile uneven_profile() {
+  auto profile = even_profile(400, 10_us, 8_us, 2_us);
+  for (std::size_t i = 0; i < profile.launches.size(); ++i) {
+    if (i / 100 % 2 == 0) profile.launches[i].gpu = 30_us;
+    if (i % 37 == 0) profile.launches[i].cpu = 80_us;
+  }
+  profile.launches[250].host_waits = true;
+  return profile;
+}
+
+std::size_t count_of(const std::vector<std::string>& texts, const std::string& part) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      texts, [&](const std::string& text) { return text.find(part) != std::string::npos; }));
+}
+
+}  // namespace
+
+TEST_CASE("a profiled step on one GPU takes what its replay takes, in both engines") {
+  const auto* engine = GENERATE("fluid", "simgrid");
+  const auto scenario = profiled_scenario(uneven_profile());
+  const auto costs = compute_costs(scenario);
+  CHECK(step_of(scenario, engine).value() ==
+        Approx(costs.profile->step.value()).epsilon(tolerance::closed_form));
+}
+
+TEST_CASE("a profiled step takes its measured time where nothing was added to it") {
+  auto profile = uneven_profile();
+  profile.step_time = GENERATE(17_ms, 22_ms, 40_ms);
+  CHECK(step_of(profiled_scenario(profile)).value() == Approx(profile.step_time->value()).epsilon(1e-3));
+}
+
+TEST_CASE("with kernels ten times as fast a profile is bound by its launches, and says so") {
+  auto profile = even_profile(100, 10_us, 8_us, 1_us);
+  for (auto& launch : profile.launches) launch.gpu = launch.gpu / 10;
+  const auto run = simulate(profiled_scenario(profile), "fluid");
+  CHECK(run.measured.metrics.launch_bound > 0.7 * run.measured.metrics.step_time);
+  CHECK(count_of(run.warnings, "looks bound by the CPU's launches") == 1);
+  profile.step_time = run.measured.metrics.step_time;
+  CHECK(count_of(simulate(profiled_scenario(profile), "fluid").warnings, "launches") == 0);
+}
+
+TEST_CASE("what was stretched from the profile is told") {
+  auto scenario = profiled_scenario(even_profile(10, 1_us, 50_us));
+  scenario.job.batch_per_gpu = 9;
+  scenario.job.optimizer = Optimizer::adamw;
+  scenario.profiled_gpu = round_gpu();
+  const auto warnings = simulate(scenario, "fluid").warnings;
+  CHECK(count_of(warnings, "recorded at batch 8, the job has 9") == 1);
+  CHECK(count_of(warnings, "another optimizer") == 1);
+  CHECK(count_of(warnings, "by roofline") == 1);
+}
+
+TEST_CASE("a prefetch in the steady state costs the step nothing if the copy engine has time for it") {
+  auto scenario = profiled_scenario(even_profile(500, 2_us, 20_us, 1_us));
+  const auto without = step_of(scenario);
+  scenario.job.input.background_copy = 100_MB;  // 4 ms at 25 GB/s in a step of 20 ms
+  CHECK(step_of(scenario).value() == Approx(without.value()).epsilon(1e-3));
+}
+
+TEST_CASE("an input copy waits for the prefetch before it, and the step can be no faster than the copies") {
+  auto profile = even_profile(100, 2_us, 20_us);
+  auto copy = kernel_launch(ProfiledPhase::forward, 2_us, 40_us, KernelClass::copy_in);
+  copy.bytes = 1_MB;
+  profile.launches.insert(profile.launches.begin(), copy);
+  for (auto& gradient : profile.gradients) ++gradient.after;
+  auto scenario = profiled_scenario(profile);
+  scenario.job.input.background_copy = 500_MB;
+  // 501 MB at 25 GB/s; the kernels take 4 ms
+  CHECK(step_of(scenario).value() >= 501e6 / 25e9 * (1 - 1e-9));
+  CHECK(step_of(scenario).value() < 501e6 / 25e9 + 5e-3);
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "sim/engine/engine.hpp"
+#include "sim/lower/collectives.hpp"
+
+namespace gradway::test {
+
+/// How long a collective takes on an engine when nothing else happens.
+inline Seconds time_alone(const CollectiveLowering& lowering, CollectiveKind kind, Bytes size,
+                          const Platform& platform, const char* engine) {
+  const auto lowered = lowering.lower(kind, size);
+  OpGraph graph;
+  for (const auto& flow : lowered.flows) {
+    Op op;
+    op.kind = OpKind::flow;
+    op.latency = lowered.latency;
+    op.amount = flow.amount.value();
+    op.cap = flow.cap;
+    op.path = graph.add_path(flow.path);
+    graph.add(op);
+  }
+  return choose_engine(engine, graph).engine->run(platform, graph).makespan();
+}
+
+}  // namespace gradway::test
