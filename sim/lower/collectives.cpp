@@ -9,6 +9,8 @@
 
 #include "sim/base/contract.hpp"
 #include "sim/base/problem.hpp"
+#include "sim/cost/side_by_side.hpp"
+#include "sim/lower/alone_time.hpp"
 #include "sim/lower/rank_order.hpp"
 
 namespace gradway {
@@ -19,6 +21,17 @@ double nccl_nvlink_rate(int compute_capability) {
   if (compute_capability >= 100) return 40.1;
   if (compute_capability >= 90) return 20.6;
   return 20.0;
+}
+
+/// What NCCL takes a way over PCIe for: the nominal rate of 16 lanes, which what was measured lies a little
+/// above.
+/// @source NCCL 2.28.9, src/graph/topo.cc: width times lane, 12 GB/s for Gen3 x16 and doubled with each
+/// generation
+BytesPerSecond nccl_pcie_rate(BytesPerSecond measured) {
+  constexpr double closest = 1.2;
+  for (const auto nominal : {12_GBps, 24_GBps, 48_GBps, 96_GBps})
+    if (measured >= nominal && measured < nominal * closest) return nominal;
+  return measured;
 }
 
 /// Latency of `laps` times around the ring, less the hop that no chunk needs: a chunk starts behind the
@@ -52,7 +65,7 @@ CollectiveLowering::CollectiveLowering(const Scenario& scenario)
   if (communicator_.ranks == 1) return;
   make_rings();
   if (scenario.platform.collectives == CollectiveRules::ideal) {
-    basis_.push_back("collectives: ideal rings over the platform's links");
+    notes_.rests_on("collectives: ideal rings over the platform's links");
     return;
   }
   describe_communicator();
@@ -124,7 +137,7 @@ void CollectiveLowering::describe_communicator() {
       const BytesPerSecond nominal{links * nccl_nvlink_rate(gpu.compute_capability) * 1e9};
       communicator_.nvlink = communicator_.nvlink && hop.nvlink;
       communicator_.node_bandwidth =
-          std::min(communicator_.node_bandwidth, hop.nvlink ? nominal : hop.bandwidth);
+          std::min(communicator_.node_bandwidth, hop.nvlink ? nominal : nccl_pcie_rate(hop.bandwidth));
       communicator_.transport = std::max(communicator_.transport, hop.transport);
     }
     if (communicator_.nodes > 1) communicator_.net_bandwidth += leaving;
@@ -135,17 +148,20 @@ Transport CollectiveLowering::limiting_transport() const {
   return communicator_.nodes > 1 ? Transport::net : communicator_.transport;
 }
 
-const SideBySide* CollectiveLowering::side_by_side() const {
+const SideBySide* CollectiveLowering::side_by_side(const Footprint& kernel) const {
   if (communicator_.ranks == 1 || scenario_.platform.collectives == CollectiveRules::ideal) return nullptr;
-  const auto entry =
-      std::ranges::find_if(scenario_.calibration.side_by_side, [&](const SideBySide& measured) {
-        return measured.transport == limiting_transport() && measured.precision == scenario_.job.precision;
-      });
-  return entry == scenario_.calibration.side_by_side.end() ? nullptr : &*entry;
+  return measured_beside(scenario_.calibration.side_by_side, limiting_transport(), communicator_.ranks,
+                         kernel);
+}
+
+int CollectiveLowering::communicator_channels() const {
+  return choose(CollectiveKind::all_reduce, 256_MiB).channels;
 }
 
 void CollectiveLowering::find_calibration() {
   const auto transport = limiting_transport();
+  tables_.emplace(scenario_.calibration, transport, communicator_, settings_);
+  if (!tables_->empty()) return;
   const CollectiveSample* best = nullptr;
   const auto distance = [&](const CollectiveSample& sample) {
     return std::abs(sample.ranks - communicator_.ranks);
@@ -154,17 +170,7 @@ void CollectiveLowering::find_calibration() {
     if (sample.transport != transport) continue;
     if (!best || distance(sample) < distance(*best)) best = &sample;
   }
-  const auto shown = fmt::format("{} all-reduce", name_of(transport));
-  if (!best) {
-    basis_.push_back(fmt::format("{}: NCCL's nominal channel rates, nothing measured", shown));
-    if (transport != Transport::p2p || !communicator_.nvlink) {
-      warnings_.push_back(
-          fmt::format("the rate of {} collectives on this platform was never measured: NCCL's nominal "
-                      "rate is often too high",
-                      name_of(transport)));
-    }
-    return;
-  }
+  if (!best) return rest_on_nominal_rates();
   auto measured = communicator_;
   measured.ranks = best->ranks;
   const auto plan = choose_plan(best->kind, best->size, measured, NcclSettings{});
@@ -180,13 +186,37 @@ void CollectiveLowering::find_calibration() {
          "check its 'time' and 'size'; a large buffer tells the rate best"}};
   }
   calibrated_ = (best->size / (best->time - plan->latency)) / plan->algorithm_bandwidth;
-  basis_.push_back(fmt::format("{}: {} of {:.1f} MB on {} ranks in {:.3g} ms ({})", shown,
-                               name_of(best->kind), best->size.value() / 1e6, best->ranks,
-                               best->time.value() * 1e3, best->source));
+  notes_.rests_on(fmt::format("{} all-reduce: {} of {:.1f} MB on {} ranks in {:.3g} ms ({})",
+                              name_of(transport), name_of(best->kind), best->size.value() / 1e6, best->ranks,
+                              best->time.value() * 1e3, best->source));
   if (best->ranks != communicator_.ranks) {
-    warnings_.push_back(fmt::format("{} collectives were measured on {} ranks, not on {}", name_of(transport),
-                                    best->ranks, communicator_.ranks));
+    notes_.warn(fmt::format("{} collectives were measured on {} ranks, not on {}", name_of(transport),
+                            best->ranks, communicator_.ranks));
   }
+}
+
+void CollectiveLowering::rest_on_nominal_rates() const {
+  const auto transport = limiting_transport();
+  notes_.rests_on(
+      fmt::format("{} all-reduce: NCCL's nominal channel rates, nothing measured", name_of(transport)));
+  if (transport == Transport::p2p && communicator_.nvlink) return;
+  notes_.warn(
+      fmt::format("the rate of {} collectives on this platform was never measured: NCCL's nominal "
+                  "rate is often too high",
+                  name_of(transport)));
+}
+
+std::optional<Seconds> CollectiveLowering::table_time(CollectiveKind kind, Bytes size,
+                                                      const CollectivePlan& plan) const {
+  if (tables_->empty()) return std::nullopt;
+  const auto found = tables_->time(kind, size, plan);
+  if (!found) {
+    rest_on_nominal_rates();
+    return std::nullopt;
+  }
+  notes_.rests_on(found->use, {kind, limiting_transport(), communicator_.ranks, communicator_.nodes},
+                  scenario_.calibration);
+  return found->time;
 }
 
 CollectivePlan CollectiveLowering::choose(CollectiveKind kind, Bytes size) const {
@@ -220,6 +250,7 @@ LoweredCollective CollectiveLowering::lower(CollectiveKind kind, Bytes size) con
     lowered.flows.push_back({all_hops(way, ring ? hops_used(kind, way) : way.size()), factor * size,
                              factor * plan.algorithm_bandwidth.value()});
   }
+  if (const auto time = table_time(kind, size, plan)) take_time(lowered, *time, scenario_.platform);
   return lowered;
 }
 

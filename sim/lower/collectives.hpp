@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "sim/cost/collective_table.hpp"
 #include "sim/cost/nccl_model.hpp"
+#include "sim/lower/table_notes.hpp"
 #include "sim/lower/transport.hpp"
 #include "sim/plan/scenario.hpp"
 
@@ -28,9 +30,10 @@ struct LoweredCollective {
 
 /// Lays the collectives of one communicator (all ranks of the job) over the links of the platform.
 ///
-/// `nccl` platforms: transport hop by hop, channels, algorithm and protocol as NCCL chooses them; a measured
-/// collective of the calibration replaces the nominal rate of its transport. `ideal` platforms: a ring at the
-/// full rate of its links, one link latency a step.
+/// `nccl` platforms: transport hop by hop, channels, algorithm and protocol as NCCL chooses them. Where the
+/// calibration has tables of the transport, a collective alone takes just the table's time; else a single
+/// measured collective replaces the nominal rate of its transport. `ideal` platforms: a ring at the full rate
+/// of its links, one link latency a step.
 class CollectiveLowering {
  public:
   /// @throws ConfigError if two neighbours have no transport, if NCCL_ALGO and NCCL_PROTO leave nothing, or
@@ -43,18 +46,21 @@ class CollectiveLowering {
   CollectivePlan choose(CollectiveKind kind, Bytes size) const;
 
   const Communicator& communicator() const { return communicator_; }
-  /// What kernels of the job's precision and collectives of this communicator cost each other, if it was
-  /// measured.
-  const SideBySide* side_by_side() const;
-  /// What the rates rest on, for the report.
-  const std::vector<std::string>& basis() const { return basis_; }
-  const std::vector<std::string>& warnings() const { return warnings_; }
+  /// What such a kernel and collectives of this communicator cost each other, if it was measured.
+  const SideBySide* side_by_side(const Footprint& kernel) const;
+  /// Channels of a large all-reduce. @pre as for `choose`
+  int communicator_channels() const;
+  /// What the rates rest on, for the report: of what was lowered so far.
+  const std::vector<std::string>& basis() const { return notes_.basis(); }
+  const std::vector<std::string>& warnings() const { return notes_.warnings(); }
 
  private:
   void make_rings();
   const std::vector<std::vector<Hop>>& trees() const;
   void describe_communicator();
   void find_calibration();
+  void rest_on_nominal_rates() const;
+  std::optional<Seconds> table_time(CollectiveKind kind, Bytes size, const CollectivePlan& plan) const;
   Transport limiting_transport() const;
   Hop hop(std::size_t from_rank, std::size_t to_rank, std::size_t rail) const;
   LoweredCollective ideal(CollectiveKind kind, Bytes size) const;
@@ -67,9 +73,9 @@ class CollectiveLowering {
   /// much as all rings. Empty until then.
   mutable std::vector<std::vector<Hop>> trees_;
   Communicator communicator_;
-  double calibrated_ = 1;  ///< measured over nominal rate
-  std::vector<std::string> basis_;
-  std::vector<std::string> warnings_;
+  std::optional<CollectiveTables> tables_;  ///< of the calibration; empty on ideal platforms
+  double calibrated_ = 1;                   ///< measured over nominal rate, without tables
+  mutable CollectiveNotes notes_;           ///< what a lookup rests on is known when it is made
 };
 
 }  // namespace gradway

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/cost/collective_table.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "sim/base/contract.hpp"
+
+namespace gradway {
+namespace {
+
+bool is_told_how(const NcclSettings& settings) {
+  return !settings.algo.empty() || !settings.proto.empty();
+}
+
+bool has_channel_limits(const NcclSettings& settings) {
+  return settings.min_channels || settings.max_channels;
+}
+
+/// What a table says of a size beside its latency, in seconds a unit of the bus factor; the inverse of the
+/// bus bandwidth but for the size.
+Seconds time_a_pass(const CollectiveTable& table, Bytes size) {
+  const auto moving = std::max(Seconds{}, time_at(table, size) - table.latency);
+  return moving / bus_factor(table.kind, table.ranks);
+}
+
+/// @return 0 if either of the two is 0: so short that only latency shows
+Seconds between(Seconds low, Seconds high, double share_of_high) {
+  if (low == Seconds{} || high == Seconds{}) return Seconds{};
+  return Seconds{1 / ((1 - share_of_high) / low.value() + share_of_high / high.value())};
+}
+
+}  // namespace
+
+Seconds time_at(const CollectiveTable& table, Bytes size) {
+  const auto& points = table.points;
+  expects(!points.empty(), "a table has a point");
+  const auto above = std::ranges::lower_bound(points, size, {}, &SizedTime::size);
+  if (above == points.begin() || (above != points.end() && above->size == size)) return above->time;
+  const auto below = above - 1;
+  if (above == points.end()) return below->time * (size / below->size);
+  const auto share = (size - below->size) / (above->size - below->size);
+  return below->time + (above->time - below->time) * share;
+}
+
+CollectiveTables::CollectiveTables(const Calibration& calibration, Transport transport,
+                                   const Communicator& communicator, const NcclSettings& settings)
+    : communicator_{communicator}, settings_{settings} {
+  for (const auto& table : calibration.tables) {
+    if (table.transport == transport) tables_.push_back(&table);
+  }
+  std::ranges::stable_sort(tables_, {}, &CollectiveTable::ranks);
+}
+
+CollectiveTables::Family CollectiveTables::family(CollectiveKind kind, std::optional<Algorithm> algorithm,
+                                                  std::optional<Protocol> protocol) const {
+  Family found;
+  for (const auto* table : tables_) {
+    if (table->kind == kind && table->algorithm == algorithm && table->protocol == protocol)
+      found.push_back(table);
+  }
+  return found;
+}
+
+std::optional<TableTime> CollectiveTables::time(CollectiveKind kind, Bytes size,
+                                                const CollectivePlan& plan) const {
+  const bool told = is_told_how(settings_);
+  const bool is_free = !told || is_free_choice(kind, size, plan);
+  for (const auto measured : {kind, CollectiveKind::all_reduce}) {
+    const auto own = family(measured, plan.algorithm, plan.protocol);
+    const auto chosen = family(measured, {}, {});
+    const bool is_better = is_free && covers(chosen) && !covers(own);
+    const bool takes_own = !own.empty() && (told ? !is_better : chosen.empty());
+    const auto& tables = takes_own ? own : chosen;
+    if (tables.empty()) continue;
+    auto found = at_ranks(tables, kind, size, plan);
+    found.use.other_operation = measured != kind;
+    found.use.other_plan = (!takes_own && !is_free) || has_channel_limits(settings_);
+    if (found.use.other_plan) found.time = found.time * told_ratio(kind, size, plan, takes_own);
+    return found;
+  }
+  return std::nullopt;
+}
+
+bool CollectiveTables::covers(const Family& family) const {
+  return !family.empty() && family.front()->ranks <= communicator_.ranks &&
+         family.back()->ranks >= communicator_.ranks;
+}
+
+TableTime CollectiveTables::at_ranks(const Family& family, CollectiveKind kind, Bytes size,
+                                     const CollectivePlan& plan) const {
+  const auto ranks = communicator_.ranks;
+  const auto upper = std::ranges::lower_bound(family, ranks, {}, &CollectiveTable::ranks);
+  const bool is_inner = upper != family.begin() && upper != family.end();
+  const auto& table = upper == family.end() ? *family.back() : **upper;
+  TableTime found;
+  found.use.table = &table;
+  found.use.beyond_sizes = size > table.points.back().size;
+  if (table.ranks == ranks && table.kind == kind) {
+    found.time = time_at(table, size);
+    return found;
+  }
+  auto latency = table.latency;
+  auto pass = time_a_pass(table, size);
+  if (table.ranks != ranks && is_inner) {
+    const auto& lower = **(upper - 1);
+    const auto share = static_cast<double>(ranks - lower.ranks) / (table.ranks - lower.ranks);
+    latency = lower.latency + (table.latency - lower.latency) * share;
+    pass = between(time_a_pass(lower, size), pass, share);
+    found.use.table = &lower;
+    found.use.upper = &table;
+    found.use.beyond_sizes = found.use.beyond_sizes || size > lower.points.back().size;
+  } else if (table.ranks != ranks) {
+    latency += more_steps(kind, size, plan, table.ranks);
+    found.use.other_ranks = true;
+  }
+  found.time = latency + pass * bus_factor(kind, ranks);
+  return found;
+}
+
+bool CollectiveTables::is_free_choice(CollectiveKind kind, Bytes size, const CollectivePlan& plan) const {
+  const auto free = choose_plan(kind, size, communicator_, NcclSettings{});
+  return free && free->algorithm == plan.algorithm && free->protocol == plan.protocol;
+}
+
+Seconds CollectiveTables::more_steps(CollectiveKind kind, Bytes size, const CollectivePlan& plan,
+                                     int measured_ranks) const {
+  auto measured = communicator_;
+  measured.ranks = measured_ranks;
+  measured.nodes = std::min(measured.nodes, measured_ranks);
+  for (const auto& candidate : candidate_plans(kind, size, measured, NcclSettings{})) {
+    if (candidate.algorithm == plan.algorithm && candidate.protocol == plan.protocol)
+      return std::max(Seconds{}, plan.latency - candidate.latency);
+  }
+  return Seconds{};
+}
+
+double CollectiveTables::told_ratio(CollectiveKind kind, Bytes size, const CollectivePlan& plan,
+                                    bool same_plan) const {
+  auto reference = Seconds::infinite();
+  for (const auto& candidate : candidate_plans(kind, size, communicator_, NcclSettings{})) {
+    const bool is_plan = candidate.algorithm == plan.algorithm && candidate.protocol == plan.protocol;
+    if (is_plan || !same_plan) reference = std::min(reference, candidate.estimate(size));
+  }
+  expects(reference < Seconds::infinite(), "NCCL has every plan that it chose");
+  return plan.estimate(size) / reference;
+}
+
+}  // namespace gradway

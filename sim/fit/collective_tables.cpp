@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/fit/collective_tables.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "sim/cost/collective_table.hpp"
+#include "sim/fit/monotone.hpp"
+#include "sim/fit/outliers.hpp"
+
+namespace gradway {
+namespace {
+
+std::optional<FitError> summary(std::vector<double> errors) {
+  if (errors.empty()) return std::nullopt;
+  std::ranges::sort(errors);
+  return FitError{errors[errors.size() / 2], errors.back()};
+}
+
+double error(const CollectiveTable& table, const SizedTime& sample) {
+  return std::abs(time_at(table, sample.size) / sample.time - 1);
+}
+
+std::optional<FitError> residual(const CollectiveTable& table, const std::vector<SizedTime>& samples) {
+  std::vector<double> errors;
+  for (const auto& sample : samples) errors.push_back(error(table, sample));
+  return summary(std::move(errors));
+}
+
+/// Each inner sample against a table that was made without it.
+std::optional<FitError> interpolation(const std::vector<SizedTime>& kept) {
+  std::vector<double> errors;
+  for (std::size_t i = 1; i + 1 < kept.size(); ++i) {
+    auto others = kept;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    CollectiveTable without;
+    without.points = monotone(std::move(others));
+    errors.push_back(error(without, kept[i]));
+  }
+  return summary(std::move(errors));
+}
+
+void fit_times(CollectiveTable& table, const std::vector<SizedTime>& samples) {
+  auto sifted = sift(merged_by_size(samples));
+  const auto is_outlier = [&](const SizedTime& sample) {
+    return std::ranges::find(sifted.outliers, sample.size, &SizedTime::size) != sifted.outliers.end();
+  };
+  auto believed = samples;
+  std::erase_if(believed, is_outlier);
+  table.samples = static_cast<int>(samples.size());
+  table.points = monotone(sifted.kept);
+  table.interpolation = interpolation(sifted.kept);
+  table.outliers = std::move(sifted.outliers);
+  table.latency = table.points.front().time;
+  table.bandwidth = table.points.back().size / table.points.back().time;
+  table.residual = residual(table, believed);
+  if (!table.outliers.empty()) table.residual_with_outliers = residual(table, samples);
+}
+
+}  // namespace
+
+std::vector<CollectiveTable> fit_collectives(const std::vector<CollectiveRow>& rows) {
+  using Key = std::tuple<Transport, CollectiveKind, std::optional<Algorithm>, std::optional<Protocol>, int>;
+  std::map<Key, std::vector<SizedTime>> groups;
+  for (const auto& row : rows) {
+    groups[Key{row.transport, row.kind, row.algorithm, row.protocol, row.ranks}].push_back(
+        {row.size, row.time});
+  }
+  std::vector<CollectiveTable> tables;
+  for (const auto& [key, samples] : groups) {
+    auto& table = tables.emplace_back();
+    std::tie(table.transport, table.kind, table.algorithm, table.protocol, table.ranks) = key;
+    fit_times(table, samples);
+  }
+  return tables;
+}
+
+}  // namespace gradway

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "sim/fit/contention.hpp"
+#include "sim/fit/samples.hpp"
+
+namespace gradway {
+
+/// What a calibration says about itself.
+struct CalibrationTitle {
+  std::string source;
+  std::string date;  ///< of the measurement, year-month-day
+};
+
+/// Everything the samples tell of their node. @throws ConfigError if that is nothing
+/// @param node without it, what kernels and collectives cost each other is fitted as plain factors
+Calibration fit(const Samples& samples, const CalibrationTitle& title, const NodeFacts& node = {});
+
+}  // namespace gradway

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/fit/json_places.hpp"
+
+#include <algorithm>
+
+namespace gradway {
+namespace {
+
+constexpr std::size_t longest_picture = 300;  // longer lines are not shown under a message
+constexpr std::string_view blanks = " \t\r\n";
+
+/// Offset behind the text in quotes that begins at `at`.
+std::size_t behind_quotes(std::string_view text, std::size_t at) {
+  for (++at; at < text.size() && text[at] != '"'; ++at) {
+    if (text[at] == '\\') ++at;
+  }
+  return std::min(at + 1, text.size());
+}
+
+/// Offset behind the value that begins at `at`, whatever it holds.
+std::size_t behind_value(std::string_view text, std::size_t at) {
+  int depth = 0;
+  while (at < text.size()) {
+    const auto c = text[at];
+    if (depth == 0 && (c == ',' || c == ']' || c == '}')) return at;
+    if (c == '"') {
+      at = behind_quotes(text, at);
+      continue;
+    }
+    depth += c == '[' || c == '{' ? 1 : 0;
+    depth -= c == ']' || c == '}' ? 1 : 0;
+    ++at;
+  }
+  return at;
+}
+
+std::size_t behind_blanks(std::string_view text, std::size_t at) {
+  return std::min(text.find_first_not_of(blanks, at), text.size());
+}
+
+/// Behind the value that ends at `at` and the ',' after it.
+std::size_t next_value(std::string_view text, std::size_t at) {
+  at = behind_value(text, at);
+  return behind_blanks(text, std::min(at + 1, text.size()));
+}
+
+std::size_t row_offset(std::string_view text, std::size_t index) {
+  auto at = behind_blanks(text, std::min(text.find('[') + 1, text.size()));
+  while (index-- > 0) at = next_value(text, at);
+  return at;
+}
+
+}  // namespace
+
+Where JsonPlaces::whole() const {
+  Where where;
+  where.file = file_;
+  return where;
+}
+
+Where JsonPlaces::at(std::size_t offset, std::size_t length) const {
+  const auto before = text_.substr(0, std::min(offset, text_.size()));
+  const auto start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
+  const auto line = text_.substr(start, std::min(text_.find('\n', start), text_.size()) - start);
+  return Where{.file = file_,
+               .line = 1 + static_cast<int>(std::ranges::count(before, '\n')),
+               .column = 1 + static_cast<int>(before.size() - start),
+               .length = static_cast<int>(length),
+               .text = line.size() > longest_picture ? std::string{} : std::string{line}};
+}
+
+Where JsonPlaces::row(std::size_t index) const {
+  return at(row_offset(text_, index), 1);
+}
+
+Where JsonPlaces::value(std::size_t index, std::string_view key) const {
+  const auto row = row_offset(text_, index);
+  for (auto name = behind_blanks(text_, row + 1); name < text_.size() && text_[name] == '"';) {
+    const auto end = behind_quotes(text_, name);
+    const auto colon = text_.find(':', end);
+    if (colon == std::string_view::npos) break;
+    const auto value = behind_blanks(text_, colon + 1);
+    if (text_.substr(name + 1, end - name - 2) == key) {
+      const auto whole = text_.substr(value, behind_value(text_, value) - value);
+      return at(value, whole.find_last_not_of(blanks) + 1);
+    }
+    name = next_value(text_, value);
+  }
+  return at(row, 1);
+}
+
+}  // namespace gradway

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/fit/json_row.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "sim/base/nearest.hpp"
+
+namespace gradway {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr double largest_amount = 9e15;  // bytes; beyond, a double loses single ones
+constexpr Seconds shortest_time{1e-9};   // no clock of a probe tells less
+constexpr Seconds longest_time{1e8};
+constexpr BytesPerSecond largest_rate{1e16};  // a thousand times the memory of the fastest GPU of today
+
+/// "'x'", or what it is if it is long.
+std::string shown(const Json& value) {
+  if (value.is_array()) return "a list";
+  if (value.is_object()) return "a map of keys and values";
+  return fmt::format("'{}'", value.is_string() ? value.get<std::string>() : value.dump());
+}
+
+}  // namespace
+
+JsonRow::JsonRow(const Json& row, std::size_t index, const JsonPlaces& places)
+    : row_{row}, index_{index}, places_{places} {
+  if (!row.is_object()) {
+    fail(fmt::format("row {} must be a map of keys and values, not {}", index + 1, shown(row)),
+         "a file of samples is a list of rows such as {\"op\": \"all_reduce\", ...}");
+  }
+}
+
+void JsonRow::fail(const char* key, std::string what, std::string hint) const {
+  throw ConfigError{Problem{places_.value(index_, key), std::move(what), {}, std::move(hint)}};
+}
+
+void JsonRow::fail(std::string what, std::string hint) const {
+  throw ConfigError{Problem{places_.row(index_), std::move(what), {}, std::move(hint)}};
+}
+
+const Json& JsonRow::value(const char* key) const {
+  const auto found = row_.find(key);
+  if (found == row_.end()) fail(fmt::format("row {} has no key '{}'", index_ + 1, key), "");
+  return *found;
+}
+
+const std::string& JsonRow::text(const char* key) const {
+  const auto& found = value(key);
+  if (!found.is_string()) fail(key, fmt::format("'{}' must be a text, not {}", key, shown(found)), "");
+  return found.get_ref<const std::string&>();
+}
+
+bool JsonRow::boolean(const char* key) const {
+  const auto& found = value(key);
+  if (!found.is_boolean())
+    fail(key, fmt::format("'{}' must be true or false, not {}", key, shown(found)), "");
+  return found.get<bool>();
+}
+
+double JsonRow::number(const char* key, const Json& found, std::string_view thing) const {
+  if (!found.is_number() || !std::isfinite(found.get<double>()))
+    fail(key, fmt::format("'{}' must be {}, not {}", key, thing, shown(found)), "");
+  return found.get<double>();
+}
+
+int JsonRow::whole(const char* key, int least, int most) const {
+  const auto& found = value(key);
+  const auto read = number(key, found, "a whole number");
+  if (read != std::floor(read) || read < least || read > most) {
+    fail(key,
+         fmt::format("'{}' must be a whole number from {} to {}, not {}", key, least, most, shown(found)),
+         "");
+  }
+  return static_cast<int>(read);
+}
+
+double JsonRow::count(const char* key) const {
+  const auto& found = value(key);
+  const auto read = number(key, found, "a whole number");
+  if (read != std::floor(read) || read < 1 || read > largest_amount)
+    fail(key, fmt::format("'{}' must be a whole number above zero, not {}", key, shown(found)), "");
+  return read;
+}
+
+Bytes JsonRow::bytes(const char* key) const {
+  return Bytes{count(key)};
+}
+
+Seconds JsonRow::seconds(const char* key, const Json& found) const {
+  const Seconds read{number(key, found, "a time in seconds")};
+  if (read < shortest_time || read > longest_time) {
+    fail(key,
+         fmt::format("a time must be from {} to {} s, got {}", shortest_time.value(), longest_time.value(),
+                     shown(found)),
+         "leave out the rows of probes that failed");
+  }
+  return read;
+}
+
+SizedTime JsonRow::sized_time() const {
+  const SizedTime read{bytes("bytes"), time("seconds")};
+  if (read.size / read.time > largest_rate) {
+    fail("seconds", fmt::format("{} bytes in {} s cannot be", read.size.value(), read.time.value()),
+         "leave out the rows of probes that failed");
+  }
+  return read;
+}
+
+Seconds JsonRow::time(const char* key) const {
+  return seconds(key, value(key));
+}
+
+std::vector<Seconds> JsonRow::times(const char* key) const {
+  const auto& found = value(key);
+  if (!found.is_array() || found.empty())
+    fail(key, fmt::format("'{}' must be a list of times in seconds, not {}", key, shown(found)), "");
+  std::vector<Seconds> all;
+  for (const auto& one : found) all.push_back(seconds(key, one));
+  return all;
+}
+
+std::size_t JsonRow::one_of(const char* key, std::string_view thing,
+                            std::span<const std::string_view> words) const {
+  const auto& word = text(key);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == word) return i;
+  }
+  fail(key, fmt::format("'{}' is not {}", word, thing),
+       suggestion(word, std::vector<std::string>(words.begin(), words.end())));
+}
+
+}  // namespace gradway

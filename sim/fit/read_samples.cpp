@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/fit/read_samples.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/base/digest.hpp"
+#include "sim/fit/sample_rows.hpp"
+
+namespace gradway {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t most_problems = 50;  // of a file
+constexpr std::string_view list_hint = "a file of samples is one list of rows: [ {...}, {...} ]";
+
+[[noreturn]] void refuse(Where where, std::string what, std::string hint) {
+  throw ConfigError{Problem{std::move(where), std::move(what), {}, std::move(hint)}};
+}
+
+Json parse(const SampleFile& file, const JsonPlaces& places) {
+  const std::string_view text = file.content;
+  const auto first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos) refuse(places.whole(), "the file is empty", std::string{list_hint});
+  try {
+    return Json::parse(text);
+  } catch (const Json::parse_error& error) {
+    const auto offset = error.byte == 0 ? 0 : error.byte - 1;
+    const auto c = offset < text.size() ? text[offset] : ' ';
+    const bool is_no_number = c == 'N' || c == 'I' || c == 'a';  // NaN, Infinity, nan
+    if (text[first] == '{') refuse(places.at(first, 1), "this is not a list of rows", std::string{list_hint});
+    refuse(places.at(offset, 1), "this is not JSON: it cannot go on like this here",
+           is_no_number ? "NaN and Infinity are no JSON: leave out the rows of probes that failed"
+                        : "has the file been cut off, or edited by hand?");
+  } catch (const Json::exception&) {  // the only other one: a number beyond a double
+    refuse(places.whole(), "a number in the file is too large for any measurement",
+           "leave out the rows of probes that failed");
+  }
+}
+
+void add_file(const SampleFile& file, Samples& samples, std::vector<Problem>& problems) {
+  const JsonPlaces places{file.name, file.content};
+  const auto rows = parse(file, places);
+  if (!rows.is_array()) {
+    refuse(places.at(file.content.find_first_not_of(" \t\r\n"), 1), "this is not a list of rows",
+           std::string{list_hint});
+  }
+  if (rows.empty()) refuse(places.whole(), "the list has no rows", std::string{list_hint});
+  const auto before = problems.size();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (problems.size() - before == most_problems) {
+      problems.push_back(
+          {places.whole(), fmt::format("only the first {} wrong rows are shown", most_problems), {}, ""});
+      return;
+    }
+    try {
+      add_sample_row(JsonRow{rows[i], i, places}, samples);
+    } catch (const ConfigError& error) {
+      problems.insert(problems.end(), error.problems().begin(), error.problems().end());
+    }
+  }
+}
+
+std::string without_folder(const std::string& name) {
+  return name.substr(name.find_last_of('/') + 1);
+}
+
+}  // namespace
+
+Samples read_samples(const std::vector<SampleFile>& files) {
+  Samples samples;
+  std::vector<Problem> problems;
+  Digest digest;
+  for (const auto& file : files) {
+    const auto& first = *std::ranges::find(files, file.content, &SampleFile::content);
+    if (&first != &file) {
+      problems.push_back({JsonPlaces{file.name, ""}.whole(),
+                          fmt::format("the file holds just what '{}' holds", first.name),
+                          {},
+                          "give each file once: no sample counts twice"});
+      continue;
+    }
+    digest.add(file.content);
+    samples.origin.files.push_back(without_folder(file.name));
+    try {
+      add_file(file, samples, problems);
+    } catch (const ConfigError& error) {
+      problems.insert(problems.end(), error.problems().begin(), error.problems().end());
+    }
+  }
+  if (!problems.empty()) throw ConfigError{problems};
+  samples.origin.digest = digest.hex();
+  return samples;
+}
+
+}  // namespace gradway

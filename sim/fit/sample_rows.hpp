@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sim/fit/json_row.hpp"
+#include "sim/fit/samples.hpp"
+
+namespace gradway {
+
+/// Adds one row to the samples. @throws ConfigError if it is no row of a probe
+void add_sample_row(const JsonRow& row, Samples& samples);
+
+}  // namespace gradway

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/lower/alone_time.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace gradway {
+namespace {
+
+// So that something is left for the flows, which links and neighbours can slow.
+constexpr double largest_share_of_latency = 0.9;
+
+/// Rate that each of several equal flows gets when nothing else uses the links: max-min shares are equal
+/// where all meet, and the most used resource decides for the slowest.
+BytesPerSecond rate_alone(const std::vector<CollectiveFlow>& flows, const Platform& platform) {
+  std::map<ResourceId, int> uses;
+  for (const auto& flow : flows) {
+    for (const auto resource : flow.path) ++uses[resource];
+  }
+  auto rate = BytesPerSecond::infinite();
+  for (const auto& [resource, times] : uses) {
+    rate = std::min(rate, BytesPerSecond{platform.resources[resource.index()].capacity / times});
+  }
+  return rate;
+}
+
+}  // namespace
+
+void take_time(LoweredCollective& lowered, Seconds time, const Platform& platform) {
+  lowered.latency = std::min(lowered.latency, time * largest_share_of_latency);
+  const auto moving = time - lowered.latency;
+  const auto most = rate_alone(lowered.flows, platform) * moving;
+  for (auto& flow : lowered.flows) {
+    flow.amount = std::min(flow.amount, most);
+    flow.cap = (flow.amount / moving).value();
+  }
+}
+
+}  // namespace gradway

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sim/lower/collectives.hpp"
+
+namespace gradway {
+
+/// Makes a collective take a measured time when nothing else uses its links: the measured rate becomes the
+/// cap of its flows. The latency stays unless it is nearly all of that time. Where the links could not carry
+/// all bytes so fast, fewer are carried: the rest never reached them (buffers of some MB in host memory are
+/// served from the caches of the CPU).
+/// @pre the flows are equal in amount
+void take_time(LoweredCollective& lowered, Seconds time, const Platform& platform);
+
+}  // namespace gradway

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include "tests/cli/program.hpp"
+
+using namespace gradway::testing;
+using Catch::Matchers::Contains;
+
+namespace {
+
+const std::string samples = GRADWAY_SOURCE_DIR "/calibration/results/h200-4x/samples/";
+
+constexpr const char* three_rows = R"([
+  {"op": "all_reduce", "bytes": 1024, "seconds": 20e-6, "world": 4, "tag": "p2p"},
+  {"op": "all_reduce", "bytes": 1048576, "seconds": 30e-6, "world": 4, "tag": "p2p"},
+  {"op": "all_to_all", "bytes": 1048576, "seconds": 30e-6, "world": 4, "tag": "p2p"}
+])";
+
+std::vector<std::string> fit_of(const std::string& file, const std::vector<std::string>& more = {}) {
+  std::vector<std::string> arguments{"calibrate", "fit", file, "-o", "out.yaml", "--date", "2026-11-21"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+}  // namespace
+
+TEST_CASE("samples become a calibration that a platform can name and a person can read", "[cli][calibrate]") {
+  const TemporaryFolder folder;
+  const auto out = (folder.path() / "calibration/results/mine/calibration.yaml").string();
+  const auto fitted =
+      run_gradway({"calibrate", "fit", samples + "collectives.json", samples + "copies.json", "-o", out,
+                   "--date", "2026-11-21", "--source", "four \"H200\"", "--platform", "h200-4x"});
+  CHECK(fitted.status == 0);
+  CHECK_THAT(fitted.errors, Contains("understood, but of no use yet: all_to_all (18 rows)"));
+  CHECK_THAT(fitted.output, Contains("P2P all-reduce") && Contains("outlier of") && Contains("host_memory"));
+
+  const auto shown = run_gradway({"show", "calibration", "mine"}, {.gradway_path = folder.path()});
+  CHECK(shown.status == 0);
+  CHECK(shown.errors.empty());
+  CHECK_THAT(shown.output, Contains("four \"H200\"") && Contains("ring LL128"));
+
+  folder.write("platforms/my-node.yaml", "schema: 1\nsource: mine\nbased_on: h200-4x\ncalibration: mine\n");
+  folder.write("job.yaml",
+               "schema: 1\nmodel: vit_l_32\nplatform: my-node\njob: { gpus: 4, batch_per_gpu: 32 }\n"
+               "nccl: { NCCL_P2P_DISABLE: 1, NCCL_SHM_DISABLE: 1 }\n");
+  const auto run = run_gradway({"run", "job.yaml"}, {.folder = folder.path(), .gradway_path = folder.path()});
+  CHECK(run.status == 0);
+  CHECK_THAT(run.output, Contains("NET all-reduce: calibration mine of 2026-11-21, 4 ranks"));
+}
+
+TEST_CASE("every figure of a shipped calibration can be shown", "[cli][calibrate]") {
+  const auto shown = run_gradway({"show", "calibration", "h200-4x"});
+  CHECK(shown.status == 0);
+  CHECK_THAT(shown.output, Contains("NET all-reduce") && Contains("98.05 us") && Contains("beside"));
+  const auto single = run_gradway({"show", "calibration", "aws-g6e.48xlarge"});
+  CHECK(single.status == 0);
+  CHECK_THAT(single.output, Contains("SHM all-reduce of 1.226 GB on 8 ranks in 587 ms"));
+  CHECK_THAT(run_gradway({"show", "calibration", "h200"}).errors, Contains("did you mean 'h200-4x'?"));
+}
+
+TEST_CASE("a calibration is not overwritten unless that is asked for", "[cli][calibrate]") {
+  const TemporaryFolder folder;
+  folder.write("s.json", three_rows);
+  folder.write("out.yaml", "mine\n");
+
+  const auto refused = run_gradway(fit_of("s.json"), {.folder = folder.path()});
+  CHECK(refused.status == 2);
+  CHECK(refused.output.empty());
+  CHECK(refused.errors ==
+        "error: 'out.yaml' is there already\n  hint: give another name, or --force to replace it\n");
+  CHECK(content_of(folder.path() / "out.yaml") == "mine\n");
+
+  CHECK(run_gradway(fit_of("s.json", {"--force"}), {.folder = folder.path()}).status == 0);
+  const auto first = content_of(folder.path() / "out.yaml");
+  CHECK_THAT(first, Contains("source: \"gradway calibrate fit of s.json\"\ndate: 2026-11-21\n"));
+  CHECK(run_gradway(fit_of("s.json", {"--force"}), {.folder = folder.path()}).status == 0);
+  CHECK(content_of(folder.path() / "out.yaml") == first);
+}
+
+TEST_CASE("wrong samples or arguments leave nothing behind", "[cli][calibrate]") {
+  const TemporaryFolder folder;
+  folder.write("s.json", three_rows);
+  folder.write("bad.json",
+               "[{\"op\": \"all_reduce\", \"tag\": \"p2p\", \"world\": 4, \"bytes\": 8, \"seconds\": -1}]");
+  using Row = std::pair<std::vector<std::string>, std::string>;
+  const auto [arguments, errors] = GENERATE(values<Row>({
+      {fit_of("bad.json"),
+       "bad.json:1:72: error: a time must be from 1e-09 to 100000000 s, got '-1'\n"
+       "    1 | [{\"op\": \"all_reduce\", \"tag\": \"p2p\", \"world\": 4, \"bytes\": 8, \"seconds\": -1}]\n"
+       "      |                                                                        ^~\n"
+       "  hint: leave out the rows of probes that failed\n"},
+      {fit_of("none.json"),
+       "error: 'none.json' cannot be read\n  hint: give files of samples: JSON lists of rows\n"},
+      {fit_of("."), "error: '.' cannot be read\n  hint: give files of samples: JSON lists of rows\n"},
+      {{"calibrate", "fit", "s.json", "-o", "out.yaml"},
+       "error: 'gradway calibrate' needs --date YYYY-MM-DD\n"
+       "  hint: the day of the measurement (see 'gradway calibrate --help')\n"},
+      {{"calibrate", "fit", "s.json", "--date", "2026-11-21"},
+       "error: 'gradway calibrate' needs --out FILE\n"
+       "  hint: the calibration to write (see 'gradway calibrate --help')\n"},
+      {{"calibrate", "fit", "s.json", "-o", "out.yaml", "--date", "21.11.2026"},
+       "error: '--date 21.11.2026': '21.11.2026' is not a date\n"
+       "  hint: write year-month-day, for example 2026-01-24\n"},
+      {{"calibrate", "fti", "s.json", "-o", "out.yaml", "--date", "2026-11-21"},
+       "error: 'gradway calibrate' has no action 'fti'\n  hint: did you mean 'fit'?\n"},
+      {{"calibrate", "fit", "s.json", "-o", ".", "--date", "2026-11-21"},
+       "error: '--out .' is a folder\n  hint: write '--out ./calibration.yaml'\n"},
+  }));
+  CAPTURE(arguments);
+
+  const auto outcome = run_gradway(arguments, {.folder = folder.path()});
+
+  CHECK(outcome.status == 2);
+  CHECK(outcome.output.empty());
+  CHECK(outcome.errors == errors);
+  CHECK_FALSE(std::filesystem::exists(folder.path() / "out.yaml"));
+  std::size_t files = 0;
+  for (const auto& file : std::filesystem::directory_iterator{folder.path()}) files += file.is_regular_file();
+  CHECK(files == 2);
+}

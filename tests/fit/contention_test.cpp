@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include "sim/fit/contention.hpp"
+
+using namespace gradway;
+
+namespace {
+
+ContentionRow row(bool together, Seconds kernel, Seconds collective) {
+  return {.transport = Transport::p2p,
+          .ranks = 4,
+          .precision = Precision::fp32,
+          .side = 4096,
+          .together = together,
+          .kernel_time = kernel,
+          .kernels = 16,
+          .collective_time = collective,
+          .collectives = 20,
+          .size = 256_MiB};
+}
+
+/// The rows that an experiment by the law would give.
+std::vector<ContentionRow> made(double kernel_slowdown, double collective_slowdown, bool held) {
+  const SideBySideTrial trial{2_ms, 16, 5_ms, 20};
+  const auto ends = side_by_side_ends(trial, kernel_slowdown, collective_slowdown, held);
+  return {row(false, 2_ms, 5_ms), row(true, ends.kernels / 16, ends.collectives / 20)};
+}
+
+}  // namespace
+
+TEST_CASE("two rows side by side end by the law: slowed while both run, held back while a kernel runs") {
+  // Kernels of 10 ms take 12 beside a collective, which needs 4 alone and 8 beside them. Held: the second
+  // collective waits for the first kernel's end.
+  const SideBySideTrial trial{10_ms, 2, 4_ms, 2};
+  const auto ends = side_by_side_ends(trial, 1.2, 2, true);
+  // First kernel: 8 ms beside (6.667 done), 3.333 alone: 11.333. Second the same.
+  CHECK(ends.kernels.value() == Approx(2 * (8 + 10 - 8 / 1.2) * 1e-3));
+  CHECK(ends.collectives.value() == Approx((8 + 10 - 8 / 1.2 + 8) * 1e-3));
+  // Not held: they follow each other; 16 ms of collectives beside kernels.
+  const auto free = side_by_side_ends(trial, 1.2, 2, false);
+  CHECK(free.collectives.value() == Approx(16e-3));
+  CHECK(free.kernels.value() == Approx((16 + 20 - 16 / 1.2) * 1e-3));
+}
+
+TEST_CASE("what is left of either row when the other has ended takes its own time") {
+  const auto ends = side_by_side_ends({1_ms, 1, 10_ms, 3}, 2, 2, false);
+  CHECK(ends.kernels.value() == Approx(2e-3));
+  CHECK(ends.collectives.value() == Approx((2 + 30 - 1) * 1e-3));
+}
+
+TEST_CASE("the fit finds the slow-downs that made the rows") {
+  const auto fitted = fit_contention(made(1.3, 1.2, false), {});
+  REQUIRE(fitted.size() == 1);
+  CHECK(fitted[0].kernel_slowdown == Approx(1.3));
+  CHECK(fitted[0].collective_slowdown == Approx(1.2));
+  CHECK(fitted[0].channels == 0);
+}
+
+TEST_CASE("what the taken multiprocessors explain is not counted twice") {
+  const NodeFacts node{132, {{{Transport::p2p, 4}, 24}}};
+  const auto fitted = fit_contention(made(1.1 * 132 / 108, 1.2, true), node);
+  REQUIRE(fitted.size() == 1);
+  CHECK(fitted[0].kernel_slowdown == Approx(1.1));
+  CHECK(fitted[0].collective_slowdown == Approx(1.2));
+  CHECK(fitted[0].channels == 24);
+}
+
+TEST_CASE("rows together without their rows alone are left out") {
+  CHECK(fit_contention({row(true, 3_ms, 6_ms)}, {}).empty());
+}

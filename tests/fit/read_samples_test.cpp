@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include "tests/fit/samples.hpp"
+#include "tests/support/config_files.hpp"
+
+using namespace gradway;
+using namespace gradway::test;
+
+namespace {
+
+std::string message(const std::string& content) {
+  return message_of([&] { return read_samples({{"samples.json", content}}); });
+}
+
+constexpr const char* good_row =
+    R"({"op": "all_reduce", "bytes": 1024, "seconds": 1e-5, "world": 4, "tag": "p2p"})";
+
+}  // namespace
+
+TEST_CASE("each row of a probe becomes what its keys say", "[fit]") {
+  const auto samples = read_samples({{"folder/a.json", R"([
+    {"op": "all_reduce", "bytes": 1024, "seconds": 1e-5, "world": 4, "tag": "p2p", "algbw_gbps": 1},
+    {"op": "broadcast", "bytes": 2048, "seconds": 2e-5, "world": 2, "tag": "p2p-Tree-LL128"},
+    {"op": "all_to_all", "bytes": 2048, "seconds": 2e-5, "world": 2, "tag": "net"},
+    {"op": "contention", "gemm": "bf16_8192", "together": true, "gemm_seconds": 0.001, "gemm_reps": 24,
+     "allreduce_seconds": 0.002, "allreduce_reps": 20, "bytes": 268435456, "world": 4, "tag": "shm"}])"},
+                                     {"b.json", R"([
+    {"kind": "h2d_pinned", "gpus": [0], "bytes": 4096, "seconds": 3e-6},
+    {"kind": "d2d_same", "gpus": [0], "bytes": 4096, "seconds": 3e-6},
+    {"kind": "pattern", "name": "h2d+d2h_x2", "bytes": 4096, "seconds": [1e-6, 2e-6, 3e-6, 4e-6], "wall": 5e-6},
+    {"kind": "gemm", "dtype": "tf32", "m": 1, "n": 2, "k": 3, "seconds": 1e-6},
+    {"kind": "memory", "op": "cast_bf16_fp32", "bytes": 6, "seconds": 1e-6},
+    {"kind": "launch", "seconds": 5e-6},
+    {"kind": "optimizer", "op": "sgd", "params": 10, "seconds": 1e-6}])"}});
+
+  REQUIRE(samples.collectives.size() == 2);
+  CHECK(samples.collectives[0].kind == CollectiveKind::all_reduce);
+  CHECK(samples.collectives[0].ranks == 4);
+  CHECK(samples.collectives[0].size == 1_KiB);
+  CHECK(samples.collectives[0].time == 10_us);
+  CHECK_FALSE(samples.collectives[0].algorithm);
+  CHECK(samples.collectives[1].kind == CollectiveKind::broadcast);
+  CHECK(samples.collectives[1].algorithm == Algorithm::tree);
+  CHECK(samples.collectives[1].protocol == Protocol::ll128);
+  REQUIRE(samples.contention.size() == 1);
+  CHECK(samples.contention[0].transport == Transport::shm);
+  CHECK(samples.contention[0].precision == Precision::bf16);
+  CHECK(samples.contention[0].side == 8192);
+  CHECK(samples.contention[0].together);
+  CHECK(samples.contention[0].kernels == 24);
+  CHECK(samples.contention[0].collective_time == 2_ms);
+  REQUIRE(samples.copies.size() == 1);
+  CHECK(samples.copies[0].role == LinkRole::to_gpu);
+  REQUIRE(samples.patterns.size() == 1);
+  CHECK(samples.patterns[0].both_ways == 2);
+  CHECK(samples.patterns[0].times.size() == 4);
+  REQUIRE(samples.matrix.size() == 1);
+  CHECK(samples.matrix[0].work().value() == 12);
+  REQUIRE(samples.memory.size() == 1);
+  CHECK(samples.memory[0].widens);
+  CHECK(samples.launches == std::vector{5_us});
+  CHECK(samples.unused == std::map<std::string, int>{{"all_to_all", 1}, {"d2d_same", 1}, {"optimizer", 1}});
+  CHECK(samples.origin.files == std::vector<std::string>{"a.json", "b.json"});
+  CHECK(samples.origin.digest.size() == 16);
+}
+
+TEST_CASE("the shipped samples are understood to the last row", "[fit]") {
+  const auto samples = shipped_samples();
+  CHECK(samples.collectives.size() == 244 - 18 - 12);
+  CHECK(samples.contention.size() == 12);
+  CHECK(samples.copies.size() == 7 * 4);
+  CHECK(samples.patterns.size() == 11);
+  CHECK(samples.matrix.size() == 54);
+  CHECK(samples.memory.size() == 30);
+}
+
+TEST_CASE("a file that is no list of rows is refused with its place", "[fit][errors]") {
+  using Row = std::pair<std::string, std::string>;
+  const auto [content, expected] = GENERATE(values<Row>({
+      {"",
+       "samples.json: error: the file is empty\n"
+       "  hint: a file of samples is one list of rows: [ {...}, {...} ]\n"},
+      {" \n\t\n",
+       "samples.json: error: the file is empty\n"
+       "  hint: a file of samples is one list of rows: [ {...}, {...} ]\n"},
+      {"[]",
+       "samples.json: error: the list has no rows\n"
+       "  hint: a file of samples is one list of rows: [ {...}, {...} ]\n"},
+      {"{\"op\": 1}\n{\"op\": 2}\n",
+       "samples.json:1:1: error: this is not a list of rows\n"
+       "    1 | {\"op\": 1}\n"
+       "      | ^\n"
+       "  hint: a file of samples is one list of rows: [ {...}, {...} ]\n"},
+      {"\n  3",
+       "samples.json:2:3: error: this is not a list of rows\n"
+       "    2 |   3\n"
+       "      |   ^\n"
+       "  hint: a file of samples is one list of rows: [ {...}, {...} ]\n"},
+      {"[\n  {\"kind\": \"launch\", \"seconds\": NaN}\n]",
+       "samples.json:2:33: error: this is not JSON: it cannot go on like this here\n"
+       "    2 |   {\"kind\": \"launch\", \"seconds\": NaN}\n"
+       "      |                                 ^\n"
+       "  hint: NaN and Infinity are no JSON: leave out the rows of probes that failed\n"},
+      {"[{\"kind\": \"launch\",",
+       "samples.json:1:20: error: this is not JSON: it cannot go on like this here\n"
+       "    1 | [{\"kind\": \"launch\",\n"
+       "      |                    ^\n"
+       "  hint: has the file been cut off, or edited by hand?\n"},
+      {"[{\"kind\": \"launch\", \"seconds\": 1e999}]",
+       "samples.json: error: a number in the file is too large for any measurement\n"
+       "  hint: leave out the rows of probes that failed\n"},
+  }));
+  CHECK(message(content) == expected);
+}
+
+TEST_CASE("a row that is wrong is refused with its place, whatever is wrong", "[fit][errors]") {
+  using Row =
+      std::tuple<std::string, std::string, std::string, std::string>;  // row, marked text, error, hint
+  const auto [row, marked, error, hint] = GENERATE(values<Row>({
+      {"7", "7", "row 2 must be a map of keys and values, not '7'",
+       "a file of samples is a list of rows such as {\"op\": \"all_reduce\", ...}"},
+      {R"({"bytes": 1})", "{", "the row has neither 'op' nor 'kind': nothing says what was measured",
+       "collectives have an 'op'; copies and kernels a 'kind'"},
+      {R"({"op": "allreduce"})", "\"allreduce\"", "'allreduce' is not an operation",
+       "did you mean 'all_reduce'?"},
+      {R"({"op": 4})", "4", "'op' must be a text, not '4'", ""},
+      {R"({"kind": "h2d"})", "\"h2d\"", "'h2d' is not a kind of sample", "did you mean 'h2d_pinned'?"},
+      {R"({"op": "all_reduce", "tag": "pcie"})", "\"pcie\"", "'pcie' is not a tag",
+       "write p2p, shm or net; behind it, if both were forced, -Ring or -Tree and -LL, -LL128 or -Simple"},
+      {R"({"op": "all_reduce", "tag": "p2p-Ring"})", "\"p2p-Ring\"", "'p2p-Ring' is not a tag",
+       "write p2p, shm or net; behind it, if both were forced, -Ring or -Tree and -LL, -LL128 or -Simple"},
+      {R"({"op": "all_reduce", "tag": "none"})", "\"none\"", "'none' is not a tag",
+       "write p2p, shm or net; behind it, if both were forced, -Ring or -Tree and -LL, -LL128 or -Simple"},
+      {R"({"op": "all_reduce", "tag": "p2p", "bytes": 8, "seconds": 1})", "{", "row 2 has no key 'world'",
+       ""},
+      {R"({"op": "all_reduce", "tag": "p2p", "world": 1})", "1",
+       "'world' must be a whole number from 2 to 1048576, not '1'", ""},
+      {R"({"op": "all_reduce", "tag": "p2p", "world": 2, "bytes": 0})", "0",
+       "'bytes' must be a whole number above zero, not '0'", ""},
+      {R"({"op": "all_reduce", "tag": "p2p", "world": 2, "bytes": 8, "seconds": -1})", "-1",
+       "a time must be from 1e-09 to 100000000 s, got '-1'", "leave out the rows of probes that failed"},
+      {R"({"op": "all_reduce", "tag": "p2p", "world": 2, "bytes": 8, "seconds": null})", "null",
+       "'seconds' must be a time in seconds, not 'null'", ""},
+      {R"({"kind": "h2d_pinned", "bytes": 1000000000, "seconds": 1e-8})", "1e-8",
+       "1000000000 bytes in 1e-08 s cannot be", "leave out the rows of probes that failed"},
+      {R"({"op": "all_to_all", "tag": "p2p", "world": 2, "bytes": 8, "seconds": 0})", "0",
+       "a time must be from 1e-09 to 100000000 s, got '0'", "leave out the rows of probes that failed"},
+      {R"({"op": "contention", "tag": "p2p", "gemm": "8192"})", "\"8192\"", "'8192' is not a square product",
+       "write its precision and its side, as in bf16_8192"},
+      {R"({"kind": "gemm", "dtype": "fp8"})", "\"fp8\"", "'fp8' is not a precision",
+       "known: fp32, tf32, bf16, fp16"},
+      {R"({"kind": "pattern", "name": "h2d+d2h_x2", "bytes": 8, "seconds": [1, 2]})", "[1, 2]",
+       "'h2d+d2h_x2' has 2 times, not 4", "one for each copy: each GPU has one to it and one from it"},
+      {R"({"kind": "pattern", "name": "x", "bytes": 8, "seconds": []})", "[]",
+       "'seconds' must be a list of times in seconds, not a list", ""},
+  }));
+  const auto line = "  " + row;
+  const auto content = "[\n  " + std::string{good_row} + ",\n" + line + "\n]\n";
+  const auto column = line.find(marked);
+  REQUIRE(column != std::string::npos);
+  const auto expected = "samples.json:3:" + std::to_string(column + 1) + ": error: " + error + "\n    3 | " +
+                        line + "\n      | " + std::string(column, ' ') + "^" +
+                        (marked == "{" ? "" : std::string(marked.size() - 1, '~')) + "\n" +
+                        (hint.empty() ? "" : "  hint: " + hint + "\n");
+  CHECK(message(content) == expected);
+}
+
+TEST_CASE("all wrong rows of all files are told at once", "[fit][errors]") {
+  const auto all = message_of([] {
+    return read_samples(
+        {{"a.json", "[{\"op\": 1}, {\"op\": 2}]"}, {"b.json", ""}, {"c.json", "[{\"kind\": 3}]"}});
+  });
+  using Catch::Matchers::Contains;
+  CHECK_THAT(all, Contains("a.json:1:9:") && Contains("a.json:1:20:") &&
+                      Contains("b.json: error: the file is") && Contains("c.json:1:11:"));
+}
+
+TEST_CASE("of very many wrong rows some are told", "[fit][errors]") {
+  std::string content = "[1";
+  for (int i = 0; i < 5000; ++i) content += ",1";
+  const auto all = message(content + "]");
+  CHECK(std::ranges::count(all, '\n') < 500);
+  CHECK_THAT(all, Catch::Contains("samples.json: error: only the first 50 wrong rows are shown\n"));
+}
+
+TEST_CASE("a file that is given twice would count twice", "[fit][errors]") {
+  const std::string content = "[" + std::string{good_row} + "]";
+  CHECK(message_of([&] {
+          return read_samples({{"a.json", content}, {"b.json", content}});
+        }) ==
+        "b.json: error: the file holds just what 'a.json' holds\n"
+        "  hint: give each file once: no sample counts twice\n");
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include "sim/lower/collectives.hpp"
+#include "tests/support/builders.hpp"
+
+using namespace gradway;
+using namespace gradway::test;
+
+namespace {
+
+constexpr auto all_reduce = CollectiveKind::all_reduce;
+
+CollectiveTable measured(Transport transport, int ranks, const std::vector<SizedTime>& points) {
+  CollectiveTable table;
+  table.transport = transport;
+  table.ranks = ranks;
+  table.samples = static_cast<int>(points.size());
+  table.points = points;
+  table.latency = points.front().time;
+  table.residual = FitError{0.001, 0.02};
+  table.interpolation = FitError{0.03, 0.1};
+  return table;
+}
+
+Scenario scenario_with(std::vector<CollectiveTable> tables, int ranks = 6) {
+  Scenario scenario;
+  scenario.platform = built_platform(tree_node());
+  scenario.job.gpus = ranks;
+  scenario.job.nccl = {{"NCCL_P2P_DISABLE", "1"}};
+  scenario.calibration.name = "lab";
+  scenario.calibration.date = "2026-11-21";
+  scenario.calibration.tables = std::move(tables);
+  return scenario;
+}
+
+const CollectiveTable six = measured(Transport::shm, 6, {{1_KiB, 20_us}, {1_GiB, 500_ms}});
+
+}  // namespace
+
+TEST_CASE("latency and flow of a measured collective add up to its time", "[lower]") {
+  const auto scenario = scenario_with({six});
+  const CollectiveLowering lowering{scenario};
+  for (const auto size : {1_KiB, 1_MiB, 1_GiB}) {
+    const auto lowered = lowering.lower(all_reduce, size);
+    REQUIRE(lowered.flows.size() == 1);
+    const auto& flow = lowered.flows[0];
+    CHECK(lowered.latency.value() + flow.amount.value() / flow.cap ==
+          Approx(time_at(six, size).value()).epsilon(1e-12));
+    CHECK(flow.amount.value() <= 10.0 / 6 * size.value() * (1 + 1e-12));
+  }
+}
+
+TEST_CASE("the latency is NCCL's own, but for times that leave less room", "[lower]") {
+  const auto scenario = scenario_with({measured(Transport::shm, 6, {{1_KiB, 10_us}, {1_GiB, 500_ms}})});
+  const CollectiveLowering lowering{scenario};
+  CHECK(lowering.lower(all_reduce, 1_KiB).latency.value() == Approx(9e-6));
+  const auto large = lowering.lower(all_reduce, 1_GiB);
+  CHECK(large.latency == lowering.choose(all_reduce, 1_GiB).latency);
+}
+
+TEST_CASE("bytes that a link could not carry in the measured time are not carried", "[lower]") {
+  // A ring of six over host memory crosses the link between the sockets once each way, at 20 GB/s.
+  const auto scenario = scenario_with({measured(Transport::shm, 6, {{1_KiB, 20_us}, {1_GiB, 50_ms}})});
+  const auto lowered = CollectiveLowering{scenario}.lower(all_reduce, 1_GiB);
+  const auto moving = 50e-3 - lowered.latency.value();
+  CHECK(lowered.flows[0].cap <= 20e9 * (1 + 1e-12));
+  CHECK(lowered.flows[0].amount.value() == Approx(lowered.flows[0].cap * moving));
+  CHECK(lowered.flows[0].amount.value() < 10.0 / 6 * 1073741824);
+}
+
+TEST_CASE("what is used of a table is told once, with its date and its errors", "[lower]") {
+  const auto scenario = scenario_with({six});
+  const CollectiveLowering lowering{scenario};
+  for (int i = 1; i < 5; ++i) lowering.lower(all_reduce, i * 1_MiB);
+  CHECK(lowering.basis() ==
+        std::vector<std::string>{"SHM all-reduce: calibration lab of 2026-11-21, 6 ranks, 1 KiB to 1 GiB; "
+                                 "fits its samples within 0.1 % (worst 2.0 %), a size left out within 3.0 % "
+                                 "(worst 10.0 %)"});
+  CHECK(lowering.warnings().empty());
+}
+
+TEST_CASE("each thing that was not measured is a warning, once", "[lower]") {
+  auto scenario = scenario_with({six}, 4);
+  scenario.calibration.tables[0].predicted_from = "copies";
+  scenario.job.nccl["NCCL_ALGO"] = "Tree";
+  const CollectiveLowering lowering{scenario};
+  for (int i = 1; i < 5; ++i) lowering.lower(all_reduce, i * 2_GiB);
+  lowering.lower(CollectiveKind::broadcast, 1_MiB);
+  CHECK(lowering.warnings() ==
+        std::vector<std::string>{
+            "SHM all-reduce was not measured: its time is predicted from copies",
+            "SHM all-reduce was not measured as NCCL's variables demand: scaled by NCCL's own estimates",
+            "SHM collectives were measured on 6 ranks, not on 4: the same bus bandwidth is assumed",
+            "SHM all-reduce was measured up to 1 GiB: the bandwidth of that size is assumed beyond it",
+            "SHM broadcast was not measured: its time is predicted from copies",
+            "SHM broadcast was not measured: all-reduce is scaled by the bytes that each moves"});
+}
+
+TEST_CASE("tables of one node that serve several are a warning", "[lower]") {
+  auto scenario = scenario_with({measured(Transport::net, 8, {{1_KiB, 50_us}, {1_GiB, 500_ms}})}, 8);
+  scenario.platform = built_platform(nvswitch_node(4), 2, star_fabric());
+  scenario.job.nccl.clear();
+  const CollectiveLowering lowering{scenario};
+  const auto lowered = lowering.lower(all_reduce, 1_GiB);
+  CHECK(lowered.flows.size() > 1);
+  CHECK(lowered.latency.value() + lowered.flows[0].amount.value() / lowered.flows[0].cap == Approx(0.5));
+  CHECK(lowering.warnings() ==
+        std::vector<std::string>{
+            "NET all-reduce was measured inside one node, the job has 2: the same times are assumed"});
+}
+
+TEST_CASE("a number of ranks between two tables is told in the basis", "[lower]") {
+  const auto scenario =
+      scenario_with({measured(Transport::shm, 2, {{1_KiB, 10_us}, {1_GiB, 100_ms}}), six}, 4);
+  const CollectiveLowering lowering{scenario};
+  lowering.lower(all_reduce, 1_MiB);
+  REQUIRE(lowering.basis().size() == 1);
+  CHECK_THAT(lowering.basis()[0],
+             Catch::StartsWith("SHM all-reduce: calibration lab of 2026-11-21, 4 ranks from 2 and 6, "));
+  CHECK(lowering.warnings().empty());
+}
+
+TEST_CASE("tables that fit nothing that is asked for leave NCCL's nominal rates, with a warning", "[lower]") {
+  auto tree = six;
+  tree.algorithm = Algorithm::tree;
+  tree.protocol = Protocol::ll128;
+  const auto scenario = scenario_with({tree});
+  const CollectiveLowering lowering{scenario};
+  lowering.lower(all_reduce, 1_GiB);
+  lowering.lower(all_reduce, 2_GiB);
+  CHECK(lowering.basis() ==
+        std::vector<std::string>{"SHM all-reduce: NCCL's nominal channel rates, nothing measured"});
+  CHECK(lowering.warnings().size() == 1);
+}
+
+TEST_CASE("a table wins over a single measured collective of its transport", "[lower]") {
+  auto scenario = scenario_with({six});
+  scenario.calibration.collectives = {{all_reduce, Transport::shm, 6, 1000_MB, 5_ms, "test"}};
+  const CollectiveLowering lowering{scenario};
+  const auto lowered = lowering.lower(all_reduce, 1_GiB);
+  CHECK(lowered.latency.value() + lowered.flows[0].amount.value() / lowered.flows[0].cap == Approx(0.5));
+}
