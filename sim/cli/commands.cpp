@@ -26,8 +26,17 @@ std::span<const Command> commands() {
               "gradway validate scenarios/article/cases.yaml\n"
               "gradway validate scenarios/article/cases.yaml --max-mean-error 3%",
               add_validate},
-      Command{"show", "show what gradway understood of a platform, a model or a scenario's plan",
+      Command{"calibrate", "fit a calibration to what the probes measured on a node",
+              "gradway calibrate fit collectives.json copies.json -o calibration.yaml --date 2026-11-21\n"
+              "gradway calibrate fit *.json -o calibration.yaml --date 2026-11-21 --source 'my node' --force",
+              add_calibrate},
+      Command{"import", "make a model from a profiler's trace of training steps on one GPU",
+              "gradway import kineto trace.json.gz -o models/mine.yaml --step-time 39.3ms\n"
+              "gradway import kineto trace.json -o models/mine.yaml --gpu h200 --batch 32 --force",
+              add_import},
+      Command{"show", "show what gradway understood of a platform, a calibration, a model or a plan",
               "gradway show platform aws-p4d.24xlarge\n"
+              "gradway show calibration h200-4x\n"
               "gradway show model vit_l_32\n"
               "gradway show plan article/g6e --set strategy.bucket_cap='100 MiB'",
               add_show},

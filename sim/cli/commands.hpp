@@ -33,6 +33,8 @@ std::span<const Command> commands();
 Action add_run(CLI::App& app);
 Action add_sweep(CLI::App& app);
 Action add_validate(CLI::App& app);
+Action add_calibrate(CLI::App& app);
+Action add_import(CLI::App& app);
 Action add_show(CLI::App& app);
 Action add_list(CLI::App& app);
 

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 [[noreturn]] void refuse_folder(const fs::path& folder, const std::string& why) {
   refuse(fmt::format("cannot write to '{}': {}", folder.string(), why),
-         "give --out a folder that can be written to");
+         "give --out a place that can be written to");
 }
 
 /// Files under names of their own until all are complete. What is left when this goes away is removed.
@@ -81,6 +81,26 @@ void write_files(const fs::path& folder, const std::vector<OutputFile>& files) {
   check_folder(folder);
   Unfinished unfinished{folder};
   for (const auto& file : files) unfinished.add(file);
+  unfinished.finish();
+}
+
+void check_file(const fs::path& file, bool replaces) {
+  std::error_code error;
+  if (!file.has_filename())
+    refuse(fmt::format("'--out {}' is no name of a file", file.string()), "add a name");
+  if (fs::is_directory(file, error)) {
+    refuse(fmt::format("'--out {}' is a folder", file.string()),
+           fmt::format("write '--out {}'", (file / "calibration.yaml").string()));
+  }
+  if (fs::exists(file, error) && !replaces)
+    refuse(fmt::format("'{}' is there already", file.string()),
+           "give another name, or --force to replace it");
+}
+
+void write_file(const fs::path& file, bool replaces, const std::function<void(std::ostream&)>& write) {
+  check_file(file, replaces);
+  Unfinished unfinished{file.has_parent_path() ? file.parent_path() : fs::path{"."}};
+  unfinished.add({file.filename().string(), write});
   unfinished.finish();
 }
 

@@ -23,4 +23,12 @@ void check_folder(const std::filesystem::path& folder);
 /// @throws ConfigError if that cannot be done; then nothing new is left behind.
 void write_files(const std::filesystem::path& folder, const std::vector<OutputFile>& files);
 
+/// Writes one file, whole or not at all. @param replaces a file of that name may stand there
+/// @throws ConfigError if one stands there and must not be replaced, or if it cannot be written
+void write_file(const std::filesystem::path& file, bool replaces,
+                const std::function<void(std::ostream&)>& write);
+
+/// @throws ConfigError if `write_file` would, as far as that can be told beforehand
+void check_file(const std::filesystem::path& file, bool replaces);
+
 }  // namespace gradway::cli

@@ -9,6 +9,7 @@
 #include "sim/base/nearest.hpp"
 #include "sim/cli/commands.hpp"
 #include "sim/plan/plan.hpp"
+#include "sim/report/show_calibration.hpp"
 #include "sim/report/show_model.hpp"
 #include "sim/report/show_plan.hpp"
 #include "sim/report/show_platform.hpp"
@@ -30,6 +31,10 @@ void show_platform(const Arguments& arguments, const Surroundings& around) {
   report::write_platform(around.results, platform, calibration, around.style);
 }
 
+void show_calibration(const Arguments& arguments, const Surroundings& around) {
+  report::write_calibration(around.results, load_calibration(arguments.name, around.data), around.style);
+}
+
 void show_model(const Arguments& arguments, const Surroundings& around) {
   report::write_model(around.results, load_model(arguments.name, around.data), around.style);
 }
@@ -45,7 +50,8 @@ struct Kind {
   bool takes_overrides;
   void (*show)(const Arguments&, const Surroundings&);
 };
-constexpr std::array kinds{Kind{"platform", false, show_platform}, Kind{"model", false, show_model},
+constexpr std::array kinds{Kind{"platform", false, show_platform},
+                           Kind{"calibration", false, show_calibration}, Kind{"model", false, show_model},
                            Kind{"plan", true, show_plan}};
 
 Status show(const Arguments& arguments, const Surroundings& around) {
@@ -67,7 +73,7 @@ Status show(const Arguments& arguments, const Surroundings& around) {
 
 Action add_show(CLI::App& app) {
   const auto arguments = std::make_shared<Arguments>();
-  app.add_option("KIND", arguments->kind, "platform, model or plan")->required();
+  app.add_option("KIND", arguments->kind, "platform, calibration, model or plan")->required();
   app.add_option("NAME", arguments->name, "a name of 'gradway list', or a file; for a plan, of a scenario")
       ->required();
   add_overrides(app, arguments->set);

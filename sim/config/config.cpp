@@ -87,7 +87,7 @@ Scenario load_scenario(const std::string& file, const std::vector<Override>& ove
                        const DataPath& data) {
   const auto found = find_file(DataKind::scenario, file, data, in_file(file));
   Loader loader{found, data};
-  const auto spec = loader.scenario(found, overrides);
+  auto spec = loader.scenario(found, overrides);
   ModelSpec model;
   PlatformSpec platform;
   if (const auto at = loader.find(DataKind::model, spec.model)) model = loader.model(*at, spec.model.name);
@@ -96,6 +96,11 @@ Scenario load_scenario(const std::string& file, const std::vector<Override>& ove
   }
   const auto gpu = loader.gpu(platform.gpu);
   auto calibration = loader.calibration(platform.calibration);
+  std::optional<Gpu> profiled_gpu;
+  if (const auto& profile = model.model.profile) {
+    take_from_profile(spec, *profile);
+    if (profile->gpu != gpu.gpu.name) profiled_gpu = loader.gpu({profile->gpu, model.kind}).gpu;
+  }
   loader.problems().raise();
   check_scenario(spec, model, platform, gpu, loader.problems());
   auto built =
@@ -104,6 +109,7 @@ Scenario load_scenario(const std::string& file, const std::vector<Override>& ove
   return Scenario{.name = stem(found),
                   .model = std::move(model.model),
                   .platform = std::move(built),
+                  .profiled_gpu = std::move(profiled_gpu),
                   .job = spec.job,
                   .calibration = std::move(calibration),
                   .warnings = {},
@@ -130,6 +136,18 @@ Model load_model(const std::string& name, const DataPath& data) {
   auto model = loader.model(found, stem(found));
   loader.problems().raise();
   return std::move(model.model);
+}
+
+Calibration load_calibration(const std::string& name, const DataPath& data) {
+  const auto found = find_file(DataKind::calibration, name, data, in_file(name));
+  Problems problems;
+  const auto root = load_document(found, problems);
+  Reader reader{root, in_file(found.shown), problems};
+  const bool is_named_by_folder = stem(found) == "calibration" && found.path.has_parent_path();
+  auto calibration = read_calibration(
+      reader, is_named_by_folder ? found.path.parent_path().filename().string() : stem(found));
+  problems.raise();
+  return calibration;
 }
 
 std::vector<std::string> list_names(DataKind kind, const DataPath& data) {

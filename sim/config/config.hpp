@@ -64,6 +64,9 @@ Platform load_platform(const std::string& name, int ranks, const DataPath& data,
 /// Reads a model, by name or path. @throws ConfigError with every problem of the file.
 Model load_model(const std::string& name, const DataPath& data);
 
+/// Reads a calibration, by name or path. @throws ConfigError with every problem of the file.
+Calibration load_calibration(const std::string& name, const DataPath& data);
+
 /// The names of all files of a kind in the data folders, sorted, each once. Unreadable folders are left out.
 std::vector<std::string> list_names(DataKind kind, const DataPath& data);
 

@@ -20,6 +20,7 @@ struct Node {
   std::string text{};   ///< scalar
   bool quoted = false;  ///< scalar: written in quotes, so not a number or a boolean
   Where where{};
+  int block_indent = -1;         ///< scalar after '|': columns before its lines; else -1
   std::vector<Node> items{};     ///< sequence
   std::vector<Entry> entries{};  ///< map, in the order of the file
 

@@ -13,6 +13,8 @@
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
 
+#include "sim/config/literal_text.hpp"
+
 namespace gradway::config {
 namespace {
 
@@ -48,7 +50,8 @@ constexpr std::array syntax_texts = {
 /// Builds nodes from the events of yaml-cpp's parser.
 class Builder final : public YAML::EventHandler {
  public:
-  Builder(const SourceText& source, Problems& problems) : source_{source}, problems_{problems} {}
+  Builder(const SourceText& source, const CutText& cut, Problems& problems)
+      : source_{source}, cut_{cut}, problems_{problems} {}
 
   Node take() { return std::move(root_); }
 
@@ -74,10 +77,12 @@ class Builder final : public YAML::EventHandler {
     if (tag == "!" && !is_closed(mark)) {  // yaml-cpp takes the end of the file for the missing quote
       throw YAML::ParserException{mark, "illegal EOF in scalar"};
     }
+    const auto* literal = rest_of_line(mark).starts_with('|') ? cut_.find(mark.line) : nullptr;
     put(Node{.kind = Node::Kind::scalar,
-             .text = value,
+             .text = literal != nullptr ? literal->text : value,
              .quoted = tag == "!",
-             .where = at(mark, scalar_length(mark, value))});
+             .where = at(mark, scalar_length(mark, value)),
+             .block_indent = literal != nullptr ? literal->indent : -1});
   }
 
   void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
@@ -199,6 +204,7 @@ class Builder final : public YAML::EventHandler {
   }
 
   const SourceText& source_;
+  const CutText& cut_;
   Problems& problems_;
   std::vector<Frame> stack_;
   Node root_;
@@ -218,14 +224,15 @@ Problem syntax_problem(const SourceText& source, const YAML::ParserException& er
 
 Node parse_yaml(const SourceText& source, Problems& problems) {
   problems.saw(source.content());
-  std::istringstream stream{source.content()};
-  Builder builder{source, problems};
+  const auto cut = cut_literals(source);
+  std::istringstream stream{cut.content};
+  Builder builder{source, cut, problems};
   try {
     YAML::Parser parser{stream};
     if (!parser.HandleNextDocument(builder)) return Node{.where = source.whole()};
     auto first = builder.take();
     Problems ignored;
-    Builder second{source, ignored};
+    Builder second{source, cut, ignored};
     if (parser.HandleNextDocument(second)) {
       problems.add(Problem{second.take().where,
                            "a second document begins here",

@@ -36,7 +36,7 @@ struct ModelSpec {
   Model model;
   Where kind;
   bool has_times = false;          ///< every layer has explicit times
-  std::vector<Named> anchor_gpus;  ///< beside the model's anchors
+  std::vector<Named> anchor_gpus;  ///< beside the model's anchors; or the one that its profile was taken on
 };
 
 struct ScenarioSpec {

@@ -52,6 +52,7 @@ GpuSpec read_gpu(Reader& file, const std::string& name) {
     refuse_rates(file);
   } else {
     gpu.compute_capability = file.required("compute_capability", compute_capability);
+    gpu.multiprocessors = file.optional("multiprocessors", integer(1, 4096), 0);
     gpu.memory = file.required("memory", bytes);
     gpu.memory_bandwidth = file.required("memory_bandwidth", bandwidth);
     read_rates(file, gpu);

@@ -7,6 +7,7 @@
 #include "sim/config/layer_stack.hpp"
 #include "sim/config/quantities.hpp"
 #include "sim/config/read.hpp"
+#include "sim/config/read_profile.hpp"
 #include "sim/workload/architectures.hpp"
 
 namespace gradway::config {
@@ -120,6 +121,12 @@ Anchor read_anchor(Reader& anchor, std::vector<Named>& gpus) {
   return result;
 }
 
+void read_measured(Reader& file, Model& model) {
+  file.forbid("anchors", "a profile is measured: anchors would change nothing", "leave them out",
+              Note{file.value_place("kind"), "the model is a profile"});
+  read_profile(file, model);
+}
+
 struct ModelKind {
   void (*read)(Reader&, Model&) = nullptr;
   bool has_times = false;
@@ -128,7 +135,8 @@ struct ModelKind {
 constexpr Choice<ModelKind> model_kinds[] = {{"vision_transformer", {read_vision_transformer, false}},
                                              {"decoder", {read_decoder, false}},
                                              {"layers", {read_layers, false}},
-                                             {"synthetic", {read_synthetic, true}}};
+                                             {"synthetic", {read_synthetic, true}},
+                                             {"profile", {read_measured, false}}};
 
 }  // namespace
 
@@ -141,7 +149,9 @@ ModelSpec read_model(Reader& file, const std::string& name) {
   if (kind.read == nullptr) return spec;  // which keys belong here cannot be known
   spec.has_times = kind.has_times;
   kind.read(file, spec.model);
-  if (!kind.has_times) {
+  if (spec.model.profile) {
+    spec.anchor_gpus.push_back({spec.model.profile->gpu, file.value_place("gpu")});
+  } else if (!kind.has_times) {
     for (auto& anchor : file.maps("anchors"))
       spec.model.anchors.push_back(read_anchor(anchor, spec.anchor_gpus));
   }

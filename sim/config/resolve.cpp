@@ -7,6 +7,12 @@
 namespace gradway::config {
 namespace {
 
+std::string_view name_of(Precision precision) {
+  for (const auto& [name, value] : precisions)
+    if (value == precision) return name;
+  return "";
+}
+
 void check_ranks(const ScenarioSpec& scenario, const PlatformSpec& platform, Problems& problems) {
   const auto* built = std::get_if<BuiltPlatform>(&platform.description.hardware);
   const auto gpus = scenario.job.gpus;
@@ -67,6 +73,24 @@ void check_strategy(const ScenarioSpec& scenario, Problems& problems) {
   }
 }
 
+bool is_half(Precision precision) {
+  return precision == Precision::bf16 || precision == Precision::fp16;
+}
+
+/// Kernels that were measured in one precision say nothing of another: the framework issues others.
+void check_profile(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
+  if (!model.model.profile) return;
+  const auto recorded = model.model.profile->precision;
+  const auto wanted = scenario.job.precision;
+  if (wanted == recorded || (!is_half(wanted) && !is_half(recorded))) return;
+  problems.add(
+      Problem{scenario.place("job.precision"),
+              fmt::format("job.precision {}, but the profile '{}' was recorded in {}", name_of(wanted),
+                          model.model.name, name_of(recorded)),
+              {{model.kind, "the profile is here"}},
+              fmt::format("set it to {}, or record a step in {}", name_of(recorded), name_of(wanted))});
+}
+
 void check_compute(const ScenarioSpec& scenario, const ModelSpec& model, const GpuSpec& gpu,
                    Problems& problems) {
   if (model.has_times) return;
@@ -94,10 +118,16 @@ void check_compute(const ScenarioSpec& scenario, const ModelSpec& model, const G
 
 }  // namespace
 
+void take_from_profile(ScenarioSpec& scenario, const Profile& profile) {
+  if (!scenario.given.contains("job.precision")) scenario.job.precision = profile.precision;
+  if (!scenario.given.contains("optimizer")) scenario.job.optimizer = profile.optimizer;
+}
+
 void check_scenario(const ScenarioSpec& scenario, const ModelSpec& model, const PlatformSpec& platform,
                     const GpuSpec& gpu, Problems& problems) {
   check_ranks(scenario, platform, problems);
   check_strategy(scenario, problems);
+  check_profile(scenario, model, problems);
   check_compute(scenario, model, gpu, problems);
 }
 

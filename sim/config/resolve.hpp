@@ -5,6 +5,9 @@
 
 namespace gradway::config {
 
+/// What the scenario leaves open is as the profile was recorded: precision and optimizer.
+void take_from_profile(ScenarioSpec& scenario, const Profile& profile);
+
 /// Checks what several files say against each other. Problems are reported at the place in the scenario that
 /// named the thing, with a note to what it clashes with. All specs must have been read without a problem.
 void check_scenario(const ScenarioSpec& scenario, const ModelSpec& model, const PlatformSpec& platform,

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/report/fields.hpp"
+#include "sim/report/show_profile.hpp"
 #include "sim/report/table.hpp"
 #include "sim/report/text.hpp"
 #include "sim/report/words.hpp"
@@ -46,6 +47,11 @@ std::string anchor_text(const Anchor& anchor) {
 void write_model(std::ostream& out, const Model& model, const Style& style) {
   Fields fields{out, style};
   out << style.paint(Paint::bold, model.name) << "\n\n";
+  if (model.profile) {
+    fields.add("source", model.source);
+    fields.add("input", fmt::format("{} for a sample", bytes_text(model.input_per_sample)));
+    return write_profile(out, *model.profile, style);
+  }
   const auto parameters = model.parameter_count();
   fields.add("parameters",
              fmt::format("{} in {} and {}, {} in fp32", thousands_text(parameters),

@@ -42,7 +42,7 @@ TEST_CASE("wrong usage is told with what would be right", "[cli][usage]") {
        "  hint: did you mean 'validate'? (see 'gradway --help')\n"},
       {{"frobnicate"},
        "error: 'gradway' has no command 'frobnicate'\n"
-       "  hint: known: run, sweep, validate, show, list (see 'gradway --help')\n"},
+       "  hint: known: run, sweep, validate, calibrate, import, show, list (see 'gradway --help')\n"},
       {{"--vesrion"},
        "error: 'gradway' has no option '--vesrion'\n"
        "  hint: did you mean '--version'? (see 'gradway --help')\n"},

@@ -142,7 +142,66 @@ TEST_CASE("a calibration is read to its values", "[config]") {
   CHECK(calibration.side_by_side[0].transport == Transport::shm);
   CHECK(calibration.side_by_side[0].kernel_slowdown == 1.2);
   CHECK(calibration.side_by_side[0].collective_slowdown == 1.7);
+  CHECK(calibration.side_by_side[0].ranks == 0);
+  CHECK(calibration.side_by_side[0].channels == 0);
   CHECK(calibration.side_by_side[1].transport == Transport::p2p);
+  CHECK(calibration.side_by_side[1].ranks == 4);
+  CHECK(calibration.side_by_side[1].channels == 24);
+}
+
+TEST_CASE("a table of a calibration is read to its values", "[config]") {
+  const auto tables = load_calibration("lab", DataPath{{good}}).tables;
+
+  REQUIRE(tables.size() == 1);
+  const auto& table = tables[0];
+  CHECK(table.transport == Transport::net);
+  CHECK(table.kind == CollectiveKind::reduce_scatter);
+  CHECK(table.algorithm == Algorithm::tree);
+  CHECK(table.protocol == Protocol::simple);
+  CHECK(table.ranks == 3);
+  CHECK(table.samples == 5);
+  CHECK(table.predicted_from == "copies");
+  CHECK(table.latency.value() == Approx(20e-6));
+  CHECK(table.bandwidth == 10_GBps);
+  CHECK(table.residual->median == Approx(0.005));
+  CHECK(table.residual->worst == Approx(0.02));
+  CHECK(table.residual_with_outliers->worst == Approx(3));
+  CHECK(table.interpolation->median == Approx(0.04));
+  CHECK(table.interpolation->worst == Approx(0.125));
+  REQUIRE(table.points.size() == 3);
+  CHECK(table.points[0].size == 1_KiB);
+  CHECK(table.points[1].time.value() == Approx(21.5e-6));
+  CHECK(table.points[2].size == 1_MB);
+  CHECK(table.points[2].time.value() == Approx(100e-6));
+  REQUIRE(table.outliers.size() == 1);
+  CHECK(table.outliers[0].time.value() == Approx(1e-3));
+}
+
+TEST_CASE("links, kernels and samples of a calibration are read to their values", "[config]") {
+  const auto calibration = load_calibration("lab", DataPath{{good}});
+
+  CHECK(calibration.name == "lab");
+  REQUIRE(calibration.samples);
+  CHECK(calibration.samples->digest == "0123456789abcdef");
+  CHECK(calibration.samples->files == std::vector<std::string>{"a.json", "b.json"});
+  REQUIRE(calibration.links.size() == 2);
+  CHECK(calibration.links[0].role == LinkRole::host_memory);
+  CHECK(calibration.links[0].gpus == 4);
+  CHECK(calibration.links[0].bandwidth == 200_GBps);
+  CHECK(calibration.links[0].latency == Seconds{});
+  CHECK(calibration.links[1].role == LinkRole::pageable_to_gpu);
+  CHECK(calibration.links[1].latency.value() == Approx(4e-6));
+  CHECK(calibration.links[1].smallest == 4_KiB);
+  CHECK(calibration.links[1].source == "copies");
+  REQUIRE(calibration.kernels.matrix.size() == 2);
+  CHECK(calibration.kernels.matrix[0].precision == Precision::bf16);
+  CHECK(calibration.kernels.matrix[0].large);
+  CHECK(calibration.kernels.matrix[0].rate.value() == Approx(700e12));
+  CHECK_FALSE(calibration.kernels.matrix[1].large);
+  CHECK(calibration.kernels.stream->value() == Approx(4e12));
+  CHECK(calibration.kernels.widen->value() == Approx(2e12));
+  CHECK(calibration.kernels.smallest_kernel->value() == Approx(4e-6));
+  CHECK(calibration.kernels.launch_cost->value() == Approx(5e-6));
 }
 
 TEST_CASE("the input of a sample follows from the kind of model", "[config]") {

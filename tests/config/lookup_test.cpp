@@ -125,7 +125,7 @@ TEST_CASE("names are listed sorted and once, without cases", "[config][lookup]")
   using Names = std::vector<std::string>;
 
   CHECK(list_names(DataKind::model, data) ==
-        Names{"convolutions", "picture", "timed", "words", "words-tied", "z"});
+        Names{"convolutions", "measured", "picture", "timed", "words", "words-tied", "z"});
   CHECK(list_names(DataKind::platform, data) == Names{"cheap-lab", "lab", "leaves"});
   CHECK(list_names(DataKind::gpu, data) == Names{"fast", "ideal"});
   CHECK(list_names(DataKind::calibration, data) == Names{"lab"});

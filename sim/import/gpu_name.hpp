@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/base/problem.hpp"
+
+namespace gradway {
+
+/// The name of the GPU's file among `known`.
+/// @param device as the driver names it, "NVIDIA A100-SXM4-40GB"; empty: the trace does not say.
+/// @param chosen by the user instead.
+/// @throws ConfigError at `file` if there is no such file, with those that there are.
+std::string gpu_name(const std::string& device, const std::optional<std::string>& chosen,
+                     const std::vector<std::string>& known, const Where& file);
+
+}  // namespace gradway

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/import/read_trace.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <span>
+
+#include "sim/import/trace_parser.hpp"
+
+namespace gradway {
+namespace {
+
+bool contains_any(std::string_view text, std::span<const std::string_view> parts) {
+  return std::ranges::any_of(parts, [&](auto part) { return text.find(part) != std::string_view::npos; });
+}
+
+bool starts_with_any(std::string_view text, std::span<const std::string_view> starts) {
+  return std::ranges::any_of(starts, [&](auto start) { return text.starts_with(start); });
+}
+
+/// "[[32,3][][[1,2][3]]]" as the shapes of operands: depth 2 is a tensor's, depth 3 that of one of a list.
+void read_shapes(std::string_view text, std::vector<Operand>& operands) {
+  int depth = 0;
+  std::size_t index = 0;
+  const auto* at = text.data();
+  const auto* const end = at + text.size();
+  const auto operand = [&]() -> Operand& {
+    if (index >= operands.size()) operands.resize(index + 1);
+    return operands[index];
+  };
+  while (at != end) {
+    if (*at == '[') {
+      ++depth;
+      if (depth >= 2) static_cast<void>(operand());
+      if (depth == 3) operand().shapes.emplace_back();
+      ++at;
+    } else if (*at == ']') {
+      if (depth == 2) ++index;
+      --depth;
+      ++at;
+    } else if (*at == ',') {
+      ++at;
+    } else {
+      std::int64_t size = 0;
+      at = std::from_chars(at, end, size).ptr;
+      if (depth == 2 && operand().shapes.empty()) operand().shapes.emplace_back();
+      if (depth >= 2) operand().shapes.back().push_back(size);
+    }
+  }
+}
+
+/// A number of a trace that cannot sensibly be negative or larger; zero if it is.
+template <class Number>
+Number sensible(std::int64_t value, Number most) {
+  return value >= 0 && value <= static_cast<std::int64_t>(most) ? static_cast<Number>(value) : Number{};
+}
+
+/// Sensible times: from 0, and not longer than a day.
+bool has_times(const RawEvent& event) {
+  constexpr std::int64_t day = 86'400'000'000'000;
+  return event.start >= 0 && event.duration >= 0 && event.duration <= day;
+}
+
+std::vector<std::string> lines(std::string_view text) {
+  std::vector<std::string> result;
+  while (!text.empty()) {
+    const auto end = text.find('\n');
+    result.emplace_back(text.substr(0, end));
+    text.remove_prefix(end + 1);
+  }
+  return result;
+}
+
+Signature signature_of(const RawEvent& event, bool with_values) {
+  Signature signature{.name = event.name, .operands = {}, .values = {}};
+  read_shapes(event.shapes, signature.operands);
+  const auto types = lines(event.types);
+  if (types.size() > signature.operands.size()) signature.operands.resize(types.size());
+  for (std::size_t i = 0; i < types.size(); ++i) signature.operands[i].type = types[i];
+  if (with_values) signature.values = lines(event.values);
+  return signature;
+}
+
+class Collector final : public TraceSink {
+ public:
+  Trace take() { return std::move(trace_); }
+
+  void device(const RawDevice& device) override {
+    constexpr int most = 1 << 24;
+    trace_.limits.push_back({.id = device.id,
+                             .name = device.name,
+                             .capability = 10 * sensible(device.major, 99) + sensible(device.minor, 9),
+                             .threads = sensible(device.threads, most),
+                             .registers = sensible(device.registers, most),
+                             .shared = sensible(device.shared, most)});
+  }
+
+  void event(const RawEvent& event) override {
+    if (!event.is_complete || !has_times(event)) return;
+    if (event.category == "cpu_op") return operation(event);
+    if (event.category == "cuda_runtime" || event.category == "cuda_driver") return call(event);
+    if (event.category == "kernel") return activity(event, Activity::Kind::kernel);
+    if (event.category == "gpu_memcpy") return activity(event, Activity::Kind::copy);
+    if (event.category == "gpu_memset") return activity(event, Activity::Kind::memset);
+    if (event.category == "overhead") trace_.overheads.push_back(span(event));
+    if (event.category == "user_annotation") annotation(event);
+  }
+
+ private:
+  static Span span(const RawEvent& event) { return {event.start, event.duration}; }
+
+  void operation(const RawEvent& event) {
+    trace_.has_shapes = trace_.has_shapes || event.has_shapes;
+    notice_distributed(event.name);
+    trace_.operations.push_back({span(event), event.external, event.thread, signature_id(event)});
+  }
+
+  std::uint32_t signature_id(const RawEvent& event) {
+    static constexpr std::array<std::string_view, 2> with_values{"conv", "attention"};
+    const bool values = contains_any(event.name, with_values);
+    key_.assign(event.name).append(1, '\0').append(event.shapes).append(event.types);
+    if (values) key_.append(event.values);
+    const auto [found, is_new] =
+        signatures_.emplace(key_, static_cast<std::uint32_t>(trace_.signatures.size()));
+    if (is_new) trace_.signatures.push_back(signature_of(event, values));
+    return found->second;
+  }
+
+  void call(const RawEvent& event) {
+    static constexpr std::array<std::string_view, 4> kept{"Launch", "Memcpy", "Memset", "Synchronize"};
+    note(trace_.processes, event.process);
+    if (!contains_any(event.name, kept)) return;
+    trace_.calls.push_back({span(event), event.correlation, event.thread, trace_.names.id(event.name)});
+  }
+
+  void activity(const RawEvent& event, Activity::Kind kind) {
+    note(trace_.devices, event.device);
+    if (kind == Activity::Kind::kernel && event.name.find("nccl") != std::string::npos)
+      notice("the kernel '" + event.name.substr(0, event.name.find('(')) + "'");
+    Activity activity;
+    static_cast<Span&>(activity) = span(event);
+    activity.correlation = event.correlation;
+    activity.external = event.external;
+    activity.stream = event.stream;
+    activity.bytes = sensible(event.bytes, std::int64_t{1} << 50);
+    activity.blocks = event.blocks;
+    activity.name = trace_.names.id(event.name);
+    activity.threads = sensible(event.threads, 1 << 16);
+    activity.registers = sensible(event.registers, 1 << 16);
+    activity.shared = sensible(event.shared, 1 << 24);
+    activity.kind = kind;
+    trace_.activities.push_back(activity);
+  }
+
+  void annotation(const RawEvent& event) {
+    notice_distributed(event.name);
+    if (event.name.starts_with("Optimizer.step#"))
+      trace_.optimizer_steps.push_back({span(event), event.thread, event.name});
+    if (event.name.starts_with("ProfilerStep#"))
+      trace_.profiler_steps.push_back({span(event), event.thread, event.name});
+  }
+
+  void notice_distributed(const std::string& name) {
+    static constexpr std::array<std::string_view, 5> starts{
+        "c10d::", "nccl:", "DistributedDataParallel.", "FullyShardedDataParallel.", "torch.distributed.ddp."};
+    if (starts_with_any(name, starts)) notice("'" + name + "'");
+  }
+  void notice(const std::string& what) {
+    if (trace_.distributed.empty()) trace_.distributed = what;
+  }
+
+  static void note(std::vector<std::int64_t>& seen, std::int64_t id) {
+    if (std::ranges::find(seen, id) == seen.end()) seen.push_back(id);
+  }
+
+  Trace trace_;
+  std::unordered_map<std::string, std::uint32_t> signatures_;
+  std::string key_;
+};
+
+}  // namespace
+
+std::uint32_t TextPool::id(std::string_view text) {
+  const auto [found, is_new] = ids_.emplace(std::string{text}, static_cast<std::uint32_t>(texts_.size()));
+  if (is_new) texts_.push_back(&found->first);
+  return found->second;
+}
+
+Trace read_trace(const std::filesystem::path& file, const std::string& shown) {
+  CompressedFile source{file, shown};
+  Collector collector;
+  parse_trace(source, collector);
+  return collector.take();
+}
+
+}  // namespace gradway

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/import/record_builder.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <functional>
+
+namespace gradway {
+namespace {
+
+/// A name of the file and what it means.
+template <class Meaning>
+struct Word {
+  std::string_view name;
+  Meaning meaning;
+};
+
+template <class Meaning, std::size_t size>
+Meaning meaning_of(std::string_view name, const std::array<Word<Meaning>, size>& words, Meaning otherwise) {
+  for (const auto& [known, meaning] : words) {
+    if (known == name) return meaning;
+  }
+  return otherwise;
+}
+
+/// Far more than any trace has; what is beyond is nonsense, and could not be added up.
+constexpr std::int64_t most_microseconds = 4'000'000'000'000'000;
+
+std::int64_t to_nanoseconds(std::int64_t microseconds, std::int64_t thousandths = 0) {
+  return std::clamp(microseconds, -most_microseconds, most_microseconds) * 1000 + thousandths;
+}
+
+/// Microseconds as nanoseconds. "4377009848817.126" is read as text: a double would lose the last digit.
+std::int64_t nanoseconds(const JsonValue& value) {
+  if (value.text.empty()) return to_nanoseconds(value.number);
+  const auto* const end = value.text.data() + value.text.size();
+  std::int64_t whole = 0;
+  const auto [point, error] = std::from_chars(value.text.data(), end, whole);
+  if (error != std::errc{} || (point != end && *point != '.') ||
+      value.text.find_first_of("eE") != std::string_view::npos) {
+    double other = 0;
+    std::from_chars(value.text.data(), end, other);
+    constexpr auto most = static_cast<double>(most_microseconds);
+    return std::llround(std::clamp(other, -most, most) * 1e3);
+  }
+  std::int64_t thousandths = 0;
+  const auto* digit = point == end ? end : point + 1;
+  for (int place = 0; place < 3; ++place) {
+    thousandths = thousandths * 10 + (digit < end ? *digit++ - '0' : 0);
+  }
+  return to_nanoseconds(whole, value.text.starts_with('-') ? -thousandths : thousandths);
+}
+
+/// A number for a thread or a process, which may have a name instead.
+std::int64_t identity(const JsonValue& value) {
+  if (!value.is_string || value.number != 0) return value.number;
+  return -1 - static_cast<std::int64_t>(std::hash<std::string_view>{}(value.text) >> 2);
+}
+
+}  // namespace
+
+void RawEvent::clear() {
+  is_complete = false;
+  has_shapes = false;
+  for (auto* text : {&category, &name, &shapes, &types, &values}) text->clear();
+  for (auto* number : {&process, &thread, &start, &duration, &external, &correlation, &device, &stream,
+                       &bytes, &registers, &shared, &blocks, &threads})
+    *number = 0;
+}
+
+void EventBuilder::key(int depth, std::string_view name) {
+  using F = Field;
+  static constexpr std::array fields{Word<F>{"ph", F::phase},     Word<F>{"cat", F::category},
+                                     Word<F>{"name", F::name},    Word<F>{"pid", F::process},
+                                     Word<F>{"tid", F::thread},   Word<F>{"ts", F::start},
+                                     Word<F>{"dur", F::duration}, Word<F>{"args", F::arguments}};
+  using A = Argument;
+  static constexpr std::array arguments{
+      Word<A>{"External id", A::external}, Word<A>{"correlation", A::correlation},
+      Word<A>{"device", A::device},        Word<A>{"stream", A::stream},
+      Word<A>{"bytes", A::bytes},          Word<A>{"registers per thread", A::registers},
+      Word<A>{"shared memory", A::shared}, Word<A>{"grid", A::grid},
+      Word<A>{"block", A::block},          Word<A>{"Input Dims", A::shapes},
+      Word<A>{"Input type", A::types},     Word<A>{"Concrete Inputs", A::values}};
+  if (depth == 0) field_ = meaning_of(name, fields, F::none);
+  if (depth == 1 && field_ == F::arguments) argument_ = meaning_of(name, arguments, A::none);
+}
+
+void EventBuilder::value(int depth, const JsonValue& value) {
+  if (depth == 0) return record_value(value);
+  if (field_ != Field::arguments) return;
+  if (argument_ == Argument::shapes) return dimension(value.number);
+  return depth == 1 ? argument_value(value) : item(value);
+}
+
+void EventBuilder::begin_list(int depth) {
+  if (field_ != Field::arguments || depth < 2) return;
+  if (argument_ == Argument::shapes) event_.shapes += '[';
+  if (depth > 2) return;
+  if (argument_ == Argument::shapes) event_.has_shapes = true;
+  if (argument_ == Argument::grid) event_.blocks = 1;
+  if (argument_ == Argument::block) event_.threads = 1;
+}
+
+void EventBuilder::end_list(int depth) {
+  if (field_ == Field::arguments && depth >= 2 && argument_ == Argument::shapes) event_.shapes += ']';
+}
+
+void EventBuilder::record_value(const JsonValue& value) {
+  switch (field_) {
+    case Field::phase:
+      event_.is_complete = value.text == "X";
+      break;
+    case Field::category:
+      event_.category = value.text;
+      break;
+    case Field::name:
+      event_.name = value.text;
+      break;
+    case Field::process:
+      event_.process = identity(value);
+      break;
+    case Field::thread:
+      event_.thread = identity(value);
+      break;
+    case Field::start:
+      event_.start = nanoseconds(value);
+      break;
+    case Field::duration:
+      event_.duration = nanoseconds(value);
+      break;
+    case Field::arguments:
+    case Field::none:
+      break;
+  }
+}
+
+void EventBuilder::argument_value(const JsonValue& value) {
+  switch (argument_) {
+    case Argument::external:
+      event_.external = value.number;
+      break;
+    case Argument::correlation:
+      event_.correlation = value.number;
+      break;
+    case Argument::device:
+      event_.device = value.number;
+      break;
+    case Argument::stream:
+      event_.stream = value.number;
+      break;
+    case Argument::bytes:
+      event_.bytes = value.number;
+      break;
+    case Argument::registers:
+      event_.registers = value.number;
+      break;
+    case Argument::shared:
+      event_.shared = value.number;
+      break;
+    default:
+      break;
+  }
+}
+
+void EventBuilder::item(const JsonValue& value) {
+  const auto factor = std::clamp<std::int64_t>(value.number, 0, 1 << 20);
+  if (argument_ == Argument::grid) event_.blocks *= factor;
+  if (argument_ == Argument::block) event_.threads *= factor;
+  if (argument_ == Argument::types) event_.types.append(value.text).push_back('\n');
+  if (argument_ == Argument::values) event_.values.append(value.text).push_back('\n');
+}
+
+void EventBuilder::dimension(std::int64_t size) {
+  if (!event_.shapes.empty() && event_.shapes.back() != '[') event_.shapes += ',';
+  constexpr auto largest = std::int64_t{1} << 40;
+  std::array<char, 24> digits{};
+  const auto written =
+      std::to_chars(digits.data(), digits.data() + digits.size(), std::clamp<std::int64_t>(size, 0, largest));
+  event_.shapes.append(digits.data(), written.ptr);
+}
+
+void DeviceBuilder::key(int depth, std::string_view name) {
+  using Member = std::int64_t RawDevice::*;
+  static constexpr std::array members{Word<Member>{"id", &RawDevice::id},
+                                      Word<Member>{"computeMajor", &RawDevice::major},
+                                      Word<Member>{"computeMinor", &RawDevice::minor},
+                                      Word<Member>{"maxThreadsPerMultiprocessor", &RawDevice::threads},
+                                      Word<Member>{"regsPerMultiprocessor", &RawDevice::registers},
+                                      Word<Member>{"sharedMemPerMultiprocessor", &RawDevice::shared}};
+  if (depth != 0) return;
+  is_name_ = name == "name";
+  field_ = meaning_of(name, members, Member{nullptr});
+}
+
+void DeviceBuilder::value(int depth, const JsonValue& value) {
+  if (depth != 0) return;
+  if (is_name_) device_.name = value.text;
+  if (field_ != nullptr) device_.*field_ = value.number;
+}
+
+}  // namespace gradway

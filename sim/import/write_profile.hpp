@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "sim/workload/profile.hpp"
+
+namespace gradway {
+
+/// What a model file says beside its profile.
+struct ProfileNotes {
+  std::string source;        ///< where the numbers come from: no path, no date
+  Bytes input_per_sample{};  ///< what the input copy moves
+};
+
+/// A model file of kind `profile` as YAML text, which `load_model` reads back to the same profile: times keep
+/// nanoseconds, amounts are exact; control characters in names become blanks.
+std::string profile_yaml(const Profile& profile, const ProfileNotes& notes);
+
+}  // namespace gradway
