@@ -121,10 +121,12 @@ Anchor read_anchor(Reader& anchor, std::vector<Named>& gpus) {
   return result;
 }
 
-void read_measured(Reader& file, Model& model) {
-  file.forbid("anchors", "a profile is measured: anchors would change nothing", "leave them out",
-              Note{file.value_place("kind"), "the model is a profile"});
-  read_profile(file, model);
+/// A step measured on the profile's own GPU is no anchor: it tells what the profiler did.
+void refuse_own_anchor(Reader& anchor, const Reader& file, const Profile& profile, const Anchor& read) {
+  if (read.gpu != profile.gpu) return;
+  anchor.error(anchor.value_place("gpu"), fmt::format("the profile was taken on {} itself", profile.gpu),
+               "write the time of its step without the profiler as 'step_time' of the profile",
+               {{file.value_place("gpu"), "the profile's GPU is here"}});
 }
 
 struct ModelKind {
@@ -136,7 +138,7 @@ constexpr Choice<ModelKind> model_kinds[] = {{"vision_transformer", {read_vision
                                              {"decoder", {read_decoder, false}},
                                              {"layers", {read_layers, false}},
                                              {"synthetic", {read_synthetic, true}},
-                                             {"profile", {read_measured, false}}};
+                                             {"profile", {read_profile, false}}};
 
 }  // namespace
 
@@ -149,11 +151,13 @@ ModelSpec read_model(Reader& file, const std::string& name) {
   if (kind.read == nullptr) return spec;  // which keys belong here cannot be known
   spec.has_times = kind.has_times;
   kind.read(file, spec.model);
-  if (spec.model.profile) {
-    spec.anchor_gpus.push_back({spec.model.profile->gpu, file.value_place("gpu")});
-  } else if (!kind.has_times) {
-    for (auto& anchor : file.maps("anchors"))
+  const auto& profile = spec.model.profile;
+  if (profile) spec.anchor_gpus.push_back({profile->gpu, file.value_place("gpu")});
+  if (!kind.has_times) {
+    for (auto& anchor : file.maps("anchors")) {
       spec.model.anchors.push_back(read_anchor(anchor, spec.anchor_gpus));
+      if (profile) refuse_own_anchor(anchor, file, *profile, spec.model.anchors.back());
+    }
   }
   file.finish();
   return spec;

@@ -167,8 +167,9 @@ void EventBuilder::argument_value(const JsonValue& value) {
 
 void EventBuilder::item(const JsonValue& value) {
   const auto factor = std::clamp<std::int64_t>(value.number, 0, 1 << 20);
-  if (argument_ == Argument::grid) event_.blocks *= factor;
-  if (argument_ == Argument::block) event_.threads *= factor;
+  constexpr auto most = std::int64_t{1} << 40;
+  if (argument_ == Argument::grid) event_.blocks = std::min(most, event_.blocks * factor);
+  if (argument_ == Argument::block) event_.threads = std::min(most, event_.threads * factor);
   if (argument_ == Argument::types) event_.types.append(value.text).push_back('\n');
   if (argument_ == Argument::values) event_.values.append(value.text).push_back('\n');
 }

@@ -57,6 +57,14 @@ std::string flags_text(const Launch& launch) {
   return flags.empty() ? std::string{words::no_flags} : fmt::format("{}", fmt::join(flags, ","));
 }
 
+/// Names are for people and may have been cut anywhere: plain characters only.
+std::string plain(std::string text) {
+  for (auto& c : text) {
+    if (static_cast<unsigned char>(c) >= 0x7F) c = '?';
+  }
+  return text;
+}
+
 std::string one_line(std::string text) {
   for (auto& c : text) {
     if (static_cast<unsigned char>(c) < ' ') c = ' ';
@@ -70,7 +78,7 @@ void append_launch(std::string& text, const Launch& launch) {
                  words::word(words::phases, launch.phase), words::word(words::classes, launch.kind),
                  microseconds(launch.cpu), microseconds(launch.gpu), launch.blocks, launch.blocks_per_sm,
                  words::word(words::precisions, launch.precision), gigaflop(launch.flops),
-                 megabytes(launch.bytes), flags_text(launch), one_line(launch.name));
+                 megabytes(launch.bytes), flags_text(launch), plain(one_line(launch.name)));
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ struct ProfileNotes {
 };
 
 /// A model file of kind `profile` as YAML text, which `load_model` reads back to the same profile: times keep
-/// nanoseconds, amounts are exact; control characters in names become blanks.
+/// nanoseconds, amounts are exact; names lose control characters and what is not ASCII.
 std::string profile_yaml(const Profile& profile, const ProfileNotes& notes);
 
 }  // namespace gradway
