@@ -40,6 +40,7 @@ SampleFile read_file(const std::string& name) {
 }
 
 void check_date(const std::string& date) {
+  if (date.empty()) return;
   try {
     config::date(config::Node{.kind = config::Node::Kind::scalar, .text = date});
   } catch (const ConfigError& error) {
@@ -88,8 +89,7 @@ Action add_calibrate(CLI::App& app) {
   app.add_option("ACTION", arguments->action, "fit: make a calibration from samples")->required();
   app.add_option("SAMPLES", arguments->samples, "files of samples: JSON lists of rows")->required();
   app.add_option("-o,--out", arguments->out, "the calibration to write")->required()->type_name("FILE");
-  app.add_option("--date", arguments->date, "the day of the measurement")
-      ->required()
+  app.add_option("--date", arguments->date, "the day of the measurement, for the file")
       ->type_name("YYYY-MM-DD");
   app.add_option("--source", arguments->source, "where the samples come from, for the file")
       ->type_name("TEXT");

@@ -58,7 +58,7 @@ void check_out(const Arguments& arguments) {
 }
 
 void import_profile(const Arguments& arguments, const Surroundings& around) {
-  check_out(arguments);
+  if (!arguments.out.empty()) check_out(arguments);
   ImportOptions options;
   options.step_time = value_of("--step-time", arguments.step_time, config::duration);
   if (!arguments.gpu.empty()) options.gpu = arguments.gpu;
@@ -68,8 +68,12 @@ void import_profile(const Arguments& arguments, const Surroundings& around) {
   const auto& file = arguments.files.front();
   const auto imported = import_kineto(file, file, options);
   const auto text = profile_yaml(imported.profile, imported.notes);
-  write_file(arguments.out, arguments.force, [&](std::ostream& out) { out << text; });
   for (const auto& warning : imported.warnings) around.messages << "warning: " << warning << '\n';
+  if (arguments.out.empty()) {
+    around.results << text;
+    return;
+  }
+  write_file(arguments.out, arguments.force, [&](std::ostream& out) { out << text; });
   around.results << around.style.paint(report::Paint::bold, arguments.out) << "\n\n";
   report::write_profile(around.results, imported.profile, around.style);
 }
@@ -106,7 +110,8 @@ Action add_import(CLI::App& app) {
   app.add_option("FILE", arguments->files, "training steps on one GPU without DDP, with record_shapes=True")
       ->required()
       ->expected(1, 2);
-  app.add_option("-o,--out", arguments->out, "the model file to write")->required()->type_name("FILE");
+  app.add_option("-o,--out", arguments->out, "the model file to write; without it, the model is printed")
+      ->type_name("FILE");
   app.add_option("--step-time", arguments->step_time, "the step without the profiler, as in 39.3ms")
       ->type_name("TIME");
   app.add_option("--gpu", arguments->gpu, "a name of platforms/gpus, if the trace does not say it")

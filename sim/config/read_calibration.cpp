@@ -57,7 +57,7 @@ Calibration read_calibration(Reader& file, const std::string& name) {
   Calibration result;
   result.name = name;
   result.source = file.required("source", text);
-  result.date = file.required("date", date);
+  result.date = file.optional("date", date, "");
   for (auto& sample : file.maps("collectives")) result.collectives.push_back(read_sample(sample));
   result.tables = read_tables(file);
   result.links = read_links(file);

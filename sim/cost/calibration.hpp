@@ -109,7 +109,7 @@ struct SideBySide {
 struct Calibration {
   std::string name;
   std::string source;
-  std::string date;
+  std::string date;  ///< year-month-day; empty if nobody said it
   std::vector<CollectiveSample> collectives;
   std::vector<CollectiveTable> tables;
   std::vector<LinkRate> links;

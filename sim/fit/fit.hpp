@@ -11,7 +11,7 @@ namespace gradway {
 /// What a calibration says about itself.
 struct CalibrationTitle {
   std::string source;
-  std::string date;  ///< of the measurement, year-month-day
+  std::string date;  ///< of the measurement, year-month-day; empty if it is not known
 };
 
 /// Everything the samples tell of their node. @throws ConfigError if that is nothing

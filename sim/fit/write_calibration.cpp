@@ -135,7 +135,8 @@ void write_list(std::ostream& out, std::string_view key, const std::vector<Item>
 
 void write_calibration_file(std::ostream& out, const Calibration& calibration) {
   expects(calibration.collectives.empty(), "a fit makes tables");
-  fmt::print(out, "schema: 1\nsource: {}\ndate: {}\n", quoted(calibration.source), calibration.date);
+  fmt::print(out, "schema: 1\nsource: {}\n", quoted(calibration.source));
+  if (!calibration.date.empty()) fmt::print(out, "date: {}\n", calibration.date);
   if (calibration.samples) {
     std::vector<std::string> files;
     for (const auto& file : calibration.samples->files) files.push_back(quoted(file));

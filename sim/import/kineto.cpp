@@ -2,6 +2,7 @@
 #include "sim/import/kineto.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include <fmt/format.h>
@@ -58,7 +59,7 @@ Bytes input_bytes(const Profile& profile) {
   for (const auto& launch : profile.launches) {
     if (launch.kind == KernelClass::copy_in) sum += launch.bytes;
   }
-  return sum / profile.batch;
+  return Bytes{std::round(sum.value() / profile.batch)};  // a file has no part of a byte below one
 }
 
 int batch_of(const Trace& trace, const TracedStep& step, const ImportOptions& options, const Where& file) {

@@ -28,12 +28,11 @@ std::string title_of(const CollectiveTable& table) {
 /// One line for the report.
 std::string basis_of(const TableUse& use, const TableQuestion& question, const Calibration& calibration) {
   const auto& table = *use.table;
-  auto text = fmt::format("{}: calibration {} of {}, {} ranks", title_of(table), calibration.name,
-                          calibration.date, table.ranks);
-  if (use.upper != nullptr) {
-    text = fmt::format("{}: calibration {} of {}, {} ranks from {} and {}", title_of(table), calibration.name,
-                       calibration.date, question.ranks, table.ranks, use.upper->ranks);
-  }
+  const auto of = calibration.date.empty() ? "" : fmt::format(" of {}", calibration.date);
+  auto text =
+      fmt::format("{}: calibration {}{}, {} ranks", title_of(table), calibration.name, of, question.ranks);
+  if (use.upper != nullptr) text += fmt::format(" from {} and {}", table.ranks, use.upper->ranks);
+  if (use.other_ranks) text += fmt::format(" from {}", table.ranks);
   text +=
       fmt::format(", {} to {}", size_text(table.points.front().size), size_text(table.points.back().size));
   if (!table.predicted_from.empty()) text += fmt::format(", predicted from {}", table.predicted_from);

@@ -138,7 +138,7 @@ std::string sample_text(const CollectiveSample& sample) {
 void write_calibration(std::ostream& out, const Calibration& calibration, const Style& style) {
   Fields fields{out, style};
   out << style.paint(Paint::bold, calibration.name) << "\n\n";
-  fields.add("measured", calibration.date);
+  fields.add("measured", calibration.date.empty() ? "nobody said when" : calibration.date);
   fields.add("source", calibration.source);
   if (const auto& samples = calibration.samples) {
     fields.add("samples", fmt::format("{} (digest {})", fmt::join(samples->files, ", "), samples->digest));

@@ -53,7 +53,8 @@ void write_head(Fields& fields, const Platform& platform, const Calibration& cal
   const bool nccl = platform.collectives == CollectiveRules::nccl;
   fields.add("collectives", nccl ? "by NCCL's rules" : "ideal: rings at the full rate of their links");
   fields.add("calibration", calibration.name.empty() ? "none: datasheets and NCCL's own figures"
-                                                     : fmt::format("{}, {}: {}", calibration.name,
+                                                     : fmt::format("{}{}{}: {}", calibration.name,
+                                                                   calibration.date.empty() ? "" : ", ",
                                                                    calibration.date, calibration.source));
   fields.add("source", platform.source);
 }

@@ -92,9 +92,6 @@ TEST_CASE("wrong samples or arguments leave nothing behind", "[cli][calibrate]")
       {fit_of("none.json"),
        "error: 'none.json' cannot be read\n  hint: give files of samples: JSON lists of rows\n"},
       {fit_of("."), "error: '.' cannot be read\n  hint: give files of samples: JSON lists of rows\n"},
-      {{"calibrate", "fit", "s.json", "-o", "out.yaml"},
-       "error: 'gradway calibrate' needs --date YYYY-MM-DD\n"
-       "  hint: the day of the measurement (see 'gradway calibrate --help')\n"},
       {{"calibrate", "fit", "s.json", "--date", "2026-11-21"},
        "error: 'gradway calibrate' needs --out FILE\n"
        "  hint: the calibration to write (see 'gradway calibrate --help')\n"},

@@ -104,9 +104,6 @@ TEST_CASE("a wrong import is told, and leaves no file", "[cli][import]") {
        "error: '--out x.json' does not end in .yaml\n  hint: models are YAML files\n"},
       {{"kineto", "trace.json", "other.json", "-o", "x.yaml"},
        "error: 'gradway import' has no use for 'other.json'\n  hint: see 'gradway import --help'\n"},
-      {{"kineto", "trace.json"},
-       "error: 'gradway import' needs --out FILE\n"
-       "  hint: the model file to write (see 'gradway import --help')\n"},
       {{"kineto", "-o", "x.yaml"},
        "error: 'gradway import' needs FILE\n"
        "  hint: training steps on one GPU without DDP, with record_shapes=True (see 'gradway import "
@@ -145,4 +142,13 @@ TEST_CASE("warnings go to standard error, the summary to standard output", "[cli
   CHECK(outcome.errors ==
         "warning: the trace has one complete step: nothing shows whether it is a usual one\n");
   CHECK_THAT(outcome.output, Contains("pace set by"));
+}
+
+TEST_CASE("without --out the model is printed, and the same is written with it", "[cli][import]") {
+  const Desk desk;
+  const auto printed = desk.import({"kineto", "trace.json"});
+  CHECK(printed.status == 0);
+  CHECK_THAT(printed.output, Catch::Matchers::StartsWith("schema: 1\nkind: profile\n"));
+  desk.import({"kineto", "trace.json", "-o", "mine.yaml"});
+  CHECK(desk.content("mine.yaml") == printed.output);
 }
