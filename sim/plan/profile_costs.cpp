@@ -70,16 +70,25 @@ bool is_copy(const Launch& launch) {
   return launch.kind == KernelClass::copy_in || launch.kind == KernelClass::copy_out;
 }
 
+/// How many times longer the arithmetic of a launch takes on another GPU.
+double slower_arithmetic(const Launch& launch, const Gpu& from, const Gpu& to) {
+  const bool product = launch.kind == KernelClass::matrix || launch.kind == KernelClass::attention;
+  const auto which = static_cast<std::size_t>(product ? launch.precision : Precision::fp32);
+  if (!from.peak[which] || !to.peak[which]) return 1;
+  return (*from.peak[which] * from.matrix_efficiency[which]).value() /
+         (*to.peak[which] * to.matrix_efficiency[which]).value();
+}
+
 void move_to_gpu(ProfileCosts& costs, const Profile& profile, const Gpu& from, const Gpu& to) {
-  const auto by_memory = (from.memory_bandwidth * from.memory_efficiency).value() /
-                         (to.memory_bandwidth * to.memory_efficiency).value();
   for (std::size_t i = 0; i < costs.gpu.size(); ++i) {
     const auto& launch = profile.launches[i];
     if (is_copy(launch)) continue;
-    const auto before = roofline(launch, from);
-    const auto ratio = before > Seconds{} ? roofline(launch, to) / before : by_memory;
     const auto fixed = std::min(costs.gpu[i], smallest_kernel);
-    costs.gpu[i] = fixed + (costs.gpu[i] - fixed) * ratio;
+    const auto bound = std::min(costs.gpu[i] - fixed, roofline(launch, from));
+    const auto rest = costs.gpu[i] - fixed - bound;
+    const auto moved =
+        bound > Seconds{} ? bound * (roofline(launch, to) / roofline(launch, from)) : Seconds{};
+    costs.gpu[i] = fixed + moved + rest * slower_arithmetic(launch, from, to);
   }
 }
 

@@ -37,8 +37,9 @@ struct ProfileCosts {
 /// Batch: a kernel grows with it beyond the shortest kernel's time. Of what a product takes beyond the GPU's
 /// best rate half stays as it is, since larger products fill the GPU better. (On an H200, predicted against
 /// measured: vit_l_32 from batch 32 to 16 and 64 -1.1 and -0.7 %, gpt_medium from 8 to 4 -0.4 %, resnet50
-/// from 64 to 32 and 128 +4.1 and -2.3 %.) GPU: the part of a kernel beyond the shortest kernel's time is
-/// multiplied by the ratio of its roofline times; without shapes a kernel counts as memory-bound.
+/// from 64 to 32 and 128 +4.1 and -2.3 %.) GPU: what the roofline explains of a kernel
+/// beyond the shortest kernel's time moves by the ratio of the two GPUs' rooflines, the rest by that of their
+/// arithmetic.
 /// @pre the model has a profile; its GPU is the platform's or `scenario.profiled_gpu`
 ProfileCosts profile_costs(const Scenario& scenario);
 

@@ -116,6 +116,27 @@ TEST_CASE("steps that launch other kernels are left out and named", "[import]") 
   CHECK(one.warnings.front() == "the trace has one complete step: nothing shows whether it is a usual one");
 }
 
+TEST_CASE("of two ways to do a step that are as frequent the later one counts", "[import]") {
+  const Loop loop{.steps = 4, .edit = [](int number, std::vector<Made>& launches) {
+                    if (number >= 2) launches[1].kernel.name = "a_better_gemm";
+                    if (number >= 2) launches[1].gpu = 200;
+                  }};
+
+  const auto profile = import_loop(small_step(), loop).profile;
+
+  CHECK(profile.steps == 2);
+  CHECK(profile.launches[1].gpu.value() == Approx(200e-6));
+}
+
+TEST_CASE("pauses count only where the CPU was ahead", "[import]") {
+  // Four of six activities start when the CPU is ready for them.
+  auto step = small_step();
+  step[1].gpu = 300;
+  for (const auto i : {3, 4, 5, 0}) step[i].cpu = 400;
+
+  CHECK(import_loop(step).profile.gap.value() == Approx(1.5e-6).epsilon(1e-9));
+}
+
 TEST_CASE("a step that the trace begins or ends in is left out", "[import]") {
   auto half = small_step();
   half.erase(half.begin(), half.begin() + 3);  // no forward pass
@@ -148,11 +169,28 @@ TEST_CASE("what comes after the backward pass is the optimizer's phase", "[impor
 }
 
 TEST_CASE("several optimizers after one backward pass are one", "[import]") {
+  auto step = small_step();
+  step.push_back({.phase = optimizer, .op = {"aten::mul_", "[[8,16]]"}, .cpu = 20});
+  const Loop loop{.annotates = false,
+                  .beside = [](TraceBuilder& trace, int, std::size_t launch, double time) {
+                    if (launch == 5) trace.annotation("Optimizer.step#SGD.step", time - 39, 38.5);
+                    if (launch == 6) trace.annotation("Optimizer.step#Adagrad.step", time - 19, 19.5);
+                  }};
+
+  const auto profile = import_loop(step, loop).profile;
+
+  CHECK(profile.steps == 3);
+  CHECK(phases_of(profile) ==
+        std::vector{forward, forward, forward, backward, backward, optimizer, optimizer});
+}
+
+TEST_CASE("what a hook launches on autograd's thread is backward", "[import]") {
   const Loop loop{.beside = [](TraceBuilder& trace, int, std::size_t launch, double time) {
-    if (launch == 5) trace.annotation("Optimizer.step#SGD.step", time + 0.91, 0.05);
+    if (launch == 3) trace.launch({}, time + 0.6, 0.2, time + 1000, 5, 0, autograd_thread);
   }};
 
-  CHECK(import_loop(small_step(), loop).profile.steps == 3);
+  CHECK(phases_of(import_loop(small_step(), loop).profile) ==
+        std::vector{forward, forward, forward, backward, backward, backward, optimizer});
 }
 
 TEST_CASE("other streams than the main one are numbered and named", "[import]") {

@@ -126,7 +126,7 @@ TraceBuilder trace_of(const std::vector<Made>& step, const Loop& loop) {
       const double call = cpu + made.cpu - made.call;
       if (is_backward)
         trace.op({.name = "autograd::engine::evaluate_function: MmBackward0", .shapes = "[]", .types = "[]"},
-                 cpu + 1, made.cpu + 2, thread);
+                 cpu + 1, made.cpu - 0.5, thread);
       const auto external = trace.op(made.op, cpu + 2, made.cpu - 1, thread);
       gpu = std::max(gpu + loop.gap, call + made.call + loop.gap);
       trace.launch(made.kernel, call, made.call, gpu, made.gpu, external, thread, made.call_name);
@@ -137,7 +137,7 @@ TraceBuilder trace_of(const std::vector<Made>& step, const Loop& loop) {
                  0.3, thread);
       loop.beside(trace, number, i, cpu);
     }
-    if (optimizer_begin)
+    if (optimizer_begin && loop.annotates)
       trace.annotation("Optimizer.step#" + loop.optimizer + ".step", *optimizer_begin,
                        cpu + 0.9 - *optimizer_begin);
     if (loop.marks_steps) trace.annotation(fmt::format("ProfilerStep#{}", number), begin, cpu + 0.95 - begin);

@@ -85,6 +85,7 @@ struct Loop {
   int steps = 3;
   double gap = 1.5;          ///< between activities of the GPU, at least
   bool marks_steps = false;  ///< "ProfilerStep#"
+  bool annotates = true;     ///< the optimizer
   bool threads = true;       ///< autograd has a thread of its own
   std::string optimizer = "SGD";
   /// Changes a step before it is written.

@@ -189,14 +189,16 @@ TEST_CASE("as many blocks fit as threads, registers and shared memory let", "[im
     return blocks_per_multiprocessor(kernel, limits);
   };
 
-  CHECK(fit(h200, 256, 32, 0) == 8);          // 2048 / 256 threads
-  CHECK(fit(h200, 32, 16, 0) == 32);          // at most 32 blocks
-  CHECK(fit(l40s, 32, 16, 0) == 24);          // at most 24
-  CHECK(fit(l40s, 1024, 32, 0) == 1);         // 1536 / 1024
-  CHECK(fit(h200, 128, 128, 0) == 4);         // 4 parts of 16384 / (128 x 32) = 4 warps each, 4 warps a block
-  CHECK(fit(h200, 256, 40, 0) == 6);          // 40 x 32 = 1280: 12 warps a part, 48 in all, 8 a block
-  CHECK(fit(h200, 256, 33, 0) == 6);          // rounded up to 40
-  CHECK(fit(h200, 384, 168, 200000) == 1);    // 12 warps: 3 a part; (200000 + 1024) once into 233472
+  CHECK(fit(h200, 256, 32, 0) == 8);        // 2048 / 256 threads
+  CHECK(fit(h200, 32, 16, 0) == 32);        // at most 32 blocks
+  CHECK(fit(l40s, 32, 16, 0) == 24);        // at most 24
+  CHECK(fit(l40s, 1024, 32, 0) == 1);       // 1536 / 1024
+  CHECK(fit(h200, 128, 128, 0) == 4);       // 4 parts of 16384 / (128 x 32) = 4 warps each, 4 warps a block
+  CHECK(fit(h200, 256, 40, 0) == 6);        // 40 x 32 = 1280: 12 warps a part, 48 in all, 8 a block
+  CHECK(fit(h200, 256, 33, 0) == 6);        // rounded up to 40
+  CHECK(fit(h200, 384, 168, 200000) == 1);  // 12 warps: 3 a part; (200000 + 1024) once into 233472
+  CHECK(fit(h200, 128, 32, 58000) == 3);    // 58000 would fit 4 times, with the 1024 only 3 times
+  CHECK(fit(h200, 32, 88, 0) == 20);  // 88 x 32 = 2816: 5 warps a part, though 23 fit into all registers
   CHECK(fit(h200, 128, 32, 48 * 1024) == 4);  // 233472 / (49152 + 1024)
   CHECK(fit(h200, 1024, 255, 0) == 1);        // it ran, so one fits
   CHECK(fit(DeviceLimits{}, 256, 32, 0) == 0);
@@ -216,7 +218,7 @@ TEST_CASE("an operation's products belong to its matrix kernels", "[import][work
     double at = time + 1;
     for (const auto* name : names) {
       at += 1.5;
-      trace.launch({.name = name}, at, 1, 1000 + at * 10, 10, id, autograd_thread);
+      trace.launch({.name = name}, at, 1, 1000 + at * 10, at * 3, id, autograd_thread);
     }
   }};
 

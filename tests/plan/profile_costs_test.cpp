@@ -94,12 +94,13 @@ TEST_CASE("kernels grow with the batch, products less than it") {
   CHECK(us(costs.gpu[1]) == Approx(100.9 - 50));
 }
 
-TEST_CASE("kernels move to another GPU by their rooflines") {
+TEST_CASE("kernels move to another GPU by their rooflines, and by its arithmetic beyond them") {
   auto profile = even_profile(1, 1_us, 100.9_us);
   profile.gpu = "other";
   profile.launches[0].kind = KernelClass::matrix;
-  profile.launches[0].flops = Flops{1e10};  // 100 us at 100 TFLOP/s
+  profile.launches[0].flops = Flops{6e9};  // 60 of 100 us at 100 TFLOP/s
   profile.launches[0].bytes = 1_MB;
+  profile.launches[1].bytes = 80_MB;  // 80 of 100 us at 1 TB/s
   auto scenario = profiled_scenario(profile);
   scenario.profiled_gpu = round_gpu();
   scenario.profiled_gpu->name = "other";
@@ -107,8 +108,9 @@ TEST_CASE("kernels move to another GPU by their rooflines") {
   scenario.platform.gpu_models.front().memory_bandwidth = 4000_GBps;
   const auto costs = profile_costs(scenario);
   CHECK(costs.moved == Moved::roofline);
-  CHECK(us(costs.gpu[0]) == Approx(0.9 + 200));  // half the arithmetic
-  CHECK(us(costs.gpu[1]) == Approx(0.9 + 25));   // four times the memory
+  CHECK(us(costs.gpu[0]) == Approx(0.9 + 2 * 60 + 2 * 40));
+  CHECK(us(costs.gpu[1]) == Approx(0.9 + 80.0 / 4 + 2 * 20));
+  CHECK(us(costs.gpu[2]) == Approx(0.9 + 2 * 100));
 }
 
 TEST_CASE("an anchor on the platform's GPU overrules the roofline") {
