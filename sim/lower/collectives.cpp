@@ -11,28 +11,11 @@
 #include "sim/base/problem.hpp"
 #include "sim/cost/side_by_side.hpp"
 #include "sim/lower/alone_time.hpp"
+#include "sim/lower/describe_communicator.hpp"
 #include "sim/lower/rank_order.hpp"
 
 namespace gradway {
 namespace {
-
-// Rate NCCL assigns to one NVLink, GB/s a direction. Source: NCCL 2.28.9, src/graph/topo.h.
-double nccl_nvlink_rate(int compute_capability) {
-  if (compute_capability >= 100) return 40.1;
-  if (compute_capability >= 90) return 20.6;
-  return 20.0;
-}
-
-/// What NCCL takes a way over PCIe for: the nominal rate of 16 lanes, which what was measured lies a little
-/// above.
-/// @source NCCL 2.28.9, src/graph/topo.cc: width times lane, 12 GB/s for Gen3 x16 and doubled with each
-/// generation
-BytesPerSecond nccl_pcie_rate(BytesPerSecond measured) {
-  constexpr double closest = 1.2;
-  for (const auto nominal : {12_GBps, 24_GBps, 48_GBps, 96_GBps})
-    if (measured >= nominal && measured < nominal * closest) return nominal;
-  return measured;
-}
 
 /// Latency of `laps` times around the ring, less the hop that no chunk needs: a chunk starts behind the
 /// shortest.
@@ -68,7 +51,7 @@ CollectiveLowering::CollectiveLowering(const Scenario& scenario)
     notes_.rests_on("collectives: ideal rings over the platform's links");
     return;
   }
-  describe_communicator();
+  communicator_ = describe_communicator(scenario_.platform, routes_, rings_, scenario.job.gpus);
   if (!choose_plan(CollectiveKind::all_reduce, 1_MiB, communicator_, settings_)) {
     throw ConfigError{{{},
                        "NCCL_ALGO and NCCL_PROTO leave no way to run an all-reduce",
@@ -111,37 +94,6 @@ const std::vector<std::vector<Hop>>& CollectiveLowering::trees() const {
     }
   }
   return trees_;
-}
-
-void CollectiveLowering::describe_communicator() {
-  const auto& platform = scenario_.platform;
-  const auto& gpu = platform.gpu_models.front();
-  communicator_.nodes = node_count(platform, communicator_.ranks);
-  communicator_.compute_capability = gpu.compute_capability;
-  communicator_.amd_cpu = platform.amd_cpu;
-  communicator_.nvlink = true;
-  communicator_.node_bandwidth = BytesPerSecond::infinite();
-  communicator_.transport = Transport::p2p;
-  const auto orders = ring_orders(platform, communicator_.ranks);
-  for (std::size_t r = 0; r < rings_.size(); ++r) {
-    auto leaving = BytesPerSecond::infinite();
-    for (std::size_t i = 0; i < rings_[r].size(); ++i) {
-      const auto& hop = rings_[r][i];
-      const auto a = platform.gpus[orders[r][i]];
-      const auto b = platform.gpus[orders[r][(i + 1) % orders[r].size()]];
-      if (platform.device(a).node != platform.device(b).node) {
-        leaving = std::min(leaving, hop.bandwidth);
-        continue;
-      }
-      const auto links = routes_.nvlinks(a, b);
-      const BytesPerSecond nominal{links * nccl_nvlink_rate(gpu.compute_capability) * 1e9};
-      communicator_.nvlink = communicator_.nvlink && hop.nvlink;
-      communicator_.node_bandwidth =
-          std::min(communicator_.node_bandwidth, hop.nvlink ? nominal : nccl_pcie_rate(hop.bandwidth));
-      communicator_.transport = std::max(communicator_.transport, hop.transport);
-    }
-    if (communicator_.nodes > 1) communicator_.net_bandwidth += leaving;
-  }
 }
 
 Transport CollectiveLowering::limiting_transport() const {

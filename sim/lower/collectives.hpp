@@ -57,7 +57,6 @@ class CollectiveLowering {
  private:
   void make_rings();
   const std::vector<std::vector<Hop>>& trees() const;
-  void describe_communicator();
   void find_calibration();
   void rest_on_nominal_rates() const;
   std::optional<Seconds> table_time(CollectiveKind kind, Bytes size, const CollectivePlan& plan) const;
