@@ -53,6 +53,21 @@ void read_g6e(benchmark::State& state) {
 }
 BENCHMARK(read_g6e);
 
+/// vit_l_32 from its profile: 1,684 launches, 296 gradients, and a calibration of 25 tables. Items are
+/// scenarios.
+void read_profile(benchmark::State& state) {
+  for (auto _ : state) benchmark::DoNotOptimize(bench::load("h200-4x/vit_l_32").job.gpus);
+  state.SetItemsProcessed(state.iterations());
+}
+BENCHMARK(read_profile);
+
+void simulate_profile(benchmark::State& state) {
+  const auto scenario = bench::load("h200-4x/vit_l_32");
+  for (auto _ : state) benchmark::DoNotOptimize(simulate(scenario, "fluid").timeline.end.data());
+  state.SetItemsProcessed(state.iterations());
+}
+BENCHMARK(simulate_profile);
+
 void read_and_simulate_g6e(benchmark::State& state, FoldRanks fold) {
   for (auto _ : state) {
     benchmark::DoNotOptimize(simulate(bench::load("article/g6e"), "auto", fold).timeline.end.data());
