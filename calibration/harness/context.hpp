@@ -14,8 +14,10 @@ class Group;
 /// What a probe is given.
 struct Context {
   StoppingRule rule;
-  bool quick = false;                    ///< fewer sizes and shapes
-  int gpus = 1;                          ///< on this node
+  bool quick = false;  ///< fewer sizes and shapes
+  int gpu = 0;         ///< of this process, among those of its node
+  int gpus = 1;        ///< of this node
+  int nodes = 1;
   Group* group = nullptr;                ///< the ranks of the job; one of them is this process
   std::function<void(const Row&)> emit;  ///< takes a row for the file (of rank 0; others are dropped)
   std::function<void(const std::string&)> remark;  ///< takes what the reader must know: throttling, noise

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "calibration/harness/options.hpp"
+
+#include <algorithm>
+#include <ostream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
+
+#include "sim/base/nearest.hpp"
+
+namespace gradway::probe {
+namespace {
+
+const std::vector<std::string> sections{"links", "kernels", "collectives", "beside"};
+
+Status refuse(std::ostream& messages, const std::string& what, const std::string& hint) {
+  messages << "error: " << what << '\n';
+  if (!hint.empty()) messages << "  hint: " << hint << '\n';
+  return Status::wrong_input;
+}
+
+}  // namespace
+
+std::pair<std::optional<Options>, Status> read_options(int count, char** arguments,
+                                                       const std::string& version, std::ostream& results,
+                                                       std::ostream& messages) {
+  Options options;
+  CLI::App app{"Measures this node's links, kernels and collectives, for `gradway calibrate fit`.",
+               "gradway-probe"};
+  app.set_version_flag("--version", "gradway-probe " + version);
+  app.add_option("-o,--out", options.out, "the samples to write; compressed if the name ends in .gz")
+      ->type_name("FILE")
+      ->default_str("samples.json.gz");
+  app.add_flag("--force", options.force, "replace the file if it is there already");
+  app.add_flag("--quick", options.quick, "fewer sizes, about a minute; else about five");
+  app.add_option("--only", options.only, fmt::format("only these sections: {}", fmt::join(sections, ",")))
+      ->delimiter(',')
+      ->type_name("A,B");
+  app.add_option("--gpus", options.gpus, "only the first so many GPUs")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1024));
+  app.footer("Over several nodes: start one process a GPU with torchrun, with the same options.");
+  try {
+    app.parse(count, arguments);
+  } catch (const CLI::Success& success) {
+    app.exit(success, results, messages);
+    return {std::nullopt, Status::done};
+  } catch (const CLI::ParseError& error) {
+    return {std::nullopt, refuse(messages, error.what(), "gradway-probe --help lists the options")};
+  }
+  for (const auto& section : options.only) {
+    if (std::ranges::find(sections, section) == sections.end())
+      return {std::nullopt, refuse(messages, fmt::format("there is no section '{}'", section),
+                                   suggestion(section, sections))};
+  }
+  return {options, Status::done};
+}
+
+}  // namespace gradway::probe

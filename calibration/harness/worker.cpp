@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "calibration/harness/worker.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <exception>
+#include <string>
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+namespace gradway::probe {
+namespace {
+
+void say(int out, Tidings kind, std::string text) {
+  std::ranges::replace(text, '\n', ' ');
+  text.insert(text.begin(), static_cast<char>(kind));
+  text += '\n';
+  const char* at = text.data();
+  auto left = text.size();
+  while (left > 0) {
+    const auto written = write(out, at, left);
+    if (written <= 0) _exit(1);  // nobody listens any more
+    at += written;
+    left -= static_cast<std::size_t>(written);
+  }
+}
+
+}  // namespace
+
+void work(const Job& job, Context context, const Meeting& meeting, int out) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  signal(SIGINT, SIG_DFL);
+  signal(SIGTERM, SIG_DFL);
+  dup2(STDERR_FILENO, STDOUT_FILENO);  // libraries print; standard output is the program's own
+  for (const auto& [name, value] : job.environment) setenv(name.c_str(), value.c_str(), 1);
+  int status = 1;
+  try {
+    Group group{meeting};
+    const bool speaks = group.rank() == 0;
+    context.group = &group;
+    context.emit = [&](const Row& row) {
+      if (speaks) say(out, Tidings::row, row.dump());
+    };
+    context.done = [&](double part) {
+      if (speaks) say(out, Tidings::done, fmt::format("{:.4f}", part));
+    };
+    context.remark = [&](const std::string& what) { say(out, Tidings::remark, what); };
+    job.run(context);
+    group.wait_for_all();  // no rank takes its GPU's memory away from the others
+    status = 0;
+  } catch (const GroupError& error) {
+    say(out, Tidings::lost_group, error.what());
+  } catch (const std::exception& error) {
+    say(out, Tidings::failure, error.what());
+  }
+  // Without destructors: after a failure CUDA and NCCL may wait in them for ranks that are gone.
+  _exit(status);
+}
+
+}  // namespace gradway::probe

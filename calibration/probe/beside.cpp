@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "calibration/probe/beside.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "calibration/harness/sizes.hpp"
+#include "calibration/probe/collective.hpp"
+#include "calibration/probe/copy_route.hpp"
+#include "calibration/probe/in_step.hpp"
+#include "calibration/probe/kernels/product.hpp"
+
+namespace gradway::probe {
+namespace {
+
+constexpr std::size_t mebi = 1 << 20;
+constexpr std::size_t largest = 256 * mebi;
+constexpr Seconds row_length{25e-3};  // of each row of calls alone
+constexpr int fewest_calls = 6;       // so that the calls at the ends weigh little
+constexpr int most_calls = 300;       // fit behind a gate
+
+/// What runs beside the collective.
+struct Neighbour {
+  std::function<void(const Stream&)> issue;
+  std::function<void(Row&)> describe;  ///< adds its keys to a row
+  const char* prefix;                  ///< of the keys of its time and number: gemm, copy
+};
+
+/// Times of one call of each, and how many there were.
+struct Pair {
+  Seconds neighbour{};
+  Seconds collective{};
+};
+struct Counts {
+  int neighbours = 0;
+  int collectives = 0;
+};
+
+/// One GPU's share of the experiment.
+class Experiment {
+ public:
+  Experiment(Context& context, Communicator& communicator, const Collective& collective,
+             const Neighbour& neighbour)
+      : context_{&context}, communicator_{&communicator}, collective_{&collective}, neighbour_{&neighbour} {}
+
+  /// Runs rows of calls; a row of none is left out. Both begin at the same time, on all ranks.
+  Pair run(const Counts& counts);
+  /// The medians of several runs.
+  Pair repeat(const Counts& counts);
+
+ private:
+  void issue(const Counts& counts);
+
+  Context* context_;
+  Communicator* communicator_;
+  const Collective* collective_;
+  const Neighbour* neighbour_;
+  Stream neighbours_;
+  Stream collectives_;
+  Gate gate_;
+  Event begin_;
+  Event neighbours_end_;
+  Event collectives_end_;
+};
+
+void Experiment::issue(const Counts& counts) {
+  gate_.close(collectives_);
+  communicator_->align(collectives_);
+  begin_.record(collectives_);
+  check(cudaStreamWaitEvent(neighbours_.get(), begin_.get(), 0), "starting two streams together");
+  // Turn by turn: both rows are issued while the gate is closed, and neither queue runs dry.
+  for (int i = 0; i < std::max(counts.neighbours, counts.collectives); ++i) {
+    if (i < counts.collectives) collective_->issue_out_of_place(collectives_);
+    if (i < counts.neighbours) neighbour_->issue(neighbours_);
+  }
+  collectives_end_.record(collectives_);
+  neighbours_end_.record(neighbours_);
+}
+
+Pair Experiment::run(const Counts& counts) {
+  auto& group = communicator_->group();
+  const bool takes_part = communicator_->is_member();
+  if (takes_part) issue(counts);
+  group.wait_for_all();
+  Pair times;
+  if (takes_part) {
+    gate_.open();
+    collectives_.wait();
+    neighbours_.wait();
+    times.neighbour = between(begin_, neighbours_end_) / std::max(counts.neighbours, 1);
+    times.collective = between(begin_, collectives_end_) / std::max(counts.collectives, 1);
+  }
+  // Products are each GPU's own: their mean. A collective ends when its last rank does.
+  const auto all = group.gather(times.neighbour.value());
+  double sum = 0;
+  for (const double time : all) sum += time;
+  times.neighbour = Seconds{group.decided(sum / communicator_->members())};
+  times.collective = Seconds{group.largest(times.collective.value())};
+  return times;
+}
+
+Pair Experiment::repeat(const Counts& counts) {
+  std::vector<Seconds> neighbours;
+  run(counts);  // a warm-up
+  const auto collectives = repeat_in_step(context_->rule, communicator_->group(), [&] {
+    const auto times = run(counts);
+    neighbours.push_back(times.neighbour);
+    return counts.collectives > 0 ? times.collective : times.neighbour;
+  });
+  return {quantile(neighbours, 0.5), quantile(collectives, 0.5)};
+}
+
+int calls_for(Seconds length, Seconds once) {
+  return static_cast<int>(std::clamp(std::ceil(length / once), double{fewest_calls}, double{most_calls}));
+}
+
+Row number(Seconds time) {
+  return measured({}, summary({time}, false))["seconds"];
+}
+
+/// Emits two rows: each alone, and both side by side.
+void measure_beside(Context& context, Communicator& communicator, const Collective& collective,
+                    const Neighbour& neighbour, const char* op, const std::string& tag) {
+  Experiment experiment{context, communicator, collective, neighbour};
+  const auto guess_neighbour = experiment.run({fewest_calls, 0});
+  const auto guess_collective = experiment.run({0, fewest_calls});
+  const auto length = std::max(
+      {row_length, fewest_calls * guess_neighbour.neighbour, fewest_calls * guess_collective.collective});
+  const Counts counts{calls_for(length, guess_neighbour.neighbour),
+                      calls_for(length, guess_collective.collective)};
+  const Pair alone{experiment.repeat({counts.neighbours, 0}).neighbour,
+                   experiment.repeat({0, counts.collectives}).collective};
+  const auto together = experiment.repeat(counts);
+  const std::string prefix = neighbour.prefix;
+  for (const bool both : {false, true}) {
+    const auto& times = both ? together : alone;
+    Row row{{"op", op}};
+    neighbour.describe(row);
+    row["together"] = both;
+    row[prefix + "_seconds"] = number(times.neighbour);
+    row[prefix + "_reps"] = counts.neighbours;
+    row["allreduce_seconds"] = number(times.collective);
+    row["allreduce_reps"] = counts.collectives;
+    row["bytes"] = collective.bytes();
+    row["world"] = communicator.members();
+    row["tag"] = tag;
+    if (communicator.forced().channels) row["channels"] = *communicator.forced().channels;
+    if (context.nodes > 1) row["nodes"] = context.nodes;
+    context.emit(row);
+  }
+}
+
+/// A square product with operands of its own.
+class Square {
+ public:
+  Square(const Multiplier& multiplier, const Arithmetic& arithmetic, std::int64_t side)
+      : name_{fmt::format("{}_{}", arithmetic.name, side)},
+        product_{multiplier, arithmetic, {side, side, side}} {
+    const auto count = static_cast<std::size_t>(side * side);
+    x_ = DeviceBuffer{count * size_of(arithmetic.in)};
+    w_ = DeviceBuffer{count * size_of(arithmetic.in)};
+    y_ = DeviceBuffer{count * size_of(arithmetic.out)};
+    fill_normal(x_, arithmetic.in, count, 1);
+    fill_normal(w_, arithmetic.in, count, 2);
+    if (!product_.is_supported()) throw Failure{"cublasLt has no product " + name_};
+  }
+  Neighbour neighbour() const {
+    return {[this](const Stream& stream) { product_.issue(x_.get(), w_.get(), y_.get(), stream); },
+            [this](Row& row) { row["gemm"] = name_; }, "gemm"};
+  }
+
+ private:
+  std::string name_;
+  Product product_;
+  DeviceBuffer x_;
+  DeviceBuffer w_;
+  DeviceBuffer y_;
+};
+
+struct Wanted {
+  const char* arithmetic;
+  std::int64_t side;
+};
+// Products that outlast a collective hold it back; those that it outlasts show what both lose side by side.
+constexpr Wanted long_products[] = {{"bf16", 8192}, {"fp32", 4096}};
+constexpr Wanted short_products[] = {{"bf16", 4096}, {"fp32", 2048}};
+
+std::vector<std::unique_ptr<Square>> squares(const Multiplier& multiplier,
+                                             std::initializer_list<Wanted> wanted) {
+  std::vector<std::unique_ptr<Square>> all;
+  for (const auto& one : wanted) {
+    const auto& arithmetic = arithmetic_named(one.arithmetic);
+    if (!is_supported(arithmetic)) continue;
+    all.push_back(std::make_unique<Square>(multiplier, arithmetic, one.side));
+  }
+  return all;
+}
+
+}  // namespace
+
+void probe_beside_kernels(Context& context, const std::string& transport) {
+  check(cudaSetDevice(context.gpu), "choosing a GPU");
+  DeviceBuffer send{largest};
+  DeviceBuffer receive{largest};
+  const Multiplier multiplier;
+  const auto all =
+      squares(multiplier, {long_products[0], long_products[1], short_products[0], short_products[1]});
+  const auto few = squares(multiplier, {short_products[0], short_products[1]});
+  const int everyone = context.group->ranks();
+  std::vector<int> counts{everyone};
+  if (everyone > 2 && !context.quick && context.nodes == 1) counts.push_back(2);
+  double done = 0;
+  const double parts = static_cast<double>(counts.size()) + (context.quick ? 0 : 3);
+  const auto measure_all = [&](Communicator& communicator,
+                               const std::vector<std::unique_ptr<Square>>& products,
+                               const std::vector<std::size_t>& sizes) {
+    for (const auto bytes : sizes) {
+      const Collective collective{Operation::all_reduce, communicator, send, receive, bytes};
+      for (const auto& product : products)
+        measure_beside(context, communicator, collective, product->neighbour(), "contention", transport);
+    }
+    context.done(++done / parts);
+  };
+  const std::vector<std::size_t> sizes =
+      context.quick ? std::vector{largest} : std::vector{32 * mebi, largest};
+  for (const int ranks : counts) {
+    Communicator communicator{*context.group, ranks, {}};
+    measure_all(communicator, all, sizes);
+  }
+  if (context.quick) return;
+  for (const int channels : {4, 8, 16}) {
+    Communicator communicator{
+        *context.group, everyone, {.algorithm = "", .protocol = "", .channels = channels}};
+    measure_all(communicator, few, {largest});
+  }
+}
+
+void probe_beside_copies(Context& context, const std::string& transport) {
+  check(cudaSetDevice(context.gpu), "choosing a GPU");
+  constexpr std::size_t copy_bytes = 64 * mebi;
+  DeviceBuffer send{largest};
+  DeviceBuffer receive{largest};
+  Communicator communicator{*context.group, context.group->ranks(), {}};
+  double done = 0;
+  for (const bool to_gpu : {true, false}) {
+    const Place gpu{context.gpu};
+    const CopyBuffers buffers{to_gpu ? Route{{}, gpu} : Route{gpu, {}}, copy_bytes};
+    const Neighbour copies{[&](const Stream& stream) { buffers.copy(stream, copy_bytes); },
+                           [&](Row& row) {
+                             row["copy"] = to_gpu ? "h2d_pinned" : "d2h_pinned";
+                             row["copy_bytes"] = copy_bytes;
+                           },
+                           "copy"};
+    for (const auto bytes : context.quick ? std::vector{largest} : std::vector{32 * mebi, largest}) {
+      const Collective collective{Operation::all_reduce, communicator, send, receive, bytes};
+      measure_beside(context, communicator, collective, copies, "copy_contention", transport);
+    }
+    context.done(++done / 2);
+  }
+}
+
+}  // namespace gradway::probe

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "calibration/probe/jobs.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "calibration/probe/beside.hpp"
+#include "calibration/probe/collectives.hpp"
+#include "calibration/probe/copies.hpp"
+#include "calibration/probe/cuda_check.hpp"
+#include "calibration/probe/facts.hpp"
+#include "calibration/probe/instrument.hpp"
+#include "calibration/probe/kernels/kernels.hpp"
+#include "calibration/probe/throttle_watch.hpp"
+
+namespace gradway::probe {
+namespace {
+
+using Environment = std::vector<std::pair<std::string, std::string>>;
+
+// How NCCL is kept from the faster transports (its own variables).
+const Environment as_is;
+const Environment over_shm{{"NCCL_P2P_DISABLE", "1"}};
+const Environment over_net{{"NCCL_P2P_DISABLE", "1"}, {"NCCL_SHM_DISABLE", "1"}};
+
+/// The probe with an eye on the GPU's clocks.
+std::function<void(Context&)> watched(std::function<void(Context&)> probe) {
+  return [probe = std::move(probe)](Context& context) {
+    check(cudaSetDevice(context.gpu), "choosing a GPU");
+    ThrottleWatch watch{context.gpu};
+    probe(context);
+    if (const auto verdict = watch.verdict(); !verdict.empty()) context.remark(verdict);
+  };
+}
+
+Job alone(std::string section, std::string name, Seconds estimate, std::function<void(Context&)> probe) {
+  return {std::move(section), std::move(name), as_is, false, estimate, watched(std::move(probe))};
+}
+
+void add_transport(std::vector<Job>& jobs, const std::string& tag, const Environment& environment,
+                   Seconds collectives, Seconds beside) {
+  const auto add = [&](std::string section, std::string name, Seconds estimate,
+                       void (*probe)(Context&, const std::string&)) {
+    jobs.push_back({std::move(section), std::move(name), environment, true, estimate,
+                    watched([probe, tag](Context& context) { probe(context, tag); })});
+  };
+  add("collectives", fmt::format("collectives, {}", tag), collectives, probe_collectives);
+  add("beside", fmt::format("kernels beside collectives, {}", tag), beside, probe_beside_kernels);
+  add("beside", fmt::format("copies beside collectives, {}", tag), 0.3 * beside, probe_beside_copies);
+}
+
+}  // namespace
+
+Job facts_job() {
+  return {"facts", "what the node is", as_is, false, Seconds{10}, probe_facts};
+}
+
+std::vector<Job> all_jobs(int gpus, int nodes, bool quick) {
+  const double pace = quick ? 0.2 : 1;
+  std::vector<Job> jobs;
+  jobs.push_back(alone("instrument", "the instrument itself", Seconds{3}, probe_instrument));
+  jobs.push_back(alone("links", "copies", pace * Seconds{20}, probe_copies));
+  jobs.push_back(alone("links", "copies at the same time", pace * Seconds{10}, probe_patterns));
+  jobs.push_back(alone("kernels", "kernels", pace * Seconds{45}, probe_kernels));
+  if (nodes > 1) {
+    // Between nodes the network is the slowest link of every ring, whatever is used inside of them.
+    add_transport(jobs, "net", as_is, pace * Seconds{40}, pace * Seconds{30});
+  } else if (gpus > 1) {
+    add_transport(jobs, "p2p", as_is, pace * Seconds{40}, pace * Seconds{30});
+    jobs.push_back({"collectives", "all-reduces with algorithm and protocol forced", as_is, true,
+                    pace * Seconds{20}, watched([](Context& context) { probe_forced(context, "p2p"); })});
+    add_transport(jobs, "shm", over_shm, pace * Seconds{40}, pace * Seconds{30});
+    if (!quick) {
+      jobs.push_back({"collectives", "collectives, net", over_net, true, Seconds{40},
+                      watched([](Context& context) { probe_collectives(context, "net"); })});
+    }
+  }
+  return jobs;
+}
+
+}  // namespace gradway::probe
