@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#ifdef GRADWAY_HAS_CUDNN
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <cudnn.h>
+
+#include "calibration/probe/device.hpp"
+
+namespace gradway::probe {
+
+/// cuDNN is not here, or has no kernel for what was asked: no failure of the run.
+class Refusal : public Failure {
+ public:
+  using Failure::Failure;
+};
+
+/// The few functions of cuDNN's backend that are used, from the library that this machine has.
+struct CudnnLibrary {
+  /// @throws Refusal if there is no libcudnn.so.9, or it lacks one of the functions
+  CudnnLibrary();
+  /// @throws Refusal with what was tried and cuDNN's own words
+  void check(cudnnStatus_t status, const std::string& what) const;
+
+  decltype(&cudnnGetVersion) get_version = nullptr;
+  decltype(&cudnnGetErrorString) get_error = nullptr;
+  decltype(&cudnnGetLastErrorString) get_last_error = nullptr;
+  decltype(&cudnnCreate) create = nullptr;
+  decltype(&cudnnDestroy) destroy = nullptr;
+  decltype(&cudnnSetStream) set_stream = nullptr;
+  decltype(&cudnnBackendCreateDescriptor) create_descriptor = nullptr;
+  decltype(&cudnnBackendDestroyDescriptor) destroy_descriptor = nullptr;
+  decltype(&cudnnBackendSetAttribute) set_attribute = nullptr;
+  decltype(&cudnnBackendGetAttribute) get_attribute = nullptr;
+  decltype(&cudnnBackendFinalize) finalize = nullptr;
+  decltype(&cudnnBackendExecute) execute = nullptr;
+};
+
+/// A started cuDNN on the current GPU.
+class Cudnn {
+ public:
+  /// @throws Refusal if cuDNN is not here, is too old or does not start
+  explicit Cudnn(std::size_t oldest_version);
+  const CudnnLibrary& library() const { return *library_; }
+  cudnnHandle_t handle() const { return handle_.get(); }
+
+ private:
+  std::shared_ptr<const CudnnLibrary> library_;
+  std::shared_ptr<cudnnContext> handle_;
+};
+
+/// A descriptor of cuDNN's backend: made, given its attributes, finalized, used.
+class CudnnDescriptor {
+ public:
+  /// @throws Refusal if cuDNN knows no such descriptor
+  CudnnDescriptor(const Cudnn& cudnn, cudnnBackendDescriptorType_t type);
+  cudnnBackendDescriptor_t get() const { return descriptor_.get(); }
+
+  /// @throws Refusal if cuDNN does not take the attribute
+  template <class Value>
+  CudnnDescriptor& set(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
+                       const std::vector<Value>& given) {
+    set(name, type, static_cast<std::int64_t>(given.size()), given.data());
+    return *this;
+  }
+  template <class Value>
+  CudnnDescriptor& set(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
+                       const Value& value) {
+    set(name, type, 1, &value);
+    return *this;
+  }
+  /// The other one lives as long as this one.
+  CudnnDescriptor& set(cudnnBackendAttributeName_t name, const CudnnDescriptor& other) {
+    others_.push_back(other);
+    return set(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, other.get());
+  }
+  /// @throws Refusal if cuDNN does not support what the descriptor describes
+  CudnnDescriptor& finalize(const std::string& what);
+
+ private:
+  void set(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, std::int64_t count,
+           const void* given);
+
+  const CudnnLibrary* library_;
+  std::vector<CudnnDescriptor>
+      others_;  ///< cuDNN does not say whether a descriptor copies those it refers to
+  std::shared_ptr<void> descriptor_;
+};
+
+/// A graph of one operation, with the first of the plans that cuDNN's heuristics name and the GPU supports.
+class CudnnPlan {
+ public:
+  /// @throws Refusal if there is no such plan
+  CudnnPlan(const Cudnn& cudnn, const CudnnDescriptor& operation);
+  /// Gives the tensors their memory; the plan's workspace is its own.
+  /// @param ids of the tensors
+  /// @param memory of each: on the GPU, or of this process for tensors given by value; it outlives the plan
+  void bind(const std::vector<std::int64_t>& ids, const std::vector<void*>& memory);
+  /// @pre bind() was called
+  /// @throws Refusal if the call fails
+  void issue(const Stream& stream) const;
+
+ private:
+  const Cudnn* cudnn_;
+  std::unique_ptr<CudnnDescriptor> heuristics_;  ///< the plan may point to what they gave
+  std::unique_ptr<CudnnDescriptor> plan_;
+  std::unique_ptr<CudnnDescriptor> variant_;
+  DeviceBuffer workspace_;
+};
+
+}  // namespace gradway::probe
+
+#endif

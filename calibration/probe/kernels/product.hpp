@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include <cublasLt.h>
+
+#include "calibration/probe/device.hpp"
+#include "calibration/probe/kernels/elements.hpp"
+
+namespace gradway::probe {
+
+/// How a product is computed.
+struct Arithmetic {
+  const char* name;             ///< as rows say it
+  Element in;                   ///< of both factors
+  Element out;                  ///< of the product
+  cublasComputeType_t compute;  ///< sums are fp32 in any case
+  int capability;               ///< the first compute capability with it, times 10
+  double tolerance;             ///< error of an entry over the square root of k, with normal factors
+};
+
+/// y = x w^T, all three row-major: what a linear layer computes from its input and its weight.
+struct ProductShape {
+  std::int64_t m = 0;  ///< rows of x and y
+  std::int64_t n = 0;  ///< rows of w, columns of y
+  std::int64_t k = 0;  ///< columns of x and w
+};
+
+/// cublasLt with what its calls share.
+class Multiplier {
+ public:
+  /// @throws Failure if cublasLt does not start or there is no memory
+  Multiplier();
+  cublasLtHandle_t handle() const { return handle_.get(); }
+  void* workspace() const { return workspace_.get(); }
+  /// A 1 on the GPU: the scale of fp8 factors.
+  const float* one() const { return static_cast<const float*>(one_.get()); }
+
+  /// PyTorch gives cuBLAS 32 MiB on Hopper; NVIDIA recommends that there, and less elsewhere.
+  static constexpr std::size_t workspace_bytes = std::size_t{64} << 20;
+
+ private:
+  Owned<cublasLtHandle_t, cublasLtDestroy> handle_;
+  DeviceBuffer workspace_;
+  DeviceBuffer one_;
+};
+
+/// One product, planned: the algorithm is the first that cublasLt's heuristic names, as in PyTorch.
+class Product {
+ public:
+  /// @throws Failure if a call fails; `is_supported` tells of a refusal
+  Product(const Multiplier& multiplier, const Arithmetic& arithmetic, const ProductShape& shape);
+  /// Whether cublasLt has an algorithm for it.
+  bool is_supported() const { return is_supported_; }
+  /// @pre is_supported()
+  /// @throws Failure if the call fails
+  void issue(const void* x, const void* w, void* y, const Stream& stream) const;
+
+ private:
+  const Multiplier* multiplier_;
+  Owned<cublasLtMatmulDesc_t, cublasLtMatmulDescDestroy> operation_;
+  Owned<cublasLtMatrixLayout_t, cublasLtMatrixLayoutDestroy> w_;
+  Owned<cublasLtMatrixLayout_t, cublasLtMatrixLayoutDestroy> x_;
+  Owned<cublasLtMatrixLayout_t, cublasLtMatrixLayoutDestroy> y_;
+  cublasLtMatmulAlgo_t algorithm_{};
+  std::size_t workspace_bytes_ = 0;
+  bool is_supported_ = false;
+};
+
+}  // namespace gradway::probe
