@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include <cublasLt.h>
 
@@ -19,6 +20,12 @@ struct Arithmetic {
   int capability;               ///< the first compute capability with it, times 10
   double tolerance;             ///< error of an entry over the square root of k, with normal factors
 };
+
+/// One of those that the probe knows, by its name in rows. @pre it is fp32, tf32, bf16, fp16 or fp8
+const Arithmetic& arithmetic_named(std::string_view name);
+
+/// Whether the current GPU computes so.
+bool is_supported(const Arithmetic& arithmetic);
 
 /// y = x w^T, all three row-major: what a linear layer computes from its input and its weight.
 struct ProductShape {

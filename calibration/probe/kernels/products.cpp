@@ -148,14 +148,21 @@ void probe(Context& context, const Multiplier& multiplier, const Arithmetic& ari
 
 }  // namespace
 
+const Arithmetic& arithmetic_named(std::string_view name) {
+  return *std::ranges::find_if(arithmetics, [&](const Arithmetic& one) { return one.name == name; });
+}
+
+bool is_supported(const Arithmetic& arithmetic) {
+  return capability() >= arithmetic.capability;
+}
+
 void probe_products(Context& context) {
   const Multiplier multiplier;
-  const auto able = capability();
   double number = 0;
   for (const auto& arithmetic : arithmetics) {
     Context part = context;
     part.done = [&](double fraction) { context.done((number + fraction) / arithmetics.size()); };
-    if (able < arithmetic.capability) {
+    if (!is_supported(arithmetic)) {
       context.remark(std::string{"this GPU has no "} + arithmetic.name + " products");
     } else {
       attempt(context, std::string{"kernels: products in "} + arithmetic.name,
