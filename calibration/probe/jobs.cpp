@@ -57,22 +57,23 @@ Job facts_job() {
 }
 
 std::vector<Job> all_jobs(int gpus, int nodes, bool quick) {
-  const double pace = quick ? 0.2 : 1;
+  // Measured on 1 and 4 H200.
+  const double pace = quick ? 0.25 : 1;
   std::vector<Job> jobs;
-  jobs.push_back(alone("instrument", "the instrument itself", Seconds{3}, probe_instrument));
-  jobs.push_back(alone("links", "copies", pace * Seconds{20}, probe_copies));
-  jobs.push_back(alone("links", "copies at the same time", pace * Seconds{10}, probe_patterns));
-  jobs.push_back(alone("kernels", "kernels", pace * Seconds{45}, probe_kernels));
+  jobs.push_back(alone("instrument", "the instrument itself", Seconds{2}, probe_instrument));
+  jobs.push_back(alone("links", "copies", pace * Seconds{7 + 1.0 * gpus}, probe_copies));
+  jobs.push_back(alone("links", "copies at the same time", pace * Seconds{4.0 * gpus}, probe_patterns));
+  jobs.push_back(alone("kernels", "kernels", pace * Seconds{9}, probe_kernels));
   if (nodes > 1) {
     // Between nodes the network is the slowest link of every ring, whatever is used inside of them.
-    add_transport(jobs, "net", as_is, pace * Seconds{40}, pace * Seconds{30});
+    add_transport(jobs, "net", as_is, pace * Seconds{20}, pace * Seconds{40});
   } else if (gpus > 1) {
-    add_transport(jobs, "p2p", as_is, pace * Seconds{40}, pace * Seconds{30});
+    add_transport(jobs, "p2p", as_is, pace * Seconds{11}, pace * Seconds{34});
     jobs.push_back({"collectives", "all-reduces with algorithm and protocol forced", as_is, true,
                     pace * Seconds{20}, watched([](Context& context) { probe_forced(context, "p2p"); })});
-    add_transport(jobs, "shm", over_shm, pace * Seconds{40}, pace * Seconds{30});
+    add_transport(jobs, "shm", over_shm, pace * Seconds{14}, pace * Seconds{48});
     if (!quick) {
-      jobs.push_back({"collectives", "collectives, net", over_net, true, Seconds{40},
+      jobs.push_back({"collectives", "collectives, net", over_net, true, Seconds{15},
                       watched([](Context& context) { probe_collectives(context, "net"); })});
     }
   }
