@@ -89,11 +89,10 @@ TEST_CASE("wrong samples or arguments leave nothing behind", "[cli][calibrate]")
        "    1 | [{\"op\": \"all_reduce\", \"tag\": \"p2p\", \"world\": 4, \"bytes\": 8, \"seconds\": -1}]\n"
        "      |                                                                        ^~\n"
        "  hint: leave out the rows of probes that failed\n"},
-      {fit_of("none.json"),
-       "error: 'none.json' cannot be read\n  hint: give files of samples: JSON lists of rows\n"},
-      {fit_of("."), "error: '.' cannot be read\n  hint: give files of samples: JSON lists of rows\n"},
+      {fit_of("none.json"), "none.json: error: there is no such file\n"},
+      {fit_of("."), ".: error: this is a folder, not a file\n"},
       {{"calibrate", "fit", "s.json", "--date", "2026-11-21"},
-       "error: 'gradway calibrate' needs --out FILE\n"
+       "error: 'gradway calibrate fit' needs --out FILE\n"
        "  hint: the calibration to write (see 'gradway calibrate --help')\n"},
       {{"calibrate", "fit", "s.json", "-o", "out.yaml", "--date", "21.11.2026"},
        "error: '--date 21.11.2026': '21.11.2026' is not a date\n"

@@ -32,7 +32,7 @@ TEST_CASE("each row of a probe becomes what its keys say", "[fit]") {
     {"kind": "gemm", "dtype": "tf32", "m": 1, "n": 2, "k": 3, "seconds": 1e-6},
     {"kind": "memory", "op": "cast_bf16_fp32", "bytes": 6, "seconds": 1e-6},
     {"kind": "launch", "seconds": 5e-6},
-    {"kind": "optimizer", "op": "sgd", "params": 10, "seconds": 1e-6}])"}});
+    {"kind": "optimizer", "op": "sgd", "params": 10, "tensors": 3, "seconds": 1e-6}])"}});
 
   REQUIRE(samples.collectives.size() == 2);
   CHECK(samples.collectives[0].kind == CollectiveKind::all_reduce);
@@ -50,17 +50,20 @@ TEST_CASE("each row of a probe becomes what its keys say", "[fit]") {
   CHECK(samples.contention[0].together);
   CHECK(samples.contention[0].kernels == 24);
   CHECK(samples.contention[0].collective_time == 2_ms);
-  REQUIRE(samples.copies.size() == 1);
+  REQUIRE(samples.copies.size() == 2);
   CHECK(samples.copies[0].role == LinkRole::to_gpu);
+  CHECK(samples.copies[1].role == LinkRole::same_gpu);
   REQUIRE(samples.patterns.size() == 1);
-  CHECK(samples.patterns[0].both_ways == 2);
+  CHECK(samples.patterns[0].copies.size() == 4);
   CHECK(samples.patterns[0].times.size() == 4);
   REQUIRE(samples.matrix.size() == 1);
   CHECK(samples.matrix[0].work().value() == 12);
   REQUIRE(samples.memory.size() == 1);
-  CHECK(samples.memory[0].widens);
-  CHECK(samples.launches == std::vector{5_us});
-  CHECK(samples.unused == std::map<std::string, int>{{"all_to_all", 1}, {"d2d_same", 1}, {"optimizer", 1}});
+  CHECK(samples.memory[0].kernel == MemoryKernel::cast_bf16_fp32);
+  CHECK(samples.launches[0] == std::vector{5_us});
+  REQUIRE(samples.optimizers.size() == 1);
+  CHECK(samples.optimizers[0].traffic() == 120_B);
+  CHECK(samples.unused == std::map<std::string, int>{{"all_to_all", 1}});
   CHECK(samples.origin.files == std::vector<std::string>{"a.json", "b.json"});
   CHECK(samples.origin.digest.size() == 16);
 }
@@ -69,7 +72,7 @@ TEST_CASE("the shipped samples are understood to the last row", "[fit]") {
   const auto samples = shipped_samples();
   CHECK(samples.collectives.size() == 244 - 18 - 12);
   CHECK(samples.contention.size() == 12);
-  CHECK(samples.copies.size() == 7 * 4);
+  CHECK(samples.copies.size() == 7 * 5);
   CHECK(samples.patterns.size() == 11);
   CHECK(samples.matrix.size() == 54);
   CHECK(samples.memory.size() == 30);
@@ -148,10 +151,10 @@ TEST_CASE("a row that is wrong is refused with its place, whatever is wrong", "[
        "a time must be from 1e-09 to 100000000 s, got '0'", "leave out the rows of probes that failed"},
       {R"({"op": "contention", "tag": "p2p", "gemm": "8192"})", "\"8192\"", "'8192' is not a square product",
        "write its precision and its side, as in bf16_8192"},
-      {R"({"kind": "gemm", "dtype": "fp8"})", "\"fp8\"", "'fp8' is not a precision",
-       "known: fp32, tf32, bf16, fp16"},
+      {R"({"kind": "gemm", "dtype": "int8"})", "\"int8\"", "'int8' is not a precision",
+       "known: fp32, tf32, bf16, fp16, fp8"},
       {R"({"kind": "pattern", "name": "h2d+d2h_x2", "bytes": 8, "seconds": [1, 2]})", "[1, 2]",
-       "'h2d+d2h_x2' has 2 times, not 4", "one for each copy: each GPU has one to it and one from it"},
+       "'h2d+d2h_x2' has 2 times, not 4", "one for each of its copies"},
       {R"({"kind": "pattern", "name": "x", "bytes": 8, "seconds": []})", "[]",
        "'seconds' must be a list of times in seconds, not a list", ""},
   }));
