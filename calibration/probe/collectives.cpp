@@ -15,13 +15,10 @@ constexpr std::size_t mebi = 1 << 20;
 constexpr std::array other_operations{Operation::all_gather, Operation::reduce_scatter, Operation::broadcast,
                                       Operation::all_to_all, Operation::send_recv};
 
-/// Sizes of which all-reduces over all ranks are measured: densely where buckets of gradients lie.
-std::vector<std::size_t> dense_sizes(std::size_t largest, bool quick) {
-  return powers(kibi, largest, quick ? 8 : 2);
-}
-
-std::vector<std::size_t> coarse_sizes(std::size_t largest, bool quick) {
-  return powers(16 * kibi, largest, quick ? 16 : 4);
+/// NCCL changes algorithm and protocol at sizes of its own; between neighbours of a factor of two little is
+/// missed.
+std::vector<std::size_t> sizes(std::size_t smallest, std::size_t largest, bool quick) {
+  return powers(smallest, largest, quick ? 8 : 2);
 }
 
 /// Two buffers for the largest collective.
@@ -70,7 +67,7 @@ void probe_collectives(Context& context, const std::string& transport) {
   for (const int ranks : counts) {
     const bool all = ranks == counts.back();
     Communicator communicator{*context.group, ranks, {}};
-    for (const auto bytes : all ? dense_sizes(largest, context.quick) : coarse_sizes(largest, context.quick))
+    for (const auto bytes : sizes(kibi, largest, context.quick))
       measure_one(context, communicator, room, Operation::all_reduce, bytes, transport);
     if (transport == "net" && context.nodes == 1) {
       context.done(++done / static_cast<double>(counts.size()));
@@ -78,7 +75,7 @@ void probe_collectives(Context& context, const std::string& transport) {
     }
     for (const auto operation : other_operations) {
       if (!all && (ranks != 2 || transport != "p2p")) continue;
-      for (const auto bytes : coarse_sizes(largest, context.quick))
+      for (const auto bytes : sizes(16 * kibi, largest, context.quick))
         measure_one(context, communicator, room, operation, bytes, transport);
     }
     context.done(++done / static_cast<double>(counts.size()));
@@ -95,7 +92,7 @@ void probe_forced(Context& context, const std::string& transport) {
   for (const char* algorithm : {"Ring", "Tree"}) {
     for (const std::string protocol : {"LL", "LL128", "Simple"}) {
       Communicator communicator{*context.group, context.group->ranks(), {algorithm, protocol, {}}};
-      for (const auto bytes : powers(kibi, protocol == "LL" ? largest_ll : largest, context.quick ? 16 : 4))
+      for (const auto bytes : powers(kibi, protocol == "LL" ? largest_ll : largest, context.quick ? 16 : 2))
         measure_one(context, communicator, room, Operation::all_reduce, bytes,
                     transport + "-" + algorithm + "-" + protocol);
       context.done(++done / 6);
