@@ -133,7 +133,7 @@ void add_operation(const JsonRow& row, Samples& samples) {
 
 void add_copy(const JsonRow& row, LinkRole role, Samples& samples) {
   const auto measured = row.sized_time();
-  samples.copies.push_back({role, measured.size, measured.time});
+  samples.copies.push_back({role, measured.size, measured.time, read_copy_gpus(row)});
 }
 
 /// "h2d+d2h_x4" -> 4; 0 for other patterns
@@ -147,7 +147,8 @@ int gpus_both_ways(std::string_view name) {
 
 void add_pattern(const JsonRow& row, Samples& samples) {
   const auto& name = row.text("name");
-  PatternRow pattern{gpus_both_ways(name), row.bytes("bytes"), row.times("seconds")};
+  PatternRow pattern{gpus_both_ways(name), row.bytes("bytes"), row.times("seconds"), {}};
+  pattern.copies = read_copy_ends(row, pattern.times.size());
   const auto expected = 2 * static_cast<std::size_t>(pattern.both_ways);
   if (pattern.both_ways > 0 && pattern.times.size() != expected) {
     row.fail("seconds", fmt::format("'{}' has {} times, not {}", name, pattern.times.size(), expected),
@@ -190,6 +191,7 @@ constexpr std::array row_kinds{
             [](const JsonRow& row, Samples& s) { add_copy(row, LinkRole::pageable_to_gpu, s); }},
     RowKind{"d2d_peer", [](const JsonRow& row, Samples& s) { add_copy(row, LinkRole::peer, s); }},
     RowKind{"d2d_same", count_unused},
+    RowKind{"node", add_node_row},
     RowKind{"pattern", add_pattern},
     RowKind{"gemm", add_product},
     RowKind{"memory", add_memory},

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "sim/cost/calibration.hpp"
+#include "sim/fit/copy_ends.hpp"
+#include "sim/fit/node_row.hpp"
 
 namespace gradway {
 
@@ -39,13 +41,15 @@ struct CopyRow {
   LinkRole role = LinkRole::to_gpu;
   Bytes size{};
   Seconds time{};
+  std::vector<int> gpus{};  ///< from and to; one: host memory is the other end, or nothing is said of it
 };
 
 /// Several copies of one size at once.
 struct PatternRow {
-  int both_ways = 0;           ///< that many GPUs copied to and from host memory; 0: another pattern
-  Bytes size{};                ///< of one copy
-  std::vector<Seconds> times;  ///< of each copy
+  int both_ways = 0;               ///< that many GPUs copied to and from host memory; 0: another pattern
+  Bytes size{};                    ///< of one copy
+  std::vector<Seconds> times;      ///< of each copy
+  std::vector<CopyEnds> copies{};  ///< in the same order; empty: not said
 };
 
 /// A matrix product of an m x k and a k x n matrix.
@@ -75,6 +79,7 @@ struct Samples {
   std::vector<MatrixRow> matrix;
   std::vector<MemoryRow> memory;
   std::vector<Seconds> launches;
+  std::vector<NodeRow> nodes;         ///< at most one: others are alike
   std::map<std::string, int> unused;  ///< rows that are understood but that no fit uses, by what they are
   SampleOrigin origin;
 };
