@@ -37,7 +37,7 @@ void check_calibration(const std::string& name) {
   const bool is_name = std::ranges::all_of(name, [](unsigned char c) {
     return (c < 0x80 && std::isalnum(c) != 0) || c == '.' || c == '_' || c == '-' || c == '+';
   });
-  if (!is_name || name.starts_with('.')) {
+  if (!is_name || name.starts_with('.') || name.find("..") != std::string::npos) {
     refuse(fmt::format("'--calibration {}' is not a name of a calibration", name),
            "write NAME of calibration/results/NAME/calibration.yaml");
   }

@@ -29,6 +29,13 @@ std::string range_text(const std::vector<CopyRate>& rates) {
   return low == high ? fmt::format("{} GB/s", low) : fmt::format("{} to {} GB/s", low, high);
 }
 
+/// "256 MiB", or "256 MiB to 1 GiB" of several
+std::string sizes_text(const std::vector<CopyRate>& rates) {
+  const auto [least, most] = std::ranges::minmax(rates, {}, &CopyRate::size);
+  return least.size == most.size ? size_text(least.size)
+                                 : fmt::format("{} to {}", size_text(least.size), size_text(most.size));
+}
+
 BytesPerSecond median(const std::vector<CopyRate>& rates) {
   std::vector<double> plain;
   for (const auto& one : rates) plain.push_back(one.rate.value());
@@ -118,11 +125,10 @@ class Rating {
         slots_.rate[w].push_back(is_own ? by_gpu[w][gpu]->rate : median(used));
       }
       const auto row = way == HostWay::to_gpu ? "h2d_pinned" : "d2h_pinned";
-      source += own.empty()
-                    ? fmt::format("No rows {}: taken as the other way. ", row)
-                    : fmt::format("Rows {}: copies of {} {} a GPU reached {}{}. ", row,
-                                  size_text(used.front().size), way == HostWay::to_gpu ? "to" : "from",
-                                  range_text(used), alone_text(own.size()));
+      source += own.empty() ? fmt::format("No rows {}: taken as the other way. ", row)
+                            : fmt::format("Rows {}: copies of {} {} a GPU reached {}{}. ", row,
+                                          sizes_text(used), way == HostWay::to_gpu ? "to" : "from",
+                                          range_text(used), alone_text(own.size()));
     }
     source.pop_back();
     LinkGroup group{std::move(source), {}};
@@ -278,8 +284,8 @@ class Rating {
 
   static std::string peer_text(const std::vector<CopyRate>& rates, bool is_measured) {
     return is_measured
-               ? fmt::format("Rows d2d_peer: copies of {} from GPU to GPU reached {}.",
-                             size_text(rates.front().size), range_text(rates))
+               ? fmt::format("Rows d2d_peer: copies of {} from GPU to GPU reached {}.", sizes_text(rates),
+                             range_text(rates))
                : fmt::format("Nominal, not measured: the driver's rate of a link times their number, {}.",
                              range_text(rates));
   }

@@ -16,8 +16,10 @@ using Json = nlohmann::json;
 
 constexpr int most_gpus = 1024;
 constexpr int most_nodes = 65536;
-constexpr double most_amount = 9e15;                                // beyond, a double loses whole numbers
-constexpr std::string_view nvswitch_class = "tclass=\"0x068000\"";  // reference/topo.md, section 3
+constexpr double most_amount = 9e15;  // beyond, a double loses whole numbers
+// Of NCCL's topology: reference/topo.md, section 3.
+constexpr std::string_view arm = "arch=\"arm64\"";
+constexpr std::string_view nvswitch_class = "tclass=\"0x068000\"";
 
 /// The keys of a map inside a row. What is null or missing was not known to the probe.
 class Facts {
@@ -135,14 +137,15 @@ void add_node_row(const JsonRow& row, Samples& samples) {
     node.nccl = nccl->is_string() ? nccl->get<std::string>() : nccl->dump();
   node.matrix = facts.text("topology_matrix");
   node.nodes = facts.whole("nodes", 1, most_nodes).value_or(1);
-  const auto topology = facts.text("nccl_topology").value_or("");
-  node.names_nvswitch = topology.find(nvswitch_class) != std::string::npos;
-  node.cpu_model = cpu_model(topology);
   if (const auto* cpu = facts.find("cpu")) {
     const Facts of_cpu{row, "cpu", "the CPU", *cpu};
     node.cpu = of_cpu.text("name").value_or("");
     node.cpu_vendor = of_cpu.text("vendor").value_or("");
   }
+  const auto topology = facts.text("nccl_topology").value_or("");
+  node.names_nvswitch = topology.find(nvswitch_class) != std::string::npos;
+  node.cpu_model = cpu_model(topology);
+  if (node.cpu_vendor.empty() && topology.find(arm) != std::string::npos) node.cpu_vendor = "ARM";
   const auto* gpus = facts.find("gpus");
   if (gpus == nullptr || !gpus->is_array() || gpus->empty() || gpus->size() > most_gpus)
     row.fail("gpus", fmt::format("the node must have a list of 1 to {} 'gpus'", most_gpus), "");

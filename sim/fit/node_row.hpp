@@ -35,7 +35,7 @@ struct NodeRow {
   std::string driver;
   std::string nccl;
   std::string cpu;
-  std::string cpu_vendor;        ///< as CPUs spell it: GenuineIntel, AuthenticAMD
+  std::string cpu_vendor;        ///< as CPUs spell it: GenuineIntel, AuthenticAMD; ARM
   std::optional<int> cpu_model;  ///< of an Intel CPU of family 6, as NCCL's topology says
   std::vector<NodeGpu> gpus;
   int nodes = 1;                      ///< that took part

@@ -49,6 +49,12 @@ TEST_CASE("the row of the node becomes what its keys say, and null what is not k
   CHECK(node.gpus[1].compute_capability == 89);
 }
 
+TEST_CASE("a CPU that does not name its vendor is known from NCCL's topology", "[fit]") {
+  const auto samples = read_samples({{"s.json", R"([{"kind": "node", "gpus": [{"name": "x"}],
+      "cpu": {"name": null, "vendor": null}, "nccl_topology": "<cpu arch=\"arm64\"/>"}])"}});
+  CHECK(samples.nodes.front().cpu_vendor == "ARM");
+}
+
 TEST_CASE("copies and patterns keep from where to where they ran", "[fit]") {
   const auto samples = read_samples({{"s.json", R"([
     {"kind": "d2d_peer", "gpus": [0, 3], "bytes": 4096, "seconds": 3e-6},
