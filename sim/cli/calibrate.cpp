@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fstream>
-#include <iterator>
+#include <algorithm>
+#include <array>
 #include <memory>
 
 #include <fmt/format.h>
@@ -8,44 +8,48 @@
 #include <CLI/CLI.hpp>
 
 #include "sim/base/nearest.hpp"
+#include "sim/cli/calibrate_actions.hpp"
 #include "sim/cli/commands.hpp"
-#include "sim/cli/files.hpp"
-#include "sim/cli/node_facts.hpp"
-#include "sim/config/scalars.hpp"
-#include "sim/fit/fit.hpp"
 #include "sim/fit/read_samples.hpp"
-#include "sim/fit/write_calibration.hpp"
-#include "sim/report/show_calibration.hpp"
 #include "sim/report/text.hpp"
 
 namespace gradway::cli {
 namespace {
 
-struct Arguments {
-  std::string action;
-  std::vector<std::string> samples;
-  std::string out;
-  std::string source;
-  std::string date;
-  std::string platform;
-  bool force = false;
-};
+constexpr std::size_t longest_remark = 200;
+constexpr std::size_t most_remarks = 20;
 
-SampleFile read_file(const std::string& name) {
-  std::error_code error;
-  std::ifstream stream{name, std::ios::binary};
-  if (!stream || std::filesystem::is_directory(name, error))
-    refuse(fmt::format("'{}' cannot be read", name), "give files of samples: JSON lists of rows");
-  return {name, {std::istreambuf_iterator<char>{stream}, {}}};
+/// What can be done, and the options that only it takes.
+struct CalibrateAction {
+  std::string_view name;
+  Status (*run)(const CalibrateArguments&, const Surroundings&);
+  std::array<const char*, 4> options;  ///< null: no more
+};
+constexpr std::array actions{CalibrateAction{"fit", fit_samples, {"--out", "--date", "--source", "--force"}},
+                             CalibrateAction{"check", check_samples, {"--all", "--json", nullptr, nullptr}}};
+
+/// Refuses options that only another action takes.
+void check_options(const CalibrateAction& action, const CLI::App& app) {
+  for (const auto& other : actions) {
+    if (other.name == action.name) continue;
+    for (const auto* option : other.options) {
+      if (option != nullptr && app.count(option) > 0) {
+        refuse(fmt::format("'gradway calibrate {}' has no use for '{}'", action.name, option),
+               fmt::format("'gradway calibrate {}' takes it", other.name));
+      }
+    }
+  }
 }
 
-void check_date(const std::string& date) {
-  if (date.empty()) return;
-  try {
-    config::date(config::Node{.kind = config::Node::Kind::scalar, .text = date});
-  } catch (const ConfigError& error) {
-    refuse(fmt::format("'--date {}': {}", date, error.problems().front().what),
-           error.problems().front().hint);
+void say_remarks(const Samples& samples, std::ostream& messages) {
+  const auto shown = std::min(most_remarks, samples.remarks.size());
+  for (std::size_t i = 0; i < shown; ++i)
+    messages << "the probe remarked: " << report::shorten(samples.remarks[i], longest_remark) << '\n';
+  if (shown < samples.remarks.size())
+    messages << fmt::format("the probe remarked {} more things\n", samples.remarks.size() - shown);
+  if (samples.noisy > 0) {
+    messages << fmt::format("{} whose repetitions did not settle\n",
+                            report::counted_text(samples.noisy, "row"));
   }
 }
 
@@ -56,53 +60,62 @@ void say_unused(const Samples& samples, std::ostream& messages) {
   if (!rows.empty()) messages << fmt::format("understood, but of no use yet: {}\n", fmt::join(rows, ", "));
 }
 
-/// What the platform tells of the node; nothing without one.
-NodeFacts facts_of(const std::string& platform, const Samples& samples, const DataPath& data) {
-  if (platform.empty()) return {};
-  constexpr int gpus_of_made_up_platforms = 8;
-  return node_facts(load_platform(platform, gpus_of_made_up_platforms, data), samples);
-}
-
-Status fit_samples(const Arguments& arguments, const Surroundings& around) {
-  check_date(arguments.date);
-  check_file(arguments.out, arguments.force);
-  std::vector<SampleFile> files;
-  for (const auto& name : arguments.samples) files.push_back(read_file(name));
-  const auto samples = read_samples(files);
-  const auto source = arguments.source.empty()
-                          ? fmt::format("gradway calibrate fit of {}", fmt::join(samples.origin.files, ", "))
-                          : arguments.source;
-  auto calibration =
-      fit(samples, {source, arguments.date}, facts_of(arguments.platform, samples, around.data));
-  write_file(arguments.out, arguments.force,
-             [&](std::ostream& out) { write_calibration_file(out, calibration); });
-  say_unused(samples, around.messages);
-  calibration.name = arguments.out;
-  report::write_calibration(around.results, calibration, around.style);
-  return Status::done;
-}
-
 }  // namespace
 
+Samples read_samples_aloud(const std::vector<std::string>& files, const Surroundings& around) {
+  std::vector<SampleFile> read;
+  for (const auto& name : files) read.push_back(read_sample_file(name));
+  auto samples = read_samples(read);
+  say_remarks(samples, around.messages);
+  say_unused(samples, around.messages);
+  return samples;
+}
+
+NodeFacts facts_of(const std::string& platform, const Samples& samples, const Surroundings& around) {
+  if (!platform.empty()) {
+    constexpr int gpus_of_made_up_platforms = 8;
+    return node_facts(load_platform(platform, gpus_of_made_up_platforms, around.data), samples);
+  }
+  const auto forced = std::ranges::count_if(
+      samples.contention, [](const ContentionRow& row) { return row.together && row.channels > 0; });
+  if (forced > 0) {
+    around.messages << fmt::format("{} side by side with forced channels: of no use without --platform\n",
+                                   report::counted_text(forced, "row"));
+  }
+  return {};
+}
+
 Action add_calibrate(CLI::App& app) {
-  const auto arguments = std::make_shared<Arguments>();
-  app.add_option("ACTION", arguments->action, "fit: make a calibration from samples")->required();
-  app.add_option("SAMPLES", arguments->samples, "files of samples: JSON lists of rows")->required();
-  app.add_option("-o,--out", arguments->out, "the calibration to write")->required()->type_name("FILE");
-  app.add_option("--date", arguments->date, "the day of the measurement, for the file")
+  const auto arguments = std::make_shared<CalibrateArguments>();
+  app.add_option("ACTION", arguments->action,
+                 "fit: make a calibration from samples; check: compare one with samples")
+      ->required();
+  app.add_option("FILES", arguments->files,
+                 "files of samples, .json or .json.gz; for check, a calibration before them")
+      ->required();
+  app.add_option("-o,--out", arguments->out, "fit: the calibration to write")->type_name("FILE");
+  app.add_option("--date", arguments->date, "fit: the day of the measurement, for the file")
       ->type_name("YYYY-MM-DD");
-  app.add_option("--source", arguments->source, "where the samples come from, for the file")
+  app.add_option("--source", arguments->source, "fit: where the samples come from, for the file")
       ->type_name("TEXT");
   app.add_option("--platform", arguments->platform,
-                 "where they were measured: tells what NCCL's channels take of the GPU")
+                 "where they were measured: tells what the GPU can and what NCCL's channels take of it")
       ->type_name("NAME");
-  app.add_flag("--force", arguments->force, "replace the file if it is there already")
+  app.add_flag("--force", arguments->force, "fit: replace the file if it is there already")
       ->disable_flag_override();
-  return [arguments](const Surroundings& around) {
-    if (arguments->action != "fit")
+  app.add_flag("--all", arguments->all, "check: show all rows, not only those that are farthest off")
+      ->disable_flag_override();
+  app.add_flag("--json", arguments->json, "check: print the comparison as JSON")->disable_flag_override();
+  return [arguments, &app](const Surroundings& around) {
+    const auto action = std::ranges::find(actions, arguments->action, &CalibrateAction::name);
+    if (action == actions.end()) {
+      std::vector<std::string> names;
+      for (const auto& known : actions) names.emplace_back(known.name);
       refuse(fmt::format("'gradway calibrate' has no action '{}'", arguments->action),
-             suggestion(arguments->action, {"fit"}));
-    return fit_samples(*arguments, around);
+             suggestion(arguments->action, names));
+    }
+    check_options(*action, app);
+    return action->run(*arguments, around);
   };
 }
 

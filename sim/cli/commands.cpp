@@ -24,12 +24,15 @@ std::span<const Command> commands() {
           add_sweep},
       Command{"validate", "compare predictions with measured step times",
               "gradway validate scenarios/article/cases.yaml\n"
-              "gradway validate scenarios/article/cases.yaml --max-mean-error 3%",
+              "gradway validate scenarios/article/cases.yaml --max-mean-error 3%\n"
+              "gradway validate scenarios/h200-4x/cases.yaml --set platform=my-node",
               add_validate},
-      Command{"calibrate", "fit a calibration to what the probes measured on a node",
-              "gradway calibrate fit collectives.json copies.json -o calibration.yaml --date 2026-11-21\n"
-              "gradway calibrate fit *.json -o calibration.yaml --date 2026-11-21 --source 'my node' --force",
-              add_calibrate},
+      Command{
+          "calibrate", "fit a calibration to what the probes measured on a node, or check one",
+          "gradway calibrate fit collectives.json copies.json -o calibration.yaml --date 2026-11-21\n"
+          "gradway calibrate fit *.json.gz -o calibration.yaml --date 2026-11-21 --source 'my node' --force\n"
+          "gradway calibrate check h200-4x samples.json --platform h200-4x",
+          add_calibrate},
       Command{"import", "make a model from a profiler's trace, or a platform from the samples of its probe",
               "gradway import kineto trace.json.gz -o models/mine.yaml --step-time 39.3ms\n"
               "gradway import kineto trace.json -o models/mine.yaml --gpu h200 --batch 32 --force\n"

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <iterator>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,7 +12,6 @@
 #include "sim/fit/read_samples.hpp"
 #include "sim/fit/write_gpu.hpp"
 #include "sim/fit/write_platform.hpp"
-#include "sim/import/compressed_file.hpp"
 #include "sim/import/gpu_name.hpp"
 #include "sim/report/show_platform.hpp"
 
@@ -21,13 +19,6 @@ namespace gradway::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-SampleFile read_packed(const std::string& name) {
-  CompressedFile packed{name, name};
-  SampleFile file{name, {std::istreambuf_iterator<char>{&packed}, {}}};
-  packed.check();
-  return file;
-}
 
 bool is_among(const std::vector<std::string>& names, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
@@ -69,8 +60,8 @@ void warn(const std::vector<std::string>& warnings, const Surroundings& around) 
 void import_probe(const ProbeImport& asked, const Surroundings& around) {
   if (!asked.out.empty()) check_out(asked);
   check_calibration(asked.calibration);
-  const auto samples = read_samples({read_packed(asked.samples)});
-  const auto gpu = gpu_file_name(node_of(samples).gpus.front().name);
+  const auto samples = read_samples({read_sample_file(asked.samples)});
+  const auto gpu = gpu_file_name(node_of(samples, asked.samples).gpus.front().name);
   const auto platform = platform_yaml(samples, {gpu, asked.calibration});
   const auto own_gpu = gpu_file(samples, gpu, asked, around);
   const bool is_calibrated = asked.calibration.empty() ||

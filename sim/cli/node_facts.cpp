@@ -29,7 +29,10 @@ std::optional<int> channels(const Scenario& scenario, Transport transport) {
 NodeFacts node_facts(const Platform& platform, const Samples& samples) {
   NodeFacts facts;
   if (platform.gpus.empty()) return facts;
-  facts.multiprocessors = platform.gpu_models.front().multiprocessors;
+  const auto& gpu = platform.gpu_models.front();
+  facts.multiprocessors = gpu.multiprocessors;
+  facts.peak = gpu.peak;
+  if (!gpu.ideal) facts.memory_bandwidth = gpu.memory_bandwidth;
   Scenario scenario;
   scenario.platform = platform;
   if (platform.collectives == CollectiveRules::ideal) return facts;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "sim/fit/fit.hpp"
+#include "sim/fit/node_facts.hpp"
+#include "sim/fit/samples.hpp"
 #include "sim/platform/platform.hpp"
 
 namespace gradway::cli {
 
-/// What a platform tells of the node that samples come from: its multiprocessors, and for each transport and
+/// What a platform tells of the node that samples come from: what its GPU is, and for each transport and
 /// number of ranks with samples taken side by side the channels that NCCL would take there. Those that the
 /// platform does not have stay unknown.
 NodeFacts node_facts(const Platform& platform, const Samples& samples);

@@ -20,6 +20,7 @@ namespace {
 
 struct Arguments {
   std::string cases;
+  std::vector<std::string> set;
   bool json = false;
   std::optional<std::string> max_mean_error;
   std::optional<std::string> max_error;
@@ -39,6 +40,31 @@ std::optional<double> limit(std::string_view option, const std::optional<std::st
            "write a number of percent, as in '3' or '3%'");
   }
   return percent / 100;
+}
+
+/// One key is the other, or a group that it is in.
+bool overlap(std::string_view a, std::string_view b) {
+  const auto& [shorter, longer] = std::minmax(a, b, [](auto x, auto y) { return x.size() < y.size(); });
+  return longer.starts_with(shorter) && (longer.size() == shorter.size() || longer[shorter.size()] == '.');
+}
+
+/// Puts what every case gets before what each case sets. @throws ConfigError for keys that are set twice
+void set_in_all(const std::vector<Override>& all, Cases& cases) {
+  std::vector<Problem> problems;
+  for (auto& one : cases.cases) {
+    for (const auto& change : all) {
+      for (const auto& own : one.set) {
+        if (!overlap(change.key, own.key)) continue;
+        problems.push_back({own.where,
+                            fmt::format("case '{}' sets '{}' itself, so '--set {}={}' cannot", one.name,
+                                        own.key, change.key, change.value),
+                            {},
+                            "set keys that no case sets"});
+      }
+    }
+    one.set.insert(one.set.begin(), all.begin(), all.end());
+  }
+  if (!problems.empty()) throw ConfigError{problems};
 }
 
 /// Loads the scenarios of all cases; what is wrong with any of them is told at once, with the names of its
@@ -99,7 +125,10 @@ bool passes(std::string_view what, double error, std::optional<double> most, std
 Status validate(const Arguments& arguments, const Surroundings& around) {
   const auto most_mean = limit("--max-mean-error", arguments.max_mean_error);
   const auto most = limit("--max-error", arguments.max_error);
-  const auto validation = compare(load_cases(arguments.cases, around.data), around);
+  const auto overrides = parse_overrides(arguments.set);
+  auto cases = load_cases(arguments.cases, around.data);
+  set_in_all(overrides, cases);
+  const auto validation = compare(cases, around);
   if (arguments.json) {
     report::write_json(around.results, validation);
   } else {
@@ -116,6 +145,10 @@ Action add_validate(CLI::App& app) {
   const auto arguments = std::make_shared<Arguments>();
   app.add_option("CASES", arguments->cases, "a file of cases: a scenario, overrides and measured step times")
       ->required();
+  app.add_option("--set", arguments->set,
+                 "change a key in all cases that no case sets; can be given several times")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
   app.add_flag("--json", arguments->json, "print the comparison as JSON")->disable_flag_override();
   app.add_option("--max-mean-error", arguments->max_mean_error,
                  "exit with 4 if the mean of |error| is larger")

@@ -36,19 +36,42 @@ SideBySide read_side_by_side(Reader& entry) {
 }
 
 void read_side_by_side_list(Reader& file, Calibration& result) {
-  std::map<std::tuple<Transport, Precision, int>, Where> seen;
+  std::map<std::tuple<Transport, Precision, int, int>, Where> seen;
   for (auto& entry : file.maps("side_by_side")) {
     result.side_by_side.push_back(read_side_by_side(entry));
     if (!entry.sound()) continue;
     const auto& latest = result.side_by_side.back();
-    const auto [first, is_new] = seen.emplace(std::tuple{latest.transport, latest.precision, latest.ranks},
-                                              entry.value_place("precision"));
+    const auto [first, is_new] =
+        seen.emplace(std::tuple{latest.transport, latest.precision, latest.ranks, latest.channels},
+                     entry.value_place("precision"));
     if (!is_new) {
       entry.error(entry.value_place("precision"),
-                  "this transport, precision and number of ranks have an entry already", "keep one of them",
-                  {{first->second, "the first one is here"}});
+                  "this transport, precision, number of ranks and number of channels have an entry already",
+                  "keep one of them", {{first->second, "the first one is here"}});
     }
   }
+}
+
+constexpr Choice<LinkRole> host_copies[] = {{calibration_words::links[0], LinkRole::to_gpu},
+                                            {calibration_words::links[1], LinkRole::from_gpu}};
+
+BesideCopies read_beside_copies(Reader entry) {
+  BesideCopies result{.transport = entry.required("transport", one_of("a transport", transports)),
+                      .copy = entry.required("copies", one_of("a way of copies", host_copies)),
+                      .ranks = entry.required("ranks", integer(2, 1 << 20)),
+                      .copy_slowdown = entry.required("copy_slowdown", slowdown),
+                      .collective_slowdown = entry.required("collective_slowdown", slowdown),
+                      .source = entry.required("source", text)};
+  entry.finish();
+  return result;
+}
+
+HeldBack read_held_back(Reader entry) {
+  HeldBack result{.what = entry.required("what", text),
+                  .rows = entry.required("rows", integer(1, 1 << 30)),
+                  .error = {entry.required("median", percentage), entry.required("worst", percentage)}};
+  entry.finish();
+  return result;
 }
 
 }  // namespace
@@ -59,11 +82,14 @@ Calibration read_calibration(Reader& file, const std::string& name) {
   result.source = file.required("source", text);
   result.date = file.optional("date", date, "");
   for (auto& sample : file.maps("collectives")) result.collectives.push_back(read_sample(sample));
+  for (auto& entry : file.maps("held_back")) result.held_back.push_back(read_held_back(entry));
   result.tables = read_tables(file);
   result.links = read_links(file);
+  result.shared_limits = read_shared_limits(file);
   result.kernels = read_kernels(file);
   result.samples = read_sample_origin(file);
   read_side_by_side_list(file, result);
+  for (auto& entry : file.maps("beside_copies")) result.beside_copies.push_back(read_beside_copies(entry));
   file.finish();
   return result;
 }

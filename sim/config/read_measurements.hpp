@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "sim/config/reader.hpp"
@@ -13,8 +15,14 @@ namespace gradway::config {
 // The parts of a calibration that a fit writes. Each takes one key of the file; problems go to the reader's.
 std::vector<CollectiveTable> read_tables(Reader& file);
 std::vector<LinkRate> read_links(Reader& file);
+std::vector<SharedLimit> read_shared_limits(Reader& file);
 KernelRates read_kernels(Reader& file);
 std::optional<SampleOrigin> read_sample_origin(Reader& file);
+
+/// "0.4 %" -> 0.004
+double percentage(const Node& node);
+/// Nothing if both keys are absent; either needs the other.
+std::optional<FitError> read_error(Reader& entry, std::string_view median, std::string_view worst);
 
 inline constexpr Choice<CollectiveKind> operations[] = {
     {calibration_words::operations[0], CollectiveKind::all_reduce},

@@ -24,17 +24,6 @@ constexpr Choice<std::optional<Protocol>> protocols[] = {{words::any, std::nullo
                                                          {words::protocols[1], Protocol::ll128},
                                                          {words::protocols[2], Protocol::simple}};
 
-/// "0.4 %" -> 0.004
-double percentage(const Node& node) {
-  const auto& word = scalar(node, "a percentage");
-  double value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  const std::string_view unit{end, static_cast<std::size_t>(word.data() + word.size() - end)};
-  if (error != std::errc{} || !std::isfinite(value) || value < 0 || (unit != " %" && unit != "%"))
-    fail(node.where, fmt::format("'{}' is not a percentage", word), "write a number and '%', as in 4.2 %");
-  return value / 100;
-}
-
 /// The unit behind a number; empty at the end of the row, so that the number's parser tells what is missing.
 std::string_view unit_of(Row& row) {
   try {
@@ -76,15 +65,6 @@ std::vector<SizedTime> read_sizes(const Node& node, Problems& problems, bool is_
   return points;
 }
 
-/// @return nothing if the keys are absent; the second needs the first
-std::optional<FitError> read_error(Reader& table, std::string_view median, std::string_view worst) {
-  if (!table.has(median) && !table.has(worst)) return std::nullopt;
-  FitError error;
-  error.median = table.required(median, percentage);
-  error.worst = table.required(worst, percentage);
-  return error;
-}
-
 CollectiveTable read_table(Reader& table) {
   CollectiveTable result;
   result.transport = table.required("transport", one_of("a transport", transports));
@@ -92,6 +72,7 @@ CollectiveTable read_table(Reader& table) {
   result.algorithm = table.required("algorithm", one_of("an algorithm", algorithms));
   result.protocol = table.required("protocol", one_of("a protocol", protocols));
   result.ranks = table.required("ranks", integer(2, 1 << 20));
+  result.nodes = table.optional("nodes", integer(1, 1 << 20), 1);
   result.samples = table.optional("samples", integer(0, 1 << 30), 0);
   result.latency = table.required("latency", duration);
   result.bandwidth = table.required("bandwidth", bandwidth);
@@ -99,6 +80,7 @@ CollectiveTable read_table(Reader& table) {
   result.residual_with_outliers =
       read_error(table, "median_residual_with_outliers", "worst_residual_with_outliers");
   result.interpolation = read_error(table, "interpolation_error", "worst_interpolation_error");
+  result.spread = read_error(table, "spread", "worst_spread");
   result.predicted_from = table.optional("predicted_from", text, "");
   auto& problems = table.problems();
   result.points =
@@ -118,20 +100,40 @@ CollectiveTable read_table(Reader& table) {
 
 }  // namespace
 
+double percentage(const Node& node) {
+  const auto& word = scalar(node, "a percentage");
+  double value = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  const std::string_view unit{end, static_cast<std::size_t>(word.data() + word.size() - end)};
+  if (error != std::errc{} || !std::isfinite(value) || value < 0 || (unit != " %" && unit != "%"))
+    fail(node.where, fmt::format("'{}' is not a percentage", word), "write a number and '%', as in 4.2 %");
+  return value / 100;
+}
+
+std::optional<FitError> read_error(Reader& table, std::string_view median, std::string_view worst) {
+  if (!table.has(median) && !table.has(worst)) return std::nullopt;
+  FitError error;
+  error.median = table.required(median, percentage);
+  error.worst = table.required(worst, percentage);
+  return error;
+}
+
 std::vector<CollectiveTable> read_tables(Reader& file) {
-  using Key = std::tuple<Transport, CollectiveKind, std::optional<Algorithm>, std::optional<Protocol>, int>;
+  using Key =
+      std::tuple<Transport, CollectiveKind, std::optional<Algorithm>, std::optional<Protocol>, int, int>;
   std::vector<CollectiveTable> tables;
   std::map<Key, Where> seen;
   for (auto& entry : file.maps("tables")) {
     const auto& table = tables.emplace_back(read_table(entry));
     if (!entry.sound()) continue;
-    const auto [first, is_new] =
-        seen.emplace(Key{table.transport, table.kind, table.algorithm, table.protocol, table.ranks},
-                     entry.key_place("transport"));
+    const auto [first, is_new] = seen.emplace(
+        Key{table.transport, table.kind, table.algorithm, table.protocol, table.ranks, table.nodes},
+        entry.key_place("transport"));
     if (!is_new) {
-      entry.error(entry.key_place("transport"),
-                  "this transport, operation, algorithm, protocol and number of ranks have a table already",
-                  "keep one of them", {{first->second, "the first one is here"}});
+      entry.error(
+          entry.key_place("transport"),
+          "this transport, operation, algorithm, protocol and number of ranks and nodes have a table already",
+          "keep one of them", {{first->second, "the first one is here"}});
     }
   }
   return tables;

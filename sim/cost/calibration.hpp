@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/base/units.hpp"
+#include "sim/cost/measured_rates.hpp"
 #include "sim/cost/nccl_settings.hpp"
 #include "sim/graph/workload_graph.hpp"
 #include "sim/platform/gpu.hpp"
@@ -31,12 +32,6 @@ struct SizedTime {
   Seconds time{};
 };
 
-/// How far predictions are from measurements: |predicted / measured - 1|.
-struct FitError {
-  double median = 0;
-  double worst = 0;
-};
-
 /// Measured times of one collective by size, made monotone: the time never falls with the size.
 struct CollectiveTable {
   Transport transport = Transport::p2p;
@@ -44,46 +39,17 @@ struct CollectiveTable {
   std::optional<Algorithm> algorithm;  ///< that was forced; empty: any, as NCCL chose
   std::optional<Protocol> protocol;    ///< the same
   int ranks = 0;
+  int nodes = 1;                                   ///< they were on
   int samples = 0;                                 ///< it was fitted to; 0 if it was predicted
   Seconds latency{};                               ///< the time of the smallest sizes
   BytesPerSecond bandwidth{};                      ///< of the buffer, latency included, at the largest size
   std::optional<FitError> residual;                ///< of the samples but for the outliers
   std::optional<FitError> residual_with_outliers;  ///< of all samples
   std::optional<FitError> interpolation;           ///< of each inner size, predicted from the others
+  std::optional<FitError> spread;                  ///< of the repetitions: their 10th and 90th percentile
   std::string predicted_from;                      ///< what stands for a measurement; empty: measured
   std::vector<SizedTime> points;                   ///< at least one; sizes ascend, times do not fall
   std::vector<SizedTime> outliers;                 ///< samples that the points leave out
-};
-
-/// A way that copies go.
-enum class LinkRole { to_gpu, from_gpu, pageable_to_gpu, peer, host_memory };
-
-/// What copies over a link reach.
-struct LinkRate {
-  LinkRole role = LinkRole::to_gpu;
-  int gpus = 1;  ///< that copied at the same time
-  BytesPerSecond
-      bandwidth{};    ///< of the largest copy; host memory: of all copies, at the pace of the slowest
-  Seconds latency{};  ///< of the smallest copy; 0 if not known
-  Bytes smallest{};
-  Bytes largest{};
-  std::string source;
-};
-
-/// What matrix products of a size class reach.
-struct MatrixRate {
-  Precision precision = Precision::fp32;
-  bool large = true;  ///< square products of 4096 and more; else of at most 1024
-  FlopsPerSecond rate{};
-};
-
-/// What single kernels reach; empty where nothing was measured.
-struct KernelRates {
-  std::vector<MatrixRate> matrix;
-  std::optional<BytesPerSecond> stream;    ///< of the memory: copies, additions, scalings, narrowing casts
-  std::optional<BytesPerSecond> widen;     ///< of the memory: casts from 16 to 32 bits
-  std::optional<Seconds> smallest_kernel;  ///< duration of a kernel with next to nothing to do
-  std::optional<Seconds> launch_cost;      ///< of the CPU, a kernel
 };
 
 /// What a fit was made from.
@@ -105,6 +71,23 @@ struct SideBySide {
   std::string source;
 };
 
+/// What copies to or from a GPU and collectives on it cost each other while they run side by side.
+struct BesideCopies {
+  Transport transport = Transport::p2p;  ///< of the collectives
+  LinkRole copy = LinkRole::to_gpu;      ///< to_gpu or from_gpu
+  int ranks = 0;
+  double copy_slowdown = 1;
+  double collective_slowdown = 1;
+  std::string source;
+};
+
+/// What a fit without some of the samples said of just these samples.
+struct HeldBack {
+  std::string what;  ///< a group of samples
+  int rows = 0;      ///< that were held back
+  FitError error;    ///< of their predictions
+};
+
 /// Measured facts about one node, which replace first principles where they exist.
 struct Calibration {
   std::string name;
@@ -113,8 +96,11 @@ struct Calibration {
   std::vector<CollectiveSample> collectives;
   std::vector<CollectiveTable> tables;
   std::vector<LinkRate> links;
+  std::vector<SharedLimit> shared_limits;
   KernelRates kernels;
   std::vector<SideBySide> side_by_side;
+  std::vector<BesideCopies> beside_copies;
+  std::vector<HeldBack> held_back;
   std::optional<SampleOrigin> samples;
 };
 

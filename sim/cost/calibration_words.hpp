@@ -16,8 +16,17 @@ inline constexpr std::array operations{"all_reduce"sv, "all_gather"sv, "reduce_s
 inline constexpr std::array algorithms{"ring"sv, "tree"sv};
 inline constexpr std::array protocols{"ll"sv, "ll128"sv, "simple"sv};
 inline constexpr std::string_view any = "any";  ///< algorithm or protocol: as NCCL chose
-inline constexpr std::array links{"to_gpu"sv, "from_gpu"sv, "pageable_to_gpu"sv, "peer"sv, "host_memory"sv};
+inline constexpr std::array links{"to_gpu"sv,      "from_gpu"sv,          "pageable_to_gpu"sv, "peer"sv,
+                                  "host_memory"sv, "pageable_from_gpu"sv, "same_gpu"sv};
+inline constexpr std::array shared_parts{"gpu_out"sv,     "gpu_in"sv,     "gpu_port"sv,
+                                         "gpu_pcie"sv,    "host_read"sv,  "host_write"sv,
+                                         "host_memory"sv, "gpu_fabric"sv, "other"sv};
 inline constexpr std::array precisions{"fp32"sv, "tf32"sv, "bf16"sv, "fp16"sv};
-inline constexpr std::array matrix_sizes{"small"sv, "large"sv};
+inline constexpr std::array arithmetics{"fp32"sv, "tf32"sv, "bf16"sv, "fp16"sv, "fp8"sv};
+inline constexpr std::array product_shapes{"small"sv, "large"sv, "medium"sv, "skinny"sv};
+inline constexpr std::array memory_kernels{"copy_fp32"sv, "add_fp32"sv, "scale_fp32"sv, "cast_fp32_bf16"sv,
+                                           "cast_bf16_fp32"sv};
+inline constexpr std::array optimizers{"sgd"sv, "adamw"sv, "adamw_fused"sv};
+inline constexpr std::array launch_costs{"launch"sv, "kernel_gap"sv, "launch_latency"sv, "sync"sv, "event"sv};
 
 }  // namespace gradway::calibration_words

@@ -49,6 +49,11 @@ CollectiveTables::CollectiveTables(const Calibration& calibration, Transport tra
   for (const auto& table : calibration.tables) {
     if (table.transport == transport) tables_.push_back(&table);
   }
+  // TCP between the GPUs of one node says little of the network between nodes, and the other way round.
+  const auto is_other = [&](const CollectiveTable* table) {
+    return (table->nodes > 1) != (communicator.nodes > 1);
+  };
+  if (!std::ranges::all_of(tables_, is_other)) std::erase_if(tables_, is_other);
   std::ranges::stable_sort(tables_, {}, &CollectiveTable::ranks);
 }
 

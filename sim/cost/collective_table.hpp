@@ -36,7 +36,8 @@ struct TableTime {
 /// The tables of a calibration that one communicator can use. The calibration must outlive them.
 class CollectiveTables {
  public:
-  /// @param transport that limits the communicator
+  /// Tables within a node for a communicator within a node and tables between nodes for others, if there are
+  /// such. @param transport that limits the communicator
   CollectiveTables(const Calibration& calibration, Transport transport, const Communicator& communicator,
                    const NcclSettings& settings);
 

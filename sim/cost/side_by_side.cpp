@@ -43,11 +43,15 @@ bool holds_back(const Footprint& kernel, int multiprocessors, int channels) {
 }
 
 const SideBySide* measured_beside(const std::vector<SideBySide>& rows, Transport transport, int ranks,
-                                  const Footprint& kernel) {
+                                  const Footprint& kernel, int channels) {
   const SideBySide* best = nullptr;
   const auto distance = [&](const SideBySide& row) {
-    return std::tuple{row.precision != row_of(kernel), row.ranks == 0 ? 0 : std::abs(row.ranks - ranks),
-                      -row.ranks};
+    return std::tuple{row.precision != row_of(kernel),
+                      row.ranks == 0 ? 0 : std::abs(row.ranks - ranks),
+                      -row.ranks,
+                      row.channels == 0,
+                      std::abs(row.channels - channels),
+                      row.channels};
   };
   for (const auto& row : rows) {
     if (row.transport != transport) continue;

@@ -24,11 +24,13 @@ double wave_slowdown(const Footprint& kernel, int multiprocessors, int channels)
 ///         product ends, and over 256 MiB all-reduces beside 4096^3 products exactly one passes a product
 bool holds_back(const Footprint& kernel, int multiprocessors, int channels);
 
-/// The measurement that fits a kernel best: of the transport, of the nearest number of ranks (the larger of
-/// two), and of the kernel's class: single-precision products have rows of their own, all else takes those of
-/// bf16. Rows of another precision stand in where there are none. Null if nothing was measured for the
+/// The measurement that fits a kernel best: of the transport, of the kernel's class (single-precision
+/// products have rows of their own, all else takes those of bf16), of the nearest number of ranks (the larger
+/// of two), and of the nearest number of channels (the smaller of two; one without channels only if there is
+/// no other). Rows of another precision stand in where there are none. Null if nothing was measured for the
 /// transport.
+/// @param channels that the collective runs with
 const SideBySide* measured_beside(const std::vector<SideBySide>& rows, Transport transport, int ranks,
-                                  const Footprint& kernel);
+                                  const Footprint& kernel, int channels);
 
 }  // namespace gradway

@@ -9,24 +9,19 @@
 #include "sim/cost/collective_table.hpp"
 #include "sim/fit/monotone.hpp"
 #include "sim/fit/outliers.hpp"
+#include "sim/fit/robust_line.hpp"
 
 namespace gradway {
 namespace {
 
-std::optional<FitError> summary(std::vector<double> errors) {
-  if (errors.empty()) return std::nullopt;
-  std::ranges::sort(errors);
-  return FitError{errors[errors.size() / 2], errors.back()};
-}
-
 double error(const CollectiveTable& table, const SizedTime& sample) {
-  return std::abs(time_at(table, sample.size) / sample.time - 1);
+  return time_at(table, sample.size) / sample.time - 1;
 }
 
 std::optional<FitError> residual(const CollectiveTable& table, const std::vector<SizedTime>& samples) {
   std::vector<double> errors;
   for (const auto& sample : samples) errors.push_back(error(table, sample));
-  return summary(std::move(errors));
+  return fit_error(std::move(errors));
 }
 
 /// Each inner sample against a table that was made without it.
@@ -39,7 +34,7 @@ std::optional<FitError> interpolation(const std::vector<SizedTime>& kept) {
     without.points = monotone(std::move(others));
     errors.push_back(error(without, kept[i]));
   }
-  return summary(std::move(errors));
+  return fit_error(std::move(errors));
 }
 
 void fit_times(CollectiveTable& table, const std::vector<SizedTime>& samples) {
@@ -59,20 +54,29 @@ void fit_times(CollectiveTable& table, const std::vector<SizedTime>& samples) {
   if (!table.outliers.empty()) table.residual_with_outliers = residual(table, samples);
 }
 
+/// How far the percentiles of the repetitions are from their median, the farther one of each row.
+std::optional<FitError> spread(const std::vector<const CollectiveRow*>& rows) {
+  std::vector<double> errors;
+  for (const auto* row : rows) {
+    if (!row->spread) continue;
+    errors.push_back(std::max(row->spread->high / row->time - 1, 1 - row->spread->low / row->time));
+  }
+  return fit_error(std::move(errors));
+}
+
 }  // namespace
 
 std::vector<CollectiveTable> fit_collectives(const std::vector<CollectiveRow>& rows) {
-  using Key = std::tuple<Transport, CollectiveKind, std::optional<Algorithm>, std::optional<Protocol>, int>;
-  std::map<Key, std::vector<SizedTime>> groups;
-  for (const auto& row : rows) {
-    groups[Key{row.transport, row.kind, row.algorithm, row.protocol, row.ranks}].push_back(
-        {row.size, row.time});
-  }
+  std::map<CollectiveKey, std::vector<const CollectiveRow*>> groups;
+  for (const auto& row : rows) groups[key_of(row)].push_back(&row);
   std::vector<CollectiveTable> tables;
-  for (const auto& [key, samples] : groups) {
+  for (const auto& [key, group] : groups) {
     auto& table = tables.emplace_back();
-    std::tie(table.transport, table.kind, table.algorithm, table.protocol, table.ranks) = key;
+    std::tie(table.transport, table.kind, table.algorithm, table.protocol, table.ranks, table.nodes) = key;
+    std::vector<SizedTime> samples;
+    for (const auto* row : group) samples.push_back({row->size, row->time});
     fit_times(table, samples);
+    table.spread = spread(group);
   }
   return tables;
 }

@@ -1,43 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <map>
-#include <utility>
+#include <optional>
 #include <vector>
 
+#include "sim/fit/node_facts.hpp"
 #include "sim/fit/samples.hpp"
+#include "sim/fit/side_by_side_trial.hpp"
 
 namespace gradway {
 
-/// What the fit must know of the GPUs and of NCCL, which the rows do not say.
-struct NodeFacts {
-  int multiprocessors = 0;                            ///< of a GPU; 0: not known
-  std::map<std::pair<Transport, int>, int> channels;  ///< of a large all-reduce, by transport and ranks
+/// A row together, and how long its kernels and its collectives take alone.
+struct ContentionTrial {
+  ContentionRow together;
+  MeasuredTrial measured;
 };
 
-/// One experiment: products in a row on one stream, all-reduces in a row on another, begun together.
-struct SideBySideTrial {
-  Seconds kernel{};  ///< one alone
-  int kernels = 0;
-  Seconds collective{};  ///< one alone
-  int collectives = 0;
-};
+/// Each row together with the medians of the rows alone of the same transport, ranks, channels, product and
+/// size. Rows without such a partner are left out. The order does not depend on that of the rows.
+std::vector<ContentionTrial> contention_trials(const std::vector<ContentionRow>& rows);
 
-/// When each of the two rows ends.
-struct SideBySideEnds {
-  Seconds kernels{};
-  Seconds collectives{};
-};
+/// Channels of a row's all-reduces: forced, or what the node's NCCL takes. 0: not known, or of no use because
+/// the GPU's multiprocessors are not known.
+int channels_of(const ContentionRow& row, const NodeFacts& node);
 
-/// The experiment by the law of the engines: while both are under way each takes its slow-down longer; if
-/// `held`, a collective that follows another starts when the kernel then running ends.
-SideBySideEnds side_by_side_ends(const SideBySideTrial& trial, double kernel_slowdown,
-                                 double collective_slowdown, bool held);
-
-/// Slow-downs by transport, ranks and precision: those with which the experiment ends as it was measured.
-/// What the multiprocessors that the collective takes explain is divided out of the kernels' slow-down; of
-/// pairs that fit alike the smallest wins. Rows alone and together of the same transport, ranks and product
-/// belong together; others are left out.
+/// Slow-downs by transport, ranks, precision and channels: those with which all experiments end as they were
+/// measured. What the multiprocessors that the collective takes explain is divided out of the kernels'
+/// slow-down; of pairs that fit alike the smallest wins. Rows with forced channels are left out if the GPU's
+/// multiprocessors are not known.
 std::vector<SideBySide> fit_contention(const std::vector<ContentionRow>& rows, const NodeFacts& node);
+
+/// How far an experiment would end from what was measured, by the measurement nearest to it.
+/// @return nothing if none is of its transport, or if it has channels and the multiprocessors are not known
+std::optional<EndErrors> contention_errors(const ContentionTrial& trial,
+                                           const std::vector<SideBySide>& entries, const NodeFacts& node);
 
 }  // namespace gradway

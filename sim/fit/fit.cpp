@@ -2,34 +2,59 @@
 #include "sim/fit/fit.hpp"
 
 #include "sim/base/problem.hpp"
+#include "sim/fit/beside_copies.hpp"
 #include "sim/fit/collective_tables.hpp"
+#include "sim/fit/contention.hpp"
+#include "sim/fit/held_back.hpp"
 #include "sim/fit/kernels.hpp"
 #include "sim/fit/links.hpp"
 #include "sim/fit/predict_shm.hpp"
+#include "sim/fit/predictions.hpp"
+#include "sim/fit/shared_limits.hpp"
 
 namespace gradway {
+namespace {
 
-Calibration fit(const Samples& samples, const CalibrationTitle& title, const NodeFacts& node) {
+Calibration fit_parts(const Samples& samples, const NodeFacts& node) {
   Calibration calibration;
-  calibration.source = title.source;
-  calibration.date = title.date;
   calibration.tables = fit_collectives(samples.collectives);
   calibration.links = fit_links(samples);
+  calibration.shared_limits = fit_shared_limits(samples.patterns, samples.copies, calibration.links);
   for (auto& table : predict_shm(calibration.links, calibration.tables))
     calibration.tables.push_back(std::move(table));
-  calibration.kernels = fit_kernels(samples);
+  calibration.kernels = fit_kernels(samples, node);
   calibration.side_by_side = fit_contention(samples.contention, node);
-  calibration.samples = samples.origin;
-  const auto& kernels = calibration.kernels;
-  const bool has_kernels = !kernels.matrix.empty() || kernels.stream || kernels.widen ||
-                           kernels.smallest_kernel || kernels.launch_cost;
-  if (calibration.tables.empty() && calibration.links.empty() && calibration.side_by_side.empty() &&
-      !has_kernels) {
+  calibration.beside_copies = fit_beside_copies(samples.copy_contention);
+  return calibration;
+}
+
+bool is_empty(const Calibration& calibration) {
+  return calibration.tables.empty() && calibration.links.empty() && calibration.side_by_side.empty() &&
+         calibration.beside_copies.empty() && calibration.kernels.empty();
+}
+
+std::vector<HeldBack> held_back_errors(const Samples& samples, const NodeFacts& node) {
+  const auto [kept, held] = hold_back(samples);
+  std::vector<HeldBack> errors;
+  for (const auto& group : errors_by_group(predict_samples(fit_parts(kept, node), held, node)))
+    errors.push_back({std::string{name_of(group.group)}, group.rows, group.error});
+  return errors;
+}
+
+}  // namespace
+
+Calibration fit(const Samples& samples, const CalibrationTitle& title, const NodeFacts& node) {
+  auto calibration = fit_parts(samples, node);
+  if (is_empty(calibration)) {
     throw ConfigError{Problem{{},
                               "the samples hold nothing that a calibration could be made of",
                               {},
                               "collectives of all_reduce are what a prediction needs first"}};
   }
+  calibration.source = title.source;
+  calibration.date = title.date;
+  calibration.samples = samples.origin;
+  calibration.held_back = held_back_errors(samples, node);
   return calibration;
 }
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "sim/fit/contention.hpp"
+#include "sim/fit/node_facts.hpp"
 #include "sim/fit/samples.hpp"
 
 namespace gradway {
@@ -14,7 +14,8 @@ struct CalibrationTitle {
   std::string date;  ///< of the measurement, year-month-day; empty if it is not known
 };
 
-/// Everything the samples tell of their node. @throws ConfigError if that is nothing
+/// Everything the samples tell of their node, from all of them; and what a second fit, which a part of them
+/// was held back from, says of that part. @throws ConfigError if that is nothing
 /// @param node without it, what kernels and collectives cost each other is fitted as plain factors
 Calibration fit(const Samples& samples, const CalibrationTitle& title, const NodeFacts& node = {});
 

@@ -13,7 +13,8 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr double largest_amount = 9e15;  // bytes; beyond, a double loses single ones
-constexpr Seconds shortest_time{1e-9};   // no clock of a probe tells less
+constexpr int most_gpus = 1 << 20;
+constexpr Seconds shortest_time{1e-9};  // no clock of a probe tells less
 constexpr Seconds longest_time{1e8};
 constexpr BytesPerSecond largest_rate{1e16};  // a thousand times the memory of the fastest GPU of today
 
@@ -121,6 +122,27 @@ std::vector<Seconds> JsonRow::times(const char* key) const {
   std::vector<Seconds> all;
   for (const auto& one : found) all.push_back(seconds(key, one));
   return all;
+}
+
+std::vector<CopyWay> JsonRow::copy_ways(const char* key) const {
+  const auto wrong = [&] {
+    fail(key, fmt::format("'{}' must be a list of copies", key),
+         "write from and to of each, a GPU or host memory: [[\"host\", 0], [0, 1]]");
+  };
+  const auto end = [&](const Json& found) -> std::optional<int> {
+    if (found == "host") return std::nullopt;
+    if (!found.is_number_integer() || found < 0 || found > most_gpus) wrong();
+    return found.get<int>();
+  };
+  const auto& found = value(key);
+  if (!found.is_array() || found.empty()) wrong();
+  std::vector<CopyWay> ways;
+  for (const auto& one : found) {
+    if (!one.is_array() || one.size() != 2) wrong();
+    ways.push_back({end(one[0]), end(one[1])});
+    if (!ways.back().from && !ways.back().to) wrong();
+  }
+  return ways;
 }
 
 std::size_t JsonRow::one_of(const char* key, std::string_view thing,

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/cost/calibration.hpp"
+#include "sim/fit/copy_way.hpp"
 #include "sim/fit/json_places.hpp"
 
 namespace gradway {
@@ -34,6 +35,8 @@ class JsonRow {
   /// 'bytes' and 'seconds', at a rate that can be
   SizedTime sized_time() const;
   std::vector<Seconds> times(const char* key) const;
+  /// From and to of each copy: `[["host", 0], [0, 1]]`; at least one.
+  std::vector<CopyWay> copy_ways(const char* key) const;
   /// Index of the key's word among `words`. @param thing what they are, with its article
   std::size_t one_of(const char* key, std::string_view thing, std::span<const std::string_view> words) const;
 

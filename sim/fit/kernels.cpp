@@ -2,60 +2,167 @@
 #include "sim/fit/kernels.hpp"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include "sim/fit/monotone.hpp"
+#include "sim/fit/robust_line.hpp"
 
 namespace gradway {
 namespace {
 
-constexpr double large_side = 4096;
-constexpr double small_side = 1024;
-constexpr Bytes bulk = 256_MiB;  // far beyond the caches
-constexpr Bytes tiny = 1_MiB;    // well below a microsecond of memory time on any GPU of today
+constexpr Flops large_work{100e9};
+constexpr Flops medium_work{10e9};
+constexpr double thick_side = 256;
+constexpr Bytes tiny = 1_MiB;  // well below a microsecond of memory time on any GPU of today
 
-template <class Kind>
-std::optional<Quantity<Kind>> median(const std::vector<Quantity<Kind>>& values) {
-  if (values.empty()) return std::nullopt;
+Seconds median(const std::vector<Seconds>& times) {
   std::vector<double> plain;
-  for (const auto value : values) plain.push_back(value.value());
-  return Quantity<Kind>{lower_quantile(std::move(plain), 0.5)};
+  for (const auto time : times) plain.push_back(time.value());
+  return Seconds{lower_quantile(std::move(plain), 0.5)};
 }
 
-void add_matrix(const std::vector<MatrixRow>& rows, Precision precision, bool large, KernelRates& rates) {
-  std::vector<FlopsPerSecond> reached;
-  for (const auto& row : rows) {
-    const bool is_square = row.m == row.n && row.n == row.k;
-    const bool is_of_size = large ? row.m >= large_side : row.m <= small_side;
-    if (row.precision == precision && is_square && is_of_size) reached.push_back(row.work() / row.time);
-  }
-  if (const auto rate = median(reached)) rates.matrix.push_back({precision, large, *rate});
+/// Rows by what has a figure of its own.
+template <class Row, class Key>
+auto grouped(const std::vector<Row>& rows, const Key& key) {
+  std::map<decltype(key(rows.front())), std::vector<Row>> groups;
+  for (const auto& row : rows) groups[key(row)].push_back(row);
+  return groups;
 }
 
-std::optional<BytesPerSecond> memory_rate(const std::vector<MemoryRow>& rows, bool widens) {
-  std::vector<BytesPerSecond> reached;
-  for (const auto& row : rows) {
-    if (row.widens == widens && row.traffic >= bulk) reached.push_back(row.traffic / row.time);
-  }
-  return median(reached);
+/// Rows of one amount become one, at their quiet quantile.
+template <class Row, class Amount>
+std::vector<AmountTime> merged(const std::vector<Row>& rows, const Amount& amount) {
+  std::vector<SizedTime> sized;
+  for (const auto& row : rows) sized.push_back({Bytes{amount(row).value()}, row.time});
+  std::vector<AmountTime> points;
+  for (const auto& [size, time] : merged_by_size(std::move(sized)))
+    points.push_back({size.value(), time.value()});
+  return points;
 }
 
-}  // namespace
+template <class Row>
+Fitted fitted(const KernelRates& rates, const std::vector<Row>& rows) {
+  std::vector<double> errors;
+  for (const auto& row : rows) errors.push_back(*time_of(rates, row) / row.time - 1);
+  return {static_cast<int>(rows.size()), fit_error(std::move(errors))};
+}
 
-KernelRates fit_kernels(const Samples& samples) {
-  KernelRates rates;
-  for (std::size_t p = 0; p < precision_count; ++p) {
-    for (const bool large : {true, false})
-      add_matrix(samples.matrix, static_cast<Precision>(p), large, rates);
+std::optional<double> of_peak(FlopsPerSecond rate, Arithmetic arithmetic, const NodeFacts& node) {
+  const auto which = static_cast<std::size_t>(arithmetic);
+  if (which >= node.peak.size() || !node.peak[which]) return std::nullopt;
+  return rate / *node.peak[which];
+}
+
+void fit_matrix(const Samples& samples, const NodeFacts& node, KernelRates& rates) {
+  const auto key = [](const MatrixRow& row) { return std::pair{row.arithmetic, shape_of(row)}; };
+  for (const auto& [what, rows] : grouped(samples.matrix, key)) {
+    std::vector<double> reached;
+    for (const auto& row : rows) reached.push_back((row.work() / row.time).value());
+    const FlopsPerSecond rate{lower_quantile(reached, 0.5)};
+    rates.matrix.push_back({what.first, what.second, rate, of_peak(rate, what.first, node), {}});
+    rates.matrix.back().fitted = fitted(rates, rows);
   }
-  rates.stream = memory_rate(samples.memory, false);
-  rates.widen = memory_rate(samples.memory, true);
+}
+
+void fit_memory(const Samples& samples, const NodeFacts& node, KernelRates& rates) {
+  for (const auto& [kernel, rows] :
+       grouped(samples.memory, [](const MemoryRow& row) { return row.kernel; })) {
+    const auto line =
+        robust_line(merged(rows, [](const MemoryRow& row) { return row.traffic; }), LineForm::sum);
+    const BytesPerSecond bandwidth{1 / line.slope};
+    rates.memory.push_back({kernel, Seconds{line.base}, bandwidth, {}, {}});
+    if (node.memory_bandwidth) rates.memory.back().of_peak = bandwidth / *node.memory_bandwidth;
+    rates.memory.back().fitted = fitted(rates, rows);
+  }
+}
+
+void fit_optimizers(const Samples& samples, KernelRates& rates) {
+  const auto key = [](const OptimizerRow& row) { return std::pair{row.optimizer, row.tensors}; };
+  for (const auto& [what, rows] : grouped(samples.optimizers, key)) {
+    const auto line =
+        robust_line(merged(rows, [](const OptimizerRow& row) { return row.traffic(); }), LineForm::larger);
+    rates.optimizers.push_back(
+        {what.first, what.second, Seconds{line.base}, BytesPerSecond{1 / line.slope}, {}});
+    rates.optimizers.back().fitted = fitted(rates, rows);
+  }
+}
+
+void fit_attention(const Samples& samples, const NodeFacts& node, KernelRates& rates) {
+  const auto key = [](const AttentionRow& row) { return std::pair{row.arithmetic, row.causal}; };
+  for (const auto& [what, rows] : grouped(samples.attention, key)) {
+    const auto line =
+        robust_line(merged(rows, [](const AttentionRow& row) { return row.work(); }), LineForm::sum);
+    const FlopsPerSecond rate{1 / line.slope};
+    rates.attention.push_back(
+        {what.first, what.second, Seconds{line.base}, rate, of_peak(rate, what.first, node), {}});
+    rates.attention.back().fitted = fitted(rates, rows);
+  }
+}
+
+void fit_launches(const Samples& samples, KernelRates& rates) {
+  for (std::size_t what = 0; what < launch_cost_count; ++what) {
+    const auto& times = samples.launches[what];
+    if (times.empty()) continue;
+    const auto time = median(times);
+    std::vector<double> errors;
+    for (const auto one : times) errors.push_back(time / one - 1);
+    rates.launches.push_back({static_cast<LaunchCost>(what),
+                              time,
+                              {static_cast<int>(times.size()), fit_error(std::move(errors))}});
+  }
   std::vector<Seconds> shortest;
   for (const auto& row : samples.memory) {
     if (row.traffic <= tiny) shortest.push_back(row.time);
   }
-  rates.smallest_kernel = median(shortest);
-  rates.launch_cost = median(samples.launches);
+  if (!shortest.empty()) rates.smallest_kernel = median(shortest);
+}
+
+}  // namespace
+
+ProductShape shape_of(const MatrixRow& product) {
+  if (std::min({product.m, product.n, product.k}) < thick_side) return ProductShape::skinny;
+  if (product.work() >= large_work) return ProductShape::large;
+  return product.work() >= medium_work ? ProductShape::medium : ProductShape::small;
+}
+
+KernelRates fit_kernels(const Samples& samples, const NodeFacts& node) {
+  KernelRates rates;
+  fit_matrix(samples, node, rates);
+  fit_memory(samples, node, rates);
+  fit_optimizers(samples, rates);
+  fit_attention(samples, node, rates);
+  fit_launches(samples, rates);
   return rates;
+}
+
+std::optional<Seconds> time_of(const KernelRates& rates, const MatrixRow& row) {
+  for (const auto& rate : rates.matrix) {
+    if (rate.arithmetic == row.arithmetic && rate.shape == shape_of(row)) return row.work() / rate.rate;
+  }
+  return std::nullopt;
+}
+
+std::optional<Seconds> time_of(const KernelRates& rates, const MemoryRow& row) {
+  const auto rate = std::ranges::find(rates.memory, row.kernel, &MemoryRate::kernel);
+  if (rate == rates.memory.end()) return std::nullopt;
+  return rate->latency + row.traffic / rate->bandwidth;
+}
+
+std::optional<Seconds> time_of(const KernelRates& rates, const OptimizerRow& row) {
+  for (const auto& rate : rates.optimizers) {
+    if (rate.optimizer == row.optimizer && rate.tensors == row.tensors)
+      return std::max(rate.floor, row.traffic() / rate.bandwidth);
+  }
+  return std::nullopt;
+}
+
+std::optional<Seconds> time_of(const KernelRates& rates, const AttentionRow& row) {
+  for (const auto& rate : rates.attention) {
+    if (rate.arithmetic == row.arithmetic && rate.causal == row.causal)
+      return rate.latency + row.work() / rate.rate;
+  }
+  return std::nullopt;
 }
 
 }  // namespace gradway

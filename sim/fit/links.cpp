@@ -8,11 +8,13 @@
 #include <fmt/format.h>
 
 #include "sim/fit/monotone.hpp"
+#include "sim/fit/robust_line.hpp"
 
 namespace gradway {
 namespace {
 
-constexpr std::array roles{LinkRole::to_gpu, LinkRole::from_gpu, LinkRole::pageable_to_gpu, LinkRole::peer};
+constexpr std::array roles{LinkRole::to_gpu, LinkRole::from_gpu,          LinkRole::pageable_to_gpu,
+                           LinkRole::peer,   LinkRole::pageable_from_gpu, LinkRole::same_gpu};
 
 std::string_view copies_of(LinkRole role) {
   switch (role) {
@@ -22,8 +24,12 @@ std::string_view copies_of(LinkRole role) {
       return "copies from a GPU to pinned memory";
     case LinkRole::pageable_to_gpu:
       return "copies from pageable memory to a GPU";
+    case LinkRole::pageable_from_gpu:
+      return "copies from a GPU to pageable memory";
     case LinkRole::peer:
       return "copies from a GPU to another";
+    case LinkRole::same_gpu:
+      return "copies within a GPU";
     case LinkRole::host_memory:
       break;
   }
@@ -36,26 +42,51 @@ void add_link(LinkRole role, const std::vector<CopyRow>& copies, std::vector<Lin
     if (copy.role == role) samples.push_back({copy.size, copy.time});
   }
   if (samples.empty()) return;
-  const auto points = merged_by_size(std::move(samples));
-  links.push_back({.role = role,
-                   .gpus = 1,
-                   .bandwidth = points.back().size / points.back().time,
-                   .latency = points.front().time,
-                   .smallest = points.front().size,
-                   .largest = points.back().size,
-                   .source = fmt::format("{}, {} sizes", copies_of(role), points.size())});
+  std::vector<AmountTime> points;
+  for (const auto& [size, time] : merged_by_size(samples)) points.push_back({size.value(), time.value()});
+  const auto line = robust_line(points, LineForm::sum);
+  LinkRate link{.role = role,
+                .gpus = 1,
+                .bandwidth = BytesPerSecond{1 / line.slope},
+                .least = {},
+                .most = {},
+                .latency = Seconds{line.base},
+                .smallest = Bytes{points.front().amount},
+                .largest = Bytes{points.back().amount},
+                .source = fmt::format("{}, {} sizes", copies_of(role), points.size())};
+  if (const auto slopes = slopes_without_one(points, LineForm::sum)) {
+    link.least = BytesPerSecond{1 / slopes->second};
+    link.most = BytesPerSecond{1 / slopes->first};
+  }
+  std::vector<double> errors;
+  for (const auto& sample : samples) errors.push_back(copy_time(link, sample.size) / sample.time - 1);
+  link.fitted = {static_cast<int>(samples.size()), fit_error(std::move(errors))};
+  links.push_back(std::move(link));
 }
 
-LinkRate host_memory(const PatternRow& pattern) {
-  const auto slowest = *std::ranges::max_element(pattern.times);
+/// How many GPUs had a copy from and one to host memory at once, and nothing else; 0: another pattern.
+int gpus_both_ways(const PatternRow& pattern) {
+  std::map<int, int> ways;  // by GPU; 1: to it, 2: from it
+  for (const auto& copy : pattern.copies) {
+    if (copy.from && copy.to) return 0;
+    ways[copy.from ? *copy.from : *copy.to] += copy.from ? 2 : 1;
+  }
+  const bool is_good = std::ranges::all_of(ways, [](const auto& way) { return way.second == 3; }) &&
+                       2 * ways.size() == pattern.copies.size();
+  return is_good ? static_cast<int>(ways.size()) : 0;
+}
+
+LinkRate host_memory(const PatternRow& pattern, int gpus) {
   return {.role = LinkRole::host_memory,
-          .gpus = pattern.both_ways,
-          .bandwidth = static_cast<double>(pattern.times.size()) * pattern.size / slowest,
+          .gpus = gpus,
+          .bandwidth = static_cast<double>(pattern.times.size()) * pattern.size / pattern.slowest(),
+          .least = {},
+          .most = {},
           .latency = {},
           .smallest = pattern.size,
           .largest = pattern.size,
-          .source = fmt::format("copies to and from each of {} GPUs at once, the slowest of {}",
-                                pattern.both_ways, pattern.times.size())};
+          .source = fmt::format("copies to and from each of {} GPUs at once, the slowest of {}", gpus,
+                                pattern.times.size())};
 }
 
 }  // namespace
@@ -65,13 +96,23 @@ std::vector<LinkRate> fit_links(const Samples& samples) {
   for (const auto role : roles) add_link(role, samples.copies, links);
   std::map<int, LinkRate> memories;  // by GPUs; of several patterns the largest copies
   for (const auto& pattern : samples.patterns) {
-    if (pattern.both_ways < 2) continue;
-    const auto rate = host_memory(pattern);
-    const auto [place, is_new] = memories.emplace(pattern.both_ways, rate);
+    const auto gpus = gpus_both_ways(pattern);
+    if (gpus < 2) continue;
+    const auto rate = host_memory(pattern, gpus);
+    const auto [place, is_new] = memories.emplace(gpus, rate);
     if (!is_new && rate.largest > place->second.largest) place->second = rate;
   }
   for (const auto& [gpus, rate] : memories) links.push_back(rate);
   return links;
+}
+
+Seconds copy_time(const LinkRate& link, Bytes size) {
+  return link.latency + size / link.bandwidth;
+}
+
+const LinkRate* link_of(const std::vector<LinkRate>& links, LinkRole role) {
+  const auto found = std::ranges::find(links, role, &LinkRate::role);
+  return found == links.end() ? nullptr : &*found;
 }
 
 BytesPerSecond ring_rate(const LinkRate& host_memory) {

@@ -7,10 +7,16 @@
 
 namespace gradway {
 
-/// What copies reach: of each way the rate of the largest copy and the time of the smallest; and for each
-/// number of GPUs that copied to and from host memory at once, the rate of the host memory: all copies
-/// together, at the pace of the slowest.
+/// What copies reach: of each way latency and bandwidth, by a robust line over the sizes, with the bandwidths
+/// that leaving out any one size gives; and for each number of GPUs that copied to and from host memory at
+/// once, the rate of the host memory: all copies together, at the pace of the slowest.
 std::vector<LinkRate> fit_links(const Samples& samples);
+
+/// Time of a copy alone. @pre a link with a bandwidth
+Seconds copy_time(const LinkRate& link, Bytes size);
+
+/// The link of a role, or null. Not for host memory.
+const LinkRate* link_of(const std::vector<LinkRate>& links, LinkRole role);
 
 /// Rate at which each GPU sends through host memory when all of them do, so the bus bandwidth of a ring over
 /// it: each hop is one copy from a GPU and one to the next, and a ring moves at the pace of its slowest hop.

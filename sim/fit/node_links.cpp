@@ -216,7 +216,7 @@ class Rating {
       const auto gpus = gpus_below(socket);
       BytesPerSecond alone{};
       for (const auto gpu : gpus) alone += slot(HostWay::to_gpu, gpu) + slot(HostWay::from_gpu, gpu);
-      const auto measured = rates_.memory(gpus, sockets().size() == 1);
+      const auto measured = rates_.memory(gpus);
       const auto numa = layout_.parts[socket].numa_node
                             ? fmt::format("NUMA node {}. ", *layout_.parts[socket].numa_node)
                             : std::string{};

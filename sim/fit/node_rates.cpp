@@ -43,7 +43,7 @@ std::pair<CopyRate, std::size_t> sum_of(const PatternRow& pattern, const Wanted&
 }
 
 /// The GPU at the other end of a copy from or to host memory.
-std::optional<int> gpu_of(const CopyEnds& copy, HostWay way) {
+std::optional<int> gpu_of(const CopyWay& copy, HostWay way) {
   if (way == HostWay::to_gpu) return copy.from ? std::nullopt : copy.to;
   return copy.to ? std::nullopt : copy.from;
 }
@@ -74,30 +74,25 @@ std::optional<CopyRate> NodeRates::together(HostWay way, std::span<const int> gp
   std::optional<CopyRate> best;
   for (const auto& pattern : samples_.patterns) {
     const auto [sum, count] =
-        sum_of(pattern, [&](const CopyEnds& copy) { return contains(gpus, gpu_of(copy, way)); });
+        sum_of(pattern, [&](const CopyWay& copy) { return contains(gpus, gpu_of(copy, way)); });
     if (count >= gpus.size()) keep_faster(best, sum);
   }
   return best;
 }
 
-std::optional<NodeRates::MemoryRate> NodeRates::memory(std::span<const int> gpus, bool is_only) const {
+std::optional<NodeRates::MemoryRate> NodeRates::memory(std::span<const int> gpus) const {
   std::optional<MemoryRate> best;
   for (const auto& pattern : samples_.patterns) {
     MemoryRate rate{{}, pattern.size, 0, pattern.times.size()};
     Seconds slowest{};
-    const auto add = [&](Seconds time) {
-      slowest = std::max(slowest, time);
-      ++rate.copies;
-    };
     for (std::size_t i = 0; i < pattern.copies.size(); ++i) {
       const auto& copy = pattern.copies[i];
-      if (contains(gpus, gpu_of(copy, HostWay::to_gpu)) || contains(gpus, gpu_of(copy, HostWay::from_gpu)))
-        add(pattern.times[i]);
+      if (!contains(gpus, gpu_of(copy, HostWay::to_gpu)) && !contains(gpus, gpu_of(copy, HostWay::from_gpu)))
+        continue;
+      slowest = std::max(slowest, pattern.times[i]);
+      ++rate.copies;
     }
-    const auto all = 2 * gpus.size();
-    if (pattern.copies.empty() && is_only && 2 * static_cast<std::size_t>(pattern.both_ways) == all)
-      std::ranges::for_each(pattern.times, add);
-    if (rate.copies < all) continue;
+    if (rate.copies < 2 * gpus.size()) continue;
     rate.rate = static_cast<double>(rate.copies) * pattern.size / slowest;
     const auto rank = [](const MemoryRate& one) { return std::pair{one.copies_of_node, one.size}; };
     if (!best || rank(rate) > rank(*best)) best = rate;
@@ -116,7 +111,7 @@ std::optional<CopyRate> NodeRates::across(std::span<const int> from, std::span<c
     }
   }
   for (const auto& pattern : samples_.patterns) {
-    keep_faster(best, sum_of(pattern, [&](const CopyEnds& copy) {
+    keep_faster(best, sum_of(pattern, [&](const CopyWay& copy) {
                         return contains(from, copy.from) && contains(to, copy.to);
                       }).first);
   }
@@ -128,7 +123,8 @@ std::optional<NodeRates::RingRate> NodeRates::through_net() const {
   for (const auto& row : samples_.collectives) {
     const bool is_ring = row.kind == CollectiveKind::all_reduce || row.kind == CollectiveKind::all_gather ||
                          row.kind == CollectiveKind::reduce_scatter;
-    if (row.transport != Transport::net || !is_ring || row.algorithm == Algorithm::tree) continue;
+    if (row.transport != Transport::net || row.nodes > 1 || !is_ring || row.algorithm == Algorithm::tree)
+      continue;
     const auto each = bus_factor(row.kind, row.ranks) * (row.size / row.time);
     const auto all = static_cast<double>(row.ranks) * each;
     if (!best || all > best->rate) best = RingRate{all, row.ranks, each};

@@ -46,8 +46,7 @@ class NodeRates {
     std::size_t copies = 0;          ///< of this socket
     std::size_t copies_of_node = 0;  ///< of all sockets, at the same time
   };
-  /// @param is_only the socket is the only one: patterns that do not say their ends count too
-  std::optional<MemoryRate> memory(std::span<const int> gpus, bool is_only) const;
+  std::optional<MemoryRate> memory(std::span<const int> gpus) const;
 
   /// Copies from some GPUs to others, alone or together: what the link between their sockets lets through at
   /// least.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/fit/node_row.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -146,18 +147,14 @@ void add_node_row(const JsonRow& row, Samples& samples) {
   node.names_nvswitch = topology.find(nvswitch_class) != std::string::npos;
   node.cpu_model = cpu_model(topology);
   if (node.cpu_vendor.empty() && topology.find(arm) != std::string::npos) node.cpu_vendor = "ARM";
-  const auto* gpus = facts.find("gpus");
-  if (gpus == nullptr || !gpus->is_array() || gpus->empty() || gpus->size() > most_gpus)
-    row.fail("gpus", fmt::format("the node must have a list of 1 to {} 'gpus'", most_gpus), "");
-  for (const auto& gpu : *gpus)
-    node.gpus.push_back(read_gpu({row, "gpus", fmt::format("GPU {}", node.gpus.size()), gpu}));
-  for (const auto& other : samples.nodes) {
-    if (node.is_of_same_node(other)) return;
-    throw ConfigError{Problem{node.where,
-                              "the file describes two nodes that are not alike",
-                              {{other.where, "the other one"}},
-                              "keep the samples of each node in a file of its own"}};
+  if (const auto* gpus = facts.find("gpus")) {
+    if (!gpus->is_array() || gpus->size() > most_gpus)
+      row.fail("gpus", fmt::format("'gpus' of the node must be a list of at most {} GPUs", most_gpus), "");
+    for (const auto& gpu : *gpus)
+      node.gpus.push_back(read_gpu({row, "gpus", fmt::format("GPU {}", node.gpus.size()), gpu}));
   }
+  const auto is_same = [&](const NodeRow& other) { return node.is_of_same_node(other); };
+  if (std::ranges::any_of(samples.nodes, is_same)) return;
   samples.nodes.push_back(std::move(node));
 }
 

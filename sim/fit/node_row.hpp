@@ -47,8 +47,8 @@ struct NodeRow {
   bool is_of_same_node(const NodeRow& other) const;
 };
 
-/// Understands the row and adds it to the samples.
-/// @throws ConfigError at what is missing or wrong, or if it disagrees with another one of the samples
+/// Understands the row and adds it to the samples, unless they have one of the same node.
+/// @throws ConfigError at what is wrong
 void add_node_row(const JsonRow& row, Samples& samples);
 
 }  // namespace gradway

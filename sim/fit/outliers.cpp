@@ -7,7 +7,7 @@
 namespace gradway {
 namespace {
 
-/// Time of a size on the line through two points over logarithms.
+/// Time of a size on the line through two points over logarithms, also beyond them.
 Seconds on_line(const SizedTime& low, const SizedTime& high, Bytes size) {
   const auto share = std::log(size / low.size) / std::log(high.size / low.size);
   return low.time * std::pow(high.time / low.time, share);
@@ -29,7 +29,10 @@ double distance(const std::vector<SizedTime>& points, std::size_t at) {
     return std::max(point.time / same_bandwidth, before.time / point.time);
   }
   const auto& after = points[at + 1];
-  const auto late = point.time / on_line(before, after, point.size);
+  auto late = point.time / on_line(before, after, point.size);
+  // A step upwards that the next two sizes confirm is NCCL's change of protocol, not a late time.
+  if (at + 2 < points.size() && after.time <= points[at + 2].time)
+    late = std::min(late, point.time / on_line(after, points[at + 2], point.size));
   return before.time <= after.time ? std::max(late, before.time / point.time) : late;
 }
 

@@ -20,8 +20,9 @@ constexpr double farthest_from_neighbours = 1.4;
 /// long as it is more than 1.4 times away:
 ///
 ///   * too late: against a straight line between the neighbours over the logarithms of size and time, so that
-///     growth by any power of the size is none. The smallest size has the time of its neighbour to meet, the
-///     largest its neighbour's bandwidth (or what the neighbour's own neighbour says of it, if that is more);
+///     growth by any power of the size is none; nor is a step upwards, where the line through the next two
+///     sizes says the same. The smallest size has the time of its neighbour to meet, the largest its
+///     neighbour's bandwidth (or what the neighbour's own neighbour says of it, if that is more);
 ///   * too early: below the time of the size before, while that is in order with the size after.
 ///
 /// Of two that are as far, the smaller size goes first. Two samples or fewer have no outliers.

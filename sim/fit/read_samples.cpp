@@ -2,6 +2,7 @@
 #include "sim/fit/read_samples.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 
 #include "sim/base/digest.hpp"
 #include "sim/fit/sample_rows.hpp"
+#include "sim/import/compressed_file.hpp"
 
 namespace gradway {
 namespace {
@@ -65,11 +67,20 @@ void add_file(const SampleFile& file, Samples& samples, std::vector<Problem>& pr
   }
 }
 
-std::string without_folder(const std::string& name) {
-  return name.substr(name.find_last_of('/') + 1);
+/// Without its folder and the ending of packed files, so that packing a file changes nothing.
+std::string plain_name(const std::string& name) {
+  const auto file = name.substr(name.find_last_of('/') + 1);
+  return file.ends_with(".gz") ? file.substr(0, file.size() - 3) : file;
 }
 
 }  // namespace
+
+SampleFile read_sample_file(const std::string& name) {
+  CompressedFile file{name, name};
+  SampleFile read{name, {std::istreambuf_iterator<char>{&file}, {}}};
+  file.check();
+  return read;
+}
 
 Samples read_samples(const std::vector<SampleFile>& files) {
   Samples samples;
@@ -85,7 +96,7 @@ Samples read_samples(const std::vector<SampleFile>& files) {
       continue;
     }
     digest.add(file.content);
-    samples.origin.files.push_back(without_folder(file.name));
+    samples.origin.files.push_back(plain_name(file.name));
     try {
       add_file(file, samples, problems);
     } catch (const ConfigError& error) {

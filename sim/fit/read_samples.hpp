@@ -8,29 +8,21 @@
 
 namespace gradway {
 
-/// A file as it was read.
+/// A file as it was read, unpacked.
 struct SampleFile {
   std::string name;  ///< as the user wrote it
   std::string content;
 };
 
-/// Understands files of samples, each a JSON list of rows. What a row is follows from its keys:
+/// A file of samples, plain or packed by gzip: what it holds tells which. @throws ConfigError if it cannot be
+/// read
+SampleFile read_sample_file(const std::string& name);
+
+/// Understands files of samples, each a JSON list of rows; calibration/SAMPLES.md says what they hold. Keys
+/// that nobody knows are passed over; kinds of rows are not. The digest is that of the unpacked texts and the
+/// names are those of plain files: packing a file changes nothing in a calibration.
 ///
-///   {"op": "all_reduce", "bytes", "seconds", "world", "tag"}   a collective alone; its size is the buffer on
-///   each
-///       rank (all-gather, reduce-scatter: the large one). The tag is p2p, shm or net, with -Ring or -Tree
-///       and -LL, -LL128 or -Simple behind it where NCCL_ALGO and NCCL_PROTO forced them
-///   {"op": "contention", "gemm", "together", "gemm_seconds", "gemm_reps", "allreduce_seconds",
-///   "allreduce_reps",
-///    "bytes", "world", "tag"}   all-reduces and products; a product's name is a precision and its side
-///   {"kind": "h2d_pinned" | "h2d_pageable" | "d2h_pinned" | "d2d_peer" | "d2d_same", "bytes", "seconds"}   a
-///   copy
-///   {"kind": "pattern", "name", "bytes", "seconds": [...]}   copies at once
-///   {"kind": "gemm", "dtype", "m", "n", "k", "seconds"}   a product
-///   {"kind": "memory", "op", "bytes", "seconds"}   a memory-bound kernel
-///   {"kind": "launch" | "optimizer" | "attention", "seconds"}
-///
-/// Other keys are passed over. @throws ConfigError with what is wrong with every row of every file
+/// @throws ConfigError with what is wrong with every row of every file
 Samples read_samples(const std::vector<SampleFile>& files);
 
 }  // namespace gradway

@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "sim/cost/calibration.hpp"
-#include "sim/fit/copy_ends.hpp"
+#include "sim/fit/copy_way.hpp"
 #include "sim/fit/node_row.hpp"
 
 namespace gradway {
+
+/// Where the repetitions of a measurement lie.
+struct Spread {
+  Seconds low{};   ///< their 10th percentile
+  Seconds high{};  ///< their 90th
+};
 
 /// One size of a collective, measured alone.
 struct CollectiveRow {
@@ -20,6 +27,8 @@ struct CollectiveRow {
   int ranks = 0;
   Bytes size{};
   Seconds time{};
+  int nodes = 1;
+  std::optional<Spread> spread{};
 };
 
 /// All-reduces and matrix products, each a number of times in a row, alone or side by side. Times are of one.
@@ -33,7 +42,22 @@ struct ContentionRow {
   int kernels = 0;
   Seconds collective_time{};
   int collectives = 0;
-  Bytes size{};  ///< of an all-reduce
+  Bytes size{};      ///< of an all-reduce
+  int channels = 0;  ///< that were forced; 0: as NCCL chose
+};
+
+/// All-reduces and copies between host memory and one GPU, as above.
+struct CopyContentionRow {
+  Transport transport = Transport::p2p;
+  int ranks = 0;
+  LinkRole copy = LinkRole::to_gpu;
+  Bytes copy_size{};
+  bool together = false;
+  Seconds copy_time{};
+  int copies = 0;
+  Seconds collective_time{};
+  int collectives = 0;
+  Bytes size{};
 };
 
 /// A copy alone.
@@ -46,15 +70,17 @@ struct CopyRow {
 
 /// Several copies of one size at once.
 struct PatternRow {
-  int both_ways = 0;               ///< that many GPUs copied to and from host memory; 0: another pattern
-  Bytes size{};                    ///< of one copy
-  std::vector<Seconds> times;      ///< of each copy
-  std::vector<CopyEnds> copies{};  ///< in the same order; empty: not said
+  std::string name;
+  std::vector<CopyWay> copies;  ///< empty: a pattern that gradway does not know
+  Bytes size{};                 ///< of one copy
+  std::vector<Seconds> times;   ///< of each copy
+
+  Seconds slowest() const;
 };
 
 /// A matrix product of an m x k and a k x n matrix.
 struct MatrixRow {
-  Precision precision = Precision::fp32;
+  Arithmetic arithmetic = Arithmetic::fp32;
   double m = 0;
   double n = 0;
   double k = 0;
@@ -65,22 +91,51 @@ struct MatrixRow {
 
 /// A kernel that the memory bounds.
 struct MemoryRow {
-  bool widens = false;  ///< a cast from 16 to 32 bits
-  Bytes traffic{};      ///< read and written
+  MemoryKernel kernel = MemoryKernel::copy_fp32;
+  Bytes traffic{};  ///< read and written
   Seconds time{};
+};
+
+/// An optimizer's step.
+struct OptimizerRow {
+  Optimizer optimizer = Optimizer::sgd;
+  double parameters = 0;
+  int tensors = 0;
+  Seconds time{};
+
+  Bytes traffic() const;
+};
+
+/// Attention, forward.
+struct AttentionRow {
+  Arithmetic arithmetic = Arithmetic::fp32;
+  double batch = 0;
+  double heads = 0;
+  double length = 0;  ///< of the sequence
+  double head = 0;    ///< its dimension
+  bool causal = false;
+  Seconds time{};
+
+  /// Of both products; a causal mask leaves half of each.
+  Flops work() const;
 };
 
 /// What the probes measured on one node.
 struct Samples {
   std::vector<CollectiveRow> collectives;
   std::vector<ContentionRow> contention;
+  std::vector<CopyContentionRow> copy_contention;
   std::vector<CopyRow> copies;
   std::vector<PatternRow> patterns;
   std::vector<MatrixRow> matrix;
   std::vector<MemoryRow> memory;
-  std::vector<Seconds> launches;
-  std::vector<NodeRow> nodes;         ///< at most one: others are alike
+  std::vector<OptimizerRow> optimizers;
+  std::vector<AttentionRow> attention;
+  std::array<std::vector<Seconds>, launch_cost_count> launches;  ///< by `LaunchCost`
+  std::vector<NodeRow> nodes;         ///< that were measured; those that are alike once
   std::map<std::string, int> unused;  ///< rows that are understood but that no fit uses, by what they are
+  int noisy = 0;                      ///< rows whose repetitions did not settle
+  std::vector<std::string> remarks;   ///< of the probe, one line each
   SampleOrigin origin;
 };
 

@@ -35,16 +35,38 @@ std::optional<BytesPerSecond> bandwidth_of(const NodeGpu& gpu) {
   return bytes_a_second < 1 ? std::nullopt : std::optional{BytesPerSecond{bytes_a_second}};
 }
 
+/// The slowest of copies, additions and scalings, or what casts from 16 to 32 bits reach.
+std::optional<BytesPerSecond> memory_rate(const KernelRates& rates, bool widens) {
+  std::optional<BytesPerSecond> slowest;
+  for (const auto& rate : rates.memory) {
+    const bool is_cast =
+        rate.kernel == MemoryKernel::cast_fp32_bf16 || rate.kernel == MemoryKernel::cast_bf16_fp32;
+    const bool is_wanted = widens ? rate.kernel == MemoryKernel::cast_bf16_fp32 : !is_cast;
+    if (is_wanted && (!slowest || rate.bandwidth < *slowest)) slowest = rate.bandwidth;
+  }
+  return slowest;
+}
+
+std::optional<Seconds> launch_time(const KernelRates& rates) {
+  const auto launch = std::ranges::find(rates.launches, LaunchCost::launch, &LaunchTime::what);
+  return launch == rates.launches.end() ? std::nullopt : std::optional{launch->time};
+}
+
 class Writer {
  public:
   explicit Writer(const Samples& samples)
-      : node_{node_of(samples)}, gpu_{node_.gpus.front()}, rates_{fit_kernels(samples)} {
-    std::erase_if(rates_.matrix, [](const auto& matrix) { return !matrix.large; });
+      : node_{node_of(samples)}, gpu_{node_.gpus.front()}, rates_{fit_kernels(samples, {})} {
+    std::erase_if(rates_.matrix, [](const MatrixRate& matrix) {
+      return matrix.shape != ProductShape::large ||
+             static_cast<std::size_t>(matrix.arithmetic) >= precision_count;
+    });
     require(gpu_.memory.has_value(), "the node row does not say how much memory it has");
     require(gpu_.compute_capability.has_value(), "the node row does not say its compute capability");
     require(!rates_.matrix.empty(), "no rows 'gemm' of 4096 or larger say how fast it is");
     bandwidth_ = bandwidth_of(gpu_);
-    require(bandwidth_ || rates_.stream, "neither the node row nor rows 'memory' say what its memory moves");
+    stream_ = memory_rate(rates_, false);
+    widen_ = memory_rate(rates_, true);
+    require(bandwidth_ || stream_, "neither the node row nor rows 'memory' say what its memory moves");
   }
 
   WrittenGpu write() {
@@ -88,8 +110,8 @@ class Writer {
 
   void write_bandwidth() {
     const bool is_nominal = bandwidth_.has_value();
-    if (!is_nominal) bandwidth_ = rates_.stream;
-    if (rates_.stream && *rates_.stream > *bandwidth_) bandwidth_ = rates_.stream;
+    if (!is_nominal) bandwidth_ = stream_;
+    if (stream_ && *stream_ > *bandwidth_) bandwidth_ = stream_;
     add("memory_bandwidth", fmt::format("{:.4g} GB/s", bandwidth_->value() / 1e9),
         is_nominal ? "The driver's: memory clock times bus width times two."
                    : "Measured, not the datasheet's: rows memory, copies, additions and scalings.");
@@ -100,7 +122,7 @@ class Writer {
     std::vector<std::string> peaks;
     std::vector<std::string> efficiencies;
     for (const auto& matrix : rates_.matrix) {
-      const auto precision = calibration_words::precisions[static_cast<std::size_t>(matrix.precision)];
+      const auto precision = calibration_words::arithmetics[static_cast<std::size_t>(matrix.arithmetic)];
       peaks.push_back(fmt::format("{}: {:.4g} TFLOP/s", precision, matrix.rate.value() / 1e12));
       efficiencies.push_back(fmt::format("{}: 1", precision));
     }
@@ -115,18 +137,17 @@ class Writer {
   void write_efficiencies() {
     const auto share = [&](BytesPerSecond rate) { return std::clamp(rate / *bandwidth_, 1e-4, 1.0); };
     const auto text = [](double value) { return fmt::format("{:.3g}", value); };
-    const auto memory = rates_.stream ? share(*rates_.stream) : usual_memory_efficiency;
-    if (rates_.stream) {
+    const auto memory = stream_ ? share(*stream_) : usual_memory_efficiency;
+    if (stream_) {
       add("memory_efficiency", text(memory),
           fmt::format("Rows memory: copies, additions and scalings reached {:.4g} GB/s.",
-                      rates_.stream->value() / 1e9));
+                      stream_->value() / 1e9));
     } else {
       guess("memory_efficiency", text(memory));
     }
-    if (rates_.widen) {
-      add("widen_efficiency", text(share(*rates_.widen)),
-          fmt::format("Rows memory: casts from 16 to 32 bits reached {:.4g} GB/s.",
-                      rates_.widen->value() / 1e9));
+    if (widen_) {
+      add("widen_efficiency", text(share(*widen_)),
+          fmt::format("Rows memory: casts from 16 to 32 bits reached {:.4g} GB/s.", widen_->value() / 1e9));
     } else {
       guess("widen_efficiency", text(usual_widening * memory));
     }
@@ -139,9 +160,9 @@ class Writer {
     } else {
       guess("kernel_latency", text(usual_kernel_latency));
     }
-    if (rates_.launch_cost) {
+    if (const auto launch = launch_time(rates_)) {
       add(wrapped("# ", fmt::format("Rows launch: {} of CPU time for an empty kernel, without PyTorch.",
-                                    text(*rates_.launch_cost))));
+                                    text(*launch))));
     }
     guess("launch_cost", text(usual_launch_cost));
   }
@@ -149,6 +170,8 @@ class Writer {
   const NodeRow& node_;
   const NodeGpu& gpu_;
   KernelRates rates_;
+  std::optional<BytesPerSecond> stream_;  ///< copies, additions and scalings
+  std::optional<BytesPerSecond> widen_;   ///< casts from 16 to 32 bits
   std::optional<BytesPerSecond> bandwidth_;
   WrittenGpu written_;
 };

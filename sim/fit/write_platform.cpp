@@ -350,17 +350,27 @@ class Writer {
 
 }  // namespace
 
-const NodeRow& node_of(const Samples& samples) {
+const NodeRow& node_of(const Samples& samples, const std::string& file) {
   if (samples.nodes.empty()) {
-    Where file;
-    if (!samples.origin.files.empty()) file.file = samples.origin.files.front();
+    Where where;
+    where.file = file;
     throw ConfigError{
-        Problem{std::move(file),
+        Problem{std::move(where),
                 "no row says which node was measured",
                 {},
                 "a row of kind 'node', as gradway-probe writes it, names the GPUs and their topology"}};
   }
   const auto& node = samples.nodes.front();
+  if (samples.nodes.size() > 1) {
+    throw ConfigError{Problem{samples.nodes[1].where,
+                              "the samples describe two nodes that are not alike",
+                              {{node.where, "the other one"}},
+                              "keep the samples of each node in a file of its own"}};
+  }
+  if (node.gpus.empty()) {
+    throw ConfigError{
+        Problem{node.where, "the row of the node names no 'gpus'", {}, "measure again with gradway-probe"}};
+  }
   for (const auto& gpu : node.gpus) {
     if (gpu.name == node.gpus.front().name) continue;
     throw ConfigError{Problem{

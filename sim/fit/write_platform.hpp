@@ -26,7 +26,8 @@ struct WrittenPlatform {
 /// @throws ConfigError if the samples have no node row, or one that cannot be a platform
 WrittenPlatform platform_yaml(const Samples& samples, const PlatformTitle& title);
 
-/// The node's row. @throws ConfigError without one, or if its GPUs are of several kinds
-const NodeRow& node_of(const Samples& samples);
+/// The node's row. @param file that the samples come from, as the user named it, for messages.
+/// @throws ConfigError without one, with several that differ, or if its GPUs are of several kinds
+const NodeRow& node_of(const Samples& samples, const std::string& file = "");
 
 }  // namespace gradway

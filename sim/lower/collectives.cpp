@@ -103,7 +103,7 @@ Transport CollectiveLowering::limiting_transport() const {
 const SideBySide* CollectiveLowering::side_by_side(const Footprint& kernel) const {
   if (communicator_.ranks == 1 || scenario_.platform.collectives == CollectiveRules::ideal) return nullptr;
   return measured_beside(scenario_.calibration.side_by_side, limiting_transport(), communicator_.ranks,
-                         kernel);
+                         kernel, communicator_channels());
 }
 
 int CollectiveLowering::communicator_channels() const {

@@ -10,6 +10,7 @@
 #include "sim/cost/collective_table.hpp"
 #include "sim/cost/nccl_model.hpp"
 #include "sim/report/fields.hpp"
+#include "sim/report/show_rates.hpp"
 #include "sim/report/table.hpp"
 #include "sim/report/text.hpp"
 #include "sim/report/words.hpp"
@@ -20,18 +21,13 @@ namespace {
 using enum Table::Align;
 
 std::string title_of(const CollectiveTable& table) {
-  return fmt::format("{} {}", name_of(table.transport), name_of(table.kind));
+  return fmt::format("{} {}{}", name_of(table.transport), name_of(table.kind),
+                     table.nodes > 1 ? fmt::format(" on {} nodes", table.nodes) : "");
 }
 
 std::string plan_text(const CollectiveTable& table) {
   if (!table.algorithm || !table.protocol) return "as chosen";
   return fmt::format("{} {}", name_of(*table.algorithm), name_of(*table.protocol));
-}
-
-/// Median and worst.
-std::string error_text(const std::optional<FitError>& error) {
-  if (!error) return "-";
-  return fmt::format("{:.1f} / {:.1f} %", error->median * 100, error->worst * 100);
 }
 
 void write_tables(std::ostream& out, const std::vector<CollectiveTable>& tables, const Style& style) {
@@ -46,6 +42,7 @@ void write_tables(std::ostream& out, const std::vector<CollectiveTable>& tables,
               {"residual", right},
               {"with outliers", right},
               {"size left out", right},
+              {"spread", right},
               {"outliers", right}}};
   for (const auto& table : tables) {
     rows.add({title_of(table), plan_text(table), fmt::format("{}", table.ranks),
@@ -53,7 +50,8 @@ void write_tables(std::ostream& out, const std::vector<CollectiveTable>& tables,
               exact_bytes_text(table.points.front().size), exact_bytes_text(table.points.back().size),
               time_text(table.latency), rate_text(table.bandwidth), error_text(table.residual),
               error_text(table.outliers.empty() ? table.residual : table.residual_with_outliers),
-              error_text(table.interpolation), fmt::format("{}", table.outliers.size())});
+              error_text(table.interpolation), error_text(table.spread),
+              fmt::format("{}", table.outliers.size())});
   }
   rows.write(out, Style{style.colour, Style::unlimited});
 }
@@ -77,40 +75,6 @@ void write_outliers(std::ostream& out, const std::vector<CollectiveTable>& table
   rows.write(out, Style{style.colour, Style::unlimited});
 }
 
-void write_links(std::ostream& out, const std::vector<LinkRate>& links, const Style& style) {
-  if (links.empty()) return;
-  Table rows{{{"link", left},
-              {"GPUs", right},
-              {"from", right},
-              {"to", right},
-              {"latency", right},
-              {"bandwidth", right},
-              {"source", left}}};
-  for (const auto& link : links) {
-    rows.add({std::string{calibration_words::links[static_cast<std::size_t>(link.role)]},
-              fmt::format("{}", link.gpus), exact_bytes_text(link.smallest), exact_bytes_text(link.largest),
-              link.latency > Seconds{} ? time_text(link.latency) : "-", rate_text(link.bandwidth),
-              link.source});
-  }
-  out << '\n';
-  rows.write(out, Style{style.colour, Style::unlimited});
-}
-
-void write_kernels(std::ostream& out, const KernelRates& kernels, const Style& style) {
-  Table rows{{{"kernels", left}, {"reached", right}}};
-  for (const auto& matrix : kernels.matrix) {
-    rows.add({fmt::format("{} {} products", matrix.large ? "large" : "small", name_of(matrix.precision)),
-              count_text(matrix.rate.value(), "FLOP/s")});
-  }
-  if (kernels.stream) rows.add({"memory, stream", rate_text(*kernels.stream)});
-  if (kernels.widen) rows.add({"memory, casts from 16 to 32 bits", rate_text(*kernels.widen)});
-  if (kernels.smallest_kernel) rows.add({"smallest kernel", time_text(*kernels.smallest_kernel)});
-  if (kernels.launch_cost) rows.add({"launch, on the CPU", time_text(*kernels.launch_cost)});
-  if (rows.empty()) return;
-  out << '\n';
-  rows.write(out, style);
-}
-
 void write_side_by_side(std::ostream& out, const std::vector<SideBySide>& entries, const Style& style) {
   if (entries.empty()) return;
   Table rows{{{"side by side", left},
@@ -126,6 +90,31 @@ void write_side_by_side(std::ostream& out, const std::vector<SideBySide>& entrie
   }
   out << '\n';
   rows.write(out, style);
+}
+
+void write_beside_copies(std::ostream& out, const std::vector<BesideCopies>& entries, const Style& style) {
+  if (entries.empty()) return;
+  Table rows{{{"beside copies", left},
+              {"ranks", right},
+              {"copies slower", right},
+              {"collectives slower", right},
+              {"source", left}}};
+  for (const auto& entry : entries) {
+    rows.add({fmt::format("{} beside copies {} a GPU", name_of(entry.transport),
+                          entry.copy == LinkRole::to_gpu ? "to" : "from"),
+              fmt::format("{}", entry.ranks), fmt::format("{:.3f}", entry.copy_slowdown),
+              fmt::format("{:.3f}", entry.collective_slowdown), entry.source});
+  }
+  out << '\n';
+  rows.write(out, Style{style.colour, Style::unlimited});
+}
+
+void write_held_back(std::ostream& out, const std::vector<HeldBack>& entries) {
+  if (!entries.empty()) out << '\n';
+  for (const auto& [what, rows, error] : entries) {
+    out << fmt::format("held back: {}: median {}, worst {} ({})\n", what, percent_text(error.median),
+                       percent_text(error.worst), counted_text(rows, "row"));
+  }
 }
 
 std::string sample_text(const CollectiveSample& sample) {
@@ -152,8 +141,11 @@ void write_calibration(std::ostream& out, const Calibration& calibration, const 
   }
   write_outliers(out, calibration.tables, style);
   write_links(out, calibration.links, style);
+  write_shared_limits(out, calibration.shared_limits, style);
   write_kernels(out, calibration.kernels, style);
   write_side_by_side(out, calibration.side_by_side, style);
+  write_beside_copies(out, calibration.beside_copies, style);
+  write_held_back(out, calibration.held_back);
 }
 
 }  // namespace gradway::report

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/metrics/measure.hpp"
 #include "sim/platform/host_copy.hpp"
@@ -39,6 +40,24 @@ void about_contention(const Scenario& scenario, const CollectiveLowering& collec
                   entry->kernel_slowdown, beyond, entry->collective_slowdown, entry->source));
 }
 
+/// Groups of samples that predictions rest on; rates of copies and kernels are for people to read.
+bool is_used(const HeldBack& group) {
+  return group.what.starts_with("collectives") || group.what.starts_with("side by side");
+}
+
+void about_held_back(const Scenario& scenario, Trust& trust) {
+  if (scenario.platform.collectives == CollectiveRules::ideal || scenario.job.gpus == 1) return;
+  std::vector<std::string> groups;
+  for (const auto& group : scenario.calibration.held_back) {
+    if (!is_used(group)) continue;
+    groups.push_back(fmt::format("{} {:.1f} % (worst {:.1f} %)", group.what, group.error.median * 100,
+                                 group.error.worst * 100));
+  }
+  if (groups.empty()) return;
+  trust.basis.push_back(fmt::format("calibration {}, median error of samples held back from a fit: {}",
+                                    scenario.calibration.name, fmt::join(groups, ", ")));
+}
+
 void about_input(const Scenario& scenario, Trust& trust) {
   if (scenario.model.input_per_sample == 0_B && scenario.job.input.background_copy == 0_B) return;
   if (!host_copy_way(Routes{scenario.platform}, scenario.platform, 0)) {
@@ -72,6 +91,7 @@ Trust what_it_rests_on(const Scenario& scenario, const ComputeCosts& costs,
   trust.basis.insert(trust.basis.end(), collectives.basis().begin(), collectives.basis().end());
   trust.warnings.insert(trust.warnings.end(), collectives.warnings().begin(), collectives.warnings().end());
   about_contention(scenario, collectives, trust);
+  about_held_back(scenario, trust);
   about_input(scenario, trust);
   about_memory(scenario, trust);
   trust.basis.push_back(fmt::format("platform {}: {}", scenario.platform.name, scenario.platform.source));

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <zlib.h>
+
+#include <algorithm>
+
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include "tests/cli/program.hpp"
 
@@ -20,6 +25,25 @@ std::vector<std::string> fit_of(const std::string& file, const std::vector<std::
   std::vector<std::string> arguments{"calibrate", "fit", file, "-o", "out.yaml", "--date", "2026-11-21"};
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
+}
+
+/// All-reduces of 20 us and 100 GB/s, a copy and a product; and what the probe says of itself.
+constexpr const char* probed = R"([
+  {"kind": "node", "probe": "1", "gpus": []},
+  {"kind": "note", "section": "copies", "what": "the clock was throttled"},
+  {"op": "all_reduce", "bytes": 1024, "seconds": 2.001024e-05, "low": 2e-05, "high": 2.1e-05, "world": 4, "tag": "p2p"},
+  {"op": "all_reduce", "bytes": 100000, "seconds": 2.1e-05, "world": 4, "tag": "p2p"},
+  {"op": "all_reduce", "bytes": 1000000, "seconds": 3e-05, "world": 4, "tag": "p2p", "noisy": true},
+  {"op": "all_reduce", "bytes": 10000000, "seconds": 12e-05, "world": 4, "tag": "p2p"},
+  {"kind": "h2d_pinned", "gpus": [0], "bytes": 1000000, "seconds": 22e-06},
+  {"kind": "h2d_pinned", "gpus": [0], "bytes": 100000000, "seconds": 2002e-06},
+  {"kind": "gemm", "dtype": "bf16", "m": 8192, "n": 8192, "k": 8192, "seconds": 1.5e-3}
+])";
+
+void write_packed(const std::filesystem::path& file, const std::string& text) {
+  gzFile out = gzopen(file.c_str(), "wb");
+  gzwrite(out, text.data(), static_cast<unsigned>(text.size()));
+  gzclose(out);
 }
 
 }  // namespace
@@ -89,11 +113,10 @@ TEST_CASE("wrong samples or arguments leave nothing behind", "[cli][calibrate]")
        "    1 | [{\"op\": \"all_reduce\", \"tag\": \"p2p\", \"world\": 4, \"bytes\": 8, \"seconds\": -1}]\n"
        "      |                                                                        ^~\n"
        "  hint: leave out the rows of probes that failed\n"},
-      {fit_of("none.json"),
-       "error: 'none.json' cannot be read\n  hint: give files of samples: JSON lists of rows\n"},
-      {fit_of("."), "error: '.' cannot be read\n  hint: give files of samples: JSON lists of rows\n"},
+      {fit_of("none.json"), "none.json: error: there is no such file\n"},
+      {fit_of("."), ".: error: this is a folder, not a file\n"},
       {{"calibrate", "fit", "s.json", "--date", "2026-11-21"},
-       "error: 'gradway calibrate' needs --out FILE\n"
+       "error: 'gradway calibrate fit' needs --out FILE\n"
        "  hint: the calibration to write (see 'gradway calibrate --help')\n"},
       {{"calibrate", "fit", "s.json", "-o", "out.yaml", "--date", "21.11.2026"},
        "error: '--date 21.11.2026': '21.11.2026' is not a date\n"
@@ -114,4 +137,92 @@ TEST_CASE("wrong samples or arguments leave nothing behind", "[cli][calibrate]")
   std::size_t files = 0;
   for (const auto& file : std::filesystem::directory_iterator{folder.path()}) files += file.is_regular_file();
   CHECK(files == 2);
+}
+
+TEST_CASE("packed samples give the bytes of plain ones", "[cli][calibrate]") {
+  const TemporaryFolder folder;
+  folder.write("s.json", probed);
+  write_packed(folder.path() / "s.json.gz", probed);
+  write_packed(folder.path() / "packed.json", probed);
+  const World world{.folder = folder.path()};
+
+  const auto plain = run_gradway({"calibrate", "fit", "s.json", "-o", "plain.yaml"}, world);
+  REQUIRE(plain.status == 0);
+  CHECK(plain.errors ==
+        "the probe remarked: the clock was throttled (copies)\n1 row whose repetitions did not settle\n");
+  CHECK_THAT(plain.output,
+             Contains("held back: collectives 64 KiB to 1 MiB: median 0.0 %, worst 0.0 % (1 row)"));
+  const auto packed = run_gradway({"calibrate", "fit", "s.json.gz", "-o", "packed.yaml"}, world);
+  REQUIRE(packed.status == 0);
+  CHECK(content_of(folder.path() / "packed.yaml") == content_of(folder.path() / "plain.yaml"));
+  CHECK_THAT(content_of(folder.path() / "plain.yaml"), Contains("spread: 4.9 %"));
+  // What a file holds tells whether it is packed, not its name.
+  CHECK(run_gradway({"calibrate", "fit", "packed.json", "-o", "third.yaml"}, world).status == 0);
+
+  const auto cut = content_of(folder.path() / "s.json.gz").substr(0, 60);
+  folder.write("cut.json.gz", cut);
+  const auto broken = run_gradway({"calibrate", "fit", "cut.json.gz", "-o", "fourth.yaml"}, world);
+  CHECK(broken.status == 2);
+  CHECK(broken.errors ==
+        "cut.json.gz: error: the gzip data is cut off before its end\n"
+        "  hint: copy it again, or record it again\n");
+  const auto twice = run_gradway({"calibrate", "fit", "s.json", "s.json.gz", "-o", "fifth.yaml"}, world);
+  CHECK_THAT(twice.errors, Contains("the file holds just what 's.json' holds"));
+}
+
+TEST_CASE("a calibration is checked against samples, row by row and by groups", "[cli][calibrate]") {
+  const TemporaryFolder folder;
+  folder.write("s.json", probed);
+  folder.write("other.json", R"([
+    {"op": "all_reduce", "bytes": 1000000, "seconds": 2e-05, "world": 4, "tag": "p2p"},
+    {"op": "all_reduce", "bytes": 10000000, "seconds": 24e-05, "world": 4, "tag": "p2p"},
+    {"op": "all_reduce", "bytes": 10000000, "seconds": 24e-05, "world": 2, "tag": "p2p"},
+    {"kind": "gemm", "dtype": "bf16", "m": 8192, "n": 8192, "k": 8192, "seconds": 1.5e-3}])");
+  const World world{.folder = folder.path()};
+  REQUIRE(run_gradway({"calibrate", "fit", "s.json", "-o", "mine.yaml"}, world).status == 0);
+
+  const auto own = run_gradway({"calibrate", "check", "mine.yaml", "s.json"}, world);
+  CHECK(own.status == 0);
+  CHECK_THAT(own.output, Contains("p2p all_reduce on 4 ranks") && Contains("products"));
+
+  const auto table = run_gradway({"calibrate", "check", "mine.yaml", "other.json"}, world);
+  CHECK(table.status == 0);
+  CHECK_THAT(table.output, Contains("+50.00 %") && Contains("-50.00 %"));
+  CHECK_THAT(table.output, Contains("1 row of which the calibration says nothing"));
+  const auto json = run_gradway({"calibrate", "check", "mine.yaml", "other.json", "--json"}, world);
+  REQUIRE(json.status == 0);
+  const auto document = nlohmann::json::parse(json.output);
+  REQUIRE(document["rows"].size() == 4);
+  CHECK(document["rows"][0]["error"].get<double>() == Approx(0.5));
+  CHECK(document["rows"][2]["predicted_s"].is_null());
+  CHECK(document["not_predicted"] == 1);
+  CHECK(document["groups"][0]["group"] == "collectives 64 KiB to 1 MiB");
+  CHECK(document["groups"][1]["bias"].get<double>() == Approx(-0.5));
+  CHECK(document["groups"][2]["max_abs_error"].get<double>() == Approx(0).margin(1e-3));
+
+  const auto far = run_gradway({"calibrate", "check", "h200-4x", samples + "collectives.json"});
+  CHECK_THAT(far.output, Contains("rows that are nearer; --all shows them"));
+  CHECK_THAT(far.output, Contains("12 rows of which the calibration says nothing"));  // without --platform
+  const auto all = run_gradway({"calibrate", "check", "h200-4x", samples + "collectives.json", "--all"});
+  CHECK(std::ranges::count(all.output, '\n') > 200);
+}
+
+TEST_CASE("arguments of one action are no use to the other", "[cli][calibrate]") {
+  const TemporaryFolder folder;
+  folder.write("s.json", three_rows);
+  const auto errors = [&](const std::vector<std::string>& arguments) {
+    const auto outcome = run_gradway(arguments, {.folder = folder.path()});
+    CHECK(outcome.status == 2);
+    CHECK(outcome.output.empty());
+    return outcome.errors;
+  };
+  CHECK(errors({"calibrate", "check", "h200-4x"}) ==
+        "error: 'gradway calibrate check' needs a calibration and files of samples\n"
+        "  hint: as in 'gradway calibrate check h200-4x samples.json'\n");
+  CHECK(errors({"calibrate", "check", "h200-4x", "s.json", "--out", "x.yaml"}) ==
+        "error: 'gradway calibrate check' has no use for '--out'\n"
+        "  hint: 'gradway calibrate fit' takes it\n");
+  CHECK(errors({"calibrate", "fit", "s.json", "-o", "x.yaml", "--json"}) ==
+        "error: 'gradway calibrate fit' has no use for '--json'\n"
+        "  hint: 'gradway calibrate check' takes it\n");
 }

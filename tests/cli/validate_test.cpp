@@ -85,6 +85,37 @@ TEST_CASE("a case that cannot be loaded is named, and nothing is compared", "[cl
   CHECK_THAT(outcome.errors, Contains("'nothing'") && Contains("in case 'broken'") && !Contains("good"));
 }
 
+TEST_CASE("a key can be set in all cases, above the scenario and below the case", "[cli][validate]") {
+  const TemporaryFolder folder;
+  folder.write("job.yaml", job);
+  folder.write("cases.yaml",
+               cases("  - { name: plain, set: {}, step_time: 1 ms }\n"
+                     "  - { name: capped, set: { strategy.bucket_cap: 100 MiB }, step_time: 1 ms }\n"));
+  const auto validated = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"validate", "cases.yaml", "--json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_gradway(arguments, {.folder = folder.path()});
+  };
+  const auto predicted = [](const Outcome& outcome, int which) {
+    REQUIRE(outcome.status == 0);
+    return Json::parse(outcome.output)["cases"][static_cast<std::size_t>(which)]["predicted_s"].get<double>();
+  };
+  const auto on_eight =
+      run_gradway({"run", "job.yaml", "--set", "job.gpus=8", "--json"}, {.folder = folder.path()});
+  CHECK(predicted(validated({"--set", "job.gpus=8"}), 0) ==
+        Json::parse(on_eight.output)["metrics"]["step_time_s"].get<double>());
+
+  const auto clash = validated({"--set", "strategy.bucket_cap=1 MiB", "--set", "job.gpus=8"});
+  CHECK(clash.status == 2);
+  CHECK(clash.output.empty());
+  CHECK_THAT(clash.errors, Contains("cases.yaml:6:") &&
+                               Contains("case 'capped' sets 'strategy.bucket_cap' itself, so '--set "
+                                        "strategy.bucket_cap=1 MiB' cannot\n") &&
+                               Contains("hint: set keys that no case sets"));
+  CHECK_THAT(validated({"--set", "strategy={}"}).errors, Contains("sets 'strategy.bucket_cap' itself"));
+  CHECK_THAT(validated({"--set", "job.gpu=8"}).errors, Contains("job.gpus"));
+}
+
 TEST_CASE("a problem that all cases have is told once", "[cli][validate]") {
   const TemporaryFolder folder;
   folder.write("job.yaml", std::string{job} + "optimiser: sgd\n");

@@ -138,7 +138,7 @@ TEST_CASE("a calibration is read to its values", "[config]") {
   CHECK(calibration.collectives[0].ranks == 8);
   CHECK(calibration.collectives[0].size.value() == Approx(1226.14e6));
   CHECK(calibration.collectives[0].time.value() == Approx(0.587));
-  REQUIRE(calibration.side_by_side.size() == 2);
+  REQUIRE(calibration.side_by_side.size() == 3);
   CHECK(calibration.side_by_side[0].transport == Transport::shm);
   CHECK(calibration.side_by_side[0].kernel_slowdown == 1.2);
   CHECK(calibration.side_by_side[0].collective_slowdown == 1.7);
@@ -184,7 +184,7 @@ TEST_CASE("links, kernels and samples of a calibration are read to their values"
   REQUIRE(calibration.samples);
   CHECK(calibration.samples->digest == "0123456789abcdef");
   CHECK(calibration.samples->files == std::vector<std::string>{"a.json", "b.json"});
-  REQUIRE(calibration.links.size() == 2);
+  REQUIRE(calibration.links.size() == 3);
   CHECK(calibration.links[0].role == LinkRole::host_memory);
   CHECK(calibration.links[0].gpus == 4);
   CHECK(calibration.links[0].bandwidth == 200_GBps);
@@ -193,15 +193,51 @@ TEST_CASE("links, kernels and samples of a calibration are read to their values"
   CHECK(calibration.links[1].latency.value() == Approx(4e-6));
   CHECK(calibration.links[1].smallest == 4_KiB);
   CHECK(calibration.links[1].source == "copies");
-  REQUIRE(calibration.kernels.matrix.size() == 2);
-  CHECK(calibration.kernels.matrix[0].precision == Precision::bf16);
-  CHECK(calibration.kernels.matrix[0].large);
-  CHECK(calibration.kernels.matrix[0].rate.value() == Approx(700e12));
-  CHECK_FALSE(calibration.kernels.matrix[1].large);
-  CHECK(calibration.kernels.stream->value() == Approx(4e12));
-  CHECK(calibration.kernels.widen->value() == Approx(2e12));
-  CHECK(calibration.kernels.smallest_kernel->value() == Approx(4e-6));
-  CHECK(calibration.kernels.launch_cost->value() == Approx(5e-6));
+  CHECK(calibration.links[2].least == 18_GBps);
+  CHECK(calibration.links[2].most == 21_GBps);
+  CHECK(calibration.links[2].fitted.samples == 7);
+  CHECK(calibration.links[2].fitted.residual->worst == Approx(0.08));
+  REQUIRE(calibration.shared_limits.size() == 2);
+  CHECK(calibration.shared_limits[0].part == SharedPart::host_write);
+  CHECK(calibration.shared_limits[0].limits);
+  CHECK(calibration.shared_limits[0].most == 170_GBps);
+  CHECK_FALSE(calibration.shared_limits[1].limits);
+  const auto& kernels = calibration.kernels;
+  REQUIRE(kernels.matrix.size() == 3);
+  CHECK(kernels.matrix[0].arithmetic == Arithmetic::bf16);
+  CHECK(kernels.matrix[0].shape == ProductShape::large);
+  CHECK(kernels.matrix[0].rate.value() == Approx(700e12));
+  CHECK(kernels.matrix[2].arithmetic == Arithmetic::fp8);
+  CHECK(*kernels.matrix[2].of_peak == Approx(0.05));
+  CHECK(kernels.matrix[2].fitted.residual->median == Approx(0.01));
+  REQUIRE(kernels.optimizers.size() == 1);
+  CHECK(kernels.optimizers[0].optimizer == Optimizer::adamw_fused);
+  CHECK(kernels.optimizers[0].floor.value() == Approx(500e-6));
+  REQUIRE(kernels.attention.size() == 1);
+  CHECK(kernels.attention[0].causal);
+  CHECK(kernels.smallest_kernel->value() == Approx(4e-6));
+  // Older files have one rate of all memory-bound kernels, one of casts that widen and one cost of launches.
+  REQUIRE(kernels.memory.size() == 3);
+  CHECK(kernels.memory[0].kernel == MemoryKernel::add_fp32);
+  CHECK(kernels.memory[1].bandwidth.value() == Approx(4e12));
+  CHECK(kernels.memory[2].kernel == MemoryKernel::cast_bf16_fp32);
+  REQUIRE(kernels.launches.size() == 2);
+  CHECK(kernels.launches[0].what == LaunchCost::kernel_gap);
+  CHECK(kernels.launches[1].time.value() == Approx(5e-6));
+}
+
+TEST_CASE("what a calibration says of its own error, and of copies, is read to its values", "[config]") {
+  const auto calibration = load_calibration("lab", DataPath{{good}});
+  REQUIRE(calibration.held_back.size() == 1);
+  CHECK(calibration.held_back[0].what == "copies");
+  CHECK(calibration.held_back[0].rows == 7);
+  CHECK(calibration.held_back[0].error.worst == Approx(0.12));
+  REQUIRE(calibration.beside_copies.size() == 1);
+  CHECK(calibration.beside_copies[0].copy == LinkRole::from_gpu);
+  CHECK(calibration.beside_copies[0].collective_slowdown == Approx(2.5));
+  REQUIRE(calibration.side_by_side.size() == 3);  // two of them differ in channels only
+  CHECK(calibration.tables[0].nodes == 3);
+  CHECK(calibration.tables[0].spread->worst == Approx(0.05));
 }
 
 TEST_CASE("the input of a sample follows from the kind of model", "[config]") {

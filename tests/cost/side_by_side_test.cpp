@@ -45,7 +45,7 @@ TEST_CASE("the measurement of the transport, of the kernel's class and of the ne
       row(Transport::p2p, Precision::fp32, 2), row(Transport::p2p, Precision::fp32, 4),
       row(Transport::p2p, Precision::bf16, 4), row(Transport::shm, Precision::bf16, 4)};
   const auto best = [&](Transport transport, int ranks, const Footprint& kernel) {
-    return measured_beside(rows, transport, ranks, kernel);
+    return measured_beside(rows, transport, ranks, kernel, 24);
   };
   CHECK(best(Transport::p2p, 2, product(1, 1)) == &rows[0]);
   CHECK(best(Transport::p2p, 3, product(1, 1)) == &rows[1]);
@@ -53,4 +53,23 @@ TEST_CASE("the measurement of the transport, of the kernel's class and of the ne
   CHECK(best(Transport::p2p, 8, {KernelClass::matrix, Precision::bf16, 1, 1}) == &rows[2]);
   CHECK(best(Transport::shm, 4, product(1, 1)) == &rows[3]);  // another precision stands in
   CHECK(best(Transport::net, 4, product(1, 1)) == nullptr);
+}
+
+TEST_CASE("of measurements that differ in channels the one nearest to the collective's is taken") {
+  std::vector<SideBySide> rows(4, row(Transport::p2p, Precision::fp32, 4));
+  rows[0].channels = 0;
+  rows[1].channels = 8;
+  rows[2].channels = 24;
+  rows[3].ranks = 8;
+  rows[3].channels = 16;
+  const auto best = [&](int ranks, int channels) {
+    return measured_beside(rows, Transport::p2p, ranks, product(1, 1), channels);
+  };
+  CHECK(best(4, 24) == &rows[2]);
+  CHECK(best(4, 15) == &rows[1]);
+  CHECK(best(4, 16) == &rows[1]);  // of two that are as near the smaller
+  CHECK(best(4, 1) == &rows[1]);   // one without channels says nothing of them
+  CHECK(best(8, 24) == &rows[3]);  // the ranks count more
+  rows.resize(1);
+  CHECK(best(4, 24) == &rows[0]);
 }

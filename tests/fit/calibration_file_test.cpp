@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <sstream>
-
 #include <catch2/catch.hpp>
 
 #include "sim/config/config.hpp"
 #include "sim/fit/fit.hpp"
-#include "sim/fit/write_calibration.hpp"
 #include "tests/fit/samples.hpp"
 #include "tests/support/config_files.hpp"
 
@@ -15,12 +12,6 @@ using namespace gradway::test;
 namespace {
 
 constexpr double five_digits = 1e-4;
-
-std::string text_of(const Calibration& calibration) {
-  std::ostringstream out;
-  write_calibration_file(out, calibration);
-  return out.str();
-}
 
 /// Writes a calibration into a folder that goes away, and reads it.
 Calibration read_back(const std::string& text) {
@@ -96,7 +87,16 @@ TEST_CASE("what a fit writes reads back to the same values", "[fit]") {
   REQUIRE(back.kernels.matrix.size() == calibration.kernels.matrix.size());
   CHECK(back.kernels.matrix[1].rate.value() ==
         Approx(calibration.kernels.matrix[1].rate.value()).epsilon(1e-3));
-  CHECK(back.kernels.widen->value() == Approx(calibration.kernels.widen->value()).epsilon(five_digits));
+  CHECK(back.kernels.memory.size() == calibration.kernels.memory.size());
+  CHECK(back.kernels.optimizers.size() == calibration.kernels.optimizers.size());
+  CHECK(back.kernels.attention.size() == calibration.kernels.attention.size());
+  CHECK(back.kernels.launches.size() == calibration.kernels.launches.size());
+  REQUIRE(back.shared_limits.size() == calibration.shared_limits.size());
+  CHECK(back.shared_limits[1].most->value() ==
+        Approx(calibration.shared_limits[1].most->value()).epsilon(five_digits));
+  REQUIRE(back.held_back.size() == calibration.held_back.size());
+  CHECK(back.held_back[0].rows == calibration.held_back[0].rows);
+  CHECK(back.held_back[0].error.worst == Approx(calibration.held_back[0].error.worst).margin(6e-4));
   REQUIRE(back.side_by_side.size() == 1);
   CHECK(back.side_by_side[0].channels == 24);
   CHECK(back.side_by_side[0].ranks == 4);
@@ -121,6 +121,7 @@ TEST_CASE("the shipped calibration of the 4 H200 is the fit of the shipped sampl
     CHECK(shipped.side_by_side[i].collective_slowdown == Approx(fitted.side_by_side[i].collective_slowdown));
   }
   CHECK(shipped.links.size() == fitted.links.size());
+  CHECK(shipped.held_back.size() == fitted.held_back.size());
   REQUIRE(shipped.samples);
   CHECK(shipped.samples->digest == fitted.samples->digest);
   CHECK(shipped.samples->files == fitted.samples->files);
@@ -136,7 +137,8 @@ TEST_CASE("the same samples give the same bytes; a changed sample another digest
 }
 
 TEST_CASE("samples without anything to fit are the user's error", "[fit][errors]") {
-  const auto samples = read_samples({{"a.json", R"([{"kind": "attention", "seconds": 1e-5}])"}});
+  const auto samples =
+      read_samples({{"a.json", R"([{"kind": "note", "section": "copies", "what": "throttled"}])"}});
   CHECK(message_of([&] {
           return fit(samples, {"x", "2026-11-21"}, {});
         }) ==

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+
+#include "sim/fit/beside_copies.hpp"
 #include "sim/fit/contention.hpp"
 
 using namespace gradway;
@@ -25,6 +28,24 @@ std::vector<ContentionRow> made(double kernel_slowdown, double collective_slowdo
   const SideBySideTrial trial{2_ms, 16, 5_ms, 20};
   const auto ends = side_by_side_ends(trial, kernel_slowdown, collective_slowdown, held);
   return {row(false, 2_ms, 5_ms), row(true, ends.kernels / 16, ends.collectives / 20)};
+}
+
+/// An experiment with other products and sizes, in `channels`.
+void add(std::vector<ContentionRow>& rows, int side, Bytes size, int channels, double kernel_slowdown,
+         double collective_slowdown) {
+  const auto kernel = 2_ms * (side / 4096.0) * (side / 4096.0) * (side / 4096.0);
+  const auto collective = 20_us + size / 100_GBps;
+  auto alone = row(false, kernel, collective);
+  alone.side = side;
+  alone.size = size;
+  alone.channels = channels;
+  const auto ends = side_by_side_ends({kernel, alone.kernels, collective, alone.collectives}, kernel_slowdown,
+                                      collective_slowdown, true);
+  rows.push_back(alone);
+  alone.together = true;
+  alone.kernel_time = ends.kernels / alone.kernels;
+  alone.collective_time = ends.collectives / alone.collectives;
+  rows.push_back(alone);
 }
 
 }  // namespace
@@ -68,4 +89,77 @@ TEST_CASE("what the taken multiprocessors explain is not counted twice") {
 
 TEST_CASE("rows together without their rows alone are left out") {
   CHECK(fit_contention({row(true, 3_ms, 6_ms)}, {}).empty());
+}
+
+TEST_CASE(
+    "all experiments of a number of channels are met by one pair of factors, whatever one of them says") {
+  const NodeFacts node{132, {{{Transport::p2p, 4}, 24}}};
+  std::vector<ContentionRow> rows;
+  for (const int side : {2048, 4096, 8192}) {
+    for (const auto size : {1_MiB, 16_MiB, 256_MiB}) {
+      add(rows, side, size, 0, 1.1 * 132 / 108, 1.7);
+      add(rows, side, size, 8, 1.05 * 132 / 124, 1.3);
+    }
+  }
+  rows[1].kernel_time = 2.0 * rows[1].kernel_time;
+  if (GENERATE(false, true)) std::ranges::reverse(rows);
+
+  const auto fitted = fit_contention(rows, node);
+
+  REQUIRE(fitted.size() == 2);
+  CHECK(fitted[0].channels == 8);
+  CHECK(fitted[0].kernel_slowdown == Approx(1.05));
+  CHECK(fitted[0].collective_slowdown == Approx(1.3));
+  CHECK(
+      fitted[0].source ==
+      "9 experiments, all-reduces of 1.05 to 268 MB beside products of 2048, 4096, 8192: kernels met within "
+      "0.0 % (worst 0.0 %), collectives within 0.0 % (worst 0.0 %)");
+  CHECK(fitted[1].channels == 24);
+  CHECK(fitted[1].kernel_slowdown == Approx(1.1));
+  CHECK(fitted[1].collective_slowdown == Approx(1.7));
+}
+
+TEST_CASE("forced channels that NCCL takes anyway are no case of their own") {
+  const NodeFacts node{132, {{{Transport::p2p, 4}, 24}}};
+  std::vector<ContentionRow> rows;
+  add(rows, 4096, 256_MiB, 0, 1.1 * 132 / 108, 1.7);
+  add(rows, 4096, 256_MiB, 24, 1.1 * 132 / 108, 1.7);
+  CHECK(fit_contention(rows, node).size() == 1);
+  // Without the GPU's multiprocessors nobody knows what the channels take.
+  const auto plain = fit_contention(rows, {});
+  REQUIRE(plain.size() == 1);
+  CHECK(plain[0].channels == 0);
+}
+
+TEST_CASE("an experiment is predicted by the entry nearest to it") {
+  const NodeFacts node{132, {{{Transport::p2p, 4}, 24}}};
+  std::vector<ContentionRow> rows;
+  add(rows, 4096, 256_MiB, 0, 1.1 * 132 / 108, 1.7);
+  const auto trials = contention_trials(rows);
+  REQUIRE(trials.size() == 1);
+  const auto fitted = fit_contention(rows, node);
+  CHECK(contention_errors(trials[0], fitted, node)->kernels == Approx(0).margin(1e-9));
+  CHECK(contention_errors(trials[0], fitted, node)->collectives == Approx(0).margin(1e-9));
+  CHECK_FALSE(contention_errors(trials[0], fitted, {}));
+  CHECK_FALSE(contention_errors(trials[0], {}, node));
+}
+
+TEST_CASE("copies and collectives side by side give back the slow-downs that made them") {
+  std::vector<CopyContentionRow> rows;
+  for (const auto size : {16_MiB, 256_MiB}) {
+    CopyContentionRow alone{Transport::shm, 4, LinkRole::from_gpu, size, false, size / 50_GBps, 20, 5_ms, 10,
+                            64_MiB};
+    const auto ends = side_by_side_ends({alone.copy_time, 20, alone.collective_time, 10}, 1.4, 2.2, false);
+    rows.push_back(alone);
+    alone.together = true;
+    alone.copy_time = ends.kernels / 20;
+    alone.collective_time = ends.collectives / 10;
+    rows.push_back(alone);
+  }
+  const auto fitted = fit_beside_copies(rows);
+  REQUIRE(fitted.size() == 1);
+  CHECK(fitted[0].copy == LinkRole::from_gpu);
+  CHECK(fitted[0].copy_slowdown == Approx(1.4));
+  CHECK(fitted[0].collective_slowdown == Approx(2.2));
+  CHECK(fitted[0].source == "2 experiments, met within 0.0 % (worst 0.0 %)");
 }

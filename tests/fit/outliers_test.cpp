@@ -67,3 +67,21 @@ TEST_CASE("two samples have no outliers", "[fit]") {
   CHECK(sift({{1_KiB, 1_us}, {4_KiB, 1000_us}}).outliers.empty());
   CHECK(sift({}).kept.empty());
 }
+
+TEST_CASE("a step to another protocol is no outlier, wherever it is; a late time near it is one", "[fit]") {
+  const auto at = static_cast<std::size_t>(GENERATE(range(1, 18)));
+  const auto step = GENERATE(1.5, 2.5, 4.0);
+  std::vector<SizedTime> samples;  // every power of two from 1 KiB to 1 GiB
+  for (auto size = 1_KiB; size <= 1_GiB; size = 2 * size) {
+    const auto late = samples.size() >= at ? step : 1;
+    samples.push_back({size, late * (20_us + size / 100_GBps)});
+  }
+  CAPTURE(at, step);
+  CHECK(sift(samples).outliers.empty());
+
+  auto& late = samples[at + 3];
+  late.time = 5 * late.time;
+  const auto sifted = sift(samples);
+  REQUIRE(sifted.outliers.size() == 1);
+  CHECK(sifted.outliers[0].size == late.size);
+}

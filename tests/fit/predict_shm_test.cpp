@@ -28,7 +28,10 @@ const CollectiveTable* shm_table(const Calibration& calibration) {
 
 TEST_CASE("the host memory's rate is that of all copies at the pace of the slowest", "[fit]") {
   Samples samples;
-  samples.patterns = {{2, 100_MB, {Seconds{0.010}, Seconds{0.008}, Seconds{0.008}, Seconds{0.005}}}};
+  samples.patterns = {{"h2d+d2h_x2",
+                       copies_of_pattern("h2d+d2h_x2"),
+                       100_MB,
+                       {Seconds{0.010}, Seconds{0.008}, Seconds{0.008}, Seconds{0.005}}}};
   const auto links = fit_links(samples);
   REQUIRE(links.size() == 1);
   CHECK(links[0].bandwidth.value() == Approx(4 * 100e6 / 0.010));
@@ -36,7 +39,8 @@ TEST_CASE("the host memory's rate is that of all copies at the pace of the slowe
 }
 
 TEST_CASE("a predicted all-reduce takes NCCL's latency and the ring's bytes at the copies' rate", "[fit]") {
-  const LinkRate memory{.role = LinkRole::host_memory, .gpus = 4, .bandwidth = 80_GBps, .source = ""};
+  const LinkRate memory{
+      .role = LinkRole::host_memory, .gpus = 4, .bandwidth = 80_GBps, .least = {}, .most = {}};
   const auto tables = predict_shm({memory}, {});
   REQUIRE(tables.size() == 1);
   CHECK(tables[0].predicted_from == "copies");

@@ -32,7 +32,7 @@ TEST_CASE("each row of a probe becomes what its keys say", "[fit]") {
     {"kind": "gemm", "dtype": "tf32", "m": 1, "n": 2, "k": 3, "seconds": 1e-6},
     {"kind": "memory", "op": "cast_bf16_fp32", "bytes": 6, "seconds": 1e-6},
     {"kind": "launch", "seconds": 5e-6},
-    {"kind": "optimizer", "op": "sgd", "params": 10, "seconds": 1e-6}])"}});
+    {"kind": "optimizer", "op": "sgd", "params": 10, "tensors": 3, "seconds": 1e-6}])"}});
 
   REQUIRE(samples.collectives.size() == 2);
   CHECK(samples.collectives[0].kind == CollectiveKind::all_reduce);
@@ -50,26 +50,76 @@ TEST_CASE("each row of a probe becomes what its keys say", "[fit]") {
   CHECK(samples.contention[0].together);
   CHECK(samples.contention[0].kernels == 24);
   CHECK(samples.contention[0].collective_time == 2_ms);
-  REQUIRE(samples.copies.size() == 1);
+  REQUIRE(samples.copies.size() == 2);
   CHECK(samples.copies[0].role == LinkRole::to_gpu);
+  CHECK(samples.copies[1].role == LinkRole::same_gpu);
   REQUIRE(samples.patterns.size() == 1);
-  CHECK(samples.patterns[0].both_ways == 2);
+  CHECK(samples.patterns[0].copies.size() == 4);
   CHECK(samples.patterns[0].times.size() == 4);
   REQUIRE(samples.matrix.size() == 1);
   CHECK(samples.matrix[0].work().value() == 12);
   REQUIRE(samples.memory.size() == 1);
-  CHECK(samples.memory[0].widens);
-  CHECK(samples.launches == std::vector{5_us});
-  CHECK(samples.unused == std::map<std::string, int>{{"all_to_all", 1}, {"d2d_same", 1}, {"optimizer", 1}});
+  CHECK(samples.memory[0].kernel == MemoryKernel::cast_bf16_fp32);
+  CHECK(samples.launches[0] == std::vector{5_us});
+  REQUIRE(samples.optimizers.size() == 1);
+  CHECK(samples.optimizers[0].traffic() == 120_B);
+  CHECK(samples.unused == std::map<std::string, int>{{"all_to_all", 1}});
   CHECK(samples.origin.files == std::vector<std::string>{"a.json", "b.json"});
   CHECK(samples.origin.digest.size() == 16);
+}
+
+TEST_CASE("what only gradway-probe writes is understood", "[fit]") {
+  const auto samples = read_samples({{"a.json", R"([
+    {"kind": "node", "probe": "1", "gpus": [{"name": "x"}], "nccl": null},
+    {"kind": "instrument", "expected_seconds": 1e-3, "seconds": 1.001e-3},
+    {"kind": "instrument", "expected_seconds": 1e-3, "seconds": 2e-3},
+    {"kind": "note", "section": "copies", "what": "throttled\nagain"},
+    {"kind": "note", "section": "copies", "what": "throttled\nagain"},
+    {"kind": "failed", "section": "attention", "what": "no cuDNN"},
+    {"op": "all_reduce", "bytes": 1024, "seconds": 1e-5, "low": 9e-6, "high": 2e-5, "repeats": 30, "world": 16,
+     "nodes": 2, "tag": "net", "verified": true, "noisy": true},
+    {"op": "all_reduce", "bytes": 1024, "seconds": 1e-5, "world": 4, "tag": "p2p", "channels": 8},
+    {"op": "contention", "gemm": "bf16_8192", "together": true, "gemm_seconds": 0.001, "gemm_reps": 24,
+     "allreduce_seconds": 0.002, "allreduce_reps": 20, "bytes": 268435456, "world": 4, "tag": "shm", "channels": 2},
+    {"op": "copy_contention", "copy": "d2h_pinned", "copy_bytes": 4096, "together": false, "copy_seconds": 1e-6,
+     "copy_reps": 3, "allreduce_seconds": 2e-6, "allreduce_reps": 4, "bytes": 1024, "world": 4, "tag": "shm"},
+    {"kind": "d2h_pageable", "gpus": [0], "bytes": 4096, "seconds": 3e-6},
+    {"kind": "pattern", "name": "mine", "copies": [["host", 0], [0, "host"], [0, 1]], "bytes": 4096,
+     "seconds": [1e-6, 2e-6, 3e-6], "wall": 3e-6},
+    {"kind": "pattern", "name": "whatever", "bytes": 4096, "seconds": [1e-6]},
+    {"kind": "gemm", "dtype": "fp8", "m": 16, "n": 16, "k": 16, "seconds": 1e-6},
+    {"kind": "attention", "dtype": "bf16", "batch": 1, "heads": 2, "seq": 3, "head_dim": 4, "causal": true,
+     "by": "cudnn", "seconds": 1e-6},
+    {"kind": "kernel_gap", "seconds": 1e-6}, {"kind": "launch_latency", "seconds": 2e-6},
+    {"kind": "sync", "seconds": 3e-6}, {"kind": "event", "seconds": 4e-6}])"}});
+
+  CHECK(samples.remarks ==
+        std::vector<std::string>{"a kernel of 1000 us came out at 2000 us: do not trust its times",
+                                 "throttled again (copies)",
+                                 "attention failed, its rows are missing: no cuDNN"});
+  REQUIRE(samples.collectives.size() == 1);
+  CHECK(samples.collectives[0].nodes == 2);
+  CHECK(samples.collectives[0].spread->high == 20_us);
+  CHECK(samples.noisy == 1);
+  CHECK(samples.contention[0].channels == 2);
+  REQUIRE(samples.copy_contention.size() == 1);
+  CHECK(samples.copy_contention[0].copy == LinkRole::from_gpu);
+  CHECK(samples.copies[0].role == LinkRole::pageable_from_gpu);
+  REQUIRE(samples.patterns.size() == 1);
+  CHECK_FALSE(samples.patterns[0].copies[0].from);
+  CHECK(samples.patterns[0].copies[2].role() == LinkRole::peer);
+  CHECK(samples.matrix[0].arithmetic == Arithmetic::fp8);
+  CHECK(samples.attention[0].work().value() == 2.0 * 1 * 2 * 3 * 3 * 4);
+  for (std::size_t i = 1; i < launch_cost_count; ++i) CHECK(samples.launches[i].size() == 1);
+  CHECK(samples.unused ==
+        std::map<std::string, int>{{"all_reduce with forced channels", 1}, {"pattern whatever", 1}});
 }
 
 TEST_CASE("the shipped samples are understood to the last row", "[fit]") {
   const auto samples = shipped_samples();
   CHECK(samples.collectives.size() == 244 - 18 - 12);
   CHECK(samples.contention.size() == 12);
-  CHECK(samples.copies.size() == 7 * 4);
+  CHECK(samples.copies.size() == 7 * 5);
   CHECK(samples.patterns.size() == 11);
   CHECK(samples.matrix.size() == 54);
   CHECK(samples.memory.size() == 30);
@@ -148,10 +198,17 @@ TEST_CASE("a row that is wrong is refused with its place, whatever is wrong", "[
        "a time must be from 1e-09 to 100000000 s, got '0'", "leave out the rows of probes that failed"},
       {R"({"op": "contention", "tag": "p2p", "gemm": "8192"})", "\"8192\"", "'8192' is not a square product",
        "write its precision and its side, as in bf16_8192"},
-      {R"({"kind": "gemm", "dtype": "fp8"})", "\"fp8\"", "'fp8' is not a precision",
-       "known: fp32, tf32, bf16, fp16"},
+      {R"({"kind": "gemm", "dtype": "int8"})", "\"int8\"", "'int8' is not a precision",
+       "known: fp32, tf32, bf16, fp16, fp8"},
       {R"({"kind": "pattern", "name": "h2d+d2h_x2", "bytes": 8, "seconds": [1, 2]})", "[1, 2]",
-       "'h2d+d2h_x2' has 2 times, not 4", "one for each copy: each GPU has one to it and one from it"},
+       "'h2d+d2h_x2' has 2 times, not 4", "one for each of its copies"},
+      {R"({"kind": "pattern", "name": "x", "bytes": 8, "seconds": [1], "copies": [["host", "host"]]})",
+       R"([["host", "host"]])", "'copies' must be a list of copies",
+       "write from and to of each, a GPU or host memory: [[\"host\", 0], [0, 1]]"},
+      {R"({"op": "all_reduce", "tag": "p2p", "world": 2, "bytes": 8, "seconds": 1, "low": 2.5, "high": 1})",
+       "2.5", "the 10th percentile is above the 90th", "'low' and 'high' are in seconds, as 'seconds' is"},
+      {R"({"op": "copy_contention", "tag": "shm", "world": 2, "copy": "d2d"})", "\"d2d\"",
+       "'d2d' is not a copy beside all-reduces", "known: h2d_pinned, d2h_pinned"},
       {R"({"kind": "pattern", "name": "x", "bytes": 8, "seconds": []})", "[]",
        "'seconds' must be a list of times in seconds, not a list", ""},
   }));

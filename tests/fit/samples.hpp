@@ -3,9 +3,11 @@
 
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <string>
 
 #include "sim/fit/read_samples.hpp"
+#include "sim/fit/write_calibration.hpp"
 
 namespace gradway::test {
 
@@ -26,6 +28,12 @@ inline SampleFile shipped_file(const std::string& name) {
 inline Samples shipped_samples() {
   return read_samples(
       {shipped_file("collectives.json"), shipped_file("copies.json"), shipped_file("kernels.json")});
+}
+
+inline std::string text_of(const Calibration& calibration) {
+  std::ostringstream out;
+  write_calibration_file(out, calibration);
+  return out.str();
 }
 
 }  // namespace gradway::test

@@ -176,7 +176,7 @@ TEST_CASE("the same samples give the same bytes", "[fit]") {
 TEST_CASE("samples that cannot be a platform are refused", "[fit][errors]") {
   const auto copies = pinned_rows(2, 26, 25);
   CHECK(message("[" + copies.front() + "]") ==
-        "s.json: error: no row says which node was measured\n"
+        "error: no row says which node was measured\n"
         "  hint: a row of kind 'node', as gradway-probe writes it, names the GPUs and their topology\n");
   CHECK_THAT(
       message("[" + MadeUpNode{}.row() + "]"),
@@ -184,6 +184,13 @@ TEST_CASE("samples that cannot be a platform are refused", "[fit][errors]") {
           "s.json:1:2: error: the samples hold no copies between pinned memory and a GPU of this node\n") &&
           Catch::Matchers::EndsWith(
               "  hint: rows h2d_pinned and d2h_pinned say what PCIe lets through: let the probe copy\n"));
+  CHECK_THAT(
+      message(samples_of({.gpus = 2}, copies + std::vector{MadeUpNode{}.row()})),
+      Catch::Matchers::StartsWith("s.json:7:1: error: the samples describe two nodes that are not alike\n") &&
+          Catch::Matchers::EndsWith("  note: s.json:2:1: the other one\n"
+                                    "  hint: keep the samples of each node in a file of its own\n"));
+  CHECK_THAT(message("[{\"kind\": \"node\"}, " + copies.front() + "]"),
+             Catch::Matchers::StartsWith("s.json:1:2: error: the row of the node names no 'gpus'\n"));
   CHECK_THAT(message(samples_of({.gpus = 2, .matrix = "GPU0\nGPU0 X\n"}, copies)),
              Contains("the matrix has 1 GPUs, but the node's row has 2"));
   CHECK_THAT(message(samples_of({.gpus = 2, .matrix = "GPU0 GPU1\nGPU0 X QPI\nGPU1 QPI X\n"}, copies)),

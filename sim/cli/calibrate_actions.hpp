@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/cli/node_facts.hpp"
+#include "sim/cli/status.hpp"
+#include "sim/cli/surroundings.hpp"
+
+namespace gradway::cli {
+
+/// What can be told 'gradway calibrate'.
+struct CalibrateArguments {
+  std::string action;
+  std::vector<std::string> files;
+  std::string out;
+  std::string source;
+  std::string date;
+  std::string platform;
+  bool force = false;
+  bool all = false;
+  bool json = false;
+};
+
+// The actions, each in a file of its name.
+Status fit_samples(const CalibrateArguments& arguments, const Surroundings& around);
+Status check_samples(const CalibrateArguments& arguments, const Surroundings& around);
+
+/// Reads files of samples, and says on messages what the probe remarked and what is of no use.
+/// @throws ConfigError with what is wrong with any of them
+Samples read_samples_aloud(const std::vector<std::string>& files, const Surroundings& around);
+
+/// What the platform tells of the node; nothing without one.
+NodeFacts facts_of(const std::string& platform, const Samples& samples, const Surroundings& around);
+
+}  // namespace gradway::cli

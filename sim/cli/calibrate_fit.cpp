@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/cli/calibrate_actions.hpp"
+#include "sim/cli/commands.hpp"
+#include "sim/cli/files.hpp"
+#include "sim/config/scalars.hpp"
+#include "sim/fit/fit.hpp"
+#include "sim/fit/write_calibration.hpp"
+#include "sim/report/show_calibration.hpp"
+
+namespace gradway::cli {
+namespace {
+
+void check_date(const std::string& date) {
+  if (date.empty()) return;
+  try {
+    config::date(config::Node{.kind = config::Node::Kind::scalar, .text = date});
+  } catch (const ConfigError& error) {
+    refuse(fmt::format("'--date {}': {}", date, error.problems().front().what),
+           error.problems().front().hint);
+  }
+}
+
+}  // namespace
+
+Status fit_samples(const CalibrateArguments& arguments, const Surroundings& around) {
+  if (arguments.out.empty()) {
+    refuse("'gradway calibrate fit' needs --out FILE",
+           "the calibration to write (see 'gradway calibrate --help')");
+  }
+  check_date(arguments.date);
+  check_file(arguments.out, arguments.force);
+  const auto samples = read_samples_aloud(arguments.files, around);
+  const auto source = arguments.source.empty()
+                          ? fmt::format("gradway calibrate fit of {}", fmt::join(samples.origin.files, ", "))
+                          : arguments.source;
+  auto calibration = fit(samples, {source, arguments.date}, facts_of(arguments.platform, samples, around));
+  write_file(arguments.out, arguments.force,
+             [&](std::ostream& out) { write_calibration_file(out, calibration); });
+  calibration.name = arguments.out;
+  report::write_calibration(around.results, calibration, around.style);
+  return Status::done;
+}
+
+}  // namespace gradway::cli

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/fit/collective_rows.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "sim/base/nearest.hpp"
+#include "sim/cost/calibration_words.hpp"
+
+namespace gradway {
+namespace {
+
+namespace words = calibration_words;
+using namespace std::string_view_literals;
+
+constexpr int most_ranks = 1 << 20;
+constexpr int most_repeats = 1 << 20;
+constexpr int most_channels = 64;
+
+// In the order of the enumerators; NCCL's own spelling.
+constexpr std::array algorithm_tags{"Ring"sv, "Tree"sv};
+constexpr std::array protocol_tags{"LL"sv, "LL128"sv, "Simple"sv};
+constexpr std::array no_collectives{"all_to_all"sv};                 // measured, but not modelled
+constexpr std::array copies_beside{"h2d_pinned"sv, "d2h_pinned"sv};  // in the order of LinkRole
+
+/// How a collective was run.
+struct Tag {
+  Transport transport = Transport::p2p;
+  std::optional<Algorithm> algorithm;
+  std::optional<Protocol> protocol;
+};
+
+template <std::size_t size>
+std::optional<std::size_t> index_in(const std::array<std::string_view, size>& table, std::string_view word) {
+  const auto found = std::ranges::find(table, word);
+  if (found == table.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - table.begin());
+}
+
+Tag read_tag(const JsonRow& row) {
+  const std::string_view all = row.text("tag");
+  const auto first = std::min(all.find('-'), all.size());
+  const auto transport = index_in(words::transports, all.substr(0, first));
+  Tag tag;
+  bool is_good = transport && *transport != 0;
+  if (is_good) tag.transport = static_cast<Transport>(*transport);
+  if (is_good && first < all.size()) {
+    const auto second = std::min(all.find('-', first + 1), all.size());
+    const auto algorithm = index_in(algorithm_tags, all.substr(first + 1, second - first - 1));
+    const auto protocol = index_in(protocol_tags, all.substr(std::min(second + 1, all.size())));
+    is_good = algorithm && protocol;
+    if (is_good) tag.algorithm = static_cast<Algorithm>(*algorithm);
+    if (is_good) tag.protocol = static_cast<Protocol>(*protocol);
+  }
+  if (!is_good) {
+    row.fail(
+        "tag", fmt::format("'{}' is not a tag", all),
+        "write p2p, shm or net; behind it, if both were forced, -Ring or -Tree and -LL, -LL128 or -Simple");
+  }
+  return tag;
+}
+
+/// "bf16_8192" -> precision and side
+std::pair<Precision, int> read_product(const JsonRow& row) {
+  const std::string_view all = row.text("gemm");
+  const auto bar = std::min(all.find('_'), all.size());
+  const auto precision = index_in(words::precisions, all.substr(0, bar));
+  const auto digits = all.substr(std::min(bar + 1, all.size()));
+  int side = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), side);
+  if (!precision || error != std::errc{} || end != digits.data() + digits.size() || side < 1) {
+    row.fail("gemm", fmt::format("'{}' is not a square product", all),
+             "write its precision and its side, as in bf16_8192");
+  }
+  return {static_cast<Precision>(*precision), side};
+}
+
+/// How many channels NCCL was told to take; 0: none.
+int read_channels(const JsonRow& row) {
+  return row.has("channels") ? row.whole("channels", 1, most_channels) : 0;
+}
+
+std::optional<Spread> read_spread(const JsonRow& row) {
+  if (!row.has("low") && !row.has("high")) return std::nullopt;
+  const Spread spread{row.time("low"), row.time("high")};
+  if (spread.low > spread.high) {
+    row.fail("low", "the 10th percentile is above the 90th",
+             "'low' and 'high' are in seconds, as 'seconds' is");
+  }
+  return spread;
+}
+
+ContentionRow read_contention(const JsonRow& row) {
+  ContentionRow result;
+  const auto tag = read_tag(row);
+  const auto [precision, side] = read_product(row);
+  result.transport = tag.transport;
+  result.ranks = row.whole("world", 2, most_ranks);
+  result.precision = precision;
+  result.side = side;
+  result.together = row.boolean("together");
+  result.kernel_time = row.time("gemm_seconds");
+  result.kernels = row.whole("gemm_reps", 1, most_repeats);
+  result.collective_time = row.time("allreduce_seconds");
+  result.collectives = row.whole("allreduce_reps", 1, most_repeats);
+  result.size = row.bytes("bytes");
+  result.channels = read_channels(row);
+  return result;
+}
+
+CopyContentionRow read_copy_contention(const JsonRow& row) {
+  CopyContentionRow result;
+  result.transport = read_tag(row).transport;
+  result.ranks = row.whole("world", 2, most_ranks);
+  result.copy = static_cast<LinkRole>(row.one_of("copy", "a copy beside all-reduces", copies_beside));
+  result.copy_size = row.bytes("copy_bytes");
+  result.together = row.boolean("together");
+  result.copy_time = row.time("copy_seconds");
+  result.copies = row.whole("copy_reps", 1, most_repeats);
+  result.collective_time = row.time("allreduce_seconds");
+  result.collectives = row.whole("allreduce_reps", 1, most_repeats);
+  result.size = row.bytes("bytes");
+  return result;
+}
+
+/// @return the row; of an operation that gradway does not know as well, if only the kind is not looked at
+CollectiveRow read_collective(const JsonRow& row) {
+  const auto tag = read_tag(row);
+  CollectiveRow result;
+  result.transport = tag.transport;
+  result.algorithm = tag.algorithm;
+  result.protocol = tag.protocol;
+  result.ranks = row.whole("world", 2, most_ranks);
+  const auto measured = row.sized_time();
+  result.size = measured.size;
+  result.time = measured.time;
+  result.nodes = row.has("nodes") ? row.whole("nodes", 1, most_ranks) : 1;
+  result.spread = read_spread(row);
+  return result;
+}
+
+}  // namespace
+
+void add_collective_row(const JsonRow& row, Samples& samples) {
+  const auto& op = row.text("op");
+  if (op == "contention") {
+    samples.contention.push_back(read_contention(row));
+    return;
+  }
+  if (op == "copy_contention") {
+    samples.copy_contention.push_back(read_copy_contention(row));
+    return;
+  }
+  const auto kind = index_in(words::operations, op);
+  if (!kind && !index_in(no_collectives, op)) {
+    std::vector<std::string> known{"contention", "copy_contention"};
+    known.insert(known.end(), words::operations.begin(), words::operations.end());
+    known.insert(known.end(), no_collectives.begin(), no_collectives.end());
+    row.fail("op", fmt::format("'{}' is not an operation", op), suggestion(op, known));
+  }
+  auto collective = read_collective(row);
+  if (!kind) {
+    ++samples.unused[op];
+    return;
+  }
+  if (read_channels(row) > 0) {  // a training step takes as many as NCCL chooses
+    ++samples.unused[fmt::format("{} with forced channels", op)];
+    return;
+  }
+  collective.kind = static_cast<CollectiveKind>(*kind);
+  samples.collectives.push_back(collective);
+}
+
+}  // namespace gradway

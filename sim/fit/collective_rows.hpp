@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sim/fit/json_row.hpp"
+#include "sim/fit/samples.hpp"
+
+namespace gradway {
+
+/// Adds a row with an 'op': a collective alone, or all-reduces beside products or copies.
+/// @throws ConfigError at what is wrong with it
+void add_collective_row(const JsonRow& row, Samples& samples);
+
+}  // namespace gradway

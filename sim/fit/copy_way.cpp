@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/fit/copy_way.hpp"
+
+#include <charconv>
+
+namespace gradway {
+namespace {
+
+constexpr int most_gpus = 1024;
+
+/// Takes a number off the front of a text. Empty if there is none that could be a GPU's, or a count of them.
+std::optional<int> take_number(std::string_view& text) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || number < 0 || number > most_gpus) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return number;
+}
+
+bool take(std::string_view& text, std::string_view start) {
+  if (!text.starts_with(start)) return false;
+  text.remove_prefix(start.size());
+  return true;
+}
+
+/// "h2d", "d2h" or both with '+' between, then "_x" and how many GPUs.
+std::vector<CopyWay> of_each_gpu(std::string_view name) {
+  const bool in = take(name, "h2d");
+  if (in) take(name, "+");
+  const bool out = take(name, "d2h");
+  const auto gpus = (in || out) && take(name, "_x") ? take_number(name) : std::nullopt;
+  std::vector<CopyWay> copies;
+  if (!gpus || !name.empty()) return copies;
+  for (int gpu = 0; in && gpu < *gpus; ++gpu) copies.push_back({std::nullopt, gpu});
+  for (int gpu = 0; out && gpu < *gpus; ++gpu) copies.push_back({gpu, std::nullopt});
+  return copies;
+}
+
+/// "h2d_0", "d2h_1", ... with '+' between.
+std::vector<CopyWay> of_named_gpus(std::string_view name) {
+  std::vector<CopyWay> copies;
+  do {
+    const bool in = take(name, "h2d_");
+    const auto gpu = in || take(name, "d2h_") ? take_number(name) : std::nullopt;
+    if (!gpu) return {};
+    copies.push_back(in ? CopyWay{std::nullopt, gpu} : CopyWay{gpu, std::nullopt});
+  } while (take(name, "+"));
+  return name.empty() ? copies : std::vector<CopyWay>{};
+}
+
+std::vector<CopyWay> of_ring(std::string_view name) {
+  const auto gpus = take(name, "ring_x") ? take_number(name) : std::nullopt;
+  std::vector<CopyWay> copies;
+  if (!gpus || *gpus < 2 || !name.empty()) return copies;
+  for (int gpu = 0; gpu < *gpus; ++gpu) copies.push_back({gpu, (gpu + 1) % *gpus});
+  return copies;
+}
+
+/// "_0>1_2<>3"
+std::vector<CopyWay> of_pairs(std::string_view name) {
+  std::vector<CopyWay> copies;
+  while (take(name, "_")) {
+    const auto one = take_number(name);
+    const bool both = take(name, "<");
+    const auto other = take(name, ">") ? take_number(name) : std::nullopt;
+    if (!one || !other || one == other) return {};
+    copies.push_back({one, other});
+    if (both) copies.push_back({other, one});
+  }
+  return name.empty() ? copies : std::vector<CopyWay>{};
+}
+
+}  // namespace
+
+LinkRole CopyWay::role() const {
+  if (!from) return LinkRole::to_gpu;
+  if (!to) return LinkRole::from_gpu;
+  return *from == *to ? LinkRole::same_gpu : LinkRole::peer;
+}
+
+std::vector<CopyWay> copies_of_pattern(std::string_view name) {
+  if (take(name, "pairs") || take(name, "bidir")) return of_pairs(name);
+  for (const auto read : {of_each_gpu, of_named_gpus, of_ring}) {
+    if (auto copies = read(name); !copies.empty()) return copies;
+  }
+  return {};
+}
+
+}  // namespace gradway

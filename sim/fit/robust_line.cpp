@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/fit/robust_line.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "sim/base/contract.hpp"
+
+namespace gradway {
+namespace {
+
+/// Keeps the line with the least misfit; of lines that fit alike the first.
+class Best {
+ public:
+  explicit Best(const std::vector<AmountTime>& points) : points_{points} {}
+
+  void offer(const Line& line) {
+    if (!(line.base >= 0 && line.slope > 0)) return;
+    double misfit = 0;
+    for (const auto& point : points_) misfit += std::abs(line.at(point.amount) / point.time - 1);
+    if (misfit >= misfit_) return;
+    misfit_ = misfit;
+    line_ = line;
+  }
+  const Line& line() const { return line_; }
+
+ private:
+  const std::vector<AmountTime>& points_;
+  Line line_;
+  double misfit_ = std::numeric_limits<double>::infinity();
+};
+
+}  // namespace
+
+double Line::at(double amount) const {
+  return form == LineForm::sum ? base + amount * slope : std::max(base, amount * slope);
+}
+
+Line robust_line(const std::vector<AmountTime>& points, LineForm form) {
+  expects(!points.empty(), "a line through some points");
+  Best best{points};
+  for (const auto& one : points) {
+    best.offer({0, one.time / one.amount, form});
+    for (const auto& other : points) {
+      if (form == LineForm::larger) best.offer({one.time, other.time / other.amount, form});
+      if (form == LineForm::larger || one.amount >= other.amount) continue;
+      const auto slope = (other.time - one.time) / (other.amount - one.amount);
+      best.offer({one.time - one.amount * slope, slope, form});
+    }
+  }
+  return best.line();
+}
+
+std::optional<std::pair<double, double>> slopes_without_one(const std::vector<AmountTime>& points,
+                                                            LineForm form) {
+  constexpr std::size_t fewest = 4;
+  if (points.size() < fewest) return std::nullopt;
+  auto least = std::numeric_limits<double>::infinity();
+  double most = 0;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    auto others = points;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    const auto slope = robust_line(others, form).slope;
+    least = std::min(least, slope);
+    most = std::max(most, slope);
+  }
+  return std::pair{least, most};
+}
+
+std::optional<FitError> fit_error(std::vector<double> errors) {
+  if (errors.empty()) return std::nullopt;
+  for (auto& error : errors) error = std::abs(error);
+  std::ranges::sort(errors);
+  return FitError{errors[errors.size() / 2], errors.back()};
+}
+
+}  // namespace gradway

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/fit/samples.hpp"
+
+#include <algorithm>
+
+#include "sim/cost/kernel_cost.hpp"
+
+namespace gradway {
+
+Seconds PatternRow::slowest() const {
+  return *std::ranges::max_element(times);
+}
+
+Bytes OptimizerRow::traffic() const {
+  return optimizer_traffic_per_parameter(optimizer) * parameters;
+}
+
+Flops AttentionRow::work() const {
+  return Flops{(causal ? 2 : 4) * batch * heads * length * length * head};
+}
+
+}  // namespace gradway

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/fit/side_by_side_trial.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "sim/base/contract.hpp"
+
+namespace gradway {
+namespace {
+
+constexpr double step = 0.01;
+// Makes the smaller of two that fit alike win, far below what a measurement can tell apart.
+constexpr double favour_small = 1e-3;
+
+/// Mean error of both ends; stops adding when it is above `most`.
+double misfit(const std::vector<MeasuredTrial>& trials, const Slowdowns& slowdowns,
+              const SlowdownSearch& search, double most) {
+  const auto count = static_cast<double>(trials.size());
+  const auto penalty = favour_small * (slowdowns.kernel - 1 + (slowdowns.collective - 1) / 10);
+  double sum = 0;
+  for (const auto& trial : trials) {
+    const auto errors = end_errors(trial, slowdowns, search);
+    sum += std::abs(errors.kernels) + std::abs(errors.collectives);
+    if (sum / count + penalty > most) break;
+  }
+  return sum / count + penalty;
+}
+
+}  // namespace
+
+SideBySideEnds side_by_side_ends(const SideBySideTrial& trial, double kernel_slowdown,
+                                 double collective_slowdown, bool held) {
+  SideBySideEnds ends;
+  auto kernels = trial.kernels;
+  auto collectives = trial.collectives;
+  auto kernel_left = trial.kernel;
+  auto collective_left = trial.collective;
+  bool waits = false;
+  Seconds now{};
+  while (kernels > 0 && collectives > 0) {
+    const auto kernel_needs = kernel_left * (waits ? 1 : kernel_slowdown);
+    const auto collective_needs = waits ? Seconds::infinite() : collective_left * collective_slowdown;
+    if (collective_needs < kernel_needs) {
+      now += collective_needs;
+      kernel_left -= collective_needs / kernel_slowdown;
+      collective_left = trial.collective;
+      ends.collectives = now;
+      --collectives;
+      waits = held;
+      continue;
+    }
+    now += kernel_needs;
+    if (!waits) collective_left -= kernel_needs / collective_slowdown;
+    kernel_left = trial.kernel;
+    ends.kernels = now;
+    --kernels;
+    waits = false;
+  }
+  if (kernels > 0) ends.kernels = now + kernel_left + trial.kernel * (kernels - 1);
+  if (collectives > 0) ends.collectives = now + collective_left + trial.collective * (collectives - 1);
+  return ends;
+}
+
+EndErrors end_errors(const MeasuredTrial& measured, const Slowdowns& slowdowns,
+                     const SlowdownSearch& search) {
+  const auto ends =
+      side_by_side_ends(measured.trial, slowdowns.kernel * search.taken, slowdowns.collective, search.held);
+  return {ends.kernels / measured.ends.kernels - 1, ends.collectives / measured.ends.collectives - 1};
+}
+
+Slowdowns find_slowdowns(const std::vector<MeasuredTrial>& trials, const SlowdownSearch& search) {
+  expects(!trials.empty(), "an experiment to find slow-downs from");
+  Slowdowns best;
+  auto least = std::numeric_limits<double>::infinity();
+  for (int c = 0; 1 + c * step <= search.most_collective; ++c) {
+    for (int k = 0; 1 + k * step <= search.most_kernel; ++k) {
+      const Slowdowns slowdowns{1 + k * step, 1 + c * step};
+      const auto found = misfit(trials, slowdowns, search, least);
+      if (found >= least) continue;
+      least = found;
+      best = slowdowns;
+    }
+  }
+  return best;
+}
+
+}  // namespace gradway
