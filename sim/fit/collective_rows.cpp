@@ -146,6 +146,10 @@ CollectiveRow read_collective(const JsonRow& row) {
 
 void add_collective_row(const JsonRow& row, Samples& samples) {
   const auto& op = row.text("op");
+  if (op == "contention" && row.text("gemm").starts_with("fp8_")) {  // no job computes in fp8
+    ++samples.unused["contention beside fp8 products"];
+    return;
+  }
   if (op == "contention") {
     samples.contention.push_back(read_contention(row));
     return;

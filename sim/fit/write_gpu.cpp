@@ -62,7 +62,7 @@ class Writer {
     });
     require(gpu_.memory.has_value(), "the node row does not say how much memory it has");
     require(gpu_.compute_capability.has_value(), "the node row does not say its compute capability");
-    require(!rates_.matrix.empty(), "no rows 'gemm' of 4096 or larger say how fast it is");
+    require(!rates_.matrix.empty(), "no rows 'gemm' of 4096 x 4096 x 4096 or larger say how fast it is");
     bandwidth_ = bandwidth_of(gpu_);
     stream_ = memory_rate(rates_, false);
     widen_ = memory_rate(rates_, true);
@@ -113,8 +113,9 @@ class Writer {
     if (!is_nominal) bandwidth_ = stream_;
     if (stream_ && *stream_ > *bandwidth_) bandwidth_ = stream_;
     add("memory_bandwidth", fmt::format("{:.4g} GB/s", bandwidth_->value() / 1e9),
-        is_nominal ? "The driver's: memory clock times bus width times two."
-                   : "Measured, not the datasheet's: rows memory, copies, additions and scalings.");
+        is_nominal
+            ? "The driver's: memory clock times bus width times two."
+            : "Measured, not the datasheet's: rows memory, the slowest of copies, additions and scalings.");
     if (!is_nominal) written_.to_complete.emplace_back("memory_bandwidth");
   }
 
@@ -127,8 +128,9 @@ class Writer {
       efficiencies.push_back(fmt::format("{}: 1", precision));
     }
     add("peak", fmt::format("{{ {} }}", fmt::join(peaks, ", ")),
-        "Measured, not the datasheet's: rows gemm, square products of 4096 and larger. The efficiencies are "
-        "part of it.");
+        "Measured, not the datasheet's: rows gemm, the median of products of 100 GFLOP and more (4096 x 4096 "
+        "x 4096). "
+        "The efficiencies are part of it.");
     add(fmt::format("matrix_efficiency: {{ {} }}\n", fmt::join(efficiencies, ", ")));
     written_.to_complete.emplace_back("peak");
     written_.to_complete.emplace_back("matrix_efficiency");
@@ -140,7 +142,7 @@ class Writer {
     const auto memory = stream_ ? share(*stream_) : usual_memory_efficiency;
     if (stream_) {
       add("memory_efficiency", text(memory),
-          fmt::format("Rows memory: copies, additions and scalings reached {:.4g} GB/s.",
+          fmt::format("Rows memory: the slowest of copies, additions and scalings reached {:.4g} GB/s.",
                       stream_->value() / 1e9));
     } else {
       guess("memory_efficiency", text(memory));

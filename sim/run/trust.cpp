@@ -32,9 +32,14 @@ void about_contention(const Scenario& scenario, const CollectiveLowering& collec
         fmt::format("what kernels and collectives cost each other was measured on {} GPUs, not on {}",
                     entry->ranks, scenario.job.gpus));
   }
-  const auto beyond = entry->channels > 0
-                          ? fmt::format(" besides the {} multiprocessors that it takes", entry->channels)
-                          : "";
+  const auto channels = collectives.communicator_channels();
+  if (entry->channels > 0 && entry->channels != channels) {
+    trust.warnings.push_back(fmt::format(
+        "what kernels and collectives cost each other was measured with {} of NCCL's channels, not with {}",
+        entry->channels, channels));
+  }
+  const auto beyond =
+      entry->channels > 0 ? fmt::format(" besides the {} multiprocessors that it takes", channels) : "";
   trust.basis.push_back(
       fmt::format("side by side: kernels {:.3g} times{}, collectives {:.3g} times slower ({})",
                   entry->kernel_slowdown, beyond, entry->collective_slowdown, entry->source));

@@ -70,6 +70,7 @@ TEST_CASE("samples become a calibration that a platform can name and a person ca
   const auto run = run_gradway({"run", "job.yaml"}, {.folder = folder.path(), .gradway_path = folder.path()});
   CHECK(run.status == 0);
   CHECK_THAT(run.output, Contains("NET all-reduce: calibration mine of 2026-11-21, 4 ranks"));
+  CHECK_THAT(run.output, Contains("calibration mine, median error of samples held back from a fit:"));
 }
 
 TEST_CASE("every figure of a shipped calibration can be shown", "[cli][calibrate]") {

@@ -181,3 +181,20 @@ TEST_CASE("tables of another transport say nothing", "[cost]") {
   CHECK_FALSE(look_up({}, 4, 1_MiB));
   CHECK_FALSE(look_up({as(table_of(4, 10_us, 300_GBps), Algorithm::tree, Protocol::ll)}, 4, 1_GiB));
 }
+
+TEST_CASE(
+    "tables between nodes serve no communicator within one if there are others, and the other way round",
+    "[cost]") {
+  auto between = table_of(4, 50_us, 20_GBps);
+  between.nodes = 2;
+  const auto within = table_of(4, 10_us, 300_GBps);
+  CHECK(look_up({between, within}, 4, 1_MiB)->time == time_at(within, 1_MiB));
+  CHECK(look_up({between}, 4, 1_MiB)->time == time_at(between, 1_MiB));  // better than nothing
+  Calibration calibration;
+  calibration.tables = {within, between};
+  auto communicator = nvlink(4);
+  communicator.nodes = 2;
+  const CollectiveTables tables{calibration, Transport::p2p, communicator, {}};
+  const auto plan = *choose_plan(all_reduce, 1_MiB, communicator, {});
+  CHECK(tables.time(all_reduce, 1_MiB, plan)->time == time_at(between, 1_MiB));
+}

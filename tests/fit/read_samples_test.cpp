@@ -83,6 +83,7 @@ TEST_CASE("what only gradway-probe writes is understood", "[fit]") {
      "allreduce_seconds": 0.002, "allreduce_reps": 20, "bytes": 268435456, "world": 4, "tag": "shm", "channels": 2},
     {"op": "copy_contention", "copy": "d2h_pinned", "copy_bytes": 4096, "together": false, "copy_seconds": 1e-6,
      "copy_reps": 3, "allreduce_seconds": 2e-6, "allreduce_reps": 4, "bytes": 1024, "world": 4, "tag": "shm"},
+    {"op": "contention", "gemm": "fp8_8192"},
     {"kind": "d2h_pageable", "gpus": [0], "bytes": 4096, "seconds": 3e-6},
     {"kind": "pattern", "name": "mine", "copies": [["host", 0], [0, "host"], [0, 1]], "bytes": 4096,
      "seconds": [1e-6, 2e-6, 3e-6], "wall": 3e-6},
@@ -111,8 +112,9 @@ TEST_CASE("what only gradway-probe writes is understood", "[fit]") {
   CHECK(samples.matrix[0].arithmetic == Arithmetic::fp8);
   CHECK(samples.attention[0].work().value() == 2.0 * 1 * 2 * 3 * 3 * 4);
   for (std::size_t i = 1; i < launch_cost_count; ++i) CHECK(samples.launches[i].size() == 1);
-  CHECK(samples.unused ==
-        std::map<std::string, int>{{"all_reduce with forced channels", 1}, {"pattern whatever", 1}});
+  CHECK(samples.unused == std::map<std::string, int>{{"all_reduce with forced channels", 1},
+                                                     {"contention beside fp8 products", 1},
+                                                     {"pattern whatever", 1}});
 }
 
 TEST_CASE("the shipped samples are understood to the last row", "[fit]") {

@@ -221,7 +221,6 @@ TEST_CASE("a GPU that no file describes gets one from what was measured", "[fit]
           return gpu_yaml(read_samples({{"s.json", samples_of(node, {rows[1]})}}));
         }) ==
         "s.json:2:1: error: no file of platforms/gpus describes 'NVIDIA B9000 (x)', and no rows 'gemm' of "
-        "4096 or "
-        "larger say how fast it is\n"
+        "4096 x 4096 x 4096 or larger say how fast it is\n"
         "  hint: let the probe measure kernels too, or write a file of platforms/gpus by hand\n");
 }

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+#include "sim/config/config.hpp"
+#include "sim/run/simulate.hpp"
+
+using namespace gradway;
+
+namespace {
+
+Scenario vit() {
+  return load_scenario("h200-4x/vit_l_32", {}, DataPath{{GRADWAY_SOURCE_DIR}});
+}
+
+bool has(const std::vector<std::string>& lines, const std::string& part) {
+  return std::ranges::any_of(lines, [&](const auto& line) { return line.find(part) != std::string::npos; });
+}
+
+}  // namespace
+
+TEST_CASE("a run repeats what its calibration got wrong of samples that were held back") {
+  auto scenario = vit();
+  scenario.calibration.held_back = {{"collectives below 64 KiB", 4, {0.01, 0.05}},
+                                    {"products", 9, {0.2, 0.4}},
+                                    {"side by side", 2, {0.03, 0.04}}};
+  CHECK(has(simulate(scenario).basis,
+            "calibration h200-4x, median error of samples held back from a fit: collectives below 64 KiB 1.0 "
+            "% (worst "
+            "5.0 %), side by side 3.0 % (worst 4.0 %)"));
+  scenario.calibration.held_back.clear();
+  CHECK_FALSE(has(simulate(scenario).basis, "held back"));
+}
+
+TEST_CASE("slow-downs measured with other channels are taken, with a warning") {
+  auto scenario = vit();
+  const auto own = simulate(scenario);
+  CHECK_FALSE(has(own.warnings, "channels"));
+  // A second entry with other channels, and other factors, changes nothing; alone it stands in.
+  const auto measured = scenario.calibration.side_by_side;
+  auto others = measured;
+  for (auto& entry : others) {
+    entry.channels = 1;
+    entry.kernel_slowdown = 2;
+  }
+  scenario.calibration.side_by_side.insert(scenario.calibration.side_by_side.begin(), others.begin(),
+                                           others.end());
+  CHECK(simulate(scenario).measured.metrics.step_time == own.measured.metrics.step_time);
+  scenario.calibration.side_by_side = others;
+  const auto stretched = simulate(scenario);
+  CHECK(stretched.measured.metrics.step_time > own.measured.metrics.step_time);
+  CHECK(has(
+      stretched.warnings,
+      "what kernels and collectives cost each other was measured with 1 of NCCL's channels, not with 24"));
+}
