@@ -24,21 +24,20 @@ namespace fs = std::filesystem;
 /// Files under names of their own until all are complete. What is left when this goes away is removed.
 class Unfinished {
  public:
-  explicit Unfinished(const fs::path& folder) : folder_{folder} {
-    std::error_code error;
-    made_ = fs::create_directories(folder, error);
-    if (error) refuse_folder(folder, error.message());
-  }
+  explicit Unfinished(const fs::path& folder) : folder_{folder} { make(folder); }
   ~Unfinished() {
     std::error_code ignored;
     for (const auto& [from, to] : names_) fs::remove(from, ignored);
-    if (made_) fs::remove(folder_, ignored);  // only if empty
+    for (auto folder = made_.rbegin(); folder != made_.rend(); ++folder)
+      fs::remove(*folder, ignored);  // only if empty
   }
   Unfinished(const Unfinished&) = delete;
 
   void add(const OutputFile& file) {
-    const auto path = folder_ / fmt::format(".{}.{}", file.name, getpid());
-    names_.emplace_back(path, folder_ / file.name);
+    const auto place = folder_ / file.name;
+    make(place.parent_path());
+    const auto path = place.parent_path() / fmt::format(".{}.{}", place.filename().string(), getpid());
+    names_.emplace_back(path, place);
     errno = 0;
     std::ofstream out{path, std::ios::binary};
     if (out) file.write(out);
@@ -57,12 +56,18 @@ class Unfinished {
       if (error) refuse_folder(folder_, error.message());
     }
     names_.clear();
-    made_ = false;
+    made_.clear();
   }
 
  private:
+  void make(const fs::path& folder) {
+    std::error_code error;
+    if (fs::create_directories(folder, error)) made_.push_back(folder);
+    if (error) refuse_folder(folder, error.message());
+  }
+
   fs::path folder_;
-  bool made_ = false;
+  std::vector<fs::path> made_;
   std::vector<std::pair<fs::path, fs::path>> names_;
 };
 

@@ -11,7 +11,7 @@ namespace gradway::cli {
 
 /// A file to write into a folder.
 struct OutputFile {
-  std::string name;
+  std::string name;  ///< may have folders in it
   std::function<void(std::ostream&)> write;
 };
 

@@ -10,6 +10,7 @@
 #include "sim/base/nearest.hpp"
 #include "sim/cli/commands.hpp"
 #include "sim/cli/files.hpp"
+#include "sim/cli/import_probe.hpp"
 #include "sim/config/quantities.hpp"
 #include "sim/config/read.hpp"
 #include "sim/import/kineto.hpp"
@@ -26,6 +27,7 @@ struct Arguments {
   std::string gpu;
   std::string precision;
   std::string batch;
+  std::string calibration;
   bool force = false;
 };
 
@@ -78,12 +80,28 @@ void import_profile(const Arguments& arguments, const Surroundings& around) {
   report::write_profile(around.results, imported.profile, around.style);
 }
 
+void import_platform(const Arguments& arguments, const Surroundings& around) {
+  import_probe({arguments.files.front(), arguments.out, arguments.calibration, arguments.force}, around);
+}
+
+/// An option that not all formats take.
+struct OwnOption {
+  std::string_view name;
+  std::string Arguments::*value;
+  std::string_view format;
+};
+constexpr std::array own_options{OwnOption{"--step-time", &Arguments::step_time, "kineto"},
+                                 OwnOption{"--gpu", &Arguments::gpu, "kineto"},
+                                 OwnOption{"--precision", &Arguments::precision, "kineto"},
+                                 OwnOption{"--batch", &Arguments::batch, "kineto"},
+                                 OwnOption{"--calibration", &Arguments::calibration, "probe"}};
+
 /// What can be imported.
 struct Format {
   std::string_view name;
   void (*import)(const Arguments&, const Surroundings&);
 };
-constexpr std::array formats{Format{"kineto", import_profile}};
+constexpr std::array formats{Format{"kineto", import_profile}, Format{"probe", import_platform}};
 
 Status import(Arguments arguments, const Surroundings& around) {
   const auto format = std::ranges::find(formats, arguments.format, &Format::name);
@@ -97,6 +115,11 @@ Status import(Arguments arguments, const Surroundings& around) {
   if (arguments.files.size() > 1)
     refuse(fmt::format("'gradway import' has no use for '{}'", arguments.files[1]),
            "see 'gradway import --help'");
+  for (const auto& option : own_options) {
+    if (option.format == format->name || (arguments.*option.value).empty()) continue;
+    refuse(fmt::format("'gradway import {}' has no use for '{}'", format->name, option.name),
+           fmt::format("'gradway import {}' takes it", option.format));
+  }
   format->import(arguments, around);
   return Status::done;
 }
@@ -105,21 +128,31 @@ Status import(Arguments arguments, const Surroundings& around) {
 
 Action add_import(CLI::App& app) {
   const auto arguments = std::make_shared<Arguments>();
-  app.add_option("FORMAT", arguments->format, "kineto: a PyTorch profiler trace, .json or .json.gz")
+  app.add_option("FORMAT", arguments->format,
+                 "kineto: a PyTorch profiler trace becomes a model; probe: samples of gradway-probe become a "
+                 "platform")
       ->required();
-  app.add_option("FILE", arguments->files, "training steps on one GPU without DDP, with record_shapes=True")
+  app.add_option("FILE", arguments->files,
+                 "kineto: training steps on one GPU without DDP, with record_shapes=True; probe: the "
+                 "samples; .json or "
+                 ".json.gz")
       ->required()
       ->expected(1, 2);
-  app.add_option("-o,--out", arguments->out, "the model file to write; without it, the model is printed")
+  app.add_option("-o,--out", arguments->out, "the file to write; without it, what it would hold is printed")
       ->type_name("FILE");
-  app.add_option("--step-time", arguments->step_time, "the step without the profiler, as in 39.3ms")
+  app.add_option("--step-time", arguments->step_time, "kineto: the step without the profiler, as in 39.3ms")
       ->type_name("TIME");
-  app.add_option("--gpu", arguments->gpu, "a name of platforms/gpus, if the trace does not say it")
+  app.add_option("--gpu", arguments->gpu, "kineto: a name of platforms/gpus, if the trace does not say it")
       ->type_name("NAME");
-  app.add_option("--precision", arguments->precision, "fp32, tf32, bf16 or fp16, if the trace misleads")
+  app.add_option("--precision", arguments->precision,
+                 "kineto: fp32, tf32, bf16 or fp16, if the trace misleads")
       ->type_name("NAME");
-  app.add_option("--batch", arguments->batch, "samples of a step, if the trace misleads")->type_name("N");
-  app.add_flag("--force", arguments->force, "replace the model file if it is there")->disable_flag_override();
+  app.add_option("--batch", arguments->batch, "kineto: samples of a step, if the trace misleads")
+      ->type_name("N");
+  app.add_option("--calibration", arguments->calibration,
+                 "probe: that the platform shall use, NAME of calibration/results/NAME")
+      ->type_name("NAME");
+  app.add_flag("--force", arguments->force, "replace the file if it is there")->disable_flag_override();
   return [arguments](const Surroundings& around) { return import(*arguments, around); };
 }
 

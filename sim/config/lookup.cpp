@@ -155,6 +155,10 @@ std::optional<Found> find_beside(const Place& place, const std::string& name, co
     return Found{folder.path / file, (fs::path{folder.shown} / file).generic_string()};
   };
   if (is_file(folder.path / in_its_folder)) return at(in_its_folder);
+  // Beside a platform of platforms/, its GPU is in gpus/.
+  const auto in_a_folder_of_data =
+      fs::path{place.folder}.filename() / fmt::format("{}{}", name, place.ending);
+  if (is_file(folder.path / in_a_folder_of_data)) return at(in_a_folder_of_data);
   if (is_file(folder.path / alone) && !is_another_kind(folder.path / alone, place.kind)) return at(alone);
   return std::nullopt;
 }

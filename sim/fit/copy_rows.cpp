@@ -1,13 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/fit/copy_rows.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace gradway {
+namespace {
+
+constexpr int most_gpus = 1 << 20;
+
+/// `[0]` or `[0, 1]`; empty without the key.
+std::vector<int> read_gpus(const JsonRow& row) {
+  if (!row.has("gpus")) return {};
+  const auto is_gpu = [](const nlohmann::json& value) {
+    return value.is_number_integer() && value >= 0 && value < most_gpus;
+  };
+  const auto& gpus = row.json()["gpus"];
+  if (!gpus.is_array() || gpus.empty() || gpus.size() > 2 || !std::ranges::all_of(gpus, is_gpu))
+    row.fail("gpus", "'gpus' must be the number of a GPU or of two, as in [0] or [0, 1]", "");
+  return gpus.get<std::vector<int>>();
+}
+
+}  // namespace
 
 void add_copy(const JsonRow& row, LinkRole role, Samples& samples) {
   const auto measured = row.sized_time();
-  samples.copies.push_back({role, measured.size, measured.time});
+  samples.copies.push_back({role, measured.size, measured.time, read_gpus(row)});
 }
 
 void add_pattern(const JsonRow& row, Samples& samples) {

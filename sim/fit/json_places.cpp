@@ -65,7 +65,7 @@ Where JsonPlaces::at(std::size_t offset, std::size_t length) const {
   return Where{.file = file_,
                .line = 1 + static_cast<int>(std::ranges::count(before, '\n')),
                .column = 1 + static_cast<int>(before.size() - start),
-               .length = static_cast<int>(length),
+               .length = static_cast<int>(std::min(length, start + line.size() - before.size())),
                .text = line.size() > longest_picture ? std::string{} : std::string{line}};
 }
 

@@ -22,6 +22,10 @@ class JsonRow {
   JsonRow(const nlohmann::json& row, std::size_t index, const JsonPlaces& places);
 
   bool has(std::string_view key) const { return row_.contains(key); }
+  const nlohmann::json& json() const { return row_; }
+  Where where() const { return places_.row(index_); }
+  /// The value's place; the row's if it has no such key.
+  Where where(const char* key) const { return places_.value(index_, key); }
   const std::string& text(const char* key) const;
   bool boolean(const char* key) const;
   int whole(const char* key, int least, int most) const;

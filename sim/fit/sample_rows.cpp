@@ -14,8 +14,6 @@
 namespace gradway {
 namespace {
 
-void skip(const JsonRow& /*row*/, Samples& /*samples*/) {}
-
 /// The text in one line.
 std::string one_line(std::string text) {
   std::ranges::replace_if(
@@ -79,7 +77,7 @@ constexpr std::array row_kinds{RowKind{"h2d_pinned", copy<LinkRole::to_gpu>},
                                RowKind{"instrument", add_instrument},
                                RowKind{"note", add_note},
                                RowKind{"failed", add_failed},
-                               RowKind{"node", skip}};
+                               RowKind{"node", add_node_row}};
 
 }  // namespace
 

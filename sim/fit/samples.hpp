@@ -8,6 +8,7 @@
 
 #include "sim/cost/calibration.hpp"
 #include "sim/fit/copy_way.hpp"
+#include "sim/fit/node_row.hpp"
 
 namespace gradway {
 
@@ -64,6 +65,7 @@ struct CopyRow {
   LinkRole role = LinkRole::to_gpu;
   Bytes size{};
   Seconds time{};
+  std::vector<int> gpus{};  ///< from and to; one: host memory is the other end, or nothing is said of it
 };
 
 /// Several copies of one size at once.
@@ -130,6 +132,7 @@ struct Samples {
   std::vector<OptimizerRow> optimizers;
   std::vector<AttentionRow> attention;
   std::array<std::vector<Seconds>, launch_cost_count> launches;  ///< by `LaunchCost`
+  std::vector<NodeRow> nodes;         ///< that were measured; those that are alike once
   std::map<std::string, int> unused;  ///< rows that are understood but that no fit uses, by what they are
   int noisy = 0;                      ///< rows whose repetitions did not settle
   std::vector<std::string> remarks;   ///< of the probe, one line each

@@ -3,11 +3,15 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/base/problem.hpp"
 
 namespace gradway {
+
+/// The name that the file of a GPU has or would have. @param device as the driver names it, not empty
+std::string gpu_file_name(std::string_view device);
 
 /// The name of the GPU's file among `known`.
 /// @param device as the driver names it, "NVIDIA A100-SXM4-40GB"; empty: the trace does not say.

@@ -64,6 +64,14 @@ TEST_CASE("a name is looked up beside the scenario, then in the data folders in 
   CHECK(parameters() == 1);
 }
 
+TEST_CASE("the GPU of a platform is looked up in gpus/ beside it", "[config][lookup]") {
+  const TemporaryFolder here;
+  here.write("mine.yaml", "schema: 1\nsource: made up\ngpu: new\nnode: { gpus: 1 }\n");
+  here.write("gpus/new.yaml", "schema: 1\nsource: made up\nideal: true\n");
+  CHECK(load_platform((here.path() / "mine.yaml").string(), 1, DataPath{{good}}).gpu_models.front().name ==
+        "new");
+}
+
 TEST_CASE("a scenario may have the name of its model", "[config][lookup]") {
   CHECK(load_scenario(good + "/words.yaml", {}, {}).model.name == "words");
 }

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/fit/node_links.hpp"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "sim/cost/size_text.hpp"
+#include "sim/fit/monotone.hpp"
+
+namespace gradway {
+namespace {
+
+constexpr double alike = 1.03;       // rates this near to each other are one
+constexpr double not_slowed = 0.95;  // of the rates alone: copies together that did not hinder each other
+constexpr std::array ways{HostWay::to_gpu, HostWay::from_gpu};
+
+std::string rate_text(BytesPerSecond rate) {
+  return fmt::format("{:.4g}", rate.value() / 1e9);
+}
+
+/// "26.2 GB/s", or "26.1 to 26.3 GB/s" of several
+std::string range_text(const std::vector<CopyRate>& rates) {
+  const auto [least, most] = std::ranges::minmax(rates, {}, &CopyRate::rate);
+  const auto low = rate_text(least.rate);
+  const auto high = rate_text(most.rate);
+  return low == high ? fmt::format("{} GB/s", low) : fmt::format("{} to {} GB/s", low, high);
+}
+
+/// "256 MiB", or "256 MiB to 1 GiB" of several
+std::string sizes_text(const std::vector<CopyRate>& rates) {
+  const auto [least, most] = std::ranges::minmax(rates, {}, &CopyRate::size);
+  return least.size == most.size ? size_text(least.size)
+                                 : fmt::format("{} to {}", size_text(least.size), size_text(most.size));
+}
+
+BytesPerSecond median(const std::vector<CopyRate>& rates) {
+  std::vector<double> plain;
+  for (const auto& one : rates) plain.push_back(one.rate.value());
+  return BytesPerSecond{lower_quantile(std::move(plain), 0.5)};
+}
+
+bool are_alike(const std::vector<CopyRate>& rates) {
+  const auto [least, most] = std::ranges::minmax(rates, {}, &CopyRate::rate);
+  return most.rate <= alike * least.rate;
+}
+
+/// What NCCL takes the link between two sockets for.
+/// @source NCCL 2.28.9, src/graph/topo.h and topo.cc; reference/nccl.md, section 5
+struct SocketFigure {
+  std::string_view name;
+  BytesPerSecond rate{};
+};
+SocketFigure socket_figure(const NodeRow& node) {
+  if (node.cpu_vendor.find("AMD") != std::string::npos) return {"AMD_BW", 16_GBps};
+  if (node.cpu_vendor.find("Intel") == std::string::npos) return {"ARM_BW", 6_GBps};
+  const auto model = node.cpu_model.value_or(0x55);
+  if (model >= 0xCF) return {"ERP_QPI_BW", 40_GBps};
+  if (model >= 0x8F) return {"SRP_QPI_BW", 22_GBps};
+  if (model >= 0x55) return {"SKL_QPI_BW", 10_GBps};
+  return {"BDW_QPI_BW", 6_GBps};
+}
+
+class Rating {
+ public:
+  Rating(const NodeRow& node, const NodeLayout& layout, const NodeRates& rates)
+      : node_{node}, layout_{layout}, rates_{rates} {}
+
+  NodeLinks make() {
+    rate_slots();
+    rate_ways_up();
+    rate_memories();
+    rate_sockets();
+    rate_nvlinks();
+    return std::move(result_);
+  }
+
+ private:
+  /// Of each GPU, to it and from it.
+  struct Slots {
+    std::array<std::vector<BytesPerSecond>, 2> rate;
+  };
+
+  const std::string& name(std::size_t part) const { return layout_.parts[part].name; }
+
+  std::vector<int> gpus_below(std::size_t part) const {
+    std::vector<int> gpus;
+    for (std::size_t gpu = 0; gpu < layout_.gpus; ++gpu) {
+      const auto above = layout_.above(gpu);
+      if (std::ranges::find(above, part) != above.end()) gpus.push_back(static_cast<int>(gpu));
+    }
+    return gpus;
+  }
+
+  BytesPerSecond slot(HostWay way, int gpu) const {
+    return slots_.rate[static_cast<std::size_t>(way)][static_cast<std::size_t>(gpu)];
+  }
+
+  void rate_slots() {
+    std::array<std::vector<CopyRate>, 2> measured;
+    std::array<std::vector<std::optional<CopyRate>>, 2> by_gpu;
+    for (const auto way : ways) {
+      const auto w = static_cast<std::size_t>(way);
+      for (int gpu = 0; gpu < static_cast<int>(layout_.gpus); ++gpu) {
+        by_gpu[w].push_back(rates_.pinned(way, gpu));
+        if (by_gpu[w].back()) measured[w].push_back(*by_gpu[w].back());
+      }
+    }
+    if (measured[0].empty() && measured[1].empty()) {
+      throw ConfigError{
+          Problem{node_.where,
+                  "the samples hold no copies between pinned memory and a GPU of this node",
+                  {},
+                  "rows h2d_pinned and d2h_pinned say what PCIe lets through: let the probe copy"}};
+    }
+    std::string source;
+    for (const auto way : ways) {
+      const auto w = static_cast<std::size_t>(way);
+      const auto& own = measured[w];
+      const auto& used = own.empty() ? measured[1 - w] : own;
+      for (std::size_t gpu = 0; gpu < layout_.gpus; ++gpu) {
+        const bool is_own = by_gpu[w][gpu] && !are_alike(used);
+        slots_.rate[w].push_back(is_own ? by_gpu[w][gpu]->rate : median(used));
+      }
+      const auto row = way == HostWay::to_gpu ? "h2d_pinned" : "d2h_pinned";
+      source += own.empty() ? fmt::format("No rows {}: taken as the other way. ", row)
+                            : fmt::format("Rows {}: copies of {} {} a GPU reached {}{}. ", row,
+                                          sizes_text(used), way == HostWay::to_gpu ? "to" : "from",
+                                          range_text(used), alone_text(own.size()));
+    }
+    source.pop_back();
+    LinkGroup group{std::move(source), {}};
+    for (std::size_t gpu = 0; gpu < layout_.gpus; ++gpu) {
+      const auto number = static_cast<int>(gpu);
+      group.links.push_back({name(*layout_.parts[gpu].parent), name(gpu), LinkKind::pcie,
+                             slot(HostWay::to_gpu, number), slot(HostWay::from_gpu, number)});
+    }
+    add(std::move(group));
+  }
+
+  std::string alone_text(std::size_t measured) const {
+    return measured == layout_.gpus
+               ? std::string{}
+               : fmt::format(", measured on {} of {} GPUs: the others are taken to be alike", measured,
+                             layout_.gpus);
+  }
+
+  /// Between a PCIe switch or a root complex and what it hangs on.
+  void rate_ways_up() {
+    LinkGroup of_one{"Inferred: as wide as the slot below it.", {}};
+    std::vector<LinkGroup> of_several;
+    for (const auto kind : {DeviceKind::root_complex, DeviceKind::pcie_switch}) {
+      for (const auto part : parts_of(kind)) {
+        const auto gpus = gpus_below(part);
+        std::array<BytesPerSecond, 2> rate{};
+        std::array<std::optional<CopyRate>, 2> together;
+        for (const auto way : ways) {
+          const auto w = static_cast<std::size_t>(way);
+          for (const auto gpu : gpus) rate[w] = std::max(rate[w], slot(way, gpu));
+          if (gpus.size() > 1) together[w] = rates_.together(way, gpus);
+          if (together[w]) rate[w] = std::max(rate[w], together[w]->rate);
+        }
+        const NodeLink link{name(*layout_.parts[part].parent), name(part), LinkKind::pcie, rate[0], rate[1]};
+        if (gpus.size() == 1) {
+          of_one.links.push_back(link);
+        } else {
+          of_several.push_back({shared_text(gpus.size(), together), {link}});
+        }
+      }
+    }
+    if (!of_one.links.empty()) add(std::move(of_one));
+    for (auto& group : of_several) add(std::move(group));
+  }
+
+  static std::string shared_text(std::size_t gpus, const std::array<std::optional<CopyRate>, 2>& together) {
+    const auto start = fmt::format("Shared by {} GPUs. Inferred: at least as wide as the slot of one", gpus);
+    if (!together[0] && !together[1]) return start + "; no pattern copies to all of them at once.";
+    std::string text;
+    for (const auto way : ways) {
+      const auto& rate = together[static_cast<std::size_t>(way)];
+      if (!rate) continue;
+      text += fmt::format("{} {} all of them at once {} GB/s", text.empty() ? "; copies" : ",",
+                          way == HostWay::to_gpu ? "to" : "from", rate_text(rate->rate));
+    }
+    return fmt::format("{}{} (rows pattern).", start, text);
+  }
+
+  /// Groups of one source that follow each other are one.
+  void add(LinkGroup group) {
+    if (result_.groups.empty() || result_.groups.back().source != group.source) {
+      result_.groups.push_back(std::move(group));
+      return;
+    }
+    std::ranges::move(group.links, std::back_inserter(result_.groups.back().links));
+  }
+
+  std::vector<std::size_t> parts_of(DeviceKind kind) const {
+    std::vector<std::size_t> found;
+    for (std::size_t part = 0; part < layout_.parts.size(); ++part) {
+      if (layout_.parts[part].kind == kind) found.push_back(part);
+    }
+    return found;
+  }
+
+  /// In the order of their names.
+  std::vector<std::size_t> sockets() const {
+    auto found = parts_of(DeviceKind::socket);
+    std::ranges::sort(found, {}, [&](std::size_t part) { return std::pair{name(part).size(), name(part)}; });
+    return found;
+  }
+
+  void rate_memories() {
+    for (const auto socket : sockets()) {
+      const auto gpus = gpus_below(socket);
+      BytesPerSecond alone{};
+      for (const auto gpu : gpus) alone += slot(HostWay::to_gpu, gpu) + slot(HostWay::from_gpu, gpu);
+      const auto measured = rates_.memory(gpus);
+      const auto numa = layout_.parts[socket].numa_node
+                            ? fmt::format("NUMA node {}. ", *layout_.parts[socket].numa_node)
+                            : std::string{};
+      if (!measured) {
+        result_.warnings.push_back(fmt::format(
+            "no pattern copies both ways on all GPUs of {} at once: what its memory moves is inferred",
+            name(socket)));
+        result_.sockets.push_back({name(socket), alone,
+                                   numa + "Inferred, not measured: what copies both ways on all its GPUs "
+                                          "would move if they ran as alone."});
+        continue;
+      }
+      const bool is_bound = measured->rate < not_slowed * alone;
+      result_.sockets.push_back(
+          {name(socket), measured->rate,
+           fmt::format(
+               "{}Rows pattern: copies of {} both ways on all its GPUs at once moved {} x {:.4g} GB/s{}.",
+               numa, size_text(measured->size), measured->copies,
+               measured->rate.value() / 1e9 / static_cast<double>(measured->copies),
+               is_bound ? "" : "; no slower than alone, so the memory may give more")});
+    }
+  }
+
+  void rate_sockets() {
+    const auto all = sockets();
+    const auto figure = socket_figure(node_);
+    const bool has_nvlinks = layout_.switched > 0 || !layout_.pairs.empty();
+    for (std::size_t a = 0; a < all.size(); ++a) {
+      for (auto b = a + 1; b < all.size(); ++b) {
+        std::array<BytesPerSecond, 2> rate{figure.rate, figure.rate};
+        auto source =
+            fmt::format("Inferred: NCCL's figure for the link between sockets ({}, src/graph/topo.h, 2.28.9)",
+                        figure.name);
+        const std::array gpus{gpus_below(all[a]), gpus_below(all[b])};
+        for (std::size_t w = 0; w < 2 && !has_nvlinks; ++w) {
+          const auto reached = rates_.across(gpus[w], gpus[1 - w]);
+          if (!reached) continue;
+          rate[w] = std::max(rate[w], reached->rate);
+          source +=
+              fmt::format("; copies from GPUs of {} to GPUs of {} reached {} GB/s", name(all[w == 0 ? a : b]),
+                          name(all[w == 0 ? b : a]), rate_text(reached->rate));
+        }
+        add({source + '.', {{name(all[a]), name(all[b]), LinkKind::inter_socket, rate[0], rate[1]}}});
+      }
+    }
+  }
+
+  /// What copies between two GPUs reached, or what the links of the driver add up to.
+  std::optional<CopyRate> nvlink_rate(std::size_t from, std::size_t to, int count, bool& is_measured) const {
+    is_measured = true;
+    const auto one = static_cast<int>(from);
+    const auto other = static_cast<int>(to);
+    if (const auto rate = rates_.peer(one, other)) return rate;
+    if (const auto rate = rates_.peer(other, one)) return rate;
+    is_measured = false;
+    const auto link = node_.gpus[from].nvlink_rate;
+    return link ? std::optional{CopyRate{static_cast<double>(count) * *link, {}}} : std::nullopt;
+  }
+
+  void leave_out_nvlinks() {
+    result_.warnings.emplace_back(
+        "NVLinks are left out: no row d2d_peer and no rate of the driver says what they let through");
+    add({result_.warnings.back() + '.', {}});
+  }
+
+  static std::string peer_text(const std::vector<CopyRate>& rates, bool is_measured) {
+    return is_measured
+               ? fmt::format("Rows d2d_peer: copies of {} from GPU to GPU reached {}.", sizes_text(rates),
+                             range_text(rates))
+               : fmt::format("Nominal, not measured: the driver's rate of a link times their number, {}.",
+                             range_text(rates));
+  }
+
+  void rate_nvswitch() {
+    std::vector<CopyRate> measured;
+    std::optional<CopyRate> nominal;
+    for (std::size_t a = 0; a < layout_.gpus; ++a) {
+      for (std::size_t b = 0; b < layout_.gpus; ++b) {
+        bool is_measured = false;
+        const auto rate = a == b ? std::nullopt : nvlink_rate(a, b, layout_.switched, is_measured);
+        if (rate && is_measured) measured.push_back(*rate);
+        if (rate && !is_measured) nominal = rate;
+      }
+    }
+    if (measured.empty() && !nominal) return leave_out_nvlinks();
+    const auto used = measured.empty() ? std::vector{*nominal} : measured;
+    LinkGroup group{peer_text(used, !measured.empty()), {}};
+    for (std::size_t gpu = 0; gpu < layout_.gpus; ++gpu) {
+      group.links.push_back(
+          {name(gpu), "nvswitch", LinkKind::nvlink, median(used), median(used), layout_.switched});
+    }
+    add(std::move(group));
+  }
+
+  void rate_nvlinks() {
+    if (layout_.switched > 0) return rate_nvswitch();
+    LinkGroup measured_group;
+    LinkGroup nominal_group;
+    std::array<std::vector<CopyRate>, 2> rates;  // nominal, measured
+    for (const auto& pair : layout_.pairs) {
+      std::array<bool, 2> is_measured{};
+      const auto forward = nvlink_rate(pair.one, pair.other, pair.count, is_measured[0]);
+      const auto backward = nvlink_rate(pair.other, pair.one, pair.count, is_measured[1]);
+      if (!forward || !backward) return leave_out_nvlinks();
+      for (const auto& one : {*forward, *backward}) rates[is_measured[0] ? 1 : 0].push_back(one);
+      auto& group = is_measured[0] ? measured_group : nominal_group;
+      group.links.push_back(
+          {name(pair.one), name(pair.other), LinkKind::nvlink, forward->rate, backward->rate, pair.count});
+    }
+    for (auto* group : {&measured_group, &nominal_group}) {
+      if (group->links.empty()) continue;
+      const bool is_measured = group == &measured_group;
+      group->source = peer_text(rates[is_measured ? 1 : 0], is_measured);
+      add(std::move(*group));
+    }
+  }
+
+  const NodeRow& node_;
+  const NodeLayout& layout_;
+  const NodeRates& rates_;
+  Slots slots_;
+  NodeLinks result_;
+};
+
+}  // namespace
+
+NodeLinks node_links(const NodeRow& node, const NodeLayout& layout, const NodeRates& rates) {
+  return Rating{node, layout, rates}.make();
+}
+
+}  // namespace gradway

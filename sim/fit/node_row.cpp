@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/fit/node_row.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "sim/fit/json_row.hpp"
+#include "sim/fit/samples.hpp"
+
+namespace gradway {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int most_gpus = 1024;
+constexpr int most_nodes = 65536;
+constexpr double most_amount = 9e15;  // beyond, a double loses whole numbers
+// Of NCCL's topology: reference/topo.md, section 3.
+constexpr std::string_view arm = "arch=\"arm64\"";
+constexpr std::string_view nvswitch_class = "tclass=\"0x068000\"";
+
+/// The keys of a map inside a row. What is null or missing was not known to the probe.
+class Facts {
+ public:
+  /// @param name of the map in messages. @param key of the row that holds it; null: the row itself. All must
+  /// outlive this.
+  Facts(const JsonRow& row, const char* key, std::string name, const Json& map)
+      : row_{row}, key_{key}, name_{std::move(name)}, map_{map} {
+    if (!map.is_object()) fail(nullptr, fmt::format("{} must be a map of keys and values", name_));
+  }
+
+  std::optional<std::string> text(const char* key) const {
+    const auto* value = find(key);
+    if (value == nullptr) return std::nullopt;
+    if (!value->is_string()) fail(key, fmt::format("'{}' of {} must be a text", key, name_));
+    return value->get<std::string>();
+  }
+
+  std::optional<double> number(const char* key, double least, double most, bool is_whole = true) const {
+    const auto* value = find(key);
+    if (value == nullptr) return std::nullopt;
+    const auto read = value->is_number() ? value->get<double>() : std::nan("");
+    if (std::isnan(read) || read < least || read > most || (is_whole && read != std::floor(read))) {
+      fail(key, fmt::format("'{}' of {} must be a {} from {} to {}, not {}", key, name_,
+                            is_whole ? "whole number" : "number", least, most, value->dump()));
+    }
+    return read;
+  }
+
+  std::optional<int> whole(const char* key, int least, int most) const {
+    const auto read = number(key, least, most);
+    return read ? std::optional{static_cast<int>(*read)} : std::nullopt;
+  }
+
+  const Json* find(const char* key) const {
+    const auto found = map_.find(key);
+    return found == map_.end() || found->is_null() ? nullptr : &*found;
+  }
+
+  [[noreturn]] void fail(const char* key, std::string what) const {
+    row_.fail(key_ == nullptr ? key : key_, std::move(what),
+              "what could not be read is null; leave the rest as the probe wrote it");
+  }
+
+ private:
+  const JsonRow& row_;
+  const char* key_;
+  std::string name_;
+  const Json& map_;
+};
+
+/// "8.9", 8.9 or 89.
+std::optional<int> read_capability(const Facts& gpu) {
+  const auto* value = gpu.find("compute_capability");
+  if (value == nullptr) return std::nullopt;
+  double read = 0;
+  if (value->is_string()) {
+    const auto& text = value->get_ref<const std::string&>();
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), read);
+    if (error != std::errc{} || end != text.data() + text.size()) read = 0;
+  } else {
+    read = gpu.number("compute_capability", 1, 999, false).value_or(0);
+  }
+  const auto capability = static_cast<int>(std::lround(read < 20 ? read * 10 : read));
+  if (capability < 10 || capability > 999)
+    gpu.fail("compute_capability",
+             fmt::format("'compute_capability' must be like \"8.9\", not {}", value->dump()));
+  return capability;
+}
+
+NodeGpu read_gpu(const Facts& gpu) {
+  NodeGpu read;
+  const auto name = gpu.text("name");
+  if (!name || name->empty()) gpu.fail("name", "a GPU of the node has no name");
+  read.name = *name;
+  if (const auto memory = gpu.number("memory_bytes", 1, most_amount)) read.memory = Bytes{*memory};
+  read.multiprocessors = gpu.whole("multiprocessors", 1, 4096);
+  read.compute_capability = read_capability(gpu);
+  read.memory_clock = gpu.number("memory_clock_hz", 0, 1e12, false);
+  read.memory_bus = gpu.whole("memory_bus_bits", 0, 1 << 20);
+  read.nvlinks = gpu.whole("nvlinks", 0, 1024);
+  if (const auto rate = gpu.number("nvlink_bytes_per_second", 0, 1e16, false); rate && *rate > 0)
+    read.nvlink_rate = BytesPerSecond{*rate};
+  read.numa_node = gpu.whole("numa_node", -1, 4096);
+  if (read.numa_node == -1) read.numa_node.reset();
+  return read;
+}
+
+/// `modelid="207"` of NCCL's topology
+std::optional<int> cpu_model(std::string_view topology) {
+  constexpr std::string_view key = "modelid=\"";
+  const auto at = topology.find(key);
+  if (at == std::string_view::npos) return std::nullopt;
+  int model = -1;
+  std::from_chars(topology.data() + at + key.size(), topology.data() + topology.size(), model);
+  return model < 0 ? std::nullopt : std::optional{model};
+}
+
+}  // namespace
+
+bool NodeRow::is_of_same_node(const NodeRow& other) const {
+  return gpus == other.gpus && nodes == other.nodes && matrix == other.matrix && cpu == other.cpu &&
+         cpu_vendor == other.cpu_vendor && names_nvswitch == other.names_nvswitch;
+}
+
+void add_node_row(const JsonRow& row, Samples& samples) {
+  NodeRow node;
+  node.where = row.where();
+  node.matrix_where = row.where("topology_matrix");
+  const Facts facts{row, nullptr, "the node", row.json()};
+  node.probe = facts.text("probe").value_or("");
+  node.date = facts.text("date").value_or("");
+  node.driver = facts.text("driver").value_or("");
+  if (const auto* nccl = facts.find("nccl"))
+    node.nccl = nccl->is_string() ? nccl->get<std::string>() : nccl->dump();
+  node.matrix = facts.text("topology_matrix");
+  node.nodes = facts.whole("nodes", 1, most_nodes).value_or(1);
+  if (const auto* cpu = facts.find("cpu")) {
+    const Facts of_cpu{row, "cpu", "the CPU", *cpu};
+    node.cpu = of_cpu.text("name").value_or("");
+    node.cpu_vendor = of_cpu.text("vendor").value_or("");
+  }
+  const auto topology = facts.text("nccl_topology").value_or("");
+  node.names_nvswitch = topology.find(nvswitch_class) != std::string::npos;
+  node.cpu_model = cpu_model(topology);
+  if (node.cpu_vendor.empty() && topology.find(arm) != std::string::npos) node.cpu_vendor = "ARM";
+  if (const auto* gpus = facts.find("gpus")) {
+    if (!gpus->is_array() || gpus->size() > most_gpus)
+      row.fail("gpus", fmt::format("'gpus' of the node must be a list of at most {} GPUs", most_gpus), "");
+    for (const auto& gpu : *gpus)
+      node.gpus.push_back(read_gpu({row, "gpus", fmt::format("GPU {}", node.gpus.size()), gpu}));
+  }
+  const auto is_same = [&](const NodeRow& other) { return node.is_of_same_node(other); };
+  if (std::ranges::any_of(samples.nodes, is_same)) return;
+  samples.nodes.push_back(std::move(node));
+}
+
+}  // namespace gradway

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include "sim/import/topology_matrix.hpp"
+#include "tests/support/config_files.hpp"
+
+using namespace gradway;
+using namespace gradway::test;
+
+namespace {
+
+using Numa = std::vector<std::optional<int>>;
+
+TopologyMatrix read(std::string_view text) {
+  return read_topology_matrix(text, "topo.txt");
+}
+
+std::string message(std::string_view text) {
+  return message_of([&] { return read(text); });
+}
+
+constexpr Connection self{PathType::self, 0};
+constexpr Connection phb{PathType::phb, 0};
+constexpr Connection sys{PathType::sys, 0};
+
+}  // namespace
+
+TEST_CASE("a matrix is read with tabs, blanks, escapes, legends and other output around it", "[import]") {
+  using Row = std::pair<std::string, Numa>;
+  const auto [text, numa] = GENERATE(values<Row>({
+      {"\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\nGPU0\t X \tPHB\t0-31\t0\t\tN/A\n"
+       "GPU1\tPHB\t X \t0-31\t1\t\tN/A\n\nLegend:\n\n  X    = Self\n  PHB  = Connection\n",
+       {0, 1}},
+      {"\t\x1b[4mGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\x1b[0m\r\nGPU0\t X \tPHB\t\t0\r\nGPU1\tPHB\t "
+       "X\t\t1\r\n",
+       {0, 1}},
+      {"        GPU0    GPU1    CPU Affinity    NUMA Affinity\nGPU0     X      PHB     0-31            N/A\n"
+       "GPU1    PHB      X      0-31            0-1\n",
+       {{}, {}}},
+      {"$ nvidia-smi topo -m\nGPU0 GPU1 CPU Affinity\nGPU0 X PHB 0-31\nGPU1 PHB X 0-31\n$ exit\n", {{}, {}}},
+      {"GPU0 GPU1\nGPU0 X PHB\nGPU1 PHB X", {{}, {}}},
+  }));
+  CAPTURE(text);
+
+  const auto matrix = read(text);
+
+  CHECK(matrix.gpus == 2);
+  CHECK(matrix.nics.empty());
+  CHECK(matrix.cells == std::vector<std::vector<Connection>>{{self, phb}, {phb, self}});
+  CHECK(matrix.numa_nodes == numa);
+}
+
+TEST_CASE("NICs follow the GPUs, by the names of the legend or of their columns", "[import]") {
+  const auto matrix = read(
+      "\tGPU0\tNIC0\tmlx5_7\tCPU Affinity\tNUMA Affinity\n"
+      "GPU0\t X \tSYS\tPHB\t0-3\t2\nNIC0\tSYS\t X \tSYS\t\t\nmlx5_7\tPHB\tSYS\t X\n\n"
+      "NIC Legend:\n\n  NIC0: mlx5_0\n");
+  CHECK(matrix.gpus == 1);
+  CHECK(matrix.nics == std::vector<std::string>{"mlx5_0", "mlx5_7"});
+  CHECK(matrix.cells[0] == std::vector<Connection>{self, sys, phb});
+  CHECK(matrix.numa_nodes == Numa{2});
+}
+
+TEST_CASE("NVLinks carry their number", "[import]") {
+  const auto matrix = read("\tGPU0\tGPU1\nGPU0\t X \tNV18\nGPU1\tNV18\t X \n");
+  CHECK(matrix.cells[0][1] == Connection{PathType::nvlink, 18});
+}
+
+TEST_CASE("what is no matrix is refused at its place", "[import][errors]") {
+  using Row = std::pair<std::string, std::string>;
+  const auto [text, expected] = GENERATE(values<Row>({
+      {"",
+       "topo.txt: error: there is no line 'GPU0 GPU1 ...'\n"
+       "  hint: a matrix is all that `nvidia-smi topo -m` prints, from its first line on\n"},
+      {"GPU0\t X \tPHB\nGPU1\tPHB\t X \n",
+       "topo.txt: error: there is no line 'GPU0 GPU1 ...'\n"
+       "  hint: a matrix is all that `nvidia-smi topo -m` prints, from its first line on\n"},
+      {"GPU0 GPU1\nGPU0 X PHB\n",
+       "topo.txt:1:6: error: there is no row 'GPU1'\n    1 | GPU0 GPU1\n      |      ^~~~\n"
+       "  hint: a matrix is all that `nvidia-smi topo -m` prints, from its first line on\n"},
+      {"GPU0 GPU1\nGPU0 X\nGPU1 PHB X\n",
+       "topo.txt:2:6: error: the row of 'GPU0' has 1 cells, not 2\n    2 | GPU0 X\n      |      ^\n"
+       "  hint: has the row been cut off, or broken in two?\n"},
+      {"GPU0 GPU1\nGPU0 X QPI\nGPU1 QPI X\n",
+       "topo.txt:2:8: error: 'QPI' cannot stand between 'GPU0' and 'GPU1'\n    2 | GPU0 X QPI\n"
+       "      |        ^~~\n  hint: write NV#, PIX, PXB, PHB, NODE or SYS\n"},
+      {"GPU0 GPU1\nGPU0 X NV4\nGPU1 NV5 X\n",
+       "topo.txt:3:6: error: 'GPU1' is 'NV5' to 'GPU0', but 'NV4' the other way\n    3 | GPU1 NV5 X\n"
+       "      |      ^~~\n  hint: has the matrix been edited by hand?\n"},
+      {"GPU0 GPU1\nGPU0 PHB PHB\nGPU1 PHB X\n",
+       "topo.txt:2:6: error: 'PHB' cannot stand between 'GPU0' and 'GPU0'\n    2 | GPU0 PHB PHB\n"
+       "      |      ^~~\n  hint: a device itself is 'X'\n"},
+      {"GPU0 GPU2\n",
+       "topo.txt:1:6: error: 'GPU2' is not the next GPU\n    1 | GPU0 GPU2\n      |      ^~~~\n"
+       "  hint: GPUs come first, in order\n"},
+      {"GPU0\nGPU0 X\nGPU0 X\n",
+       "topo.txt:3:1: error: 'GPU0' has a second row\n    3 | GPU0 X\n      | ^~~~\n  hint: keep one "
+       "matrix\n"},
+  }));
+  CHECK(message(text) == expected);
+}
