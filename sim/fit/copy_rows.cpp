@@ -30,7 +30,8 @@ void add_copy(const JsonRow& row, LinkRole role, Samples& samples) {
 }
 
 void add_pattern(const JsonRow& row, Samples& samples) {
-  PatternRow pattern{row.text("name"), {}, row.bytes("bytes"), row.times("seconds")};
+  PatternRow pattern{row.text("name"), {}, row.bytes("bytes"), row.times("seconds"), {}};
+  if (row.has("wall")) pattern.wall = row.time("wall");
   pattern.copies = row.has("copies") ? row.copy_ways("copies") : copies_of_pattern(pattern.name);
   if (pattern.copies.empty()) {
     ++samples.unused[fmt::format("pattern {}", pattern.name)];

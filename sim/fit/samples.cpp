@@ -8,7 +8,7 @@
 namespace gradway {
 
 Seconds PatternRow::slowest() const {
-  return *std::ranges::max_element(times);
+  return std::max(wall, *std::ranges::max_element(times));
 }
 
 Bytes OptimizerRow::traffic() const {

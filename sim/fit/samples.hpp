@@ -74,7 +74,10 @@ struct PatternRow {
   std::vector<CopyWay> copies;  ///< empty: a pattern that gradway does not know
   Bytes size{};                 ///< of one copy
   std::vector<Seconds> times;   ///< of each copy
+  Seconds wall{};               ///< of all of them, if it was measured; 0: not said
 
+  /// Until the last one is done: longer than any copy's own time where an engine takes them one by one, in an
+  /// order that changes.
   Seconds slowest() const;
 };
 
