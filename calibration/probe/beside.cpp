@@ -18,7 +18,13 @@ namespace gradway::probe {
 namespace {
 
 constexpr std::size_t mebi = 1 << 20;
-constexpr std::size_t largest = 256 * mebi;
+
+/// The larger of two sizes: a collective of it outlasts several products, so that its own slow-down shows,
+/// and not only how products hold it back.
+std::size_t large_over(const std::string& transport) {
+  return (transport == "p2p" ? 1024 : 256) * mebi;
+}
+
 constexpr Seconds row_length{25e-3};  // of each row of calls alone
 constexpr int fewest_calls = 6;       // so that the calls at the ends weigh little
 constexpr int most_calls = 300;       // fit behind a gate
@@ -181,69 +187,65 @@ class Square {
   DeviceBuffer y_;
 };
 
-struct Wanted {
-  const char* arithmetic;
-  std::int64_t side;
-};
-// Products that outlast a collective hold it back; those that it outlasts show what both lose side by side.
-constexpr Wanted long_products[] = {{"bf16", 8192}, {"fp32", 4096}};
-constexpr Wanted short_products[] = {{"bf16", 4096}, {"fp32", 2048}};
+using Squares = std::vector<std::unique_ptr<Square>>;
 
-std::vector<std::unique_ptr<Square>> squares(const Multiplier& multiplier,
-                                             std::initializer_list<Wanted> wanted) {
-  std::vector<std::unique_ptr<Square>> all;
-  for (const auto& one : wanted) {
-    const auto& arithmetic = arithmetic_named(one.arithmetic);
-    if (!is_supported(arithmetic)) continue;
-    all.push_back(std::make_unique<Square>(multiplier, arithmetic, one.side));
+/// Square products in bf16 and fp32, as far as the GPU has them. All have many thread blocks: one of few may
+/// need a whole wave of blocks more as soon as any multiprocessor is taken, and would show that alone.
+/// @param long_ones of more than a millisecond: they hold back a collective that gets ready meanwhile; else
+/// shorter ones
+Squares squares(const Multiplier& multiplier, bool long_ones) {
+  Squares all;
+  for (const auto& [name, side] :
+       {std::pair{"bf16", long_ones ? 8192 : 6144}, {"fp32", long_ones ? 4096 : 3072}}) {
+    const auto& arithmetic = arithmetic_named(name);
+    if (is_supported(arithmetic)) all.push_back(std::make_unique<Square>(multiplier, arithmetic, side));
   }
   return all;
+}
+
+std::vector<std::size_t> sizes(const std::string& transport, bool quick) {
+  if (quick) return {large_over(transport)};
+  return {32 * mebi, large_over(transport)};
 }
 
 }  // namespace
 
 void probe_beside_kernels(Context& context, const std::string& transport) {
   check(cudaSetDevice(context.gpu), "choosing a GPU");
-  DeviceBuffer send{largest};
-  DeviceBuffer receive{largest};
+  DeviceBuffer send{large_over(transport)};
+  DeviceBuffer receive{large_over(transport)};
   const Multiplier multiplier;
-  const auto all =
-      squares(multiplier, {long_products[0], long_products[1], short_products[0], short_products[1]});
-  const auto few = squares(multiplier, {short_products[0], short_products[1]});
-  const int everyone = context.group->ranks();
-  std::vector<int> counts{everyone};
-  if (everyone > 2 && !context.quick && context.nodes == 1) counts.push_back(2);
+  const auto short_ones = squares(multiplier, false);
+  const auto long_ones = context.quick ? Squares{} : squares(multiplier, true);
   double done = 0;
-  const double parts = static_cast<double>(counts.size()) + (context.quick ? 0 : 3);
-  const auto measure_all = [&](Communicator& communicator,
-                               const std::vector<std::unique_ptr<Square>>& products,
-                               const std::vector<std::size_t>& sizes) {
-    for (const auto bytes : sizes) {
+  const auto measure_all = [&](int ranks, const Forced& forced, const std::vector<std::size_t>& all_sizes,
+                               std::initializer_list<const Squares*> products) {
+    Communicator communicator{*context.group, ranks, forced};
+    for (const auto bytes : all_sizes) {
       const Collective collective{Operation::all_reduce, communicator, send, receive, bytes};
-      for (const auto& product : products)
-        measure_beside(context, communicator, collective, product->neighbour(), "contention", transport);
+      for (const auto* const list : products) {
+        for (const auto& product : *list)
+          measure_beside(context, communicator, collective, product->neighbour(), "contention", transport);
+      }
     }
-    context.done(++done / parts);
+    context.done(done += context.quick ? 1.0 : 0.2);
   };
-  const std::vector<std::size_t> sizes =
-      context.quick ? std::vector{largest} : std::vector{32 * mebi, largest};
-  for (const int ranks : counts) {
-    Communicator communicator{*context.group, ranks, {}};
-    measure_all(communicator, all, sizes);
-  }
+  const int everyone = context.group->ranks();
+  measure_all(everyone, {}, sizes(transport, context.quick), {&short_ones, &long_ones});
   if (context.quick) return;
+  if (everyone > 2 && context.nodes == 1)
+    measure_all(2, {}, sizes(transport, false), {&short_ones, &long_ones});
   for (const int channels : {4, 8, 16}) {
-    Communicator communicator{
-        *context.group, everyone, {.algorithm = "", .protocol = "", .channels = channels}};
-    measure_all(communicator, few, {largest});
+    const Forced forced{.algorithm = "", .protocol = "", .channels = channels};
+    measure_all(everyone, forced, {large_over(transport)}, {&short_ones});
   }
 }
 
 void probe_beside_copies(Context& context, const std::string& transport) {
   check(cudaSetDevice(context.gpu), "choosing a GPU");
   constexpr std::size_t copy_bytes = 64 * mebi;
-  DeviceBuffer send{largest};
-  DeviceBuffer receive{largest};
+  DeviceBuffer send{large_over(transport)};
+  DeviceBuffer receive{large_over(transport)};
   Communicator communicator{*context.group, context.group->ranks(), {}};
   double done = 0;
   for (const bool to_gpu : {true, false}) {
@@ -255,7 +257,7 @@ void probe_beside_copies(Context& context, const std::string& transport) {
                              row["copy_bytes"] = copy_bytes;
                            },
                            "copy"};
-    for (const auto bytes : context.quick ? std::vector{largest} : std::vector{32 * mebi, largest}) {
+    for (const auto bytes : sizes(transport, context.quick)) {
       const Collective collective{Operation::all_reduce, communicator, send, receive, bytes};
       measure_beside(context, communicator, collective, copies, "copy_contention", transport);
     }

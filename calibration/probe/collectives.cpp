@@ -50,16 +50,17 @@ void measure_one(Context& context, Communicator& communicator, Room& room, Opera
   context.emit(measured(std::move(row), time));
 }
 
-/// Beyond this a call takes so long that the rule's least repetitions would not fit a run of minutes.
-std::size_t largest_over(const std::string& transport) {
-  return transport == "net" ? 256 * mebi : 1024 * mebi;
+/// Beyond this a call takes so long that the rule's least repetitions would not fit the run.
+std::size_t largest_over(const std::string& transport, bool quick) {
+  const bool is_fast = transport == "p2p" || (transport == "shm" && !quick);
+  return is_fast ? 1024 * mebi : 256 * mebi;
 }
 
 }  // namespace
 
 void probe_collectives(Context& context, const std::string& transport) {
   check(cudaSetDevice(context.gpu), "choosing a GPU");
-  const auto largest = largest_over(transport);
+  const auto largest = largest_over(transport, context.quick);
   Room room{largest};
   auto counts = rank_counts(context.group->ranks());
   if (context.quick || context.nodes > 1) counts = {context.group->ranks()};

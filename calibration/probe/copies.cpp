@@ -11,17 +11,21 @@ namespace gradway::probe {
 namespace {
 
 constexpr std::size_t smallest = 4 << 10;
-constexpr std::size_t largest = std::size_t{1} << 30;
-constexpr std::size_t large = 256 << 20;
+constexpr std::size_t largest = std::size_t{1} << 30;  // a quarter of it if the run is quick
+
+std::size_t large_in(const Context& context) {
+  return (context.quick ? 64 : 256) << 20;
+}
 
 Row copy_row(const char* kind, const std::vector<int>& gpus, std::size_t bytes) {
   return {{"kind", kind}, {"gpus", gpus}, {"bytes", bytes}};
 }
 
 void by_size(Context& context, const char* kind, const Route& route, const std::vector<int>& gpus) {
-  const CopyBuffers buffers{route, largest};
+  const auto most = context.quick ? largest / 4 : largest;
+  const CopyBuffers buffers{route, most};
   check(cudaSetDevice(route.engine()), "choosing a GPU");
-  for (const auto bytes : powers(smallest, largest, context.quick ? 16 : 4)) {
+  for (const auto bytes : powers(smallest, most, context.quick ? 16 : 4)) {
     const auto time = measure(context.rule, [&](const Stream& stream) { buffers.copy(stream, bytes); });
     context.emit(measured(copy_row(kind, gpus, bytes), time));
   }
@@ -30,12 +34,13 @@ void by_size(Context& context, const char* kind, const Route& route, const std::
 /// Copies from or to memory that is not page-locked: the CPU takes part and waits, so its clock measures.
 void pageable(Context& context, const char* kind, cudaMemcpyKind direction) {
   check(cudaSetDevice(0), "choosing a GPU");
-  const DeviceBuffer device{largest};
-  std::vector<std::uint64_t> host(largest / sizeof(std::uint64_t), 0x9e3779b97f4a7c15);
+  const auto most = context.quick ? largest / 4 : largest;
+  const DeviceBuffer device{most};
+  std::vector<std::uint64_t> host(most / sizeof(std::uint64_t), 0x9e3779b97f4a7c15);
   void* const from = direction == cudaMemcpyHostToDevice ? static_cast<void*>(host.data()) : device.get();
   void* const to = direction == cudaMemcpyHostToDevice ? device.get() : static_cast<void*>(host.data());
   const Stream stream;
-  for (const auto bytes : powers(smallest, largest, context.quick ? 64 : 16)) {
+  for (const auto bytes : powers(smallest, most, context.quick ? 64 : 16)) {
     const auto time = measure_on_cpu(context.rule, 1, [&] {
       check(cudaMemcpyAsync(to, from, bytes, direction, stream.get()), "copying pageable memory");
       stream.wait();
@@ -45,6 +50,7 @@ void pageable(Context& context, const char* kind, cudaMemcpyKind direction) {
 }
 
 void one_large(Context& context, const char* kind, const Route& route, const std::vector<int>& gpus) {
+  const auto large = large_in(context);
   const CopyBuffers buffers{route, large};
   check(cudaSetDevice(route.engine()), "choosing a GPU");
   const auto time = measure(context.rule, [&](const Stream& stream) { buffers.copy(stream, large); });

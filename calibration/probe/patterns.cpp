@@ -16,8 +16,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t bytes = 256 << 20;  // of a copy
-constexpr int copies_in_a_row = 4;        // the ends, when some have finished, then weigh little
+constexpr int copies_in_a_row = 4;  // the ends, when some have finished, then weigh little
 
 struct Pattern {
   std::string name;
@@ -26,7 +25,7 @@ struct Pattern {
 
 /// What one route of a pattern needs; all of them are opened at once.
 struct Lane {
-  explicit Lane(const Route& route) : engine{on(route.engine())}, buffers{route, bytes} {}
+  Lane(const Route& route, std::size_t bytes) : engine{on(route.engine())}, buffers{route, bytes} {}
   static int on(int gpu) {
     check(cudaSetDevice(gpu), "choosing a GPU");
     return gpu;
@@ -40,8 +39,8 @@ struct Lane {
   CopyBuffers buffers;
 };
 
-void one_round(std::vector<std::unique_ptr<Lane>>& lanes, std::vector<std::vector<Seconds>>& times,
-               std::vector<Seconds>& walls) {
+void one_round(std::vector<std::unique_ptr<Lane>>& lanes, std::size_t bytes,
+               std::vector<std::vector<Seconds>>& times, std::vector<Seconds>& walls) {
   for (auto& lane : lanes) {
     Lane::on(lane->engine);
     lane->gate.close(lane->stream);
@@ -62,15 +61,16 @@ void one_round(std::vector<std::unique_ptr<Lane>>& lanes, std::vector<std::vecto
 }
 
 void measure_pattern(Context& context, const Pattern& pattern) {
+  const std::size_t bytes = (context.quick ? 64 : 256) << 20;  // of a copy
   std::vector<std::unique_ptr<Lane>> lanes;
-  for (const auto& route : pattern.routes) lanes.push_back(std::make_unique<Lane>(route));
+  for (const auto& route : pattern.routes) lanes.push_back(std::make_unique<Lane>(route, bytes));
   std::vector<std::vector<Seconds>> times(lanes.size());
   std::vector<Seconds> walls;
-  one_round(lanes, times, walls);  // a warm-up
+  one_round(lanes, bytes, times, walls);  // a warm-up
   for (auto& samples : times) samples.clear();
   walls.clear();
   const auto begin = Clock::now();
-  do one_round(lanes, times, walls);
+  do one_round(lanes, bytes, times, walls);
   while (judge(context.rule, walls, Seconds{std::chrono::duration<double>(Clock::now() - begin).count()}) ==
          Verdict::go_on);
   auto row = measured({{"kind", "pattern"}, {"name", pattern.name}}, concluded(context.rule, walls));
