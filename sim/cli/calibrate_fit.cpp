@@ -23,6 +23,19 @@ void check_date(const std::string& date) {
   }
 }
 
+/// What the user said of the samples; else what they say of themselves.
+CalibrationTitle title_of(const CalibrateArguments& arguments, const Samples& samples) {
+  CalibrationTitle title{arguments.source, arguments.date};
+  const auto* const node = samples.nodes.empty() ? nullptr : &samples.nodes.front();
+  if (title.date.empty() && node != nullptr) title.date = node->date;
+  if (title.source.empty()) {
+    title.source = node != nullptr
+                       ? source_text(*node)
+                       : fmt::format("gradway calibrate fit of {}", fmt::join(samples.origin.files, ", "));
+  }
+  return title;
+}
+
 }  // namespace
 
 Status fit_samples(const CalibrateArguments& arguments, const Surroundings& around) {
@@ -33,10 +46,8 @@ Status fit_samples(const CalibrateArguments& arguments, const Surroundings& arou
   check_date(arguments.date);
   check_file(arguments.out, arguments.force);
   const auto samples = read_samples_aloud(arguments.files, around);
-  const auto source = arguments.source.empty()
-                          ? fmt::format("gradway calibrate fit of {}", fmt::join(samples.origin.files, ", "))
-                          : arguments.source;
-  auto calibration = fit(samples, {source, arguments.date}, facts_of(arguments.platform, samples, around));
+  auto calibration =
+      fit(samples, title_of(arguments, samples), facts_of(arguments.platform, samples, around));
   write_file(arguments.out, arguments.force,
              [&](std::ostream& out) { write_calibration_file(out, calibration); });
   calibration.name = arguments.out;

@@ -121,7 +121,8 @@ Platform load_platform(const std::string& name, int ranks, const DataPath& data,
   Loader loader{found, data};
   const auto platform = loader.platform(found, stem(found));
   const auto gpu = loader.gpu(platform.gpu);
-  auto measured = loader.calibration(platform.calibration);
+  Calibration measured;
+  if (calibration != nullptr) measured = loader.calibration(platform.calibration);
   loader.problems().raise();
   auto built =
       loader.problems().attempt([&] { return build_platform(platform.description, gpu.gpu, ranks); });

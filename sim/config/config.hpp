@@ -56,7 +56,8 @@ Scenario load_scenario(const std::string& file, const std::vector<Override>& ove
 Cases load_cases(const std::string& file, const DataPath& data);
 
 /// Reads a platform, by name or path. @param ranks how many GPUs a generated platform gets.
-/// @param calibration if given, gets the calibration that the platform names, or an empty one.
+/// @param calibration if given, gets the calibration that the platform names, or an empty one; else there
+/// need be none of that name yet.
 /// @throws ConfigError with every problem of every file that was read.
 Platform load_platform(const std::string& name, int ranks, const DataPath& data,
                        Calibration* calibration = nullptr);

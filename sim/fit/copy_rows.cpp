@@ -31,7 +31,8 @@ void add_copy(const JsonRow& row, LinkRole role, Samples& samples) {
 
 void add_pattern(const JsonRow& row, Samples& samples) {
   PatternRow pattern{row.text("name"), {}, row.bytes("bytes"), row.times("seconds"), {}};
-  if (row.has("wall")) pattern.wall = row.time("wall");
+  // Rows without `copies` have a wall time by the CPU's clock, with what the CPU needs to notice the end.
+  if (row.has("copies") && row.has("wall")) pattern.wall = row.time("wall");
   pattern.copies = row.has("copies") ? row.copy_ways("copies") : copies_of_pattern(pattern.name);
   if (pattern.copies.empty()) {
     ++samples.unused[fmt::format("pattern {}", pattern.name)];

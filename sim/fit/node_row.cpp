@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/fit/json_row.hpp"
 #include "sim/fit/samples.hpp"
@@ -124,6 +125,15 @@ std::optional<int> cpu_model(std::string_view topology) {
 bool NodeRow::is_of_same_node(const NodeRow& other) const {
   return gpus == other.gpus && nodes == other.nodes && matrix == other.matrix && cpu == other.cpu &&
          cpu_vendor == other.cpu_vendor && names_nvswitch == other.names_nvswitch;
+}
+
+std::string source_text(const NodeRow& node) {
+  std::vector<std::string> parts{fmt::format("{} x {}", node.gpus.size(), node.gpus.front().name)};
+  if (!node.cpu.empty()) parts.push_back(node.cpu);
+  if (!node.driver.empty()) parts.push_back("driver " + node.driver);
+  if (!node.nccl.empty()) parts.push_back("NCCL " + node.nccl);
+  return fmt::format("gradway-probe{}{}{}: {}", node.probe.empty() ? "" : " ", node.probe,
+                     node.date.empty() ? "" : ", " + node.date, fmt::join(parts, ", "));
 }
 
 void add_node_row(const JsonRow& row, Samples& samples) {

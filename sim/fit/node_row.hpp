@@ -47,6 +47,9 @@ struct NodeRow {
   bool is_of_same_node(const NodeRow& other) const;
 };
 
+/// What a file made from the row's samples says of its source: the probe, the day, the GPUs, driver and NCCL.
+std::string source_text(const NodeRow& node);
+
 /// Understands the row and adds it to the samples, unless they have one of the same node.
 /// @throws ConfigError at what is wrong
 void add_node_row(const JsonRow& row, Samples& samples);

@@ -207,15 +207,6 @@ Shape shape_of(const NodeRow& node) {
   return shape;
 }
 
-std::string source_of(const NodeRow& node) {
-  std::vector<std::string> parts{fmt::format("{} x {}", node.gpus.size(), node.gpus.front().name)};
-  if (!node.cpu.empty()) parts.push_back(node.cpu);
-  if (!node.driver.empty()) parts.push_back("driver " + node.driver);
-  if (!node.nccl.empty()) parts.push_back("NCCL " + node.nccl);
-  return plain_line(fmt::format("gradway-probe{}{}{}: {}", node.probe.empty() ? "" : " ", node.probe,
-                                node.date.empty() ? "" : ", " + node.date, fmt::join(parts, ", ")));
-}
-
 std::string vendor_line(const NodeRow& node) {
   struct Vendor {
     std::string_view part;
@@ -256,7 +247,7 @@ class Writer {
 
   void write_head() {
     add("schema: 1\nsource: >-\n");
-    add(wrapped("  ", source_of(node_)));
+    add(wrapped("  ", plain_line(source_text(node_))));
     add(fmt::format("gpu: {}\n", title_.gpu));
     if (!title_.calibration.empty()) add(fmt::format("calibration: {}\n", title_.calibration));
     add(vendor_line(node_));

@@ -13,7 +13,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-const std::string samples = GRADWAY_SOURCE_DIR "/calibration/results/h200-4x/samples/";
+const std::string samples = GRADWAY_SOURCE_DIR "/calibration/results/h200-4x-tables/samples/";
 
 constexpr const char* three_rows = R"([
   {"op": "all_reduce", "bytes": 1024, "seconds": 20e-6, "world": 4, "tag": "p2p"},
@@ -74,7 +74,7 @@ TEST_CASE("samples become a calibration that a platform can name and a person ca
 }
 
 TEST_CASE("every figure of a shipped calibration can be shown", "[cli][calibrate]") {
-  const auto shown = run_gradway({"show", "calibration", "h200-4x"});
+  const auto shown = run_gradway({"show", "calibration", "h200-4x-tables"});
   CHECK(shown.status == 0);
   CHECK_THAT(shown.output, Contains("NET all-reduce") && Contains("98.05 us") && Contains("beside"));
   const auto single = run_gradway({"show", "calibration", "aws-g6e.48xlarge"});
@@ -201,10 +201,11 @@ TEST_CASE("a calibration is checked against samples, row by row and by groups", 
   CHECK(document["groups"][1]["bias"].get<double>() == Approx(-0.5));
   CHECK(document["groups"][2]["max_abs_error"].get<double>() == Approx(0).margin(1e-3));
 
-  const auto far = run_gradway({"calibrate", "check", "h200-4x", samples + "collectives.json"});
+  const auto far = run_gradway({"calibrate", "check", "h200-4x-tables", samples + "collectives.json"});
   CHECK_THAT(far.output, Contains("rows that are nearer; --all shows them"));
   CHECK_THAT(far.output, Contains("12 rows of which the calibration says nothing"));  // without --platform
-  const auto all = run_gradway({"calibrate", "check", "h200-4x", samples + "collectives.json", "--all"});
+  const auto all =
+      run_gradway({"calibrate", "check", "h200-4x-tables", samples + "collectives.json", "--all"});
   CHECK(std::ranges::count(all.output, '\n') > 200);
 }
 
@@ -217,10 +218,10 @@ TEST_CASE("arguments of one action are no use to the other", "[cli][calibrate]")
     CHECK(outcome.output.empty());
     return outcome.errors;
   };
-  CHECK(errors({"calibrate", "check", "h200-4x"}) ==
+  CHECK(errors({"calibrate", "check", "h200-4x-tables"}) ==
         "error: 'gradway calibrate check' needs a calibration and files of samples\n"
         "  hint: as in 'gradway calibrate check h200-4x samples.json'\n");
-  CHECK(errors({"calibrate", "check", "h200-4x", "s.json", "--out", "x.yaml"}) ==
+  CHECK(errors({"calibrate", "check", "h200-4x-tables", "s.json", "--out", "x.yaml"}) ==
         "error: 'gradway calibrate check' has no use for '--out'\n"
         "  hint: 'gradway calibrate fit' takes it\n");
   CHECK(errors({"calibrate", "fit", "s.json", "-o", "x.yaml", "--json"}) ==

@@ -45,7 +45,8 @@ TEST_CASE("samples of a probe become a platform that can be shown", "[cli][impor
   const Desk desk;
   desk.folder.write("s.json", switch_box());
 
-  const auto outcome = desk.import("s.json", {"-o", "platforms/mine.yaml", "--calibration", "h200-4x"});
+  const auto outcome =
+      desk.import("s.json", {"-o", "platforms/mine.yaml", "--calibration", "h200-4x-tables"});
 
   CHECK(outcome.errors.empty());
   CHECK(outcome.status == 0);
@@ -58,10 +59,10 @@ TEST_CASE("samples of a probe become a platform that can be shown", "[cli][impor
   CHECK_THAT(outcome.output, Contains(shown.output));
 
   const auto first = desk.content("platforms/mine.yaml");
-  CHECK(desk.import("s.json", {"-o", "platforms/mine.yaml", "--calibration", "h200-4x", "--force"}).status ==
-        0);
+  CHECK(desk.import("s.json", {"-o", "platforms/mine.yaml", "--calibration", "h200-4x-tables", "--force"})
+            .status == 0);
   CHECK(desk.content("platforms/mine.yaml") == first);
-  CHECK(desk.import("s.json", {"--calibration", "h200-4x"}).output == first);
+  CHECK(desk.import("s.json", {"--calibration", "h200-4x-tables"}).output == first);
 }
 
 TEST_CASE("a platform shows the matrix that it was made of", "[cli][import]") {

@@ -37,7 +37,11 @@ using Load = void (*)(const std::string& file);
 
 const std::map<std::string, Load> loaders = {
     {"scenario", [](const std::string& file) { load_scenario(file, {}, {}); }},
-    {"platform", [](const std::string& file) { load_platform(file, 2, {}); }},
+    {"platform",
+     [](const std::string& file) {
+       Calibration calibration;
+       load_platform(file, 2, {}, &calibration);
+     }},
     {"model", [](const std::string& file) { load_model(file, {}); }},
     {"cases", [](const std::string& file) { load_cases(file, {}); }},
     {"gpu", [](const std::string& file) { read_alone(file, config::read_gpu); }},

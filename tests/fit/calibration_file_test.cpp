@@ -107,7 +107,7 @@ TEST_CASE("what a fit writes reads back to the same values", "[fit]") {
 }
 
 TEST_CASE("the shipped calibration of the 4 H200 is the fit of the shipped samples", "[fit]") {
-  const auto shipped = load_calibration("h200-4x", DataPath{{GRADWAY_SOURCE_DIR}});
+  const auto shipped = load_calibration("h200-4x-tables", DataPath{{GRADWAY_SOURCE_DIR}});
   // 132 multiprocessors; NCCL's kernel runs 24 blocks over NVLink, 4 over host memory
   const NodeFacts node{132, {{{Transport::p2p, 2}, 24}, {{Transport::p2p, 4}, 24}, {{Transport::shm, 4}, 4}}};
   const auto fitted = fit(shipped_samples(), {shipped.source, shipped.date}, node);

@@ -21,7 +21,8 @@ inline std::vector<SizedTime> straight_line(std::size_t count) {
 
 /// A file of the shipped samples of the 4 H200.
 inline SampleFile shipped_file(const std::string& name) {
-  std::ifstream stream{GRADWAY_SOURCE_DIR "/calibration/results/h200-4x/samples/" + name, std::ios::binary};
+  std::ifstream stream{GRADWAY_SOURCE_DIR "/calibration/results/h200-4x-tables/samples/" + name,
+                       std::ios::binary};
   return {name, {std::istreambuf_iterator<char>{stream}, {}}};
 }
 

@@ -27,7 +27,7 @@ std::string content_of(const std::string& file) {
 
 /// Rows of the samples that the shipped calibration was fitted to.
 std::vector<CollectiveRow> own_rows() {
-  const auto file = root + "/calibration/results/h200-4x/samples/collectives.json";
+  const auto file = root + "/calibration/results/h200-4x-tables/samples/collectives.json";
   return read_samples({{file, content_of(file)}}).collectives;
 }
 
