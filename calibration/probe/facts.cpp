@@ -159,9 +159,9 @@ Dumps nccl_dumps(int gpus) {
   for (auto* communicator : communicators) ncclCommAbort(communicator);
   Dumps dumps{content(topology), content(graph)};
   files::remove_all(folder);
-  // It tells one machine from all others, and nothing about this kind of machine.
-  static const std::regex hash{R"re( host_hash="[^"]*")re"};
-  dumps.topology = std::regex_replace(dumps.topology, hash, "");
+  // They tell one machine from all others, and nothing about this kind of machine.
+  static const std::regex identity{R"re( (host_hash|guid)="[^"]*")re"};
+  dumps.topology = std::regex_replace(dumps.topology, identity, "");
   return dumps;
 }
 

@@ -128,12 +128,14 @@ bool NodeRow::is_of_same_node(const NodeRow& other) const {
 }
 
 std::string source_text(const NodeRow& node) {
-  std::vector<std::string> parts{fmt::format("{} x {}", node.gpus.size(), node.gpus.front().name)};
+  std::vector<std::string> parts;
+  if (!node.gpus.empty()) parts.push_back(fmt::format("{} x {}", node.gpus.size(), node.gpus.front().name));
   if (!node.cpu.empty()) parts.push_back(node.cpu);
   if (!node.driver.empty()) parts.push_back("driver " + node.driver);
   if (!node.nccl.empty()) parts.push_back("NCCL " + node.nccl);
-  return fmt::format("gradway-probe{}{}{}: {}", node.probe.empty() ? "" : " ", node.probe,
-                     node.date.empty() ? "" : ", " + node.date, fmt::join(parts, ", "));
+  const auto colon = parts.empty() ? "" : ": ";
+  return fmt::format("gradway-probe{}{}{}{}{}", node.probe.empty() ? "" : " ", node.probe,
+                     node.date.empty() ? "" : ", " + node.date, colon, fmt::join(parts, ", "));
 }
 
 void add_node_row(const JsonRow& row, Samples& samples) {
