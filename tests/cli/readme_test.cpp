@@ -55,9 +55,10 @@ struct Ran {
   int status;
 };
 
-Ran run_by_shell(const std::string& arguments) {
-  const auto command =
-      std::string{"cd '"} + GRADWAY_SOURCE_DIR + "' && '" + GRADWAY_PROGRAM + "' " + arguments;
+/// @param own a folder in which names are looked up first; empty: none
+Ran run_by_shell(const std::string& arguments, const std::string& own = "") {
+  const auto command = "GRADWAY_PATH='" + own + "'; export GRADWAY_PATH; cd '" + GRADWAY_SOURCE_DIR +
+                       "' && '" + GRADWAY_PROGRAM + "' " + arguments;
   auto* pipe = popen(command.c_str(), "r");
   REQUIRE(pipe != nullptr);
   Ran ran{};
@@ -91,14 +92,18 @@ TEST_CASE("the README shows what its commands print") {
   }
 }
 
-/// What the README leaves to the reader stands in a folder of the test: results, and a small made-up trace.
+/// What the README leaves to the reader stands in a folder of the test: results, a small made-up trace, and
+/// samples of ours.
 std::string with_own_files(std::string command, const std::string& folder) {
   const std::pair<std::string, std::string> own[] = {
       {"--out results", "--out '" + folder + "/results'"},
       {" trace.json", " tests/cli/data/trace.json"},
       {"-o models/mine.yaml", "-o '" + folder + "/model.yaml'"},
       {"show model mine", "show model '" + folder + "/model.yaml'"},
-      {"-o mine.yaml", "-o '" + folder + "/calibration.yaml'"}};
+      {" samples.json.gz", " calibration/results/h200-4x/samples/machine-1.json.gz"},
+      {"-o platforms/mine.yaml", "-o '" + folder + "/platforms/mine.yaml'"},
+      {"-o calibration/results/mine/calibration.yaml",
+       "-o '" + folder + "/calibration/results/mine/calibration.yaml'"}};
   for (const auto& [theirs, ours] : own) {
     if (const auto at = command.find(theirs); at != std::string::npos)
       command.replace(at, theirs.size(), ours);
@@ -112,7 +117,7 @@ TEST_CASE("the other commands of the README work") {
   const gradway::testing::TemporaryFolder folder;
   for (const auto& command : commands) {
     CAPTURE(command);
-    const auto ran = run_by_shell(with_own_files(command, folder.path().string()));
+    const auto ran = run_by_shell(with_own_files(command, folder.path().string()), folder.path().string());
     CHECK(ran.status == 0);
     CHECK_FALSE(ran.output.empty());
   }
