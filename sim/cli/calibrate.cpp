@@ -10,8 +10,8 @@
 #include "sim/base/nearest.hpp"
 #include "sim/cli/calibrate_actions.hpp"
 #include "sim/cli/commands.hpp"
-#include "sim/fit/read_samples.hpp"
 #include "sim/report/text.hpp"
+#include "sim/samples/read_samples.hpp"
 
 namespace gradway::cli {
 namespace {

@@ -9,11 +9,11 @@
 
 #include "sim/cli/commands.hpp"
 #include "sim/cli/files.hpp"
-#include "sim/fit/read_samples.hpp"
-#include "sim/fit/write_gpu.hpp"
-#include "sim/fit/write_platform.hpp"
+#include "sim/describe/write_gpu.hpp"
+#include "sim/describe/write_platform.hpp"
 #include "sim/import/gpu_name.hpp"
 #include "sim/report/show_platform.hpp"
+#include "sim/samples/read_samples.hpp"
 
 namespace gradway::cli {
 namespace {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "sim/fit/node_facts.hpp"
-#include "sim/fit/samples.hpp"
 #include "sim/platform/platform.hpp"
+#include "sim/samples/samples.hpp"
 
 namespace gradway::cli {
 

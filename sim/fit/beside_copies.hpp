@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "sim/fit/samples.hpp"
+#include "sim/samples/samples.hpp"
 
 namespace gradway {
 

@@ -5,7 +5,7 @@
 #include <tuple>
 #include <vector>
 
-#include "sim/fit/samples.hpp"
+#include "sim/samples/samples.hpp"
 
 namespace gradway {
 

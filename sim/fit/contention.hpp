@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "sim/fit/node_facts.hpp"
-#include "sim/fit/samples.hpp"
 #include "sim/fit/side_by_side_trial.hpp"
+#include "sim/samples/samples.hpp"
 
 namespace gradway {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "sim/fit/node_facts.hpp"
-#include "sim/fit/samples.hpp"
+#include "sim/samples/samples.hpp"
 
 namespace gradway {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sim/fit/node_facts.hpp"
-#include "sim/fit/samples.hpp"
+#include "sim/samples/samples.hpp"
 
 namespace gradway {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "sim/fit/node_facts.hpp"
-#include "sim/fit/samples.hpp"
+#include "sim/samples/samples.hpp"
 
 namespace gradway {
 

@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/cli/program.hpp"
-#include "tests/fit/nodes.hpp"
+#include "tests/samples/nodes.hpp"
 
 using namespace gradway::test;
 using namespace gradway::testing;

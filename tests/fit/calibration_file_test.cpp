@@ -3,8 +3,8 @@
 
 #include "sim/config/config.hpp"
 #include "sim/fit/fit.hpp"
-#include "tests/fit/samples.hpp"
 #include "tests/support/config_files.hpp"
+#include "tests/support/samples.hpp"
 
 using namespace gradway;
 using namespace gradway::test;

@@ -3,7 +3,7 @@
 
 #include "sim/cost/collective_table.hpp"
 #include "sim/fit/collective_tables.hpp"
-#include "tests/fit/samples.hpp"
+#include "tests/support/samples.hpp"
 
 using namespace gradway;
 using namespace gradway::test;

@@ -6,7 +6,7 @@
 #include "sim/fit/fit.hpp"
 #include "sim/fit/held_back.hpp"
 #include "sim/fit/predictions.hpp"
-#include "tests/fit/samples.hpp"
+#include "tests/support/samples.hpp"
 
 using namespace gradway;
 using namespace gradway::test;

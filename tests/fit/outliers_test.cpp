@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "sim/fit/outliers.hpp"
-#include "tests/fit/samples.hpp"
+#include "tests/support/samples.hpp"
 
 using namespace gradway;
 using namespace gradway::test;

@@ -5,7 +5,7 @@
 #include "sim/fit/fit.hpp"
 #include "sim/fit/links.hpp"
 #include "sim/fit/predict_shm.hpp"
-#include "tests/fit/samples.hpp"
+#include "tests/support/samples.hpp"
 
 using namespace gradway;
 using namespace gradway::test;

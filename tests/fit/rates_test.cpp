@@ -3,7 +3,7 @@
 
 #include "sim/fit/kernels.hpp"
 #include "sim/fit/links.hpp"
-#include "tests/fit/samples.hpp"
+#include "tests/support/samples.hpp"
 
 using namespace gradway;
 using namespace gradway::test;

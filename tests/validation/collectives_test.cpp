@@ -11,7 +11,7 @@
 
 #include "sim/config/config.hpp"
 #include "sim/fit/collective_tables.hpp"
-#include "sim/fit/read_samples.hpp"
+#include "sim/samples/read_samples.hpp"
 #include "tests/support/alone.hpp"
 
 using namespace gradway;

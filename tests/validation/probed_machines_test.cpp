@@ -7,8 +7,8 @@
 
 #include "sim/config/config.hpp"
 #include "sim/fit/fit.hpp"
-#include "sim/fit/read_samples.hpp"
 #include "sim/run/simulate.hpp"
+#include "sim/samples/read_samples.hpp"
 
 using namespace gradway;
 

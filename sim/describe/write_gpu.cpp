@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/fit/write_gpu.hpp"
+#include "sim/describe/write_gpu.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,9 +8,9 @@
 #include <fmt/ranges.h>
 
 #include "sim/cost/calibration_words.hpp"
+#include "sim/describe/write_platform.hpp"
 #include "sim/fit/kernels.hpp"
 #include "sim/fit/plain_text.hpp"
-#include "sim/fit/write_platform.hpp"
 
 namespace gradway {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/fit/read_samples.hpp"
+#include "sim/samples/read_samples.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/base/digest.hpp"
-#include "sim/fit/sample_rows.hpp"
 #include "sim/import/compressed_file.hpp"
+#include "sim/samples/sample_rows.hpp"
 
 namespace gradway {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/fit/copy_way.hpp"
+#include "sim/samples/copy_way.hpp"
 
 #include <charconv>
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/fit/samples.hpp"
+#include "sim/samples/samples.hpp"
 
 namespace gradway {
 

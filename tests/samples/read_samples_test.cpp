@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
-#include "tests/fit/samples.hpp"
 #include "tests/support/config_files.hpp"
+#include "tests/support/samples.hpp"
 
 using namespace gradway;
 using namespace gradway::test;

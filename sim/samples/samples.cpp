@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/fit/samples.hpp"
+#include "sim/samples/samples.hpp"
 
 #include <algorithm>
 

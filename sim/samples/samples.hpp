@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "sim/cost/calibration.hpp"
-#include "sim/fit/copy_way.hpp"
-#include "sim/fit/node_row.hpp"
+#include "sim/samples/copy_way.hpp"
+#include "sim/samples/node_row.hpp"
 
 namespace gradway {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
-#include "sim/fit/read_samples.hpp"
-#include "tests/fit/nodes.hpp"
+#include "sim/samples/read_samples.hpp"
+#include "tests/samples/nodes.hpp"
 #include "tests/support/config_files.hpp"
 
 using namespace gradway;

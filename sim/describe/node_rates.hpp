@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/fit/samples.hpp"
+#include "sim/samples/samples.hpp"
 
 namespace gradway {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/fit/node_row.hpp"
+#include "sim/samples/node_row.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/fit/json_row.hpp"
-#include "sim/fit/samples.hpp"
+#include "sim/samples/json_row.hpp"
+#include "sim/samples/samples.hpp"
 
 namespace gradway {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "sim/fit/json_row.hpp"
-#include "sim/fit/samples.hpp"
+#include "sim/samples/json_row.hpp"
+#include "sim/samples/samples.hpp"
 
 namespace gradway {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/fit/node_rates.hpp"
+#include "sim/describe/node_rates.hpp"
 #include "sim/import/node_layout.hpp"
 
 namespace gradway {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/fit/json_row.hpp"
+#include "sim/samples/json_row.hpp"
 
 #include <cmath>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/fit/node_rates.hpp"
+#include "sim/describe/node_rates.hpp"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/fit/write_platform.hpp"
+#include "sim/describe/write_platform.hpp"
 
 #include <unistd.h>
 
@@ -10,9 +10,9 @@
 #include <map>
 
 #include "sim/config/config.hpp"
-#include "sim/fit/read_samples.hpp"
-#include "sim/fit/write_gpu.hpp"
-#include "tests/fit/nodes.hpp"
+#include "sim/describe/write_gpu.hpp"
+#include "sim/samples/read_samples.hpp"
+#include "tests/samples/nodes.hpp"
 #include "tests/support/config_files.hpp"
 
 using namespace gradway;

@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/cost/calibration.hpp"
-#include "sim/fit/copy_way.hpp"
-#include "sim/fit/json_places.hpp"
+#include "sim/samples/copy_way.hpp"
+#include "sim/samples/json_places.hpp"
 
 namespace gradway {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/fit/sample_rows.hpp"
+#include "sim/samples/sample_rows.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "sim/fit/collective_rows.hpp"
-#include "sim/fit/copy_rows.hpp"
-#include "sim/fit/kernel_rows.hpp"
+#include "sim/samples/collective_rows.hpp"
+#include "sim/samples/copy_rows.hpp"
+#include "sim/samples/kernel_rows.hpp"
 
 namespace gradway {
 namespace {

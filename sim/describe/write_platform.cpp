@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/fit/write_platform.hpp"
+#include "sim/describe/write_platform.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/cost/size_text.hpp"
-#include "sim/fit/node_links.hpp"
+#include "sim/describe/node_links.hpp"
 #include "sim/fit/plain_text.hpp"
 
 namespace gradway {

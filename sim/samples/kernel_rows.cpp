@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/fit/kernel_rows.hpp"
+#include "sim/samples/kernel_rows.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/fit/node_links.hpp"
+#include "sim/describe/node_links.hpp"
 
 #include <algorithm>
 #include <array>
