@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/import/node_layout.hpp"
+#include "sim/import/lay_out.hpp"
 
 using namespace gradway;
 
