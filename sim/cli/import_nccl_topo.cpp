@@ -1,7 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/cli/import_formats.hpp"
+#include "sim/cli/import_platform.hpp"
+#include "sim/cli/option_value.hpp"
+#include "sim/config/scalars.hpp"
+#include "sim/describe/nccl_platform.hpp"
+#include "sim/import/nccl_xml.hpp"
+#include "sim/report/show_graphs.hpp"
 
 namespace gradway::cli {
-void import_nccl_topo(const ImportArguments&, const Surroundings&) {}
-void import_nccl_tests(const ImportArguments&, const Surroundings&) {}
+
+void import_nccl_topo(const ImportArguments& arguments, const Surroundings& around) {
+  constexpr int most_gpus = 1024;
+  if (!arguments.out.empty()) check_yaml(arguments.out, arguments.force, "platforms");
+  const auto gpus = value_of("--gpus", arguments.gpus, config::integer(1, most_gpus));
+  const auto xml = read_nccl_xml(read_text_file(arguments.files.front()));
+  if (const auto* graphs = std::get_if<std::vector<NcclGraph>>(&xml.content)) {
+    if (!arguments.out.empty()) {
+      refuse_at(xml.where, "these are graphs: they do not tell what a platform is made of",
+                "import NCCL_TOPO_DUMP_FILE; without --out, the graphs are printed");
+    }
+    report::write_graphs(around.results, *graphs, around.style);
+    return;
+  }
+  const auto& topology = std::get<NcclTopology>(xml.content);
+  const auto gpu = described_gpu(gpu_of(topology), topology.where, "the file", arguments, around);
+  put_platform(nccl_platform(topology, gpu, gpus), {}, arguments, around);
+  if (!arguments.out.empty()) show_written(arguments.out, around);
+}
+
 }  // namespace gradway::cli

@@ -48,6 +48,7 @@ struct Nvlink {
 constexpr std::string_view ml_engineering = "github.com/stas00/ml-engineering at 744d01e1, network";
 constexpr std::string_view nccl_figure = "NCCL's figure for a link (src/graph/topo.h, 2.28.9); no measurement was found";
 constexpr std::array nvlinks{
+    Nvlink{120, "", 40.1_GBps, 0, ""},
     Nvlink{100, "", 41.48_GBps, 18, "746.7 GB/s over 18 links between two GB200 measured"},
     Nvlink{90, "h200", 22.02_GBps, 18, "396.4 GB/s over 18 links between two H200 measured"},
     Nvlink{90, "", 20.89_GBps, 18, "376 GB/s over 18 links between two H100 measured"},

@@ -29,6 +29,10 @@ bool can_be_shown(std::string_view line) {
 
 }  // namespace
 
+void refuse_at(Where where, std::string what, std::string hint) {
+  throw ConfigError{Problem{std::move(where), std::move(what), {}, std::move(hint)}};
+}
+
 Where TextFile::whole() const {
   Where where;
   where.file = name;
@@ -68,14 +72,11 @@ TextFile read_text_file(const std::string& name) {
   TextFile file{name, std::string(largest_text + 1, '\0')};
   in.read(file.content.data(), static_cast<std::streamsize>(file.content.size()));
   file.content.resize(static_cast<std::size_t>(in.gcount()));
-  const auto refuse = [&](std::string what, std::string hint) {
-    throw ConfigError{Problem{file.whole(), std::move(what), {}, std::move(hint)}};
-  };
   if (file.content.size() > largest_text)
-    refuse("the file has more than 64 MB", "is this the right file? Give the part that matters");
+    refuse_at(file.whole(), "the file has more than 64 MB", "is this the right file? Give the part that matters");
   packed.check();
-  if (file.content.find_first_not_of(" \t\r\n") == std::string::npos) refuse("the file is empty", "");
-  if (file.content.find('\0') != std::string::npos) refuse("this is not a text file: it has NUL bytes", "");
+  if (file.content.find_first_not_of(" \t\r\n") == std::string::npos) refuse_at(file.whole(), "the file is empty", "");
+  if (file.content.find('\0') != std::string::npos) refuse_at(file.whole(), "this is not a text file: it has NUL bytes", "");
   file.content.shrink_to_fit();
   return file;
 }

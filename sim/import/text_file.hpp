@@ -21,6 +21,9 @@ struct TextFile {
   Where at(std::size_t offset, std::size_t length) const;
 };
 
+/// @throws ConfigError with one problem
+[[noreturn]] void refuse_at(Where where, std::string what, std::string hint);
+
 /// A line of a text, without its ending, and where in the text it starts.
 struct TextLine {
   std::string_view text;
