@@ -34,7 +34,8 @@ struct Format {
   bool takes_several = false;  ///< files
 };
 constexpr std::array formats{
-    Format{"kineto", "a PyTorch profiler trace of training steps on one GPU without DDP, with record_shapes=True",
+    Format{"kineto",
+           "a PyTorch profiler trace of training steps on one GPU without DDP, with record_shapes=True",
            "a model", import_kineto_trace},
     Format{"probe", "samples of gradway-probe", "a platform", import_probe},
     Format{"topo", "the text of `nvidia-smi topo -m`", "a platform", import_topo},
@@ -58,18 +59,41 @@ struct Option {
   }
 };
 constexpr std::array options{
-    Option{"--step-time", &ImportArguments::step_time, "TIME", "the step without the profiler, as in 39.3ms", {"kineto"}},
-    Option{"--gpu", &ImportArguments::gpu, "NAME", "a name of platforms/gpus, if the file does not say it",
+    Option{"--step-time",
+           &ImportArguments::step_time,
+           "TIME",
+           "the step without the profiler, as in 39.3ms",
+           {"kineto"}},
+    Option{"--gpu",
+           &ImportArguments::gpu,
+           "NAME",
+           "a name of platforms/gpus, if the file does not say it",
            {"kineto", "topo", "nccl-topo"}},
-    Option{"--precision", &ImportArguments::precision, "NAME", "fp32, tf32, bf16 or fp16, if the trace misleads",
+    Option{"--precision",
+           &ImportArguments::precision,
+           "NAME",
+           "fp32, tf32, bf16 or fp16, if the trace misleads",
            {"kineto"}},
     Option{"--batch", &ImportArguments::batch, "N", "samples of a step, if the trace misleads", {"kineto"}},
-    Option{"--calibration", &ImportArguments::calibration, "NAME",
-           "that the platform shall use, NAME of calibration/results/NAME", {"probe"}},
-    Option{"--gpus", &ImportArguments::gpus, "N", "GPUs of the node, if the file does not list them", {"nccl-topo"}},
-    Option{"--operation", &ImportArguments::operation, "NAME", "all_reduce, all_gather ..., if the log does not say it",
+    Option{"--calibration",
+           &ImportArguments::calibration,
+           "NAME",
+           "that the platform shall use, NAME of calibration/results/NAME",
+           {"probe"}},
+    Option{"--gpus",
+           &ImportArguments::gpus,
+           "N",
+           "GPUs of the node, if the file does not list them",
+           {"nccl-topo"}},
+    Option{"--operation",
+           &ImportArguments::operation,
+           "NAME",
+           "all_reduce, all_gather ..., if the log does not say it",
            {"nccl-tests"}},
-    Option{"--transport", &ImportArguments::transport, "NAME", "p2p, shm or net, if the log does not say it",
+    Option{"--transport",
+           &ImportArguments::transport,
+           "NAME",
+           "p2p, shm or net, if the log does not say it",
            {"nccl-tests"}},
     Option{"--ranks", &ImportArguments::ranks, "N", "if the log does not say it", {"nccl-tests"}},
     Option{"--nodes", &ImportArguments::nodes, "N", "if the log does not say it", {"nccl-tests"}}};
@@ -79,7 +103,8 @@ void check_options(const ImportArguments& arguments) {
     if (option.is_for(arguments.format) || (arguments.*option.value).empty()) continue;
     const auto taking = option.taking();
     refuse(fmt::format("'gradway import {}' has no use for '{}'", arguments.format, option.name),
-           fmt::format("'gradway import {}' {} it", fmt::join(taking, ", "), taking.size() > 1 ? "take" : "takes"));
+           fmt::format("'gradway import {}' {} it", fmt::join(taking, ", "),
+                       taking.size() > 1 ? "take" : "takes"));
   }
   if (arguments.in_place && arguments.format != "nccl-tests") {
     refuse(fmt::format("'gradway import {}' has no use for '--in-place'", arguments.format),
@@ -108,7 +133,8 @@ Status import(ImportArguments arguments, const Surroundings& around) {
 std::string help_of_formats() {
   std::string help;
   for (const auto& format : formats)
-    help += fmt::format("{}{}: {} becomes {}", help.empty() ? "" : "; ", format.name, format.file, format.becomes);
+    help += fmt::format("{}{}: {} becomes {}", help.empty() ? "" : "; ", format.name, format.file,
+                        format.becomes);
   return help;
 }
 
@@ -124,7 +150,8 @@ Action add_import(CLI::App& app) {
       ->type_name("FILE");
   for (const auto& option : options) {
     const auto help = fmt::format("{}: {}", fmt::join(option.taking(), ", "), option.help);
-    app.add_option(std::string{option.name}, (*arguments).*option.value, help)->type_name(std::string{option.type});
+    app.add_option(std::string{option.name}, (*arguments).*option.value, help)
+        ->type_name(std::string{option.type});
   }
   app.add_flag("--in-place", arguments->in_place, "nccl-tests: the times in place rather than out of place")
       ->disable_flag_override();

@@ -8,7 +8,8 @@
 
 namespace gradway::cli {
 
-/// What `gradway import` was asked for; texts are empty if not given. The options that a format does not take are.
+/// What `gradway import` was asked for; texts are empty if not given. The options that a format does not take
+/// are.
 struct ImportArguments {
   std::string format;
   std::vector<std::string> files;
@@ -27,8 +28,8 @@ struct ImportArguments {
   bool force = false;  ///< the file may be there
 };
 
-// One function a format, each in the file of its name. They throw ConfigError if the import cannot be done; then
-// nothing is left behind.
+// One function a format, each in the file of its name. They throw ConfigError if the import cannot be done;
+// then nothing is left behind.
 
 /// A profiler's trace becomes a model.
 void import_kineto_trace(const ImportArguments& arguments, const Surroundings& around);

@@ -11,8 +11,8 @@
 
 namespace gradway::cli {
 
-/// Ends the import of a platform: prints it, or writes it with the files beside it, all or none, and names them.
-/// Warnings go to standard error.
+/// Ends the import of a platform: prints it, or writes it with the files beside it, all or none, and names
+/// them. Warnings go to standard error.
 /// @param beside named from the platform's folder
 void put_platform(const WrittenPlatform& platform, const std::vector<OutputFile>& beside,
                   const ImportArguments& arguments, const Surroundings& around);

@@ -32,8 +32,8 @@ void check_calibration(const std::string& name) {
 }
 
 /// The file that a GPU needs beside the platform; nothing if there is one.
-std::optional<WrittenGpu> gpu_file(const Samples& samples, const std::string& name, const ImportArguments& arguments,
-                                   const Surroundings& around) {
+std::optional<WrittenGpu> gpu_file(const Samples& samples, const std::string& name,
+                                   const ImportArguments& arguments, const Surroundings& around) {
   if (is_among(list_names(DataKind::gpu, around.data), name)) return std::nullopt;
   std::error_code ignored;
   const auto beside = fs::path{arguments.out}.parent_path() / "gpus" / (name + ".yaml");
@@ -51,16 +51,16 @@ void import_probe(const ImportArguments& arguments, const Surroundings& around) 
   const auto gpu = gpu_file_name(node_of(samples, file).gpus.front().name);
   const auto platform = platform_yaml(samples, {gpu, arguments.calibration});
   const auto own_gpu = gpu_file(samples, gpu, arguments, around);
-  const bool is_calibrated =
-      arguments.calibration.empty() ||
-      is_among(list_names(DataKind::calibration, around.data), arguments.calibration);
+  const bool is_calibrated = arguments.calibration.empty() ||
+                             is_among(list_names(DataKind::calibration, around.data), arguments.calibration);
   std::vector<OutputFile> beside;
   if (own_gpu)
     beside.push_back({fmt::format("gpus/{}.yaml", gpu), [&](std::ostream& out) { out << own_gpu->yaml; }});
   put_platform(platform, beside, arguments, around);
   if (!is_calibrated) {
-    around.messages << fmt::format("warning: there is no calibration '{}' yet: 'gradway calibrate fit' makes it\n",
-                                   arguments.calibration);
+    around.messages << fmt::format(
+        "warning: there is no calibration '{}' yet: 'gradway calibrate fit' makes it\n",
+        arguments.calibration);
   }
   if (arguments.out.empty()) {
     if (own_gpu)

@@ -12,10 +12,11 @@ void import_topo(const ImportArguments& arguments, const Surroundings& around) {
   const auto matrix = read_topology_matrix(text.content, text.name);
   const auto list = find_gpu_list(text);
   if (list.gpus > 0 && static_cast<std::size_t>(list.gpus) != matrix.gpus) {
-    throw ConfigError{Problem{list.first,
-                              fmt::format("the list has {} GPUs, but the matrix {}", list.gpus, matrix.gpus),
-                              {},
-                              "give the output of `nvidia-smi -L` and `nvidia-smi topo -m` of the same node"}};
+    throw ConfigError{
+        Problem{list.first,
+                fmt::format("the list has {} GPUs, but the matrix {}", list.gpus, matrix.gpus),
+                {},
+                "give the output of `nvidia-smi -L` and `nvidia-smi topo -m` of the same node"}};
   }
   const auto place = list.gpus > 0 ? list.first : text.whole();
   const auto gpu = described_gpu(list.device, place, "the text", arguments, around);

@@ -13,8 +13,9 @@ void add_nics(PlatformDraft& draft) {
   const auto& layout = draft.layout;
   for (auto nic = layout.gpus; nic < layout.gpus + layout.nics; ++nic) draft.nics.push_back(layout.name(nic));
   if (draft.nics.empty()) return;
-  draft.closing = {"One node. For as many of them as a job needs, say how their NICs meet, with the rate of a NIC's wire:",
-                   "nodes: as_needed", "fabric: { kind: star, network: infiniband, bandwidth: ..., latency: ... }"};
+  draft.closing = {
+      "One node. For as many of them as a job needs, say how their NICs meet, with the rate of a NIC's wire:",
+      "nodes: as_needed", "fabric: { kind: star, network: infiniband, bandwidth: ..., latency: ... }"};
 }
 
 WrittenPlatform matrix_platform(const TopologyMatrix& matrix, const DescribedGpu& gpu) {
@@ -22,7 +23,8 @@ WrittenPlatform matrix_platform(const TopologyMatrix& matrix, const DescribedGpu
   PlatformDraft draft;
   draft.layout = lay_out(matrix, {nvlinks > 0 ? std::optional{nvlinks} : std::nullopt, false});
   draft.source = fmt::format(
-      "`nvidia-smi topo -m` of a node with {} x {}, by gradway import topo. The connections are the matrix'; no rate "
+      "`nvidia-smi topo -m` of a node with {} x {}, by gradway import topo. The connections are the matrix'; "
+      "no rate "
       "was measured on the node",
       matrix.gpus, gpu.name);
   draft.gpu = gpu.name;

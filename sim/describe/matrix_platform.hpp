@@ -15,8 +15,8 @@ struct DescribedGpu {
   std::string remark;          ///< where the name comes from
 };
 
-/// A node as a platform file, from its matrix alone: the parts and their connections are the matrix', the rates are
-/// published ones of links of their kind. What is assumed says so.
+/// A node as a platform file, from its matrix alone: the parts and their connections are the matrix', the
+/// rates are published ones of links of their kind. What is assumed says so.
 WrittenPlatform matrix_platform(const TopologyMatrix& matrix, const DescribedGpu& gpu);
 
 /// Lists a layout's NICs in a draft, and says in comments how several of these nodes are described.

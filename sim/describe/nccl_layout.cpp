@@ -50,9 +50,7 @@ class Layout {
  private:
   static bool is_switch(const NcclPci& pci) { return !pci.children.empty(); }
 
-  static PartLink slot_of(const NcclPci& pci) {
-    return {pci.transfers, pci.lanes, {}, pci.gpu.has_c2c};
-  }
+  static PartLink slot_of(const NcclPci& pci) { return {pci.transfers, pci.lanes, {}, pci.gpu.has_c2c}; }
 
   void collect(const std::vector<NcclPci>& devices) {
     for (const auto& device : devices) {
@@ -63,7 +61,8 @@ class Layout {
   }
 
   void order_gpus() {
-    const bool have_numbers = std::ranges::all_of(gpus_, [](const auto* gpu) { return gpu->gpu.dev.has_value(); });
+    const bool have_numbers =
+        std::ranges::all_of(gpus_, [](const auto* gpu) { return gpu->gpu.dev.has_value(); });
     std::ranges::stable_sort(gpus_, [&](const auto* one, const auto* other) {
       if (have_numbers) return *one->gpu.dev < *other->gpu.dev;
       return one->bus < other->bus;
@@ -72,8 +71,9 @@ class Layout {
       const bool is_same_number = have_numbers && gpus_[i]->gpu.dev == gpus_[i - 1]->gpu.dev;
       if (!is_same_number && gpus_[i]->bus != gpus_[i - 1]->bus) continue;
       throw ConfigError{Problem{gpus_[i]->where,
-                                is_same_number ? fmt::format("two GPUs have the number {}", *gpus_[i]->gpu.dev)
-                                               : fmt::format("two GPUs have the bus '{}'", gpus_[i]->bus),
+                                is_same_number
+                                    ? fmt::format("two GPUs have the number {}", *gpus_[i]->gpu.dev)
+                                    : fmt::format("two GPUs have the bus '{}'", gpus_[i]->bus),
                                 {{gpus_[i - 1]->where, "the other one"}},
                                 "give the topology of one node, with each GPU once"}};
     }
@@ -139,7 +139,8 @@ class Layout {
     result_.tells_nvlinks = topology_.is_dump;
     std::set<std::string> left_out;
     std::vector<int> switched;
-    std::map<std::pair<std::size_t, std::size_t>, std::pair<int, int>> pairs;  // counts as both ends tell them
+    std::map<std::pair<std::size_t, std::size_t>, std::pair<int, int>>
+        pairs;  // counts as both ends tell them
     for (std::size_t i = 0; i < gpus_.size(); ++i) {
       int to_switch = 0;
       for (const auto& link : gpus_[i]->gpu.nvlinks) {
@@ -161,10 +162,12 @@ class Layout {
     }
     const auto [least, most] = std::ranges::minmax(switched);
     layout_.switched = least;
-    if (least != most) left_out.insert("GPUs have different numbers of NVLinks into the NVSwitch: the least is taken");
+    if (least != most)
+      left_out.insert("GPUs have different numbers of NVLinks into the NVSwitch: the least is taken");
     for (const auto& [ends, counts] : pairs) {
       const auto [low, high] = std::minmax(counts.first, counts.second);
-      if (low != high && low > 0) left_out.insert("two GPUs tell different numbers of NVLinks between them: the least is taken");
+      if (low != high && low > 0)
+        left_out.insert("two GPUs tell different numbers of NVLinks between them: the least is taken");
       layout_.pairs.push_back({ends.first, ends.second, low > 0 ? low : high});
     }
     result_.doubts.insert(result_.doubts.end(), left_out.begin(), left_out.end());
@@ -173,8 +176,8 @@ class Layout {
   const NcclTopology& topology_;
   std::vector<const NcclPci*> gpus_;
   std::vector<const NcclPci*> nics_;
-  std::map<const NcclPci*, std::size_t> places_;     ///< parts of GPUs
-  std::multimap<const void*, std::size_t> ports_;    ///< parts of NICs, by the device or CPU they hang on
+  std::map<const NcclPci*, std::size_t> places_;   ///< parts of GPUs
+  std::multimap<const void*, std::size_t> ports_;  ///< parts of NICs, by the device or CPU they hang on
   std::set<std::string> taken_;
   int roots_ = 0;
   int switches_ = 0;
@@ -188,8 +191,7 @@ NcclLayout lay_out(const NcclTopology& topology, std::optional<int> gpus) {
   auto one = topology;
   const auto hosts = keep_first_host(one);
   auto doubts = find_unlisted_gpus(one, gpus);
-  if (hosts > 1)
-    doubts.push_back(fmt::format("the file has {} nodes: the first one is described", hosts));
+  if (hosts > 1) doubts.push_back(fmt::format("the file has {} nodes: the first one is described", hosts));
   for (const auto& element : topology.unknown)
     doubts.push_back(fmt::format("elements <{}> are not known and left out", element));
   auto laid = Layout{one}.make();

@@ -28,9 +28,9 @@ void check_capability(const NcclTopology& topology, const DescribedGpu& gpu) {
   for_gpus(topology, [&](const NcclPci& device) {
     if (!device.gpu.sm || *device.gpu.sm == gpu.compute_capability) return;
     refuse_at(device.where,
-                  fmt::format("the GPU has 'sm' {}, but {} has compute capability {}.{}", *device.gpu.sm, gpu.name,
-                              gpu.compute_capability / 10, gpu.compute_capability % 10),
-                  "name the right one with --gpu");
+              fmt::format("the GPU has 'sm' {}, but {} has compute capability {}.{}", *device.gpu.sm,
+                          gpu.name, gpu.compute_capability / 10, gpu.compute_capability % 10),
+              "name the right one with --gpu");
   });
 }
 
@@ -47,13 +47,14 @@ void add_usual_nvlinks(const DescribedGpu& gpu, NcclLayout& laid, std::vector<st
   const bool has_some = layout.switched > 0 || !layout.pairs.empty();
   if (has_some || laid.tells_nvlinks || links == 0 || layout.gpus < 2 || !is_on_a_board(gpu.name)) return;
   if (gpu.compute_capability < first_with_switch) {
-    laid.doubts.push_back(
-        fmt::format("the file does not tell NVLinks, and boards of {} have them between some pairs: add them", gpu.name));
+    laid.doubts.push_back(fmt::format(
+        "the file does not tell NVLinks, and boards of {} have them between some pairs: add them", gpu.name));
     return;
   }
   layout.switched = links;
-  laid.doubts.push_back(fmt::format("the file does not tell NVLinks: as usual for {}, {} of each GPU go into an NVSwitch",
-                                    gpu.name, links));
+  laid.doubts.push_back(
+      fmt::format("the file does not tell NVLinks: as usual for {}, {} of each GPU go into an NVSwitch",
+                  gpu.name, links));
   remarks.emplace_back("To go without NVLinks, leave out nvswitches and its links.");
 }
 
@@ -72,17 +73,28 @@ std::string gpu_of(const NcclTopology& topology) {
   return std::string{first == nullptr || !first->device ? std::string_view{} : nvidia_gpu(*first->device)};
 }
 
-WrittenPlatform nccl_platform(const NcclTopology& topology, const DescribedGpu& gpu, std::optional<int> gpus) {
+std::optional<int> capability_of(const NcclTopology& topology) {
+  std::optional<int> capability;
+  for_gpus(topology, [&](const NcclPci& device) {
+    if (!capability) capability = device.gpu.sm;
+  });
+  return capability;
+}
+
+WrittenPlatform nccl_platform(const NcclTopology& topology, const DescribedGpu& gpu,
+                              std::optional<int> gpus) {
   check_capability(topology, gpu);
   auto laid = lay_out(topology, gpus);
   PlatformDraft draft;
   add_usual_nvlinks(gpu, laid, draft.remarks);
   draft.remarks.insert(draft.remarks.begin(), laid.doubts.begin(), laid.doubts.end());
   draft.remarks.emplace_back(
-      "A root complex for each device or switch on a CPU: inferred, NCCL's topology does not tell them apart.");
+      "A root complex for each device or switch on a CPU: inferred, NCCL's topology does not tell them "
+      "apart.");
   draft.layout = std::move(laid.layout);
   draft.source = fmt::format(
-      "NCCL's topology of a node with {} x {}, by gradway import nccl-topo. The connections are the file's; no rate was "
+      "NCCL's topology of a node with {} x {}, by gradway import nccl-topo. The connections are the file's; "
+      "no rate was "
       "measured on the node",
       draft.layout.gpus, gpu.name);
   draft.gpu = gpu.name;
@@ -90,8 +102,8 @@ WrittenPlatform nccl_platform(const NcclTopology& topology, const DescribedGpu& 
   const auto& cpu = topology.cpus.front();
   draft.cpu_vendor = cpu.vendor;
   draft.no_vendor = "the file does not tell";
-  draft.links =
-      nominal_links(draft.layout, {gpu.name, gpu.compute_capability, cpu.vendor, cpu.model, std::move(laid.links)});
+  draft.links = nominal_links(
+      draft.layout, {gpu.name, gpu.compute_capability, cpu.vendor, cpu.model, std::move(laid.links)});
   add_nics(draft);
   return {platform_text(draft), laid.doubts};
 }

@@ -139,7 +139,8 @@ class Rating {
           if (together[w]) rate[w] = std::max(rate[w], together[w]->rate);
         }
         const NodeLink link{name(*layout_.parts[part].parent), name(part),
-                            layout_.parts[part].is_across ? LinkKind::inter_socket : LinkKind::pcie, rate[0], rate[1]};
+                            layout_.parts[part].is_across ? LinkKind::inter_socket : LinkKind::pcie, rate[0],
+                            rate[1]};
         if (gpus.size() == 1) {
           of_one.links.push_back(link);
         } else {

@@ -21,7 +21,8 @@ class Rating {
       : layout_{layout}, facts_{facts}, usual_{pcie_transfers(facts.compute_capability)} {}
 
   NodeLinks make() {
-    for (const auto kind : {DeviceKind::gpu, DeviceKind::nic, DeviceKind::pcie_switch, DeviceKind::root_complex}) {
+    for (const auto kind :
+         {DeviceKind::gpu, DeviceKind::nic, DeviceKind::pcie_switch, DeviceKind::root_complex}) {
       for (const auto part : layout_.of_kind(kind)) add_link(part);
     }
     rate_memories();
@@ -31,9 +32,7 @@ class Rating {
   }
 
  private:
-  PartLink known(std::size_t part) const {
-    return facts_.parts.empty() ? PartLink{} : facts_.parts[part];
-  }
+  PartLink known(std::size_t part) const { return facts_.parts.empty() ? PartLink{} : facts_.parts[part]; }
 
   NominalRate slot(std::size_t part) const {
     const auto link = known(part);
@@ -49,8 +48,9 @@ class Rating {
     if (!link.transfers && !link.lanes) return "Assumed, as nothing tells the slot: ";
     if (!link.transfers) return "Its lanes are known; the generation is assumed to be the GPU's. ";
     const auto nccl = nccl_pcie_rate(*link.transfers, link.lanes.value_or(usual_lanes));
-    auto text = fmt::format("{:g} GT/s, {}: NCCL takes {}. ", *link.transfers,
-                            link.lanes ? fmt::format("x{}", *link.lanes) : "x16 assumed", platform_rate(nccl));
+    auto text =
+        fmt::format("{:g} GT/s, {}: NCCL takes {}. ", *link.transfers,
+                    link.lanes ? fmt::format("x{}", *link.lanes) : "x16 assumed", platform_rate(nccl));
     if (taken < *link.transfers) text += fmt::format("The GPU itself has {:g} GT/s. ", taken);
     return text;
   }
@@ -71,7 +71,9 @@ class Rating {
   /// Of the link between a part and what it hangs on.
   NominalRate rate_of(std::size_t part) const {
     const auto kind = layout_.parts[part].kind;
-    return kind == DeviceKind::nic ? nic_slot(part) : kind == DeviceKind::root_complex ? all_ports(part) : slot(part);
+    return kind == DeviceKind::nic            ? nic_slot(part)
+           : kind == DeviceKind::root_complex ? all_ports(part)
+                                              : slot(part);
   }
 
   /// A host bridge is no link of its own: what its ports carry goes through.
@@ -90,8 +92,9 @@ class Rating {
   void add_link(std::size_t part) {
     auto rate = rate_of(part);
     const auto& child = layout_.parts[part];
-    add(std::move(rate.source), {layout_.name(*child.parent), child.name,
-                                 child.is_across ? LinkKind::inter_socket : LinkKind::pcie, rate.to_gpu, rate.from_gpu});
+    add(std::move(rate.source),
+        {layout_.name(*child.parent), child.name, child.is_across ? LinkKind::inter_socket : LinkKind::pcie,
+         rate.to_gpu, rate.from_gpu});
   }
 
   /// Links of one source that follow each other are one group.
@@ -104,9 +107,11 @@ class Rating {
   void rate_memories() {
     const auto sockets = layout_.of_kind(DeviceKind::socket);
     const auto memory = cpu_memory(usual_);
-    const auto share = std::min(1.0, static_cast<double>(cpus_of_a_server) / static_cast<double>(sockets.size()));
-    const auto shared = share < 1 ? fmt::format(", shared by {} NUMA nodes of {} CPUs", sockets.size(), cpus_of_a_server)
-                                  : std::string{};
+    const auto share =
+        std::min(1.0, static_cast<double>(cpus_of_a_server) / static_cast<double>(sockets.size()));
+    const auto shared =
+        share < 1 ? fmt::format(", shared by {} NUMA nodes of {} CPUs", sockets.size(), cpus_of_a_server)
+                  : std::string{};
     for (const auto socket : sockets) {
       const auto numa = layout_.parts[socket].numa_node;
       result_.sockets.push_back({layout_.name(socket), memory.bandwidth * share,
@@ -119,11 +124,12 @@ class Rating {
   void rate_sockets() {
     constexpr int sapphire_rapids = 0x8F;
     const bool is_known = !facts_.cpu_vendor.empty();
-    const auto figure = is_known            ? socket_figure(facts_.cpu_vendor, facts_.cpu_model)
-                        : usual_ >= 32      ? socket_figure("GenuineIntel", sapphire_rapids)
-                                            : socket_figure("GenuineIntel", std::nullopt);
-    const auto source = fmt::format("{}: NCCL's figure for the link between sockets ({}, src/graph/topo.h, 2.28.9).",
-                                    is_known ? "Inferred" : "Assumed, as the CPU is not known", figure.name);
+    const auto figure = is_known       ? socket_figure(facts_.cpu_vendor, facts_.cpu_model)
+                        : usual_ >= 32 ? socket_figure("GenuineIntel", sapphire_rapids)
+                                       : socket_figure("GenuineIntel", std::nullopt);
+    const auto source =
+        fmt::format("{}: NCCL's figure for the link between sockets ({}, src/graph/topo.h, 2.28.9).",
+                    is_known ? "Inferred" : "Assumed, as the CPU is not known", figure.name);
     const auto sockets = layout_.of_kind(DeviceKind::socket);
     for (std::size_t a = 0; a < sockets.size(); ++a) {
       for (auto b = a + 1; b < sockets.size(); ++b) {
@@ -135,8 +141,8 @@ class Rating {
 
   void rate_nvlinks() {
     const auto nominal = nvlink_rate(facts_.compute_capability, facts_.gpu);
-    const auto source = fmt::format("NVLinks, {:.4g} GB/s each in each direction: {}.", nominal.each.value() / 1e9,
-                                    nominal.source);
+    const auto source = fmt::format("NVLinks, {:.4g} GB/s each in each direction: {}.",
+                                    nominal.each.value() / 1e9, nominal.source);
     if (layout_.switched > 0) {
       const auto rate = layout_.switched * nominal.each;
       for (std::size_t gpu = 0; gpu < layout_.gpus; ++gpu)
@@ -144,7 +150,8 @@ class Rating {
     }
     for (const auto& pair : layout_.pairs) {
       const auto rate = pair.count * nominal.each;
-      add(source, {layout_.name(pair.one), layout_.name(pair.other), LinkKind::nvlink, rate, rate, pair.count});
+      add(source,
+          {layout_.name(pair.one), layout_.name(pair.other), LinkKind::nvlink, rate, rate, pair.count});
     }
   }
 

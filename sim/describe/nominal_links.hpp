@@ -27,8 +27,8 @@ struct UnmeasuredNode {
   std::vector<PartLink> parts;  ///< beside the layout's; empty: nothing is known of its links
 };
 
-/// Gives the parts of a node the rates that others published for links of their kind; what is not known of a link
-/// is assumed, and says so:
+/// Gives the parts of a node the rates that others published for links of their kind; what is not known of a
+/// link is assumed, and says so:
 ///
 /// - a slot is PCIe of the GPU's generation with 16 lanes; so is the link above a PCIe switch
 /// - a root complex lets all its ports through

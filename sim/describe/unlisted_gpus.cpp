@@ -30,12 +30,14 @@ int count(NcclTopology& topology, Kind kind) {
   return found;
 }
 
-/// The lists of devices that a GPU may be on: of the lowest switches, or of the CPUs if there are no switches.
+/// The lists of devices that a GPU may be on: of the lowest switches, or of the CPUs if there are no
+/// switches.
 std::vector<std::vector<NcclPci>*> places(NcclTopology& topology) {
   std::vector<std::vector<NcclPci>*> found;
   visit(topology, [&](NcclPci& device) {
     const auto is_switch = [](const NcclPci& child) { return !child.children.empty(); };
-    if (!device.children.empty() && std::ranges::none_of(device.children, is_switch)) found.push_back(&device.children);
+    if (!device.children.empty() && std::ranges::none_of(device.children, is_switch))
+      found.push_back(&device.children);
   });
   if (!found.empty()) return found;
   for (auto& cpu : topology.cpus) found.push_back(&cpu.devices);
@@ -45,7 +47,7 @@ std::vector<std::vector<NcclPci>*> places(NcclTopology& topology) {
 void check_count(NcclTopology& topology, int named, std::optional<int> gpus) {
   if (!gpus || *gpus == named) return;
   refuse_at(topology.where, fmt::format("the file names {} GPUs, not the {} of '--gpus'", named, *gpus),
-                "leave '--gpus' out");
+            "leave '--gpus' out");
 }
 
 void name(NcclTopology& topology, Kind kind) {
@@ -70,7 +72,8 @@ std::vector<std::string> find_unlisted_gpus(NcclTopology& topology, std::optiona
   const auto* const where = on_switches ? "switches" : "CPUs";
   if (!gpus) {
     refuse_at(topology.where, "the file does not say which of its devices are GPUs",
-                  fmt::format("say how many there are with --gpus N: as many on each of its {} {}", lists.size(), where));
+              fmt::format("say how many there are with --gpus N: as many on each of its {} {}", lists.size(),
+                          where));
   }
   if (*gpus == unnamed) {
     name(topology, Kind::gpu);
@@ -78,8 +81,9 @@ std::vector<std::string> find_unlisted_gpus(NcclTopology& topology, std::optiona
   }
   const auto places_count = static_cast<int>(lists.size());
   if (*gpus % places_count != 0) {
-    refuse_at(topology.where, fmt::format("{} GPUs do not spread evenly over {} {}", *gpus, places_count, where),
-                  "the file does not list the GPUs: add them to it as <pci busid=\"...\" class=\"0x030200\"/>");
+    refuse_at(topology.where,
+              fmt::format("{} GPUs do not spread evenly over {} {}", *gpus, places_count, where),
+              "the file does not list the GPUs: add them to it as <pci busid=\"...\" class=\"0x030200\"/>");
   }
   const auto each = *gpus / places_count;
   for (auto* const list : lists) {
@@ -98,8 +102,9 @@ std::vector<std::string> find_unlisted_gpus(NcclTopology& topology, std::optiona
     }
   }
   name(topology, Kind::nic);
-  return {fmt::format("the file does not list GPUs: {} {} each of its {} {}, its other devices are taken for NICs", each,
-                      each == 1 ? "is taken to be on" : "are taken to be on", places_count, where)};
+  return {fmt::format(
+      "the file does not list GPUs: {} {} each of its {} {}, its other devices are taken for NICs", each,
+      each == 1 ? "is taken to be on" : "are taken to be on", places_count, where)};
 }
 
 }  // namespace gradway

@@ -9,8 +9,8 @@
 
 namespace gradway {
 
-/// Makes out, or adds, the GPUs of a file that does not say which devices they are; other unnamed devices become NICs.
-/// Does nothing where the file names GPUs.
+/// Makes out, or adds, the GPUs of a file that does not say which devices they are; other unnamed devices
+/// become NICs. Does nothing where the file names GPUs.
 /// @param gpus that the user counted; nothing: did not
 /// @return what was assumed, for the user; empty if the file says it all
 /// @throws ConfigError if that cannot be, or if nobody counted

@@ -118,11 +118,12 @@ void add_loopback(const NodeRow& node, const NodeRates& rates, PlatformDraft& dr
   if (!ring) return;
   draft.nics.emplace_back("loopback");
   draft.nic_remarks.emplace_back(
-      "The host talks to itself over TCP when NCCL may use neither P2P nor SHM. It is no way out of the node: who "
+      "The host talks to itself over TCP when NCCL may use neither P2P nor SHM. It is no way out of the "
+      "node: who "
       "builds several of these nodes replaces it by their real NICs.");
   draft.links.groups.push_back(
-      {fmt::format("Rows of collectives with the tag net: the best ring, {} ranks that each send {}.", ring->ranks,
-                   platform_rate(ring->each)),
+      {fmt::format("Rows of collectives with the tag net: the best ring, {} ranks that each send {}.",
+                   ring->ranks, platform_rate(ring->each)),
        {{draft.links.sockets.front().name, "loopback", LinkKind::pcie, ring->rate, ring->rate}}});
 }
 
@@ -132,7 +133,8 @@ void name_nics(const NodeLayout& whole, PlatformDraft& draft) {
   for (auto i = whole.gpus; i < whole.gpus + whole.nics; ++i) {
     names.push_back(whole.name(i));
     const auto way = whole.above(i);
-    const auto part = std::ranges::find_if(way, [&](std::size_t above) { return !whole.gpus_below(above).empty(); });
+    const auto part =
+        std::ranges::find_if(way, [&](std::size_t above) { return !whole.gpus_below(above).empty(); });
     draft.loose_links.push_back(fmt::format("- {{ from: {}, to: {}, kind: pcie, bandwidth: ... }}",
                                             part == way.end() ? "..." : whole.name(*part), names.back()));
   }
@@ -146,11 +148,12 @@ void name_nics(const NodeLayout& whole, PlatformDraft& draft) {
 void add_fabric(const NodeRow& node, PlatformDraft& draft, std::vector<std::string>& warnings) {
   if (node.nodes < 2) return;
   draft.closing = {
-      fmt::format("The samples come from {} nodes; this is one of them. For all, say how their NICs meet:", node.nodes),
+      fmt::format("The samples come from {} nodes; this is one of them. For all, say how their NICs meet:",
+                  node.nodes),
       fmt::format("nodes: {}", node.nodes), "fabric: { kind: star, bandwidth: ..., latency: ... }"};
-  warnings.push_back(
-      fmt::format("the samples come from {} nodes and the file describes one: add 'nodes: {}', 'fabric' and its NICs",
-                  node.nodes, node.nodes));
+  warnings.push_back(fmt::format(
+      "the samples come from {} nodes and the file describes one: add 'nodes: {}', 'fabric' and its NICs",
+      node.nodes, node.nodes));
 }
 
 }  // namespace
@@ -199,7 +202,8 @@ WrittenPlatform platform_yaml(const Samples& samples, const PlatformTitle& title
   draft.cpu_vendor = node.cpu_vendor;
   draft.no_vendor = "not in the node row";
   if (const auto copies = rates.pageable())
-    draft.pageable_copy = {copies->rate, fmt::format("Rows h2d_pageable: copies of {}.", size_text(copies->size))};
+    draft.pageable_copy = {copies->rate,
+                           fmt::format("Rows h2d_pageable: copies of {}.", size_text(copies->size))};
   draft.layout = without_nics(shape.layout);
   draft.remarks = std::move(shape.remarks);
   draft.links = node_links(node, draft.layout, rates);

@@ -34,10 +34,11 @@ GpuList find_gpu_list(const TextFile& file) {
       list.first = where;
     }
     if (device == list.device) continue;
-    throw ConfigError{Problem{where,
-                              fmt::format("the node has GPUs of two kinds, '{}' and '{}'", list.device, device),
-                              {{list.first, "the other one"}},
-                              "a platform has one kind of GPU: describe those of one kind alone"}};
+    throw ConfigError{
+        Problem{where,
+                fmt::format("the node has GPUs of two kinds, '{}' and '{}'", list.device, device),
+                {{list.first, "the other one"}},
+                "a platform has one kind of GPU: describe those of one kind alone"}};
   }
   return list;
 }

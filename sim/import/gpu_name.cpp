@@ -14,8 +14,9 @@
 namespace gradway {
 namespace {
 
-/// Where the driver's name is not that of the file. Others are the driver's in lower case with dashes, without
-/// the family that it sets before them: "NVIDIA L40S" is l40s, "Tesla V100-SXM2-16GB" is v100-sxm2-16gb.
+/// Where the driver's name is not that of the file. Others are the driver's in lower case with dashes,
+/// without the family that it sets before them: "NVIDIA L40S" is l40s, "Tesla V100-SXM2-16GB" is
+/// v100-sxm2-16gb.
 struct DriverName {
   std::string_view device;
   std::string_view file;

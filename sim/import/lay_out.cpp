@@ -33,8 +33,7 @@ class Layout {
     layout_.nics = matrix_.nics.size();
     for (std::size_t i = 0; i < matrix_.gpus; ++i) add(DeviceKind::gpu, fmt::format("gpu{}", i), {});
     std::set<std::string> taken;
-    for (const auto& nic : matrix_.nics)
-      add(DeviceKind::nic, *taken.insert(nic_name(nic, taken)).first, {});
+    for (const auto& nic : matrix_.nics) add(DeviceKind::nic, *taken.insert(nic_name(nic, taken)).first, {});
     for (std::size_t i = 0; i < matrix_.size(); ++i) hang(i);
     name_sockets();
     add_nvlinks();
@@ -114,7 +113,8 @@ class Layout {
   }
 
   void name_sockets() {
-    std::vector<std::pair<std::optional<int>, std::size_t>> order;  // by NUMA node; those without one are last
+    std::vector<std::pair<std::optional<int>, std::size_t>>
+        order;  // by NUMA node; those without one are last
     for (const auto& [group, part] : sockets_) order.emplace_back(layout_.parts[part].numa_node, part);
     std::ranges::stable_sort(order, [](const auto& one, const auto& other) {
       return one.first.value_or(most_numa) < other.first.value_or(most_numa);
@@ -144,7 +144,8 @@ class Layout {
   /// One remark for all that is alike.
   void remark(const std::vector<std::string>& all, std::string_view what) {
     if (all.empty()) return;
-    const auto rest = all.size() > 1 ? fmt::format("; and {} more such {}", all.size() - 1, what) : std::string{};
+    const auto rest =
+        all.size() > 1 ? fmt::format("; and {} more such {}", all.size() - 1, what) : std::string{};
     layout_.remarks.push_back(all.front() + rest);
   }
 

@@ -15,9 +15,10 @@ struct NvlinkFacts {
 };
 
 /// The parts of a node from what its matrix says. Devices that are PIX to each other hang on one PCIe switch,
-/// those that are PXB on switches under a common one, those that are PHB on one root complex, those that are NODE on
-/// one socket. Where only NVLinks are shown, NUMA nodes tell the sockets, and NICs that are near. Devices of one NUMA
-/// node that are SYS to each other stay on its socket, but reach it across a link like that between sockets.
+/// those that are PXB on switches under a common one, those that are PHB on one root complex, those that are
+/// NODE on one socket. Where only NVLinks are shown, NUMA nodes tell the sockets, and NICs that are near.
+/// Devices of one NUMA node that are SYS to each other stay on its socket, but reach it across a link like
+/// that between sockets.
 ///
 /// NVLinks: an NVSwitch if one is known, or if all pairs of three or more GPUs are alike and a GPU's links
 /// are not the sum of its pairs' (a full mesh).

@@ -69,8 +69,8 @@ NcclGraph read_graph(const XmlFile& file, const xml_node& node) {
   }
   if (listed != graph.channels) {
     refuse_at(file.at(node, "nchannels"),
-                  fmt::format("'nchannels' is {}, but {} <channel> follow", graph.channels, listed),
-                  "has the file been cut off, or edited by hand?");
+              fmt::format("'nchannels' is {}, but {} <channel> follow", graph.channels, listed),
+              "has the file been cut off, or edited by hand?");
   }
   return graph;
 }

@@ -20,7 +20,8 @@ struct NcclGraph {
   double speed_inter = 0;  ///< ... and between nodes
   std::string type_intra;  ///< the furthest that a channel goes inside the node: NVL, PIX, SYS ...
   std::string type_inter;
-  /// The GPUs and NICs of each channel in their order, "0 1 2 3"; channels that are alike once, with their number
+  /// The GPUs and NICs of each channel in their order, "0 1 2 3"; channels that are alike once, with their
+  /// number
   std::vector<std::pair<std::string, int>> orders;
 };
 

@@ -23,7 +23,8 @@ constexpr int cpu_class = 0x068001;  // of an NVLink's other end
 constexpr std::array known_transfers{2.5, 5.0, 8.0, 16.0, 32.0, 64.0};
 
 std::string small(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::ranges::transform(text, text.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return text;
 }
 
@@ -36,7 +37,7 @@ class Parser {
     topology_.where = file_.at(root);
     if (const auto version = file_.attribute(root, "version"); !version.empty() && version != "1") {
       refuse_at(file_.at(root, "version"), fmt::format("version '{}' of the file is not known", version),
-                    "gradway reads version 1, which all of NCCL up to 2.30 writes");
+                "gradway reads version 1, which all of NCCL up to 2.30 writes");
     }
     for (const auto& child : root.children()) {
       if (is(child, "cpu")) {
@@ -56,7 +57,8 @@ class Parser {
   void leave_out(const xml_node& node) {
     if (node.type() != pugi::node_element) return;
     const std::string name = node.name();
-    if (std::ranges::find(topology_.unknown, name) == topology_.unknown.end()) topology_.unknown.push_back(name);
+    if (std::ranges::find(topology_.unknown, name) == topology_.unknown.end())
+      topology_.unknown.push_back(name);
   }
 
   NcclCpu read_cpu(const xml_node& node) {
@@ -65,7 +67,8 @@ class Parser {
     if (cpu.numa_node == -1) cpu.numa_node.reset();
     cpu.vendor = file_.attribute(node, "vendor");
     if (cpu.vendor.empty() && file_.attribute(node, "arch") == "arm64") cpu.vendor = "ARM";
-    if (file_.whole(node, "familyid", -1, 1 << 16) == 6) cpu.model = file_.whole(node, "modelid", -1, 1 << 16);
+    if (file_.whole(node, "familyid", -1, 1 << 16) == 6)
+      cpu.model = file_.whole(node, "modelid", -1, 1 << 16);
     cpu.host = file_.attribute(node, "host_hash");
     for (const auto& child : node.children()) {
       if (is(child, "pci")) {
@@ -87,7 +90,8 @@ class Parser {
       refuse_at(pci.where, fmt::format("the file has more than {} devices", most_devices), "");
     pci.bus = small(file_.attribute(node, "busid"));
     if (pci.bus.empty())
-      refuse_at(pci.where, "the <pci> has no 'busid'", "NCCL names each device by its bus, as in 0000:10:1c.0");
+      refuse_at(pci.where, "the <pci> has no 'busid'",
+                "NCCL names each device by its bus, as in 0000:10:1c.0");
     const bool is_nvidia = file_.whole(node, "vendor", 0, 0xFFFF) == nvidia_pci_vendor;
     if (is_nvidia) pci.device = file_.whole(node, "device", 0, 0xFFFF);
     read_link(node, pci);
@@ -123,7 +127,8 @@ class Parser {
     return base == display ? gpu : base == network ? nic : base == bridges ? bridge : other;
   }
 
-  /// "16.0 GT/s PCIe", "16 GT/s"; NCCL takes what it cannot read, and nothing, for Gen3, and no width for 16 lanes.
+  /// "16.0 GT/s PCIe", "16 GT/s"; NCCL takes what it cannot read, and nothing, for Gen3, and no width for 16
+  /// lanes.
   void read_link(const xml_node& node, NcclPci& pci) const {
     const auto text = file_.attribute(node, "link_speed");
     double speed = 0;
@@ -132,7 +137,7 @@ class Parser {
       const bool has_unit = std::string_view{end, text.data() + text.size()}.starts_with(" GT/s");
       if (!has_unit || std::ranges::find(known_transfers, speed) == known_transfers.end()) {
         refuse_at(file_.at(node, "link_speed"), fmt::format("'{}' is no speed of PCIe", text),
-                      "known: 2.5, 5, 8, 16, 32 and 64 GT/s");
+                  "known: 2.5, 5, 8, 16, 32 and 64 GT/s");
       }
       pci.transfers = speed;
     }
@@ -191,7 +196,7 @@ class Parser {
 NcclTopology read_nccl_topology(const XmlFile& file) {
   if (std::string_view{file.root().name()} != "system") {
     refuse_at(file.at(file.root()), fmt::format("<{}> is no topology of NCCL", file.root().name()),
-                  "one begins with <system>: set NCCL_TOPO_DUMP_FILE to have it written");
+              "one begins with <system>: set NCCL_TOPO_DUMP_FILE to have it written");
   }
   return Parser{file}.parse();
 }

@@ -83,7 +83,7 @@ PathType type_in_tree(const NodeLayout& layout, std::size_t one, std::size_t oth
     return is_hub ? PathType::node : PathType::phb;
   }
   return layout.parts[one].parent == *meeting && layout.parts[other].parent == *meeting ? PathType::pix
-                                                                                       : PathType::pxb;
+                                                                                        : PathType::pxb;
 }
 
 }  // namespace gradway

@@ -39,10 +39,10 @@ class NodeSockets {
 
   const TopologyMatrix& matrix_;
   bool knows_numa_;
-  DeviceGroups near_;                          ///< NODE or better
+  DeviceGroups near_;                                     ///< NODE or better
   std::set<std::pair<std::size_t, std::size_t>> far_;     ///< groups with devices that are SYS to each other
   std::set<std::pair<std::size_t, std::size_t>> linked_;  ///< ... that have NVLinks between them
-  std::map<std::size_t, std::size_t> socket_;  ///< of a group, by the first group on it
+  std::map<std::size_t, std::size_t> socket_;             ///< of a group, by the first group on it
   std::map<std::size_t, std::size_t> island_;
 };
 

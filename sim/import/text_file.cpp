@@ -22,9 +22,8 @@ int characters(std::string_view bytes) {
 
 /// Escapes would move the caret away from its place.
 bool can_be_shown(std::string_view line) {
-  return line.size() <= longest_picture && std::ranges::all_of(line, [](unsigned char c) {
-           return c == '\t' || (c >= 0x20 && c != 0x7F);
-         });
+  return line.size() <= longest_picture &&
+         std::ranges::all_of(line, [](unsigned char c) { return c == '\t' || (c >= 0x20 && c != 0x7F); });
 }
 
 }  // namespace
@@ -73,10 +72,13 @@ TextFile read_text_file(const std::string& name) {
   in.read(file.content.data(), static_cast<std::streamsize>(file.content.size()));
   file.content.resize(static_cast<std::size_t>(in.gcount()));
   if (file.content.size() > largest_text)
-    refuse_at(file.whole(), "the file has more than 64 MB", "is this the right file? Give the part that matters");
+    refuse_at(file.whole(), "the file has more than 64 MB",
+              "is this the right file? Give the part that matters");
   packed.check();
-  if (file.content.find_first_not_of(" \t\r\n") == std::string::npos) refuse_at(file.whole(), "the file is empty", "");
-  if (file.content.find('\0') != std::string::npos) refuse_at(file.whole(), "this is not a text file: it has NUL bytes", "");
+  if (file.content.find_first_not_of(" \t\r\n") == std::string::npos)
+    refuse_at(file.whole(), "the file is empty", "");
+  if (file.content.find('\0') != std::string::npos)
+    refuse_at(file.whole(), "this is not a text file: it has NUL bytes", "");
   file.content.shrink_to_fit();
   return file;
 }

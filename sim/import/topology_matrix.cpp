@@ -122,7 +122,8 @@ class Parser {
     for (std::size_t i = 0; i < devices_.size(); ++i) {
       const auto gpu = number_behind(devices_[i].text, "GPU", static_cast<int>(most_devices));
       if (gpu && static_cast<std::size_t>(*gpu) != i)
-        fail(devices_[i], fmt::format("'{}' is not the next GPU", devices_[i].text), "GPUs come first, in order");
+        fail(devices_[i], fmt::format("'{}' is not the next GPU", devices_[i].text),
+             "GPUs come first, in order");
       if (gpu) ++matrix_.gpus;
     }
     for (auto word = end; word != words.end(); ++word) {
@@ -160,8 +161,8 @@ class Parser {
     return behind;
   }
 
-  /// A narrow terminal may have broken the row: takes the lines that go on with cells, and with the affinity of a
-  /// GPU. A cell that was cut in two is no cell, or stands against the symmetry of the matrix.
+  /// A narrow terminal may have broken the row: takes the lines that go on with cells, and with the affinity
+  /// of a GPU. A cell that was cut in two is no cell, or stands against the symmetry of the matrix.
   /// @return the line behind the row
   std::size_t join_broken_row(std::vector<MatrixWord>& row, std::size_t i, std::size_t number) const {
     const auto complete = devices_.size() + 1 + (i < matrix_.gpus ? affinities_.size() : 0);
@@ -203,7 +204,8 @@ class Parser {
     }
   }
 
-  /// By the tabs of an unbroken line, as cells of the affinity may be empty; else by what the words look like.
+  /// By the tabs of an unbroken line, as cells of the affinity may be empty; else by what the words look
+  /// like.
   void read_numa(std::size_t i, const MatrixLine* line) {
     const auto column = std::ranges::find(affinities_, Affinity::numa);
     if (column == affinities_.end()) return;
@@ -213,7 +215,8 @@ class Parser {
     if (fields.size() > devices_.size() + 1 + index) {
       text = fields[devices_.size() + 1 + index];
     } else {
-      const std::vector words(rows_[i].begin() + static_cast<std::ptrdiff_t>(devices_.size()) + 1, rows_[i].end());
+      const std::vector words(rows_[i].begin() + static_cast<std::ptrdiff_t>(devices_.size()) + 1,
+                              rows_[i].end());
       const bool has_all = words.size() >= affinities_.size();
       const bool starts_with_cpus =
           has_all || (!words.empty() && words[0].text.find_first_of(",-") != std::string::npos);

@@ -43,14 +43,17 @@ XmlFile::XmlFile(TextFile text) : text_{std::move(text)} {
   const auto result =
       document_.load_buffer(content.data(), content.size(), pugi::parse_default, pugi::encoding_utf8);
   if (!result) {
-    const auto offset = std::min(content.size() - 1, static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, result.offset)));
+    const auto offset =
+        std::min(content.size() - 1, static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, result.offset)));
     std::string why{result.description()};
     if (!why.empty()) why.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(why.front())));
-    refuse_at(text_.at(offset, 1), fmt::format("this is not XML: {}", why), "has the file been cut off, or edited by hand?");
+    refuse_at(text_.at(offset, 1), fmt::format("this is not XML: {}", why),
+              "has the file been cut off, or edited by hand?");
   }
   if (!root()) refuse_at(text_.whole(), "this is not XML: it has no element", "");
   if (const auto deep = first_too_deep(root()))
-    refuse_at(at(deep), fmt::format("elements are nested more than {} deep", deepest), "no node has so many PCIe switches");
+    refuse_at(at(deep), fmt::format("elements are nested more than {} deep", deepest),
+              "no node has so many PCIe switches");
 }
 
 Where XmlFile::at(const pugi::xml_node& element) const {
@@ -64,7 +67,8 @@ Where XmlFile::at(const pugi::xml_node& element, std::string_view attribute) con
   const auto start = element.offset_debug();
   if (start < 0) return text_.whole();
   char quote = 0;
-  for (auto i = static_cast<std::size_t>(start); i < content.size() && (quote != 0 || content[i] != '>'); ++i) {
+  for (auto i = static_cast<std::size_t>(start); i < content.size() && (quote != 0 || content[i] != '>');
+       ++i) {
     if (quote != 0) {
       if (content[i] == quote) quote = 0;
       continue;
@@ -85,16 +89,18 @@ std::string XmlFile::attribute(const pugi::xml_node& element, const char* name) 
   return element.attribute(name).value();
 }
 
-std::optional<int> XmlFile::whole(const pugi::xml_node& element, const char* name, int least, int most) const {
+std::optional<int> XmlFile::whole(const pugi::xml_node& element, const char* name, int least,
+                                  int most) const {
   const std::string_view text = element.attribute(name).value();
   if (text.empty()) return std::nullopt;
   const bool is_hex = text.starts_with("0x") || text.starts_with("0X");
   const auto digits = is_hex ? text.substr(2) : text;
   long long value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, is_hex ? 16 : 10);
+  const auto [end, error] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), value, is_hex ? 16 : 10);
   if (error != std::errc{} || end != digits.data() + digits.size() || value < least || value > most) {
     refuse_at(at(element, name), fmt::format("'{}' is no whole number from {} to {}", text, least, most),
-         fmt::format("it is the '{}' of <{}>", name, element.name()));
+              fmt::format("it is the '{}' of <{}>", name, element.name()));
   }
   return static_cast<int>(value);
 }
@@ -107,7 +113,7 @@ std::optional<double> XmlFile::number(const pugi::xml_node& element, const char*
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || !(value >= least && value <= most)) {
     refuse_at(at(element, name), fmt::format("'{}' is no number from {:g} to {:g}", text, least, most),
-         fmt::format("it is the '{}' of <{}>", name, element.name()));
+              fmt::format("it is the '{}' of <{}>", name, element.name()));
   }
   return value;
 }

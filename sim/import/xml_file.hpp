@@ -11,8 +11,8 @@
 
 namespace gradway {
 
-/// An XML file and the places of what stands in it. Document types are skipped and no entities but XML's own are
-/// replaced.
+/// An XML file and the places of what stands in it. Document types are skipped and no entities but XML's own
+/// are replaced.
 class XmlFile {
  public:
   /// @throws ConfigError at what is no XML, or nested more than 64 deep
@@ -28,10 +28,11 @@ class XmlFile {
 
   /// An attribute's value; empty if there is none.
   std::string attribute(const pugi::xml_node& element, const char* name) const;
-  /// Nothing if there is none, or an empty one. @throws ConfigError if it is not from `least` to `most`; numbers may
-  /// be written as 0x1f
+  /// Nothing if there is none, or an empty one. @throws ConfigError if it is not from `least` to `most`;
+  /// numbers may be written as 0x1f
   std::optional<int> whole(const pugi::xml_node& element, const char* name, int least, int most) const;
-  std::optional<double> number(const pugi::xml_node& element, const char* name, double least, double most) const;
+  std::optional<double> number(const pugi::xml_node& element, const char* name, double least,
+                               double most) const;
 
  private:
   TextFile text_;
