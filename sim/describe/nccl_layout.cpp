@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "sim/describe/unlisted_gpus.hpp"
+#include "sim/fit/plain_text.hpp"
 #include "sim/import/text_file.hpp"
 
 namespace gradway {
@@ -193,7 +194,7 @@ NcclLayout lay_out(const NcclTopology& topology, std::optional<int> gpus) {
   auto doubts = find_unlisted_gpus(one, gpus);
   if (hosts > 1) doubts.push_back(fmt::format("the file has {} nodes: the first one is described", hosts));
   for (const auto& element : topology.unknown)
-    doubts.push_back(fmt::format("elements <{}> are not known and left out", element));
+    doubts.push_back(fmt::format("elements <{}> are not known and left out", plain_line(element)));
   auto laid = Layout{one}.make();
   laid.doubts.insert(laid.doubts.begin(), doubts.begin(), doubts.end());
   return laid;

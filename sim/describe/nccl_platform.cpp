@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "sim/describe/nccl_layout.hpp"
 #include "sim/describe/nominal_rates.hpp"
 #include "sim/import/pci_names.hpp"
 #include "sim/import/text_file.hpp"
@@ -81,10 +80,8 @@ std::optional<int> capability_of(const NcclTopology& topology) {
   return capability;
 }
 
-WrittenPlatform nccl_platform(const NcclTopology& topology, const DescribedGpu& gpu,
-                              std::optional<int> gpus) {
+WrittenPlatform nccl_platform(const NcclTopology& topology, NcclLayout laid, const DescribedGpu& gpu) {
   check_capability(topology, gpu);
-  auto laid = lay_out(topology, gpus);
   PlatformDraft draft;
   add_usual_nvlinks(gpu, laid, draft.remarks);
   draft.remarks.insert(draft.remarks.begin(), laid.doubts.begin(), laid.doubts.end());

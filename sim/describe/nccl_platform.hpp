@@ -5,6 +5,7 @@
 #include <string>
 
 #include "sim/describe/matrix_platform.hpp"
+#include "sim/describe/nccl_layout.hpp"
 #include "sim/import/nccl_topology.hpp"
 
 namespace gradway {
@@ -19,8 +20,8 @@ std::optional<int> capability_of(const NcclTopology& topology);
 
 /// A node as a platform file, from NCCL's topology: parts, connections and speeds of links are the file's,
 /// what links of such a speed let through is published. What is assumed says so.
-/// @param gpus that the user counted, for files that do not list them
-/// @throws ConfigError if the GPU is another one than the file's, or as `lay_out` does
-WrittenPlatform nccl_platform(const NcclTopology& topology, const DescribedGpu& gpu, std::optional<int> gpus);
+/// @param laid out of the topology
+/// @throws ConfigError if the GPU is another one than the file's
+WrittenPlatform nccl_platform(const NcclTopology& topology, NcclLayout laid, const DescribedGpu& gpu);
 
 }  // namespace gradway

@@ -28,7 +28,8 @@ GpuList find_gpu_list(const TextFile& file) {
   for (const auto& line : lines_of(file.content)) {
     const auto device = listed_device(line.text);
     if (device.empty()) continue;
-    const auto where = file.at(static_cast<std::size_t>(device.data() - file.content.data()), device.size());
+    const auto offset = static_cast<std::size_t>(device.data() - file.content.data());
+    const auto where = place_in(line, file.name, offset, device.size());
     if (list.gpus++ == 0) {
       list.device = device;
       list.first = where;

@@ -100,6 +100,7 @@ class Parser {
     }
     if (run_.program.empty()) run_.program = std::exchange(next_program_, "");
     in_table_ = false;
+    is_old_ = false;
   }
 
   void end_table() {
@@ -143,7 +144,7 @@ class Parser {
   }
 
   void read_row(const TextLine& line, bool is_from_nccl) {
-    auto read = read_nccl_test_row(file_, line);
+    auto read = read_nccl_test_row(file_.name, line);
     if (auto* row = std::get_if<NcclTestRow>(&read)) {
       if (broken_) refuse_broken();
       add(std::move(*row));

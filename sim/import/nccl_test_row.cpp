@@ -64,7 +64,7 @@ std::optional<std::size_t> start_of_row(std::span<const Word> words) {
 
 class Reader {
  public:
-  Reader(const TextFile& file, const TextLine& line) : file_{file}, line_{line} {}
+  Reader(const std::string& file, const TextLine& line) : file_{file}, line_{line} {}
 
   std::variant<std::monostate, NcclTestRow, BrokenTestRow> read() {
     const auto words = words_of(line_);
@@ -73,7 +73,7 @@ class Reader {
     std::span<const Word> rest{words};
     rest = rest.subspan(*start);
     while (rest.size() > 3 && is_time_of_day(rest.back().text)) rest = rest.first(rest.size() - 1);
-    row_.where = file_.at(rest.front().offset, rest.front().text.size());
+    row_.where = place_in(line_, file_, rest.front().offset, rest.front().text.size());
     row_.size = Bytes{number(rest.front().text).value_or(0)};
     rest = rest.subspan(3);
     if (!rest.empty() && is_letter(rest.front().text.front()) && rest.front().text != "N/A") {
@@ -88,7 +88,7 @@ class Reader {
       rest = rest.subspan(1);
     }
     if (rest.size() != columns_of_way && rest.size() != 2 * columns_of_way) {
-      return BrokenTestRow{file_.at(line_.offset + line_.text.size(), 1),
+      return BrokenTestRow{place_in(line_, file_, line_.offset + line_.text.size(), 1),
                            fmt::format("the row has {} numbers behind its type, not {} or {}", rest.size(),
                                        columns_of_way, 2 * columns_of_way),
                            rest.size() < 2 * columns_of_way};
@@ -103,7 +103,8 @@ class Reader {
 
  private:
   BrokenTestRow broken(const Word& word, std::string_view what) const {
-    return {file_.at(word.offset, word.text.size()), fmt::format("'{}' {}", word.text, what), false};
+    return {place_in(line_, file_, word.offset, word.text.size()), fmt::format("'{}' {}", word.text, what),
+            false};
   }
 
   bool read_time(std::span<const Word> words, NcclTestTime& time) {
@@ -128,7 +129,7 @@ class Reader {
     return true;
   }
 
-  const TextFile& file_;
+  const std::string& file_;
   const TextLine& line_;
   NcclTestRow row_;
   std::optional<BrokenTestRow> broken_;
@@ -136,7 +137,7 @@ class Reader {
 
 }  // namespace
 
-std::variant<std::monostate, NcclTestRow, BrokenTestRow> read_nccl_test_row(const TextFile& file,
+std::variant<std::monostate, NcclTestRow, BrokenTestRow> read_nccl_test_row(const std::string& file,
                                                                             const TextLine& line) {
   return Reader{file, line}.read();
 }

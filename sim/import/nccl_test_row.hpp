@@ -38,8 +38,8 @@ struct BrokenTestRow {
 };
 
 /// Understands a line as a row, whatever columns the version of nccl-tests prints; a launcher may have put a
-/// word or two before it. @return nothing if it is no row
-std::variant<std::monostate, NcclTestRow, BrokenTestRow> read_nccl_test_row(const TextFile& file,
+/// word or two before it. @param file its name @return nothing if it is no row
+std::variant<std::monostate, NcclTestRow, BrokenTestRow> read_nccl_test_row(const std::string& file,
                                                                             const TextLine& line);
 
 }  // namespace gradway

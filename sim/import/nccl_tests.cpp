@@ -192,7 +192,8 @@ std::string samples_json(const std::vector<NcclTestSamples>& runs) {
     const auto what = fmt::format("nccl-tests on {} ranks of {} node{}{}{}", run.ranks, run.nodes,
                                   run.nodes == 1 ? "" : "s", run.gpu.empty() ? "" : ", ", run.gpu);
     if (gpus.insert(what).second)
-      rows.push_back(Json{{"kind", "note"}, {"section", "import"}, {"what", what}}.dump(-1, ' ', true));
+      rows.push_back(Json{{"kind", "note"}, {"section", "import"}, {"what", what}}.dump(
+          -1, ' ', true, Json::error_handler_t::replace));
   }
   for (const auto& run : runs) {
     for (const auto& row : run.rows) {

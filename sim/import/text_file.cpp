@@ -45,12 +45,17 @@ Where TextFile::at(std::size_t offset, std::size_t length) const {
   const auto start = before.rfind('\n') + 1;  // npos + 1 is 0
   auto line = text.substr(start, text.find('\n', offset) - start);
   if (line.ends_with('\r')) line.remove_suffix(1);
-  const auto in_line = std::min(offset - start, line.size());
-  return Where{.file = name,
-               .line = 1 + static_cast<int>(std::ranges::count(before, '\n')),
-               .column = 1 + characters(line.substr(0, in_line)),
-               .length = characters(line.substr(in_line, length)),
-               .text = can_be_shown(line) ? std::string{line} : ""};
+  const auto number = 1 + static_cast<int>(std::ranges::count(before, '\n'));
+  return place_in({line, start, number}, name, offset, length);
+}
+
+Where place_in(const TextLine& line, const std::string& file, std::size_t offset, std::size_t length) {
+  const auto in_line = std::min(offset - line.offset, line.text.size());
+  return Where{.file = file,
+               .line = line.number,
+               .column = 1 + characters(line.text.substr(0, in_line)),
+               .length = characters(line.text.substr(in_line, length)),
+               .text = can_be_shown(line.text) ? std::string{line.text} : ""};
 }
 
 std::vector<TextLine> lines_of(std::string_view text) {
@@ -59,7 +64,7 @@ std::vector<TextLine> lines_of(std::string_view text) {
     const auto end = std::min(text.find('\n', start), text.size());
     auto line = text.substr(start, end - start);
     if (line.ends_with('\r')) line.remove_suffix(1);
-    lines.push_back({line, start});
+    lines.push_back({line, start, static_cast<int>(lines.size()) + 1});
     start = end + 1;
   }
   return lines;

@@ -17,18 +17,23 @@ struct TextFile {
 
   /// The file as a whole.
   Where whole() const;
-  /// A byte of the content and `length` bytes from there; columns count characters.
+  /// A byte of the content and `length` bytes from there; columns count characters. Searches the content
+  /// anew.
   Where at(std::size_t offset, std::size_t length) const;
 };
 
 /// @throws ConfigError with one problem
 [[noreturn]] void refuse_at(Where where, std::string what, std::string hint);
 
-/// A line of a text, without its ending, and where in the text it starts.
+/// A line of a text, without its ending.
 struct TextLine {
   std::string_view text;
-  std::size_t offset = 0;
+  std::size_t offset = 0;  ///< of its first byte in the text
+  int number = 0;          ///< counts from 1
 };
+
+/// A byte of a line, by its offset in the text, and `length` bytes from there.
+Where place_in(const TextLine& line, const std::string& file, std::size_t offset, std::size_t length);
 
 /// Lines that end in \n or \r\n. @param text must outlive the result.
 std::vector<TextLine> lines_of(std::string_view text);

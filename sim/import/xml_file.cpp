@@ -38,7 +38,7 @@ pugi::xml_node first_too_deep(const pugi::xml_node& root) {
 
 }  // namespace
 
-XmlFile::XmlFile(TextFile text) : text_{std::move(text)} {
+XmlFile::XmlFile(TextFile text) : text_{std::move(text)}, lines_{lines_of(text_.content)} {
   const auto& content = text_.content;
   const auto result =
       document_.load_buffer(content.data(), content.size(), pugi::parse_default, pugi::encoding_utf8);
@@ -47,7 +47,7 @@ XmlFile::XmlFile(TextFile text) : text_{std::move(text)} {
         std::min(content.size() - 1, static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, result.offset)));
     std::string why{result.description()};
     if (!why.empty()) why.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(why.front())));
-    refuse_at(text_.at(offset, 1), fmt::format("this is not XML: {}", why),
+    refuse_at(place(offset, 1), fmt::format("this is not XML: {}", why),
               "has the file been cut off, or edited by hand?");
   }
   if (!root()) refuse_at(text_.whole(), "this is not XML: it has no element", "");
@@ -56,10 +56,15 @@ XmlFile::XmlFile(TextFile text) : text_{std::move(text)} {
               "no node has so many PCIe switches");
 }
 
+Where XmlFile::place(std::size_t offset, std::size_t length) const {
+  const auto next = std::ranges::upper_bound(lines_, offset, {}, &TextLine::offset);
+  return next == lines_.begin() ? text_.whole() : place_in(*(next - 1), text_.name, offset, length);
+}
+
 Where XmlFile::at(const pugi::xml_node& element) const {
   const auto offset = element.offset_debug();
   if (offset < 0) return text_.whole();
-  return text_.at(static_cast<std::size_t>(offset), std::string_view{element.name()}.size());
+  return place(static_cast<std::size_t>(offset), std::string_view{element.name()}.size());
 }
 
 Where XmlFile::at(const pugi::xml_node& element, std::string_view attribute) const {
@@ -80,7 +85,7 @@ Where XmlFile::at(const pugi::xml_node& element, std::string_view attribute) con
     const auto open = content.find_first_of("\"'", behind);
     if (open == std::string_view::npos) break;
     const auto close = content.find(content[open], open + 1);
-    return text_.at(open + 1, std::min(close, content.size()) - open - 1);
+    return place(open + 1, std::min(close, content.size()) - open - 1);
   }
   return at(element);
 }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <pugixml.hpp>
 
@@ -19,7 +20,6 @@ class XmlFile {
   explicit XmlFile(TextFile text);
 
   pugi::xml_node root() const { return document_.document_element(); }
-  const TextFile& text() const { return text_; }
 
   /// The element's name.
   Where at(const pugi::xml_node& element) const;
@@ -35,7 +35,10 @@ class XmlFile {
                                double most) const;
 
  private:
+  Where place(std::size_t offset, std::size_t length) const;
+
   TextFile text_;
+  std::vector<TextLine> lines_;
   pugi::xml_document document_;
 };
 

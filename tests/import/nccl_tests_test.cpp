@@ -268,7 +268,7 @@ TEST_CASE("logs that are damaged or leave too much open are refused", "[import][
                     "float sum -1 500.0 20.00 30.00 0 45.00 22.22 33.33 0\n      | ^~~~~~~\n  hint: has the "
                     "log been edited by hand?\n"},
                    {"1000000 250000 float sum -1 50.00 20.00\n" + good, p2p,
-                    "log.txt:1:40: error: the row has 2 numbers behind its type, not 4 or 8\n    1 | 1000000 "
+                    "log.txt:1:40: error: the row has 3 numbers behind its type, not 4 or 8\n    1 | 1000000 "
                     "250000 float sum -1 50.00 "
                     "20.00\n      |                                        ^\n  hint: has the log been cut "
                     "off, or edited by hand?\n"}}));
