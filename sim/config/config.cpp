@@ -106,6 +106,8 @@ Scenario load_scenario(const std::string& file, const std::vector<Override>& ove
   auto built =
       loader.problems().attempt([&] { return build_platform(platform.description, gpu.gpu, spec.job.gpus); });
   loader.problems().raise();
+  check_traffic(spec, built, loader.problems());
+  loader.problems().raise();
   return Scenario{.name = stem(found),
                   .model = std::move(model.model),
                   .platform = std::move(built),

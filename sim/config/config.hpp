@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,8 @@ struct Case {
   std::string name;
   std::string scenario_file;  ///< ready for `load_scenario`
   std::vector<Override> set;
-  Seconds measured{};
+  Seconds measured{};                           ///< of a step; not used if the bus bandwidth is given
+  std::optional<BytesPerSecond> bus_bandwidth;  ///< measured, of a strategy of kind collective
   Where where;
 };
 

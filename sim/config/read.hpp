@@ -43,6 +43,7 @@ struct ScenarioSpec {
   Named model;
   Named platform;
   Job job;
+  std::vector<Where> traffic;          ///< beside the job's
   std::map<std::string, Where> given;  ///< dotted keys that were written, and where their values stand
   /// Where the value of a key stands, or the key's absence is: the file.
   Where place(const std::string& key) const;

@@ -176,6 +176,7 @@ PlatformSpec read_platform(Reader& file, const std::string& name) {
   description.collectives = file.optional(
       "collectives", one_of("a set of rules for collectives", collective_rules), CollectiveRules::nccl);
   description.amd_cpu = file.optional("cpu_vendor", one_of("a vendor of CPUs", vendors), false);
+  description.nvls = file.optional("nvls", boolean, true);
   description.pageable_copy_rate = file.maybe("pageable_copy", bandwidth);
   if (auto price = file.maybe_map("price")) description.price = read_price(*price);
   read_hardware(file, spec);

@@ -13,4 +13,7 @@ void take_from_profile(ScenarioSpec& scenario, const Profile& profile);
 void check_scenario(const ScenarioSpec& scenario, const ModelSpec& model, const PlatformSpec& platform,
                     const GpuSpec& gpu, Problems& problems);
 
+/// Checks that both ends of a neighbour's traffic are parts of the platform with a way between them.
+void check_traffic(const ScenarioSpec& scenario, const Platform& platform, Problems& problems);
+
 }  // namespace gradway::config

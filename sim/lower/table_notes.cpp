@@ -11,6 +11,8 @@
 namespace gradway {
 namespace {
 
+constexpr auto small = 64_KiB;  // below it latency is nearly all there is
+
 std::string percent(double fraction) {
   return fmt::format("{:.1f} %", fraction * 100);
 }
@@ -73,6 +75,10 @@ std::vector<std::string> doubts_of(const TableUse& use, const TableQuestion& que
   if (question.nodes > 1) {  // a calibration is of one node
     doubts.push_back(fmt::format(
         "{} was measured inside one node, the job has {}: the same times are assumed", what, question.nodes));
+  }
+  if (use.below_sizes && table.points.front().size > small) {
+    doubts.push_back(fmt::format("{} was measured from {} on: smaller ones fall as NCCL's own estimates do",
+                                 what, size_text(table.points.front().size)));
   }
   if (use.beyond_sizes) {
     doubts.push_back(fmt::format("{} was measured up to {}: the bandwidth of that size is assumed beyond it",

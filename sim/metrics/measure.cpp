@@ -89,6 +89,8 @@ void count_work(Metrics& metrics, const Scenario& scenario, const WorkloadGraph&
   }
   const double samples = static_cast<double>(scenario.job.batch_per_gpu) * scenario.job.accumulate;
   if (work > Flops{}) metrics.tflops_per_gpu = (work * samples / metrics.step_time).value() / 1e12;
+  if (scenario.job.strategy.kind == StrategyKind::collective)
+    metrics.bus_bandwidth = metrics.bytes_sent_per_gpu / metrics.step_time;
   metrics.steps_per_s = 1 / metrics.step_time.value();
   metrics.samples_per_s = samples * workload.ranks * metrics.steps_per_s;
 }
@@ -103,17 +105,22 @@ void add_cost(Metrics& metrics, const Scenario& scenario) {
 std::vector<ResourceUse> use_of_links(const Window& window, const Platform& platform,
                                       const Lowered& lowered) {
   std::vector<double> carried(platform.resources.size(), 0);
+  std::vector<double> wanted(platform.resources.size(), 0);
   for (const auto& op : lowered.ops.ops()) {
+    if (op.is_endless()) {
+      for (const auto resource : lowered.ops.path(op.path)) wanted[resource.index()] += op.cap;
+    }
     if (op.kind != OpKind::flow || op.origin.step != window.step) continue;
     for (const auto resource : lowered.ops.path(op.path)) carried[resource.index()] += op.amount;
   }
   std::vector<ResourceUse> used;
   for (std::size_t i = 0; i < carried.size(); ++i) {
     const auto& resource = platform.resources[i];
-    const auto bytes = carried[lowered.folding.resource_representative[i].index()];
+    const auto stands_for = lowered.folding.resource_representative[i].index();
+    const auto bytes = carried[stands_for];
     if (resource.kind == ResourceKind::gpu || bytes == 0) continue;
-    used.push_back(
-        {resource.name, bytes / (resource.capacity * (window.to - window.from).value()), Bytes{bytes}});
+    used.push_back({resource.name, bytes / (resource.capacity * (window.to - window.from).value()),
+                    Bytes{bytes}, wanted[stands_for] / resource.capacity});
   }
   std::ranges::stable_sort(used, std::ranges::greater{}, &ResourceUse::busy_fraction);
   return used;

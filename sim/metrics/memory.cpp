@@ -15,9 +15,9 @@ Bytes peak_memory(const Scenario& scenario) {
   const Bytes activations{saved * job.batch_per_gpu * (half ? 2 : 4)};
   const auto state = job.optimizer == Optimizer::sgd ? 0_B : 2 * parameters;
   // Measured on an H200 (PyTorch 2.11, vit_l_32): DDP adds one gradient's size with views, two without.
-  const double copies = job.strategy.kind == StrategyKind::none ? 0
-                        : job.strategy.gradient_as_bucket_view  ? 1
-                                                                : 2;
+  const double copies = job.strategy.kind != StrategyKind::ddp ? 0
+                        : job.strategy.gradient_as_bucket_view ? 1
+                                                               : 2;
   return 2 * parameters + state + activations + copies * parameters;
 }
 

@@ -103,6 +103,7 @@ struct PlatformDescription {
   std::optional<Price> price;
   CollectiveRules collectives = CollectiveRules::nccl;
   bool amd_cpu = false;
+  bool nvls = true;
   std::optional<BytesPerSecond> pageable_copy_rate;
 };
 

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/cost/calibration_words.hpp"
 #include "sim/report/text.hpp"
 #include "sim/report/words.hpp"
 
@@ -34,6 +35,12 @@ Json job_json(const Job& job) {
 Json strategy_json(const Strategy& strategy) {
   Json json{{"kind", name_of(strategy.kind)}};
   if (strategy.kind == StrategyKind::none) return json;
+  if (strategy.kind == StrategyKind::collective) {
+    json["operation"] = calibration_words::operations[static_cast<std::size_t>(strategy.collective.kind)];
+    json["size"] = exact_bytes_text(strategy.collective.size);
+    json["timed"] = strategy.collective.one_by_one ? "one_by_one" : "back_to_back";
+    return json;
+  }
   if (strategy.bucket_cap) json["bucket_cap"] = exact_bytes_text(*strategy.bucket_cap);
   json["static_graph"] = strategy.static_graph;
   json["gradient_as_bucket_view"] = strategy.gradient_as_bucket_view;
@@ -50,15 +57,15 @@ Json input_json(const InputSettings& input) {
 
 /// The keys of a scenario file, so that it can be run again.
 Json scenario_json(const Scenario& scenario) {
-  Json json{{"schema", 1},
-            {"model", scenario.model.name},
-            {"platform", scenario.platform.name},
-            {"job", job_json(scenario.job)},
-            {"strategy", strategy_json(scenario.job.strategy)},
-            {"optimizer", name_of(scenario.job.optimizer)},
-            {"nccl", Json::object()},
-            {"input", input_json(scenario.job.input)},
-            {"steps", scenario.job.steps}};
+  Json json{{"schema", 1}};
+  if (scenario.job.strategy.kind != StrategyKind::collective) json["model"] = scenario.model.name;
+  json.update({{"platform", scenario.platform.name},
+               {"job", job_json(scenario.job)},
+               {"strategy", strategy_json(scenario.job.strategy)},
+               {"optimizer", name_of(scenario.job.optimizer)},
+               {"nccl", Json::object()},
+               {"input", input_json(scenario.job.input)},
+               {"steps", scenario.job.steps}});
   for (const auto& [name, value] : scenario.job.nccl) json["nccl"][name] = value;
   return json;
 }
@@ -81,6 +88,7 @@ Json metrics_json(const Metrics& metrics) {
             {"peak_memory_bytes", amount(metrics.peak_memory.value())},
             {"cost_usd_per_hour", nullptr},
             {"cost_usd_per_million_samples", nullptr}};
+  if (metrics.bus_bandwidth) json["bus_bandwidth_bytes_per_s"] = metrics.bus_bandwidth->value();
   if (metrics.cost_per_hour) json["cost_usd_per_hour"] = metrics.cost_per_hour->value();
   if (metrics.cost_usd_per_million_samples) {
     json["cost_usd_per_million_samples"] = *metrics.cost_usd_per_million_samples;
