@@ -35,7 +35,8 @@ struct Kind {
 };
 constexpr std::array kinds{Kind{"platforms", DataKind::platform, describe_platform},
                            Kind{"models", DataKind::model, describe_model},
-                           Kind{"scenarios", DataKind::scenario, describe_scenario}};
+                           Kind{"scenarios", DataKind::scenario, describe_scenario},
+                           Kind{"prices", DataKind::prices, load_source_of_prices}};
 
 /// A file that is wrong is listed all the same: its name is taken.
 std::string description(const Kind& kind, const std::string& name, const DataPath& data) {
@@ -70,7 +71,7 @@ Status list(const std::string& what, const Surroundings& around) {
 
 Action add_list(CLI::App& app) {
   const auto what = std::make_shared<std::string>();
-  app.add_option("KIND", *what, "platforms, models or scenarios")->required();
+  app.add_option("KIND", *what, "platforms, models, scenarios or prices")->required();
   return [what](const Surroundings& around) { return list(*what, around); };
 }
 

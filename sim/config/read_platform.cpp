@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "sim/config/prices.hpp"
 #include "sim/config/quantities.hpp"
 #include "sim/config/read.hpp"
 
@@ -133,15 +134,6 @@ GeneratedPlatform read_generated(Reader generate) {
   return description;
 }
 
-Price read_price(Reader price) {
-  Price result{.per_node = price.required("per_node_hour", price_per_hour),
-               .region = price.required("region", text),
-               .date = price.required("date", date),
-               .source = price.required("source", text)};
-  price.finish();
-  return result;
-}
-
 BuiltPlatform read_built(Reader& file, Where& size) {
   BuiltPlatform built;
   auto node = file.map("node");
@@ -188,7 +180,7 @@ PlatformSpec read_platform(Reader& file, const std::string& name) {
       "collectives", one_of("a set of rules for collectives", collective_rules), CollectiveRules::nccl);
   description.amd_cpu = file.optional("cpu_vendor", one_of("a vendor of CPUs", vendors), false);
   description.pageable_copy_rate = file.maybe("pageable_copy", bandwidth);
-  if (auto price = file.maybe_map("price")) description.price = read_price(*price);
+  description.prices = read_prices(file);
   read_hardware(file, spec);
   file.finish();
   return spec;

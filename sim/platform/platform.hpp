@@ -40,11 +40,11 @@ struct Link {
   int count = 1;  ///< NVLink: how many links are bonded
 };
 
-/// What an hour of the platform costs.
+/// What an hour of the platform costs, from its day on until that of the next one.
 struct Price {
   UsdPerHour per_node{};
   std::string region;
-  std::string date;
+  std::string date;  ///< "2026-07-20"
   std::string source;
 };
 
@@ -67,7 +67,8 @@ struct Platform {
   std::vector<std::optional<ResourceId>> memories;  ///< beside `devices`: host memory, for sockets
   std::vector<Gpu> gpu_models;                      ///< beside `gpus`
   int nodes = 1;
-  std::optional<Price> price;
+  std::vector<Price> prices;   ///< all that are known
+  std::optional<Price> price;  ///< the one that counts
   CollectiveRules collectives = CollectiveRules::nccl;
   bool amd_cpu = false;  ///< NCCL's rules ask
   std::optional<BytesPerSecond>
