@@ -16,14 +16,15 @@ std::string_view name_of(Precision precision) {
 void check_ranks(const ScenarioSpec& scenario, const PlatformSpec& platform, Problems& problems) {
   const auto* built = std::get_if<BuiltPlatform>(&platform.description.hardware);
   const auto gpus = scenario.job.gpus;
-  if (built == nullptr || gpus <= built->node.gpus * built->nodes) return;
-  const auto has = built->node.gpus * built->nodes;
-  problems.add(Problem{
-      scenario.place("job.gpus"),
-      fmt::format("job.gpus {}, but the platform has {} GPU{}", gpus, has, has == 1 ? "" : "s"),
-      {{platform.size, fmt::format("{} node{} of {} GPU{}", built->nodes, built->nodes == 1 ? "" : "s",
-                                   built->node.gpus, built->node.gpus == 1 ? "" : "s")}},
-      fmt::format("job.gpus {} would fit", has)});
+  if (built == nullptr || !built->nodes || gpus <= built->node.gpus * *built->nodes) return;
+  const auto nodes = *built->nodes;
+  const auto has = built->node.gpus * nodes;
+  problems.add(
+      Problem{scenario.place("job.gpus"),
+              fmt::format("job.gpus {}, but the platform has {} GPU{}", gpus, has, has == 1 ? "" : "s"),
+              {{platform.size, fmt::format("{} node{} of {} GPU{}", nodes, nodes == 1 ? "" : "s",
+                                           built->node.gpus, built->node.gpus == 1 ? "" : "s")}},
+              fmt::format("job.gpus {} would fit", has)});
 }
 
 /// Keys that only DDP understands, and whether the scenario gives them a meaning.

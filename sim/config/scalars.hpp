@@ -41,9 +41,9 @@ struct Choice {
 };
 
 /// Parser of one of several words. @param thing with its article: "a precision".
-template <class Value, std::size_t size>
-auto one_of(std::string_view thing, const Choice<Value> (&choices)[size]) {
-  return [thing, table = std::span<const Choice<Value>>{choices}](const Node& node) {
+template <class Value>
+auto one_of(std::string_view thing, std::span<const Choice<Value>> table) {
+  return [thing, table](const Node& node) {
     const auto& word = scalar(node, thing);
     std::vector<std::string> names;
     for (const auto& [name, value] : table) {
@@ -52,6 +52,11 @@ auto one_of(std::string_view thing, const Choice<Value> (&choices)[size]) {
     }
     fail(node.where, "'" + word + "' is not " + std::string{thing}, suggestion(word, names));
   };
+}
+
+template <class Value, std::size_t size>
+auto one_of(std::string_view thing, const Choice<Value> (&choices)[size]) {
+  return one_of(thing, std::span<const Choice<Value>>{choices});
 }
 
 /// The same parser, but what it cannot read stays empty instead of becoming a default.

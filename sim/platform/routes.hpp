@@ -37,6 +37,8 @@ class Routes {
 
   explicit Routes(const Platform& platform);
 
+  const Platform& platform() const { return platform_; }
+
   /// The way with the fewest hops; GPUs and NICs in between only if there is no other. Several ways of equal
   /// length are dealt out by `label` (as a fabric's ECMP does by flow).
   std::optional<Route> find(DeviceId from, DeviceId to, Over over, std::size_t label = 0) const;
