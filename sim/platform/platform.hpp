@@ -81,8 +81,8 @@ struct Platform {
   int nodes = 1;
   std::vector<int> nvlink_domains;  ///< by node: nodes of one number share NVSwitches; empty: none do
   std::optional<Network> network;   ///< between nodes, if they have a fabric
-  std::vector<Price> prices;   ///< all that are known
-  std::optional<Price> price;  ///< the one that counts
+  std::vector<Price> prices;        ///< all that are known
+  std::optional<Price> price;       ///< the one that counts
   CollectiveRules collectives = CollectiveRules::nccl;
   bool amd_cpu = false;  ///< NCCL's rules ask
   std::optional<BytesPerSecond>

@@ -119,8 +119,8 @@ Json document(const ListedPlatform& one) {
   json["gpu"] = platform.gpu_models.empty() ? Json{} : Json(platform.gpu_models.front().name);
   json["gpus_per_node"] = gpus_a_node(platform);
   const auto link = inside(platform);
-  json["inside"] = link ? Json{{"kind", name_of(link->kind)}, {"bytes_per_s_of_a_gpu", link->rate.value()}}
-                        : Json{};
+  json["inside"] =
+      link ? Json{{"kind", name_of(link->kind)}, {"bytes_per_s_of_a_gpu", link->rate.value()}} : Json{};
   const auto network = outside(platform);
   json["network"] = network ? Json{{"kind", facts_of(platform.network->kind).name},
                                    {"bytes_per_s_of_a_node", network->value()}}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is shipped in platforms/: every file loads and says nothing that its machine cannot be.
+#include <algorithm>
 #include <filesystem>
 #include <regex>
 
@@ -229,14 +230,13 @@ TEST_CASE("NICs with GPUDirect share a switch with their GPU", "[config][catalog
   for (const auto& name : list_names(DataKind::platform, DataPath{{root}})) {
     const auto platform = one_node(name);
     const bool has_gpudirect = platform.network && platform.network->gpudirect;
-    const bool one_nic_a_gpu =
-        has_gpudirect &&
-        static_cast<std::size_t>(std::ranges::count(platform.devices, DeviceKind::nic, &Device::kind)) >=
-            platform.gpus.size();
+    const bool one_nic_a_gpu = has_gpudirect && static_cast<std::size_t>(std::ranges::count(
+                                                    platform.devices, DeviceKind::nic, &Device::kind)) >=
+                                                    platform.gpus.size();  // of all its nodes
     if (!one_nic_a_gpu || name.find("gb200") != std::string::npos) continue;
     CAPTURE(name);
     const Routes routes{platform};
-    for (const auto gpu : platform.gpus) {
+    for (const auto gpu : routes.on_node(0, DeviceKind::gpu)) {
       const auto near = [&](DeviceId nic) { return routes.path_type(gpu, nic) == PathType::pix; };
       CHECK(std::ranges::any_of(routes.on_node(0, DeviceKind::nic), near));
     }
