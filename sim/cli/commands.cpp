@@ -44,7 +44,7 @@ std::span<const Command> commands() {
               "gradway show model vit_l_32\n"
               "gradway show plan article/g6e --set strategy.bucket_cap='100 MiB'",
               add_show},
-      Command{"list", "list the platforms, models or scenarios that names can stand for",
+      Command{"list", "list the platforms, models, scenarios or prices that names can stand for",
               "gradway list platforms\n"
               "GRADWAY_PATH=my-data gradway list scenarios",
               add_list},

@@ -8,6 +8,7 @@
 
 #include "sim/config/document.hpp"
 #include "sim/config/overrides.hpp"
+#include "sim/config/prices.hpp"
 #include "sim/config/read.hpp"
 #include "sim/config/resolve.hpp"
 #include "sim/config/source_file.hpp"
@@ -51,6 +52,15 @@ class Loader {
     return read_platform(reader, name);
   }
 
+  /// Sets the price that counts.
+  void price(PlatformDescription& platform, const PriceChoice& choice, const DataPath& data) {
+    problems_.saw(choice.date);
+    problems_.saw(choice.region);
+    auto prices = problems_.attempt([&] { return load_prices(choice, data, lookup_, problems_); });
+    if (const auto own = prices.find(platform.name); own != prices.end()) platform.prices = own->second;
+    platform.price = problems_.attempt([&] { return choose_price(platform.prices, choice, platform.name); });
+  }
+
   GpuSpec gpu(const Named& name) { return read_named(DataKind::gpu, name, read_gpu); }
 
   Calibration calibration(const std::optional<Named>& name) {
@@ -83,8 +93,8 @@ std::string stem(const Found& file) {
 
 }  // namespace
 
-Scenario load_scenario(const std::string& file, const std::vector<Override>& overrides,
-                       const DataPath& data) {
+Scenario load_scenario(const std::string& file, const std::vector<Override>& overrides, const DataPath& data,
+                       const PriceChoice& price) {
   const auto found = find_file(DataKind::scenario, file, data, in_file(file));
   Loader loader{found, data};
   auto spec = loader.scenario(found, overrides);
@@ -93,6 +103,7 @@ Scenario load_scenario(const std::string& file, const std::vector<Override>& ove
   if (const auto at = loader.find(DataKind::model, spec.model)) model = loader.model(*at, spec.model.name);
   if (const auto at = loader.find(DataKind::platform, spec.platform)) {
     platform = loader.platform(*at, spec.platform.name);
+    loader.price(platform.description, price, data);
   }
   const auto gpu = loader.gpu(platform.gpu);
   auto calibration = loader.calibration(platform.calibration);
@@ -121,7 +132,8 @@ Scenario load_scenario(const std::string& file, const std::vector<Override>& ove
 Platform load_platform(const std::string& name, int ranks, const DataPath& data, Calibration* calibration) {
   const auto found = find_file(DataKind::platform, name, data, in_file(name));
   Loader loader{found, data};
-  const auto platform = loader.platform(found, stem(found));
+  auto platform = loader.platform(found, stem(found));
+  loader.price(platform.description, {}, data);
   const auto gpu = loader.gpu(platform.gpu);
   Calibration measured;
   if (calibration != nullptr) measured = loader.calibration(platform.calibration);

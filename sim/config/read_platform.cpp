@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "sim/config/prices.hpp"
 #include "sim/config/quantities.hpp"
 #include "sim/config/read.hpp"
 #include "sim/config/read_fabric.hpp"
@@ -97,15 +98,6 @@ GeneratedPlatform read_generated(Reader generate) {
   return description;
 }
 
-Price read_price(Reader price) {
-  Price result{.per_node = price.required("per_node_hour", price_per_hour),
-               .region = price.required("region", text),
-               .date = price.required("date", date),
-               .source = price.required("source", text)};
-  price.finish();
-  return result;
-}
-
 /// A number, or empty for as many as the job's ranks need.
 std::optional<int> node_count(const Node& node) {
   if (node.kind == Node::Kind::scalar && node.text == "as_needed") return std::nullopt;
@@ -178,7 +170,7 @@ PlatformSpec read_platform(Reader& file, const std::string& name) {
   description.amd_cpu = file.optional("cpu_vendor", one_of("a vendor of CPUs", vendors), false);
   description.nvls = file.optional("nvls", boolean, true);
   description.pageable_copy_rate = file.maybe("pageable_copy", bandwidth);
-  if (auto price = file.maybe_map("price")) description.price = read_price(*price);
+  description.prices = read_prices(file);
   read_hardware(file, spec);
   file.finish();
   return spec;

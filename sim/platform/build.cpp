@@ -162,6 +162,7 @@ Platform build_platform(const PlatformDescription& description, const Gpu& gpu, 
   auto platform = std::move(builder.platform());
   platform.name = description.name;
   platform.source = description.source;
+  platform.prices = description.prices;
   platform.price = description.price;
   platform.collectives = description.collectives;
   platform.amd_cpu = description.amd_cpu;

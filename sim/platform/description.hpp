@@ -100,7 +100,8 @@ struct PlatformDescription {
   Where where;
   std::string gpu;  ///< name of the GPU's file
   std::variant<BuiltPlatform, GeneratedPlatform> hardware;
-  std::optional<Price> price;
+  std::vector<Price> prices;   ///< all that are known, in the order of the file
+  std::optional<Price> price;  ///< the one that counts
   CollectiveRules collectives = CollectiveRules::nccl;
   bool amd_cpu = false;
   bool nvls = true;

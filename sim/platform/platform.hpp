@@ -52,11 +52,11 @@ struct Network {
   int streams = 1;  ///< connections that NCCL opens for a channel unless told otherwise
 };
 
-/// What an hour of the platform costs.
+/// What an hour of the platform costs, from its day on until that of the next one.
 struct Price {
   UsdPerHour per_node{};
   std::string region;
-  std::string date;
+  std::string date;  ///< "2026-07-20"
   std::string source;
 };
 
@@ -81,7 +81,8 @@ struct Platform {
   int nodes = 1;
   std::vector<int> nvlink_domains;  ///< by node: nodes of one number share NVSwitches; empty: none do
   std::optional<Network> network;   ///< between nodes, if they have a fabric
-  std::optional<Price> price;
+  std::vector<Price> prices;        ///< all that are known
+  std::optional<Price> price;       ///< the one that counts
   CollectiveRules collectives = CollectiveRules::nccl;
   bool amd_cpu = false;  ///< NCCL's rules ask
   bool nvls = true;      ///< NVLink SHARP is not switched off; GPUs and NVSwitches must have it too
