@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <span>
 
 namespace gradway {
@@ -123,12 +124,18 @@ Seconds nvls_latency(const Communicator& c) {
   return Seconds{(nvls_us + 2 * between) * 1e-6};
 }
 
+/// GB/s of bus bandwidth that the NVSwitches of a node allow.
+double nvls_inside(const Communicator& c) {
+  const bool is_blackwell = generation(c.compute_capability) == blackwell;
+  const auto efficiency = is_blackwell ? nvls_efficiency_blackwell : nvls_efficiency_hopper;
+  // One channel of a rank reduces for each of the others.
+  return 2 * c.nvlink_bandwidth.value() / 1e9 * efficiency * (nvls_channels - 1) / nvls_channels;
+}
+
 /// GB/s of bus bandwidth of NVLS on one node, and of NVLSTree on several.
 double nvls_bus(const Communicator& c) {
   const auto gen = static_cast<std::size_t>(generation(c.compute_capability));
-  const auto efficiency = gen == blackwell ? nvls_efficiency_blackwell : nvls_efficiency_hopper;
-  // One channel of a rank reduces for each of the others.
-  const auto inside = 2 * c.nvlink_bandwidth.value() / 1e9 * efficiency * (nvls_channels - 1) / nvls_channels;
+  const auto inside = nvls_inside(c);
   if (c.nodes == 1) return inside;
   const auto between = c.net_bandwidth.value() / 1e9 * (c.nodes == 2 ? 2 : 1);
   return std::min({inside, between, nvls_channels * nvls_tree_channel[gen][c.nodes == 2 ? 1 : 2]});
@@ -194,10 +201,11 @@ double bus_factor(CollectiveKind kind, int ranks) {
   return 1;
 }
 
-Channels search_channels(const Communicator& c, const NcclSettings& settings) {
-  // On more than two nodes NCCL counts the channels at their rate between the nodes.
+Channels search_channels(const Communicator& c, const NcclSettings& settings, Algorithm algorithm) {
+  // NCCL counts channels at their rate between the nodes, but those of trees on two nodes at that inside.
   auto rate = c.ranks == c.nodes ? c.net_bandwidth : c.node_bandwidth;
-  if (c.nodes > 2) rate = std::min(rate, c.net_bandwidth);
+  const bool inside = c.nodes == 1 || (c.nodes == 2 && algorithm == Algorithm::tree);
+  if (!inside) rate = std::min(rate, c.net_bandwidth);
   const double total = rate.value() / 1e9;
   // NCCL's graph is good enough when it fills the links; a list of whole numbers seldom does so exactly.
   constexpr double filled = 0.95;
@@ -222,9 +230,9 @@ Channels search_channels(const Communicator& c, const NcclSettings& settings) {
 
 std::vector<CollectivePlan> candidate_plans(CollectiveKind kind, Bytes size, const Communicator& c,
                                             const NcclSettings& settings) {
-  const auto channels = search_channels(c, settings);
   std::vector<CollectivePlan> plans;
   for (const auto algorithm : {Algorithm::ring, Algorithm::tree, Algorithm::nvls, Algorithm::nvls_tree}) {
+    const auto channels = search_channels(c, settings, algorithm);
     for (const auto protocol : {Protocol::ll, Protocol::ll128, Protocol::simple}) {
       if (!available(algorithm, protocol, kind, c)) continue;
       if (!settings.allows(algorithm) && kind == CollectiveKind::all_reduce) continue;
@@ -246,10 +254,19 @@ std::vector<CollectivePlan> candidate_plans(CollectiveKind kind, Bytes size, con
 
 std::optional<CollectivePlan> choose_plan(CollectiveKind kind, Bytes size, const Communicator& c,
                                           const NcclSettings& settings) {
-  const auto plans = candidate_plans(kind, size, c, settings);
+  auto plans = candidate_plans(kind, size, c, settings);
+  if (c.prefers_nvls_tree) {
+    const auto is_preferred = [](const auto& plan) { return plan.algorithm == Algorithm::nvls_tree; };
+    if (std::ranges::any_of(plans, is_preferred)) std::erase_if(plans, std::not_fn(is_preferred));
+  }
   const auto best =
       std::ranges::min_element(plans, {}, [&](const auto& plan) { return plan.estimate(size); });
   return best == plans.end() ? std::nullopt : std::optional{*best};
+}
+
+BytesPerSecond nvls_reach(const Communicator& c) {
+  return BytesPerSecond{nvls_inside(c) * nvls_reached / bus_factor(CollectiveKind::all_reduce, c.ranks) *
+                        1e9};
 }
 
 std::string_view name_of(CollectiveKind kind) {

@@ -183,8 +183,8 @@ CollectivePlan CollectiveLowering::choose(CollectiveKind kind, Bytes size) const
   if (!plan) {  // NCCL_ALGO=Tree leaves only all-reduce; NCCL then falls back to what exists
     plan = choose_plan(kind, size, communicator_, NcclSettings{});
   }
-  const auto reached = is_nvls(plan->algorithm) ? nvls_reached : calibrated_;
-  plan->algorithm_bandwidth = plan->algorithm_bandwidth * reached;
+  plan->algorithm_bandwidth =
+      is_nvls(plan->algorithm) ? nvls_reach(communicator_) : plan->algorithm_bandwidth * calibrated_;
   return *plan;
 }
 

@@ -104,6 +104,8 @@ Communicator describe_communicator(const Platform& platform, const Routes& route
   if (const auto rate = nvls_rate(platform, routes, settings, ranks)) {
     communicator.nvls = true;
     communicator.nvlink_bandwidth = *rate;
+    const bool has_efa = platform.network && platform.network->kind == NetworkKind::efa;
+    communicator.prefers_nvls_tree = has_efa && platform.network->gpudirect && communicator.nodes > 2;
   }
   return communicator;
 }
