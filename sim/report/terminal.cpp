@@ -36,8 +36,12 @@ void write_job(Fields& fields, const Run& run) {
   if (!variables.empty()) fields.add("nccl", variables);
 }
 
-void write_results(Fields& fields, const Metrics& metrics) {
+void write_results(Fields& fields, const Run& run) {
+  const auto& metrics = run.measured.metrics;
   fields.add("step time", time_text(metrics.step_time), Paint::bold);
+  if (run.range.low < run.range.high) {
+    fields.add("expected", fmt::format("{} in nine of ten cases", range_text(run.range.low, run.range.high)));
+  }
   fields.add("throughput",
              fmt::format("{:.4g} steps/s, {:.4g} samples/s", metrics.steps_per_s, metrics.samples_per_s));
   const auto flops =
@@ -85,7 +89,7 @@ void write_text(std::ostream& out, const Run& run, const Style& style) {
   out << style.paint(Paint::bold, fit(run.scenario.name, style.width)) << "\n\n";
   write_job(fields, run);
   out << '\n';
-  write_results(fields, run.measured.metrics);
+  write_results(fields, run);
   out << '\n';
   write_breakdown(out, run.measured.metrics, style);
   out << '\n';
