@@ -48,7 +48,7 @@ CollectiveLowering::CollectiveLowering(const Scenario& scenario)
   if (communicator_.ranks == 1) return;
   make_rings();
   if (scenario.platform.collectives == CollectiveRules::ideal) {
-    notes_.rests_on("collectives: ideal rings over the platform's links");
+    notes_.rests_on(Basis::given, "collectives: ideal rings over the platform's links");
     return;
   }
   communicator_ = describe_communicator(scenario_.platform, routes_, settings_, rings_, scenario.job.gpus);
@@ -145,7 +145,8 @@ void CollectiveLowering::find_calibration() {
          "check its 'time' and 'size'; a large buffer tells the rate best"}};
   }
   calibrated_ = (best->size / (best->time - plan->latency)) / plan->algorithm_bandwidth;
-  notes_.rests_on(fmt::format("{} all-reduce: {} of {:.1f} MB on {} ranks in {:.3g} ms ({})",
+  notes_.rests_on(best->ranks == communicator_.ranks ? Basis::published : Basis::stretched,
+                  fmt::format("{} all-reduce: {} of {:.1f} MB on {} ranks in {:.3g} ms ({})",
                               name_of(transport), name_of(best->kind), best->size.value() / 1e6, best->ranks,
                               best->time.value() * 1e3, best->source));
   if (best->ranks != communicator_.ranks) {
@@ -156,8 +157,8 @@ void CollectiveLowering::find_calibration() {
 
 void CollectiveLowering::rest_on_nominal_rates() const {
   const auto transport = limiting_transport();
-  notes_.rests_on(
-      fmt::format("{} all-reduce: NCCL's nominal channel rates, nothing measured", name_of(transport)));
+  notes_.rests_on(Basis::nominal, fmt::format("{} all-reduce: NCCL's nominal channel rates, nothing measured",
+                                              name_of(transport)));
   if (transport == Transport::p2p && communicator_.nvlink) return;
   notes_.warn(
       fmt::format("the rate of {} collectives on this platform was never measured: NCCL's nominal "

@@ -54,6 +54,9 @@ class CollectiveLowering {
   /// What the rates rest on, for the report: of what was lowered so far.
   const std::vector<std::string>& basis() const { return notes_.basis(); }
   const std::vector<std::string>& warnings() const { return notes_.warnings(); }
+  Basis weakest_basis() const { return notes_.weakest(); }
+  /// Of the slowest hops. @pre more than one rank
+  Transport limiting_transport() const;
 
  private:
   void make_rings();
@@ -66,7 +69,6 @@ class CollectiveLowering {
   void find_calibration();
   void rest_on_nominal_rates() const;
   std::optional<Seconds> table_time(CollectiveKind kind, Bytes size, const CollectivePlan& plan) const;
-  Transport limiting_transport() const;
   Hop hop(std::size_t from_rank, std::size_t to_rank, std::size_t rail) const;
   LoweredCollective ideal(CollectiveKind kind, Bytes size) const;
 

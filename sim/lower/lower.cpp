@@ -261,7 +261,11 @@ class Lowering {
 
 Lowered lower(const WorkloadGraph& workload, const Scenario& scenario, const CollectiveLowering& collectives,
               FoldRanks fold) {
-  return Lowering{workload, scenario, collectives, fold}.run();
+  auto lowered = Lowering{workload, scenario, collectives, fold}.run();
+  const bool nccl = workload.ranks > 1 && scenario.platform.collectives == CollectiveRules::nccl &&
+                    scenario.job.strategy.kind != StrategyKind::none;
+  if (nccl) lowered.channels = collectives.communicator_channels();
+  return lowered;
 }
 
 }  // namespace gradway

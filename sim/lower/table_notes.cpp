@@ -97,8 +97,11 @@ void CollectiveNotes::rests_on(const TableUse& use, const TableQuestion& questio
                                const Calibration& calibration) {
   if (std::ranges::find(told_, use) != told_.end()) return;
   told_.push_back(use);
-  rests_on(basis_of(use, question, calibration));
-  for (auto& doubt : doubts_of(use, question)) warn(std::move(doubt));
+  auto doubts = doubts_of(use, question);
+  auto on = doubts.empty() && use.upper == nullptr ? Basis::measured : Basis::stretched;
+  if (!use.table->predicted_from.empty()) on = Basis::predicted;
+  rests_on(on, basis_of(use, question, calibration));
+  for (auto& doubt : doubts) warn(std::move(doubt));
 }
 
 }  // namespace gradway

@@ -7,6 +7,7 @@
 #include "sim/lower/rank_order.hpp"
 #include "sim/metrics/bottleneck.hpp"
 #include "sim/metrics/intervals.hpp"
+#include "sim/metrics/memory.hpp"
 
 namespace gradway {
 namespace {
@@ -135,7 +136,8 @@ Measured measure(const Scenario& scenario, const WorkloadGraph& workload, const 
   split_step(measured.metrics, window, workload, lowered.ops, timeline);
   count_work(measured.metrics, scenario, workload);
   add_cost(measured.metrics, scenario);
-  measured.metrics.peak_memory = peak_memory(scenario);
+  measured.memory = memory_use(scenario, lowered.channels);
+  measured.metrics.peak_memory = measured.memory.allocated();
   measured.links = use_of_links(window, scenario.platform, lowered);
   measured.bottleneck = find_bottleneck(scenario, measured.metrics, measured.links);
   return measured;

@@ -70,6 +70,31 @@ Json scenario_json(const Scenario& scenario) {
   return json;
 }
 
+/// What the card must hold, part by part, at the peak.
+Json memory_json(const MemoryUse& memory) {
+  return {{"parameters_bytes", amount(memory.parameters.value())},
+          {"gradients_bytes", amount(memory.gradients.value())},
+          {"optimizer_bytes", amount(memory.optimizer_state.value())},
+          {"buckets_bytes", amount(memory.buckets.value())},
+          {"comm_hook_bytes", amount(memory.comm_hook.value())},
+          {"weight_copies_bytes", amount(memory.weight_copies.value())},
+          {"activations_bytes", amount(memory.activations.value())},
+          {"input_bytes", amount(memory.input.value())},
+          {"workspace_bytes", amount(memory.workspace.value())},
+          {"slack_bytes", amount(memory.slack.value())},
+          {"context_bytes", amount(memory.context.value())},
+          {"nccl_bytes", amount(memory.nccl.value())},
+          {"needed_bytes", amount(memory.needed().value())}};
+}
+
+Json price_json(const std::optional<Price>& price) {
+  if (!price) return nullptr;
+  return {{"usd_per_node_hour", price->per_node.value()},
+          {"region", price->region},
+          {"date", price->date},
+          {"source", price->source}};
+}
+
 Json metrics_json(const Metrics& metrics) {
   Json json{{"step_time_s", metrics.step_time.value()},
             {"steps_per_s", metrics.steps_per_s},
@@ -115,6 +140,9 @@ void write_json(std::ostream& out, const Run& run, std::string_view version) {
               {"engine", run.engine},
               {"ranks", {{"all", run.workload.ranks}, {"simulated", run.folding.simulated_ranks()}}},
               {"metrics", metrics_json(run.measured.metrics)},
+              {"interval", {{"step_time_s", {run.range.low.value(), run.range.high.value()}}}},
+              {"memory", memory_json(run.measured.memory)},
+              {"price", price_json(run.scenario.platform.price)},
               {"bottleneck",
                {{"resource", run.measured.bottleneck.resource}, {"why", run.measured.bottleneck.why}}},
               {"links", std::move(links)},

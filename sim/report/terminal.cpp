@@ -52,8 +52,11 @@ void write_job(Fields& fields, const Run& run) {
 void write_results(Fields& fields, const Run& run) {
   const auto& metrics = run.measured.metrics;
   fields.add("step time", time_text(metrics.step_time), Paint::bold);
+  if (run.range.low < run.range.high) {
+    fields.add("expected", fmt::format("{} in nine of ten cases", range_text(run.range.low, run.range.high)));
+  }
   if (metrics.bus_bandwidth) {
-    fields.add("bus bandwidth", rate_text(*metrics.bus_bandwidth), Paint::bold);
+    fields.add("bandwidth", fmt::format("{} of bus bandwidth", rate_text(*metrics.bus_bandwidth)), Paint::bold);
     return;
   }
   fields.add("throughput",

@@ -55,7 +55,8 @@ Layer conv2d(std::string name, const Conv2d& shape) {
 }
 
 Layer layer_norm(std::string name, std::int64_t rows, std::int64_t width, bool bias) {
-  auto layer = mover(name, d(2 * rows * width), d(3 * rows * width), d(rows * width));
+  auto layer = mover(name, d(2 * rows * width), d(3 * rows * width), 0);
+  layer.saved_fp32_per_sample = d(rows * width);
   layer.backward.kernels = 2;
   std::vector<Parameter> parameters{{name + ".weight", {width}}};
   if (bias) parameters.push_back({name + ".bias", {width}});
@@ -111,6 +112,8 @@ Layer added_parameters(std::string name, std::int64_t elements, std::vector<Para
 Layer cross_entropy(std::string name, std::int64_t rows, std::int64_t classes) {
   auto layer = mover(std::move(name), d(3 * rows * classes), d(3 * rows * classes), d(rows * classes));
   layer.forward.kernels = layer.backward.kernels = 2;
+  layer.saved_fp32_per_sample = d(rows * classes);
+  layer.transient_fp32_per_sample = d(2 * rows * classes);
   return layer;
 }
 

@@ -23,7 +23,7 @@ struct Conv2d {
 };
 Layer conv2d(std::string name, const Conv2d& shape);
 
-/// LayerNorm over rows of `width`; x is kept.
+/// LayerNorm over rows of `width`; x is kept, in fp32 under autocast too, as the residual stream is.
 Layer layer_norm(std::string name, std::int64_t rows, std::int64_t width, bool bias = true);
 /// BatchNorm over `elements` activations in `channels`; x is kept.
 Layer batch_norm(std::string name, std::int64_t elements, std::int64_t channels);
@@ -41,7 +41,8 @@ Layer attention(std::string name, std::int64_t tokens, std::int64_t width, bool 
 Layer embedding(std::string name, std::int64_t tokens, std::int64_t vocabulary, std::int64_t width);
 /// Parameters that are added to `elements` activations (positions, a class token).
 Layer added_parameters(std::string name, std::int64_t elements, std::vector<Parameter> parameters);
-/// Cross entropy over `rows` rows of `classes`.
+/// Cross entropy over `rows` rows of `classes`. Kept: the logits (the training loop holds them) and, in fp32,
+/// the log-probabilities; the backward pass holds the gradients of both for a moment.
 Layer cross_entropy(std::string name, std::int64_t rows, std::int64_t classes);
 
 }  // namespace gradway::layers
