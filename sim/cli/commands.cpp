@@ -39,11 +39,15 @@ std::span<const Command> commands() {
           "gradway calibrate fit *.json.gz -o calibration.yaml --date 2026-11-21 --source 'my node' --force\n"
           "gradway calibrate check h200-4x samples.json --platform h200-4x",
           add_calibrate},
-      Command{"import", "make a model from a profiler's trace, or a platform from the samples of its probe",
-              "gradway import kineto trace.json.gz -o models/mine.yaml --step-time 39.3ms\n"
-              "gradway import kineto trace.json -o models/mine.yaml --gpu h200 --batch 32 --force\n"
-              "gradway import probe samples.json.gz -o platforms/mine.yaml --calibration mine",
-              add_import},
+      Command{
+          "import", "make a model, a platform or samples from what other programs write",
+          "gradway import kineto trace.json.gz -o models/mine.yaml --step-time 39.3ms\n"
+          "gradway import kineto trace.json -o models/mine.yaml --gpu h200 --batch 32 --force\n"
+          "gradway import probe samples.json.gz -o platforms/mine.yaml --calibration mine\n"
+          "nvidia-smi topo -m > topo.txt && gradway import topo topo.txt --gpu h200 -o platforms/mine.yaml\n"
+          "gradway import nccl-topo nccl-topo.xml -o platforms/mine.yaml\n"
+          "gradway import nccl-tests *.log --transport p2p -o samples.json",
+          add_import},
       Command{"show", "show what gradway understood of a platform, a calibration, a model or a plan",
               "gradway show platform aws-p4d.24xlarge\n"
               "gradway show calibration h200-4x\n"

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/config/document.hpp"
+#include "sim/config/lookup.hpp"
 #include "sim/config/overrides.hpp"
 #include "sim/config/prices.hpp"
 #include "sim/config/read.hpp"
@@ -143,6 +144,17 @@ Platform load_platform(const std::string& name, int ranks, const DataPath& data,
   loader.problems().raise();
   if (calibration != nullptr) *calibration = std::move(measured);
   return built;
+}
+
+Gpu load_gpu(const std::string& name, const std::string& platform, const DataPath& data) {
+  Loader loader{Found{platform, platform}, data};
+  const auto spec = loader.gpu({name, {}});
+  loader.problems().raise();
+  return spec.gpu;
+}
+
+std::vector<std::string> gpu_names(const std::string& platform, const DataPath& data) {
+  return Lookup{Found{platform, platform}, data}.names(DataKind::gpu);
 }
 
 Model load_model(const std::string& name, const DataPath& data) {

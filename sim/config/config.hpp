@@ -72,6 +72,14 @@ Cases load_cases(const std::string& file, const DataPath& data);
 Platform load_platform(const std::string& name, int ranks, const DataPath& data,
                        Calibration* calibration = nullptr);
 
+/// Reads a GPU, by the name of its file: in gpus/ beside a platform's file, or in the data folders.
+/// @param platform the platform's file, which need not be there. @throws ConfigError with every problem of
+/// the file.
+Gpu load_gpu(const std::string& name, const std::string& platform, const DataPath& data);
+
+/// The names that `load_gpu` knows, sorted, each once.
+std::vector<std::string> gpu_names(const std::string& platform, const DataPath& data);
+
 /// Reads a model, by name or path. @throws ConfigError with every problem of the file.
 Model load_model(const std::string& name, const DataPath& data);
 
