@@ -78,6 +78,7 @@ ScenarioSpec read_scenario(Reader& file) {
   spec.job.optimizer = file.optional("optimizer", optimizer, spec.job.optimizer);
   if (auto nccl = file.maybe_map("nccl")) spec.job.nccl = read_nccl(*nccl);
   if (auto input = file.maybe_map("input")) read_input(*input, spec.job.input);
+  if (auto anchor = file.maybe_map("anchor")) spec.anchor = read_anchor(*anchor, spec.anchor_gpus);
   spec.job.steps = file.optional("steps", integer(1, 100000), spec.job.steps);
   file.finish();
   return spec;
