@@ -44,8 +44,8 @@ struct ScenarioSpec {
   Named model;
   Named platform;
   Job job;
-  std::optional<Anchor> anchor;    ///< stands for the model's own of the same GPU and precision
-  std::vector<Named> anchor_gpus;  ///< its GPU, if there is an anchor
+  std::optional<Anchor> anchor;        ///< stands for the model's own of the same GPU and precision
+  std::vector<Named> anchor_gpus;      ///< its GPU, if there is an anchor
   std::map<std::string, Where> given;  ///< dotted keys that were written, and where their values stand
   /// Where the value of a key stands, or the key's absence is: the file.
   Where place(const std::string& key) const;

@@ -95,11 +95,11 @@ void check_profile(const ScenarioSpec& scenario, const ModelSpec& model, Problem
 void check_anchor(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
   if (!scenario.anchor) return;
   if (model.has_times) {
-    problems.add(Problem{scenario.place("anchor.gpu"),
-                         fmt::format("the model '{}' has explicit times: an anchor would change nothing",
-                                     model.model.name),
-                         {{model.kind, "the model is synthetic"}},
-                         "leave the anchor out"});
+    problems.add(Problem{
+        scenario.place("anchor.gpu"),
+        fmt::format("the model '{}' has explicit times: an anchor would change nothing", model.model.name),
+        {{model.kind, "the model is synthetic"}},
+        "leave the anchor out"});
   } else if (model.model.profile && model.model.profile->gpu == scenario.anchor->gpu) {
     problems.add(
         Problem{scenario.place("anchor.gpu"),

@@ -34,8 +34,7 @@ void add_block(std::vector<Layer>& model, const std::string& name, const BlockSh
 void add_encoder_block(std::vector<Layer>& model, const std::string& name, const BlockShape& shape) {
   const auto [tokens, hidden, mlp, causal, bias] = shape;
   for (const auto* part : {"query", "key", "value"}) {
-    model.push_back(
-        layers::linear(fmt::format("{}.attention.{}", name, part), tokens, hidden, hidden, bias));
+    model.push_back(layers::linear(fmt::format("{}.attention.{}", name, part), tokens, hidden, hidden, bias));
   }
   model.push_back(layers::attention(name + ".attention.scores", tokens, hidden, causal));
   model.push_back(layers::linear(name + ".attention.output", tokens, hidden, hidden, bias));

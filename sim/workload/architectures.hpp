@@ -31,8 +31,8 @@ struct DecoderShape {
   bool bias = true;
 };
 
-/// A BERT-like encoder: token, position and type embeddings, post-norm blocks, a pooler, and an output layer on
-/// every token.
+/// A BERT-like encoder: token, position and type embeddings, post-norm blocks, a pooler, and an output layer
+/// on every token.
 struct EncoderShape {
   int layers = 12;
   int heads = 12;

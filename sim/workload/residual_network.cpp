@@ -122,7 +122,9 @@ void add_map(Stack& stack, const std::string& name, const FurtherMap& map) {
 /// Place and classes of the boxes at each pixel of a map.
 void add_heads(Stack& stack, std::size_t number, const Maps& map, int boxes, int classes) {
   stack.branch(map, [&] { stack.convolve(fmt::format("loc.{}", number), {4 * boxes, 3, 1, 1}, true); });
-  stack.branch(map, [&] { stack.convolve(fmt::format("conf.{}", number), {classes * boxes, 3, 1, 1}, true); });
+  stack.branch(map, [&] {
+    stack.convolve(fmt::format("conf.{}", number), {classes * boxes, 3, 1, 1}, true);
+  });
 }
 
 }  // namespace

@@ -276,8 +276,8 @@ TEST_CASE("an encoder has the parameters of its shape", "[config]") {
 }
 
 TEST_CASE("a residual network has the parameters of its shape", "[config]") {
-  // A block of width w = planes and o = 4 planes outputs, from i inputs: convolutions and BatchNorms; all four
-  // change the channels.
+  // A block of width w = planes and o = 4 planes outputs, from i inputs: convolutions and BatchNorms; all
+  // four change the channels.
   const auto block = [](int i, int w) {
     const int o = 4 * w;
     return i * w + 9 * w * w / 2 + w * o + i * o + 2 * (w + w + o + o);

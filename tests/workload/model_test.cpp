@@ -89,8 +89,9 @@ TEST_CASE("BERT does two operations a weight and token, and attention's") {
 
 TEST_CASE("SSD300 on ResNet-50 has the parameters and boxes of its layers") {
   const auto model = model_of(detector({}));
-  // ResNet-50 without its fourth stage and output layer; five further maps: convolutions 1x1 and 3x3, and their
-  // BatchNorms; places and classes for 30 kinds of boxes on maps of 1024, 512, 512, 256, 256 and 256 channels
+  // ResNet-50 without its fourth stage and output layer; five further maps: convolutions 1x1 and 3x3, and
+  // their BatchNorms; places and classes for 30 kinds of boxes on maps of 1024, 512, 512, 256, 256 and 256
+  // channels
   const std::int64_t backbone = 25557032 - 14964736 - 2049000;
   const std::int64_t further = 524288 + 3244032 + 5376;
   const std::int64_t heads = 9 * 85 * (4 * 1024 + 6 * 512 + 6 * 512 + 6 * 256 + 4 * 256 + 4 * 256) + 30 * 85;
