@@ -332,6 +332,15 @@ TEST_CASE("a scenario's anchor that its job cannot use is told", "[config]") {
             "the scenario's anchor is of fast in bf16, the job runs on fast in fp32: it is not used"});
 }
 
+TEST_CASE("a scenario's anchor is refused for a profile of the same GPU", "[config]") {
+  const auto message = test::message_of([] {
+    return load_scenario(good + "/anchored.yaml", {{"model", "measured"}}, {});
+  });
+
+  CHECK_THAT(message,
+             Catch::Contains("the profile 'measured' was taken on fast itself: an anchor would change"));
+}
+
 TEST_CASE("cases are rows of overrides with a measured time", "[config]") {
   const auto cases = load_cases(good + "/cases.yaml", {});
 
