@@ -34,16 +34,16 @@ class Loader {
     }
     apply_overrides(root, overrides, problems_);
     Reader reader{root, in_file(file.shown), problems_};
-    return read_scenario(reader);
+    auto spec = read_scenario(reader);
+    for (const auto& gpu : spec.anchor_gpus) find(DataKind::gpu, gpu);
+    return spec;
   }
 
   ModelSpec model(const Found& file, const std::string& name) {
     const auto root = load_with_base(DataKind::model, file, lookup_, problems_);
     Reader reader{root, in_file(file.shown), problems_};
     auto spec = read_model(reader, name);
-    for (const auto& gpu : spec.anchor_gpus) {
-      if (!gpu.name.empty()) find(DataKind::gpu, gpu);
-    }
+    for (const auto& gpu : spec.anchor_gpus) find(DataKind::gpu, gpu);
     return spec;
   }
 
@@ -120,13 +120,14 @@ Scenario load_scenario(const std::string& file, const std::vector<Override>& ove
   loader.problems().raise();
   check_traffic(spec, built, loader.problems());
   loader.problems().raise();
+  take_anchor(spec, model.model);
   return Scenario{.name = stem(found),
                   .model = std::move(model.model),
                   .platform = std::move(built),
                   .profiled_gpu = std::move(profiled_gpu),
                   .job = spec.job,
                   .calibration = std::move(calibration),
-                  .warnings = {},
+                  .warnings = doubts_of_anchor(spec, gpu.gpu),
                   .digest = loader.problems().seen().hex()};
 }
 

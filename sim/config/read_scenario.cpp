@@ -121,6 +121,7 @@ ScenarioSpec read_scenario(Reader& file) {
     spec.job.traffic.push_back(read_traffic(flow));
   }
   if (auto input = file.maybe_map("input")) read_input(*input, spec.job.input);
+  if (auto anchor = file.maybe_map("anchor")) spec.anchor = read_anchor(*anchor, spec.anchor_gpus);
   spec.job.steps = file.optional("steps", integer(1, 100000), spec.job.steps);
   file.finish();
   return spec;

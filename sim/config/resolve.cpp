@@ -102,6 +102,25 @@ void check_profile(const ScenarioSpec& scenario, const ModelSpec& model, Problem
               fmt::format("set it to {}, or record a step in {}", name_of(recorded), name_of(wanted))});
 }
 
+/// An anchor that nothing would use, whatever the platform.
+void check_anchor(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
+  if (!scenario.anchor) return;
+  if (model.has_times) {
+    problems.add(Problem{
+        scenario.place("anchor.gpu"),
+        fmt::format("the model '{}' has explicit times: an anchor would change nothing", model.model.name),
+        {{model.kind, "the model is synthetic"}},
+        "leave the anchor out"});
+  } else if (model.model.profile && model.model.profile->gpu == scenario.anchor->gpu) {
+    problems.add(
+        Problem{scenario.place("anchor.gpu"),
+                fmt::format("the profile '{}' was taken on {} itself: an anchor would change nothing",
+                            model.model.name, scenario.anchor->gpu),
+                {{model.kind, "the profile is here"}},
+                "leave the anchor out"});
+  }
+}
+
 void check_compute(const ScenarioSpec& scenario, const ModelSpec& model, const GpuSpec& gpu,
                    Problems& problems) {
   if (model.has_times || scenario.job.strategy.kind == StrategyKind::collective) return;
@@ -134,11 +153,27 @@ void take_from_profile(ScenarioSpec& scenario, const Profile& profile) {
   if (!scenario.given.contains("optimizer")) scenario.job.optimizer = profile.optimizer;
 }
 
+void take_anchor(const ScenarioSpec& scenario, Model& model) {
+  if (!scenario.anchor) return;
+  std::erase_if(model.anchors, [&](const Anchor& own) {
+    return own.gpu == scenario.anchor->gpu && own.precision == scenario.anchor->precision;
+  });
+  model.anchors.push_back(*scenario.anchor);
+}
+
+std::vector<std::string> doubts_of_anchor(const ScenarioSpec& scenario, const Gpu& gpu) {
+  const auto& anchor = scenario.anchor;
+  if (!anchor || (anchor->gpu == gpu.name && anchor->precision == scenario.job.precision)) return {};
+  return {fmt::format("the scenario's anchor is of {} in {}, the job runs on {} in {}: it is not used",
+                      anchor->gpu, name_of(anchor->precision), gpu.name, name_of(scenario.job.precision))};
+}
+
 void check_scenario(const ScenarioSpec& scenario, const ModelSpec& model, const PlatformSpec& platform,
                     const GpuSpec& gpu, Problems& problems) {
   check_ranks(scenario, platform, problems);
   check_strategy(scenario, problems);
   check_profile(scenario, model, problems);
+  check_anchor(scenario, model, problems);
   check_compute(scenario, model, gpu, problems);
 }
 

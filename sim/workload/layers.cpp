@@ -44,11 +44,12 @@ Layer conv2d(std::string name, const Conv2d& shape) {
   const auto out = d(shape.out_channels * shape.out_height * shape.out_width);
   const double products = shape.first ? 1 : 2;
   auto layer = mover(name, in + out, products * (in + out), in);
-  layer.forward.flops_per_sample = Flops{2 * d(shape.kernel * shape.kernel * shape.in_channels) * out};
+  const auto fan_in = shape.in_channels / shape.groups;
+  layer.forward.flops_per_sample = Flops{2 * d(shape.kernel * shape.kernel * fan_in) * out};
   layer.backward.flops_per_sample = products * layer.forward.flops_per_sample;
   layer.backward.kernels = shape.bias ? 3 : 2;
   std::vector<Parameter> parameters{
-      {name + ".weight", {shape.out_channels, shape.in_channels, shape.kernel, shape.kernel}}};
+      {name + ".weight", {shape.out_channels, fan_in, shape.kernel, shape.kernel}}};
   if (shape.bias) parameters.push_back({name + ".bias", {shape.out_channels}});
   give_parameters(layer, std::move(parameters));
   return layer;

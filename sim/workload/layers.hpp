@@ -19,7 +19,8 @@ Layer linear(std::string name, std::int64_t rows, std::int64_t inputs, std::int6
 struct Conv2d {
   std::int64_t in_channels, out_channels, kernel, out_height, out_width, in_height, in_width;
   bool bias = true;
-  bool first = false;  ///< the input needs no gradient
+  bool first = false;       ///< the input needs no gradient
+  std::int64_t groups = 1;  ///< divides both numbers of channels
 };
 Layer conv2d(std::string name, const Conv2d& shape);
 
