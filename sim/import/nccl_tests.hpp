@@ -12,10 +12,10 @@ namespace gradway {
 
 /// What the user says of logs of nccl-tests.
 struct NcclTestOptions {
-  std::optional<std::string> operation;  ///< as samples name it
-  std::optional<std::string> transport;  ///< p2p, shm or net
-  std::optional<int> ranks;
-  std::optional<int> nodes;
+  std::optional<std::string> operation{};  ///< as samples name it
+  std::optional<std::string> transport{};  ///< p2p, shm or net
+  std::optional<int> ranks{};
+  std::optional<int> nodes{};
   bool in_place = false;  ///< take the times in place; else those out of place
 };
 

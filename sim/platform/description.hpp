@@ -77,7 +77,7 @@ struct BuiltPlatform {
   NodeDescription node;
   std::optional<int> nodes = 1;  ///< empty: as many as the job's ranks need
   std::optional<FabricDescription> fabric;
-  std::optional<NvlinkDomainDescription> nvlink_domain;
+  std::optional<NvlinkDomainDescription> nvlink_domain{};
 
   int nodes_for(int ranks) const { return nodes.value_or((ranks + node.gpus - 1) / node.gpus); }
 };

@@ -34,7 +34,7 @@ struct Strategy {
   bool gradient_as_bucket_view = false;
   CommHook comm_hook = CommHook::none;
   int powersgd_rank = 1;
-  CollectiveCall collective;  ///< of kind collective
+  CollectiveCall collective{};  ///< of kind collective
 };
 
 /// How the batch reaches the GPU.
