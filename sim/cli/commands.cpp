@@ -22,6 +22,12 @@ std::span<const Command> commands() {
           "gradway sweep article/g6e --vary strategy.bucket_cap='25 MiB,100 MiB' --csv\n"
           "gradway sweep article/g6e --vary job.gpus=2,4,8 --out sweep    # a second run does only the rest",
           add_sweep},
+      Command{
+          "compare", "set platforms side by side: step time, cost, what bounds each",
+          "gradway compare article/p4d --platforms aws-g6e.48xlarge,aws-p4d.24xlarge\n"
+          "gradway compare article/p4d --platforms aws-p4d.24xlarge --gpus 2,4,8 --samples 1.2e9\n"
+          "gradway compare article/p4d --platforms aws-g6e.48xlarge,aws-p4d.24xlarge --price-date 2025-03-01",
+          add_compare},
       Command{"validate", "compare predictions with measured step times",
               "gradway validate scenarios/article/cases.yaml\n"
               "gradway validate scenarios/article/cases.yaml --max-mean-error 3%\n"
@@ -33,11 +39,15 @@ std::span<const Command> commands() {
           "gradway calibrate fit *.json.gz -o calibration.yaml --date 2026-11-21 --source 'my node' --force\n"
           "gradway calibrate check h200-4x samples.json --platform h200-4x",
           add_calibrate},
-      Command{"import", "make a model from a profiler's trace, or a platform from the samples of its probe",
-              "gradway import kineto trace.json.gz -o models/mine.yaml --step-time 39.3ms\n"
-              "gradway import kineto trace.json -o models/mine.yaml --gpu h200 --batch 32 --force\n"
-              "gradway import probe samples.json.gz -o platforms/mine.yaml --calibration mine",
-              add_import},
+      Command{
+          "import", "make a model, a platform or samples from what other programs write",
+          "gradway import kineto trace.json.gz -o models/mine.yaml --step-time 39.3ms\n"
+          "gradway import kineto trace.json -o models/mine.yaml --gpu h200 --batch 32 --force\n"
+          "gradway import probe samples.json.gz -o platforms/mine.yaml --calibration mine\n"
+          "nvidia-smi topo -m > topo.txt && gradway import topo topo.txt --gpu h200 -o platforms/mine.yaml\n"
+          "gradway import nccl-topo nccl-topo.xml -o platforms/mine.yaml\n"
+          "gradway import nccl-tests *.log --transport p2p -o samples.json",
+          add_import},
       Command{"show", "show what gradway understood of a platform, a calibration, a model or a plan",
               "gradway show platform aws-p4d.24xlarge\n"
               "gradway show calibration h200-4x\n"

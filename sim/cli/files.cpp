@@ -102,6 +102,14 @@ void check_file(const fs::path& file, bool replaces) {
            "give another name, or --force to replace it");
 }
 
+void check_yaml(const fs::path& file, bool replaces, const std::string& what) {
+  if (file.extension() != ".yaml" && file.extension() != ".yml") {
+    refuse(fmt::format("'--out {}' does not end in .yaml", file.string()),
+           fmt::format("{} are YAML files", what));
+  }
+  check_file(file, replaces);
+}
+
 void write_file(const fs::path& file, bool replaces, const std::function<void(std::ostream&)>& write) {
   check_file(file, replaces);
   Unfinished unfinished{file.has_parent_path() ? file.parent_path() : fs::path{"."}};

@@ -30,5 +30,7 @@ void write_file(const std::filesystem::path& file, bool replaces,
 
 /// @throws ConfigError if `write_file` would, as far as that can be told beforehand
 void check_file(const std::filesystem::path& file, bool replaces);
+/// The same of a file that must be YAML. @param what such files are, for messages: "models"
+void check_yaml(const std::filesystem::path& file, bool replaces, const std::string& what);
 
 }  // namespace gradway::cli

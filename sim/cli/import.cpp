@@ -2,47 +2,20 @@
 #include <algorithm>
 #include <array>
 #include <memory>
-#include <ostream>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include "sim/base/nearest.hpp"
 #include "sim/cli/commands.hpp"
-#include "sim/cli/files.hpp"
-#include "sim/cli/import_probe.hpp"
-#include "sim/config/quantities.hpp"
-#include "sim/config/read.hpp"
-#include "sim/import/kineto.hpp"
-#include "sim/report/show_profile.hpp"
+#include "sim/cli/import_formats.hpp"
 
 namespace gradway::cli {
 namespace {
 
-struct Arguments {
-  std::string format;
-  std::vector<std::string> files;  // and a unit of --step-time that stands behind a blank
-  std::string out;
-  std::string step_time;
-  std::string gpu;
-  std::string precision;
-  std::string batch;
-  std::string calibration;
-  bool force = false;
-};
-
-/// Reads the value of an option as a file's value would be read; messages name the option.
-template <class Parse>
-auto value_of(const std::string& option, const std::string& text, const Parse& parse)
-    -> std::optional<std::invoke_result_t<const Parse&, const config::Node&>> {
-  if (text.empty()) return std::nullopt;
-  Where where;
-  where.file = option;
-  return parse(config::Node{.kind = config::Node::Kind::scalar, .text = text, .where = where});
-}
-
 /// `--step-time 39.3 ms` comes as three words, of which the last one looks like a file.
-void join_unit(Arguments& arguments) {
+void join_unit(ImportArguments& arguments) {
   constexpr std::array<std::string_view, 4> units{"ns", "us", "ms", "s"};
   const auto unit = std::ranges::find_first_of(arguments.files, units);
   const bool has_number = !arguments.step_time.empty() &&
@@ -52,58 +25,94 @@ void join_unit(Arguments& arguments) {
   arguments.files.erase(unit);
 }
 
-void check_out(const Arguments& arguments) {
-  const auto ending = std::filesystem::path{arguments.out}.extension();
-  if (ending != ".yaml" && ending != ".yml")
-    refuse(fmt::format("'--out {}' does not end in .yaml", arguments.out), "models are YAML files");
-  check_file(arguments.out, arguments.force);
-}
-
-void import_profile(const Arguments& arguments, const Surroundings& around) {
-  if (!arguments.out.empty()) check_out(arguments);
-  ImportOptions options;
-  options.step_time = value_of("--step-time", arguments.step_time, config::duration);
-  if (!arguments.gpu.empty()) options.gpu = arguments.gpu;
-  options.precision = value_of("--precision", arguments.precision, config::precision);
-  options.batch = value_of("--batch", arguments.batch, config::integer(1, 1'000'000));
-  options.known_gpus = list_names(DataKind::gpu, around.data);
-  const auto& file = arguments.files.front();
-  const auto imported = import_kineto(file, file, options);
-  const auto text = profile_yaml(imported.profile, imported.notes);
-  for (const auto& warning : imported.warnings) around.messages << "warning: " << warning << '\n';
-  if (arguments.out.empty()) {
-    around.results << text;
-    return;
-  }
-  write_file(arguments.out, arguments.force, [&](std::ostream& out) { out << text; });
-  around.results << around.style.paint(report::Paint::bold, arguments.out) << "\n\n";
-  report::write_profile(around.results, imported.profile, around.style);
-}
-
-void import_platform(const Arguments& arguments, const Surroundings& around) {
-  import_probe({arguments.files.front(), arguments.out, arguments.calibration, arguments.force}, around);
-}
-
-/// An option that not all formats take.
-struct OwnOption {
-  std::string_view name;
-  std::string Arguments::*value;
-  std::string_view format;
-};
-constexpr std::array own_options{OwnOption{"--step-time", &Arguments::step_time, "kineto"},
-                                 OwnOption{"--gpu", &Arguments::gpu, "kineto"},
-                                 OwnOption{"--precision", &Arguments::precision, "kineto"},
-                                 OwnOption{"--batch", &Arguments::batch, "kineto"},
-                                 OwnOption{"--calibration", &Arguments::calibration, "probe"}};
-
 /// What can be imported.
 struct Format {
   std::string_view name;
-  void (*import)(const Arguments&, const Surroundings&);
+  std::string_view file;  ///< what its FILE is
+  std::string_view becomes;
+  void (*import)(const ImportArguments&, const Surroundings&);
+  bool takes_several = false;  ///< files
 };
-constexpr std::array formats{Format{"kineto", import_profile}, Format{"probe", import_platform}};
+constexpr std::array formats{
+    Format{"kineto",
+           "a PyTorch profiler trace of training steps on one GPU without DDP, with record_shapes=True",
+           "a model", import_kineto_trace},
+    Format{"probe", "samples of gradway-probe", "a platform", import_probe},
+    Format{"topo", "the text of `nvidia-smi topo -m`", "a platform", import_topo},
+    Format{"nccl-topo", "NCCL's XML, NCCL_TOPO_DUMP_FILE (NCCL_GRAPH_DUMP_FILE is printed)", "a platform",
+           import_nccl_topo},
+    Format{"nccl-tests", "logs of nccl-tests", "samples", import_nccl_tests, true}};
 
-Status import(Arguments arguments, const Surroundings& around) {
+/// An option, and the formats that take it.
+struct Option {
+  std::string_view name;
+  std::string ImportArguments::*value;
+  std::string_view type;
+  std::string_view help;
+  std::array<std::string_view, 3> formats;  ///< empty ones do not count
+
+  bool is_for(std::string_view format) const { return std::ranges::find(formats, format) != formats.end(); }
+  std::vector<std::string_view> taking() const {
+    std::vector<std::string_view> names;
+    std::ranges::copy_if(formats, std::back_inserter(names), [](auto format) { return !format.empty(); });
+    return names;
+  }
+};
+constexpr std::array options{
+    Option{"--step-time",
+           &ImportArguments::step_time,
+           "TIME",
+           "the step without the profiler, as in 39.3ms",
+           {"kineto"}},
+    Option{"--gpu",
+           &ImportArguments::gpu,
+           "NAME",
+           "a name of platforms/gpus, if the file does not say it",
+           {"kineto", "topo", "nccl-topo"}},
+    Option{"--precision",
+           &ImportArguments::precision,
+           "NAME",
+           "fp32, tf32, bf16 or fp16, if the trace misleads",
+           {"kineto"}},
+    Option{"--batch", &ImportArguments::batch, "N", "samples of a step, if the trace misleads", {"kineto"}},
+    Option{"--calibration",
+           &ImportArguments::calibration,
+           "NAME",
+           "that the platform shall use, NAME of calibration/results/NAME",
+           {"probe"}},
+    Option{"--gpus",
+           &ImportArguments::gpus,
+           "N",
+           "GPUs of the node, if the file does not list them",
+           {"nccl-topo"}},
+    Option{"--operation",
+           &ImportArguments::operation,
+           "NAME",
+           "all_reduce, all_gather ..., if the log does not say it",
+           {"nccl-tests"}},
+    Option{"--transport",
+           &ImportArguments::transport,
+           "NAME",
+           "p2p, shm or net, if the log does not say it",
+           {"nccl-tests"}},
+    Option{"--ranks", &ImportArguments::ranks, "N", "if the log does not say it", {"nccl-tests"}},
+    Option{"--nodes", &ImportArguments::nodes, "N", "if the log does not say it", {"nccl-tests"}}};
+
+void check_options(const ImportArguments& arguments) {
+  for (const auto& option : options) {
+    if (option.is_for(arguments.format) || (arguments.*option.value).empty()) continue;
+    const auto taking = option.taking();
+    refuse(fmt::format("'gradway import {}' has no use for '{}'", arguments.format, option.name),
+           fmt::format("'gradway import {}' {} it", fmt::join(taking, ", "),
+                       taking.size() > 1 ? "take" : "takes"));
+  }
+  if (arguments.in_place && arguments.format != "nccl-tests") {
+    refuse(fmt::format("'gradway import {}' has no use for '--in-place'", arguments.format),
+           "'gradway import nccl-tests' takes it");
+  }
+}
+
+Status import(ImportArguments arguments, const Surroundings& around) {
   const auto format = std::ranges::find(formats, arguments.format, &Format::name);
   if (format == formats.end()) {
     std::vector<std::string> names;
@@ -112,46 +121,40 @@ Status import(Arguments arguments, const Surroundings& around) {
   }
   join_unit(arguments);
   if (arguments.files.empty()) refuse("'gradway import' needs FILE", "see 'gradway import --help'");
-  if (arguments.files.size() > 1)
+  if (arguments.files.size() > 1 && !format->takes_several)
     refuse(fmt::format("'gradway import' has no use for '{}'", arguments.files[1]),
            "see 'gradway import --help'");
-  for (const auto& option : own_options) {
-    if (option.format == format->name || (arguments.*option.value).empty()) continue;
-    refuse(fmt::format("'gradway import {}' has no use for '{}'", format->name, option.name),
-           fmt::format("'gradway import {}' takes it", option.format));
-  }
+  check_options(arguments);
   format->import(arguments, around);
   return Status::done;
+}
+
+/// What is imported, and what it becomes, of each format.
+std::string help_of_formats() {
+  std::string help;
+  for (const auto& format : formats)
+    help += fmt::format("{}{}: {} becomes {}", help.empty() ? "" : "; ", format.name, format.file,
+                        format.becomes);
+  return help;
 }
 
 }  // namespace
 
 Action add_import(CLI::App& app) {
-  const auto arguments = std::make_shared<Arguments>();
-  app.add_option("FORMAT", arguments->format,
-                 "kineto: a PyTorch profiler trace becomes a model; probe: samples of gradway-probe become a "
-                 "platform")
-      ->required();
-  app.add_option("FILE", arguments->files,
-                 "kineto: training steps on one GPU without DDP, with record_shapes=True; probe: the "
-                 "samples; .json or "
-                 ".json.gz")
+  const auto arguments = std::make_shared<ImportArguments>();
+  app.add_option("FORMAT", arguments->format, help_of_formats())->required();
+  app.add_option("FILE", arguments->files, "what is imported, plain or packed by gzip; of nccl-tests several")
       ->required()
-      ->expected(1, 2);
+      ->expected(1, 1 << 16);
   app.add_option("-o,--out", arguments->out, "the file to write; without it, what it would hold is printed")
       ->type_name("FILE");
-  app.add_option("--step-time", arguments->step_time, "kineto: the step without the profiler, as in 39.3ms")
-      ->type_name("TIME");
-  app.add_option("--gpu", arguments->gpu, "kineto: a name of platforms/gpus, if the trace does not say it")
-      ->type_name("NAME");
-  app.add_option("--precision", arguments->precision,
-                 "kineto: fp32, tf32, bf16 or fp16, if the trace misleads")
-      ->type_name("NAME");
-  app.add_option("--batch", arguments->batch, "kineto: samples of a step, if the trace misleads")
-      ->type_name("N");
-  app.add_option("--calibration", arguments->calibration,
-                 "probe: that the platform shall use, NAME of calibration/results/NAME")
-      ->type_name("NAME");
+  for (const auto& option : options) {
+    const auto help = fmt::format("{}: {}", fmt::join(option.taking(), ", "), option.help);
+    app.add_option(std::string{option.name}, (*arguments).*option.value, help)
+        ->type_name(std::string{option.type});
+  }
+  app.add_flag("--in-place", arguments->in_place, "nccl-tests: the times in place rather than out of place")
+      ->disable_flag_override();
   app.add_flag("--force", arguments->force, "replace the file if it is there")->disable_flag_override();
   return [arguments](const Surroundings& around) { return import(*arguments, around); };
 }

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/cli/import_probe.hpp"
-
 #include <algorithm>
 #include <cctype>
 
@@ -8,11 +6,10 @@
 #include <fmt/ranges.h>
 
 #include "sim/cli/commands.hpp"
-#include "sim/cli/files.hpp"
+#include "sim/cli/import_platform.hpp"
 #include "sim/describe/write_gpu.hpp"
 #include "sim/describe/write_platform.hpp"
 #include "sim/import/gpu_name.hpp"
-#include "sim/report/show_platform.hpp"
 #include "sim/samples/read_samples.hpp"
 
 namespace gradway::cli {
@@ -34,70 +31,49 @@ void check_calibration(const std::string& name) {
   }
 }
 
-void check_out(const ProbeImport& asked) {
-  const auto ending = fs::path{asked.out}.extension();
-  if (ending != ".yaml" && ending != ".yml")
-    refuse(fmt::format("'--out {}' does not end in .yaml", asked.out), "platforms are YAML files");
-  check_file(asked.out, asked.force);
-}
-
 /// The file that a GPU needs beside the platform; nothing if there is one.
-std::optional<WrittenGpu> gpu_file(const Samples& samples, const std::string& name, const ProbeImport& asked,
-                                   const Surroundings& around) {
+std::optional<WrittenGpu> gpu_file(const Samples& samples, const std::string& name,
+                                   const ImportArguments& arguments, const Surroundings& around) {
   if (is_among(list_names(DataKind::gpu, around.data), name)) return std::nullopt;
   std::error_code ignored;
-  const auto beside = fs::path{asked.out}.parent_path() / "gpus" / (name + ".yaml");
-  if (!asked.out.empty() && fs::exists(beside, ignored)) return std::nullopt;
+  const auto beside = fs::path{arguments.out}.parent_path() / "gpus" / (name + ".yaml");
+  if (!arguments.out.empty() && fs::exists(beside, ignored)) return std::nullopt;
   return gpu_yaml(samples);
-}
-
-void warn(const std::vector<std::string>& warnings, const Surroundings& around) {
-  for (const auto& warning : warnings) around.messages << "warning: " << warning << '\n';
 }
 
 }  // namespace
 
-void import_probe(const ProbeImport& asked, const Surroundings& around) {
-  if (!asked.out.empty()) check_out(asked);
-  check_calibration(asked.calibration);
-  const auto samples = read_samples({read_sample_file(asked.samples)});
-  const auto gpu = gpu_file_name(node_of(samples, asked.samples).gpus.front().name);
-  const auto platform = platform_yaml(samples, {gpu, asked.calibration});
-  const auto own_gpu = gpu_file(samples, gpu, asked, around);
-  const bool is_calibrated = asked.calibration.empty() ||
-                             is_among(list_names(DataKind::calibration, around.data), asked.calibration);
-  warn(platform.warnings, around);
+void import_probe(const ImportArguments& arguments, const Surroundings& around) {
+  if (!arguments.out.empty()) check_yaml(arguments.out, arguments.force, "platforms");
+  check_calibration(arguments.calibration);
+  const auto& file = arguments.files.front();
+  const auto samples = read_samples({read_sample_file(file)});
+  const auto gpu = gpu_file_name(node_of(samples, file).gpus.front().name);
+  const auto platform = platform_yaml(samples, {gpu, arguments.calibration});
+  const auto own_gpu = gpu_file(samples, gpu, arguments, around);
+  const bool is_calibrated = arguments.calibration.empty() ||
+                             is_among(list_names(DataKind::calibration, around.data), arguments.calibration);
+  std::vector<OutputFile> beside;
+  if (own_gpu)
+    beside.push_back({fmt::format("gpus/{}.yaml", gpu), [&](std::ostream& out) { out << own_gpu->yaml; }});
+  put_platform(platform, beside, arguments, around);
   if (!is_calibrated) {
     around.messages << fmt::format(
-        "warning: there is no calibration '{}' yet: 'gradway calibrate fit' makes it\n", asked.calibration);
+        "warning: there is no calibration '{}' yet: 'gradway calibrate fit' makes it\n",
+        arguments.calibration);
   }
-  if (asked.out.empty()) {
+  if (arguments.out.empty()) {
     if (own_gpu)
       around.messages << fmt::format(
           "warning: no file of platforms/gpus describes '{}': with --out, one is written\n", gpu);
-    around.results << platform.yaml;
     return;
   }
-  const fs::path out{asked.out};
-  std::vector<OutputFile> files{
-      {out.filename().string(), [&](std::ostream& stream) { stream << platform.yaml; }}};
-  if (own_gpu)
-    files.push_back(
-        {fmt::format("gpus/{}.yaml", gpu), [&](std::ostream& stream) { stream << own_gpu->yaml; }});
-  write_files(out.has_parent_path() ? out.parent_path() : fs::path{"."}, files);
-  around.results << around.style.paint(report::Paint::bold, asked.out) << '\n';
   if (own_gpu) {
-    const auto file = out.parent_path() / "gpus" / (gpu + ".yaml");
-    around.results << around.style.paint(report::Paint::bold, file.generic_string()) << '\n';
     around.messages << fmt::format(
         "warning: no file described the GPU; of the new one complete from the datasheet: {}\n",
         fmt::join(own_gpu->to_complete, ", "));
   }
-  if (!is_calibrated) return;
-  around.results << '\n';
-  Calibration calibration;
-  const auto written = load_platform(asked.out, 1, around.data, &calibration);
-  report::write_platform(around.results, written, calibration, around.style);
+  if (is_calibrated) show_written(arguments.out, around);
 }
 
 }  // namespace gradway::cli

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/config/document.hpp"
+#include "sim/config/lookup.hpp"
 #include "sim/config/overrides.hpp"
 #include "sim/config/prices.hpp"
 #include "sim/config/read.hpp"
@@ -33,16 +34,16 @@ class Loader {
     }
     apply_overrides(root, overrides, problems_);
     Reader reader{root, in_file(file.shown), problems_};
-    return read_scenario(reader);
+    auto spec = read_scenario(reader);
+    for (const auto& gpu : spec.anchor_gpus) find(DataKind::gpu, gpu);
+    return spec;
   }
 
   ModelSpec model(const Found& file, const std::string& name) {
     const auto root = load_with_base(DataKind::model, file, lookup_, problems_);
     Reader reader{root, in_file(file.shown), problems_};
     auto spec = read_model(reader, name);
-    for (const auto& gpu : spec.anchor_gpus) {
-      if (!gpu.name.empty()) find(DataKind::gpu, gpu);
-    }
+    for (const auto& gpu : spec.anchor_gpus) find(DataKind::gpu, gpu);
     return spec;
   }
 
@@ -117,13 +118,16 @@ Scenario load_scenario(const std::string& file, const std::vector<Override>& ove
   auto built =
       loader.problems().attempt([&] { return build_platform(platform.description, gpu.gpu, spec.job.gpus); });
   loader.problems().raise();
+  check_traffic(spec, built, loader.problems());
+  loader.problems().raise();
+  take_anchor(spec, model.model);
   return Scenario{.name = stem(found),
                   .model = std::move(model.model),
                   .platform = std::move(built),
                   .profiled_gpu = std::move(profiled_gpu),
                   .job = spec.job,
                   .calibration = std::move(calibration),
-                  .warnings = {},
+                  .warnings = doubts_of_anchor(spec, gpu.gpu),
                   .digest = loader.problems().seen().hex()};
 }
 
@@ -141,6 +145,17 @@ Platform load_platform(const std::string& name, int ranks, const DataPath& data,
   loader.problems().raise();
   if (calibration != nullptr) *calibration = std::move(measured);
   return built;
+}
+
+Gpu load_gpu(const std::string& name, const std::string& platform, const DataPath& data) {
+  Loader loader{Found{platform, platform}, data};
+  const auto spec = loader.gpu({name, {}});
+  loader.problems().raise();
+  return spec.gpu;
+}
+
+std::vector<std::string> gpu_names(const std::string& platform, const DataPath& data) {
+  return Lookup{Found{platform, platform}, data}.names(DataKind::gpu);
 }
 
 Model load_model(const std::string& name, const DataPath& data) {

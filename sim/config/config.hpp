@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,7 +42,8 @@ struct Case {
   std::string name;
   std::string scenario_file;  ///< ready for `load_scenario`
   std::vector<Override> set;
-  Seconds measured{};
+  Seconds measured{};                           ///< of a step; not used if the bus bandwidth is given
+  std::optional<BytesPerSecond> bus_bandwidth;  ///< measured, of a strategy of kind collective
   Where where;
 };
 
@@ -69,6 +71,14 @@ Cases load_cases(const std::string& file, const DataPath& data);
 /// @throws ConfigError with every problem of every file that was read.
 Platform load_platform(const std::string& name, int ranks, const DataPath& data,
                        Calibration* calibration = nullptr);
+
+/// Reads a GPU, by the name of its file: in gpus/ beside a platform's file, or in the data folders.
+/// @param platform the platform's file, which need not be there. @throws ConfigError with every problem of
+/// the file.
+Gpu load_gpu(const std::string& name, const std::string& platform, const DataPath& data);
+
+/// The names that `load_gpu` knows, sorted, each once.
+std::vector<std::string> gpu_names(const std::string& platform, const DataPath& data);
 
 /// Reads a model, by name or path. @throws ConfigError with every problem of the file.
 Model load_model(const std::string& name, const DataPath& data);

@@ -123,8 +123,7 @@ std::string name_of(const Place& place, const fs::path& folder, const fs::path& 
   return without_ending(relative);
 }
 
-void add_names(const Place& place, const fs::path& root, std::set<std::string>& names) {
-  const auto folder = root / place.folder;
+void add_names(const Place& place, const fs::path& folder, std::set<std::string>& names) {
   std::error_code error;
   auto file = fs::recursive_directory_iterator{folder, fs::directory_options::skip_permission_denied, error};
   for (; !error && file != fs::recursive_directory_iterator{}; file.increment(error)) {
@@ -186,8 +185,11 @@ Found Lookup::find(DataKind kind, const std::string& name, const Where& where) c
 std::vector<std::string> Lookup::names(DataKind kind) const {
   const auto& place = place_of(kind);
   std::set<std::string> found;
-  if (beside_) add_names(place, beside_->path, found);
-  for (const auto& root : data_->roots) add_names(place, root, found);
+  if (beside_) {
+    add_names(place, beside_->path / place.folder, found);
+    add_names(place, beside_->path / fs::path{place.folder}.filename(), found);
+  }
+  for (const auto& root : data_->roots) add_names(place, root / place.folder, found);
   return {found.begin(), found.end()};
 }
 

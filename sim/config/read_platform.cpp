@@ -168,6 +168,7 @@ PlatformSpec read_platform(Reader& file, const std::string& name) {
   description.collectives = file.optional(
       "collectives", one_of("a set of rules for collectives", collective_rules), CollectiveRules::nccl);
   description.amd_cpu = file.optional("cpu_vendor", one_of("a vendor of CPUs", vendors), false);
+  description.nvls = file.optional("nvls", boolean, true);
   description.pageable_copy_rate = file.maybe("pageable_copy", bandwidth);
   description.prices = read_prices(file);
   read_hardware(file, spec);

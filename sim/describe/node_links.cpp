@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "sim/cost/size_text.hpp"
+#include "sim/describe/socket_figure.hpp"
 #include "sim/fit/monotone.hpp"
 
 namespace gradway {
@@ -47,22 +48,6 @@ bool are_alike(const std::vector<CopyRate>& rates) {
   return most.rate <= alike * least.rate;
 }
 
-/// What NCCL takes the link between two sockets for.
-/// @source NCCL 2.28.9, src/graph/topo.h and topo.cc; reference/nccl.md, section 5
-struct SocketFigure {
-  std::string_view name;
-  BytesPerSecond rate{};
-};
-SocketFigure socket_figure(const NodeRow& node) {
-  if (node.cpu_vendor.find("AMD") != std::string::npos) return {"AMD_BW", 16_GBps};
-  if (node.cpu_vendor.find("Intel") == std::string::npos) return {"ARM_BW", 6_GBps};
-  const auto model = node.cpu_model.value_or(0x55);
-  if (model >= 0xCF) return {"ERP_QPI_BW", 40_GBps};
-  if (model >= 0x8F) return {"SRP_QPI_BW", 22_GBps};
-  if (model >= 0x55) return {"SKL_QPI_BW", 10_GBps};
-  return {"BDW_QPI_BW", 6_GBps};
-}
-
 class Rating {
  public:
   Rating(const NodeRow& node, const NodeLayout& layout, const NodeRates& rates)
@@ -83,16 +68,7 @@ class Rating {
     std::array<std::vector<BytesPerSecond>, 2> rate;
   };
 
-  const std::string& name(std::size_t part) const { return layout_.parts[part].name; }
-
-  std::vector<int> gpus_below(std::size_t part) const {
-    std::vector<int> gpus;
-    for (std::size_t gpu = 0; gpu < layout_.gpus; ++gpu) {
-      const auto above = layout_.above(gpu);
-      if (std::ranges::find(above, part) != above.end()) gpus.push_back(static_cast<int>(gpu));
-    }
-    return gpus;
-  }
+  const std::string& name(std::size_t part) const { return layout_.name(part); }
 
   BytesPerSecond slot(HostWay way, int gpu) const {
     return slots_.rate[static_cast<std::size_t>(way)][static_cast<std::size_t>(gpu)];
@@ -152,8 +128,8 @@ class Rating {
     LinkGroup of_one{"Inferred: as wide as the slot below it.", {}};
     std::vector<LinkGroup> of_several;
     for (const auto kind : {DeviceKind::root_complex, DeviceKind::pcie_switch}) {
-      for (const auto part : parts_of(kind)) {
-        const auto gpus = gpus_below(part);
+      for (const auto part : layout_.of_kind(kind)) {
+        const auto gpus = layout_.gpus_below(part);
         std::array<BytesPerSecond, 2> rate{};
         std::array<std::optional<CopyRate>, 2> together;
         for (const auto way : ways) {
@@ -162,7 +138,9 @@ class Rating {
           if (gpus.size() > 1) together[w] = rates_.together(way, gpus);
           if (together[w]) rate[w] = std::max(rate[w], together[w]->rate);
         }
-        const NodeLink link{name(*layout_.parts[part].parent), name(part), LinkKind::pcie, rate[0], rate[1]};
+        const NodeLink link{name(*layout_.parts[part].parent), name(part),
+                            layout_.parts[part].is_across ? LinkKind::inter_socket : LinkKind::pcie, rate[0],
+                            rate[1]};
         if (gpus.size() == 1) {
           of_one.links.push_back(link);
         } else {
@@ -196,24 +174,9 @@ class Rating {
     std::ranges::move(group.links, std::back_inserter(result_.groups.back().links));
   }
 
-  std::vector<std::size_t> parts_of(DeviceKind kind) const {
-    std::vector<std::size_t> found;
-    for (std::size_t part = 0; part < layout_.parts.size(); ++part) {
-      if (layout_.parts[part].kind == kind) found.push_back(part);
-    }
-    return found;
-  }
-
-  /// In the order of their names.
-  std::vector<std::size_t> sockets() const {
-    auto found = parts_of(DeviceKind::socket);
-    std::ranges::sort(found, {}, [&](std::size_t part) { return std::pair{name(part).size(), name(part)}; });
-    return found;
-  }
-
   void rate_memories() {
-    for (const auto socket : sockets()) {
-      const auto gpus = gpus_below(socket);
+    for (const auto socket : layout_.of_kind(DeviceKind::socket)) {
+      const auto gpus = layout_.gpus_below(socket);
       BytesPerSecond alone{};
       for (const auto gpu : gpus) alone += slot(HostWay::to_gpu, gpu) + slot(HostWay::from_gpu, gpu);
       const auto measured = rates_.memory(gpus);
@@ -241,8 +204,8 @@ class Rating {
   }
 
   void rate_sockets() {
-    const auto all = sockets();
-    const auto figure = socket_figure(node_);
+    const auto all = layout_.of_kind(DeviceKind::socket);
+    const auto figure = socket_figure(node_.cpu_vendor, node_.cpu_model);
     const bool has_nvlinks = layout_.switched > 0 || !layout_.pairs.empty();
     for (std::size_t a = 0; a < all.size(); ++a) {
       for (auto b = a + 1; b < all.size(); ++b) {
@@ -250,7 +213,7 @@ class Rating {
         auto source =
             fmt::format("Inferred: NCCL's figure for the link between sockets ({}, src/graph/topo.h, 2.28.9)",
                         figure.name);
-        const std::array gpus{gpus_below(all[a]), gpus_below(all[b])};
+        const std::array gpus{layout_.gpus_below(all[a]), layout_.gpus_below(all[b])};
         for (std::size_t w = 0; w < 2 && !has_nvlinks; ++w) {
           const auto reached = rates_.across(gpus[w], gpus[1 - w]);
           if (!reached) continue;

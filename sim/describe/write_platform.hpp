@@ -2,8 +2,8 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
+#include "sim/describe/platform_draft.hpp"
 #include "sim/samples/samples.hpp"
 
 namespace gradway {
@@ -12,12 +12,6 @@ namespace gradway {
 struct PlatformTitle {
   std::string gpu;          ///< name of the GPU's file
   std::string calibration;  ///< empty: none
-};
-
-/// A platform file as text, and what its reader should know.
-struct WrittenPlatform {
-  std::string yaml;
-  std::vector<std::string> warnings;
 };
 
 /// The node that a probe measured, as a platform file that `load_platform` reads: its parts and connections

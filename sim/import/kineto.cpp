@@ -146,7 +146,7 @@ ImportedProfile import_kineto(const std::filesystem::path& path, const std::stri
 
   ImportedProfile result;
   auto& profile = result.profile;
-  profile.gpu = gpu_name(limits_of(trace).name, options.gpu, options.known_gpus, file);
+  profile.gpu = gpu_name(limits_of(trace).name, options.gpu, options.known_gpus, file, "the trace");
   result.steps_found = static_cast<int>(std::ranges::count_if(steps, &TracedStep::is_complete));
   const auto averaged = average(steps, result.warnings);
   const auto& step = steps[averaged.representative()];

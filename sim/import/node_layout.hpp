@@ -2,11 +2,12 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
-#include "sim/import/topology_matrix.hpp"
 #include "sim/platform/platform.hpp"
+#include "sim/platform/routes.hpp"
 
 namespace gradway {
 
@@ -14,8 +15,9 @@ namespace gradway {
 struct LayoutPart {
   std::string name;  ///< cpu0, rc0, plx0, gpu0; a NIC's own
   DeviceKind kind = DeviceKind::gpu;
-  std::optional<std::size_t> parent;  ///< none: a socket, or a NIC that no GPU is near to
+  std::optional<std::size_t> parent;  ///< none: a socket
   std::optional<int> numa_node;       ///< of a socket, if known
+  bool is_across = false;  ///< a root complex that reaches its socket over a link like that between sockets
 };
 
 /// NVLinks straight between two GPUs.
@@ -34,27 +36,23 @@ struct NodeLayout {
   int switched = 0;                  ///< NVLinks of each GPU into an NVSwitch; 0: there is none
   std::vector<std::string> remarks;  ///< what the matrix shows and this cannot say
 
-  /// The parts above a device, nearest first.
-  std::vector<std::size_t> above(std::size_t device) const;
-  /// @pre all devices hang on one
+  /// The parts above one, nearest first.
+  std::vector<std::size_t> above(std::size_t part) const;
   std::size_t socket_of(std::size_t device) const { return above(device).back(); }
+  /// The GPUs that hang on a part, in their order.
+  std::vector<int> gpus_below(std::size_t part) const;
+  /// The parts of a kind, in the order of their names.
+  std::vector<std::size_t> of_kind(DeviceKind kind) const;
+  const std::string& name(std::size_t part) const { return parts[part].name; }
 };
 
-/// What is known of a node's NVLinks beside the matrix.
-struct NvlinkFacts {
-  std::optional<int> of_each_gpu;  ///< all links of a GPU
-  bool has_switch = false;         ///< something names an NVSwitch; else its links and pairs tell
-};
+/// A name for a NIC that a platform file and its patterns of names take, and that no part has.
+std::string nic_name(const std::string& name, const std::set<std::string>& taken);
 
-/// The parts of a node from what its matrix says. Devices that are PIX to each other hang on one PCIe switch,
-/// those that are PXB on switches under a common one, those that are PHB on one root complex. Sockets are
-/// NUMA nodes, where the matrix knows those of all GPUs; else GPUs that are SYS to each other stand on
-/// different ones. What two GPUs with NVLinks between them are over PCIe follows from the NICs that both are
-/// near to.
-///
-/// NVLinks: an NVSwitch if one is known, or if all pairs of three or more GPUs are alike and a GPU's links
-/// are not the sum of its pairs' (a full mesh).
-/// @source the legend of `nvidia-smi topo -m`; reference/topo.md
-NodeLayout lay_out(const TopologyMatrix& matrix, const NvlinkFacts& nvlinks);
+/// The layout without the NICs, and without what only they hang on.
+NodeLayout without_nics(const NodeLayout& layout);
+
+/// How near two devices of a layout are over PCIe, as `nvidia-smi topo -m` would show it.
+PathType type_in_tree(const NodeLayout& layout, std::size_t one, std::size_t other);
 
 }  // namespace gradway

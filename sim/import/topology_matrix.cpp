@@ -9,63 +9,15 @@
 #include <fmt/format.h>
 
 #include "sim/base/problem.hpp"
+#include "sim/import/matrix_lines.hpp"
 
 namespace gradway {
 namespace {
 
-constexpr std::size_t most_devices = 4096;
+constexpr std::size_t most_devices = 1024;
 constexpr int most_nvlinks = 1024;
 constexpr std::string_view what_it_is =
     "a matrix is all that `nvidia-smi topo -m` prints, from its first line on";
-
-/// Text without blanks in it, and where it stands.
-struct Word {
-  std::string text;
-  int column = 0;  ///< counts from 1, in what was written
-};
-
-struct Line {
-  std::vector<Word> words;
-  int number = 0;
-  std::string text;
-};
-
-/// Behind the terminal's escape sequence that begins at `at`, such as ESC[4m.
-std::size_t behind_escape(std::string_view text, std::size_t at) {
-  ++at;
-  if (at < text.size() && text[at] == '[') {
-    ++at;
-    while (at < text.size() && (text[at] < '@' || text[at] > '~')) ++at;
-  }
-  return std::min(at + 1, text.size());
-}
-
-std::vector<Word> words_of(std::string_view line) {
-  std::vector<Word> words;
-  bool is_open = false;
-  for (std::size_t at = 0; at < line.size();) {
-    if (line[at] == '\x1b') {
-      at = behind_escape(line, at);
-      continue;
-    }
-    const bool is_blank = static_cast<unsigned char>(line[at]) <= ' ';
-    if (!is_blank && !is_open) words.push_back({"", static_cast<int>(at) + 1});
-    if (!is_blank) words.back().text += line[at];
-    is_open = !is_blank;
-    ++at;
-  }
-  return words;
-}
-
-std::vector<Line> lines_of(std::string_view text) {
-  std::vector<Line> lines;
-  for (int number = 1; !text.empty(); ++number) {
-    const auto end = std::min(text.find('\n'), text.size());
-    lines.push_back({words_of(text.substr(0, end)), number, std::string{text.substr(0, end)}});
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return lines;
-}
 
 /// "GPU12" -> 12
 std::optional<int> number_behind(std::string_view word, std::string_view start, int most) {
@@ -93,22 +45,34 @@ std::optional<Connection> read_cell(std::string_view text) {
   return Connection{PathType::nvlink, *links};
 }
 
+/// Can a terminal have put this at the start of a line of names, by breaking the header?
+bool is_name(std::string_view word) {
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  return is_letter(word.front()) && std::ranges::all_of(word, [&](char c) {
+           return is_letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
+         });
+}
+
+/// A part of the affinity of a row: "0-31,64-95", "1", "N/A".
+bool is_affinity(std::string_view word) {
+  return word.find_first_not_of("0123456789,-N/A") == std::string_view::npos;
+}
+
 class Parser {
  public:
-  Parser(std::string_view text, const std::string& file) : lines_{lines_of(text)}, file_{file} {}
+  Parser(std::string_view text, const std::string& file) : lines_{matrix_lines(text)}, file_{file} {}
 
   TopologyMatrix parse() {
     const auto header = std::ranges::find_if(lines_, is_header);
-    if (header == lines_.end()) fail({}, {}, "there is no line 'GPU0 GPU1 ...'", std::string{what_it_is});
-    read_header(*header);
+    if (header == lines_.end()) fail({}, "there is no line 'GPU0 GPU1 ...'", std::string{what_it_is});
+    auto line = read_header(static_cast<std::size_t>(header - lines_.begin()));
     matrix_.cells.resize(devices_.size());
     rows_.resize(devices_.size());
     matrix_.numa_nodes.resize(matrix_.gpus);
-    for (auto line = header + 1; line != lines_.end(); ++line) read_line(*line);
+    while (line < lines_.size()) line = read_line(line);
     for (std::size_t i = 0; i < devices_.size(); ++i) {
-      if (rows_[i] == nullptr)
-        fail(*header, devices_[i], fmt::format("there is no row '{}'", devices_[i].text),
-             std::string{what_it_is});
+      if (rows_[i].empty())
+        fail(devices_[i], fmt::format("there is no row '{}'", devices_[i].text), std::string{what_it_is});
     }
     check_symmetry();
     for (auto i = matrix_.gpus; i < devices_.size(); ++i) {
@@ -119,109 +83,169 @@ class Parser {
   }
 
  private:
+  /// What stands behind the cells of a GPU's row.
+  enum class Affinity { cpu, numa, gpu_numa };
+
   /// The row of GPU0 begins like it, but goes on with its own cell.
-  static bool is_header(const Line& line) {
+  static bool is_header(const MatrixLine& line) {
     return !line.words.empty() && line.words[0].text == "GPU0" &&
            (line.words.size() < 2 || line.words[1].text != "X");
   }
 
-  [[noreturn]] void fail(const Line& line, const Word& word, std::string what, std::string hint) const {
+  [[noreturn]] void fail(const MatrixWord& word, std::string what, std::string hint) const {
     const auto length = static_cast<int>(word.text.size());
-    const auto is_plain = line.text.find('\x1b') == std::string::npos;
-    throw ConfigError{Problem{Where{file_, line.number, word.column, length, is_plain ? line.text : ""},
+    const auto text = word.line == 0 ? std::string{} : lines_[static_cast<std::size_t>(word.line) - 1].text;
+    const auto is_plain = text.find('\x1b') == std::string::npos;
+    throw ConfigError{Problem{Where{file_, word.line, word.column, length, is_plain ? text : ""},
                               std::move(what),
                               {},
                               std::move(hint)}};
   }
 
-  void read_header(const Line& line) {
-    const auto& words = line.words;
-    const auto is_affinity = [&](std::size_t i) {
-      return words[i].text == "CPU" || words[i].text == "NUMA" || words[i].text == "GPU";
+  /// @return the line behind the header, which a narrow terminal may have broken
+  std::size_t read_header(std::size_t number) {
+    auto words = lines_[number++].words;
+    for (; number < lines_.size(); ++number) {
+      const auto& more = lines_[number].words;
+      const bool goes_on = !more.empty() && more[0].text != "GPU0" &&
+                           std::ranges::all_of(more, [](const auto& word) { return is_name(word.text); });
+      if (!goes_on) break;
+      words.insert(words.end(), more.begin(), more.end());
+    }
+    const auto is_first_of_affinity = [](const MatrixWord& word) {
+      return word.text == "CPU" || word.text == "NUMA" || word.text == "GPU";
     };
-    std::size_t i = 0;
-    for (; i < words.size() && !is_affinity(i); ++i) {
-      const auto number = number_behind(words[i].text, "GPU", static_cast<int>(most_devices));
-      if (i == most_devices) fail(line, words[i], "the matrix has too many columns", std::string{what_it_is});
-      if (number && static_cast<std::size_t>(*number) != i)
-        fail(line, words[i], fmt::format("'{}' is not the next GPU", words[i].text),
+    const auto end = std::ranges::find_if(words, is_first_of_affinity);
+    if (static_cast<std::size_t>(end - words.begin()) > most_devices)
+      fail(words[most_devices], "the matrix has too many columns", std::string{what_it_is});
+    devices_.assign(words.begin(), end);
+    for (std::size_t i = 0; i < devices_.size(); ++i) {
+      const auto gpu = number_behind(devices_[i].text, "GPU", static_cast<int>(most_devices));
+      if (gpu && static_cast<std::size_t>(*gpu) != i)
+        fail(devices_[i], fmt::format("'{}' is not the next GPU", devices_[i].text),
              "GPUs come first, in order");
-      if (number) ++matrix_.gpus;
-      devices_.push_back(words[i]);
+      if (gpu) ++matrix_.gpus;
     }
-    for (; i < words.size(); ++i) {
-      if (words[i].text != "NUMA") continue;
-      const bool is_of_gpu = words[i - 1].text == "GPU";
-      columns_behind_numa_ = is_of_gpu ? columns_behind_numa_ + 1 : 0;
-      has_numa_ = has_numa_ || !is_of_gpu;
+    for (auto word = end; word != words.end(); ++word) {
+      if (word->text == "CPU") affinities_.push_back(Affinity::cpu);
+      if (word->text != "NUMA") continue;
+      const bool is_of_gpu = word != words.begin() && (word - 1)->text == "GPU";
+      affinities_.push_back(is_of_gpu ? Affinity::gpu_numa : Affinity::numa);
     }
+    return number;
   }
 
-  void read_line(const Line& line) {
-    if (line.words.empty()) return;
-    const auto& name = line.words[0].text;
-    if (name.ends_with(':') && line.words.size() == 2) {  // of the legend
-      legend_[name.substr(0, name.size() - 1)] = line.words[1].text;
-      return;
-    }
-    const auto device = std::ranges::find(devices_, name, &Word::text);
-    if (device == devices_.end()) return;
-    const auto i = static_cast<std::size_t>(device - devices_.begin());
-    if (rows_[i] != nullptr)
-      fail(line, line.words[0], fmt::format("'{}' has a second row", name), "keep one matrix");
-    rows_[i] = &line;
-    read_cells(line, i);
-    if (i < matrix_.gpus) read_numa(line, i);
+  std::size_t device_of(const MatrixLine& line) const {
+    if (line.words.empty()) return devices_.size();
+    const auto device = std::ranges::find(devices_, line.words[0].text, &MatrixWord::text);
+    return static_cast<std::size_t>(device - devices_.begin());
   }
 
-  void read_cells(const Line& line, std::size_t i) {
+  /// @return the line behind it, or behind the row that begins with it
+  std::size_t read_line(std::size_t number) {
+    const auto& line = lines_[number];
+    const auto i = device_of(line);
+    if (i == devices_.size()) {
+      if (line.words.size() == 2 && line.words[0].text.ends_with(':')) {  // of the legend
+        const auto& name = line.words[0].text;
+        legend_[name.substr(0, name.size() - 1)] = line.words[1].text;
+      }
+      return number + 1;
+    }
+    if (!rows_[i].empty())
+      fail(line.words[0], fmt::format("'{}' has a second row", line.words[0].text), "keep one matrix");
+    rows_[i] = line.words;
+    const auto behind = join_broken_row(rows_[i], i, number + 1);
+    read_cells(i);
+    if (i < matrix_.gpus) read_numa(i, behind == number + 1 ? &line : nullptr);
+    return behind;
+  }
+
+  /// A narrow terminal may have broken the row: takes the lines that go on with cells, and with the affinity
+  /// of a GPU. A cell that was cut in two is no cell, or stands against the symmetry of the matrix.
+  /// @return the line behind the row
+  std::size_t join_broken_row(std::vector<MatrixWord>& row, std::size_t i, std::size_t number) const {
+    const auto complete = devices_.size() + 1 + (i < matrix_.gpus ? affinities_.size() : 0);
+    for (; number < lines_.size() && row.size() < complete; ++number) {
+      const auto& more = lines_[number].words;
+      if (more.empty() || device_of(lines_[number]) < devices_.size()) break;
+      auto place = row.size();
+      const bool goes_on = std::ranges::all_of(more, [&](const auto& word) {
+        return place++ <= devices_.size() ? read_cell(word.text).has_value() : is_affinity(word.text);
+      });
+      if (!goes_on) break;
+      row.insert(row.end(), more.begin(), more.end());
+    }
+    return number;
+  }
+
+  void read_cells(std::size_t i) {
+    const auto& row = rows_[i];
     for (std::size_t j = 0; j < devices_.size(); ++j) {
-      if (j + 1 >= line.words.size()) {
-        fail(line, line.words.back(),
+      if (j + 1 >= row.size()) {
+        fail(row.back(),
              fmt::format("the row of '{}' has {} cells, not {}", devices_[i].text, j, devices_.size()),
              "has the row been cut off, or broken in two?");
       }
-      const auto& word = line.words[j + 1];
+      const auto& word = row[j + 1];
       const auto cell = read_cell(word.text);
       if (!cell || (cell->type == PathType::self) != (i == j)) {
-        fail(line, word,
+        fail(word,
              fmt::format("'{}' cannot stand between '{}' and '{}'", word.text, devices_[i].text,
                          devices_[j].text),
              i == j ? "a device itself is 'X'" : "write NV#, PIX, PXB, PHB, NODE or SYS");
       }
       matrix_.cells[i].push_back(*cell);
     }
+    if (row.size() > devices_.size() + 1 && read_cell(row[devices_.size() + 1].text)) {
+      fail(row[devices_.size() + 1],
+           fmt::format("the row of '{}' has more cells than the first line has names", devices_[i].text),
+           "has the first line been cut off, or broken within a name?");
+    }
   }
 
-  /// Counted from the end of the row, as the cell of the CPUs may be empty.
-  void read_numa(const Line& line, std::size_t i) {
-    const auto rest = line.words.size() - devices_.size() - 1;
-    if (!has_numa_ || rest <= columns_behind_numa_) return;
-    const auto& word = line.words[line.words.size() - 1 - columns_behind_numa_];
-    matrix_.numa_nodes[i] = number_behind(word.text, "", static_cast<int>(most_devices));
+  /// By the tabs of an unbroken line, as cells of the affinity may be empty; else by what the words look
+  /// like.
+  void read_numa(std::size_t i, const MatrixLine* line) {
+    const auto column = std::ranges::find(affinities_, Affinity::numa);
+    if (column == affinities_.end()) return;
+    const auto index = static_cast<std::size_t>(column - affinities_.begin());
+    const auto fields = line == nullptr ? std::vector<std::string>{} : line->fields();
+    std::string text;
+    if (fields.size() > devices_.size() + 1 + index) {
+      text = fields[devices_.size() + 1 + index];
+    } else {
+      const std::vector words(rows_[i].begin() + static_cast<std::ptrdiff_t>(devices_.size()) + 1,
+                              rows_[i].end());
+      const bool has_all = words.size() >= affinities_.size();
+      const bool starts_with_cpus =
+          has_all || (!words.empty() && words[0].text.find_first_of(",-") != std::string::npos);
+      const auto at = has_all ? index : index - (starts_with_cpus || index == 0 ? 0 : 1);
+      if (at < words.size()) text = words[at].text;
+    }
+    matrix_.numa_nodes[i] = number_behind(text, "", static_cast<int>(most_devices));
   }
 
   void check_symmetry() const {
     for (std::size_t i = 0; i < devices_.size(); ++i) {
       for (std::size_t j = 0; j < i; ++j) {
         if (matrix_.cells[i][j] == matrix_.cells[j][i]) continue;
-        const auto& word = rows_[i]->words[j + 1];
-        fail(*rows_[i], word,
+        const auto& word = rows_[i][j + 1];
+        fail(word,
              fmt::format("'{}' is '{}' to '{}', but '{}' the other way", devices_[i].text, word.text,
-                         devices_[j].text, rows_[j]->words[i + 1].text),
+                         devices_[j].text, rows_[j][i + 1].text),
              "has the matrix been edited by hand?");
       }
     }
   }
 
-  std::vector<Line> lines_;
+  std::vector<MatrixLine> lines_;
   const std::string& file_;
   TopologyMatrix matrix_;
-  std::vector<Word> devices_;  ///< of the header
-  std::vector<const Line*> rows_;
+  std::vector<MatrixWord> devices_;  ///< of the header
+  std::vector<Affinity> affinities_;
+  std::vector<std::vector<MatrixWord>> rows_;  ///< whole, also if they were broken; beside the devices
   std::map<std::string, std::string> legend_;
-  bool has_numa_ = false;
-  std::size_t columns_behind_numa_ = 0;
 };
 
 }  // namespace

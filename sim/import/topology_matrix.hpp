@@ -30,10 +30,10 @@ struct TopologyMatrix {
 };
 
 /// Reads the text of `nvidia-smi topo -m`, also where it was pasted: cells between tabs or blanks, with or
-/// without affinity columns, legends, terminal escapes and other output around it.
+/// without affinity columns, legends, terminal escapes and other output around it, and in lines that a narrow
+/// terminal broke between cells.
 /// @param file names the text in messages.
 /// @throws ConfigError at the line and column of what is no such matrix
-/// @source reference/topo.md: the form by driver version
 TopologyMatrix read_topology_matrix(std::string_view text, const std::string& file);
 
 }  // namespace gradway

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include <fmt/format.h>
@@ -12,7 +13,6 @@
 #include "sim/cost/side_by_side.hpp"
 #include "sim/lower/alone_time.hpp"
 #include "sim/lower/describe_communicator.hpp"
-#include "sim/lower/rank_order.hpp"
 
 namespace gradway {
 namespace {
@@ -48,10 +48,10 @@ CollectiveLowering::CollectiveLowering(const Scenario& scenario)
   if (communicator_.ranks == 1) return;
   make_rings();
   if (scenario.platform.collectives == CollectiveRules::ideal) {
-    notes_.rests_on("collectives: ideal rings over the platform's links");
+    notes_.rests_on(Basis::given, "collectives: ideal rings over the platform's links");
     return;
   }
-  communicator_ = describe_communicator(scenario_.platform, routes_, rings_, scenario.job.gpus);
+  communicator_ = describe_communicator(scenario_.platform, routes_, settings_, rings_, scenario.job.gpus);
   if (!choose_plan(CollectiveKind::all_reduce, 1_MiB, communicator_, settings_)) {
     throw ConfigError{{{},
                        "NCCL_ALGO and NCCL_PROTO leave no way to run an all-reduce",
@@ -75,7 +75,7 @@ Hop CollectiveLowering::hop(std::size_t from_rank, std::size_t to_rank, std::siz
 }
 
 void CollectiveLowering::make_rings() {
-  for (const auto& order : ring_orders(scenario_.platform, communicator_.ranks)) {
+  for (const auto& order : ring_orders(routes_, communicator_.ranks)) {
     auto& ring = rings_.emplace_back();
     for (std::size_t i = 0; i < order.size(); ++i) {
       ring.push_back(hop(order[i], order[(i + 1) % order.size()], rings_.size() - 1));
@@ -83,16 +83,23 @@ void CollectiveLowering::make_rings() {
   }
 }
 
-const std::vector<std::vector<Hop>>& CollectiveLowering::trees() const {
-  if (!trees_.empty()) return trees_;
-  for (const auto& edges : tree_edges(scenario_.platform, communicator_.ranks)) {
-    const auto rail = trees_.size() / 2;  // trees come in pairs, one a NIC
-    auto& tree = trees_.emplace_back();
+/// Both directions of each edge.
+std::vector<std::vector<Hop>> CollectiveLowering::lay(const std::vector<std::vector<Edge>>& trees) const {
+  std::vector<std::vector<Hop>> laid;
+  for (const auto& edges : trees) {
+    const auto rail = laid.size() / 2;  // trees come in pairs, one a NIC
+    auto& tree = laid.emplace_back();
     for (const auto& [child, parent] : edges) {
       tree.push_back(hop(child, parent, rail));
       tree.push_back(hop(parent, child, rail));
     }
   }
+  return laid;
+}
+
+const std::vector<std::vector<Hop>>& CollectiveLowering::trees() const {
+  if (!trees_.empty()) return trees_;
+  trees_ = lay(tree_edges(routes_, communicator_.ranks));
   return trees_;
 }
 
@@ -138,7 +145,8 @@ void CollectiveLowering::find_calibration() {
          "check its 'time' and 'size'; a large buffer tells the rate best"}};
   }
   calibrated_ = (best->size / (best->time - plan->latency)) / plan->algorithm_bandwidth;
-  notes_.rests_on(fmt::format("{} all-reduce: {} of {:.1f} MB on {} ranks in {:.3g} ms ({})",
+  notes_.rests_on(best->ranks == communicator_.ranks ? Basis::published : Basis::stretched,
+                  fmt::format("{} all-reduce: {} of {:.1f} MB on {} ranks in {:.3g} ms ({})",
                               name_of(transport), name_of(best->kind), best->size.value() / 1e6, best->ranks,
                               best->time.value() * 1e3, best->source));
   if (best->ranks != communicator_.ranks) {
@@ -149,8 +157,8 @@ void CollectiveLowering::find_calibration() {
 
 void CollectiveLowering::rest_on_nominal_rates() const {
   const auto transport = limiting_transport();
-  notes_.rests_on(
-      fmt::format("{} all-reduce: NCCL's nominal channel rates, nothing measured", name_of(transport)));
+  notes_.rests_on(Basis::nominal, fmt::format("{} all-reduce: NCCL's nominal channel rates, nothing measured",
+                                              name_of(transport)));
   if (transport == Transport::p2p && communicator_.nvlink) return;
   notes_.warn(
       fmt::format("the rate of {} collectives on this platform was never measured: NCCL's nominal "
@@ -176,7 +184,8 @@ CollectivePlan CollectiveLowering::choose(CollectiveKind kind, Bytes size) const
   if (!plan) {  // NCCL_ALGO=Tree leaves only all-reduce; NCCL then falls back to what exists
     plan = choose_plan(kind, size, communicator_, NcclSettings{});
   }
-  plan->algorithm_bandwidth = plan->algorithm_bandwidth * calibrated_;
+  plan->algorithm_bandwidth =
+      is_nvls(plan->algorithm) ? nvls_reach(communicator_) : plan->algorithm_bandwidth * calibrated_;
   return *plan;
 }
 
@@ -189,18 +198,66 @@ LoweredCollective CollectiveLowering::ideal(CollectiveKind kind, Bytes size) con
           {{all_hops(ring, hops_used(kind, ring)), factor * size, std::numeric_limits<double>::infinity()}}};
 }
 
+/// The bytes that NVSwitches reduce and multicast: each GPU sends them to its switch and gets them back.
+std::vector<ResourceId> CollectiveLowering::through_nvswitches() const {
+  std::vector<ResourceId> path;
+  for (std::size_t rank = 0; rank < static_cast<std::size_t>(communicator_.ranks); ++rank) {
+    const auto links = routes_.links_to_nvswitch(scenario_.platform.gpus[rank]);
+    path.push_back(links->up->resource);
+    path.push_back(links->down->resource);
+  }
+  return path;
+}
+
+std::vector<std::vector<ResourceId>> CollectiveLowering::ways(CollectiveKind kind,
+                                                              const CollectivePlan& plan) const {
+  std::vector<std::vector<ResourceId>> paths;
+  switch (plan.algorithm) {
+    case Algorithm::ring:
+      for (const auto& ring : rings_) paths.push_back(all_hops(ring, hops_used(kind, ring)));
+      break;
+    case Algorithm::tree:
+      for (const auto& tree : trees()) paths.push_back(all_hops(tree, tree.size()));
+      break;
+    case Algorithm::nvls:
+      paths.push_back(through_nvswitches());
+      break;
+    case Algorithm::nvls_tree:
+      for (const auto& tree : lay(tree_edges_between_nodes(routes_, communicator_.ranks))) {
+        auto& path = paths.emplace_back(through_nvswitches());
+        std::ranges::copy(all_hops(tree, tree.size()), std::back_inserter(path));
+      }
+      break;
+  }
+  return paths;
+}
+
+/// What the connections of a flow's channels carry over a hop between nodes.
+double CollectiveLowering::most_of_streams(const CollectivePlan& plan, std::size_t flows) const {
+  const auto& network = scenario_.platform.network;
+  if (communicator_.nodes == 1 || !network || !network->stream_rate) {
+    return std::numeric_limits<double>::infinity();
+  }
+  const bool is_told = settings_.socket_threads || settings_.sockets_a_thread;
+  const auto streams = is_told ? settings_.socket_threads.value_or(1) * settings_.sockets_a_thread.value_or(1)
+                               : network->streams;
+  const auto channels = std::max(1.0, plan.channels / static_cast<double>(flows));
+  return channels * streams * network->stream_rate->value();
+}
+
 LoweredCollective CollectiveLowering::lower(CollectiveKind kind, Bytes size) const {
   if (communicator_.ranks == 1) return {};
   if (scenario_.platform.collectives == CollectiveRules::ideal) return ideal(kind, size);
   const auto plan = choose(kind, size);
   LoweredCollective lowered{plan.latency, {}};
   if (size == 0_B) return lowered;
-  const bool ring = plan.algorithm == Algorithm::ring;
-  const auto& ways = ring ? rings_ : trees();
-  const auto factor = (ring ? bus_factor(kind, communicator_.ranks) : 1.0) / static_cast<double>(ways.size());
-  for (const auto& way : ways) {
-    lowered.flows.push_back({all_hops(way, ring ? hops_used(kind, way) : way.size()), factor * size,
-                             factor * plan.algorithm_bandwidth.value()});
+  auto paths = ways(kind, plan);
+  const auto each = plan.algorithm == Algorithm::ring ? bus_factor(kind, communicator_.ranks) : 1.0;
+  const auto factor = each / static_cast<double>(paths.size());
+  const auto most = most_of_streams(plan, paths.size());
+  for (auto& path : paths) {
+    lowered.flows.push_back(
+        {std::move(path), factor * size, std::min(most, factor * plan.algorithm_bandwidth.value())});
   }
   if (const auto time = table_time(kind, size, plan)) take_time(lowered, *time, scenario_.platform);
   return lowered;

@@ -8,6 +8,7 @@
 
 #include "sim/cost/collective_table.hpp"
 #include "sim/cost/nccl_model.hpp"
+#include "sim/lower/rank_order.hpp"
 #include "sim/lower/table_notes.hpp"
 #include "sim/lower/transport.hpp"
 #include "sim/plan/scenario.hpp"
@@ -53,14 +54,21 @@ class CollectiveLowering {
   /// What the rates rest on, for the report: of what was lowered so far.
   const std::vector<std::string>& basis() const { return notes_.basis(); }
   const std::vector<std::string>& warnings() const { return notes_.warnings(); }
+  Basis weakest_basis() const { return notes_.weakest(); }
+  /// Of the slowest hops. @pre more than one rank
+  Transport limiting_transport() const;
 
  private:
   void make_rings();
+  std::vector<std::vector<Hop>> lay(const std::vector<std::vector<Edge>>& trees) const;
   const std::vector<std::vector<Hop>>& trees() const;
+  std::vector<ResourceId> through_nvswitches() const;
+  /// The paths of the flows that share a collective, each with equal amounts.
+  std::vector<std::vector<ResourceId>> ways(CollectiveKind kind, const CollectivePlan& plan) const;
+  double most_of_streams(const CollectivePlan& plan, std::size_t flows) const;
   void find_calibration();
   void rest_on_nominal_rates() const;
   std::optional<Seconds> table_time(CollectiveKind kind, Bytes size, const CollectivePlan& plan) const;
-  Transport limiting_transport() const;
   Hop hop(std::size_t from_rank, std::size_t to_rank, std::size_t rail) const;
   LoweredCollective ideal(CollectiveKind kind, Bytes size) const;
 

@@ -166,6 +166,7 @@ Platform build_platform(const PlatformDescription& description, const Gpu& gpu, 
   platform.price = description.price;
   platform.collectives = description.collectives;
   platform.amd_cpu = description.amd_cpu;
+  platform.nvls = description.nvls;
   platform.pageable_copy_rate = description.pageable_copy_rate;
   return platform;
 }

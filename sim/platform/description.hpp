@@ -104,6 +104,7 @@ struct PlatformDescription {
   std::optional<Price> price;  ///< the one that counts
   CollectiveRules collectives = CollectiveRules::nccl;
   bool amd_cpu = false;
+  bool nvls = true;
   std::optional<BytesPerSecond> pageable_copy_rate;
 };
 

@@ -85,6 +85,7 @@ struct Platform {
   std::optional<Price> price;       ///< the one that counts
   CollectiveRules collectives = CollectiveRules::nccl;
   bool amd_cpu = false;  ///< NCCL's rules ask
+  bool nvls = true;      ///< NVLink SHARP is not switched off; GPUs and NVSwitches must have it too
   std::optional<BytesPerSecond>
       pageable_copy_rate;  ///< a copy from pageable memory: bounded by one core's staging copy
 

@@ -23,7 +23,8 @@ constexpr int most_channels = 64;
 // In the order of the enumerators; NCCL's own spelling.
 constexpr std::array algorithm_tags{"Ring"sv, "Tree"sv};
 constexpr std::array protocol_tags{"LL"sv, "LL128"sv, "Simple"sv};
-constexpr std::array no_collectives{"all_to_all"sv};                 // measured, but not modelled
+constexpr std::array no_collectives{"all_to_all"sv, "reduce"sv, "gather"sv, "scatter"sv,
+                                    "hypercube"sv};                  // measured, but not modelled
 constexpr std::array copies_beside{"h2d_pinned"sv, "d2h_pinned"sv};  // in the order of LinkRole
 
 /// How a collective was run.

@@ -96,7 +96,8 @@ TEST_CASE("a wrong import is told, and leaves no file", "[cli][import]") {
   const auto [arguments, errors] = GENERATE(values<Row>({
       {{"kinetto", "trace.json", "-o", "x.yaml"},
        "error: cannot import 'kinetto'\n  hint: did you mean 'kineto'?\n"},
-      {{"nsys", "trace.json", "-o", "x.yaml"}, "error: cannot import 'nsys'\n  hint: known: kineto, probe\n"},
+      {{"nsys", "trace.json", "-o", "x.yaml"},
+       "error: cannot import 'nsys'\n  hint: known: kineto, probe, topo, nccl-topo, nccl-tests\n"},
       {{"kineto", "nope.json", "-o", "x.yaml"}, "nope.json: error: there is no such file\n"},
       {{"kineto", "cut.json", "-o", "x.yaml"},
        "cut.json:1:18: error: the JSON ends in the middle\n  hint: copy it again, or record it again\n"},
@@ -106,8 +107,8 @@ TEST_CASE("a wrong import is told, and leaves no file", "[cli][import]") {
        "error: 'gradway import' has no use for 'other.json'\n  hint: see 'gradway import --help'\n"},
       {{"kineto", "-o", "x.yaml"},
        "error: 'gradway import' needs FILE\n"
-       "  hint: kineto: training steps on one GPU without DDP, with record_shapes=True; probe: the samples; "
-       ".json or .json.gz (see 'gradway import --help')\n"},
+       "  hint: what is imported, plain or packed by gzip; of nccl-tests several (see 'gradway import "
+       "--help')\n"},
       {{"kineto", "trace.json", "-o", "x.yaml", "--step-time", "39"},
        "--step-time: error: '39' has no unit\n  hint: add one such as 'us' or 'ms'\n"},
       {{"kineto", "trace.json", "-o", "x.yaml", "--step-time", "39", "parsecs"},

@@ -110,8 +110,8 @@ TEST_CASE("names are listed sorted and once, without cases", "[config][lookup]")
   const DataPath data{{good, extra.path(), extra.path() / "nowhere"}};
   using Names = std::vector<std::string>;
 
-  CHECK(list_names(DataKind::model, data) ==
-        Names{"convolutions", "measured", "picture", "timed", "words", "words-tied", "z"});
+  CHECK(list_names(DataKind::model, data) == Names{"convolutions", "measured", "picture", "reader",
+                                                   "shortcuts", "timed", "words", "words-tied", "z"});
   CHECK(list_names(DataKind::platform, data) == Names{"cheap-lab", "lab", "leaves"});
   CHECK(list_names(DataKind::gpu, data) == Names{"fast", "ideal"});
   CHECK(list_names(DataKind::calibration, data) == Names{"lab"});

@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/describe/write_platform.hpp"
 
-#include <unistd.h>
-
 #include <catch2/catch.hpp>
 
-#include <filesystem>
-#include <fstream>
-#include <map>
-
-#include "sim/config/config.hpp"
 #include "sim/describe/write_gpu.hpp"
 #include "sim/samples/read_samples.hpp"
+#include "tests/describe/read_back.hpp"
 #include "tests/samples/nodes.hpp"
 #include "tests/support/config_files.hpp"
 
@@ -24,42 +18,6 @@ namespace {
 WrittenPlatform written(const std::string& samples, const PlatformTitle& title = {"l40s", ""}) {
   return platform_yaml(read_samples({{"s.json", samples}}), title);
 }
-
-/// A platform that was written and read, and its links by name in GB/s.
-class ReadBack {
- public:
-  explicit ReadBack(const std::string& yaml) {
-    const auto file =
-        std::filesystem::temp_directory_path() / fmt::format("gradway-platform-{}.yaml", getpid());
-    std::ofstream{file} << yaml;
-    platform_ = load_platform(file.string(), 1, DataPath{{GRADWAY_SOURCE_DIR}});
-    std::filesystem::remove(file);
-    for (const auto& link : platform_.links)
-      rates_[platform_.resources[link.resource.index()].name] =
-          platform_.resources[link.resource.index()].capacity / 1e9;
-  }
-
-  double rate(const std::string& link) const { return rates_.at(link); }
-  std::size_t links() const { return rates_.size(); }
-  double memory(const std::string& socket) const {
-    for (const auto& resource : platform_.resources) {
-      if (resource.name == socket + " memory") return resource.capacity / 1e9;
-    }
-    return 0;
-  }
-  /// A cell of the matrix that gradway shows.
-  std::string cell(std::size_t one, std::size_t other) const {
-    const Routes routes{platform_};
-    const auto a = platform_.gpus[one];
-    const auto b = platform_.gpus[other];
-    return topo_label(routes.path_type(a, b), routes.nvlinks(a, b));
-  }
-  const Platform& platform() const { return platform_; }
-
- private:
-  Platform platform_;
-  std::map<std::string, double> rates_;
-};
 
 std::string message(const std::string& samples) {
   return message_of([&] { return written(samples); });

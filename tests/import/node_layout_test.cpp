@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/import/node_layout.hpp"
+#include "sim/import/lay_out.hpp"
 
 using namespace gradway;
 
@@ -55,12 +55,14 @@ TEST_CASE("NVLinks hide what PCIe is like: NICs and NUMA nodes tell", "[import]"
   CHECK(layout.parts[layout.socket_of(2)].numa_node == 1);
 }
 
-TEST_CASE("NUMA nodes win over the matrix, which is told", "[import]") {
+TEST_CASE("devices of one NUMA node that are SYS to each other stay on its socket", "[import]") {
   const auto layout = layout_of("GPU0 GPU1 CPU Affinity NUMA Affinity\nGPU0 X SYS 0-3 0\nGPU1 SYS X 0-3 0\n");
   CHECK(way_up(layout, 1) == "rc1 cpu0");
   CHECK(layout.remarks ==
-        std::vector<std::string>{"the matrix shows SYS between gpu0 and gpu1, which its other "
-                                 "cells and NUMA nodes make NODE"});
+        std::vector<std::string>{
+            "the matrix shows SYS between devices of one NUMA node: they are taken to reach "
+            "its memory across links like those between sockets"});
+  CHECK(type_in_tree(layout, 0, 1) == PathType::sys);
 }
 
 TEST_CASE("an NVSwitch is told from a mesh and from bridges", "[import]") {
@@ -83,4 +85,47 @@ TEST_CASE("an NVSwitch is told from a mesh and from bridges", "[import]") {
   CHECK(bridges.pairs[0].other == 1);
   CHECK(way_up(bridges, 1) == "rc1 cpu0");
   CHECK(way_up(bridges, 2) == "rc2 cpu1");
+}
+
+TEST_CASE("the matrix wins over NUMA nodes, which is told", "[import]") {
+  const auto layout = layout_of("GPU0 GPU1 CPU Affinity NUMA Affinity\nGPU0 X PHB 0-3 0\nGPU1 PHB X 0-3 1\n");
+  CHECK(way_up(layout, 1) == "rc0 cpu0");
+  CHECK(layout.remarks ==
+        std::vector<std::string>{
+            "gpu1 is of NUMA node 1, but nearer than SYS to devices of node 0: taken to be on "
+            "their socket"});
+}
+
+TEST_CASE("two groups of one NUMA node that are SYS to each other have a root complex each above theirs",
+          "[import]") {
+  const auto layout = layout_of(
+      "GPU0 GPU1 GPU2 GPU3 CPU Affinity NUMA Affinity\n"
+      "GPU0 X NODE SYS SYS 0-3 0\nGPU1 NODE X SYS SYS 0-3 0\nGPU2 SYS SYS X NODE 0-3 0\nGPU3 SYS SYS NODE X "
+      "0-3 0\n");
+  CHECK(way_up(layout, 0) == "rc1 rc0 cpu0");
+  CHECK(way_up(layout, 1) == "rc2 rc0 cpu0");
+  CHECK(way_up(layout, 3) == "rc5 rc3 cpu0");
+  CHECK(type_in_tree(layout, 0, 1) == PathType::node);
+  CHECK(type_in_tree(layout, 1, 2) == PathType::sys);
+}
+
+TEST_CASE("NICs hang on parts of their own where no GPU is near", "[import]") {
+  const auto layout = layout_of(
+      "GPU0 NIC0 NIC1 NIC2 NIC3 CPU Affinity NUMA Affinity\n"
+      "GPU0 X NODE PXB PXB SYS 0-3 0\nNIC0 NODE X NODE NODE SYS\nNIC1 PXB NODE X PXB SYS\nNIC2 PXB NODE PXB "
+      "X SYS\n"
+      "NIC3 SYS SYS SYS SYS X\n\nNIC Legend:\n\n  NIC0: mlx5_0\n  NIC1: gpu7\n  NIC2: bond\n  NIC3: "
+      "mlx5_0\n");
+  CHECK(layout.remarks.empty());
+  CHECK(way_up(layout, 1) == "rc1 cpu0");
+  CHECK(way_up(layout, 2) == "plx0 rc0 cpu0");
+  CHECK(way_up(layout, 3) == "plx2 plx0 rc0 cpu0");
+  CHECK(way_up(layout, 4) == "rc2 cpu1");
+  CHECK(layout.name(2) == "nic_gpu7");
+  CHECK(layout.name(3) == "nic_bond");
+  CHECK(layout.name(4) == "mlx5_0_2");
+  const auto bare = without_nics(layout);
+  CHECK(bare.nics == 0);
+  CHECK(way_up(bare, 0) == "plx1 plx0 rc0 cpu0");
+  CHECK(bare.parts.size() == 5);
 }

@@ -39,6 +39,16 @@ TEST_CASE("a matrix is read with tabs, blanks, escapes, legends and other output
        {{}, {}}},
       {"$ nvidia-smi topo -m\nGPU0 GPU1 CPU Affinity\nGPU0 X PHB 0-31\nGPU1 PHB X 0-31\n$ exit\n", {{}, {}}},
       {"GPU0 GPU1\nGPU0 X PHB\nGPU1 PHB X", {{}, {}}},
+      // Terminals that lost the escape characters, lists of GPUs before and behind, a broken affinity.
+      {"GPU 0: NVIDIA H200 (UUID: GPU-1)\nGPU 1: NVIDIA H200 (UUID: GPU-2)\n"
+       "\t[4mGPU0\tGPU1\tCPU Affinity\tNUMA Affinity[0m\nGPU0\t X \tPHB\t0\t2\nGPU1\tPHB\t X \t1\t3\n"
+       "GPU 0: NVIDIA H200 (UUID: GPU-1)\n",
+       {2, 3}},
+      {"GPU0 GPU1 CPU Affinity NUMA Affinity GPU NUMA ID\nGPU0 X PHB 0-31 1 N/A\nGPU1 PHB X 1 N/A\n", {1, 1}},
+      {"GPU0 GPU1 CPU Affinity NUMA Affinity GPU NUMA ID\nGPU0 X PHB 0-31,6\n4-95 1 N/A\nGPU1 PHB X "
+       "0-31,6\n4-95 2 "
+       "N/A\n",
+       {1, 2}},
   }));
   CAPTURE(text);
 
@@ -59,6 +69,19 @@ TEST_CASE("NICs follow the GPUs, by the names of the legend or of their columns"
   CHECK(matrix.nics == std::vector<std::string>{"mlx5_0", "mlx5_7"});
   CHECK(matrix.cells[0] == std::vector<Connection>{self, sys, phb});
   CHECK(matrix.numa_nodes == Numa{2});
+}
+
+TEST_CASE("rows and first lines that a narrow terminal broke between cells are whole again", "[import]") {
+  const auto matrix = read(
+      "        GPU0    GPU1    GPU2\n    NIC0    CPU Affinity    NUMA Affi\nnity\n"
+      "GPU0     X      PHB     SYS\n    SYS     0-3     0\n"
+      "GPU1    PHB      X      SYS\n    SYS     0-3     0\n"
+      "GPU2    SYS     SYS      X \n    PIX     4-7     1\n"
+      "NIC0    SYS     SYS     PIX\n     X \n\nLegend:\n");
+  CHECK(matrix.gpus == 3);
+  CHECK(matrix.nics == std::vector<std::string>{"NIC0"});
+  CHECK(matrix.cells[3] == std::vector<Connection>{sys, sys, {PathType::pix, 0}, self});
+  CHECK(matrix.numa_nodes == Numa{0, 0, 1});
 }
 
 TEST_CASE("NVLinks carry their number", "[import]") {
@@ -93,6 +116,16 @@ TEST_CASE("what is no matrix is refused at its place", "[import][errors]") {
       {"GPU0 GPU2\n",
        "topo.txt:1:6: error: 'GPU2' is not the next GPU\n    1 | GPU0 GPU2\n      |      ^~~~\n"
        "  hint: GPUs come first, in order\n"},
+      {"GPU0 GPU1\nGPU0 X NV1\n8\nGPU1 NV1\n8 X\n",
+       "topo.txt:4:1: error: the row of 'GPU1' has 1 cells, not 2\n    4 | GPU1 NV1\n      |      ^~~\n"
+       "  hint: has the row been cut off, or broken in two?\n"},
+      {"GPU0 GPU1 NIC\n0 CPU Affinity\nGPU0 X PHB SYS 0-3\nGPU1 PHB X SYS 0-3\nNIC0 SYS SYS X\n",
+       "topo.txt:1:11: error: there is no row 'NIC'\n    1 | GPU0 GPU1 NIC\n      |           ^~~\n"
+       "  hint: a matrix is all that `nvidia-smi topo -m` prints, from its first line on\n"},
+      {"GPU0 GPU1\nGPU0 X PHB SYS\nGPU1 PHB X SYS\nNIC0 SYS SYS X\n",
+       "topo.txt:2:12: error: the row of 'GPU0' has more cells than the first line has names\n"
+       "    2 | GPU0 X PHB SYS\n      |            ^~~\n"
+       "  hint: has the first line been cut off, or broken within a name?\n"},
       {"GPU0\nGPU0 X\nGPU0 X\n",
        "topo.txt:3:1: error: 'GPU0' has a second row\n    3 | GPU0 X\n      | ^~~~\n  hint: keep one "
        "matrix\n"},

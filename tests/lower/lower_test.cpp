@@ -162,11 +162,12 @@ TEST_CASE("ring orders visit every rank once; trees join all ranks without a cyc
   const int nodes = GENERATE(1, 2, 3, 5);
   const auto platform = built_platform(nvswitch_node(4), nodes, star_fabric());
   const int ranks = 4 * nodes;
-  for (const auto& order : ring_orders(platform, ranks)) {
+  const Routes routes{platform};
+  for (const auto& order : ring_orders(routes, ranks)) {
     CHECK(std::set<std::size_t>(order.begin(), order.end()).size() == static_cast<std::size_t>(ranks));
     CHECK(order.size() == static_cast<std::size_t>(ranks));
   }
-  for (const auto& edges : tree_edges(platform, ranks)) {
+  for (const auto& edges : tree_edges(routes, ranks)) {
     CHECK(edges.size() == static_cast<std::size_t>(ranks - 1));
     std::set<std::size_t> children;
     for (const auto& [child, parent] : edges) children.insert(child);

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/cli/surroundings.hpp"
+
+namespace gradway::cli {
+
+/// What `gradway import` was asked for; texts are empty if not given. The options that a format does not take
+/// are.
+struct ImportArguments {
+  std::string format;
+  std::vector<std::string> files;
+  std::string out;  ///< empty: what it would hold is printed
+  std::string step_time;
+  std::string gpu;
+  std::string precision;
+  std::string batch;
+  std::string calibration;
+  std::string gpus;
+  std::string operation;
+  std::string transport;
+  std::string ranks;
+  std::string nodes;
+  bool in_place = false;
+  bool force = false;  ///< the file may be there
+};
+
+// One function a format, each in the file of its name. They throw ConfigError if the import cannot be done;
+// then nothing is left behind.
+
+/// A profiler's trace becomes a model.
+void import_kineto_trace(const ImportArguments& arguments, const Surroundings& around);
+/// The samples of gradway-probe become a platform, with a file for a GPU that no data folder has.
+void import_probe(const ImportArguments& arguments, const Surroundings& around);
+/// The matrix of `nvidia-smi topo -m` becomes a platform.
+void import_topo(const ImportArguments& arguments, const Surroundings& around);
+/// NCCL's topology becomes a platform; its graphs are printed.
+void import_nccl_topo(const ImportArguments& arguments, const Surroundings& around);
+/// Logs of nccl-tests become samples.
+void import_nccl_tests(const ImportArguments& arguments, const Surroundings& around);
+
+}  // namespace gradway::cli

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <ostream>
+
+#include "sim/cli/files.hpp"
+#include "sim/cli/import_formats.hpp"
+#include "sim/cli/option_value.hpp"
+#include "sim/config/read.hpp"
+#include "sim/import/kineto.hpp"
+#include "sim/report/show_profile.hpp"
+
+namespace gradway::cli {
+
+void import_kineto_trace(const ImportArguments& arguments, const Surroundings& around) {
+  if (!arguments.out.empty()) check_yaml(arguments.out, arguments.force, "models");
+  ImportOptions options;
+  options.step_time = value_of("--step-time", arguments.step_time, config::duration);
+  if (!arguments.gpu.empty()) options.gpu = arguments.gpu;
+  options.precision = value_of("--precision", arguments.precision, config::precision);
+  options.batch = value_of("--batch", arguments.batch, config::integer(1, 1'000'000));
+  options.known_gpus = list_names(DataKind::gpu, around.data);
+  const auto& file = arguments.files.front();
+  const auto imported = import_kineto(file, file, options);
+  const auto text = profile_yaml(imported.profile, imported.notes);
+  for (const auto& warning : imported.warnings) around.messages << "warning: " << warning << '\n';
+  if (arguments.out.empty()) {
+    around.results << text;
+    return;
+  }
+  write_file(arguments.out, arguments.force, [&](std::ostream& out) { out << text; });
+  around.results << around.style.paint(report::Paint::bold, arguments.out) << "\n\n";
+  report::write_profile(around.results, imported.profile, around.style);
+}
+
+}  // namespace gradway::cli

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/describe/nccl_layout.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "sim/describe/unlisted_gpus.hpp"
+#include "sim/import/text_file.hpp"
+
+namespace gradway {
+namespace {
+
+using Kind = NcclPci::Kind;
+
+/// Leaves the CPUs of the first host. @return how many hosts there are
+std::size_t keep_first_host(NcclTopology& topology) {
+  std::set<std::string> hosts;
+  for (const auto& cpu : topology.cpus) hosts.insert(cpu.host);
+  const auto first = topology.cpus.front().host;
+  std::erase_if(topology.cpus, [&](const NcclCpu& cpu) { return cpu.host != first; });
+  return hosts.size();
+}
+
+class Layout {
+ public:
+  explicit Layout(const NcclTopology& topology) : topology_{topology} {}
+
+  NcclLayout make() {
+    for (const auto& cpu : topology_.cpus) collect(cpu.devices);
+    if (gpus_.empty()) refuse_at(topology_.where, "the file has no GPUs", "");
+    order_gpus();
+    for (const auto* gpu : gpus_) {
+      places_[gpu] = add(DeviceKind::gpu, fmt::format("gpu{}", layout_.gpus++), slot_of(*gpu));
+    }
+    for (const auto* nic : nics_) add_nic_ports(nic, nic->nets, slot_of(*nic));
+    for (const auto& cpu : topology_.cpus) {
+      if (!cpu.nets.empty()) add_nic_ports(&cpu, cpu.nets, {});
+    }
+    layout_.nics = layout_.parts.size() - layout_.gpus;
+    hang();
+    add_nvlinks();
+    result_.layout = std::move(layout_);
+    return std::move(result_);
+  }
+
+ private:
+  static bool is_switch(const NcclPci& pci) { return !pci.children.empty(); }
+
+  static PartLink slot_of(const NcclPci& pci) { return {pci.transfers, pci.lanes, {}, pci.gpu.has_c2c}; }
+
+  void collect(const std::vector<NcclPci>& devices) {
+    for (const auto& device : devices) {
+      if (device.kind == Kind::gpu) gpus_.push_back(&device);
+      if (device.kind == Kind::nic) nics_.push_back(&device);
+      collect(device.children);
+    }
+  }
+
+  void order_gpus() {
+    const bool have_numbers =
+        std::ranges::all_of(gpus_, [](const auto* gpu) { return gpu->gpu.dev.has_value(); });
+    std::ranges::stable_sort(gpus_, [&](const auto* one, const auto* other) {
+      if (have_numbers) return *one->gpu.dev < *other->gpu.dev;
+      return one->bus < other->bus;
+    });
+    for (std::size_t i = 1; i < gpus_.size(); ++i) {
+      const bool is_same_number = have_numbers && gpus_[i]->gpu.dev == gpus_[i - 1]->gpu.dev;
+      if (!is_same_number && gpus_[i]->bus != gpus_[i - 1]->bus) continue;
+      throw ConfigError{Problem{gpus_[i]->where,
+                                is_same_number
+                                    ? fmt::format("two GPUs have the number {}", *gpus_[i]->gpu.dev)
+                                    : fmt::format("two GPUs have the bus '{}'", gpus_[i]->bus),
+                                {{gpus_[i - 1]->where, "the other one"}},
+                                "give the topology of one node, with each GPU once"}};
+    }
+  }
+
+  std::size_t add(DeviceKind kind, std::string name, PartLink link) {
+    layout_.parts.push_back({std::move(name), kind, {}, {}, false});
+    result_.links.push_back(link);
+    return layout_.parts.size() - 1;
+  }
+
+  /// A NIC for each port; one without ports, of a file that has little more than the nesting, is one too.
+  void add_nic_ports(const void* owner, const std::vector<NcclNet>& nets, PartLink link) {
+    constexpr double bytes_of_megabit = 125'000;
+    const auto ports = nets.empty() ? std::vector<NcclNet>{{fmt::format("nic{}", ports_.size()), {}}} : nets;
+    for (const auto& net : ports) {
+      const auto name = nic_name(net.name.empty() ? fmt::format("nic{}", ports_.size()) : net.name, taken_);
+      taken_.insert(name);
+      link.wire.reset();
+      if (net.speed) link.wire = BytesPerSecond{*net.speed * bytes_of_megabit};
+      ports_.emplace(owner, add(DeviceKind::nic, name, link));
+    }
+  }
+
+  static bool holds_devices(const NcclPci& pci) {
+    return pci.kind == Kind::gpu || pci.kind == Kind::nic || std::ranges::any_of(pci.children, holds_devices);
+  }
+
+  void hang() {
+    int sockets = 0;
+    for (const auto& cpu : topology_.cpus) {
+      const bool holds = !cpu.nets.empty() || std::ranges::any_of(cpu.devices, holds_devices);
+      if (!holds) continue;
+      const auto socket = add(DeviceKind::socket, fmt::format("cpu{}", sockets++), {});
+      layout_.parts[socket].numa_node = cpu.numa_node;
+      hang_ports(&cpu, socket);
+      for (const auto& device : cpu.devices) {
+        if (!holds_devices(device)) continue;
+        const auto root = add(DeviceKind::root_complex, fmt::format("rc{}", roots_++), {});
+        layout_.parts[root].parent = socket;
+        hang_device(device, root);
+      }
+    }
+  }
+
+  void hang_ports(const void* owner, std::size_t parent) {
+    const auto [first, last] = ports_.equal_range(owner);
+    for (auto port = first; port != last; ++port) layout_.parts[port->second].parent = parent;
+  }
+
+  void hang_device(const NcclPci& device, std::size_t parent) {
+    if (device.kind == Kind::gpu) layout_.parts[places_.at(&device)].parent = parent;
+    if (device.kind == Kind::nic) hang_ports(&device, parent);
+    if (!is_switch(device) || !holds_devices(device)) return;
+    const auto part = add(DeviceKind::pcie_switch, fmt::format("plx{}", switches_++), slot_of(device));
+    layout_.parts[part].parent = parent;
+    for (const auto& child : device.children) {
+      if (holds_devices(child)) hang_device(child, part);
+    }
+  }
+
+  void add_nvlinks() {
+    result_.tells_nvlinks = topology_.is_dump;
+    std::set<std::string> left_out;
+    std::vector<int> switched;
+    std::map<std::pair<std::size_t, std::size_t>, std::pair<int, int>>
+        pairs;  // counts as both ends tell them
+    for (std::size_t i = 0; i < gpus_.size(); ++i) {
+      int to_switch = 0;
+      for (const auto& link : gpus_[i]->gpu.nvlinks) {
+        if (link.to == NcclNvlink::To::nvswitch) to_switch += link.count;
+        if (link.to == NcclNvlink::To::cpu) left_out.insert("NVLinks between GPUs and CPUs are left out");
+        if (link.to != NcclNvlink::To::gpu) continue;
+        const auto other = std::ranges::find(gpus_, link.target, [](const auto* gpu) { return gpu->bus; });
+        const auto j = static_cast<std::size_t>(other - gpus_.begin());
+        if (j == i) {
+          left_out.insert("NVLinks of a GPU to itself are left out: the file hides where they go");
+        } else if (j == gpus_.size()) {
+          left_out.insert("NVLinks to GPUs that the file does not have are left out");
+        } else {
+          auto& counts = pairs[std::minmax(i, j)];
+          (i < j ? counts.first : counts.second) += link.count;
+        }
+      }
+      switched.push_back(to_switch);
+    }
+    const auto [least, most] = std::ranges::minmax(switched);
+    layout_.switched = least;
+    if (least != most)
+      left_out.insert("GPUs have different numbers of NVLinks into the NVSwitch: the least is taken");
+    for (const auto& [ends, counts] : pairs) {
+      const auto [low, high] = std::minmax(counts.first, counts.second);
+      if (low != high && low > 0)
+        left_out.insert("two GPUs tell different numbers of NVLinks between them: the least is taken");
+      layout_.pairs.push_back({ends.first, ends.second, low > 0 ? low : high});
+    }
+    result_.doubts.insert(result_.doubts.end(), left_out.begin(), left_out.end());
+  }
+
+  const NcclTopology& topology_;
+  std::vector<const NcclPci*> gpus_;
+  std::vector<const NcclPci*> nics_;
+  std::map<const NcclPci*, std::size_t> places_;   ///< parts of GPUs
+  std::multimap<const void*, std::size_t> ports_;  ///< parts of NICs, by the device or CPU they hang on
+  std::set<std::string> taken_;
+  int roots_ = 0;
+  int switches_ = 0;
+  NodeLayout layout_;
+  NcclLayout result_;
+};
+
+}  // namespace
+
+NcclLayout lay_out(const NcclTopology& topology, std::optional<int> gpus) {
+  auto one = topology;
+  const auto hosts = keep_first_host(one);
+  auto doubts = find_unlisted_gpus(one, gpus);
+  if (hosts > 1) doubts.push_back(fmt::format("the file has {} nodes: the first one is described", hosts));
+  for (const auto& element : topology.unknown)
+    doubts.push_back(fmt::format("elements <{}> are not known and left out", element));
+  auto laid = Layout{one}.make();
+  laid.doubts.insert(laid.doubts.begin(), doubts.begin(), doubts.end());
+  return laid;
+}
+
+}  // namespace gradway

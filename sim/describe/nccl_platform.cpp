@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/describe/nccl_platform.hpp"
+
+#include <fmt/format.h>
+
+#include "sim/describe/nccl_layout.hpp"
+#include "sim/describe/nominal_rates.hpp"
+#include "sim/import/pci_names.hpp"
+#include "sim/import/text_file.hpp"
+
+namespace gradway {
+namespace {
+
+template <class Action>
+void for_gpus(const std::vector<NcclPci>& devices, const Action& action) {
+  for (const auto& device : devices) {
+    if (device.kind == NcclPci::Kind::gpu) action(device);
+    for_gpus(device.children, action);
+  }
+}
+
+template <class Action>
+void for_gpus(const NcclTopology& topology, const Action& action) {
+  for (const auto& cpu : topology.cpus) for_gpus(cpu.devices, action);
+}
+
+void check_capability(const NcclTopology& topology, const DescribedGpu& gpu) {
+  for_gpus(topology, [&](const NcclPci& device) {
+    if (!device.gpu.sm || *device.gpu.sm == gpu.compute_capability) return;
+    refuse_at(device.where,
+              fmt::format("the GPU has 'sm' {}, but {} has compute capability {}.{}", *device.gpu.sm,
+                          gpu.name, gpu.compute_capability / 10, gpu.compute_capability % 10),
+              "name the right one with --gpu");
+  });
+}
+
+/// Boards whose GPUs all have their NVLinks on an NVSwitch, or in a mesh.
+bool is_on_a_board(const std::string& gpu) {
+  return gpu.find("pcie") == std::string::npos && gpu.find("nvl") == std::string::npos;
+}
+
+/// Files that clouds give NCCL leave NVLinks to the driver.
+void add_usual_nvlinks(const DescribedGpu& gpu, NcclLayout& laid, std::vector<std::string>& remarks) {
+  auto& layout = laid.layout;
+  constexpr int first_with_switch = 80;  // boards of A100 and later ones
+  const auto links = nvlink_rate(gpu.compute_capability, gpu.name).of_gpu;
+  const bool has_some = layout.switched > 0 || !layout.pairs.empty();
+  if (has_some || laid.tells_nvlinks || links == 0 || layout.gpus < 2 || !is_on_a_board(gpu.name)) return;
+  if (gpu.compute_capability < first_with_switch) {
+    laid.doubts.push_back(fmt::format(
+        "the file does not tell NVLinks, and boards of {} have them between some pairs: add them", gpu.name));
+    return;
+  }
+  layout.switched = links;
+  laid.doubts.push_back(
+      fmt::format("the file does not tell NVLinks: as usual for {}, {} of each GPU go into an NVSwitch",
+                  gpu.name, links));
+  remarks.emplace_back("To go without NVLinks, leave out nvswitches and its links.");
+}
+
+}  // namespace
+
+std::string gpu_of(const NcclTopology& topology) {
+  const NcclPci* first = nullptr;
+  for_gpus(topology, [&](const NcclPci& device) {
+    if (first == nullptr) first = &device;
+    if (device.device == first->device) return;
+    throw ConfigError{Problem{device.where,
+                              "the node has GPUs of two kinds",
+                              {{first->where, "the other one"}},
+                              "a platform has one kind of GPU: describe those of one kind alone"}};
+  });
+  return std::string{first == nullptr || !first->device ? std::string_view{} : nvidia_gpu(*first->device)};
+}
+
+std::optional<int> capability_of(const NcclTopology& topology) {
+  std::optional<int> capability;
+  for_gpus(topology, [&](const NcclPci& device) {
+    if (!capability) capability = device.gpu.sm;
+  });
+  return capability;
+}
+
+WrittenPlatform nccl_platform(const NcclTopology& topology, const DescribedGpu& gpu,
+                              std::optional<int> gpus) {
+  check_capability(topology, gpu);
+  auto laid = lay_out(topology, gpus);
+  PlatformDraft draft;
+  add_usual_nvlinks(gpu, laid, draft.remarks);
+  draft.remarks.insert(draft.remarks.begin(), laid.doubts.begin(), laid.doubts.end());
+  draft.remarks.emplace_back(
+      "A root complex for each device or switch on a CPU: inferred, NCCL's topology does not tell them "
+      "apart.");
+  draft.layout = std::move(laid.layout);
+  draft.source = fmt::format(
+      "NCCL's topology of a node with {} x {}, by gradway import nccl-topo. The connections are the file's; "
+      "no rate was "
+      "measured on the node",
+      draft.layout.gpus, gpu.name);
+  draft.gpu = gpu.name;
+  if (!gpu.remark.empty()) draft.gpu_remarks.push_back(gpu.remark);
+  const auto& cpu = topology.cpus.front();
+  draft.cpu_vendor = cpu.vendor;
+  draft.no_vendor = "the file does not tell";
+  draft.links = nominal_links(
+      draft.layout, {gpu.name, gpu.compute_capability, cpu.vendor, cpu.model, std::move(laid.links)});
+  add_nics(draft);
+  return {platform_text(draft), laid.doubts};
+}
+
+}  // namespace gradway

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/describe/nominal_links.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/describe/nominal_rates.hpp"
+#include "sim/describe/platform_draft.hpp"
+#include "sim/describe/socket_figure.hpp"
+
+namespace gradway {
+namespace {
+
+constexpr int usual_lanes = 16;
+constexpr std::size_t cpus_of_a_server = 2;
+
+class Rating {
+ public:
+  Rating(const NodeLayout& layout, const UnmeasuredNode& facts)
+      : layout_{layout}, facts_{facts}, usual_{pcie_transfers(facts.compute_capability)} {}
+
+  NodeLinks make() {
+    for (const auto kind :
+         {DeviceKind::gpu, DeviceKind::nic, DeviceKind::pcie_switch, DeviceKind::root_complex}) {
+      for (const auto part : layout_.of_kind(kind)) add_link(part);
+    }
+    rate_memories();
+    rate_sockets();
+    rate_nvlinks();
+    return std::move(result_);
+  }
+
+ private:
+  PartLink known(std::size_t part) const { return facts_.parts.empty() ? PartLink{} : facts_.parts[part]; }
+
+  NominalRate slot(std::size_t part) const {
+    const auto link = known(part);
+    if (link.is_c2c) return c2c_rate();
+    const auto transfers = std::min(link.transfers.value_or(usual_), part < layout_.gpus ? usual_ : 64);
+    auto rate = pcie_rate(transfers, link.lanes.value_or(usual_lanes));
+    rate.source = fmt::format("{}{}.", origin(link, transfers), rate.source);
+    return rate;
+  }
+
+  /// Where the kind of a slot comes from.
+  std::string origin(const PartLink& link, double taken) const {
+    if (!link.transfers && !link.lanes) return "Assumed, as nothing tells the slot: ";
+    if (!link.transfers) return "Its lanes are known; the generation is assumed to be the GPU's. ";
+    const auto nccl = nccl_pcie_rate(*link.transfers, link.lanes.value_or(usual_lanes));
+    auto text =
+        fmt::format("{:g} GT/s, {}: NCCL takes {}. ", *link.transfers,
+                    link.lanes ? fmt::format("x{}", *link.lanes) : "x16 assumed", platform_rate(nccl));
+    if (taken < *link.transfers) text += fmt::format("The GPU itself has {:g} GT/s. ", taken);
+    return text;
+  }
+
+  NominalRate nic_slot(std::size_t nic) const {
+    auto rate = slot(nic);
+    const auto wire = known(nic).wire;
+    if (!wire) {
+      rate.source += " The speed of the wire is not known.";
+      return rate;
+    }
+    const bool is_slower = *wire < std::min(rate.to_gpu, rate.from_gpu);
+    if (is_slower) return {*wire, *wire, fmt::format("The speed of its wire, {}.", platform_rate(*wire))};
+    rate.source += fmt::format(" The wire has {}.", platform_rate(*wire));
+    return rate;
+  }
+
+  /// Of the link between a part and what it hangs on.
+  NominalRate rate_of(std::size_t part) const {
+    const auto kind = layout_.parts[part].kind;
+    return kind == DeviceKind::nic            ? nic_slot(part)
+           : kind == DeviceKind::root_complex ? all_ports(part)
+                                              : slot(part);
+  }
+
+  /// A host bridge is no link of its own: what its ports carry goes through.
+  NominalRate all_ports(std::size_t root) const {
+    NominalRate rate;
+    for (std::size_t part = 0; part < layout_.parts.size(); ++part) {
+      if (layout_.parts[part].parent != root) continue;
+      const auto below = rate_of(part);
+      rate.to_gpu += below.to_gpu;
+      rate.from_gpu += below.from_gpu;
+    }
+    rate.source = "Inferred: a host bridge lets through what all that hangs on it may carry.";
+    return rate;
+  }
+
+  void add_link(std::size_t part) {
+    auto rate = rate_of(part);
+    const auto& child = layout_.parts[part];
+    add(std::move(rate.source),
+        {layout_.name(*child.parent), child.name, child.is_across ? LinkKind::inter_socket : LinkKind::pcie,
+         rate.to_gpu, rate.from_gpu});
+  }
+
+  /// Links of one source that follow each other are one group.
+  void add(std::string source, NodeLink link) {
+    if (result_.groups.empty() || result_.groups.back().source != source)
+      result_.groups.push_back({std::move(source), {}});
+    result_.groups.back().links.push_back(std::move(link));
+  }
+
+  void rate_memories() {
+    const auto sockets = layout_.of_kind(DeviceKind::socket);
+    const auto memory = cpu_memory(usual_);
+    const auto share =
+        std::min(1.0, static_cast<double>(cpus_of_a_server) / static_cast<double>(sockets.size()));
+    const auto shared =
+        share < 1 ? fmt::format(", shared by {} NUMA nodes of {} CPUs", sockets.size(), cpus_of_a_server)
+                  : std::string{};
+    for (const auto socket : sockets) {
+      const auto numa = layout_.parts[socket].numa_node;
+      result_.sockets.push_back({layout_.name(socket), memory.bandwidth * share,
+                                 fmt::format("{}Assumed: {}{}, usual where PCIe has {:g} GT/s.",
+                                             numa ? fmt::format("NUMA node {}. ", *numa) : std::string{},
+                                             memory.source, shared, usual_)});
+    }
+  }
+
+  void rate_sockets() {
+    constexpr int sapphire_rapids = 0x8F;
+    const bool is_known = !facts_.cpu_vendor.empty();
+    const auto figure = is_known       ? socket_figure(facts_.cpu_vendor, facts_.cpu_model)
+                        : usual_ >= 32 ? socket_figure("GenuineIntel", sapphire_rapids)
+                                       : socket_figure("GenuineIntel", std::nullopt);
+    const auto source =
+        fmt::format("{}: NCCL's figure for the link between sockets ({}, src/graph/topo.h, 2.28.9).",
+                    is_known ? "Inferred" : "Assumed, as the CPU is not known", figure.name);
+    const auto sockets = layout_.of_kind(DeviceKind::socket);
+    for (std::size_t a = 0; a < sockets.size(); ++a) {
+      for (auto b = a + 1; b < sockets.size(); ++b) {
+        add(source, {layout_.name(sockets[a]), layout_.name(sockets[b]), LinkKind::inter_socket, figure.rate,
+                     figure.rate});
+      }
+    }
+  }
+
+  void rate_nvlinks() {
+    const auto nominal = nvlink_rate(facts_.compute_capability, facts_.gpu);
+    const auto source = fmt::format("NVLinks, {:.4g} GB/s each in each direction: {}.",
+                                    nominal.each.value() / 1e9, nominal.source);
+    if (layout_.switched > 0) {
+      const auto rate = layout_.switched * nominal.each;
+      for (std::size_t gpu = 0; gpu < layout_.gpus; ++gpu)
+        add(source, {layout_.name(gpu), "nvswitch", LinkKind::nvlink, rate, rate, layout_.switched});
+    }
+    for (const auto& pair : layout_.pairs) {
+      const auto rate = pair.count * nominal.each;
+      add(source,
+          {layout_.name(pair.one), layout_.name(pair.other), LinkKind::nvlink, rate, rate, pair.count});
+    }
+  }
+
+  const NodeLayout& layout_;
+  const UnmeasuredNode& facts_;
+  double usual_;  ///< GT/s of the GPU
+  NodeLinks result_;
+};
+
+}  // namespace
+
+NodeLinks nominal_links(const NodeLayout& layout, const UnmeasuredNode& facts) {
+  return Rating{layout, facts}.make();
+}
+
+}  // namespace gradway

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/describe/nominal_rates.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+namespace gradway {
+namespace {
+
+constexpr int full_width = 16;
+
+/// PCIe by generation.
+struct Generation {
+  double transfers;  ///< GT/s
+  int number;
+  double nccl_lane;       ///< 100 Mb/s a lane, as NCCL has it
+  BytesPerSecond to_gpu;  ///< x16
+  BytesPerSecond from_gpu;
+  std::string_view source;
+};
+// Generations that nobody measured here are taken in proportion to their neighbour, by NCCL's rates of a
+// lane.
+constexpr std::string_view superbench =
+    "microsoft/superbenchmark at 700d6501, logs of cuda_memory_bw on a V100";
+constexpr std::array generations{
+    Generation{2.5, 1, 15, 3.1_GBps, 3.3_GBps, "a quarter of what Gen3 reaches in the same source's logs"},
+    Generation{5, 2, 30, 6.2_GBps, 6.6_GBps, "half of what Gen3 reaches in the same source's logs"},
+    Generation{8, 3, 60, 12.4_GBps, 13.2_GBps, superbench},
+    Generation{16, 4, 120, 26.2_GBps, 26.0_GBps,
+               "microsoft/superbenchmark at 700d6501, log of gpu_copy_bw on an A100"},
+    Generation{32, 5, 240, 55.4_GBps, 55.1_GBps,
+               "github.com/stas00/ml-engineering at 744d01e1, network/benchmarks, on an H200"},
+    Generation{64, 6, 480, 110.8_GBps, 110.2_GBps, "inferred: twice what Gen5 reaches"}};
+
+const Generation& generation(double transfers) {
+  const auto* const found = std::ranges::find_if(
+      generations, [&](const Generation& one) { return one.transfers >= transfers * 0.99; });
+  return found == generations.end() ? generations.back() : *found;
+}
+
+/// NVLinks by compute capability; the first row that fits counts.
+struct Nvlink {
+  int from_capability;
+  std::string_view gpu;  ///< start of the name of the GPU's file
+  BytesPerSecond each;
+  int of_gpu;
+  std::string_view source;
+};
+constexpr std::string_view ml_engineering = "github.com/stas00/ml-engineering at 744d01e1, network";
+constexpr std::string_view nccl_figure =
+    "NCCL's figure for a link (src/graph/topo.h, 2.28.9); no measurement was found";
+constexpr std::array nvlinks{
+    Nvlink{120, "", 40.1_GBps, 0, ""},
+    Nvlink{100, "", 41.48_GBps, 18, "746.7 GB/s over 18 links between two GB200 measured"},
+    Nvlink{90, "h200", 22.02_GBps, 18, "396.4 GB/s over 18 links between two H200 measured"},
+    Nvlink{90, "", 20.89_GBps, 18, "376 GB/s over 18 links between two H100 measured"},
+    Nvlink{81, "", 12_GBps, 0, ""},
+    Nvlink{80, "", 22.83_GBps, 12, "274 GB/s over 12 links between two A100 measured"},
+    Nvlink{70, "", 20_GBps, 6, ""},
+    Nvlink{0, "", 18_GBps, 4, ""}};
+
+}  // namespace
+
+NominalRate pcie_rate(double transfers, int lanes) {
+  const auto& found = generation(transfers);
+  const auto share = static_cast<double>(lanes) / full_width;
+  const auto text = [](BytesPerSecond rate) { return fmt::format("{:.4g}", rate.value() / 1e9); };
+  const auto part = lanes == full_width ? "" : fmt::format(", of x16; x{} in proportion", lanes);
+  return {found.to_gpu * share, found.from_gpu * share,
+          fmt::format("PCIe Gen{} x{}: pinned copies run at {} GB/s to a device and {} back{} ({})",
+                      found.number, lanes, text(found.to_gpu), text(found.from_gpu), part, found.source)};
+}
+
+BytesPerSecond nccl_pcie_rate(double transfers, int lanes) {
+  constexpr auto unit = 12.5e6;  // bytes a second in 100 Mb/s
+  return BytesPerSecond{generation(transfers).nccl_lane * unit * lanes};
+}
+
+NominalRate c2c_rate() {
+  return {359.05_GBps, 377.15_GBps,
+          fmt::format("NVLink-C2C: copies run at 359.05 GB/s to the GPU and 377.15 back ({}, one GB300)",
+                      ml_engineering)};
+}
+
+/// @source NVIDIA's datasheets: Gen3 up to Turing, Gen4 for Ampere and Ada, Gen5 for Hopper; Blackwell could
+/// do Gen6, but no server attaches it so (ml-engineering at 744d01e1, as of 2026-07-31)
+double pcie_transfers(int compute_capability) {
+  if (compute_capability >= 90) return 32;
+  return compute_capability >= 80 ? 16 : 8;
+}
+
+NominalNvlink nvlink_rate(int compute_capability, std::string_view gpu) {
+  const auto& found = *std::ranges::find_if(nvlinks, [&](const Nvlink& one) {
+    return compute_capability >= one.from_capability && gpu.starts_with(one.gpu);
+  });
+  return {
+      found.each, found.of_gpu,
+      found.source.empty() ? std::string{nccl_figure} : fmt::format("{} ({})", found.source, ml_engineering)};
+}
+
+/// @source channels and modules of the CPUs that such servers have: Xeon 8275CL, EPYC 7R13, Xeon 8480C
+/// (datasheets, not checked by us)
+NominalMemory cpu_memory(double transfers) {
+  if (transfers >= 32) return {307.2_GBps, "8 channels of DDR5-4800 a CPU"};
+  if (transfers >= 16) return {204.8_GBps, "8 channels of DDR4-3200 a CPU"};
+  return {140.8_GBps, "6 channels of DDR4-2933 a CPU"};
+}
+
+}  // namespace gradway

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/describe/platform_draft.hpp"
+#include "sim/fit/plain_text.hpp"
+
+namespace gradway {
+namespace {
+
+/// "gpu12" -> "gpu" and 12; a name without a plain number at its end -> itself and nothing.
+std::pair<std::string_view, std::optional<int>> split(std::string_view name) {
+  const auto end = name.find_last_not_of("0123456789") + 1;
+  int number = 0;
+  const auto [last, error] = std::from_chars(name.data() + end, name.data() + name.size(), number);
+  const bool is_padded = name.size() - end > 1 && name[end] == '0';
+  if (error != std::errc{} || end == 0 || is_padded) return {name, std::nullopt};
+  return {name.substr(0, end), number};
+}
+
+bool follows(std::string_view name, std::string_view before) {
+  const auto [start, number] = split(name);
+  const auto [start_before, number_before] = split(before);
+  return number && number_before && start == start_before && *number == *number_before + 1;
+}
+
+/// A name, or the names from the first to the last.
+std::string pattern(const std::string& first, const std::string& last) {
+  if (first == last) return first;
+  return fmt::format("\"{}[{}-{}]\"", split(first).first, *split(first).second, *split(last).second);
+}
+
+/// The names of a list of parts, runs of them as one.
+std::string patterns(const std::vector<std::string>& names) {
+  std::vector<std::string> found;
+  for (std::size_t i = 0; i < names.size();) {
+    auto end = i + 1;
+    while (end < names.size() && follows(names[end], names[end - 1])) ++end;
+    found.push_back(pattern(names[i], names[end - 1]));
+    i = end;
+  }
+  return fmt::format("[{}]", fmt::join(found, ", "));
+}
+
+/// Whether an end of a row of links goes on at the next link: always the same, or each time the next.
+struct End {
+  std::string first;
+  std::string last;
+  bool moves = false;
+
+  bool takes(const std::string& name, bool is_second) const {
+    return (name == first && (is_second || !moves)) || (follows(name, last) && (is_second || moves));
+  }
+  void take(const std::string& name) {
+    moves = name != first;
+    last = name;
+  }
+};
+
+std::string link_line(const NodeLink& link, const End& from, const End& to) {
+  constexpr std::array<std::string_view, 4> kinds{"pcie", "nvlink", "inter_socket", "network"};
+  const auto forward = platform_rate(link.forward);
+  const auto backward = platform_rate(link.backward);
+  const auto rates = forward == backward
+                         ? fmt::format("bandwidth: {}", forward)
+                         : fmt::format("bandwidth_forward: {}, bandwidth_backward: {}", forward, backward);
+  const auto count = link.kind == LinkKind::nvlink ? fmt::format(", count: {}", link.count) : std::string{};
+  return fmt::format("    - {{ from: {}, to: {}, kind: {}, {}{} }}\n", pattern(from.first, from.last),
+                     pattern(to.first, to.last), kinds[static_cast<std::size_t>(link.kind)], rates, count);
+}
+
+bool are_equal(const NodeLink& one, const NodeLink& other) {
+  return one.kind == other.kind && platform_rate(one.forward) == platform_rate(other.forward) &&
+         platform_rate(one.backward) == platform_rate(other.backward) && one.count == other.count;
+}
+
+/// Links one a line, runs of equal ones on one line.
+std::string link_lines(const std::vector<NodeLink>& links) {
+  std::string text;
+  for (std::size_t i = 0; i < links.size();) {
+    End from{links[i].from, links[i].from};
+    End to{links[i].to, links[i].to};
+    auto end = i + 1;
+    for (; end < links.size() && are_equal(links[end], links[i]); ++end) {
+      const bool is_second = end == i + 1;
+      if (!from.takes(links[end].from, is_second) || !to.takes(links[end].to, is_second)) break;
+      from.take(links[end].from);
+      to.take(links[end].to);
+    }
+    text += link_line(links[i], from, to);
+    i = end;
+  }
+  return text;
+}
+
+std::string vendor_line(const PlatformDraft& draft) {
+  struct Vendor {
+    std::string_view part;
+    std::string_view word;
+  };
+  constexpr std::array vendors{Vendor{"Intel", "intel"}, Vendor{"AMD", "amd"}, Vendor{"ARM", "arm"},
+                               Vendor{"Arm", "arm"}, Vendor{"NVIDIA", "arm"}};
+  for (const auto& vendor : vendors) {
+    if (draft.cpu_vendor.find(vendor.part) != std::string::npos)
+      return fmt::format("cpu_vendor: {}\n", vendor.word);
+  }
+  return fmt::format("# The vendor of the CPUs is not known ({}): NCCL's rules for Intel are taken.\n",
+                     draft.cpu_vendor.empty() ? draft.no_vendor : plain_line(draft.cpu_vendor));
+}
+
+class Writer {
+ public:
+  explicit Writer(const PlatformDraft& draft) : draft_{draft} {}
+
+  std::string write() {
+    write_head();
+    write_parts();
+    write_links();
+    for (const auto& line : draft_.closing) add(fmt::format("# {}\n", line));
+    return std::move(yaml_);
+  }
+
+ private:
+  void add(std::string_view text) { yaml_ += text; }
+  void comment(std::string_view indent, std::string_view text) {
+    add(wrapped(fmt::format("{}# ", indent), plain_line(text)));
+  }
+
+  void write_head() {
+    add("schema: 1\nsource: >-\n");
+    add(wrapped("  ", plain_line(draft_.source)));
+    for (const auto& remark : draft_.gpu_remarks) comment("", remark);
+    add(fmt::format("gpu: {}\n", draft_.gpu));
+    if (!draft_.calibration.empty()) add(fmt::format("calibration: {}\n", draft_.calibration));
+    add(vendor_line(draft_));
+    if (!draft_.pageable_copy) return;
+    comment("", draft_.pageable_copy->second);
+    add(fmt::format("pageable_copy: {}\n", platform_rate(draft_.pageable_copy->first)));
+  }
+
+  std::vector<std::string> names_of(DeviceKind kind) const {
+    std::vector<std::string> names;
+    for (const auto part : draft_.layout.of_kind(kind)) names.push_back(draft_.layout.name(part));
+    return names;
+  }
+
+  void list(std::string_view key, const std::vector<std::string>& names) {
+    if (!names.empty()) add(fmt::format("  {}: {}\n", key, patterns(names)));
+  }
+
+  void write_parts() {
+    add(fmt::format("node:\n  gpus: {}\n", draft_.layout.gpus));
+    for (const auto& remark : draft_.remarks) comment("  ", remark);
+    add("  sockets:\n");
+    for (const auto& socket : draft_.links.sockets) {
+      comment("    ", socket.source);
+      add(fmt::format("    - {{ name: {}, memory_bandwidth: {} }}\n", socket.name,
+                      platform_rate(socket.bandwidth)));
+    }
+    list("root_complexes", names_of(DeviceKind::root_complex));
+    list("pcie_switches", names_of(DeviceKind::pcie_switch));
+    if (has_nvswitch()) add("  nvswitches: [nvswitch]\n");
+    for (const auto& remark : draft_.nic_remarks) comment("  ", remark);
+    list("nics", draft_.nics);
+  }
+
+  bool has_nvswitch() const {
+    return std::ranges::any_of(draft_.links.groups, [](const LinkGroup& group) {
+      return !group.links.empty() && group.links.front().to == "nvswitch";
+    });
+  }
+
+  void write_links() {
+    add("  links:\n");
+    for (const auto& group : draft_.links.groups) {
+      comment("    ", group.source);
+      add(link_lines(group.links));
+    }
+    for (const auto& line : draft_.loose_links) add(fmt::format("    # {}\n", line));
+  }
+
+  const PlatformDraft& draft_;
+  std::string yaml_;
+};
+
+}  // namespace
+
+std::string platform_text(const PlatformDraft& draft) {
+  return Writer{draft}.write();
+}
+
+std::string platform_rate(BytesPerSecond rate) {
+  return fmt::format("{:.4g} GB/s", rate.value() / 1e9);
+}
+
+}  // namespace gradway

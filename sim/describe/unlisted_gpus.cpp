@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/describe/unlisted_gpus.hpp"
+
+#include <algorithm>
+#include <functional>
+
+#include <fmt/format.h>
+
+#include "sim/import/text_file.hpp"
+
+namespace gradway {
+namespace {
+
+using Kind = NcclPci::Kind;
+
+void visit(std::vector<NcclPci>& devices, const std::function<void(NcclPci&)>& action) {
+  for (auto& device : devices) {
+    action(device);
+    visit(device.children, action);
+  }
+}
+
+void visit(NcclTopology& topology, const std::function<void(NcclPci&)>& action) {
+  for (auto& cpu : topology.cpus) visit(cpu.devices, action);
+}
+
+int count(NcclTopology& topology, Kind kind) {
+  int found = 0;
+  visit(topology, [&](const NcclPci& device) { found += device.kind == kind ? 1 : 0; });
+  return found;
+}
+
+/// The lists of devices that a GPU may be on: of the lowest switches, or of the CPUs if there are no
+/// switches.
+std::vector<std::vector<NcclPci>*> places(NcclTopology& topology) {
+  std::vector<std::vector<NcclPci>*> found;
+  visit(topology, [&](NcclPci& device) {
+    const auto is_switch = [](const NcclPci& child) { return !child.children.empty(); };
+    if (!device.children.empty() && std::ranges::none_of(device.children, is_switch))
+      found.push_back(&device.children);
+  });
+  if (!found.empty()) return found;
+  for (auto& cpu : topology.cpus) found.push_back(&cpu.devices);
+  return found;
+}
+
+void check_count(NcclTopology& topology, int named, std::optional<int> gpus) {
+  if (!gpus || *gpus == named) return;
+  refuse_at(topology.where, fmt::format("the file names {} GPUs, not the {} of '--gpus'", named, *gpus),
+            "leave '--gpus' out");
+}
+
+void name(NcclTopology& topology, Kind kind) {
+  visit(topology, [&](NcclPci& device) {
+    if (device.kind == Kind::unnamed) device.kind = kind;
+  });
+}
+
+}  // namespace
+
+std::vector<std::string> find_unlisted_gpus(NcclTopology& topology, std::optional<int> gpus) {
+  const auto named = count(topology, Kind::gpu);
+  const auto unnamed = count(topology, Kind::unnamed);
+  if (named > 0) {
+    check_count(topology, named, gpus);
+    name(topology, Kind::other);
+    if (unnamed == 0) return {};
+    return {fmt::format("nothing says what {} of the file's devices are: they are left out", unnamed)};
+  }
+  const auto lists = places(topology);
+  const auto on_switches = !topology.cpus.empty() && lists.front() != &topology.cpus.front().devices;
+  const auto* const where = on_switches ? "switches" : "CPUs";
+  if (!gpus) {
+    refuse_at(topology.where, "the file does not say which of its devices are GPUs",
+              fmt::format("say how many there are with --gpus N: as many on each of its {} {}", lists.size(),
+                          where));
+  }
+  if (*gpus == unnamed) {
+    name(topology, Kind::gpu);
+    return {fmt::format("the file does not say what its devices are: all {} are taken for GPUs", *gpus)};
+  }
+  const auto places_count = static_cast<int>(lists.size());
+  if (*gpus % places_count != 0) {
+    refuse_at(topology.where,
+              fmt::format("{} GPUs do not spread evenly over {} {}", *gpus, places_count, where),
+              "the file does not list the GPUs: add them to it as <pci busid=\"...\" class=\"0x030200\"/>");
+  }
+  const auto each = *gpus / places_count;
+  for (auto* const list : lists) {
+    int left = each;
+    for (auto& device : *list) {
+      if (on_switches || left == 0 || device.kind != Kind::unnamed) continue;
+      device.kind = Kind::gpu;
+      --left;
+    }
+    for (; left > 0; --left) {
+      NcclPci gpu;
+      gpu.kind = Kind::gpu;
+      gpu.bus = fmt::format("{}-unlisted-{}", list->empty() ? "" : list->front().bus, left);
+      gpu.where = topology.where;
+      list->push_back(gpu);
+    }
+  }
+  name(topology, Kind::nic);
+  return {fmt::format(
+      "the file does not list GPUs: {} {} each of its {} {}, its other devices are taken for NICs", each,
+      each == 1 ? "is taken to be on" : "are taken to be on", places_count, where)};
+}
+
+}  // namespace gradway

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/base/problem.hpp"
+
+namespace gradway {
+
+/// A text that was read whole, and its name in messages.
+struct TextFile {
+  std::string name;
+  std::string content;
+
+  /// The file as a whole.
+  Where whole() const;
+  /// A byte of the content and `length` bytes from there; columns count characters.
+  Where at(std::size_t offset, std::size_t length) const;
+};
+
+/// @throws ConfigError with one problem
+[[noreturn]] void refuse_at(Where where, std::string what, std::string hint);
+
+/// A line of a text, without its ending, and where in the text it starts.
+struct TextLine {
+  std::string_view text;
+  std::size_t offset = 0;
+};
+
+/// Lines that end in \n or \r\n. @param text must outlive the result.
+std::vector<TextLine> lines_of(std::string_view text);
+
+/// Reads what people paste and programs print, plain or packed by gzip.
+/// @throws ConfigError if the file is missing, unreadable, damaged, empty, no text, or of more than 64 MB
+TextFile read_text_file(const std::string& name);
+
+}  // namespace gradway

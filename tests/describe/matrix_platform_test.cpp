@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/describe/matrix_platform.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "sim/import/text_file.hpp"
+#include "tests/describe/read_back.hpp"
+
+using namespace gradway;
+using namespace gradway::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+WrittenPlatform written(std::string_view text, const DescribedGpu& gpu = {"l40s", 89, ""}) {
+  return matrix_platform(read_topology_matrix(text, "topo.txt"), gpu);
+}
+
+}  // namespace
+
+TEST_CASE("a platform shows the matrix that it was made of, NICs included", "[describe]") {
+  const std::string name =
+      GENERATE("2gpu-nv4", "2gpu-phb", "4x-h200", "8gpu-bridge-pairs-empty-affinity",
+               "8gpu-nvswitch-2numa-no-nic", "8gpu-nvswitch-4nic-device-names", "8gpu-nvswitch-8nic-legend",
+               "8gpu-pcie-all-sys-2nic", "8gpu-pcie-node-sys");
+  CAPTURE(name);
+  const auto file = std::string{GRADWAY_SOURCE_DIR} + "/tests/import/data/topo-" + name + ".txt";
+  const auto matrix = read_topology_matrix(read_text_file(file).content, file);
+
+  const auto result = matrix_platform(matrix, {"h200", 90, ""});
+
+  const ReadBack node{result.yaml};
+  REQUIRE(node.platform().gpus.size() == matrix.gpus);
+  for (std::size_t i = 0; i < matrix.size(); ++i) {
+    for (std::size_t j = 0; j < matrix.size(); ++j) {
+      CAPTURE(i, j);
+      CHECK(node.cell(i, j) == topo_label(matrix.cells[i][j].type, matrix.cells[i][j].nvlinks));
+    }
+  }
+  CHECK(matrix_platform(matrix, {"h200", 90, ""}).yaml == result.yaml);
+}
+
+TEST_CASE("links get the published rates of their kind", "[describe]") {
+  const std::string matrix =
+      "\tGPU0\tGPU1\tNIC0\tCPU Affinity\tNUMA Affinity\nGPU0\t X \tNV4\tPIX\t0-3\t0\nGPU1\tNV4\t X "
+      "\tSYS\t4-7\t1\n"
+      "NIC0\tPIX\tSYS\t X \n";
+  const ReadBack ampere{written(matrix, {"a100-sxm-40gb", 80, ""}).yaml};
+  CHECK(ampere.rate("plx0 -> gpu0") == Approx(26.2));
+  CHECK(ampere.rate("gpu0 -> plx0") == Approx(26));
+  CHECK(ampere.rate("cpu0 -> rc0") == Approx(26.2));
+  CHECK(ampere.rate("plx0 -> NIC0") == Approx(26.2));
+  CHECK(ampere.rate("gpu0 -> gpu1") == Approx(4 * 274.0 / 12).epsilon(1e-3));
+  CHECK(ampere.rate("cpu0 -> cpu1") == Approx(10));
+  CHECK(ampere.memory("cpu1") == Approx(204.8));
+  const ReadBack hopper{written(matrix, {"h200", 90, ""}).yaml};
+  CHECK(hopper.rate("rc1 -> gpu1") == Approx(55.4));
+  CHECK(hopper.rate("gpu1 -> gpu0") == Approx(4 * 396.4 / 18).epsilon(1e-3));
+  CHECK(hopper.rate("cpu1 -> cpu0") == Approx(22));
+}
+
+TEST_CASE("a host bridge lets all its ports through, a switch one slot's worth", "[describe]") {
+  const ReadBack phb{written("GPU0 GPU1\nGPU0 X PHB\nGPU1 PHB X\n").yaml};
+  CHECK(phb.rate("cpu0 -> rc0") == Approx(52.4));
+  const ReadBack pix{written("GPU0 GPU1\nGPU0 X PIX\nGPU1 PIX X\n").yaml};
+  CHECK(pix.rate("rc0 -> plx0") == Approx(26.2));
+}
+
+TEST_CASE("what is assumed says so, and several nodes are hinted at", "[describe]") {
+  const auto result = written("GPU0 mlx5_0 mlx5_1\nGPU0 X PHB PHB\nmlx5_0 PHB X PIX\nmlx5_1 PHB PIX X\n",
+                              {"l40s", 89, "Given with --gpu."});
+  CHECK(result.warnings.empty());
+  CHECK_THAT(result.yaml, Contains("\n# Given with --gpu.\ngpu: l40s\n") &&
+                              Contains("# The vendor of the CPUs is not known (a matrix does not tell)") &&
+                              Contains("Assumed, as nothing tells the slot: PCIe Gen4 x16") &&
+                              Contains("The speed of the wire is not known.") &&
+                              Contains("  nics: [\"mlx5_[0-1]\"]\n") && Contains("\n# nodes: as_needed\n"));
+}

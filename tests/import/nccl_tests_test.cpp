@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/import/nccl_operation.hpp"
+#include "sim/import/nccl_tests.hpp"
+#include "tests/support/config_files.hpp"
+
+using namespace gradway;
+using namespace gradway::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+const std::string start =
+    "# nThread 1 nGpus 1 minBytes 8 maxBytes 64 step: 2(factor) warmup iters: 5 iters: 20\n";
+const std::string columns =
+    "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   "
+    "busbw "
+    "#wrong\n#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)  "
+    "(GB/s)  "
+    "(GB/s)\n";
+
+std::string ranks(int gpus, const std::string& host = "node-1", int first = 0) {
+  std::string text;
+  for (int i = 0; i < gpus; ++i)
+    text += fmt::format("#  Rank {:2} Group  0 Pid  4{} on {} device {:2} [0x{}0] NVIDIA H200\n", first + i,
+                        i, host, i, i);
+  return text;
+}
+
+/// 1 MB in 50 us, and in place 10 % faster. @param ratio of the bandwidths
+std::string row(const std::string& columns_of_operation, double ratio, double size = 1e6) {
+  const auto rate = size / 50e-6 / 1e9;
+  return fmt::format("  {:.0f} {:.0f} float {} 50.00 {:.2f} {:.2f} 0 45.00 {:.2f} {:.2f} 0\n", size, size / 4,
+                     columns_of_operation, rate, rate * ratio, rate / 0.9, rate / 0.9 * ratio);
+}
+
+ImportedTests import(const std::string& text, const NcclTestOptions& options = {},
+                     const std::string& name = "log.txt") {
+  return import_nccl_test_log({name, text}, options);
+}
+
+std::string message(const std::string& text, const NcclTestOptions& options = {}) {
+  return message_of([&] { return import(text, options); });
+}
+
+const NcclTestOptions p2p{.transport = "p2p"};
+
+}  // namespace
+
+TEST_CASE("a log becomes rows of samples", "[import]") {
+  const auto imported = import(start + ranks(4) + columns + row("sum -1", 1.5) + row("sum -1", 1.5, 2e6) +
+                                   "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 30.0\n",
+                               p2p);
+  CHECK(imported.warnings.empty());
+  REQUIRE(imported.runs.size() == 1);
+  const auto& run = imported.runs[0];
+  CHECK(run.operation == "all_reduce");
+  CHECK(run.ranks == 4);
+  CHECK(run.nodes == 1);
+  CHECK(run.tag == "p2p");
+  CHECK(run.gpu == "NVIDIA H200");
+  CHECK(samples_json(imported.runs) ==
+        "[\n{\"kind\":\"note\",\"section\":\"import\",\"what\":\"nccl-tests on 4 ranks of 1 node, NVIDIA "
+        "H200\"},\n"
+        "{\"op\": \"all_reduce\", \"bytes\": 1000000, \"seconds\": 5e-05, \"world\": 4, \"tag\": \"p2p\", "
+        "\"repeats\": 20},\n"
+        "{\"op\": \"all_reduce\", \"bytes\": 2000000, \"seconds\": 5e-05, \"world\": 4, \"tag\": \"p2p\", "
+        "\"repeats\": "
+        "20}\n]\n");
+  const auto in_place = import(start + ranks(4) + row("sum -1", 1.5), {.transport = "p2p", .in_place = true});
+  CHECK(in_place.runs[0].rows[0].time == Seconds{45e-6});
+}
+
+TEST_CASE("columns and bandwidths tell operations apart, where they can", "[import]") {
+  using Row = std::pair<std::string, std::string>;
+  const auto [text, operation] = GENERATE(values<Row>({{row("sum -1", 1.5), "all_reduce"},
+                                                       {row("sum", 1.5), "all_reduce"},
+                                                       {row("sum -1", 0.75), "reduce_scatter"},
+                                                       {row("", 0.75), "all_gather or all_to_all"},
+                                                       {row("none -1", 0.75), "all_gather or all_to_all"},
+                                                       {row("none 0", 1), "broadcast"},
+                                                       {row("0", 1), "broadcast"},
+                                                       {row("sum 0", 1), "reduce"},
+                                                       {row("sum -1", 1), "send_recv"},
+                                                       {row("none -1", 1), "send_recv"},
+                                                       {row("none 0", 0.75), "gather or scatter"},
+                                                       {row("sum", 0.75), "reduce_scatter or all_to_all"}}));
+  CAPTURE(text);
+  const auto log = start + ranks(4) + text;
+  if (operation.find(' ') == std::string::npos) {
+    CHECK(import(log, p2p).runs[0].operation == operation);
+  } else {
+    CHECK_THAT(message(log, p2p), Contains("the log does not say which operation this is: ") &&
+                                      Contains("say it with --operation NAME"));
+  }
+}
+
+TEST_CASE("what names the operation decides", "[import]") {
+  const auto gather = row("none -1", 0.75);
+  CHECK(import(start + ranks(4) + gather, {.operation = "all_to_all", .transport = "shm"}).runs[0].tag ==
+        "shm");
+  CHECK(import("# Collective test starting: alltoall_perf\n" + start + ranks(4) + gather, p2p)
+            .runs[0]
+            .operation == "all_to_all");
+  CHECK(import("$ mpirun -n 4 ./build/all_gather_perf -b 8\n" + start + ranks(4) + gather, p2p)
+            .runs[0]
+            .operation == "all_gather");
+  const auto by_name = import(start + ranks(4) + gather, p2p, "logs/2-all_gather.log");
+  CHECK(by_name.runs[0].operation == "all_gather");
+  CHECK(by_name.warnings ==
+        std::vector<std::string>{
+            "logs/2-all_gather.log: that the operation is all_gather is known by the file's name "
+            "alone"});
+  CHECK(operation_in_name("a/reduce-scatter.log") == "reduce_scatter");
+  CHECK(operation_in_name("all_reduce/x.txt").empty());
+  CHECK(operation_in_name("broadcast-and-reduce.txt").empty());
+  CHECK(nccl_operation("alltoall") == "all_to_all");
+}
+
+TEST_CASE("two ranks leave all-reduce and send-recv open", "[import][errors]") {
+  CHECK_THAT(message(start + ranks(2) + row("sum -1", 1), p2p),
+             Contains("all_reduce, send_recv have such columns"));
+  CHECK(import(start + ranks(2) + row("sum -1", 1), p2p, "allreduce.txt").runs[0].operation == "all_reduce");
+}
+
+TEST_CASE("ranks, nodes and transport are found where the log tells them", "[import]") {
+  const auto table = row("sum -1", 1.875);
+  const auto two_hosts = import(start + ranks(8) + ranks(8, "node-2", 8) + table);
+  CHECK(two_hosts.runs[0].ranks == 16);
+  CHECK(two_hosts.runs[0].nodes == 2);
+  CHECK(two_hosts.runs[0].tag == "net");
+  // All hosts have one name: each device is listed twice.
+  CHECK(import(start + ranks(8) + ranks(8, "node-1", 8) + table).runs[0].nodes == 2);
+  // By the ratio of the bandwidths; inside a node, since so is the transport.
+  const auto by_ratio = import(table, {.transport = "shm"});
+  CHECK(by_ratio.runs[0].ranks == 16);
+  CHECK(by_ratio.runs[0].nodes == 1);
+  const std::string lines =
+      "h:1:2 [0] NCCL INFO comm 0x1 rank 0 nranks 4 cudaDev 0 busId 100 - Init START\n"
+      "h:1:2 [0] NCCL INFO comm 0x1 rank 0 nRanks 4 nNodes 1 localRanks 4 localRank 0\n"
+      "h:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via {}\n";
+  using Row = std::pair<std::string, std::string>;
+  const auto [via, tag] = GENERATE(values<Row>({{"P2P/CUMEM", "p2p"},
+                                                {"P2P/direct pointer", "p2p"},
+                                                {"SHM/direct/direct", "shm"},
+                                                {"direct shared memory", "shm"},
+                                                {"NET/IB/0/GDRDMA", "net"}}));
+  const auto by_nccl = import(start + fmt::format(fmt::runtime(lines), via) + row("sum -1", 1.5));
+  CHECK(by_nccl.runs[0].ranks == 4);
+  CHECK(by_nccl.runs[0].nodes == 1);
+  CHECK(by_nccl.runs[0].tag == tag);
+}
+
+TEST_CASE("what is faster than any PCIe goes over NVLinks", "[import]") {
+  const auto imported = import(start + ranks(4) + row("sum -1", 1.5, 1e7));
+  CHECK(imported.runs[0].tag == "p2p");
+  CHECK_THAT(imported.warnings.at(0), Contains("no PCIe is as fast as this table"));
+}
+
+TEST_CASE("forced algorithms and protocols stand in the tag", "[import]") {
+  const std::string forced = "h:1:2 [0] NCCL INFO NCCL_ALGO set by environment to Tree\n";
+  const std::string both = forced + "h:1:2 [0] NCCL INFO NCCL_PROTO set by environment to LL128.\n";
+  CHECK(import(start + ranks(4) + both + row("sum -1", 1.5), p2p).runs[0].tag == "p2p-Tree-LL128");
+  CHECK_THAT(message(start + ranks(4) + forced + row("sum -1", 1.5), p2p),
+             Contains("NCCL was forced to NCCL_ALGO=Tree and NCCL_PROTO=, which samples cannot say"));
+}
+
+TEST_CASE("launchers' prefixes, output of NCCL, old columns and several logs in one", "[import]") {
+  auto prefixed = start + ranks(4) + columns + row("sum -1", 1.5);
+  for (std::size_t at = 0; at < prefixed.size(); at = prefixed.find('\n', at) + 1)
+    prefixed.insert(at, "[1,0]<stdout>:");
+  CHECK(import(prefixed, p2p).runs[0].rows.size() == 1);
+
+  const std::string old =
+      "#                                             out-of-place                       in-place\n"
+      "#       size         count    type     time   algbw   busbw  error     time   algbw   busbw  error\n";
+  const auto several =
+      import(start + ranks(4) + columns + row("sum -1", 1.5) + "h:3:4 [0] NCCL INFO Launch mode Parallel\n" +
+                 "  0 0 float sum -1 9.00 0.00 0.00 0 9.00 0.00 0.00 0\n" +
+                 "  2000000 500000 float sum -1h:3:4 [0] NCCL INFO Channel 01/02\n 50.00 40.00 60.00 0 50.00 "
+                 "40.00 60.00 0\n" +
+                 row("sum -1", 1.5, 3e6) + "# Avg bus bandwidth : 1\n" +
+                 "# Collective test starting: all_gather_perf\n" + start + ranks(4) + old +
+                 "  1000000 250000 float 50.00 20.00 15.00 4e-07 45.00 22.22 16.67 N/A\n",
+             p2p);
+  REQUIRE(several.runs.size() == 2);
+  CHECK(several.runs[0].rows.size() == 2);
+  CHECK(several.runs[1].operation == "all_gather");
+  REQUIRE(several.warnings.size() == 1);
+  CHECK_THAT(several.warnings[0], Contains("NCCL's own output runs through the row, which is left out"));
+
+  const auto cut =
+      import(start + ranks(4) + columns + row("sum -1", 1.5) + "  2000000 500000 float sum -1 50.0", p2p);
+  CHECK(cut.runs[0].rows.size() == 1);
+  CHECK_THAT(cut.warnings.at(0), Contains("the table ends in the middle of a row, which is left out"));
+
+  CHECK(import(start + ranks(4) + columns + "1000000 250000 float sum -1 50.00 20.00 30.00 0\n", p2p)
+            .runs[0]
+            .rows.size() == 1);
+  CHECK(
+      import(start + ranks(4) + columns +
+                 "1000000 250000 float sum -1 50.00 20.00 30.00 0 45.00 22.22 33.33 0 2026-11-21 10:00:00\n",
+             p2p)
+          .runs[0]
+          .rows.size() == 1);
+}
+
+TEST_CASE("logs of other operations are kept, as samples name them", "[import]") {
+  const auto hypercube = import(start + ranks(4) + "  1000000 250000 float none -1 50.00 12.00 12.00 0\n",
+                                {.operation = "hypercube", .transport = "p2p"});
+  CHECK_THAT(samples_json(hypercube.runs), Contains("\"op\": \"hypercube\""));
+}
+
+TEST_CASE("logs that are damaged or leave too much open are refused", "[import][errors]") {
+  using Row = std::tuple<std::string, NcclTestOptions, std::string>;
+  const auto head = start + ranks(4) + columns;
+  const auto good = row("sum -1", 1.5);
+  const auto [text, options, expected] = GENERATE_COPY(
+      values<Row>({{"hello\n", p2p,
+                    "log.txt: error: the file has no table of nccl-tests\n"
+                    "  hint: a table has rows such as '1048576 262144 float sum -1 31.2 33.6 58.8 0'\n"},
+                   {good,
+                    {.transport = "p2p", .ranks = 5},
+                    "log.txt:1:3: error: the columns and bandwidths of the table are those of no operation\n "
+                    "   1 |   1000000 250000 "
+                    "float sum -1 50.00 20.00 30.00 0 45.00 22.22 33.33 0\n      |   ^~~~~~~\n  hint: say "
+                    "which one it is with "
+                    "--operation: reduce_scatter, all_reduce, all_gather, all_to_all, broadcast, hypercube, "
+                    "send_recv, scatter, "
+                    "gather, reduce\n"},
+                   {good,
+                    {.operation = "all_gather", .transport = "p2p", .ranks = 4},
+                    "log.txt:1:3: error: busbw over algbw is 1.5, which is not that of all_gather on 4 "
+                    "ranks\n    1 |   1000000 250000 "
+                    "float sum -1 50.00 20.00 30.00 0 45.00 22.22 33.33 0\n      |   ^~~~~~~\n  hint: is it "
+                    "another operation, or "
+                    "another number of ranks? See --operation and --ranks\n"},
+                   {row("sum 0", 1), p2p,
+                    "log.txt:1:3: error: the log does not say how many ranks took part\n    1 |   1000000 "
+                    "250000 float sum 0 50.00 20.00 "
+                    "20.00 0 45.00 22.22 22.22 0\n      |   ^~~~~~~\n  hint: say it with --ranks N\n"},
+                   {row("sum -1", 1.5),
+                    {},
+                    "log.txt:1:3: error: the log does not say on how many nodes the ranks are\n    1 |   "
+                    "1000000 250000 float sum -1 50.00 "
+                    "20.00 30.00 0 45.00 22.22 33.33 0\n      |   ^~~~~~~\n  hint: say it with --nodes N\n"},
+                   {"1000000 250000 float sum -1 50.00 20.00 30.00 2 45.00 22.22 33.33 0\n", p2p,
+                    "log.txt:1:1: error: the test found wrong values: its times are of no use\n    1 | "
+                    "1000000 250000 float sum -1 50.00 "
+                    "20.00 30.00 2 45.00 22.22 33.33 0\n      | ^~~~~~~\n  hint: run it again once NCCL "
+                    "computes right, or leave the "
+                    "run out of the log\n"},
+                   {"1000000 250000 float sum -1 5o.00 20.00 30.00 0 45.00 22.22 33.33 0\n", p2p,
+                    "log.txt:1:29: error: '5o.00' is no time in microseconds\n    1 | 1000000 250000 float "
+                    "sum -1 5o.00 20.00 30.00 0 "
+                    "45.00 22.22 33.33 0\n      |                             ^~~~~\n  hint: has the log "
+                    "been cut off, or edited by "
+                    "hand?\n"},
+                   {"1000000 250000 float sum -1 500.0 20.00 30.00 0 45.00 22.22 33.33 0\n",
+                    {.transport = "p2p", .ranks = 4},
+                    "log.txt:1:1: error: the row does not add up: 1000000 bytes in 500 us are 2 GB/s, not "
+                    "20\n    1 | 1000000 250000 "
+                    "float sum -1 500.0 20.00 30.00 0 45.00 22.22 33.33 0\n      | ^~~~~~~\n  hint: has the "
+                    "log been edited by hand?\n"},
+                   {"1000000 250000 float sum -1 50.00 20.00\n" + good, p2p,
+                    "log.txt:1:40: error: the row has 2 numbers behind its type, not 4 or 8\n    1 | 1000000 "
+                    "250000 float sum -1 50.00 "
+                    "20.00\n      |                                        ^\n  hint: has the log been cut "
+                    "off, or edited by hand?\n"}}));
+  CHECK(message(text, options) == expected);
+}
+
+TEST_CASE("a damaged start of a row does not pass for other output", "[import][errors]") {
+  const auto head = start + ranks(4) + columns + row("sum -1", 1.5);
+  CHECK_THAT(message(head + "  1o485 262144 float sum -1 50.00 20.00 30.00 0 45.00 22.22 33.33 0\n", p2p),
+             Contains("log.txt:9:3: error: this is no row of nccl-tests"));
+  CHECK_THAT(message(head + "# Out of bounds values : 7 FAILED\n", p2p),
+             Contains("log.txt:9:1: error: the test found wrong values"));
+}
