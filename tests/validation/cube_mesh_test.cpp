@@ -11,12 +11,10 @@ namespace {
 
 const std::string root = GRADWAY_SOURCE_DIR;
 
-Seconds all_reduce(const std::string& platform, int ranks, Bytes size,
-                   const std::map<std::string, std::string>& nccl = {}) {
+Seconds all_reduce(const std::string& platform, int ranks, Bytes size) {
   Scenario scenario;
   scenario.platform = load_platform(platform, ranks, DataPath{{root}}, &scenario.calibration);
   scenario.job.gpus = ranks;
-  scenario.job.nccl = nccl;
   const CollectiveLowering lowering{scenario};
   return test::time_alone(lowering, CollectiveKind::all_reduce, size, scenario.platform, "fluid");
 }
@@ -31,11 +29,4 @@ TEST_CASE("a hybrid cube mesh of V100 has as many rings as its NVLinks make", "[
   CHECK((all_reduce(platform, 4, 1_GiB) / Seconds{18.869e-3}) == Approx(1).epsilon(0.1));
   CHECK((all_reduce(platform, 6, 256_MiB) / Seconds{9.803e-3}) == Approx(1).epsilon(0.1));
   CHECK((all_reduce(platform, 6, 1_GiB) / Seconds{39.121e-3}) == Approx(1).epsilon(0.1));
-}
-
-TEST_CASE("4 RTX 4090 with a driver that allows P2P reach the rate of PCIe", "[validation][catalogue]") {
-  // 25.95 GB/s of bus bandwidth at 1 GiB: github.com/tinygrad/open-gpu-kernel-modules, issue 36.
-  const Seconds measured{1.5 * 1073741824 / 25.95e9};
-  const auto time = all_reduce("workstation-4x-rtx-4090", 4, 1_GiB, {{"NCCL_P2P_LEVEL", "PHB"}});
-  CHECK((time / measured) == Approx(1).epsilon(0.15));
 }
