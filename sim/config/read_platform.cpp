@@ -101,7 +101,13 @@ GeneratedPlatform read_generated(Reader generate) {
 /// A number, or empty for as many as the job's ranks need.
 std::optional<int> node_count(const Node& node) {
   if (node.kind == Node::Kind::scalar && node.text == "as_needed") return std::nullopt;
-  return integer(1, most_nodes)(node);
+  try {
+    return integer(1, most_nodes)(node);
+  } catch (const ConfigError& error) {
+    auto problem = error.problems().front();
+    if (problem.hint.empty()) problem.hint = "write a number, or as_needed";
+    throw ConfigError{problem};
+  }
 }
 
 NvlinkDomainDescription read_nvlink_domain(Reader domain) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "sim/config/nccl_variables.hpp"
@@ -18,9 +20,8 @@ constexpr Choice<CommHook> hooks[] = {{"none", CommHook::none},
                                       {"bf16", CommHook::bf16},
                                       {"powersgd", CommHook::powersgd}};
 
-void read_job(Reader job, Job& result) {
+void read_job(Reader job, bool trains, Job& result) {
   const auto batch = integer(1, 1'000'000);
-  const bool trains = result.strategy.kind != StrategyKind::collective;
   result.gpus = job.required("gpus", integer(1, most_gpus));
   result.batch_per_gpu =
       trains ? job.required("batch_per_gpu", batch) : job.optional("batch_per_gpu", batch, 1);
@@ -76,6 +77,14 @@ BackgroundFlow read_traffic(Reader flow) {
   return result;
 }
 
+/// The strategy is of kind collective; asked before it is read, as other keys depend on it.
+bool is_collective(const std::vector<Entry>& scenario) {
+  const auto strategy = std::ranges::find(scenario, "strategy", &Entry::key);
+  if (strategy == scenario.end()) return false;
+  const auto* kind = strategy->value.find("kind");
+  return kind != nullptr && kind->value.text == "collective";
+}
+
 void note_places(const std::vector<Entry>& entries, const std::string& prefix,
                  std::map<std::string, Where>& given) {
   for (const auto& [key, where, value] : entries) {
@@ -106,14 +115,15 @@ ScenarioSpec read_scenario(Reader& file) {
   spec.where = file.where();
   note_places(file.entries(), "", spec.given);
   file.maybe("source", text);
-  if (auto strategy = file.maybe_map("strategy")) read_strategy(*strategy, spec.job.strategy);
-  if (spec.job.strategy.kind == StrategyKind::collective) {
-    file.forbid("model", "a collective alone has no model", "leave it out");
-  } else {
+  const bool trains = !is_collective(file.entries());
+  if (trains) {
     spec.model = file.required("model", named);
+  } else {
+    file.forbid("model", "a collective alone has no model", "leave it out");
   }
   spec.platform = file.required("platform", named);
-  read_job(file.map("job"), spec.job);
+  read_job(file.map("job"), trains, spec.job);
+  if (auto strategy = file.maybe_map("strategy")) read_strategy(*strategy, spec.job.strategy);
   spec.job.optimizer = file.optional("optimizer", optimizer, spec.job.optimizer);
   if (auto nccl = file.maybe_map("nccl")) spec.job.nccl = read_nccl(*nccl);
   for (auto& flow : file.maps("traffic")) {

@@ -13,6 +13,7 @@
 #include "sim/cost/side_by_side.hpp"
 #include "sim/lower/alone_time.hpp"
 #include "sim/lower/describe_communicator.hpp"
+#include "sim/lower/nvlink_rings.hpp"
 
 namespace gradway {
 namespace {
@@ -42,11 +43,20 @@ std::size_t hops_used(CollectiveKind kind, const std::vector<Hop>& ring) {
 
 }  // namespace
 
+struct CollectiveLowering::OneNode {
+  explicit OneNode(Scenario of) : scenario{std::move(of)}, collectives{scenario} {}
+
+  Scenario scenario;
+  CollectiveLowering collectives;
+};
+
+CollectiveLowering::~CollectiveLowering() = default;
+
 CollectiveLowering::CollectiveLowering(const Scenario& scenario)
     : scenario_{scenario}, routes_{scenario.platform}, settings_{nccl_settings(scenario.job.nccl)} {
   communicator_.ranks = scenario.job.gpus;
   if (communicator_.ranks == 1) return;
-  make_rings();
+  rings_ = rings_of(communicator_.ranks);
   if (scenario.platform.collectives == CollectiveRules::ideal) {
     notes_.rests_on(Basis::given, "collectives: ideal rings over the platform's links");
     return;
@@ -59,6 +69,29 @@ CollectiveLowering::CollectiveLowering(const Scenario& scenario)
                        "LL128 needs NVLink between all GPUs of a node; allow Simple or LL"}};
   }
   find_calibration();
+  measure_against_one_node();
+}
+
+void CollectiveLowering::measure_against_one_node() {
+  const auto& calibration = scenario_.calibration;
+  if (communicator_.nodes == 1 || (calibration.tables.empty() && calibration.collectives.empty())) return;
+  const auto ranks =
+      static_cast<int>(ranks_by_domain(scenario_.platform, communicator_.ranks).front().size());
+  if (ranks == 1) return;
+  auto one = scenario_;
+  one.job.gpus = ranks;
+  one_node_ = std::make_unique<OneNode>(std::move(one));
+}
+
+/// Each node does at least what it would do alone, at the rates that were measured there.
+void CollectiveLowering::take_no_less_than_one_node(LoweredCollective& lowered, CollectiveKind kind,
+                                                    Bytes size) const {
+  const auto& one = one_node_->collectives;
+  const auto least = time_alone(one.lower(kind, size), scenario_.platform);
+  if (time_alone(lowered, scenario_.platform) >= least) return;
+  take_time(lowered, least, scenario_.platform);
+  for (const auto& text : one.basis())
+    notes_.rests_on(one.weakest_basis(), "not faster than one node: " + text);
 }
 
 Hop CollectiveLowering::hop(std::size_t from_rank, std::size_t to_rank, std::size_t rail) const {
@@ -74,13 +107,15 @@ Hop CollectiveLowering::hop(std::size_t from_rank, std::size_t to_rank, std::siz
        "NCCL_P2P_DISABLE, NCCL_SHM_DISABLE or NCCL_P2P_LEVEL leave only NET, and the node has no NIC"}};
 }
 
-void CollectiveLowering::make_rings() {
-  for (const auto& order : ring_orders(routes_, communicator_.ranks)) {
-    auto& ring = rings_.emplace_back();
+std::vector<std::vector<Hop>> CollectiveLowering::rings_of(int ranks) const {
+  std::vector<std::vector<Hop>> rings;
+  for (const auto& order : ring_orders(routes_, ranks)) {
+    auto& ring = rings.emplace_back();
     for (std::size_t i = 0; i < order.size(); ++i) {
-      ring.push_back(hop(order[i], order[(i + 1) % order.size()], rings_.size() - 1));
+      ring.push_back(hop(order[i], order[(i + 1) % order.size()], rings.size() - 1));
     }
   }
+  return rings;
 }
 
 /// Both directions of each edge.
@@ -109,12 +144,31 @@ Transport CollectiveLowering::limiting_transport() const {
 
 const SideBySide* CollectiveLowering::side_by_side(const Footprint& kernel) const {
   if (communicator_.ranks == 1 || scenario_.platform.collectives == CollectiveRules::ideal) return nullptr;
-  return measured_beside(scenario_.calibration.side_by_side, limiting_transport(), communicator_.ranks,
-                         kernel, communicator_channels());
+  const auto beside = [&](Transport transport) {
+    return measured_beside(scenario_.calibration.side_by_side, transport, communicator_.ranks, kernel,
+                           communicator_channels());
+  };
+  if (const auto* measured = beside(limiting_transport())) return measured;
+  // Between nodes, too, the multiprocessors copy as they do inside one.
+  return communicator_.nodes > 1 ? beside(communicator_.transport) : nullptr;
 }
 
 int CollectiveLowering::communicator_channels() const {
   return choose(CollectiveKind::all_reduce, 256_MiB).channels;
+}
+
+/// The communicator of another number of ranks. Rings of a mesh of NVLinks depend on it; else the rates are
+/// taken as those of this one.
+Communicator CollectiveLowering::communicator_as_measured(int ranks) const {
+  const auto node = ranks_by_domain(scenario_.platform, communicator_.ranks).front();
+  const bool is_inside =
+      communicator_.nodes == 1 && ranks <= static_cast<int>(scenario_.platform.gpus.size());
+  if (!is_inside || !has_direct_nvlinks(routes_, node)) {
+    auto same = communicator_;
+    same.ranks = ranks;
+    return same;
+  }
+  return describe_communicator(scenario_.platform, routes_, settings_, rings_of(ranks), ranks);
 }
 
 void CollectiveLowering::find_calibration() {
@@ -130,8 +184,7 @@ void CollectiveLowering::find_calibration() {
     if (!best || distance(sample) < distance(*best)) best = &sample;
   }
   if (!best) return rest_on_nominal_rates();
-  auto measured = communicator_;
-  measured.ranks = best->ranks;
+  const auto measured = communicator_as_measured(best->ranks);
   const auto plan = choose_plan(best->kind, best->size, measured, NcclSettings{});
   expects(plan.has_value(), "without settings NCCL always has a plan");
   if (best->time <= plan->latency) {
@@ -260,6 +313,7 @@ LoweredCollective CollectiveLowering::lower(CollectiveKind kind, Bytes size) con
         {std::move(path), factor * size, std::min(most, factor * plan.algorithm_bandwidth.value())});
   }
   if (const auto time = table_time(kind, size, plan)) take_time(lowered, *time, scenario_.platform);
+  if (one_node_) take_no_less_than_one_node(lowered, kind, size);
   return lowered;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -41,6 +42,7 @@ class CollectiveLowering {
   /// if a
   ///         measured collective was faster than its latency.
   explicit CollectiveLowering(const Scenario& scenario);
+  ~CollectiveLowering();
 
   LoweredCollective lower(CollectiveKind kind, Bytes size) const;
   /// What NCCL would choose. @pre more than one rank, on a platform with NCCL's rules
@@ -59,7 +61,11 @@ class CollectiveLowering {
   Transport limiting_transport() const;
 
  private:
-  void make_rings();
+  struct OneNode;
+  void measure_against_one_node();
+  void take_no_less_than_one_node(LoweredCollective& lowered, CollectiveKind kind, Bytes size) const;
+  std::vector<std::vector<Hop>> rings_of(int ranks) const;
+  Communicator communicator_as_measured(int ranks) const;
   std::vector<std::vector<Hop>> lay(const std::vector<std::vector<Edge>>& trees) const;
   const std::vector<std::vector<Hop>>& trees() const;
   std::vector<ResourceId> through_nvswitches() const;
@@ -82,7 +88,9 @@ class CollectiveLowering {
   Communicator communicator_;
   std::optional<CollectiveTables> tables_;  ///< of the calibration; empty on ideal platforms
   double calibrated_ = 1;                   ///< measured over nominal rate, without tables
-  mutable CollectiveNotes notes_;           ///< what a lookup rests on is known when it is made
+  /// The ranks of one node alone, if something was measured of them: several nodes cannot be faster.
+  std::unique_ptr<OneNode> one_node_;
+  mutable CollectiveNotes notes_;  ///< what a lookup rests on is known when it is made
 };
 
 }  // namespace gradway

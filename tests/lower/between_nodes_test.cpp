@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "sim/lower/alone_time.hpp"
 #include "sim/lower/collectives.hpp"
 #include "sim/lower/net_hop.hpp"
 #include "sim/lower/nvlink_rings.hpp"
@@ -200,7 +201,8 @@ TEST_CASE("GPUs without a ring of NVLinks are visited by number") {
 TEST_CASE("NVLS passes each NVLink once in each direction, whatever the number of GPUs") {
   const int gpus = GENERATE(4, 8);
   const auto platform = hopper_nodes(gpus, 1);
-  const CollectiveLowering lowering{on(platform, gpus)};
+  const auto scenario = on(platform, gpus);
+  const CollectiveLowering lowering{scenario};
   CHECK(lowering.choose(CollectiveKind::all_reduce, 1_GiB).algorithm == Algorithm::nvls);
   const auto lowered = lowering.lower(CollectiveKind::all_reduce, 1_GiB);
   REQUIRE(lowered.flows.size() == 1);
@@ -225,7 +227,8 @@ TEST_CASE("NVLS needs an NVSwitch, Hopper, and nobody who switched it off; it is
 
 TEST_CASE("NVLSTree between two nodes sends the buffer once over all NICs of a node together") {
   const auto platform = hopper_nodes(4, 2);
-  const auto lowered = CollectiveLowering{on(platform, 8)}.lower(CollectiveKind::all_reduce, 1_GiB);
+  const auto scenario = on(platform, 8, {{"NCCL_ALGO", "NVLSTree"}});
+  const auto lowered = CollectiveLowering{scenario}.lower(CollectiveKind::all_reduce, 1_GiB);
   REQUIRE(lowered.flows.size() == 8);  // two trees a NIC
   std::map<std::string, double> carried;
   for (const auto& flow : lowered.flows)
@@ -242,12 +245,13 @@ TEST_CASE("what NVSwitches join is one node for NCCL, and several machines for t
   const auto platform = hopper_nodes(4, 4, domain);
   CHECK(node_count(platform, 16) == 4);
   CHECK(ranks_by_domain(platform, 16).size() == 2);
-  const CollectiveLowering inside{on(platform, 8)};
+  const auto rack = on(platform, 8);
+  const CollectiveLowering inside{rack};
   CHECK(inside.communicator().nodes == 1);
   CHECK(inside.choose(CollectiveKind::all_reduce, 1_GiB).algorithm == Algorithm::nvls);
-  const auto ring = CollectiveLowering{on(platform, 8, {{"NCCL_ALGO", "Ring"}})};
-  for (const auto& [name, times] :
-       uses(platform, ring.lower(CollectiveKind::all_reduce, 1_GiB).flows.at(0).path)) {
+  const auto with_ring = on(platform, 8, {{"NCCL_ALGO", "Ring"}});
+  const auto ring = CollectiveLowering{with_ring}.lower(CollectiveKind::all_reduce, 1_GiB);
+  for (const auto& [name, times] : uses(platform, ring.flows.at(0).path)) {
     CHECK(name.find("nvlink_domain0") != std::string::npos);
     CHECK(times == 1);
   }
@@ -287,4 +291,19 @@ TEST_CASE("a network's latency is paid for each message, and once more where Sim
   c.net_latency = 10_us;
   CHECK(latency("LL") - ll == Approx(20e-6));
   CHECK(latency("SIMPLE") - simple == Approx(40e-6));
+}
+
+TEST_CASE("several nodes are not faster than what was measured of one") {
+  const auto time = [](int ranks, bool is_measured) {
+    auto scenario = on(built_platform(tree_node(), 2, star_fabric()), ranks);
+    if (is_measured) {
+      scenario.calibration.collectives = {
+          {CollectiveKind::all_reduce, Transport::shm, 6, 1000_MB, Seconds{2}, "test"}};
+    }
+    const CollectiveLowering lowering{scenario};
+    return time_alone(lowering.lower(CollectiveKind::all_reduce, 1000_MB), scenario.platform);
+  };
+  CHECK(time(12, false) < Seconds{1});
+  CHECK(time(6, true).value() == Approx(2));
+  CHECK(time(12, true).value() == Approx(2));
 }

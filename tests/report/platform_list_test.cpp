@@ -32,15 +32,14 @@ TEST_CASE("platforms stand in a table by name, numbers by value, what is made up
   platforms.push_back(listed("x9.large", with_price(built_platform(tree_node()))));
   platforms.push_back({"broken", std::nullopt});
   report::write_platforms(out, platforms, {});
-  CHECK(
-      out.str() ==
-      "platform   GPUs of a node                      a GPU to others  a node to others  USD/h  as of       "
-      "in\n"
-      "broken     cannot be read: its file is wrong\n"
-      "x9.large   6 x round                           pcie 25 GB/s     -                 12.50  2026-07-20  "
-      "here\n"
-      "x10.large  4 x round                           nvlink 300 GB/s  wire 40 GB/s          -\n"
-      "a-ring     any x ideal                         -                -                     -\n");
+  CHECK(out.str() ==
+        "platform   GPUs of a node                     a GPU to others  a node to others  USD/h  as of       "
+        "in\n"
+        "broken     cannot be read: its file is wrong\n"
+        "x9.large   6 x round                          pcie 25 GB/s     -                 12.50  2026-07-20  "
+        "here\n"
+        "x10.large  4 x round                          nvlink 300 GB/s  wire 40 GB/s          -\n"
+        "a-ring     any x ideal                        -                -                     -\n");
 }
 
 TEST_CASE("a direct NVLink to each of several GPUs counts once for each", "[report]") {
