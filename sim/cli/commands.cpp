@@ -22,6 +22,12 @@ std::span<const Command> commands() {
           "gradway sweep article/g6e --vary strategy.bucket_cap='25 MiB,100 MiB' --csv\n"
           "gradway sweep article/g6e --vary job.gpus=2,4,8 --out sweep    # a second run does only the rest",
           add_sweep},
+      Command{
+          "compare", "set platforms side by side: step time, cost, what bounds each",
+          "gradway compare article/p4d --platforms aws-g6e.48xlarge,aws-p4d.24xlarge\n"
+          "gradway compare article/p4d --platforms aws-p4d.24xlarge --gpus 2,4,8 --samples 1.2e9\n"
+          "gradway compare article/p4d --platforms aws-g6e.48xlarge,aws-p4d.24xlarge --price-date 2025-03-01",
+          add_compare},
       Command{"validate", "compare predictions with measured step times",
               "gradway validate scenarios/article/cases.yaml\n"
               "gradway validate scenarios/article/cases.yaml --max-mean-error 3%\n"
@@ -48,7 +54,7 @@ std::span<const Command> commands() {
               "gradway show model vit_l_32\n"
               "gradway show plan article/g6e --set strategy.bucket_cap='100 MiB'",
               add_show},
-      Command{"list", "list the platforms, models or scenarios that names can stand for",
+      Command{"list", "list the platforms, models, scenarios or prices that names can stand for",
               "gradway list platforms\n"
               "GRADWAY_PATH=my-data gradway list scenarios",
               add_list},

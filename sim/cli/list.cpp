@@ -8,15 +8,13 @@
 
 #include "sim/base/nearest.hpp"
 #include "sim/cli/commands.hpp"
+#include "sim/report/platform_list.hpp"
 #include "sim/report/text.hpp"
 
 namespace gradway::cli {
 namespace {
 
-std::string describe_platform(const std::string& name, const DataPath& data) {
-  constexpr int gpus_of_made_up_platforms = 8;  // enough for any of them
-  return load_platform(name, gpus_of_made_up_platforms, data).source;
-}
+const std::string platforms = "platforms";
 
 std::string describe_model(const std::string& name, const DataPath& data) {
   return load_model(name, data).source;
@@ -27,15 +25,15 @@ std::string describe_scenario(const std::string& name, const DataPath& data) {
   return fmt::format("{} on {} GPUs of {}", scenario.model.name, scenario.job.gpus, scenario.platform.name);
 }
 
-/// What can be listed.
+/// What else can be listed: a name and a sentence each.
 struct Kind {
   std::string_view name;
   DataKind kind;
   std::string (*describe)(const std::string&, const DataPath&);
 };
-constexpr std::array kinds{Kind{"platforms", DataKind::platform, describe_platform},
-                           Kind{"models", DataKind::model, describe_model},
-                           Kind{"scenarios", DataKind::scenario, describe_scenario}};
+constexpr std::array kinds{Kind{"models", DataKind::model, describe_model},
+                           Kind{"scenarios", DataKind::scenario, describe_scenario},
+                           Kind{"prices", DataKind::prices, load_source_of_prices}};
 
 /// A file that is wrong is listed all the same: its name is taken.
 std::string description(const Kind& kind, const std::string& name, const DataPath& data) {
@@ -46,13 +44,38 @@ std::string description(const Kind& kind, const std::string& name, const DataPat
   }
 }
 
-Status list(const std::string& what, const Surroundings& around) {
+std::vector<report::ListedPlatform> one_node_of_each(const std::vector<std::string>& names,
+                                                     const DataPath& data) {
+  std::vector<report::ListedPlatform> listed;
+  for (const auto& name : names) {
+    auto& one = listed.emplace_back(report::ListedPlatform{name, {}});
+    try {
+      one.platform = load_platform(name, 1, data);
+    } catch (const ConfigError&) {  // it is listed all the same: its name is taken
+    }
+  }
+  return listed;
+}
+
+void list_platforms(bool json, const Surroundings& around) {
+  auto listed = one_node_of_each(list_names(DataKind::platform, around.data), around.data);
+  if (json) return report::write_platforms_json(around.results, std::move(listed));
+  if (listed.empty()) around.messages << "there are no platforms in the data folders\n";
+  report::write_platforms(around.results, std::move(listed), around.style);
+}
+
+Status list(const std::string& what, bool json, const Surroundings& around) {
+  if (what == platforms) {
+    list_platforms(json, around);
+    return Status::done;
+  }
   const auto kind = std::ranges::find(kinds, what, &Kind::name);
   if (kind == kinds.end()) {
-    std::vector<std::string> names;
+    std::vector<std::string> names{platforms};
     for (const auto& known : kinds) names.emplace_back(known.name);
     refuse(fmt::format("cannot list '{}'", what), suggestion(what, names));
   }
+  if (json) refuse(fmt::format("'list {}' has no '--json'", what), "only 'list platforms' has");
   const auto names = list_names(kind->kind, around.data);
   std::size_t width = 0;
   for (const auto& name : names) width = std::max(width, report::columns_of(name));
@@ -70,8 +93,10 @@ Status list(const std::string& what, const Surroundings& around) {
 
 Action add_list(CLI::App& app) {
   const auto what = std::make_shared<std::string>();
-  app.add_option("KIND", *what, "platforms, models or scenarios")->required();
-  return [what](const Surroundings& around) { return list(*what, around); };
+  app.add_option("KIND", *what, "platforms, models, scenarios or prices")->required();
+  const auto json = std::make_shared<bool>(false);
+  app.add_flag("--json", *json, "one JSON document; platforms only");
+  return [what, json](const Surroundings& around) { return list(*what, *json, around); };
 }
 
 }  // namespace gradway::cli

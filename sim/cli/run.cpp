@@ -7,6 +7,7 @@
 #include "sim/cli/commands.hpp"
 #include "sim/cli/engine_choice.hpp"
 #include "sim/cli/files.hpp"
+#include "sim/cli/price_choice.hpp"
 #include "sim/report/json.hpp"
 #include "sim/report/terminal.hpp"
 #include "sim/report/trace.hpp"
@@ -20,6 +21,7 @@ struct Arguments {
   std::vector<std::string> set;
   std::string engine = "auto";
   std::string out;
+  PriceChoice price;
   bool json = false;
   bool no_folding = false;
 };
@@ -29,8 +31,9 @@ Status run(const Arguments& arguments, const CLI::App& app, const Surroundings& 
   const bool writes_files = app.count("--out") > 0;
   if (writes_files) check_folder(arguments.out);
   const auto overrides = parse_overrides(arguments.set);
-  const auto finished = simulate(load_scenario(arguments.scenario, overrides, around.data), arguments.engine,
-                                 arguments.no_folding ? FoldRanks::no : FoldRanks::yes);
+  const auto scenario = load_scenario(arguments.scenario, overrides, around.data, arguments.price);
+  const auto finished =
+      simulate(scenario, arguments.engine, arguments.no_folding ? FoldRanks::no : FoldRanks::yes);
   const auto write_json = [&](std::ostream& out) { report::write_json(out, finished, GRADWAY_VERSION); };
   if (arguments.json) {
     write_json(around.results);
@@ -54,6 +57,7 @@ Action add_run(CLI::App& app) {
       ->required();
   add_overrides(app, arguments->set);
   add_engine(app, arguments->engine);
+  add_price_choice(app, arguments->price);
   app.add_flag("--no-folding", arguments->no_folding, "simulate every rank, even those that do the same")
       ->disable_flag_override();
   app.add_option("--out", arguments->out, "folder for report.json and trace.json")->type_name("DIR");

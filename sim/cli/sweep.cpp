@@ -12,11 +12,11 @@
 #include "sim/cli/commands.hpp"
 #include "sim/cli/engine_choice.hpp"
 #include "sim/cli/files.hpp"
-#include "sim/cli/progress.hpp"
+#include "sim/cli/points.hpp"
+#include "sim/cli/price_choice.hpp"
 #include "sim/cli/vary.hpp"
 #include "sim/report/json.hpp"
 #include "sim/report/sweep.hpp"
-#include "sim/run/parallel.hpp"
 #include "sim/run/simulate.hpp"
 
 namespace gradway::cli {
@@ -28,6 +28,7 @@ struct Arguments {
   std::vector<std::string> vary;
   std::string engine = "fluid";  // runs in this process, beside others; simgrid forks for each point
   std::string out;
+  PriceChoice price;
   int jobs = 0;
   bool json = false;
   bool csv = false;
@@ -67,11 +68,12 @@ class Sweeper {
   report::Sweep run() {
     const auto count = point_count(sweep_.axes);
     sweep_.points.resize(count);
-    Progress progress{around_, "point", count};
-    for_each_in_parallel(count, arguments_.jobs > 0 ? arguments_.jobs : all_cores(), [&](std::size_t i) {
-      sweep_.points[i] = point(i);
-      progress.step();
+    for (std::size_t i = 0; i < count; ++i) sweep_.points[i].values = point_values(sweep_.axes, i);
+    const auto failures = run_points(around_, "point", count, arguments_.jobs, [&](std::size_t i) {
+      sweep_.points[i].report = report_of(sweep_.points[i].values);
     });
+    for (std::size_t i = 0; i < count; ++i) sweep_.points[i].error = failures[i].text;
+    status_ = status_of(failures);
     return std::move(sweep_);
   }
 
@@ -86,20 +88,6 @@ class Sweeper {
     }
   }
 
-  report::SweepPoint point(std::size_t index) {
-    report::SweepPoint point{point_values(sweep_.axes, index), "", ""};
-    try {
-      point.report = report_of(point.values);
-    } catch (const ConfigError& error) {
-      fail(point, error.what(), Status::wrong_input);
-    } catch (const SimulationError& error) {
-      fail(point, fmt::format("error: {}\n", error.what()), Status::unfinished);
-    } catch (const std::exception& error) {
-      fail(point, fmt::format("error: {}; this is a bug in gradway\n", error.what()), Status::bug);
-    }
-    return point;
-  }
-
   std::string report_of(const std::vector<std::string>& values) {
     auto overrides = fixed_;
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -108,7 +96,7 @@ class Sweeper {
       where.file = fmt::format("--vary {}={}", key, values[i]);
       overrides.push_back({key, values[i], std::move(where)});
     }
-    const auto scenario = load_scenario(arguments_.scenario, overrides, around_.data);
+    const auto scenario = load_scenario(arguments_.scenario, overrides, around_.data, arguments_.price);
     const auto digest = digest_of(scenario);
     if (finished_) {
       if (auto report = finished_->find(digest); !report.empty()) {
@@ -130,12 +118,6 @@ class Sweeper {
       digest.add(part);
     digest.add(arguments_.no_folding ? "all ranks" : "folded");
     return digest.hex();
-  }
-
-  void fail(report::SweepPoint& point, std::string error, Status status) {
-    point.error = std::move(error);
-    const std::scoped_lock lock{mutex_};
-    if (status_ == Status::done || status == Status::bug) status_ = status;
   }
 
   const Arguments& arguments_;
@@ -189,9 +171,8 @@ Action add_sweep(CLI::App& app) {
       ->allow_extra_args(false);
   add_overrides(app, arguments->set);
   add_engine(app, arguments->engine);
-  app.add_option("--jobs", arguments->jobs, "points at once; all cores if not given")
-      ->type_name("N")
-      ->check(CLI::Range(1, 4096));
+  add_price_choice(app, arguments->price);
+  add_jobs(app, arguments->jobs);
   app.add_option("--out", arguments->out, "folder for sweep.json, sweep.csv and finished points")
       ->type_name("DIR");
   app.add_flag("--no-folding", arguments->no_folding, "simulate every rank, even those that do the same")

@@ -10,6 +10,7 @@
 
 #include "sim/cli/commands.hpp"
 #include "sim/cli/progress.hpp"
+#include "sim/cost/nccl_model.hpp"
 #include "sim/report/json.hpp"
 #include "sim/report/text.hpp"
 #include "sim/report/validation.hpp"
@@ -90,6 +91,21 @@ std::vector<Scenario> load_all(const Cases& cases, const DataPath& data) {
   return scenarios;
 }
 
+/// What was measured, as the time of a step. @throws ConfigError for a bus bandwidth of what is no collective
+Seconds measured_time(const Scenario& scenario, const Case& one) {
+  if (!one.bus_bandwidth) return one.measured;
+  const auto& strategy = scenario.job.strategy;
+  if (strategy.kind != StrategyKind::collective) {
+    throw ConfigError{
+        Problem{one.where,
+                fmt::format("case '{}' has a bus bandwidth, but its strategy is no collective", one.name),
+                {},
+                "give its 'step_time', or set 'strategy.kind: collective'"}};
+  }
+  const auto factor = bus_factor(strategy.collective.kind, scenario.job.gpus);
+  return factor * strategy.collective.size / *one.bus_bandwidth;
+}
+
 Seconds predict(const Scenario& scenario, const Case& one) {
   try {
     return simulate(scenario).measured.metrics.step_time;
@@ -109,7 +125,7 @@ report::Validation compare(const Cases& cases, const Surroundings& around) {
   Progress progress{around, "case", scenarios.size()};
   for (std::size_t i = 0; i < scenarios.size(); ++i) {
     const auto& one = cases.cases[i];
-    validation.cases.push_back({one.name, one.measured, predict(scenarios[i], one)});
+    validation.cases.push_back({one.name, measured_time(scenarios[i], one), predict(scenarios[i], one)});
     progress.step();
   }
   return validation;

@@ -13,7 +13,23 @@ namespace {
 
 constexpr std::size_t most_points = 1'000'000;
 
-/// Cuts at commas that stand outside of brackets, braces and quotes.
+/// @return what is wrong with a `--vary`, or "" if nothing is
+std::string complaint(const Axis& axis, const std::vector<Axis>& before) {
+  if (std::ranges::find(before, axis.key, &Axis::key) != before.end()) {
+    return fmt::format("'--vary {}' is given twice", axis.key);
+  }
+  for (auto value = axis.values.begin(); value != axis.values.end(); ++value) {
+    if (value->find_first_not_of(' ') == std::string::npos)
+      return fmt::format("'--vary {}' has an empty value", axis.key);
+    if (std::find(axis.values.begin(), value, *value) != value) {
+      return fmt::format("'--vary {}' has the value '{}' twice", axis.key, *value);
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
 std::vector<std::string> split_values(std::string_view text) {
   std::vector<std::string> values(1);
   int depth = 0;
@@ -35,23 +51,6 @@ std::vector<std::string> split_values(std::string_view text) {
   }
   return values;
 }
-
-/// @return what is wrong with a `--vary`, or "" if nothing is
-std::string complaint(const Axis& axis, const std::vector<Axis>& before) {
-  if (std::ranges::find(before, axis.key, &Axis::key) != before.end()) {
-    return fmt::format("'--vary {}' is given twice", axis.key);
-  }
-  for (auto value = axis.values.begin(); value != axis.values.end(); ++value) {
-    if (value->find_first_not_of(' ') == std::string::npos)
-      return fmt::format("'--vary {}' has an empty value", axis.key);
-    if (std::find(axis.values.begin(), value, *value) != value) {
-      return fmt::format("'--vary {}' has the value '{}' twice", axis.key, *value);
-    }
-  }
-  return "";
-}
-
-}  // namespace
 
 std::vector<Axis> parse_axes(const std::vector<std::string>& texts) {
   std::vector<Axis> axes;

@@ -2,11 +2,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/run/sweep.hpp"
 
 namespace gradway::cli {
+
+/// Text cut at commas that stand outside of brackets, braces and quotes.
+std::vector<std::string> split_values(std::string_view text);
 
 /// "key=v1,v2,..." of each `--vary`. A comma inside brackets, braces or quotes belongs to the value.
 /// @throws ConfigError for texts without a key or values, empty or repeated values, a key given twice, and

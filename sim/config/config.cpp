@@ -9,6 +9,7 @@
 #include "sim/config/document.hpp"
 #include "sim/config/lookup.hpp"
 #include "sim/config/overrides.hpp"
+#include "sim/config/prices.hpp"
 #include "sim/config/read.hpp"
 #include "sim/config/resolve.hpp"
 #include "sim/config/source_file.hpp"
@@ -33,16 +34,16 @@ class Loader {
     }
     apply_overrides(root, overrides, problems_);
     Reader reader{root, in_file(file.shown), problems_};
-    return read_scenario(reader);
+    auto spec = read_scenario(reader);
+    for (const auto& gpu : spec.anchor_gpus) find(DataKind::gpu, gpu);
+    return spec;
   }
 
   ModelSpec model(const Found& file, const std::string& name) {
     const auto root = load_with_base(DataKind::model, file, lookup_, problems_);
     Reader reader{root, in_file(file.shown), problems_};
     auto spec = read_model(reader, name);
-    for (const auto& gpu : spec.anchor_gpus) {
-      if (!gpu.name.empty()) find(DataKind::gpu, gpu);
-    }
+    for (const auto& gpu : spec.anchor_gpus) find(DataKind::gpu, gpu);
     return spec;
   }
 
@@ -50,6 +51,15 @@ class Loader {
     const auto root = load_with_base(DataKind::platform, file, lookup_, problems_);
     Reader reader{root, in_file(file.shown), problems_};
     return read_platform(reader, name);
+  }
+
+  /// Sets the price that counts.
+  void price(PlatformDescription& platform, const PriceChoice& choice, const DataPath& data) {
+    problems_.saw(choice.date);
+    problems_.saw(choice.region);
+    auto prices = problems_.attempt([&] { return load_prices(choice, data, lookup_, problems_); });
+    if (const auto own = prices.find(platform.name); own != prices.end()) platform.prices = own->second;
+    platform.price = problems_.attempt([&] { return choose_price(platform.prices, choice, platform.name); });
   }
 
   GpuSpec gpu(const Named& name) { return read_named(DataKind::gpu, name, read_gpu); }
@@ -84,8 +94,8 @@ std::string stem(const Found& file) {
 
 }  // namespace
 
-Scenario load_scenario(const std::string& file, const std::vector<Override>& overrides,
-                       const DataPath& data) {
+Scenario load_scenario(const std::string& file, const std::vector<Override>& overrides, const DataPath& data,
+                       const PriceChoice& price) {
   const auto found = find_file(DataKind::scenario, file, data, in_file(file));
   Loader loader{found, data};
   auto spec = loader.scenario(found, overrides);
@@ -94,6 +104,7 @@ Scenario load_scenario(const std::string& file, const std::vector<Override>& ove
   if (const auto at = loader.find(DataKind::model, spec.model)) model = loader.model(*at, spec.model.name);
   if (const auto at = loader.find(DataKind::platform, spec.platform)) {
     platform = loader.platform(*at, spec.platform.name);
+    loader.price(platform.description, price, data);
   }
   const auto gpu = loader.gpu(platform.gpu);
   auto calibration = loader.calibration(platform.calibration);
@@ -107,20 +118,24 @@ Scenario load_scenario(const std::string& file, const std::vector<Override>& ove
   auto built =
       loader.problems().attempt([&] { return build_platform(platform.description, gpu.gpu, spec.job.gpus); });
   loader.problems().raise();
+  check_traffic(spec, built, loader.problems());
+  loader.problems().raise();
+  take_anchor(spec, model.model);
   return Scenario{.name = stem(found),
                   .model = std::move(model.model),
                   .platform = std::move(built),
                   .profiled_gpu = std::move(profiled_gpu),
                   .job = spec.job,
                   .calibration = std::move(calibration),
-                  .warnings = {},
+                  .warnings = doubts_of_anchor(spec, gpu.gpu),
                   .digest = loader.problems().seen().hex()};
 }
 
 Platform load_platform(const std::string& name, int ranks, const DataPath& data, Calibration* calibration) {
   const auto found = find_file(DataKind::platform, name, data, in_file(name));
   Loader loader{found, data};
-  const auto platform = loader.platform(found, stem(found));
+  auto platform = loader.platform(found, stem(found));
+  loader.price(platform.description, {}, data);
   const auto gpu = loader.gpu(platform.gpu);
   Calibration measured;
   if (calibration != nullptr) measured = loader.calibration(platform.calibration);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,14 +28,22 @@ struct DataPath {
 };
 
 /// What a name can stand for.
-enum class DataKind { scenario, platform, gpu, model, calibration };
+enum class DataKind { scenario, platform, gpu, model, calibration, prices };
+
+/// Which of a platform's prices counts, as options say it; empty ones were not given.
+struct PriceChoice {
+  std::string file{};    ///< of prices that replace those of the platforms it names: a path, or a name
+  std::string date{};    ///< the price of this day; else the newest
+  std::string region{};  ///< else that of the platform's first price
+};
 
 /// A measured step of a scenario with some keys changed.
 struct Case {
   std::string name;
   std::string scenario_file;  ///< ready for `load_scenario`
   std::vector<Override> set;
-  Seconds measured{};
+  Seconds measured{};                           ///< of a step; not used if the bus bandwidth is given
+  std::optional<BytesPerSecond> bus_bandwidth;  ///< measured, of a strategy of kind collective
   Where where;
 };
 
@@ -49,7 +58,8 @@ struct Cases {
 ///
 /// @param file a path, or a name that `list_names` knows.
 /// @throws ConfigError with every problem of every file that was read.
-Scenario load_scenario(const std::string& file, const std::vector<Override>& overrides, const DataPath& data);
+Scenario load_scenario(const std::string& file, const std::vector<Override>& overrides, const DataPath& data,
+                       const PriceChoice& price = {});
 
 /// Reads a file of cases. The scenarios it names must exist but are not read.
 /// @throws ConfigError with every problem of the file.
@@ -75,6 +85,9 @@ Model load_model(const std::string& name, const DataPath& data);
 
 /// Reads a calibration, by name or path. @throws ConfigError with every problem of the file.
 Calibration load_calibration(const std::string& name, const DataPath& data);
+
+/// Where the prices of a file come from, by name or path. @throws ConfigError with every problem of the file.
+std::string load_source_of_prices(const std::string& name, const DataPath& data);
 
 /// The names of all files of a kind in the data folders, sorted, each once. Unreadable folders are left out.
 std::vector<std::string> list_names(DataKind kind, const DataPath& data);

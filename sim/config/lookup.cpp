@@ -59,6 +59,7 @@ constexpr std::array places = {
           "/calibration.yaml",
           false,
           {"date", "side_by_side"}},
+    Place{DataKind::prices, "list of prices", "platforms/prices", ".yaml", false, {"prices"}},
 };
 
 const Place& place_of(DataKind kind) {
@@ -205,9 +206,9 @@ Found find_file(DataKind kind, const std::string& file, const DataPath& data, co
   if (fs::is_directory(file, ignored)) return {file, file};
   const Lookup all{data};
   fail(where, where.line == 0 ? "there is no such file" : fmt::format("there is no file '{}'", file),
-       nearest(bare, all.names(kind)).empty()
-           ? fmt::format("give a path, or a name of 'gradway list {}s'", place.noun)
-           : suggestion(bare, all.names(kind)));
+       nearest(bare, all.names(kind)).empty() ? fmt::format("give a path, or a name of 'gradway list {}s'",
+                                                            kind == DataKind::prices ? "price" : place.noun)
+                                              : suggestion(bare, all.names(kind)));
 }
 
 }  // namespace gradway::config

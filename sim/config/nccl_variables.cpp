@@ -70,8 +70,8 @@ struct ListWord {
   bool is_modelled;
 };
 
-constexpr ListWord algorithms[] = {{"Ring", true},          {"Tree", true},  {"CollnetDirect", false},
-                                   {"CollnetChain", false}, {"NVLS", false}, {"NVLSTree", false},
+constexpr ListWord algorithms[] = {{"Ring", true},          {"Tree", true}, {"CollnetDirect", false},
+                                   {"CollnetChain", false}, {"NVLS", true}, {"NVLSTree", true},
                                    {"PAT", false}};
 constexpr ListWord protocols[] = {{"LL", true}, {"LL128", true}, {"Simple", true}};
 
@@ -146,11 +146,16 @@ std::string threads(const Node& node) {
   fail(node.where, fmt::format("NCCL has no {} threads in a block", value), "write 64, 128, 256 or 512");
 }
 
-std::string no_nvls(const Node& node) {
-  const auto value = number(node, 0, 2);
-  if (value == "0") return value;
-  fail(node.where, "gradway does not model NVLS",
-       "write 0, or leave it out: every prediction is without NVLS");
+/// 2 is NCCL's own default: where the hardware has it.
+std::string nvls(const Node& node) {
+  return number(node, 0, 2);
+}
+/// At most 16 threads, 64 sockets in all (NCCL's documentation, NCCL_SOCKET_NTHREADS).
+std::string socket_threads(const Node& node) {
+  return number(node, 1, 16);
+}
+std::string sockets_a_thread(const Node& node) {
+  return number(node, 1, 64);
 }
 
 struct Variable {
@@ -159,14 +164,24 @@ struct Variable {
 };
 
 constexpr std::array variables = {
-    Variable{"NCCL_P2P_DISABLE", flag},         Variable{"NCCL_SHM_DISABLE", flag},
-    Variable{"NCCL_PXN_DISABLE", flag},         Variable{"NCCL_NET_DISABLE_INTRA", flag},
-    Variable{"NCCL_SHM_USE_CUDA_MEMCPY", flag}, Variable{"NCCL_CROSS_NIC", cross_nic},
-    Variable{"NCCL_P2P_LEVEL", level},          Variable{"NCCL_NET_GDR_LEVEL", level},
-    Variable{"NCCL_ALGO", algorithm},           Variable{"NCCL_PROTO", protocol},
-    Variable{"NCCL_MIN_NCHANNELS", channels},   Variable{"NCCL_MAX_NCHANNELS", channels},
-    Variable{"NCCL_BUFFSIZE", buffer_size},     Variable{"NCCL_NTHREADS", threads},
-    Variable{"NCCL_NVLS_ENABLE", no_nvls},
+    Variable{"NCCL_P2P_DISABLE", flag},
+    Variable{"NCCL_SHM_DISABLE", flag},
+    Variable{"NCCL_PXN_DISABLE", flag},
+    Variable{"NCCL_NET_DISABLE_INTRA", flag},
+    Variable{"NCCL_SHM_USE_CUDA_MEMCPY", flag},
+    Variable{"NCCL_CROSS_NIC", cross_nic},
+    Variable{"NCCL_P2P_LEVEL", level},
+    Variable{"NCCL_NET_GDR_LEVEL", level},
+    Variable{"NCCL_ALGO", algorithm},
+    Variable{"NCCL_PROTO", protocol},
+    Variable{"NCCL_MIN_NCHANNELS", channels},
+    Variable{"NCCL_MAX_NCHANNELS", channels},
+    Variable{"NCCL_BUFFSIZE", buffer_size},
+    Variable{"NCCL_NTHREADS", threads},
+    Variable{"NCCL_NVLS_ENABLE", nvls},
+    Variable{"NCCL_NET_GDR_READ", flag},
+    Variable{"NCCL_SOCKET_NTHREADS", socket_threads},
+    Variable{"NCCL_NSOCKS_PERTHREAD", sockets_a_thread},
 };
 
 void check_channels(Reader& nccl, const std::map<std::string, std::string>& values) {
@@ -178,6 +193,18 @@ void check_channels(Reader& nccl, const std::map<std::string, std::string>& valu
              fmt::format("NCCL_MIN_NCHANNELS {} is above NCCL_MAX_NCHANNELS {}", least->second, most->second),
              "",
              {{nccl.value_place("NCCL_MAX_NCHANNELS"), fmt::format("at most {} channels", most->second)}});
+}
+
+void check_sockets(Reader& nccl, const std::map<std::string, std::string>& values) {
+  const auto threads = values.find("NCCL_SOCKET_NTHREADS");
+  const auto each = values.find("NCCL_NSOCKS_PERTHREAD");
+  if (threads == values.end() || each == values.end()) return;
+  const auto all = std::stoi(threads->second) * std::stoi(each->second);
+  if (all <= 64) return;
+  nccl.error(
+      nccl.value_place("NCCL_NSOCKS_PERTHREAD"),
+      fmt::format("{} threads of {} sockets are {}: NCCL has at most 64", threads->second, each->second, all),
+      "", {{nccl.value_place("NCCL_SOCKET_NTHREADS"), "the threads are here"}});
 }
 
 }  // namespace
@@ -195,6 +222,7 @@ std::map<std::string, std::string> read_nccl(Reader& nccl) {
                suggestion(entry.key, names));
   }
   check_channels(nccl, values);
+  check_sockets(nccl, values);
   return values;
 }
 

@@ -29,12 +29,24 @@ constexpr std::array fixed_keys = {
     "strategy.gradient_as_bucket_view",
     "strategy.comm_hook",
     "strategy.powersgd_rank",
+    "strategy.operation",
+    "strategy.size",
+    "strategy.timed",
     "optimizer",
     "input",
     "input.pin_memory",
     "input.loader_workers",
     "input.background_copy",
+    "anchor",
+    "anchor.gpu",
+    "anchor.precision",
+    "anchor.batch",
+    "anchor.optimizer",
+    "anchor.step_time",
+    "anchor.rate",
+    "anchor.source",
     "steps",
+    "traffic",
     "nccl",
 };
 
@@ -69,6 +81,12 @@ bool is_set(const std::vector<Override>& overrides, const std::string& key) {
   return std::ranges::find(overrides, key, &Override::key) != overrides.end();
 }
 
+bool is_collective(Node& scenario) {
+  const auto* strategy = scenario.find("strategy");
+  const auto* kind = strategy != nullptr ? strategy->value.find("kind") : nullptr;
+  return kind != nullptr && kind->value.text == "collective";
+}
+
 /// A key whose new value makes other keys of the file meaningless.
 struct Replacement {
   std::string_view key;
@@ -81,9 +99,12 @@ struct Replacement {
 void drop_replaced(Node& scenario, const std::vector<Override>& overrides) {
   static const std::vector<Replacement> replacements = {
       {"kind",
-       [](std::string_view value) { return value == "none"; },
+       [](std::string_view value) { return value == "none" || value == "collective"; },
        {"bucket_cap", "static_graph", "gradient_as_bucket_view", "comm_hook", "powersgd_rank"}},
       {"comm_hook", [](std::string_view value) { return value != "powersgd"; }, {"powersgd_rank"}}};
+  if (is_collective(scenario) && is_set(overrides, "strategy.kind") && !is_set(overrides, "model")) {
+    std::erase_if(scenario.entries, [](const Entry& entry) { return entry.key == "model"; });
+  }
   auto* strategy = scenario.find("strategy");
   if (strategy == nullptr || is_set(overrides, "strategy")) return;
   for (const auto& [key, is_without, dropped] : replacements) {

@@ -11,6 +11,7 @@
 #include "sim/config/scalars.hpp"
 #include "sim/platform/description.hpp"
 #include "sim/workload/job.hpp"
+#include "sim/workload/model.hpp"
 
 namespace gradway::config {
 
@@ -43,6 +44,9 @@ struct ScenarioSpec {
   Named model;
   Named platform;
   Job job;
+  std::vector<Where> traffic;          ///< beside the job's
+  std::optional<Anchor> anchor;        ///< stands for the model's own of the same GPU and precision
+  std::vector<Named> anchor_gpus;      ///< its GPU, if there is an anchor
   std::map<std::string, Where> given;  ///< dotted keys that were written, and where their values stand
   /// Where the value of a key stands, or the key's absence is: the file.
   Where place(const std::string& key) const;
@@ -55,6 +59,8 @@ PlatformSpec read_platform(Reader& file, const std::string& name);
 ModelSpec read_model(Reader& file, const std::string& name);
 Calibration read_calibration(Reader& file, const std::string& name);
 ScenarioSpec read_scenario(Reader& file);
+/// A measured step on one GPU. @param gpus its GPU's name is added, to be looked up
+Anchor read_anchor(Reader& anchor, std::vector<Named>& gpus);
 
 inline constexpr Choice<Precision> precisions[] = {{"fp32", Precision::fp32},
                                                    {"tf32", Precision::tf32},

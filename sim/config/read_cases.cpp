@@ -51,9 +51,10 @@ Case read_case(Reader& row, const std::optional<std::string>& scenario, const Sc
   if (!scenario && !row.has("scenario"))
     row.error(row.where(), "the case names no scenario", "give one here or at the top");
   if (auto set = row.maybe_map("set")) result.set = read_set(*set, row.problems());
-  row.exactly_one({"step_time", "rate"}, "the measured time");
+  row.exactly_one({"step_time", "rate", "bus_bandwidth"}, "the measured time");
   const auto time = row.maybe("step_time", duration);
   const auto rate = row.maybe("rate", step_rate);
+  result.bus_bandwidth = row.maybe("bus_bandwidth", bandwidth);
   result.measured = time ? *time : rate.value_or(Seconds{});
   row.finish();
   return result;

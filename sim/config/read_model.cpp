@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 
@@ -9,6 +10,7 @@
 #include "sim/config/read.hpp"
 #include "sim/config/read_profile.hpp"
 #include "sim/workload/architectures.hpp"
+#include "sim/workload/residual_network.hpp"
 
 namespace gradway::config {
 namespace {
@@ -67,6 +69,55 @@ void read_decoder(Reader& file, Model& model) {
   model.input_per_sample = Bytes{(shape.sequence + 1.0) * token_bytes};
 }
 
+void read_encoder(Reader& file, Model& model) {
+  EncoderShape shape;
+  shape.layers = file.required("layers", integer(1, most_layers));
+  shape.heads = file.required("heads", integer(1, widest));
+  shape.hidden = file.required("hidden", integer(1, widest));
+  shape.mlp = file.required("mlp", integer(1, widest));
+  shape.vocabulary = file.required("vocabulary", integer(1, 1 << 24));
+  shape.sequence = file.required("sequence", integer(1, 1 << 24));
+  shape.positions = file.optional("positions", integer(1, 1 << 24), shape.positions);
+  shape.types = file.optional("types", integer(1, widest), shape.types);
+  shape.outputs = file.required("outputs", integer(1, widest));
+  shape.pooler = file.optional("pooler", boolean, shape.pooler);
+  check_divides(file, "heads", shape.heads, "hidden", shape.hidden);
+  if (!file.sound()) return;
+  if (shape.sequence > shape.positions) {
+    file.error(file.value_place("sequence"),
+               fmt::format("sequence {} is longer than the {} positions", shape.sequence, shape.positions),
+               fmt::format("positions {} would fit", shape.sequence));
+    return;
+  }
+  model.layers = encoder(shape);
+  model.input_per_sample = Bytes{3.0 * shape.sequence * token_bytes};  // tokens, types, mask
+}
+
+void read_residual(Reader& file, Model& model) {
+  ResidualShape shape;
+  shape.image_size = file.required("image_size", integer(32, 16384));
+  const auto blocks = file.list("blocks", integer(1, most_layers));
+  if (file.sound() && blocks.size() != shape.blocks.size()) {
+    const auto where = file.has("blocks") ? file.value_place("blocks") : file.key_place("blocks");
+    file.error(where, fmt::format("a residual network has 4 stages, but 'blocks' names {}", blocks.size()),
+               "ResNet-50 has 'blocks: [3, 4, 6, 3]'");
+  }
+  shape.groups = file.optional("groups", integer(1, widest), shape.groups);
+  shape.width_per_group = file.optional("width_per_group", integer(1, widest), shape.width_per_group);
+  shape.classes = file.required("classes", integer(1, widest));
+  if (!file.sound()) return;
+  std::ranges::copy(blocks, shape.blocks.begin());
+  model.layers = residual_network(shape);
+  model.input_per_sample = Bytes{3.0 * shape.image_size * shape.image_size * fp32_bytes};
+}
+
+void read_detector(Reader& file, Model& model) {
+  const DetectorShape shape{.classes = file.required("classes", integer(1, widest))};
+  if (!file.sound()) return;
+  model.layers = detector(shape);
+  model.input_per_sample = Bytes{3.0 * DetectorShape::image_size * DetectorShape::image_size * fp32_bytes};
+}
+
 void read_layers(Reader& file, Model& model) {
   auto input = file.map("input");
   const ImageShape image{.channels = input.required("channels", integer(1, widest)),
@@ -105,22 +156,6 @@ void read_synthetic(Reader& file, Model& model) {
   if (file.sound()) model.layers = synthetic(layers);
 }
 
-Anchor read_anchor(Reader& anchor, std::vector<Named>& gpus) {
-  gpus.push_back(anchor.required("gpu", named));
-  Anchor result;
-  result.gpu = gpus.back().name;
-  result.precision = anchor.required("precision", precision);
-  result.batch = anchor.required("batch", integer(1, 1'000'000));
-  result.optimizer = anchor.required("optimizer", optimizer);
-  anchor.exactly_one({"step_time", "rate"}, "the time of a step");
-  const auto time = anchor.maybe("step_time", duration);
-  const auto rate = anchor.maybe("rate", step_rate);
-  result.step_time = time ? *time : rate.value_or(Seconds{});
-  result.source = anchor.required("source", text);
-  anchor.finish();
-  return result;
-}
-
 /// A step measured on the profile's own GPU is no anchor: it tells what the profiler did.
 void refuse_own_anchor(Reader& anchor, const Reader& file, const Profile& profile, const Anchor& read) {
   if (read.gpu != profile.gpu) return;
@@ -136,11 +171,30 @@ struct ModelKind {
 
 constexpr Choice<ModelKind> model_kinds[] = {{"vision_transformer", {read_vision_transformer, false}},
                                              {"decoder", {read_decoder, false}},
+                                             {"encoder", {read_encoder, false}},
+                                             {"residual", {read_residual, false}},
+                                             {"ssd300", {read_detector, false}},
                                              {"layers", {read_layers, false}},
                                              {"synthetic", {read_synthetic, true}},
                                              {"profile", {read_profile, false}}};
 
 }  // namespace
+
+Anchor read_anchor(Reader& anchor, std::vector<Named>& gpus) {
+  gpus.push_back(anchor.required("gpu", named));
+  Anchor result;
+  result.gpu = gpus.back().name;
+  result.precision = anchor.required("precision", precision);
+  result.batch = anchor.required("batch", integer(1, 1'000'000));
+  result.optimizer = anchor.required("optimizer", optimizer);
+  anchor.exactly_one({"step_time", "rate"}, "the time of a step");
+  const auto time = anchor.maybe("step_time", duration);
+  const auto rate = anchor.maybe("rate", step_rate);
+  result.step_time = time ? *time : rate.value_or(Seconds{});
+  result.source = anchor.required("source", text);
+  anchor.finish();
+  return result;
+}
 
 ModelSpec read_model(Reader& file, const std::string& name) {
   ModelSpec spec;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "sim/config/prices.hpp"
 #include "sim/config/quantities.hpp"
 #include "sim/config/read.hpp"
+#include "sim/config/read_fabric.hpp"
 
 namespace gradway::config {
 namespace {
 
 constexpr int most_gpus_of_a_node = 1024;
-constexpr int most_nodes = 65536;
 
 constexpr Choice<CollectiveRules> collective_rules[] = {{"nccl", CollectiveRules::nccl},
                                                         {"ideal", CollectiveRules::ideal}};
@@ -18,8 +19,6 @@ constexpr Choice<LinkKind> link_kinds[] = {{"pcie", LinkKind::pcie},
                                            {"nvlink", LinkKind::nvlink},
                                            {"inter_socket", LinkKind::inter_socket},
                                            {"network", LinkKind::network}};
-constexpr Choice<FabricDescription::Kind> fabric_kinds[] = {
-    {"star", FabricDescription::Kind::star}, {"leaf_spine", FabricDescription::Kind::leaf_spine}};
 constexpr Choice<GeneratedPlatform::Topology> topologies[] = {
     {"ring", GeneratedPlatform::Topology::ring},
     {"star", GeneratedPlatform::Topology::star},
@@ -85,61 +84,46 @@ NodeDescription read_node(Reader node) {
   return description;
 }
 
-/// The keys that only a leaf-spine network has: required there, refused elsewhere.
-template <class Description>
-void read_leaf_spine(Reader& network, Description& description, std::optional<bool> is_leaf_spine,
-                     std::string_view per_leaf_key, int Description::*per_leaf) {
-  if (!is_leaf_spine) {  // what it is could not be read: nothing to say about the other keys
-    for (const auto key : {per_leaf_key, std::string_view{"spines"}, std::string_view{"uplink_bandwidth"}}) {
-      network.maybe(key, describe);
-    }
-    return;
-  }
-  if (*is_leaf_spine) {
-    description.*per_leaf = network.required(per_leaf_key, integer(1, most_nodes));
-    description.spines = network.required("spines", integer(1, 4096));
-    description.uplink_bandwidth = network.required("uplink_bandwidth", bandwidth);
-    return;
-  }
-  for (const auto key : {per_leaf_key, std::string_view{"spines"}, std::string_view{"uplink_bandwidth"}}) {
-    network.forbid(key, fmt::format("only a leaf_spine has '{}'", key), "leave it out");
-  }
-}
-
-FabricDescription read_fabric(Reader fabric) {
-  FabricDescription description;
-  description.where = fabric.where();
-  const auto kind = fabric.required("kind", if_good(one_of("a kind of fabric", fabric_kinds)));
-  if (kind) description.kind = *kind;
-  description.bandwidth = fabric.required("bandwidth", bandwidth);
-  description.latency = fabric.required("latency", duration_or_zero);
-  const auto is_leaf_spine =
-      kind ? std::optional{*kind == FabricDescription::Kind::leaf_spine} : std::nullopt;
-  read_leaf_spine(fabric, description, is_leaf_spine, "nodes_per_leaf", &FabricDescription::nodes_per_leaf);
-  fabric.finish();
-  return description;
-}
-
 GeneratedPlatform read_generated(Reader generate) {
   GeneratedPlatform description;
   const auto topology = generate.required("topology", if_good(one_of("a topology", topologies)));
   if (topology) description.topology = *topology;
   description.bandwidth = generate.required("bandwidth", bandwidth);
   description.latency = generate.required("latency", duration_or_zero);
-  const auto is_leaf_spine =
+  const auto has_leaves =
       topology ? std::optional{*topology == GeneratedPlatform::Topology::leaf_spine} : std::nullopt;
-  read_leaf_spine(generate, description, is_leaf_spine, "gpus_per_leaf", &GeneratedPlatform::gpus_per_leaf);
+  read_leaves(generate, description, has_leaves, {"gpus_per_leaf", "leaf_spine"},
+              &GeneratedPlatform::gpus_per_leaf);
   generate.finish();
   return description;
 }
 
-Price read_price(Reader price) {
-  Price result{.per_node = price.required("per_node_hour", price_per_hour),
-               .region = price.required("region", text),
-               .date = price.required("date", date),
-               .source = price.required("source", text)};
-  price.finish();
-  return result;
+/// A number, or empty for as many as the job's ranks need.
+std::optional<int> node_count(const Node& node) {
+  if (node.kind == Node::Kind::scalar && node.text == "as_needed") return std::nullopt;
+  try {
+    return integer(1, most_nodes)(node);
+  } catch (const ConfigError& error) {
+    auto problem = error.problems().front();
+    if (problem.hint.empty()) problem.hint = "write a number, or as_needed";
+    throw ConfigError{problem};
+  }
+}
+
+NvlinkDomainDescription read_nvlink_domain(Reader domain) {
+  NvlinkDomainDescription description;
+  description.where = domain.where();
+  description.nodes = domain.required("nodes", integer(1, most_nodes));
+  description.bandwidth = domain.required("bandwidth", bandwidth);
+  description.count = domain.optional("count", integer(1, 1024), 1);
+  description.latency = domain.optional("latency", duration_or_zero, Seconds{});
+  domain.finish();
+  return description;
+}
+
+/// NVSwitches join all nodes there are.
+bool is_one_domain(const BuiltPlatform& built) {
+  return built.nvlink_domain && built.nodes && *built.nodes <= built.nvlink_domain->nodes;
 }
 
 BuiltPlatform read_built(Reader& file, Where& size) {
@@ -147,11 +131,14 @@ BuiltPlatform read_built(Reader& file, Where& size) {
   auto node = file.map("node");
   size = node.value_place("gpus");
   built.node = read_node(std::move(node));
-  built.nodes = file.optional("nodes", integer(1, most_nodes), 1);
+  built.nodes = file.optional("nodes", node_count, std::optional{1});
+  if (auto domain = file.maybe_map("nvlink_domain")) built.nvlink_domain = read_nvlink_domain(*domain);
   if (auto fabric = file.maybe_map("fabric")) {
     built.fabric = read_fabric(*fabric);
-  } else if (built.nodes > 1) {
-    file.error(file.value_place("nodes"), fmt::format("{} nodes need a 'fabric' between them", built.nodes),
+  } else if (built.nodes != 1 && !is_one_domain(built)) {
+    file.error(file.value_place("nodes"),
+               built.nodes ? fmt::format("{} nodes need a 'fabric' between them", *built.nodes)
+                           : "nodes as needed need a 'fabric' between them",
                "add 'fabric: {kind: star, bandwidth: ..., latency: ...}'");
   }
   return built;
@@ -167,7 +154,7 @@ void read_hardware(Reader& file, PlatformSpec& spec) {
   }
   auto generate = file.maybe_map("generate");
   if (generate) spec.description.hardware = read_generated(*generate);
-  for (const std::string key : {"nodes", "fabric"}) {
+  for (const std::string key : {"nodes", "fabric", "nvlink_domain"}) {
     file.forbid(key, fmt::format("a generated platform has no '{}'", key), "leave it out",
                 Note{file.key_place("generate"), "the platform is generated"});
   }
@@ -187,8 +174,9 @@ PlatformSpec read_platform(Reader& file, const std::string& name) {
   description.collectives = file.optional(
       "collectives", one_of("a set of rules for collectives", collective_rules), CollectiveRules::nccl);
   description.amd_cpu = file.optional("cpu_vendor", one_of("a vendor of CPUs", vendors), false);
+  description.nvls = file.optional("nvls", boolean, true);
   description.pageable_copy_rate = file.maybe("pageable_copy", bandwidth);
-  if (auto price = file.maybe_map("price")) description.price = read_price(*price);
+  description.prices = read_prices(file);
   read_hardware(file, spec);
   file.finish();
   return spec;

@@ -1,27 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "sim/config/nccl_variables.hpp"
 #include "sim/config/quantities.hpp"
 #include "sim/config/read.hpp"
+#include "sim/config/read_measurements.hpp"
 
 namespace gradway::config {
 namespace {
 
 constexpr int most_gpus = 1 << 20;
 
-constexpr Choice<StrategyKind> strategies[] = {{"none", StrategyKind::none}, {"ddp", StrategyKind::ddp}};
+constexpr Choice<StrategyKind> strategies[] = {
+    {"none", StrategyKind::none}, {"ddp", StrategyKind::ddp}, {"collective", StrategyKind::collective}};
 constexpr Choice<CommHook> hooks[] = {{"none", CommHook::none},
                                       {"fp16", CommHook::fp16},
                                       {"bf16", CommHook::bf16},
                                       {"powersgd", CommHook::powersgd}};
 
-void read_job(Reader job, Job& result) {
+void read_job(Reader job, bool trains, Job& result) {
+  const auto batch = integer(1, 1'000'000);
   result.gpus = job.required("gpus", integer(1, most_gpus));
-  result.batch_per_gpu = job.required("batch_per_gpu", integer(1, 1'000'000));
+  result.batch_per_gpu =
+      trains ? job.required("batch_per_gpu", batch) : job.optional("batch_per_gpu", batch, 1);
   result.precision = job.optional("precision", precision, result.precision);
   result.accumulate = job.optional("accumulate", integer(1, 10000), result.accumulate);
   job.finish();
+}
+
+constexpr Choice<bool> timings[] = {{"back_to_back", false}, {"one_by_one", true}};
+
+/// The keys of a collective alone: its size is required there, all are refused elsewhere.
+void read_call(Reader& strategy, Strategy& result) {
+  if (result.kind != StrategyKind::collective) {
+    for (const auto* key : {"operation", "size", "timed"}) {
+      strategy.forbid(key, fmt::format("only a strategy of kind collective has '{}'", key),
+                      "leave it out, or write 'kind: collective'");
+    }
+    return;
+  }
+  auto& call = result.collective;
+  call.kind = strategy.optional("operation", one_of("a collective", operations), call.kind);
+  call.size = strategy.required("size", bytes);
+  call.one_by_one = strategy.optional("timed", one_of("a way to time", timings), false);
 }
 
 void read_strategy(Reader strategy, Strategy& result) {
@@ -31,6 +54,7 @@ void read_strategy(Reader strategy, Strategy& result) {
   result.gradient_as_bucket_view = strategy.optional("gradient_as_bucket_view", boolean, false);
   result.comm_hook = strategy.optional("comm_hook", one_of("a communication hook", hooks), result.comm_hook);
   result.powersgd_rank = strategy.optional("powersgd_rank", integer(1, 4096), result.powersgd_rank);
+  read_call(strategy, result);
   strategy.finish();
 }
 
@@ -39,6 +63,26 @@ void read_input(Reader input, InputSettings& result) {
   result.loader_workers = input.optional("loader_workers", integer(0, 4096), result.loader_workers);
   result.background_copy = input.optional("background_copy", bytes_or_zero, result.background_copy);
   input.finish();
+}
+
+BackgroundFlow read_traffic(Reader flow) {
+  BackgroundFlow result;
+  result.from = flow.required("from", text);
+  result.to = flow.required("to", text);
+  flow.exactly_one({"rate", "load"}, "how much a neighbour sends");
+  result.rate = flow.maybe("rate", bandwidth);
+  result.load = flow.optional("load", efficiency, 1.0);
+  result.weight = flow.optional("weight", weight, 1.0);
+  flow.finish();
+  return result;
+}
+
+/// The strategy is of kind collective; asked before it is read, as other keys depend on it.
+bool is_collective(const std::vector<Entry>& scenario) {
+  const auto strategy = std::ranges::find(scenario, "strategy", &Entry::key);
+  if (strategy == scenario.end()) return false;
+  const auto* kind = strategy->value.find("kind");
+  return kind != nullptr && kind->value.text == "collective";
 }
 
 void note_places(const std::vector<Entry>& entries, const std::string& prefix,
@@ -71,13 +115,23 @@ ScenarioSpec read_scenario(Reader& file) {
   spec.where = file.where();
   note_places(file.entries(), "", spec.given);
   file.maybe("source", text);
-  spec.model = file.required("model", named);
+  const bool trains = !is_collective(file.entries());
+  if (trains) {
+    spec.model = file.required("model", named);
+  } else {
+    file.forbid("model", "a collective alone has no model", "leave it out");
+  }
   spec.platform = file.required("platform", named);
-  read_job(file.map("job"), spec.job);
+  read_job(file.map("job"), trains, spec.job);
   if (auto strategy = file.maybe_map("strategy")) read_strategy(*strategy, spec.job.strategy);
   spec.job.optimizer = file.optional("optimizer", optimizer, spec.job.optimizer);
   if (auto nccl = file.maybe_map("nccl")) spec.job.nccl = read_nccl(*nccl);
+  for (auto& flow : file.maps("traffic")) {
+    spec.traffic.push_back(flow.where());
+    spec.job.traffic.push_back(read_traffic(flow));
+  }
   if (auto input = file.maybe_map("input")) read_input(*input, spec.job.input);
+  if (auto anchor = file.maybe_map("anchor")) spec.anchor = read_anchor(*anchor, spec.anchor_gpus);
   spec.job.steps = file.optional("steps", integer(1, 100000), spec.job.steps);
   file.finish();
   return spec;

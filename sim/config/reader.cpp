@@ -77,6 +77,13 @@ std::vector<Reader> Reader::maps(std::string_view key) {
   return readers;
 }
 
+std::vector<Reader> Reader::map_or_maps(std::string_view key) {
+  const Node* node = value(key);
+  if (node != nullptr && node->kind == Node::Kind::sequence) return maps(key);
+  if (node == nullptr) return {};
+  return {Reader{*node, key_place(key), *problems_}};
+}
+
 void Reader::error(const Where& where, std::string what, std::string hint, std::vector<Note> notes) {
   problems_->add(Problem{where, std::move(what), std::move(notes), std::move(hint)});
 }

@@ -67,6 +67,7 @@ class Reader {
   Reader map(std::string_view key);                       ///< required
   std::optional<Reader> maybe_map(std::string_view key);  ///< optional
   std::vector<Reader> maps(std::string_view key);         ///< a list of maps; an absent key is an empty list
+  std::vector<Reader> map_or_maps(std::string_view key);  ///< one map, or a list of them
 
   /// The keys of a map whose keys are not fixed, in their order.
   const std::vector<Entry>& entries() const { return map_->entries; }

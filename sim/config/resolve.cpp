@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/base/nearest.hpp"
+#include "sim/platform/background.hpp"
+
 namespace gradway::config {
 namespace {
 
@@ -16,14 +19,15 @@ std::string_view name_of(Precision precision) {
 void check_ranks(const ScenarioSpec& scenario, const PlatformSpec& platform, Problems& problems) {
   const auto* built = std::get_if<BuiltPlatform>(&platform.description.hardware);
   const auto gpus = scenario.job.gpus;
-  if (built == nullptr || gpus <= built->node.gpus * built->nodes) return;
-  const auto has = built->node.gpus * built->nodes;
-  problems.add(Problem{
-      scenario.place("job.gpus"),
-      fmt::format("job.gpus {}, but the platform has {} GPU{}", gpus, has, has == 1 ? "" : "s"),
-      {{platform.size, fmt::format("{} node{} of {} GPU{}", built->nodes, built->nodes == 1 ? "" : "s",
-                                   built->node.gpus, built->node.gpus == 1 ? "" : "s")}},
-      fmt::format("job.gpus {} would fit", has)});
+  if (built == nullptr || !built->nodes || gpus <= built->node.gpus * *built->nodes) return;
+  const auto nodes = *built->nodes;
+  const auto has = built->node.gpus * nodes;
+  problems.add(
+      Problem{scenario.place("job.gpus"),
+              fmt::format("job.gpus {}, but the platform has {} GPU{}", gpus, has, has == 1 ? "" : "s"),
+              {{platform.size, fmt::format("{} node{} of {} GPU{}", nodes, nodes == 1 ? "" : "s",
+                                           built->node.gpus, built->node.gpus == 1 ? "" : "s")}},
+              fmt::format("job.gpus {} would fit", has)});
 }
 
 /// Keys that only DDP understands, and whether the scenario gives them a meaning.
@@ -35,7 +39,14 @@ struct DdpKey {
 void check_without_ddp(const ScenarioSpec& scenario, Problems& problems) {
   const auto& strategy = scenario.job.strategy;
   const auto kind = scenario.place("strategy.kind");
-  if (scenario.job.gpus > 1) {
+  const bool is_collective = strategy.kind == StrategyKind::collective;
+  if (is_collective && scenario.job.gpus == 1) {
+    problems.add(Problem{scenario.place("job.gpus"),
+                         "a collective of one GPU has nothing to send",
+                         {{kind, "the strategy is here"}},
+                         "give it 2 GPUs or more"});
+  }
+  if (!is_collective && scenario.job.gpus > 1) {
     problems.add(
         Problem{scenario.place("job.gpus"),
                 fmt::format("strategy none trains on one GPU alone, but job.gpus is {}", scenario.job.gpus),
@@ -51,7 +62,7 @@ void check_without_ddp(const ScenarioSpec& scenario, Problems& problems) {
     if (!is_used) continue;
     problems.add(Problem{
         scenario.place(fmt::format("strategy.{}", key)),
-        fmt::format("strategy none has no '{}'", key),
+        fmt::format("strategy {} has no '{}'", is_collective ? "collective" : "none", key),
         {{kind, "the strategy is here"}},
         kind.line == 0 ? "leave it out, or set strategy.kind=ddp" : "leave it out, or write 'kind: ddp'"});
   }
@@ -59,7 +70,7 @@ void check_without_ddp(const ScenarioSpec& scenario, Problems& problems) {
 
 void check_strategy(const ScenarioSpec& scenario, Problems& problems) {
   const auto& strategy = scenario.job.strategy;
-  if (strategy.kind == StrategyKind::none) {
+  if (strategy.kind != StrategyKind::ddp) {
     check_without_ddp(scenario, problems);
   } else if (strategy.powersgd_rank != 1 && strategy.comm_hook != CommHook::powersgd) {
     std::vector<Note> notes;
@@ -91,9 +102,28 @@ void check_profile(const ScenarioSpec& scenario, const ModelSpec& model, Problem
               fmt::format("set it to {}, or record a step in {}", name_of(recorded), name_of(wanted))});
 }
 
+/// An anchor that nothing would use, whatever the platform.
+void check_anchor(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
+  if (!scenario.anchor) return;
+  if (model.has_times) {
+    problems.add(Problem{
+        scenario.place("anchor.gpu"),
+        fmt::format("the model '{}' has explicit times: an anchor would change nothing", model.model.name),
+        {{model.kind, "the model is synthetic"}},
+        "leave the anchor out"});
+  } else if (model.model.profile && model.model.profile->gpu == scenario.anchor->gpu) {
+    problems.add(
+        Problem{scenario.place("anchor.gpu"),
+                fmt::format("the profile '{}' was taken on {} itself: an anchor would change nothing",
+                            model.model.name, scenario.anchor->gpu),
+                {{model.kind, "the profile is here"}},
+                "leave the anchor out"});
+  }
+}
+
 void check_compute(const ScenarioSpec& scenario, const ModelSpec& model, const GpuSpec& gpu,
                    Problems& problems) {
-  if (model.has_times) return;
+  if (model.has_times || scenario.job.strategy.kind == StrategyKind::collective) return;
   if (gpu.gpu.ideal) {
     problems.add(
         Problem{scenario.place("model"),
@@ -123,12 +153,54 @@ void take_from_profile(ScenarioSpec& scenario, const Profile& profile) {
   if (!scenario.given.contains("optimizer")) scenario.job.optimizer = profile.optimizer;
 }
 
+void take_anchor(const ScenarioSpec& scenario, Model& model) {
+  if (!scenario.anchor) return;
+  std::erase_if(model.anchors, [&](const Anchor& own) {
+    return own.gpu == scenario.anchor->gpu && own.precision == scenario.anchor->precision;
+  });
+  model.anchors.push_back(*scenario.anchor);
+}
+
+std::vector<std::string> doubts_of_anchor(const ScenarioSpec& scenario, const Gpu& gpu) {
+  const auto& anchor = scenario.anchor;
+  if (!anchor || (anchor->gpu == gpu.name && anchor->precision == scenario.job.precision)) return {};
+  return {fmt::format("the scenario's anchor is of {} in {}, the job runs on {} in {}: it is not used",
+                      anchor->gpu, name_of(anchor->precision), gpu.name, name_of(scenario.job.precision))};
+}
+
 void check_scenario(const ScenarioSpec& scenario, const ModelSpec& model, const PlatformSpec& platform,
                     const GpuSpec& gpu, Problems& problems) {
   check_ranks(scenario, platform, problems);
   check_strategy(scenario, problems);
   check_profile(scenario, model, problems);
+  check_anchor(scenario, model, problems);
   check_compute(scenario, model, gpu, problems);
+}
+
+void check_traffic(const ScenarioSpec& scenario, const Platform& platform, Problems& problems) {
+  if (scenario.job.traffic.empty()) return;
+  const Routes routes{platform};
+  std::vector<std::string> names;
+  for (const auto& device : platform.devices) names.push_back(device.name);
+  for (std::size_t i = 0; i < scenario.job.traffic.size(); ++i) {
+    const auto& flow = scenario.job.traffic[i];
+    const auto& where = scenario.traffic[i];
+    const auto from = find_device(platform, flow.from);
+    const auto to = find_device(platform, flow.to);
+    for (const auto& [name, found] : {std::pair{flow.from, from.has_value()}, {flow.to, to.has_value()}}) {
+      if (found) continue;
+      problems.add(Problem{where,
+                           fmt::format("platform '{}' has no part '{}'", platform.name, name),
+                           {},
+                           suggestion(name, names)});
+    }
+    if (from && to && !background_way(routes, *from, *to)) {
+      problems.add(Problem{where,
+                           fmt::format("nothing leads from '{}' to '{}'", flow.from, flow.to),
+                           {},
+                           from == to ? "name two parts" : ""});
+    }
+  }
 }
 
 }  // namespace gradway::config

@@ -115,6 +115,13 @@ double slowdown(const Node& node) {
   return value;
 }
 
+double weight(const Node& node) {
+  const auto value = plain_number(node, "a weight");
+  if (value < 0.001 || value > 1000)
+    fail(node.where, fmt::format("a weight is from 0.001 to 1000, got '{}'", node.text));
+  return value;
+}
+
 std::int64_t whole(const Node& node, std::int64_t least, std::int64_t most) {
   const auto& word = scalar(node, "a whole number");
   const auto value = number_of<double>(word);

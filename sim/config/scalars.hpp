@@ -24,6 +24,7 @@ bool boolean(const Node& node);            ///< true or false, nothing else
 int compute_capability(const Node& node);  ///< "8.9" -> 89
 double efficiency(const Node& node);       ///< above 0, at most 1
 double slowdown(const Node& node);         ///< from 1 to 1000
+double weight(const Node& node);           ///< from 0.001 to 1000
 
 /// A whole number in plain digits, from `least` to `most`.
 std::int64_t whole(const Node& node, std::int64_t least, std::int64_t most);
@@ -41,9 +42,9 @@ struct Choice {
 };
 
 /// Parser of one of several words. @param thing with its article: "a precision".
-template <class Value, std::size_t size>
-auto one_of(std::string_view thing, const Choice<Value> (&choices)[size]) {
-  return [thing, table = std::span<const Choice<Value>>{choices}](const Node& node) {
+template <class Value>
+auto one_of(std::string_view thing, std::span<const Choice<Value>> table) {
+  return [thing, table](const Node& node) {
     const auto& word = scalar(node, thing);
     std::vector<std::string> names;
     for (const auto& [name, value] : table) {
@@ -52,6 +53,11 @@ auto one_of(std::string_view thing, const Choice<Value> (&choices)[size]) {
     }
     fail(node.where, "'" + word + "' is not " + std::string{thing}, suggestion(word, names));
   };
+}
+
+template <class Value, std::size_t size>
+auto one_of(std::string_view thing, const Choice<Value> (&choices)[size]) {
+  return one_of(thing, std::span<const Choice<Value>>{choices});
 }
 
 /// The same parser, but what it cannot read stays empty instead of becoming a default.

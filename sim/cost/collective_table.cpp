@@ -30,6 +30,13 @@ Seconds between(Seconds low, Seconds high, double share_of_high) {
   return Seconds{1 / ((1 - share_of_high) / low.value() + share_of_high / high.value())};
 }
 
+/// The smallest size that all of them have.
+Bytes smallest(const std::vector<const CollectiveTable*>& tables) {
+  Bytes least{};
+  for (const auto* table : tables) least = std::max(least, table->points.front().size);
+  return least;
+}
+
 }  // namespace
 
 Seconds time_at(const CollectiveTable& table, Bytes size) {
@@ -78,13 +85,27 @@ std::optional<TableTime> CollectiveTables::time(CollectiveKind kind, Bytes size,
     const bool takes_own = !own.empty() && (told ? !is_better : chosen.empty());
     const auto& tables = takes_own ? own : chosen;
     if (tables.empty()) continue;
-    auto found = at_ranks(tables, kind, size, plan);
+    const auto least = smallest(tables);
+    auto found = at_ranks(tables, kind, std::max(size, least), plan);
+    if (size < least) found = below(found, kind, size, least);
     found.use.other_operation = measured != kind;
     found.use.other_plan = (!takes_own && !is_free) || has_channel_limits(settings_);
     if (found.use.other_plan) found.time = found.time * told_ratio(kind, size, plan, takes_own);
     return found;
   }
   return std::nullopt;
+}
+
+/// Smaller than anything measured: as NCCL's own estimates fall.
+TableTime CollectiveTables::below(TableTime found, CollectiveKind kind, Bytes size, Bytes least) const {
+  const auto estimate = [&](Bytes of) {
+    const auto plan = choose_plan(kind, of, communicator_, NcclSettings{});
+    expects(plan.has_value(), "without settings NCCL always has a plan");
+    return plan->estimate(of);
+  };
+  found.time = found.time * std::min(1.0, estimate(size) / estimate(least));
+  found.use.below_sizes = true;
+  return found;
 }
 
 bool CollectiveTables::covers(const Family& family) const {

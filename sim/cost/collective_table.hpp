@@ -20,6 +20,7 @@ Seconds time_at(const CollectiveTable& table, Bytes size);
 struct TableUse {
   const CollectiveTable* table = nullptr;
   const CollectiveTable* upper = nullptr;  ///< between two numbers of ranks: the table of more
+  bool below_sizes = false;                ///< smaller than anything measured
   bool beyond_sizes = false;               ///< larger than anything measured
   bool other_ranks = false;                ///< from a number of ranks beside which nothing was measured
   bool other_operation = false;            ///< all-reduce stands for another collective
@@ -53,6 +54,7 @@ class CollectiveTables {
   ///   latency
   ///      each on a straight line; else the nearest: its bus bandwidth, and its latency plus the steps that
   ///      NCCL's own model has more.
+  /// Sizes below the smallest measured one take as much less as NCCL's own estimates say.
   /// @return nothing if no table fits
   std::optional<TableTime> time(CollectiveKind kind, Bytes size, const CollectivePlan& plan) const;
 
@@ -63,6 +65,7 @@ class CollectiveTables {
   Family family(CollectiveKind kind, std::optional<Algorithm> algorithm,
                 std::optional<Protocol> protocol) const;
   TableTime at_ranks(const Family& family, CollectiveKind kind, Bytes size, const CollectivePlan& plan) const;
+  TableTime below(TableTime found, CollectiveKind kind, Bytes size, Bytes least) const;
   bool covers(const Family& family) const;  ///< the communicator's ranks lie within those measured
   bool is_free_choice(CollectiveKind kind, Bytes size, const CollectivePlan& plan) const;
   Seconds more_steps(CollectiveKind kind, Bytes size, const CollectivePlan& plan, int measured_ranks) const;

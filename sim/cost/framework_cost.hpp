@@ -39,6 +39,11 @@ inline constexpr DdpCpuCosts ddp_cpu{.gradient = 8.0_us,
                                      .powersgd = 350.0_us,
                                      .buffer = 11.5_us};
 
+/// CPU time of one call of `torch.distributed.all_reduce` and of the events around it, when each call is
+/// waited for. Two H200, 1 KiB to 16 MiB, such calls against gradway-probe's back to back: 32 to 50 us
+/// longer, median 45.
+inline constexpr Seconds pytorch_collective_alone = 45.0_us;
+
 /// The shortest kernels last this long on an H200 (copies of a few KB in the traces: 0.8 to 1.3 us); what
 /// they move comes on top.
 inline constexpr Seconds smallest_kernel = 0.9_us;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <span>
 
 namespace gradway {
@@ -17,6 +18,8 @@ constexpr std::array<ByProtocol, 2> base_latency_us{{{6.6, 14.0, 8.4}, {6.8, 14.
 constexpr std::array<ByProtocol, 2> nvlink_hop_us{{{0.6, 1.9, 3.4}, {0.6, 1.25, 4.0}}};
 constexpr std::array<ByProtocol, 2> pci_hop_us{{{1.0, 2.5, 5.7}, {1.0, 1.9, 4.0}}};
 constexpr std::array<ByProtocol, 2> net_hop_us{{{2.7, 4.0, 14.0}, {5.0, 8.5, 14.0}}};
+constexpr double nvls_us = 25.0;  // nvlink row of NVLS and NVLSTree; they have no base
+constexpr double nvls_tree_net_us = 20.9;
 
 enum Generation { volta, ampere, hopper, blackwell };
 Generation generation(int compute_capability) {
@@ -35,6 +38,12 @@ constexpr std::array<ByNodes, 4> tree_ll128_channel{
     {{20, 20, 20}, {20, 20, 20}, {36.7, 36.7, 29.0}, {55.6, 31.67, 20.0}}};
 constexpr std::array<ByNodes, 4> tree_channel{
     {{26.5, 18.5, 10.0}, {24.0, 23.6, 17.8}, {38.7, 41.4, 36.0}, {70.0, 42.8, 24.0}}};
+
+constexpr std::array<ByNodes, 4> nvls_tree_channel{
+    {{26.5, 18.5, 10.0}, {24.0, 23.6, 17.8}, {0, 57.7, 45.5}, {0, 96.0, 80.0}}};
+constexpr double nvls_efficiency_hopper = 0.85;
+constexpr double nvls_efficiency_blackwell = 0.74;
+constexpr int nvls_channels = 16;  // "not more than 16 to get peak bandwidth"
 
 constexpr std::array<std::array<double, 24>, 3> tree_by_size{{
     {1, 1, 1, 1, .9, .8, .7, .7, .7, .7, .6, .5, .4, .4, .5, .6, .7, .8, .9, 1, 1, 1, 1, 1},
@@ -79,6 +88,12 @@ double steps(CollectiveKind kind, int ranks) {
   return 0;
 }
 
+/// A hop between nodes, microseconds: NCCL's figure and what the network adds. Simple asks for a flush, which
+/// costs that once more.
+double net_hop(double nccl_us, Protocol protocol, const Communicator& c) {
+  return nccl_us + c.net_latency.value() * 1e6 * (protocol == Protocol::simple ? 2 : 1);
+}
+
 Seconds ring_latency(CollectiveKind kind, Protocol protocol, const Communicator& c) {
   const auto a = index(Algorithm::ring);
   const auto p = index(protocol);
@@ -90,7 +105,9 @@ Seconds ring_latency(CollectiveKind kind, Protocol protocol, const Communicator&
   const double between = c.nodes == 1 ? 0 : (kind == CollectiveKind::all_reduce ? 2.0 : 1.0) * (c.nodes - 1);
   const double overhead = (c.amd_cpu ? 2.0 : 1.0) * (protocol == Protocol::simple ? 3 : 1);
   const double inside = c.nodes == 1 ? hop : std::max(hop, overhead);
-  return Seconds{(base_latency_us[a][p] + (all - between) * inside + between * net_hop_us[a][p]) * 1e-6};
+  return Seconds{
+      (base_latency_us[a][p] + (all - between) * inside + between * net_hop(net_hop_us[a][p], protocol, c)) *
+      1e-6};
 }
 
 Seconds tree_latency(Protocol protocol, const Communicator& c) {
@@ -98,8 +115,30 @@ Seconds tree_latency(Protocol protocol, const Communicator& c) {
   const auto p = index(protocol);
   const double hop = (c.nvlink ? nvlink_hop_us : pci_hop_us)[a][p];
   const double a_node = static_cast<double>(c.ranks) / c.nodes;
-  return Seconds{(base_latency_us[a][p] + 2 * ((a_node - 1) * hop + std::log2(c.nodes) * net_hop_us[a][p])) *
-                 1e-6};
+  const double between = std::log2(c.nodes) * net_hop(net_hop_us[a][p], protocol, c);
+  return Seconds{(base_latency_us[a][p] + 2 * ((a_node - 1) * hop + between)) * 1e-6};
+}
+
+Seconds nvls_latency(const Communicator& c) {
+  const double between = std::log2(c.nodes) * net_hop(nvls_tree_net_us, Protocol::simple, c);
+  return Seconds{(nvls_us + 2 * between) * 1e-6};
+}
+
+/// GB/s of bus bandwidth that the NVSwitches of a node allow.
+double nvls_inside(const Communicator& c) {
+  const bool is_blackwell = generation(c.compute_capability) == blackwell;
+  const auto efficiency = is_blackwell ? nvls_efficiency_blackwell : nvls_efficiency_hopper;
+  // One channel of a rank reduces for each of the others.
+  return 2 * c.nvlink_bandwidth.value() / 1e9 * efficiency * (nvls_channels - 1) / nvls_channels;
+}
+
+/// GB/s of bus bandwidth of NVLS on one node, and of NVLSTree on several.
+double nvls_bus(const Communicator& c) {
+  const auto gen = static_cast<std::size_t>(generation(c.compute_capability));
+  const auto inside = nvls_inside(c);
+  if (c.nodes == 1) return inside;
+  const auto between = c.net_bandwidth.value() / 1e9 * (c.nodes == 2 ? 2 : 1);
+  return std::min({inside, between, nvls_channels * nvls_tree_channel[gen][c.nodes == 2 ? 1 : 2]});
 }
 
 double ll_max(const Communicator& c) {
@@ -113,6 +152,7 @@ double corrected(Algorithm algorithm, Protocol protocol, Bytes size, const Chann
   const auto gen = static_cast<std::size_t>(generation(c.compute_capability));
   const auto nodes = static_cast<std::size_t>(std::min(c.nodes, 3) - 1);
   auto bus = channels.count * channels.each.value() / 1e9;
+  if (is_nvls(algorithm)) return nvls_bus(c);
   if (algorithm == Algorithm::ring) {
     if (protocol == Protocol::ll) return std::min(ll_max(c), bus * 0.5);
     if (protocol == Protocol::ll128)
@@ -129,8 +169,16 @@ double corrected(Algorithm algorithm, Protocol protocol, Bytes size, const Chann
   return bus * tree_by_size[index(protocol)][static_cast<std::size_t>(by_size)];
 }
 
+Seconds latency_of(Algorithm algorithm, CollectiveKind kind, Protocol protocol, const Communicator& c) {
+  if (is_nvls(algorithm)) return nvls_latency(c);
+  return algorithm == Algorithm::ring ? ring_latency(kind, protocol, c) : tree_latency(protocol, c);
+}
+
 bool available(Algorithm algorithm, Protocol protocol, CollectiveKind kind, const Communicator& c) {
-  if (algorithm == Algorithm::tree && kind != CollectiveKind::all_reduce) return false;
+  if (algorithm != Algorithm::ring && kind != CollectiveKind::all_reduce) return false;
+  if (is_nvls(algorithm)) {
+    return c.nvls && protocol == Protocol::simple && (algorithm == Algorithm::nvls) == (c.nodes == 1);
+  }
   if (protocol == Protocol::ll128)
     return c.nvlink && c.compute_capability >= 70 && (c.nodes == 1 || c.ranks > c.nodes);
   return true;
@@ -153,10 +201,11 @@ double bus_factor(CollectiveKind kind, int ranks) {
   return 1;
 }
 
-Channels search_channels(const Communicator& c, const NcclSettings& settings) {
-  // On several nodes the ring leaves through the NICs, which bound it.
+Channels search_channels(const Communicator& c, const NcclSettings& settings, Algorithm algorithm) {
+  // NCCL counts channels at their rate between the nodes, but those of trees on two nodes at that inside.
   auto rate = c.ranks == c.nodes ? c.net_bandwidth : c.node_bandwidth;
-  if (c.nodes > 1) rate = std::min(rate, c.net_bandwidth);
+  const bool inside = c.nodes == 1 || (c.nodes == 2 && algorithm == Algorithm::tree);
+  if (!inside) rate = std::min(rate, c.net_bandwidth);
   const double total = rate.value() / 1e9;
   // NCCL's graph is good enough when it fills the links; a list of whole numbers seldom does so exactly.
   constexpr double filled = 0.95;
@@ -181,24 +230,23 @@ Channels search_channels(const Communicator& c, const NcclSettings& settings) {
 
 std::vector<CollectivePlan> candidate_plans(CollectiveKind kind, Bytes size, const Communicator& c,
                                             const NcclSettings& settings) {
-  const auto channels = search_channels(c, settings);
   std::vector<CollectivePlan> plans;
-  for (const auto algorithm : {Algorithm::ring, Algorithm::tree}) {
+  for (const auto algorithm : {Algorithm::ring, Algorithm::tree, Algorithm::nvls, Algorithm::nvls_tree}) {
+    const auto channels = search_channels(c, settings, algorithm);
     for (const auto protocol : {Protocol::ll, Protocol::ll128, Protocol::simple}) {
       if (!available(algorithm, protocol, kind, c)) continue;
       if (!settings.allows(algorithm) && kind == CollectiveKind::all_reduce) continue;
       if (!settings.allows(protocol)) continue;
       const double bus = corrected(algorithm, protocol, size, channels, c);
-      const double to_algorithm = algorithm == Algorithm::ring ? 1 / bus_factor(kind, c.ranks) : 0.5;
-      auto latency =
-          algorithm == Algorithm::ring ? ring_latency(kind, protocol, c) : tree_latency(protocol, c);
+      const double to_algorithm = algorithm == Algorithm::tree ? 0.5 : 1 / bus_factor(kind, c.ranks);
+      auto latency = latency_of(algorithm, kind, protocol, c);
       const bool bulk = size.value() / (channels.count * c.ranks) >= 64;
       if (algorithm == Algorithm::ring && protocol == Protocol::simple &&
           kind == CollectiveKind::all_reduce && c.nodes > 1 && bulk) {
         latency = latency * (c.compute_capability >= 80 ? 1.4 : 1.9);
       }
-      plans.push_back(
-          {algorithm, protocol, channels.count, latency, BytesPerSecond{bus * to_algorithm * 1e9}});
+      const auto count = is_nvls(algorithm) ? std::min(channels.count, nvls_channels) : channels.count;
+      plans.push_back({algorithm, protocol, count, latency, BytesPerSecond{bus * to_algorithm * 1e9}});
     }
   }
   return plans;
@@ -206,10 +254,19 @@ std::vector<CollectivePlan> candidate_plans(CollectiveKind kind, Bytes size, con
 
 std::optional<CollectivePlan> choose_plan(CollectiveKind kind, Bytes size, const Communicator& c,
                                           const NcclSettings& settings) {
-  const auto plans = candidate_plans(kind, size, c, settings);
+  auto plans = candidate_plans(kind, size, c, settings);
+  if (c.prefers_nvls_tree) {
+    const auto is_preferred = [](const auto& plan) { return plan.algorithm == Algorithm::nvls_tree; };
+    if (std::ranges::any_of(plans, is_preferred)) std::erase_if(plans, std::not_fn(is_preferred));
+  }
   const auto best =
       std::ranges::min_element(plans, {}, [&](const auto& plan) { return plan.estimate(size); });
   return best == plans.end() ? std::nullopt : std::optional{*best};
+}
+
+BytesPerSecond nvls_reach(const Communicator& c) {
+  return BytesPerSecond{nvls_inside(c) * nvls_reached / bus_factor(CollectiveKind::all_reduce, c.ranks) *
+                        1e9};
 }
 
 std::string_view name_of(CollectiveKind kind) {
@@ -224,7 +281,8 @@ std::string_view name_of(Transport transport) {
 }
 
 std::string_view name_of(Algorithm algorithm) {
-  return algorithm == Algorithm::ring ? "ring" : "tree";
+  constexpr std::array<std::string_view, algorithm_count> names{"ring", "tree", "NVLS", "NVLSTree"};
+  return names[index(algorithm)];
 }
 
 std::string_view name_of(Protocol protocol) {

@@ -13,7 +13,7 @@ namespace gradway {
 /// What NCCL knows of a communicator when it prices its algorithms.
 struct Communicator {
   int ranks = 1;
-  int nodes = 1;
+  int nodes = 1;  ///< NCCL's: what NVSwitches join is one
   Transport transport =
       Transport::p2p;           ///< of the slowest hop inside a node; p2p if there is only one rank a node
   bool nvlink = false;          ///< every hop inside a node is NVLink
@@ -22,6 +22,13 @@ struct Communicator {
   BytesPerSecond
       node_bandwidth{};            ///< of the slowest hop inside a node, per direction, NCCL's nominal figure
   BytesPerSecond net_bandwidth{};  ///< of all NICs of a node together, per direction; 0 on one node
+  Seconds net_latency{};           ///< of a message, that the network adds to NCCL's own figures
+  bool nvls = false;               ///< NVLink SHARP: NVSwitches reduce and multicast for all GPUs of a node
+  /// The network's own tuner takes NVLSTree wherever it can: that of EFA does on more than two nodes, as its
+  /// model gives NVLSTree the rate of a ring and the latency of a tree.
+  /// @source github.com/aws/aws-ofi-nccl at 2daf7d30, src/tuner/nccl_ofi_model.cpp
+  bool prefers_nvls_tree = false;
+  BytesPerSecond nvlink_bandwidth{};  ///< of a GPU into the NVSwitches, per direction, NCCL's nominal figure
 };
 
 /// Channels as NCCL's graph search finds them, after splitting and doubling.
@@ -48,12 +55,27 @@ double bus_factor(CollectiveKind kind, int ranks);
 /// @source NCCL 2.28.9, src/graph/search.cc: speeds tried from high to low until the channels fill the links,
 /// fast
 ///         channels split in two, all doubled.
-Channels search_channels(const Communicator& communicator, const NcclSettings& settings);
+Channels search_channels(const Communicator& communicator, const NcclSettings& settings,
+                         Algorithm algorithm = Algorithm::ring);
 
 /// Every plan that NCCL would consider, with its own estimate of latency and rate.
 /// @source NCCL 2.28.9, src/graph/tuning.cc
 std::vector<CollectivePlan> candidate_plans(CollectiveKind kind, Bytes size, const Communicator& communicator,
                                             const NcclSettings& settings);
+
+/// NVLink SHARP: NVSwitches reduce and multicast.
+constexpr bool is_nvls(Algorithm algorithm) {
+  return algorithm == Algorithm::nvls || algorithm == Algorithm::nvls_tree;
+}
+
+/// What NVLS reaches of NCCL's estimate for large buffers. The estimate for 8 H100 is 338 GB/s of the buffer;
+/// they reach 275.
+/// @source Sylvain Jeaugey (NVIDIA) in github.com/NVIDIA/nccl-tests issue 212, 2024-05-06: "on 8 GPUs, you
+///         should reach a peak busBw of ~480GB/s (algbw ~275GB/s)"
+inline constexpr double nvls_reached = 0.81;
+
+/// Buffer bytes a second that the NVSwitches of a node really pass in NVLS or NVLSTree.
+BytesPerSecond nvls_reach(const Communicator& communicator);
 
 /// The plan with the least estimate, as NCCL picks it (src/enqueue.cc); empty if NCCL_ALGO and NCCL_PROTO
 /// leave none.

@@ -53,7 +53,8 @@ bool listed(const std::string& list, std::string_view name) {
 }  // namespace
 
 bool NcclSettings::allows(Algorithm algorithm) const {
-  return listed(algo, algorithm == Algorithm::ring ? "RING" : "TREE");
+  constexpr std::array<std::string_view, algorithm_count> names{"RING", "TREE", "NVLS", "NVLSTREE"};
+  return listed(algo, names[static_cast<std::size_t>(algorithm)]);
 }
 
 bool NcclSettings::allows(Protocol protocol) const {
@@ -68,6 +69,11 @@ NcclSettings nccl_settings(const std::map<std::string, std::string>& variables) 
     if (name == "NCCL_SHM_DISABLE") settings.shm_disable = value != "0";
     if (name == "NCCL_P2P_LEVEL") settings.p2p_level = level(value);
     if (name == "NCCL_NET_GDR_LEVEL") settings.net_gdr_level = level(value);
+    if (name == "NCCL_NET_GDR_READ") settings.net_gdr_read = value != "0";
+    if (name == "NCCL_PXN_DISABLE") settings.pxn_disable = value != "0";
+    if (name == "NCCL_NVLS_ENABLE") settings.nvls = value != "0";
+    if (name == "NCCL_SOCKET_NTHREADS") settings.socket_threads = std::stoi(value);
+    if (name == "NCCL_NSOCKS_PERTHREAD") settings.sockets_a_thread = std::stoi(value);
     if (name == "NCCL_ALGO") settings.algo = upper(value);
     if (name == "NCCL_PROTO") settings.proto = upper(value);
     if (name == "NCCL_MIN_NCHANNELS") settings.min_channels = std::stoi(value);
@@ -77,9 +83,11 @@ NcclSettings nccl_settings(const std::map<std::string, std::string>& variables) 
 }
 
 bool is_modelled(const std::string& variable) {
-  static constexpr std::array<std::string_view, 8> modelled{
-      "NCCL_P2P_DISABLE", "NCCL_SHM_DISABLE", "NCCL_P2P_LEVEL",     "NCCL_NET_GDR_LEVEL",
-      "NCCL_ALGO",        "NCCL_PROTO",       "NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS"};
+  static constexpr std::array<std::string_view, 13> modelled{
+      "NCCL_P2P_DISABLE",  "NCCL_SHM_DISABLE", "NCCL_P2P_LEVEL",        "NCCL_NET_GDR_LEVEL",
+      "NCCL_NET_GDR_READ", "NCCL_PXN_DISABLE", "NCCL_NVLS_ENABLE",      "NCCL_SOCKET_NTHREADS",
+      "NCCL_ALGO",         "NCCL_PROTO",       "NCCL_NSOCKS_PERTHREAD", "NCCL_MIN_NCHANNELS",
+      "NCCL_MAX_NCHANNELS"};
   return std::ranges::find(modelled, std::string_view{variable}) != modelled.end();
 }
 

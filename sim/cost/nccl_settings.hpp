@@ -9,7 +9,8 @@
 
 namespace gradway {
 
-enum class Algorithm { ring, tree };
+enum class Algorithm { ring, tree, nvls, nvls_tree };
+constexpr std::size_t algorithm_count = 4;
 enum class Protocol { ll, ll128, simple };
 
 /// NCCL's variables as a run understands them. Each has NCCL's own name and meaning.
@@ -18,7 +19,12 @@ struct NcclSettings {
   bool shm_disable = false;
   std::optional<PathType> p2p_level;      ///< farthest path on which P2P is used; absent: NCCL's default
   std::optional<PathType> net_gdr_level;  ///< farthest path on which GPUDirect RDMA is used
-  std::string algo;                       ///< "RING,TREE", "^TREE"; empty: any
+  std::optional<bool> net_gdr_read;       ///< GPUDirect RDMA for sends too; absent: NCCL's default
+  bool pxn_disable = false;
+  bool nvls = true;
+  std::optional<int> socket_threads;  ///< of each TCP connection of NCCL
+  std::optional<int> sockets_a_thread;
+  std::string algo;  ///< "RING,TREE", "^TREE"; empty: any
   std::string proto;
   std::optional<int> min_channels;
   std::optional<int> max_channels;

@@ -17,9 +17,10 @@ struct PlatformDraft {
   std::string source;
   std::string gpu;  ///< name of the GPU's file
   std::vector<std::string> gpu_remarks;
-  std::string calibration;  ///< empty: none
-  std::string cpu_vendor;   ///< as CPUs spell it: GenuineIntel, AuthenticAMD; empty: not known
-  std::string no_vendor;    ///< why the vendor is not known
+  std::string calibration;    ///< empty: none
+  std::string cpu_vendor;     ///< as CPUs spell it: GenuineIntel, AuthenticAMD; empty: not known
+  std::string no_vendor;      ///< why the vendor is not known
+  bool nvls_was_off = false;  ///< when the node was measured
   std::optional<std::pair<BytesPerSecond, std::string>> pageable_copy;  ///< and its source
   NodeLayout layout;
   std::vector<std::string> remarks;  ///< on the layout

@@ -137,6 +137,10 @@ class Writer {
     add(fmt::format("gpu: {}\n", draft_.gpu));
     if (!draft_.calibration.empty()) add(fmt::format("calibration: {}\n", draft_.calibration));
     add(vendor_line(draft_));
+    if (draft_.nvls_was_off) {
+      comment("", "NVLink multicast was off when it was measured (NCCL_NVLS_ENABLE=0).");
+      add("nvls: false\n");
+    }
     if (!draft_.pageable_copy) return;
     comment("", draft_.pageable_copy->second);
     add(fmt::format("pageable_copy: {}\n", platform_rate(draft_.pageable_copy->first)));

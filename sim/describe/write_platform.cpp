@@ -200,6 +200,7 @@ WrittenPlatform platform_yaml(const Samples& samples, const PlatformTitle& title
   draft.gpu = title.gpu;
   draft.calibration = title.calibration;
   draft.cpu_vendor = node.cpu_vendor;
+  draft.nvls_was_off = node.nvls_was_off;
   draft.no_vendor = "not in the node row";
   if (const auto copies = rates.pageable())
     draft.pageable_copy = {copies->rate,

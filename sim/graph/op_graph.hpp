@@ -25,7 +25,7 @@ enum class OpKind : std::uint8_t {
 struct Op {
   OpKind kind = OpKind::join;
   Seconds latency{};  ///< delay: its duration; flow: paid before it starts to share
-  double amount = 0;  ///< flow only; zero is legal (ends when the latency is paid)
+  double amount = 0;  ///< flow only; zero is legal (ends when the latency is paid); infinite: see is_endless
   double cap = std::numeric_limits<double>::infinity();  ///< flow only; its largest rate
   double weight = 1;             ///< flow only; its share against others (weight 2 gets twice the rate)
   std::uint32_t path = absent;   ///< flow only; index into OpGraph's paths
@@ -34,6 +34,12 @@ struct Op {
   Origin origin{};
 
   static constexpr std::uint32_t absent = std::numeric_limits<std::uint32_t>::max();
+
+  /// A neighbour's traffic: it shares from the moment it is ready until all other ops have ended. Nothing may
+  /// wait for it, and it waits in no queue.
+  bool is_endless() const {
+    return kind == OpKind::flow && amount == std::numeric_limits<double>::infinity();
+  }
 };
 
 /// Who an op runs beside, and what that costs it.

@@ -20,10 +20,11 @@ enum class Phase : std::uint8_t { input, forward, backward, communication, optim
 /// Where an op comes from. Travels with the op, so that reports never have to read labels.
 struct Origin {
   static constexpr std::int32_t none = -1;
+  static constexpr std::int32_t no_step = -2;  ///< beside all steps
 
   std::int32_t task = none;  ///< index of the task in the workload graph
   std::int32_t rank = none;  ///< the rank that runs it; none for an op of all ranks
-  std::int32_t step = 0;     ///< which simulated step
+  std::int32_t step = 0;     ///< which simulated step, or no_step
   Activity activity = Activity::marker;
   Phase phase = Phase::forward;
 };

@@ -9,11 +9,10 @@
 #include "sim/base/ids.hpp"
 #include "sim/base/units.hpp"
 #include "sim/graph/origin.hpp"
+#include "sim/workload/collective_kind.hpp"
 #include "sim/workload/profile.hpp"
 
 namespace gradway {
-
-enum class CollectiveKind : std::uint8_t { all_reduce, all_gather, reduce_scatter, broadcast, send_recv };
 
 /// Where a task queues on its rank. Work on `compute` and on `communicator` runs in the order of issue; a
 /// task on `own` only waits for what it names.

@@ -36,4 +36,11 @@ void take_time(LoweredCollective& lowered, Seconds time, const Platform& platfor
   }
 }
 
+Seconds time_alone(const LoweredCollective& lowered, const Platform& platform) {
+  if (lowered.flows.empty()) return lowered.latency;
+  const auto& flow = lowered.flows.front();
+  return lowered.latency +
+         flow.amount / std::min(BytesPerSecond{flow.cap}, rate_alone(lowered.flows, platform));
+}
+
 }  // namespace gradway

@@ -12,4 +12,7 @@ namespace gradway {
 /// @pre the flows are equal in amount
 void take_time(LoweredCollective& lowered, Seconds time, const Platform& platform);
 
+/// How long a collective takes when nothing else uses its links. @pre the flows are equal in amount
+Seconds time_alone(const LoweredCollective& lowered, const Platform& platform);
+
 }  // namespace gradway

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include <fmt/format.h>
@@ -12,7 +13,7 @@
 #include "sim/cost/side_by_side.hpp"
 #include "sim/lower/alone_time.hpp"
 #include "sim/lower/describe_communicator.hpp"
-#include "sim/lower/rank_order.hpp"
+#include "sim/lower/nvlink_rings.hpp"
 
 namespace gradway {
 namespace {
@@ -42,16 +43,25 @@ std::size_t hops_used(CollectiveKind kind, const std::vector<Hop>& ring) {
 
 }  // namespace
 
+struct CollectiveLowering::OneNode {
+  explicit OneNode(Scenario of) : scenario{std::move(of)}, collectives{scenario} {}
+
+  Scenario scenario;
+  CollectiveLowering collectives;
+};
+
+CollectiveLowering::~CollectiveLowering() = default;
+
 CollectiveLowering::CollectiveLowering(const Scenario& scenario)
     : scenario_{scenario}, routes_{scenario.platform}, settings_{nccl_settings(scenario.job.nccl)} {
   communicator_.ranks = scenario.job.gpus;
   if (communicator_.ranks == 1) return;
-  make_rings();
+  rings_ = rings_of(communicator_.ranks);
   if (scenario.platform.collectives == CollectiveRules::ideal) {
-    notes_.rests_on("collectives: ideal rings over the platform's links");
+    notes_.rests_on(Basis::given, "collectives: ideal rings over the platform's links");
     return;
   }
-  communicator_ = describe_communicator(scenario_.platform, routes_, rings_, scenario.job.gpus);
+  communicator_ = describe_communicator(scenario_.platform, routes_, settings_, rings_, scenario.job.gpus);
   if (!choose_plan(CollectiveKind::all_reduce, 1_MiB, communicator_, settings_)) {
     throw ConfigError{{{},
                        "NCCL_ALGO and NCCL_PROTO leave no way to run an all-reduce",
@@ -59,6 +69,29 @@ CollectiveLowering::CollectiveLowering(const Scenario& scenario)
                        "LL128 needs NVLink between all GPUs of a node; allow Simple or LL"}};
   }
   find_calibration();
+  measure_against_one_node();
+}
+
+void CollectiveLowering::measure_against_one_node() {
+  const auto& calibration = scenario_.calibration;
+  if (communicator_.nodes == 1 || (calibration.tables.empty() && calibration.collectives.empty())) return;
+  const auto ranks =
+      static_cast<int>(ranks_by_domain(scenario_.platform, communicator_.ranks).front().size());
+  if (ranks == 1) return;
+  auto one = scenario_;
+  one.job.gpus = ranks;
+  one_node_ = std::make_unique<OneNode>(std::move(one));
+}
+
+/// Each node does at least what it would do alone, at the rates that were measured there.
+void CollectiveLowering::take_no_less_than_one_node(LoweredCollective& lowered, CollectiveKind kind,
+                                                    Bytes size) const {
+  const auto& one = one_node_->collectives;
+  const auto least = time_alone(one.lower(kind, size), scenario_.platform);
+  if (time_alone(lowered, scenario_.platform) >= least) return;
+  take_time(lowered, least, scenario_.platform);
+  for (const auto& text : one.basis())
+    notes_.rests_on(one.weakest_basis(), "not faster than one node: " + text);
 }
 
 Hop CollectiveLowering::hop(std::size_t from_rank, std::size_t to_rank, std::size_t rail) const {
@@ -74,25 +107,34 @@ Hop CollectiveLowering::hop(std::size_t from_rank, std::size_t to_rank, std::siz
        "NCCL_P2P_DISABLE, NCCL_SHM_DISABLE or NCCL_P2P_LEVEL leave only NET, and the node has no NIC"}};
 }
 
-void CollectiveLowering::make_rings() {
-  for (const auto& order : ring_orders(scenario_.platform, communicator_.ranks)) {
-    auto& ring = rings_.emplace_back();
+std::vector<std::vector<Hop>> CollectiveLowering::rings_of(int ranks) const {
+  std::vector<std::vector<Hop>> rings;
+  for (const auto& order : ring_orders(routes_, ranks)) {
+    auto& ring = rings.emplace_back();
     for (std::size_t i = 0; i < order.size(); ++i) {
-      ring.push_back(hop(order[i], order[(i + 1) % order.size()], rings_.size() - 1));
+      ring.push_back(hop(order[i], order[(i + 1) % order.size()], rings.size() - 1));
     }
   }
+  return rings;
 }
 
-const std::vector<std::vector<Hop>>& CollectiveLowering::trees() const {
-  if (!trees_.empty()) return trees_;
-  for (const auto& edges : tree_edges(scenario_.platform, communicator_.ranks)) {
-    const auto rail = trees_.size() / 2;  // trees come in pairs, one a NIC
-    auto& tree = trees_.emplace_back();
+/// Both directions of each edge.
+std::vector<std::vector<Hop>> CollectiveLowering::lay(const std::vector<std::vector<Edge>>& trees) const {
+  std::vector<std::vector<Hop>> laid;
+  for (const auto& edges : trees) {
+    const auto rail = laid.size() / 2;  // trees come in pairs, one a NIC
+    auto& tree = laid.emplace_back();
     for (const auto& [child, parent] : edges) {
       tree.push_back(hop(child, parent, rail));
       tree.push_back(hop(parent, child, rail));
     }
   }
+  return laid;
+}
+
+const std::vector<std::vector<Hop>>& CollectiveLowering::trees() const {
+  if (!trees_.empty()) return trees_;
+  trees_ = lay(tree_edges(routes_, communicator_.ranks));
   return trees_;
 }
 
@@ -102,12 +144,31 @@ Transport CollectiveLowering::limiting_transport() const {
 
 const SideBySide* CollectiveLowering::side_by_side(const Footprint& kernel) const {
   if (communicator_.ranks == 1 || scenario_.platform.collectives == CollectiveRules::ideal) return nullptr;
-  return measured_beside(scenario_.calibration.side_by_side, limiting_transport(), communicator_.ranks,
-                         kernel, communicator_channels());
+  const auto beside = [&](Transport transport) {
+    return measured_beside(scenario_.calibration.side_by_side, transport, communicator_.ranks, kernel,
+                           communicator_channels());
+  };
+  if (const auto* measured = beside(limiting_transport())) return measured;
+  // Between nodes, too, the multiprocessors copy as they do inside one.
+  return communicator_.nodes > 1 ? beside(communicator_.transport) : nullptr;
 }
 
 int CollectiveLowering::communicator_channels() const {
   return choose(CollectiveKind::all_reduce, 256_MiB).channels;
+}
+
+/// The communicator of another number of ranks. Rings of a mesh of NVLinks depend on it; else the rates are
+/// taken as those of this one.
+Communicator CollectiveLowering::communicator_as_measured(int ranks) const {
+  const auto node = ranks_by_domain(scenario_.platform, communicator_.ranks).front();
+  const bool is_inside =
+      communicator_.nodes == 1 && ranks <= static_cast<int>(scenario_.platform.gpus.size());
+  if (!is_inside || !has_direct_nvlinks(routes_, node)) {
+    auto same = communicator_;
+    same.ranks = ranks;
+    return same;
+  }
+  return describe_communicator(scenario_.platform, routes_, settings_, rings_of(ranks), ranks);
 }
 
 void CollectiveLowering::find_calibration() {
@@ -123,8 +184,7 @@ void CollectiveLowering::find_calibration() {
     if (!best || distance(sample) < distance(*best)) best = &sample;
   }
   if (!best) return rest_on_nominal_rates();
-  auto measured = communicator_;
-  measured.ranks = best->ranks;
+  const auto measured = communicator_as_measured(best->ranks);
   const auto plan = choose_plan(best->kind, best->size, measured, NcclSettings{});
   expects(plan.has_value(), "without settings NCCL always has a plan");
   if (best->time <= plan->latency) {
@@ -138,7 +198,8 @@ void CollectiveLowering::find_calibration() {
          "check its 'time' and 'size'; a large buffer tells the rate best"}};
   }
   calibrated_ = (best->size / (best->time - plan->latency)) / plan->algorithm_bandwidth;
-  notes_.rests_on(fmt::format("{} all-reduce: {} of {:.1f} MB on {} ranks in {:.3g} ms ({})",
+  notes_.rests_on(best->ranks == communicator_.ranks ? Basis::published : Basis::stretched,
+                  fmt::format("{} all-reduce: {} of {:.1f} MB on {} ranks in {:.3g} ms ({})",
                               name_of(transport), name_of(best->kind), best->size.value() / 1e6, best->ranks,
                               best->time.value() * 1e3, best->source));
   if (best->ranks != communicator_.ranks) {
@@ -149,8 +210,8 @@ void CollectiveLowering::find_calibration() {
 
 void CollectiveLowering::rest_on_nominal_rates() const {
   const auto transport = limiting_transport();
-  notes_.rests_on(
-      fmt::format("{} all-reduce: NCCL's nominal channel rates, nothing measured", name_of(transport)));
+  notes_.rests_on(Basis::nominal, fmt::format("{} all-reduce: NCCL's nominal channel rates, nothing measured",
+                                              name_of(transport)));
   if (transport == Transport::p2p && communicator_.nvlink) return;
   notes_.warn(
       fmt::format("the rate of {} collectives on this platform was never measured: NCCL's nominal "
@@ -176,7 +237,8 @@ CollectivePlan CollectiveLowering::choose(CollectiveKind kind, Bytes size) const
   if (!plan) {  // NCCL_ALGO=Tree leaves only all-reduce; NCCL then falls back to what exists
     plan = choose_plan(kind, size, communicator_, NcclSettings{});
   }
-  plan->algorithm_bandwidth = plan->algorithm_bandwidth * calibrated_;
+  plan->algorithm_bandwidth =
+      is_nvls(plan->algorithm) ? nvls_reach(communicator_) : plan->algorithm_bandwidth * calibrated_;
   return *plan;
 }
 
@@ -189,20 +251,69 @@ LoweredCollective CollectiveLowering::ideal(CollectiveKind kind, Bytes size) con
           {{all_hops(ring, hops_used(kind, ring)), factor * size, std::numeric_limits<double>::infinity()}}};
 }
 
+/// The bytes that NVSwitches reduce and multicast: each GPU sends them to its switch and gets them back.
+std::vector<ResourceId> CollectiveLowering::through_nvswitches() const {
+  std::vector<ResourceId> path;
+  for (std::size_t rank = 0; rank < static_cast<std::size_t>(communicator_.ranks); ++rank) {
+    const auto links = routes_.links_to_nvswitch(scenario_.platform.gpus[rank]);
+    path.push_back(links->up->resource);
+    path.push_back(links->down->resource);
+  }
+  return path;
+}
+
+std::vector<std::vector<ResourceId>> CollectiveLowering::ways(CollectiveKind kind,
+                                                              const CollectivePlan& plan) const {
+  std::vector<std::vector<ResourceId>> paths;
+  switch (plan.algorithm) {
+    case Algorithm::ring:
+      for (const auto& ring : rings_) paths.push_back(all_hops(ring, hops_used(kind, ring)));
+      break;
+    case Algorithm::tree:
+      for (const auto& tree : trees()) paths.push_back(all_hops(tree, tree.size()));
+      break;
+    case Algorithm::nvls:
+      paths.push_back(through_nvswitches());
+      break;
+    case Algorithm::nvls_tree:
+      for (const auto& tree : lay(tree_edges_between_nodes(routes_, communicator_.ranks))) {
+        auto& path = paths.emplace_back(through_nvswitches());
+        std::ranges::copy(all_hops(tree, tree.size()), std::back_inserter(path));
+      }
+      break;
+  }
+  return paths;
+}
+
+/// What the connections of a flow's channels carry over a hop between nodes.
+double CollectiveLowering::most_of_streams(const CollectivePlan& plan, std::size_t flows) const {
+  const auto& network = scenario_.platform.network;
+  if (communicator_.nodes == 1 || !network || !network->stream_rate) {
+    return std::numeric_limits<double>::infinity();
+  }
+  const bool is_told = settings_.socket_threads || settings_.sockets_a_thread;
+  const auto streams = is_told ? settings_.socket_threads.value_or(1) * settings_.sockets_a_thread.value_or(1)
+                               : network->streams;
+  const auto channels = std::max(1.0, plan.channels / static_cast<double>(flows));
+  return channels * streams * network->stream_rate->value();
+}
+
 LoweredCollective CollectiveLowering::lower(CollectiveKind kind, Bytes size) const {
   if (communicator_.ranks == 1) return {};
   if (scenario_.platform.collectives == CollectiveRules::ideal) return ideal(kind, size);
   const auto plan = choose(kind, size);
   LoweredCollective lowered{plan.latency, {}};
   if (size == 0_B) return lowered;
-  const bool ring = plan.algorithm == Algorithm::ring;
-  const auto& ways = ring ? rings_ : trees();
-  const auto factor = (ring ? bus_factor(kind, communicator_.ranks) : 1.0) / static_cast<double>(ways.size());
-  for (const auto& way : ways) {
-    lowered.flows.push_back({all_hops(way, ring ? hops_used(kind, way) : way.size()), factor * size,
-                             factor * plan.algorithm_bandwidth.value()});
+  auto paths = ways(kind, plan);
+  const auto each = plan.algorithm == Algorithm::ring ? bus_factor(kind, communicator_.ranks) : 1.0;
+  const auto factor = each / static_cast<double>(paths.size());
+  const auto most = most_of_streams(plan, paths.size());
+  for (auto& path : paths) {
+    lowered.flows.push_back(
+        {std::move(path), factor * size, std::min(most, factor * plan.algorithm_bandwidth.value())});
   }
   if (const auto time = table_time(kind, size, plan)) take_time(lowered, *time, scenario_.platform);
+  if (one_node_) take_no_less_than_one_node(lowered, kind, size);
   return lowered;
 }
 

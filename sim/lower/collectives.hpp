@@ -2,12 +2,14 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "sim/cost/collective_table.hpp"
 #include "sim/cost/nccl_model.hpp"
+#include "sim/lower/rank_order.hpp"
 #include "sim/lower/table_notes.hpp"
 #include "sim/lower/transport.hpp"
 #include "sim/plan/scenario.hpp"
@@ -40,6 +42,7 @@ class CollectiveLowering {
   /// if a
   ///         measured collective was faster than its latency.
   explicit CollectiveLowering(const Scenario& scenario);
+  ~CollectiveLowering();
 
   LoweredCollective lower(CollectiveKind kind, Bytes size) const;
   /// What NCCL would choose. @pre more than one rank, on a platform with NCCL's rules
@@ -53,14 +56,25 @@ class CollectiveLowering {
   /// What the rates rest on, for the report: of what was lowered so far.
   const std::vector<std::string>& basis() const { return notes_.basis(); }
   const std::vector<std::string>& warnings() const { return notes_.warnings(); }
+  Basis weakest_basis() const { return notes_.weakest(); }
+  /// Of the slowest hops. @pre more than one rank
+  Transport limiting_transport() const;
 
  private:
-  void make_rings();
+  struct OneNode;
+  void measure_against_one_node();
+  void take_no_less_than_one_node(LoweredCollective& lowered, CollectiveKind kind, Bytes size) const;
+  std::vector<std::vector<Hop>> rings_of(int ranks) const;
+  Communicator communicator_as_measured(int ranks) const;
+  std::vector<std::vector<Hop>> lay(const std::vector<std::vector<Edge>>& trees) const;
   const std::vector<std::vector<Hop>>& trees() const;
+  std::vector<ResourceId> through_nvswitches() const;
+  /// The paths of the flows that share a collective, each with equal amounts.
+  std::vector<std::vector<ResourceId>> ways(CollectiveKind kind, const CollectivePlan& plan) const;
+  double most_of_streams(const CollectivePlan& plan, std::size_t flows) const;
   void find_calibration();
   void rest_on_nominal_rates() const;
   std::optional<Seconds> table_time(CollectiveKind kind, Bytes size, const CollectivePlan& plan) const;
-  Transport limiting_transport() const;
   Hop hop(std::size_t from_rank, std::size_t to_rank, std::size_t rail) const;
   LoweredCollective ideal(CollectiveKind kind, Bytes size) const;
 
@@ -74,7 +88,9 @@ class CollectiveLowering {
   Communicator communicator_;
   std::optional<CollectiveTables> tables_;  ///< of the calibration; empty on ideal platforms
   double calibrated_ = 1;                   ///< measured over nominal rate, without tables
-  mutable CollectiveNotes notes_;           ///< what a lookup rests on is known when it is made
+  /// The ranks of one node alone, if something was measured of them: several nodes cannot be faster.
+  std::unique_ptr<OneNode> one_node_;
+  mutable CollectiveNotes notes_;  ///< what a lookup rests on is known when it is made
 };
 
 }  // namespace gradway

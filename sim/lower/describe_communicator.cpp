@@ -2,7 +2,9 @@
 #include "sim/lower/describe_communicator.hpp"
 
 #include <algorithm>
+#include <optional>
 
+#include "sim/lower/nvlink_rings.hpp"
 #include "sim/lower/rank_order.hpp"
 
 namespace gradway {
@@ -28,36 +30,82 @@ BytesPerSecond nccl_pcie_rate(BytesPerSecond measured) {
 
 }  // namespace
 
+/// What the rings of one node carry together: those along direct NVLinks share none, others are one.
+class InsideNode {
+ public:
+  void add(std::size_t ring, BytesPerSecond nominal) {
+    if (ring >= slowest_.size()) slowest_.resize(ring + 1, BytesPerSecond::infinite());
+    slowest_[ring] = std::min(slowest_[ring], nominal);
+  }
+
+  BytesPerSecond together(int nodes) const {
+    BytesPerSecond sum{};
+    for (const auto rate : slowest_) sum += rate;
+    return nodes == 1 && !slowest_.empty() ? sum : std::ranges::min(slowest_, {}, &BytesPerSecond::value);
+  }
+
+ private:
+  std::vector<BytesPerSecond> slowest_;  ///< hop of each ring
+};
+
+/// NVLink SHARP needs an NVSwitch for all GPUs of a node, Hopper or later, and nobody who switched it off.
+/// @return the nominal rate of a GPU into the switch; empty if there is no NVLS
+std::optional<BytesPerSecond> nvls_rate(const Platform& platform, const Routes& routes,
+                                        const NcclSettings& settings, int ranks) {
+  constexpr int hopper = 90;
+  const auto capability = platform.gpu_models.front().compute_capability;
+  if (!settings.nvls || !platform.nvls || capability < hopper) return std::nullopt;
+  auto least = BytesPerSecond::infinite();
+  for (std::size_t rank = 0; rank < static_cast<std::size_t>(ranks); ++rank) {
+    const auto links = routes.links_to_nvswitch(platform.gpus[rank]);
+    if (!links) return std::nullopt;
+    least = std::min(least, BytesPerSecond{links->up->count * nccl_nvlink_rate(capability) * 1e9});
+  }
+  return least;
+}
+
 Communicator describe_communicator(const Platform& platform, const Routes& routes,
-                                   const std::vector<std::vector<Hop>>& rings, int ranks) {
+                                   const NcclSettings& settings, const std::vector<std::vector<Hop>>& rings,
+                                   int ranks) {
   Communicator communicator;
   communicator.ranks = ranks;
   const auto& gpu = platform.gpu_models.front();
-  communicator.nodes = node_count(platform, communicator.ranks);
+  communicator.nodes = static_cast<int>(ranks_by_domain(platform, ranks).size());
   communicator.compute_capability = gpu.compute_capability;
   communicator.amd_cpu = platform.amd_cpu;
   communicator.nvlink = true;
-  communicator.node_bandwidth = BytesPerSecond::infinite();
   communicator.transport = Transport::p2p;
-  const auto orders = ring_orders(platform, communicator.ranks);
+  const auto orders = ring_orders(routes, communicator.ranks);
+  const bool is_mesh = has_direct_nvlinks(routes, ranks_by_domain(platform, ranks).front());
+  InsideNode inside;
   for (std::size_t r = 0; r < rings.size(); ++r) {
     auto leaving = BytesPerSecond::infinite();
     for (std::size_t i = 0; i < rings[r].size(); ++i) {
       const auto& hop = rings[r][i];
       const auto a = platform.gpus[orders[r][i]];
       const auto b = platform.gpus[orders[r][(i + 1) % orders[r].size()]];
-      if (platform.device(a).node != platform.device(b).node) {
+      if (platform.nvlink_domain(a) != platform.nvlink_domain(b)) {
         leaving = std::min(leaving, hop.bandwidth);
         continue;
       }
-      const auto links = routes.nvlinks(a, b);
+      // A ring of a mesh of NVLinks has one of each bond.
+      const auto links = is_mesh && communicator.nodes == 1 ? 1 : routes.nvlinks(a, b);
       const BytesPerSecond nominal{links * nccl_nvlink_rate(gpu.compute_capability) * 1e9};
       communicator.nvlink = communicator.nvlink && hop.nvlink;
-      communicator.node_bandwidth =
-          std::min(communicator.node_bandwidth, hop.nvlink ? nominal : nccl_pcie_rate(hop.bandwidth));
+      inside.add(r, hop.nvlink ? nominal : nccl_pcie_rate(hop.bandwidth));
       communicator.transport = std::max(communicator.transport, hop.transport);
     }
     if (communicator.nodes > 1) communicator.net_bandwidth += leaving;
+  }
+  communicator.node_bandwidth = inside.together(communicator.nodes);
+  if (platform.network && communicator.nodes > 1) {
+    communicator.net_latency = platform.network->message_latency;
+  }
+  if (const auto rate = nvls_rate(platform, routes, settings, ranks)) {
+    communicator.nvls = true;
+    communicator.nvlink_bandwidth = *rate;
+    const bool has_efa = platform.network && platform.network->kind == NetworkKind::efa;
+    communicator.prefers_nvls_tree = has_efa && platform.network->gpudirect && communicator.nodes > 2;
   }
   return communicator;
 }

@@ -12,6 +12,7 @@ namespace gradway {
 /// nominal rates of the slowest hops, the slowest transport inside a node, and what leaves a node.
 /// @param rings the hops of each ring, in the order of `ring_orders`
 Communicator describe_communicator(const Platform& platform, const Routes& routes,
-                                   const std::vector<std::vector<Hop>>& rings, int ranks);
+                                   const NcclSettings& settings, const std::vector<std::vector<Hop>>& rings,
+                                   int ranks);
 
 }  // namespace gradway

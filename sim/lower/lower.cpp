@@ -3,14 +3,17 @@
 
 #include <algorithm>
 #include <deque>
+#include <limits>
 #include <map>
 #include <optional>
 
 #include <fmt/format.h>
 
+#include "sim/base/contract.hpp"
 #include "sim/cost/framework_cost.hpp"
 #include "sim/lower/collective_ops.hpp"
 #include "sim/lower/sides.hpp"
+#include "sim/platform/background.hpp"
 #include "sim/platform/host_copy.hpp"
 
 namespace gradway {
@@ -42,6 +45,21 @@ std::vector<HostCopyWay> copy_ways(const WorkloadGraph& workload, const Platform
   return ways;
 }
 
+/// Beside the traffic of the job. @pre it was checked when the scenario was read
+std::vector<BackgroundWay> background_ways(const Scenario& scenario) {
+  const Routes routes{scenario.platform};
+  std::vector<BackgroundWay> ways;
+  for (const auto& neighbour : scenario.job.traffic) {
+    const auto from = find_device(scenario.platform, neighbour.from);
+    const auto to = find_device(scenario.platform, neighbour.to);
+    expects(from && to, "both ends of traffic are parts of the platform");
+    auto way = background_way(routes, *from, *to);
+    expects(way.has_value(), "traffic has a way");
+    ways.push_back(*std::move(way));
+  }
+  return ways;
+}
+
 class Lowering {
  public:
   Lowering(const WorkloadGraph& workload, const Scenario& scenario, const CollectiveLowering& collectives,
@@ -49,6 +67,7 @@ class Lowering {
       : workload_{workload},
         scenario_{scenario},
         ways_{copy_ways(workload, scenario.platform)},
+        traffic_{background_ways(scenario)},
         calls_{workload, collectives},
         sides_{scenario, collectives} {
     find_symmetry(fold);
@@ -56,6 +75,7 @@ class Lowering {
     std::vector<std::uint32_t> numbers;
     for (const auto& rank : ranks_) numbers.push_back(rank.number);
     calls_.enter(graph_, folding_, sides_.of_collectives(graph_, numbers));
+    add_traffic();
   }
 
   Lowered run() {
@@ -80,7 +100,23 @@ class Lowering {
       paths.push_back(ways_[r].resources);
       paths.back().push_back(scenario_.platform.gpu_resources[r]);
     }
-    folding_ = find_folding(paths, calls_.paths(), scenario_.platform);
+    auto shared = calls_.paths();
+    for (const auto& way : traffic_) shared.push_back(&way.resources);
+    folding_ = find_folding(paths, shared, scenario_.platform);
+  }
+
+  void add_traffic() {
+    for (std::size_t i = 0; i < traffic_.size(); ++i) {
+      const auto& neighbour = scenario_.job.traffic[i];
+      Op op;
+      op.kind = OpKind::flow;
+      op.amount = std::numeric_limits<double>::infinity();
+      op.cap = neighbour.rate.value_or(neighbour.load * traffic_[i].slowest).value();
+      op.weight = neighbour.weight;
+      op.path = graph_.add_path(folding_.fold(traffic_[i].resources));
+      op.origin.step = Origin::no_step;
+      graph_.add(op);
+    }
   }
 
   void prepare_ranks() {
@@ -212,6 +248,7 @@ class Lowering {
   const WorkloadGraph& workload_;
   const Scenario& scenario_;
   std::vector<HostCopyWay> ways_;
+  std::vector<BackgroundWay> traffic_;  ///< beside the job's
   CollectiveOps calls_;
   Sides sides_;
   Folding folding_;
@@ -224,7 +261,11 @@ class Lowering {
 
 Lowered lower(const WorkloadGraph& workload, const Scenario& scenario, const CollectiveLowering& collectives,
               FoldRanks fold) {
-  return Lowering{workload, scenario, collectives, fold}.run();
+  auto lowered = Lowering{workload, scenario, collectives, fold}.run();
+  const bool nccl = workload.ranks > 1 && scenario.platform.collectives == CollectiveRules::nccl &&
+                    scenario.job.strategy.kind != StrategyKind::none;
+  if (nccl) lowered.channels = collectives.communicator_channels();
+  return lowered;
 }
 
 }  // namespace gradway

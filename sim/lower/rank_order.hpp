@@ -4,23 +4,37 @@
 #include <utility>
 #include <vector>
 
-#include "sim/platform/platform.hpp"
+#include "sim/platform/routes.hpp"
 
 namespace gradway {
 
-/// Nodes that the first `ranks` GPUs lie on.
+/// Ranks by what NCCL takes for a node, in order: a node, or all nodes that NVSwitches join.
+std::vector<std::vector<std::size_t>> ranks_by_domain(const Platform& platform, int ranks);
+
+/// Machines that the first `ranks` GPUs lie on.
 int node_count(const Platform& platform, int ranks);
 
-/// The orders in which rings visit the ranks: node by node, inside a node by number. On several nodes there
-/// is one ring for each NIC of a node, and each leaves the nodes at another GPU, so that together they use
-/// all NICs.
-std::vector<std::vector<std::size_t>> ring_orders(const Platform& platform, int ranks);
+/// The orders in which rings visit the ranks: node by node, inside a node along NVLinks where they make a
+/// ring, else by number. On one node there are as many rings as its NVLinks have room for between direct
+/// neighbours; one if an NVSwitch or no NVLink joins them. On several nodes there is one ring for each NIC of
+/// a node: it enters a node at a GPU near that NIC, and leaves it at another one near it if there is one.
+std::vector<std::vector<std::size_t>> ring_orders(const Routes& routes, int ranks);
 
-/// The edges (child, parent) of NCCL's double binary trees: a chain through the GPUs of each node, and
-/// between the nodes a binary tree; the second tree of a pair takes the nodes in reverse, so that leaves of
-/// one are inner nodes of the other. On several nodes there is a pair for each NIC of a node, whose chains
-/// start at the GPU beside it (trees 2i and 2i + 1 for NIC i). One tree on a single node.
-/// @source NCCL 2.28.9, src/graph/trees.cc (the shape); the exact numbering differs
-std::vector<std::vector<std::pair<std::size_t, std::size_t>>> tree_edges(const Platform& platform, int ranks);
+/// A tree edge.
+struct Edge {
+  std::size_t child = 0;
+  std::size_t parent = 0;
+};
+
+/// The edges of NCCL's double binary trees: a chain through the GPUs of each node, and between the nodes the
+/// tree that the bits of their numbers make; the second tree of a pair is its mirror image (or shifted by one
+/// for an odd number of nodes), so that leaves of one are inner nodes of the other. On several nodes there is
+/// a pair for each NIC of a node, whose chains start at a GPU beside it (trees 2i and 2i + 1 for NIC i). One
+/// tree on a single node.
+/// @source NCCL 2.28.9, src/graph/trees.cc
+std::vector<std::vector<Edge>> tree_edges(const Routes& routes, int ranks);
+
+/// The edges of the same trees that join nodes: between the GPUs beside the NIC.
+std::vector<std::vector<Edge>> tree_edges_between_nodes(const Routes& routes, int ranks);
 
 }  // namespace gradway

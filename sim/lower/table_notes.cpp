@@ -11,6 +11,8 @@
 namespace gradway {
 namespace {
 
+constexpr auto small = 64_KiB;  // below it latency is nearly all there is
+
 std::string percent(double fraction) {
   return fmt::format("{:.1f} %", fraction * 100);
 }
@@ -74,6 +76,10 @@ std::vector<std::string> doubts_of(const TableUse& use, const TableQuestion& que
     doubts.push_back(fmt::format(
         "{} was measured inside one node, the job has {}: the same times are assumed", what, question.nodes));
   }
+  if (use.below_sizes && table.points.front().size > small) {
+    doubts.push_back(fmt::format("{} was measured from {} on: smaller ones fall as NCCL's own estimates do",
+                                 what, size_text(table.points.front().size)));
+  }
   if (use.beyond_sizes) {
     doubts.push_back(fmt::format("{} was measured up to {}: the bandwidth of that size is assumed beyond it",
                                  what, size_text(table.points.back().size)));
@@ -91,8 +97,11 @@ void CollectiveNotes::rests_on(const TableUse& use, const TableQuestion& questio
                                const Calibration& calibration) {
   if (std::ranges::find(told_, use) != told_.end()) return;
   told_.push_back(use);
-  rests_on(basis_of(use, question, calibration));
-  for (auto& doubt : doubts_of(use, question)) warn(std::move(doubt));
+  auto doubts = doubts_of(use, question);
+  auto on = doubts.empty() && use.upper == nullptr ? Basis::measured : Basis::stretched;
+  if (!use.table->predicted_from.empty()) on = Basis::predicted;
+  rests_on(on, basis_of(use, question, calibration));
+  for (auto& doubt : doubts) warn(std::move(doubt));
 }
 
 }  // namespace gradway

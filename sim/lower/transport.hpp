@@ -9,9 +9,10 @@
 
 namespace gradway {
 
-/// The transport NCCL takes from one GPU to another: P2P if the path is within the P2P level (default PXB)
-/// and not switched off; else SHM on one node unless switched off; else NET if both have a NIC; else none. On
-/// platforms with ideal collectives always P2P.
+/// The transport NCCL takes from one GPU to another: P2P if they are on one node (or NVSwitches join their
+/// nodes), the path is within the P2P level (default PXB) and it is not switched off; else SHM on one node
+/// unless switched off; else NET if both have a NIC; else none. On platforms with ideal collectives always
+/// P2P.
 /// @source NCCL 2.28.9, src/graph/paths.cc and src/transport/{p2p,shm}.cc
 Transport choose_transport(const Routes& routes, const Platform& platform, const NcclSettings& settings,
                            DeviceId a, DeviceId b);
@@ -27,11 +28,8 @@ struct Hop {
 };
 
 /// The way of a hop. P2P: the links between the GPUs. SHM: from the sender into the host memory next to the
-/// receiver, and from there to the receiver: the memory is written and read. NET: to the nearest NIC
-/// (directly if GPUDirect RDMA allows, else written to and read from host memory), through the fabric, and
-/// the same in reverse.
-/// @param rail which NIC of a node to use, counted among those nearest to the GPU, and which way through the
-/// fabric
+/// receiver, and from there to the receiver: the memory is written and read. NET: `net_hop`.
+/// @param rail which NIC of a node to use, and which way through the fabric
 /// @return nothing if the two GPUs cannot reach each other under these settings
 std::optional<Hop> make_hop(const Routes& routes, const Platform& platform, const NcclSettings& settings,
                             DeviceId from, DeviceId to, std::size_t rail);

@@ -19,9 +19,15 @@ Bottleneck communication(const Scenario& scenario, const Metrics& metrics,
       "{:.0f} % of the step is communication that no kernel hides; each GPU sends {:.4g} MB at {:.3g} GB/s",
       100 * share, metrics.bytes_sent_per_gpu.value() / 1e6, rate.value() / 1e9);
   if (!links.empty()) {
-    const auto use = links.front().busy_fraction * (metrics.step_time / metrics.communication);
-    if (use >= saturated)
-      return {links.front().name, fmt::format("{}, and this link is full meanwhile", moved)};
+    const auto active = metrics.step_time / metrics.communication;
+    const auto full = std::ranges::find_if(links, [&](const ResourceUse& link) {
+      return link.busy_fraction * active + link.wanted_by_others >= saturated;
+    });
+    if (full != links.end()) {
+      return {full->name, fmt::format("{}, and this link is full meanwhile{}", moved,
+                                      full->wanted_by_others > 0 ? " with a neighbour's traffic" : "")};
+    }
+    const auto use = links.front().busy_fraction * active;
     const auto idle_links = fmt::format("{}; no link is full (the busiest, {}, is {:.0f} % used meanwhile)",
                                         moved, links.front().name, 100 * use);
     if (scenario.platform.collectives == CollectiveRules::ideal) {

@@ -7,7 +7,7 @@
 namespace gradway {
 
 /// Names what the largest part of the step waits for, and why.
-/// @param links busiest first
+/// @param links busiest first; that a neighbour's traffic wants as well counts as used
 Bottleneck find_bottleneck(const Scenario& scenario, const Metrics& metrics,
                            const std::vector<ResourceUse>& links);
 

@@ -7,6 +7,7 @@
 #include "sim/lower/rank_order.hpp"
 #include "sim/metrics/bottleneck.hpp"
 #include "sim/metrics/intervals.hpp"
+#include "sim/metrics/memory.hpp"
 
 namespace gradway {
 namespace {
@@ -89,6 +90,8 @@ void count_work(Metrics& metrics, const Scenario& scenario, const WorkloadGraph&
   }
   const double samples = static_cast<double>(scenario.job.batch_per_gpu) * scenario.job.accumulate;
   if (work > Flops{}) metrics.tflops_per_gpu = (work * samples / metrics.step_time).value() / 1e12;
+  if (scenario.job.strategy.kind == StrategyKind::collective)
+    metrics.bus_bandwidth = metrics.bytes_sent_per_gpu / metrics.step_time;
   metrics.steps_per_s = 1 / metrics.step_time.value();
   metrics.samples_per_s = samples * workload.ranks * metrics.steps_per_s;
 }
@@ -103,17 +106,22 @@ void add_cost(Metrics& metrics, const Scenario& scenario) {
 std::vector<ResourceUse> use_of_links(const Window& window, const Platform& platform,
                                       const Lowered& lowered) {
   std::vector<double> carried(platform.resources.size(), 0);
+  std::vector<double> wanted(platform.resources.size(), 0);
   for (const auto& op : lowered.ops.ops()) {
+    if (op.is_endless()) {
+      for (const auto resource : lowered.ops.path(op.path)) wanted[resource.index()] += op.cap;
+    }
     if (op.kind != OpKind::flow || op.origin.step != window.step) continue;
     for (const auto resource : lowered.ops.path(op.path)) carried[resource.index()] += op.amount;
   }
   std::vector<ResourceUse> used;
   for (std::size_t i = 0; i < carried.size(); ++i) {
     const auto& resource = platform.resources[i];
-    const auto bytes = carried[lowered.folding.resource_representative[i].index()];
+    const auto stands_for = lowered.folding.resource_representative[i].index();
+    const auto bytes = carried[stands_for];
     if (resource.kind == ResourceKind::gpu || bytes == 0) continue;
-    used.push_back(
-        {resource.name, bytes / (resource.capacity * (window.to - window.from).value()), Bytes{bytes}});
+    used.push_back({resource.name, bytes / (resource.capacity * (window.to - window.from).value()),
+                    Bytes{bytes}, wanted[stands_for] / resource.capacity});
   }
   std::ranges::stable_sort(used, std::ranges::greater{}, &ResourceUse::busy_fraction);
   return used;
@@ -128,7 +136,8 @@ Measured measure(const Scenario& scenario, const WorkloadGraph& workload, const 
   split_step(measured.metrics, window, workload, lowered.ops, timeline);
   count_work(measured.metrics, scenario, workload);
   add_cost(measured.metrics, scenario);
-  measured.metrics.peak_memory = peak_memory(scenario);
+  measured.memory = memory_use(scenario, lowered.channels);
+  measured.metrics.peak_memory = measured.memory.allocated();
   measured.links = use_of_links(window, scenario.platform, lowered);
   measured.bottleneck = find_bottleneck(scenario, measured.metrics, measured.links);
   return measured;

@@ -15,9 +15,4 @@ namespace gradway {
 Measured measure(const Scenario& scenario, const WorkloadGraph& workload, const Lowered& lowered,
                  const Timeline& timeline);
 
-/// Memory of one GPU at the peak of a step: fp32 parameters and gradients, the optimizer's state, activations
-/// kept for the backward pass, DDP's buckets. CUDA's and NCCL's own memory and the allocator's slack are not
-/// in it.
-Bytes peak_memory(const Scenario& scenario);
-
 }  // namespace gradway

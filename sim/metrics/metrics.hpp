@@ -29,9 +29,34 @@ struct Metrics {
   double tflops_per_gpu = 0;                ///< of the model's own operations
   std::int64_t collectives = 0;             ///< a step
   Bytes bytes_sent_per_gpu{};               ///< by collectives, a step
-  Bytes peak_memory{};                      ///< estimate for one GPU
+  Bytes peak_memory{};                      ///< what PyTorch has allocated on one GPU at the peak; estimate
+  std::optional<BytesPerSecond> bus_bandwidth;  ///< of a collective alone, as nccl-tests counts it
   std::optional<UsdPerHour> cost_per_hour;  ///< of the nodes that the ranks lie on, each as a whole
   std::optional<double> cost_usd_per_million_samples;
+};
+
+/// Memory of one GPU at the moment of the step when most of it is in use.
+struct MemoryUse {
+  // In PyTorch's own count (torch.cuda.max_memory_allocated).
+  Bytes parameters{};       ///< fp32
+  Bytes gradients{};        ///< beside DDP's buckets; none of their own where they are views of these
+  Bytes optimizer_state{};  ///< with what its step holds for a moment, if that is the peak
+  Bytes buckets{};
+  Bytes comm_hook{};      ///< casts in flight; PowerSGD's errors, P and Q
+  Bytes weight_copies{};  ///< 16 bit, which autocast keeps until their layer's backward pass
+  Bytes activations{};
+  Bytes input{};
+  Bytes workspace{};  ///< cuBLAS and cuBLASLt
+  // What the card must hold beyond that.
+  Bytes slack{};    ///< between what is allocated and what PyTorch's allocator has reserved
+  Bytes context{};  ///< CUDA's context with the kernels that are loaded
+  Bytes nccl{};     ///< buffers of NCCL's channels
+
+  Bytes allocated() const {
+    return parameters + gradients + optimizer_state + buckets + comm_hook + weight_copies + activations +
+           input + workspace;
+  }
+  Bytes needed() const { return allocated() + slack + context + nccl; }
 };
 
 /// What limits the step, in words.
@@ -43,13 +68,15 @@ struct Bottleneck {
 /// How much of the step a link or memory was in use, and what it carried.
 struct ResourceUse {
   std::string name;
-  double busy_fraction = 0;  ///< bytes carried over what it could have carried in the step
-  Bytes bytes{};             ///< a step
+  double busy_fraction = 0;     ///< bytes carried over what it could have carried in the step
+  Bytes bytes{};                ///< a step
+  double wanted_by_others = 0;  ///< share that a neighbour's traffic would like
 };
 
 /// All that a run says of itself.
 struct Measured {
   Metrics metrics;
+  MemoryUse memory;
   Bottleneck bottleneck;
   std::vector<ResourceUse> links;  ///< busiest first; links and memories that carried anything
 };

@@ -9,6 +9,7 @@
 #include "sim/cost/framework_cost.hpp"
 #include "sim/cost/kernel_cost.hpp"
 #include "sim/plan/buckets.hpp"
+#include "sim/plan/collective_step.hpp"
 #include "sim/plan/comm_hooks.hpp"
 #include "sim/plan/step_program.hpp"
 #include "sim/plan/task_list.hpp"
@@ -193,6 +194,7 @@ class Planner {
 }  // namespace
 
 WorkloadGraph plan(const Scenario& scenario, const ComputeCosts& costs) {
+  if (scenario.job.strategy.kind == StrategyKind::collective) return plan_collective(scenario);
   return Planner{scenario, costs}.run();
 }
 

@@ -12,7 +12,7 @@ namespace gradway {
 /// Each micro-step copies its input, runs the layers forward and backward. Under DDP the gradients of the
 /// last micro-step are copied into their buckets as they get ready, each full bucket is reduced, and after
 /// the backward pass the means are copied back unless gradients are views of the buckets. The optimizer waits
-/// for all of it. Earlier micro-steps run under no_sync.
+/// for all of it. Earlier micro-steps run under no_sync. A strategy of kind collective has one call a step.
 WorkloadGraph plan(const Scenario& scenario, const ComputeCosts& costs);
 
 }  // namespace gradway

@@ -28,7 +28,7 @@ Split split(const ReadyBucket& ready, int rank) {
     const auto elements = static_cast<double>(parameter.elements());
     const auto n = static_cast<double>(parameter.shape.front());
     const auto m = elements / n;
-    if (parameter.shape.size() > 1 && (n + m) * rank * 2 < n * m) {
+    if (powersgd_compresses(parameter, rank)) {
       ++parts.matrices;
       parts.elements += elements;
       parts.rows += n;
@@ -48,6 +48,13 @@ int orthogonalisation_kernels(int tensors, int rank) {
 }
 
 }  // namespace
+
+bool powersgd_compresses(const Parameter& parameter, int rank) {
+  if (parameter.shape.size() < 2) return false;
+  const auto n = static_cast<double>(parameter.shape.front());
+  const auto m = static_cast<double>(parameter.elements()) / n;
+  return (n + m) * rank * 2 < n * m;
+}
 
 TaskId reduce_with_powersgd(TaskList& tasks, const ReadyBucket& ready, int rank) {
   const auto parts = split(ready, rank);

@@ -5,6 +5,9 @@
 
 namespace gradway {
 
+/// Is a gradient of this shape compressed, or reduced as it is? @source as below
+bool powersgd_compresses(const Parameter& parameter, int rank);
+
 /// PowerSGD as PyTorch's hook does it, with error feedback and warm start, for a bucket whose gradients are
 /// in place: on the compute stream the error is added, the bucket cloned, each matrix M (n x m) multiplied to
 /// P = M Q; then, on streams of their own, an all-reduce of what is not compressed, of all P, Q = M^T P, an

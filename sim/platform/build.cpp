@@ -6,6 +6,7 @@
 #include "sim/base/nearest.hpp"
 #include "sim/platform/builder.hpp"
 #include "sim/platform/description.hpp"
+#include "sim/platform/fabric.hpp"
 #include "sim/platform/generate.hpp"
 
 namespace gradway {
@@ -14,11 +15,11 @@ namespace {
 /// Adds the nodes of a written platform one by one; collects what is wrong with the first (all are alike).
 class NodeBuilder {
  public:
-  NodeBuilder(const BuiltPlatform& hardware, const Gpu& gpu, PlatformBuilder& builder)
+  NodeBuilder(const BuiltPlatform& hardware, int nodes, const Gpu& gpu, PlatformBuilder& builder)
       : node_{hardware.node},
         gpu_{gpu},
         builder_{builder},
-        prefixed_{hardware.nodes > 1 || hardware.fabric} {}
+        prefixed_{nodes > 1 || (hardware.fabric && hardware.nodes)} {}
 
   void add(int number) {
     prefix_ = prefixed_ ? fmt::format("node{}.", number) : "";
@@ -129,45 +130,24 @@ class NodeBuilder {
   std::vector<Problem> problems_;
 };
 
-void add_fabric(const FabricDescription& fabric, int nodes, PlatformBuilder& builder) {
-  using Kind = FabricDescription::Kind;
-  std::vector<DeviceId> spines;
-  if (fabric.kind == Kind::leaf_spine) {
-    for (int s = 0; s < fabric.spines; ++s) {
-      spines.push_back(*builder.add_device(fmt::format("spine{}", s), DeviceKind::fabric_switch, -1));
-    }
-  }
-  const auto per_leaf = fabric.kind == Kind::star ? nodes : fabric.nodes_per_leaf;
-  std::vector<DeviceId> leaves;
-  for (int first = 0; first < nodes; first += per_leaf) {
-    const auto name =
-        fabric.kind == Kind::star ? std::string{"fabric"} : fmt::format("leaf{}", first / per_leaf);
-    leaves.push_back(*builder.add_device(name, DeviceKind::fabric_switch, -1));
-    for (const auto spine : spines) {
-      builder.connect(leaves.back(), spine, LinkKind::network,
-                      {fabric.uplink_bandwidth, fabric.uplink_bandwidth, fabric.latency, 1});
-    }
-  }
-  const auto devices = builder.platform().devices;
-  for (std::size_t i = 0; i < devices.size(); ++i) {
-    if (devices[i].kind != DeviceKind::nic) continue;
-    builder.connect(DeviceId{i}, leaves[static_cast<std::size_t>(devices[i].node / per_leaf)],
-                    LinkKind::network, {fabric.bandwidth, fabric.bandwidth, fabric.latency, 1});
-  }
+bool is_one_domain(const BuiltPlatform& hardware, int nodes) {
+  return hardware.nvlink_domain && hardware.nvlink_domain->nodes >= nodes;
 }
 
-void build(const BuiltPlatform& hardware, const PlatformDescription& description, const Gpu& gpu,
+void build(const BuiltPlatform& hardware, const PlatformDescription& description, const Gpu& gpu, int ranks,
            PlatformBuilder& builder) {
-  if (hardware.nodes > 1 && hardware.node.nics.empty()) {
+  const auto count = hardware.nodes_for(ranks);
+  if (count > 1 && hardware.node.nics.empty() && !is_one_domain(hardware, count)) {
     throw ConfigError{{hardware.fabric ? hardware.fabric->where : description.where,
-                       fmt::format("{} nodes, but a node has no NIC", hardware.nodes),
+                       fmt::format("{} nodes, but a node has no NIC", count),
                        {},
                        "list the node's 'nics' and link them to its PCIe tree"}};
   }
-  NodeBuilder nodes{hardware, gpu, builder};
-  for (int number = 0; number < hardware.nodes; ++number) nodes.add(number);
-  if (hardware.fabric) add_fabric(*hardware.fabric, hardware.nodes, builder);
-  builder.platform().nodes = hardware.nodes;
+  NodeBuilder nodes{hardware, count, gpu, builder};
+  for (int number = 0; number < count; ++number) nodes.add(number);
+  builder.platform().nodes = count;
+  if (hardware.nvlink_domain) add_nvlink_domains(*hardware.nvlink_domain, builder);
+  if (hardware.fabric) add_fabric(*hardware.fabric, builder);
 }
 
 }  // namespace
@@ -177,14 +157,16 @@ Platform build_platform(const PlatformDescription& description, const Gpu& gpu, 
   if (const auto* made_up = std::get_if<GeneratedPlatform>(&description.hardware)) {
     generate(*made_up, gpu, ranks, builder);
   } else {
-    build(std::get<BuiltPlatform>(description.hardware), description, gpu, builder);
+    build(std::get<BuiltPlatform>(description.hardware), description, gpu, ranks, builder);
   }
   auto platform = std::move(builder.platform());
   platform.name = description.name;
   platform.source = description.source;
+  platform.prices = description.prices;
   platform.price = description.price;
   platform.collectives = description.collectives;
   platform.amd_cpu = description.amd_cpu;
+  platform.nvls = description.nvls;
   platform.pageable_copy_rate = description.pageable_copy_rate;
   return platform;
 }

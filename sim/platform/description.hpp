@@ -48,23 +48,38 @@ struct NodeDescription {
 };
 
 /// How the NICs of several nodes meet. `star`: one switch that is never the bottleneck. `leaf_spine`: a leaf
-/// for each group of nodes; each leaf has one uplink of the given rate to each spine.
+/// for each group of nodes. `rail_optimised`: for each group of nodes a leaf for each NIC of a node, so that
+/// NICs of one number meet on one leaf. Each leaf has one uplink of the given rate to each spine.
 struct FabricDescription {
-  enum class Kind { star, leaf_spine };
+  enum class Kind { star, leaf_spine, rail_optimised };
   Where where;
   Kind kind = Kind::star;
-  BytesPerSecond bandwidth{};         ///< NIC to switch, per direction
+  Network network;
+  double efficiency = 1;              ///< payload that the wire carries, of all that it could
+  BytesPerSecond bandwidth{};         ///< of the wire from a NIC to its switch, per direction
   Seconds latency{};                  ///< of each link of the fabric
-  int nodes_per_leaf = 1;             ///< leaf_spine only
-  int spines = 1;                     ///< leaf_spine only
-  BytesPerSecond uplink_bandwidth{};  ///< leaf_spine only: one leaf to one spine, per direction
+  int nodes_per_leaf = 1;             ///< not of a star
+  int spines = 1;                     ///< not of a star
+  BytesPerSecond uplink_bandwidth{};  ///< not of a star: the wire from one leaf to one spine, per direction
+};
+
+/// GPUs of so many nodes share NVSwitches, as in a rack of trays.
+struct NvlinkDomainDescription {
+  Where where;
+  int nodes = 1;
+  BytesPerSecond bandwidth{};  ///< of a GPU into the switches, per direction
+  int count = 1;               ///< bonded links behind the bandwidth
+  Seconds latency{};
 };
 
 /// Hardware written out by hand.
 struct BuiltPlatform {
   NodeDescription node;
-  int nodes = 1;
+  std::optional<int> nodes = 1;  ///< empty: as many as the job's ranks need
   std::optional<FabricDescription> fabric;
+  std::optional<NvlinkDomainDescription> nvlink_domain{};
+
+  int nodes_for(int ranks) const { return nodes.value_or((ranks + node.gpus - 1) / node.gpus); }
 };
 
 /// Hardware made up for analysis; as many GPUs as the job has ranks.
@@ -85,16 +100,20 @@ struct PlatformDescription {
   Where where;
   std::string gpu;  ///< name of the GPU's file
   std::variant<BuiltPlatform, GeneratedPlatform> hardware;
-  std::optional<Price> price;
+  std::vector<Price> prices;   ///< all that are known, in the order of the file
+  std::optional<Price> price;  ///< the one that counts
   CollectiveRules collectives = CollectiveRules::nccl;
   bool amd_cpu = false;
+  bool nvls = true;
   std::optional<BytesPerSecond> pageable_copy_rate;
 };
 
-/// Makes the platform. @param ranks how many GPUs a generated platform gets; a built one has its own number.
+/// Makes the platform.
+/// @param ranks of the job: a generated platform gets as many GPUs, and one with nodes as needed as many
+/// nodes
+///        as they fill; any other has its own number
 /// @throws ConfigError for names that do not exist or exist twice, ends that do not pair up, parts that no
-/// link
-///         reaches; all problems at once.
+///         link reaches; all problems at once.
 Platform build_platform(const PlatformDescription& description, const Gpu& gpu, int ranks);
 
 /// "gpu[0-2]" -> gpu0, gpu1, gpu2; a plain name -> itself. @throws ConfigError for a bad range.

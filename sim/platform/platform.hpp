@@ -40,11 +40,23 @@ struct Link {
   int count = 1;  ///< NVLink: how many links are bonded
 };
 
-/// What an hour of the platform costs.
+/// What carries messages between nodes.
+enum class NetworkKind : std::uint8_t { wire, infiniband, roce, efa, tcp, tcpx, tcpxo };
+
+/// How NCCL reaches other nodes over the NICs.
+struct Network {
+  NetworkKind kind = NetworkKind::wire;
+  bool gpudirect = true;      ///< NICs read and write the memory of GPUs that are near enough
+  Seconds message_latency{};  ///< of a message between nodes, beyond what NCCL's own figures hold
+  std::optional<BytesPerSecond> stream_rate;  ///< most that one connection carries
+  int streams = 1;  ///< connections that NCCL opens for a channel unless told otherwise
+};
+
+/// What an hour of the platform costs, from its day on until that of the next one.
 struct Price {
   UsdPerHour per_node{};
   std::string region;
-  std::string date;
+  std::string date;  ///< "2026-07-20"
   std::string source;
 };
 
@@ -67,13 +79,22 @@ struct Platform {
   std::vector<std::optional<ResourceId>> memories;  ///< beside `devices`: host memory, for sockets
   std::vector<Gpu> gpu_models;                      ///< beside `gpus`
   int nodes = 1;
-  std::optional<Price> price;
+  std::vector<int> nvlink_domains;  ///< by node: nodes of one number share NVSwitches; empty: none do
+  std::optional<Network> network;   ///< between nodes, if they have a fabric
+  std::vector<Price> prices;        ///< all that are known
+  std::optional<Price> price;       ///< the one that counts
   CollectiveRules collectives = CollectiveRules::nccl;
   bool amd_cpu = false;  ///< NCCL's rules ask
+  bool nvls = true;      ///< NVLink SHARP is not switched off; GPUs and NVSwitches must have it too
   std::optional<BytesPerSecond>
       pageable_copy_rate;  ///< a copy from pageable memory: bounded by one core's staging copy
 
   const Device& device(DeviceId id) const { return devices[id.index()]; }
+  /// What NCCL takes for a node: all that NVSwitches join. @return a number; those of one node are equal
+  int nvlink_domain(DeviceId id) const {
+    const auto node = device(id).node;
+    return nvlink_domains.empty() || node < 0 ? node : nvlink_domains[static_cast<std::size_t>(node)];
+  }
 };
 
 }  // namespace gradway

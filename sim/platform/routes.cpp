@@ -150,6 +150,15 @@ PathType Routes::path_type(DeviceId a, DeviceId b) const {
   return switches > 1 ? PathType::pxb : PathType::pix;
 }
 
+std::optional<Routes::SwitchLinks> Routes::links_to_nvswitch(DeviceId gpu) const {
+  for (const auto* up : out_of_[gpu.index()]) {
+    if (platform_.device(up->to).kind != DeviceKind::nvswitch) continue;
+    for (const auto* down : into_[gpu.index()])
+      if (down->from == up->to) return SwitchLinks{up, down};
+  }
+  return std::nullopt;
+}
+
 std::optional<DeviceId> Routes::home_socket(DeviceId device) const {
   const auto hops = hops_to(device, std::nullopt, Over::host, true);
   std::optional<DeviceId> best;

@@ -37,6 +37,8 @@ class Routes {
 
   explicit Routes(const Platform& platform);
 
+  const Platform& platform() const { return platform_; }
+
   /// The way with the fewest hops; GPUs and NICs in between only if there is no other. Several ways of equal
   /// length are dealt out by `label` (as a fabric's ECMP does by flow).
   std::optional<Route> find(DeviceId from, DeviceId to, Over over, std::size_t label = 0) const;
@@ -45,6 +47,12 @@ class Routes {
   PathType path_type(DeviceId a, DeviceId b) const;
   /// Bonded NVLinks between two GPUs; 0 if there are none.
   int nvlinks(DeviceId a, DeviceId b) const;
+  /// The links of a GPU to its NVSwitch and back. @return nothing if it has none
+  struct SwitchLinks {
+    const Link* up = nullptr;
+    const Link* down = nullptr;
+  };
+  std::optional<SwitchLinks> links_to_nvswitch(DeviceId gpu) const;
   /// The socket a device hangs on. @return nothing if no socket is in reach.
   std::optional<DeviceId> home_socket(DeviceId device) const;
   /// Devices of a kind on one node, in order.

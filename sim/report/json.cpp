@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/cost/calibration_words.hpp"
 #include "sim/report/text.hpp"
 #include "sim/report/words.hpp"
 
@@ -34,6 +35,12 @@ Json job_json(const Job& job) {
 Json strategy_json(const Strategy& strategy) {
   Json json{{"kind", name_of(strategy.kind)}};
   if (strategy.kind == StrategyKind::none) return json;
+  if (strategy.kind == StrategyKind::collective) {
+    json["operation"] = calibration_words::operations[static_cast<std::size_t>(strategy.collective.kind)];
+    json["size"] = exact_bytes_text(strategy.collective.size);
+    json["timed"] = strategy.collective.one_by_one ? "one_by_one" : "back_to_back";
+    return json;
+  }
   if (strategy.bucket_cap) json["bucket_cap"] = exact_bytes_text(*strategy.bucket_cap);
   json["static_graph"] = strategy.static_graph;
   json["gradient_as_bucket_view"] = strategy.gradient_as_bucket_view;
@@ -50,17 +57,42 @@ Json input_json(const InputSettings& input) {
 
 /// The keys of a scenario file, so that it can be run again.
 Json scenario_json(const Scenario& scenario) {
-  Json json{{"schema", 1},
-            {"model", scenario.model.name},
-            {"platform", scenario.platform.name},
-            {"job", job_json(scenario.job)},
-            {"strategy", strategy_json(scenario.job.strategy)},
-            {"optimizer", name_of(scenario.job.optimizer)},
-            {"nccl", Json::object()},
-            {"input", input_json(scenario.job.input)},
-            {"steps", scenario.job.steps}};
+  Json json{{"schema", 1}};
+  if (scenario.job.strategy.kind != StrategyKind::collective) json["model"] = scenario.model.name;
+  json.update({{"platform", scenario.platform.name},
+               {"job", job_json(scenario.job)},
+               {"strategy", strategy_json(scenario.job.strategy)},
+               {"optimizer", name_of(scenario.job.optimizer)},
+               {"nccl", Json::object()},
+               {"input", input_json(scenario.job.input)},
+               {"steps", scenario.job.steps}});
   for (const auto& [name, value] : scenario.job.nccl) json["nccl"][name] = value;
   return json;
+}
+
+/// What the card must hold, part by part, at the peak.
+Json memory_json(const MemoryUse& memory) {
+  return {{"parameters_bytes", amount(memory.parameters.value())},
+          {"gradients_bytes", amount(memory.gradients.value())},
+          {"optimizer_bytes", amount(memory.optimizer_state.value())},
+          {"buckets_bytes", amount(memory.buckets.value())},
+          {"comm_hook_bytes", amount(memory.comm_hook.value())},
+          {"weight_copies_bytes", amount(memory.weight_copies.value())},
+          {"activations_bytes", amount(memory.activations.value())},
+          {"input_bytes", amount(memory.input.value())},
+          {"workspace_bytes", amount(memory.workspace.value())},
+          {"slack_bytes", amount(memory.slack.value())},
+          {"context_bytes", amount(memory.context.value())},
+          {"nccl_bytes", amount(memory.nccl.value())},
+          {"needed_bytes", amount(memory.needed().value())}};
+}
+
+Json price_json(const std::optional<Price>& price) {
+  if (!price) return nullptr;
+  return {{"usd_per_node_hour", price->per_node.value()},
+          {"region", price->region},
+          {"date", price->date},
+          {"source", price->source}};
 }
 
 Json metrics_json(const Metrics& metrics) {
@@ -81,6 +113,7 @@ Json metrics_json(const Metrics& metrics) {
             {"peak_memory_bytes", amount(metrics.peak_memory.value())},
             {"cost_usd_per_hour", nullptr},
             {"cost_usd_per_million_samples", nullptr}};
+  if (metrics.bus_bandwidth) json["bus_bandwidth_bytes_per_s"] = metrics.bus_bandwidth->value();
   if (metrics.cost_per_hour) json["cost_usd_per_hour"] = metrics.cost_per_hour->value();
   if (metrics.cost_usd_per_million_samples) {
     json["cost_usd_per_million_samples"] = *metrics.cost_usd_per_million_samples;
@@ -107,6 +140,9 @@ void write_json(std::ostream& out, const Run& run, std::string_view version) {
               {"engine", run.engine},
               {"ranks", {{"all", run.workload.ranks}, {"simulated", run.folding.simulated_ranks()}}},
               {"metrics", metrics_json(run.measured.metrics)},
+              {"interval", {{"step_time_s", {run.range.low.value(), run.range.high.value()}}}},
+              {"memory", memory_json(run.measured.memory)},
+              {"price", price_json(run.scenario.platform.price)},
               {"bottleneck",
                {{"resource", run.measured.bottleneck.resource}, {"why", run.measured.bottleneck.why}}},
               {"links", std::move(links)},

@@ -4,6 +4,7 @@
 #include <ostream>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/report/fields.hpp"
 #include "sim/report/platform_tables.hpp"
@@ -47,6 +48,12 @@ void write_head(Fields& fields, const Platform& platform, const Calibration& cal
     const auto& price = *platform.price;
     fields.add("price", fmt::format("{:.2f} USD/h a node, {}, {} ({})", price.per_node.value(), price.region,
                                     price.date, price.source));
+    std::vector<std::string> others;
+    for (const auto& other : platform.prices) {
+      if (other.date == price.date && other.region == price.region) continue;
+      others.push_back(fmt::format("{:.2f} in {}, {}", other.per_node.value(), other.region, other.date));
+    }
+    if (!others.empty()) fields.add("", fmt::format("also {}", fmt::join(others, "; ")));
   } else {
     fields.add("price", "not known");
   }

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/report/csv.hpp"
 #include "sim/report/table.hpp"
 #include "sim/report/text.hpp"
 
@@ -32,13 +33,6 @@ double number(const Json& metrics, const char* name) {
 
 std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
-}
-
-std::string quoted(const std::string& cell) {
-  if (cell.find_first_of(",\"\n") == std::string::npos) return cell;
-  std::string text = "\"";
-  for (const auto c : cell) text += c == '"' ? std::string{"\"\""} : std::string{c};
-  return text + "\"";
 }
 
 /// Names of the metrics, from the first report; all reports have the same.
@@ -116,17 +110,17 @@ void write_table(std::ostream& out, const Sweep& sweep, const Style& style) {
 
 void write_csv(std::ostream& out, const Sweep& sweep) {
   const auto names = metric_names(sweep);
-  for (const auto& axis : sweep.axes) out << quoted(axis.key) << ',';
+  for (const auto& axis : sweep.axes) out << csv_cell(axis.key) << ',';
   for (const auto& name : names) out << name << ',';
   out << "error\n";
   for (const auto& point : sweep.points) {
-    for (const auto& value : point.values) out << quoted(value) << ',';
+    for (const auto& value : point.values) out << csv_cell(value) << ',';
     const auto metrics = point.error.empty() ? metrics_of(point) : Json{};
     for (const auto& name : names) {
       if (point.error.empty() && !metrics.at(name).is_null()) out << metrics.at(name).dump();
       out << ',';
     }
-    out << quoted(first_line(point.error)) << '\n';
+    out << csv_cell(first_line(point.error)) << '\n';
   }
 }
 

@@ -17,12 +17,28 @@ namespace {
 
 constexpr std::size_t most_links = 5;
 
+void add_variables(Fields& fields, const Job& job) {
+  std::string variables;
+  for (const auto& [name, value] : job.nccl)
+    variables += fmt::format("{}{}={}", variables.empty() ? "" : " ", name, value);
+  if (!variables.empty()) fields.add("nccl", variables);
+}
+
 void write_job(Fields& fields, const Run& run) {
   const auto& job = run.scenario.job;
   const auto& model = run.scenario.model;
-  fields.add("model", fmt::format("{}, {} parameters", model.name, thousands_text(model.parameter_count())));
+  const bool trains = job.strategy.kind != StrategyKind::collective;
+  if (trains) {
+    fields.add("model",
+               fmt::format("{}, {} parameters", model.name, thousands_text(model.parameter_count())));
+  }
   fields.add("platform", fmt::format("{}: {}", run.scenario.platform.name,
                                      hardware_in_words(run.scenario.platform, job.gpus)));
+  if (!trains) {
+    fields.add("collective", in_words(job.strategy));
+    add_variables(fields, job);
+    return;
+  }
   const auto micro = job.accumulate > 1 ? fmt::format(" x {} micro-steps", job.accumulate) : "";
   fields.add("batch",
              fmt::format("{} a GPU{}, {} a step", job.batch_per_gpu, micro,
@@ -30,14 +46,19 @@ void write_job(Fields& fields, const Run& run) {
   fields.add("precision", name_of(job.precision));
   fields.add("strategy", in_words(job.strategy));
   fields.add("optimizer", name_of(job.optimizer));
-  std::string variables;
-  for (const auto& [name, value] : job.nccl)
-    variables += fmt::format("{}{}={}", variables.empty() ? "" : " ", name, value);
-  if (!variables.empty()) fields.add("nccl", variables);
+  add_variables(fields, job);
 }
 
-void write_results(Fields& fields, const Metrics& metrics) {
+void write_results(Fields& fields, const Run& run) {
+  const auto& metrics = run.measured.metrics;
   fields.add("step time", time_text(metrics.step_time), Paint::bold);
+  if (run.range.low < run.range.high) {
+    fields.add("expected", fmt::format("{} in nine of ten cases", range_text(run.range.low, run.range.high)));
+  }
+  if (metrics.bus_bandwidth) {
+    fields.add("bandwidth", fmt::format("{} of bus bandwidth", rate_text(*metrics.bus_bandwidth)), Paint::bold);
+    return;
+  }
   fields.add("throughput",
              fmt::format("{:.4g} steps/s, {:.4g} samples/s", metrics.steps_per_s, metrics.samples_per_s));
   const auto flops =
@@ -85,7 +106,7 @@ void write_text(std::ostream& out, const Run& run, const Style& style) {
   out << style.paint(Paint::bold, fit(run.scenario.name, style.width)) << "\n\n";
   write_job(fields, run);
   out << '\n';
-  write_results(fields, run.measured.metrics);
+  write_results(fields, run);
   out << '\n';
   write_breakdown(out, run.measured.metrics, style);
   out << '\n';

@@ -65,6 +65,13 @@ std::size_t offset_of(std::string_view text, std::size_t n) {
 std::string time_text(Seconds time) {
   return time.value() == 0 ? "0 s" : scaled(time.value(), time_scales, "");
 }
+std::string range_text(Seconds low, Seconds high) {
+  auto first = time_text(low);
+  const auto last = time_text(high);
+  const auto unit_of = [](const std::string& text) { return text.substr(text.rfind(' ')); };
+  if (unit_of(first) == unit_of(last)) first = first.substr(0, first.rfind(' '));
+  return fmt::format("{} to {}", first, last);
+}
 std::string bytes_text(Bytes amount) {
   return amount.value() == 0 ? "0 B" : scaled(amount.value(), byte_scales, "");
 }

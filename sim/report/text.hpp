@@ -13,6 +13,7 @@ namespace gradway::report {
 // Numbers for people: at most four digits and the unit that fits. Files hold full precision instead.
 
 std::string time_text(Seconds time);                          ///< "91.93 ms"
+std::string range_text(Seconds low, Seconds high);            ///< "674.3 to 738.1 ms"
 std::string bytes_text(Bytes amount);                         ///< "1.226 GB", powers of ten
 std::string rate_text(BytesPerSecond rate);                   ///< "450 GB/s"
 std::string count_text(double count, std::string_view unit);  ///< "4.41 GFLOP", "1.5 k" without a unit

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/contract.hpp"
+#include "sim/cost/nccl_model.hpp"
 #include "sim/report/text.hpp"
 
 namespace gradway::report {
@@ -22,7 +23,7 @@ std::string_view look_up(const std::array<std::string_view, Size>& names, Enum v
 
 // In the order of the enums.
 constexpr std::array<std::string_view, 4> precisions{"fp32", "tf32", "bf16", "fp16"};
-constexpr std::array<std::string_view, 2> strategies{"none", "ddp"};
+constexpr std::array<std::string_view, 3> strategies{"none", "ddp", "collective"};
 constexpr std::array<std::string_view, 4> hooks{"none", "fp16", "bf16", "powersgd"};
 constexpr std::array<std::string_view, 3> optimizers{"sgd", "adamw", "adamw_fused"};
 constexpr std::array<std::string_view, 5> phases{"input", "forward", "backward", "communication",
@@ -61,6 +62,11 @@ std::string_view name_of(DeviceKind kind) {
 
 std::string in_words(const Strategy& strategy) {
   if (strategy.kind == StrategyKind::none) return "none: ranks do not exchange gradients";
+  if (strategy.kind == StrategyKind::collective) {
+    const auto& call = strategy.collective;
+    return fmt::format("{} of {}{}", gradway::name_of(call.kind), exact_bytes_text(call.size),
+                       call.one_by_one ? ", each call issued by PyTorch and waited for" : "");
+  }
   std::string words = "DDP, ";
   words += strategy.bucket_cap ? fmt::format("buckets of {}", exact_bytes_text(*strategy.bucket_cap))
                                : "PyTorch's default buckets (1 MiB, then 25 MiB)";

@@ -5,6 +5,7 @@
 #include "sim/lower/lower.hpp"
 #include "sim/metrics/measure.hpp"
 #include "sim/plan/plan.hpp"
+#include "sim/run/step_range.hpp"
 #include "sim/run/trust.hpp"
 
 namespace gradway {
@@ -18,7 +19,8 @@ Run simulate(const Scenario& scenario, std::string_view engine_name, FoldRanks f
   auto timeline = chosen.engine->run(scenario.platform, lowered.ops);
   check(timeline, lowered.ops);
   auto measured = measure(scenario, workload, lowered, timeline);
-  auto trust = what_it_rests_on(scenario, costs, collectives);
+  auto trust = what_it_rests_on(scenario, costs, collectives, measured.memory);
+  const auto range = step_range(measured.metrics, trust.grounds);
   return {.scenario = scenario,
           .engine = std::string{chosen.name},
           .workload = std::move(workload),
@@ -26,6 +28,7 @@ Run simulate(const Scenario& scenario, std::string_view engine_name, FoldRanks f
           .folding = std::move(lowered.folding),
           .timeline = std::move(timeline),
           .measured = std::move(measured),
+          .range = range,
           .basis = std::move(trust.basis),
           .warnings = std::move(trust.warnings)};
 }

@@ -11,6 +11,7 @@
 #include "sim/lower/lower.hpp"
 #include "sim/metrics/metrics.hpp"
 #include "sim/plan/scenario.hpp"
+#include "sim/run/step_range.hpp"
 
 namespace gradway {
 
@@ -23,6 +24,7 @@ struct Run {
   Folding folding;  ///< which ranks stand for which in `ops` and `timeline`
   Timeline timeline;
   Measured measured;
+  TimeRange range;                    ///< of the step's time
   std::vector<std::string> basis;     ///< what the prediction rests on
   std::vector<std::string> warnings;  ///< what to know before trusting it
 };

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/metrics/measure.hpp"
+#include "sim/metrics/memory.hpp"
 #include "sim/platform/host_copy.hpp"
 #include "sim/run/trust_in_compute.hpp"
 
@@ -16,24 +16,32 @@ namespace {
 void about_contention(const Scenario& scenario, const CollectiveLowering& collectives, Trust& trust) {
   if (scenario.platform.collectives == CollectiveRules::ideal || scenario.job.gpus == 1) return;
   const auto* entry = collectives.side_by_side({KernelClass::matrix, scenario.job.precision, 0, 0});
+  trust.grounds.side_by_side = Basis::nominal;
   if (!entry) {
     trust.warnings.push_back(
         "what kernels and collectives cost each other was not measured for this transport and precision: no "
         "slow-down assumed");
     return;
   }
+  trust.grounds.side_by_side = Basis::measured;
   if (!entry->measured_on.empty()) {
+    trust.grounds.side_by_side = Basis::elsewhere;
     trust.warnings.push_back(
         fmt::format("what kernels and collectives cost each other was measured on {}, not on {}",
                     entry->measured_on, scenario.platform.name));
   }
+  const auto is_stretched = [&] {
+    trust.grounds.side_by_side = std::max(trust.grounds.side_by_side, Basis::stretched);
+  };
   if (entry->ranks > 0 && entry->ranks != scenario.job.gpus) {
+    is_stretched();
     trust.warnings.push_back(
         fmt::format("what kernels and collectives cost each other was measured on {} GPUs, not on {}",
                     entry->ranks, scenario.job.gpus));
   }
   const auto channels = collectives.communicator_channels();
   if (entry->channels > 0 && entry->channels != channels) {
+    is_stretched();
     trust.warnings.push_back(fmt::format(
         "what kernels and collectives cost each other was measured with {} of NCCL's channels, not with {}",
         entry->channels, channels));
@@ -74,31 +82,30 @@ void about_input(const Scenario& scenario, Trust& trust) {
   }
 }
 
-void about_memory(const Scenario& scenario, Trust& trust) {
-  const auto& gpu = scenario.platform.gpu_models.front();
+void about_memory(const Scenario& scenario, const MemoryUse& memory, Trust& trust) {
   if (scenario.model.profile) {
     trust.basis.push_back("memory: without activations, which a profile does not tell");
   }
-  const auto needed = peak_memory(scenario);
-  if (gpu.ideal || needed <= gpu.memory) return;
-  trust.warnings.push_back(fmt::format(
-      "the job needs about {:.3g} GB on each GPU, but {} has {:.3g} GB: it would run out of memory",
-      needed.value() / 1e9, gpu.name, gpu.memory.value() / 1e9));
+  if (fits(scenario, memory)) return;
+  trust.warnings.push_back("the job " + why_it_does_not_fit(scenario, memory) +
+                           ": it would run out of memory");
 }
 
 }  // namespace
 
 Trust what_it_rests_on(const Scenario& scenario, const ComputeCosts& costs,
-                       const CollectiveLowering& collectives) {
+                       const CollectiveLowering& collectives, const MemoryUse& memory) {
   Trust trust;
   trust.warnings = scenario.warnings;
   about_compute(scenario, costs, trust);
   trust.basis.insert(trust.basis.end(), collectives.basis().begin(), collectives.basis().end());
   trust.warnings.insert(trust.warnings.end(), collectives.warnings().begin(), collectives.warnings().end());
+  trust.grounds.communication = collectives.weakest_basis();
+  if (scenario.job.gpus > 1) trust.grounds.transport = collectives.limiting_transport();
   about_contention(scenario, collectives, trust);
   about_held_back(scenario, trust);
   about_input(scenario, trust);
-  about_memory(scenario, trust);
+  about_memory(scenario, memory, trust);
   trust.basis.push_back(fmt::format("platform {}: {}", scenario.platform.name, scenario.platform.source));
   for (const auto& [name, value] : scenario.job.nccl) {
     if (!is_modelled(name))

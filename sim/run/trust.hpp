@@ -4,19 +4,32 @@
 #include <string>
 #include <vector>
 
+#include "sim/cost/basis.hpp"
 #include "sim/lower/collectives.hpp"
+#include "sim/metrics/metrics.hpp"
 #include "sim/plan/compute_costs.hpp"
 #include "sim/plan/scenario.hpp"
 
 namespace gradway {
 
+/// What the parts of a step rest on.
+struct Grounds {
+  Basis compute = Basis::given;  ///< and the optimizer
+  Basis launches = Basis::given;
+  Basis communication = Basis::given;
+  Basis side_by_side = Basis::given;      ///< what kernels and collectives cost each other
+  Transport transport = Transport::none;  ///< of the collectives
+};
+
 /// Why one should believe a prediction, and why one should not.
 struct Trust {
+  Grounds grounds;
   std::vector<std::string> basis;
   std::vector<std::string> warnings;
 };
 
+/// @param collectives after all that the job runs was lowered
 Trust what_it_rests_on(const Scenario& scenario, const ComputeCosts& costs,
-                       const CollectiveLowering& collectives);
+                       const CollectiveLowering& collectives, const MemoryUse& memory);
 
 }  // namespace gradway

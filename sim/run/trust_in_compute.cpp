@@ -40,11 +40,15 @@ void about_profiler(const Profile& profile, const ProfileCosts& costs, Trust& tr
 void about_move(const Scenario& scenario, const ProfileCosts& costs, Trust& trust) {
   const auto& profile = *scenario.model.profile;
   const auto& gpu = scenario.platform.gpu_models.front();
+  trust.grounds.compute = Basis::measured;
+  trust.grounds.launches = profile.step_time || !costs.launch_bound ? Basis::measured : Basis::elsewhere;
   if (costs.moved == Moved::anchor) {
+    trust.grounds.compute = Basis::stretched;
     trust.basis.push_back(
         fmt::format("compute: moved from {} to {} by roofline and scaled to meet the anchor on {}",
                     profile.gpu, gpu.name, gpu.name));
   } else if (costs.moved == Moved::roofline) {
+    trust.grounds.compute = Basis::elsewhere;
     trust.basis.push_back(
         fmt::format("compute: moved from {} to {} kernel by kernel by roofline, {:.3g} times the kernel time",
                     profile.gpu, gpu.name, costs.moved_by));
@@ -54,17 +58,20 @@ void about_move(const Scenario& scenario, const ProfileCosts& costs, Trust& trus
                     profile.gpu, gpu.name, moved_by_roofline, gpu.name));
   }
   if (costs.moved != Moved::not_at_all) {
+    trust.grounds.launches = Basis::elsewhere;
     trust.warnings.push_back(fmt::format(
         "the CPU's launch times are those of the machine with the {}: another CPU may take longer",
         profile.gpu));
   }
   if (scenario.job.batch_per_gpu != profile.batch) {
+    trust.grounds.compute = std::max(trust.grounds.compute, Basis::stretched);
     trust.warnings.push_back(
         fmt::format("the profile was recorded at batch {}, the job has {}: kernels were scaled, the "
                     "framework may choose others",
                     profile.batch, scenario.job.batch_per_gpu));
   }
   if (scenario.job.optimizer != profile.optimizer) {
+    trust.grounds.compute = std::max(trust.grounds.compute, Basis::stretched);
     trust.warnings.push_back(
         "the profile was recorded with another optimizer: the optimizer's time rests on the roofline alone");
   }
@@ -74,6 +81,7 @@ void about_move(const Scenario& scenario, const ProfileCosts& costs, Trust& trus
 
 void about_compute(const Scenario& scenario, const ComputeCosts& costs, Trust& trust) {
   const auto& gpu = scenario.platform.gpu_models.front();
+  if (scenario.job.strategy.kind == StrategyKind::collective) return;
   if (costs.profile) {
     about_profiler(*scenario.model.profile, *costs.profile, trust);
     about_move(scenario, *costs.profile, trust);
@@ -86,6 +94,7 @@ void about_compute(const Scenario& scenario, const ComputeCosts& costs, Trust& t
     trust.basis.push_back("compute: explicit times of the model");
     return;
   }
+  trust.grounds.launches = trust.grounds.compute = Basis::nominal;
   if (!costs.anchor) {
     trust.basis.push_back(fmt::format("compute: roofline from the datasheet of {} and efficiencies ({})",
                                       gpu.name, gpu.source));
@@ -96,6 +105,7 @@ void about_compute(const Scenario& scenario, const ComputeCosts& costs, Trust& t
     return;
   }
   const auto& anchor = *costs.anchor;
+  trust.grounds.compute = anchor.batch == scenario.job.batch_per_gpu ? Basis::measured : Basis::stretched;
   trust.basis.push_back(fmt::format(
       "compute: roofline of {}, scaled by {:.4g} to meet the anchor of {:.4g} ms a step at batch {} ({})",
       gpu.name, costs.anchor_scale, anchor.step_time.value() * 1e3, anchor.batch, anchor.source));

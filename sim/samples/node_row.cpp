@@ -155,6 +155,10 @@ void add_node_row(const JsonRow& row, Samples& samples) {
     node.cpu = of_cpu.text("name").value_or("");
     node.cpu_vendor = of_cpu.text("vendor").value_or("");
   }
+  if (const auto* environment = facts.find("environment")) {
+    const Facts variables{row, "environment", "the environment", *environment};
+    node.nvls_was_off = variables.text("NCCL_NVLS_ENABLE") == "0";
+  }
   const auto topology = facts.text("nccl_topology").value_or("");
   node.names_nvswitch = topology.find(nvswitch_class) != std::string::npos;
   node.cpu_model = cpu_model(topology);

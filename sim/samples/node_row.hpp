@@ -40,6 +40,7 @@ struct NodeRow {
   std::vector<NodeGpu> gpus;
   int nodes = 1;                      ///< that took part
   std::optional<std::string> matrix;  ///< the text of `nvidia-smi topo -m`
+  bool nvls_was_off = false;          ///< NCCL_NVLS_ENABLE=0
   bool names_nvswitch = false;        ///< NCCL's topology has links to one
   Where where;
   Where matrix_where;

@@ -30,6 +30,23 @@ void add_block(std::vector<Layer>& model, const std::string& name, const BlockSh
   model.push_back(layers::residual(name + ".mlp.residual", tokens * hidden));
 }
 
+/// A post-norm block as BERT has it, query, key and value projected on their own.
+void add_encoder_block(std::vector<Layer>& model, const std::string& name, const BlockShape& shape) {
+  const auto [tokens, hidden, mlp, causal, bias] = shape;
+  for (const auto* part : {"query", "key", "value"}) {
+    model.push_back(layers::linear(fmt::format("{}.attention.{}", name, part), tokens, hidden, hidden, bias));
+  }
+  model.push_back(layers::attention(name + ".attention.scores", tokens, hidden, causal));
+  model.push_back(layers::linear(name + ".attention.output", tokens, hidden, hidden, bias));
+  model.push_back(layers::residual(name + ".attention.residual", tokens * hidden));
+  model.push_back(layers::layer_norm(name + ".attention.norm", tokens, hidden, bias));
+  model.push_back(layers::linear(name + ".intermediate", tokens, hidden, mlp, bias));
+  model.push_back(layers::elementwise(name + ".gelu", tokens * mlp));
+  model.push_back(layers::linear(name + ".output", tokens, mlp, hidden, bias));
+  model.push_back(layers::residual(name + ".residual", tokens * hidden));
+  model.push_back(layers::layer_norm(name + ".norm", tokens, hidden, bias));
+}
+
 /// What a plain network carries from layer to layer.
 struct Activations {
   std::int64_t channels, height, width;
@@ -100,6 +117,24 @@ std::vector<Layer> decoder(const DecoderShape& shape) {
   if (shape.tied_output) output.parameters.clear();
   model.push_back(std::move(output));
   model.push_back(layers::cross_entropy("loss", tokens, shape.vocabulary));
+  return model;
+}
+
+std::vector<Layer> encoder(const EncoderShape& shape) {
+  expects(shape.sequence <= shape.positions, "every token has a position");
+  const std::int64_t hidden = shape.hidden;
+  const std::int64_t tokens = shape.sequence;
+  std::vector<Layer> model;
+  model.push_back(layers::embedding("embeddings.word", tokens, shape.vocabulary, hidden));
+  model.push_back(layers::embedding("embeddings.position", tokens, shape.positions, hidden));
+  model.push_back(layers::embedding("embeddings.type", tokens, shape.types, hidden));
+  model.push_back(layers::layer_norm("embeddings.norm", tokens, hidden));
+  for (int i = 0; i < shape.layers; ++i) {
+    add_encoder_block(model, fmt::format("encoder.{}", i), {tokens, hidden, shape.mlp});
+  }
+  if (shape.pooler) model.push_back(layers::linear("pooler", 1, hidden, hidden));
+  model.push_back(layers::linear("outputs", tokens, hidden, shape.outputs));
+  model.push_back(layers::cross_entropy("loss", tokens, shape.outputs));
   return model;
 }
 

@@ -31,6 +31,21 @@ struct DecoderShape {
   bool bias = true;
 };
 
+/// A BERT-like encoder: token, position and type embeddings, post-norm blocks, a pooler, and an output layer
+/// on every token.
+struct EncoderShape {
+  int layers = 12;
+  int heads = 12;
+  int hidden = 768;
+  int mlp = 3072;
+  int vocabulary = 30522;
+  int positions = 512;  ///< rows of the position embedding; `sequence` of them are used
+  int types = 2;
+  int sequence = 512;
+  int outputs = 2;     ///< of each token; 2 as in BERT for SQuAD: where the answer starts and ends
+  bool pooler = true;  ///< whose gradient is reduced, whether or not the loss needs it
+};
+
 /// A layer of a convolutional or plain network, as a `layers` model lists them.
 struct LayerShape {
   enum class Kind { conv2d, batch_norm, relu, max_pool, average_pool, linear };
@@ -61,6 +76,7 @@ struct SyntheticLayer {
 
 std::vector<Layer> vision_transformer(const VisionTransformerShape& shape);
 std::vector<Layer> decoder(const DecoderShape& shape);
+std::vector<Layer> encoder(const EncoderShape& shape);
 /// @param layers in order; each takes what the one before gives. @pre shapes fit (kernel <= padded image).
 std::vector<Layer> sequential(const ImageShape& input, const std::vector<LayerShape>& layers);
 std::vector<Layer> synthetic(const std::vector<SyntheticLayer>& layers);

@@ -4,17 +4,28 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "sim/base/units.hpp"
 #include "sim/platform/gpu.hpp"
+#include "sim/workload/collective_kind.hpp"
 #include "sim/workload/optimizer.hpp"
 
 namespace gradway {
 
-enum class StrategyKind { none, ddp };
+enum class StrategyKind { none, ddp, collective };
 enum class CommHook { none, fp16, bf16, powersgd };
 
-/// Data parallelism as PyTorch's DistributedDataParallel understands it.
+/// A collective without a model, as benchmarks call it over and over.
+struct CollectiveCall {
+  CollectiveKind kind = CollectiveKind::all_reduce;
+  Bytes size{};  ///< the buffer on each rank (all-gather, reduce-scatter: the large one)
+  bool one_by_one =
+      false;  ///< PyTorch issues each call and waits for it; else they follow each other on the GPU
+};
+
+/// How ranks work together: data parallelism as PyTorch's DistributedDataParallel understands it, or only a
+/// collective.
 struct Strategy {
   StrategyKind kind = StrategyKind::ddp;
   std::optional<Bytes>
@@ -23,6 +34,7 @@ struct Strategy {
   bool gradient_as_bucket_view = false;
   CommHook comm_hook = CommHook::none;
   int powersgd_rank = 1;
+  CollectiveCall collective{};  ///< of kind collective
 };
 
 /// How the batch reaches the GPU.
@@ -30,6 +42,15 @@ struct InputSettings {
   bool pin_memory = true;
   int loader_workers = 8;
   Bytes background_copy{};  ///< each GPU also copies this much from pinned memory beside every step
+};
+
+/// A neighbour's traffic between two parts of the platform, as long as the job runs.
+struct BackgroundFlow {
+  std::string from;  ///< names of devices
+  std::string to;
+  std::optional<BytesPerSecond> rate;  ///< that it would like
+  double load = 1;                     ///< without a rate: the share that it would like of the slowest link
+  double weight = 1;                   ///< its share against a flow of weight 1 where they meet
 };
 
 /// A training job: everything but the model and the hardware.
@@ -41,6 +62,7 @@ struct Job {
   Strategy strategy;
   Optimizer optimizer = Optimizer::sgd;
   InputSettings input;
+  std::vector<BackgroundFlow> traffic;
   std::map<std::string, std::string> nccl;  ///< checked variables of NCCL, by name
   int steps = 1;
 };

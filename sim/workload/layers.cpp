@@ -44,18 +44,20 @@ Layer conv2d(std::string name, const Conv2d& shape) {
   const auto out = d(shape.out_channels * shape.out_height * shape.out_width);
   const double products = shape.first ? 1 : 2;
   auto layer = mover(name, in + out, products * (in + out), in);
-  layer.forward.flops_per_sample = Flops{2 * d(shape.kernel * shape.kernel * shape.in_channels) * out};
+  const auto fan_in = shape.in_channels / shape.groups;
+  layer.forward.flops_per_sample = Flops{2 * d(shape.kernel * shape.kernel * fan_in) * out};
   layer.backward.flops_per_sample = products * layer.forward.flops_per_sample;
   layer.backward.kernels = shape.bias ? 3 : 2;
   std::vector<Parameter> parameters{
-      {name + ".weight", {shape.out_channels, shape.in_channels, shape.kernel, shape.kernel}}};
+      {name + ".weight", {shape.out_channels, fan_in, shape.kernel, shape.kernel}}};
   if (shape.bias) parameters.push_back({name + ".bias", {shape.out_channels}});
   give_parameters(layer, std::move(parameters));
   return layer;
 }
 
 Layer layer_norm(std::string name, std::int64_t rows, std::int64_t width, bool bias) {
-  auto layer = mover(name, d(2 * rows * width), d(3 * rows * width), d(rows * width));
+  auto layer = mover(name, d(2 * rows * width), d(3 * rows * width), 0);
+  layer.saved_fp32_per_sample = d(rows * width);
   layer.backward.kernels = 2;
   std::vector<Parameter> parameters{{name + ".weight", {width}}};
   if (bias) parameters.push_back({name + ".bias", {width}});
@@ -111,6 +113,8 @@ Layer added_parameters(std::string name, std::int64_t elements, std::vector<Para
 Layer cross_entropy(std::string name, std::int64_t rows, std::int64_t classes) {
   auto layer = mover(std::move(name), d(3 * rows * classes), d(3 * rows * classes), d(rows * classes));
   layer.forward.kernels = layer.backward.kernels = 2;
+  layer.saved_fp32_per_sample = d(rows * classes);
+  layer.transient_fp32_per_sample = d(2 * rows * classes);
   return layer;
 }
 

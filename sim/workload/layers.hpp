@@ -19,11 +19,12 @@ Layer linear(std::string name, std::int64_t rows, std::int64_t inputs, std::int6
 struct Conv2d {
   std::int64_t in_channels, out_channels, kernel, out_height, out_width, in_height, in_width;
   bool bias = true;
-  bool first = false;  ///< the input needs no gradient
+  bool first = false;       ///< the input needs no gradient
+  std::int64_t groups = 1;  ///< divides both numbers of channels
 };
 Layer conv2d(std::string name, const Conv2d& shape);
 
-/// LayerNorm over rows of `width`; x is kept.
+/// LayerNorm over rows of `width`; x is kept, in fp32 under autocast too, as the residual stream is.
 Layer layer_norm(std::string name, std::int64_t rows, std::int64_t width, bool bias = true);
 /// BatchNorm over `elements` activations in `channels`; x is kept.
 Layer batch_norm(std::string name, std::int64_t elements, std::int64_t channels);
@@ -41,7 +42,8 @@ Layer attention(std::string name, std::int64_t tokens, std::int64_t width, bool 
 Layer embedding(std::string name, std::int64_t tokens, std::int64_t vocabulary, std::int64_t width);
 /// Parameters that are added to `elements` activations (positions, a class token).
 Layer added_parameters(std::string name, std::int64_t elements, std::vector<Parameter> parameters);
-/// Cross entropy over `rows` rows of `classes`.
+/// Cross entropy over `rows` rows of `classes`. Kept: the logits (the training loop holds them) and, in fp32,
+/// the log-probabilities; the backward pass holds the gradients of both for a moment.
 Layer cross_entropy(std::string name, std::int64_t rows, std::int64_t classes);
 
 }  // namespace gradway::layers

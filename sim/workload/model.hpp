@@ -39,7 +39,9 @@ struct Layer {
   std::vector<Parameter> parameters;  ///< in order of registration
   Work forward;
   Work backward;
-  double saved_elements_per_sample = 0;  ///< activations kept for the backward pass
+  double saved_elements_per_sample = 0;  ///< activations kept for the backward pass, in the job's precision
+  double saved_fp32_per_sample = 0;      ///< the same, in fp32 under autocast too
+  double transient_fp32_per_sample = 0;  ///< only while this layer's own backward pass runs
 
   std::int64_t parameter_count() const;
 };

@@ -122,8 +122,8 @@ TEST_CASE("an --out leaves nothing behind when it cannot write", "[cli][run]") {
   CHECK_THAT(on_folder.errors, Contains("cannot write to 'taken': 'taken/trace.json' is a folder"));
   CHECK(std::distance(fs::directory_iterator{folder.path() / "taken"}, fs::directory_iterator{}) == 1);
 
-  const auto wrong =
-      run_gradway({"run", "article/g6e", "--out", "new", "--set", "job.gpus=9"}, {.folder = folder.path()});
+  const auto wrong = run_gradway({"run", "h200-4x/vit_l_32", "--out", "new", "--set", "job.gpus=9"},
+                                 {.folder = folder.path()});
   CHECK(wrong.status == 2);
   CHECK_FALSE(fs::exists(folder.path() / "new"));
 }
@@ -134,7 +134,7 @@ TEST_CASE("wrong input leaves standard output empty", "[cli][run]") {
   CHECK(missing.output.empty());
   CHECK(missing.errors == "artcle/g6e: error: there is no such file\n  hint: did you mean 'article/g6e'?\n");
 
-  const auto too_many = run_gradway({"run", "scenarios/article/g6e.yaml", "--set", "job.gpus=9"});
+  const auto too_many = run_gradway({"run", "scenarios/h200-4x/vit_l_32.yaml", "--set", "job.gpus=9"});
   CHECK(too_many.status == 2);
   CHECK(too_many.output.empty());
   CHECK_THAT(too_many.errors, Contains("--set job.gpus=9: error: ") && Contains("  hint: "));

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <sstream>
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include "tests/cli/program.hpp"
 
 using namespace gradway::testing;
 using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
 
 TEST_CASE("platforms, models and plans are shown", "[cli][show]") {
   const auto platform = run_gradway({"show", "platform", "aws-g6e.48xlarge"});
@@ -36,7 +39,9 @@ TEST_CASE("every name that is listed can be shown", "[cli][list]") {
   CHECK_THAT(list.output, !Contains("cannot be read"));
 
   std::istringstream lines{list.output};
-  for (std::string line; std::getline(lines, line);) {
+  std::string line;
+  if (kind == "platforms") std::getline(lines, line);  // titles
+  while (std::getline(lines, line)) {
     const auto name = line.substr(0, line.find(' '));
     CAPTURE(name);
     CHECK(run_gradway({"show", shown, name}).status == 0);
@@ -52,6 +57,36 @@ TEST_CASE("a list holds what GRADWAY_PATH adds, and files that are wrong", "[cli
   CHECK(list.status == 0);
   CHECK_THAT(list.output, Contains("broken ") && Contains(" cannot be read: its file is wrong\n"));
   CHECK_THAT(list.output, Contains("vit_l_32"));
+}
+
+TEST_CASE("platforms are listed with what they are, as a table and as JSON", "[cli][list]") {
+  const TemporaryFolder folder;
+  folder.write("platforms/broken.yaml", "schema: 1\ngpu: nonsense\n");
+  const World world{.gradway_path = folder.path()};
+
+  const auto table = run_gradway({"list", "platforms"}, world);
+  CHECK(table.status == 0);
+  CHECK_THAT(table.output, StartsWith("platform ") && Contains("\nbroken ") &&
+                               Contains(" cannot be read: its file is wrong\n"));
+  const auto json = run_gradway({"list", "platforms", "--json"}, world);
+  CHECK(json.status == 0);
+  CHECK(json.errors.empty());
+  const auto platforms = nlohmann::json::parse(json.output).at("platforms");
+  const auto named = [&](const std::string& name) {
+    return *std::ranges::find_if(platforms, [&](const auto& one) { return one.at("name") == name; });
+  };
+  CHECK_FALSE(named("broken").at("readable").get<bool>());
+  const auto p5 = named("aws-p5.48xlarge");
+  CHECK(p5.at("gpu") == "h100-sxm");
+  CHECK(p5.at("gpus_per_node") == 8);
+  CHECK(p5.at("network").at("kind") == "efa");
+  CHECK(p5.at("price").at("usd_per_node_hour") == 55.04);
+  CHECK(named("dgx-h100").at("price").is_null());
+
+  const auto refused = run_gradway({"list", "models", "--json"});
+  CHECK(refused.status == 2);
+  CHECK(refused.output.empty());
+  CHECK_THAT(refused.errors, Contains("'list models' has no '--json'"));
 }
 
 TEST_CASE("own data stands beside the installed data, whatever the working folder", "[cli][list]") {

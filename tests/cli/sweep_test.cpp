@@ -35,14 +35,14 @@ TEST_CASE("a sweep gives the same bytes on one thread and on several", "[cli][sw
 }
 
 TEST_CASE("a point that fails stands beside the others", "[cli][sweep]") {
-  const auto outcome = run_gradway({"sweep", "article/g6e", "--vary", "job.gpus=9,8", "--csv"});
+  const auto outcome = run_gradway({"sweep", "h200-4x/vit_l_32", "--vary", "job.gpus=9,4", "--csv"});
   CHECK(outcome.status == 2);
   CHECK(outcome.output.find("\n9,") != std::string::npos);
-  CHECK(outcome.output.find("job.gpus 9, but the platform has 8 GPUs") != std::string::npos);
-  CHECK(outcome.output.find("\n8,0.70") != std::string::npos);
-  const auto table = run_gradway({"sweep", "article/g6e", "--vary", "job.gpus=9,8"});
+  CHECK(outcome.output.find("job.gpus 9, but the platform has 4 GPUs") != std::string::npos);
+  CHECK(outcome.output.find("\n4,0.09") != std::string::npos);
+  const auto table = run_gradway({"sweep", "h200-4x/vit_l_32", "--vary", "job.gpus=9,4"});
   CHECK(table.output.find("failed") != std::string::npos);
-  CHECK(table.output.find("--vary job.gpus=9: error: job.gpus 9, but the platform has 8 GPUs") !=
+  CHECK(table.output.find("--vary job.gpus=9: error: job.gpus 9, but the platform has 4 GPUs") !=
         std::string::npos);
 }
 

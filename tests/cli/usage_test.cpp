@@ -11,7 +11,7 @@ TEST_CASE("help and version go to standard output", "[cli][usage]") {
   const auto help = run_gradway({"--help"});
   CHECK(help.status == 0);
   CHECK(help.errors.empty());
-  for (const auto* command : {"run", "validate", "show", "list"}) {
+  for (const auto* command : {"run", "sweep", "compare", "validate", "show", "list"}) {
     CAPTURE(command);
     CHECK_THAT(help.output, Contains(std::string{"\n  "} + command + " "));
     const auto own = run_gradway({command, "--help"});
@@ -42,7 +42,8 @@ TEST_CASE("wrong usage is told with what would be right", "[cli][usage]") {
        "  hint: did you mean 'validate'? (see 'gradway --help')\n"},
       {{"frobnicate"},
        "error: 'gradway' has no command 'frobnicate'\n"
-       "  hint: known: run, sweep, validate, calibrate, import, show, list (see 'gradway --help')\n"},
+       "  hint: known: run, sweep, compare, validate, calibrate, import, show, list (see 'gradway "
+       "--help')\n"},
       {{"--vesrion"},
        "error: 'gradway' has no option '--vesrion'\n"
        "  hint: did you mean '--version'? (see 'gradway --help')\n"},
@@ -78,6 +79,20 @@ TEST_CASE("wrong usage is told with what would be right", "[cli][usage]") {
        "error: '--set' changes a scenario, not a model\n"
        "  hint: 'gradway show plan SCENARIO --set KEY=VALUE' takes it\n"},
       {{"list", "modles"}, "error: cannot list 'modles'\n  hint: did you mean 'models'?\n"},
+      {{"compare", "article/p4d"},
+       "error: 'gradway compare' needs --platforms A,B,...\n"
+       "  hint: names of 'gradway list platforms', with commas (see 'gradway compare --help')\n"},
+      {{"compare", "article/p4d", "--platforms", "a,,b"},
+       "error: '--platforms a,,b' has an empty value\n  hint: write values between the commas\n"},
+      {{"compare", "article/p4d", "--platforms", "a,a"},
+       "error: '--platforms a,a' has 'a' twice\n  hint: give each value once\n"},
+      {{"compare", "article/p4d", "--platforms", "a", "--samples", "many"},
+       "error: '--samples many' is not a number of samples\n  hint: write one, as in '1.2e9'\n"},
+      {{"compare", "article/p4d", "--platforms", "a", "--set", "platform=b"},
+       "error: 'platform' is set and compared\n  hint: leave out '--set' for it\n"},
+      {{"run", "article/p4d", "--price-date", "2020-01-01"},
+       "--price-date 2020-01-01: error: no price of 'aws-p4d.24xlarge' on this day is known\n"
+       "  hint: prices in us-east-1 are known from 2025-01-15 to 2026-07-20\n"},
       {{"validate", "x", "--max-error", "little"},
        "error: '--max-error little' is not a percentage\n  hint: write a number of percent, as in '3' or "
        "'3%'\n"},

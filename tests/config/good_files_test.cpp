@@ -267,6 +267,28 @@ TEST_CASE("a convolutional network has the parameters of its layers", "[config]"
         8 * 3 * 3 * 3 + 2 * 8 + 8 * 10 + 10);
 }
 
+TEST_CASE("an encoder has the parameters of its shape", "[config]") {
+  const auto model = load_model("reader", DataPath{{good}});
+
+  const int block = 4 * (16 * 16 + 16) + 16 * 64 + 64 + 64 * 16 + 16 + 2 * 2 * 16;
+  CHECK(model.parameter_count() == (100 + 40 + 3) * 16 + 2 * 16 + block + 16 * 5 + 5);
+  CHECK(model.input_per_sample == Bytes{3 * 32 * 8});
+}
+
+TEST_CASE("a residual network has the parameters of its shape", "[config]") {
+  // A block of width w = planes and o = 4 planes outputs, from i inputs: convolutions and BatchNorms; all
+  // four change the channels.
+  const auto block = [](int i, int w) {
+    const int o = 4 * w;
+    return i * w + 9 * w * w / 2 + w * o + i * o + 2 * (w + w + o + o);
+  };
+  const auto model = load_model("shortcuts", DataPath{{good}});
+
+  CHECK(model.parameter_count() == 3 * 49 * 64 + 128 + block(64, 64) + block(256, 128) + block(512, 256) +
+                                       block(1024, 512) + 2048 * 10 + 10);
+  CHECK(model.input_per_sample == Bytes{3 * 64 * 64 * 4});
+}
+
 TEST_CASE("a synthetic model keeps its times", "[config]") {
   const auto model = load_model("timed", DataPath{{good}});
 
@@ -289,6 +311,34 @@ TEST_CASE("anchors are read as times of a step", "[config]") {
   CHECK(anchors[0].step_time == Seconds{0.125});
   CHECK(anchors[0].source == "a measurement");
   CHECK(anchors[1].step_time.value() == Approx(0.1122));
+}
+
+TEST_CASE("a scenario's anchor takes the place of the model's for its GPU and precision", "[config]") {
+  const auto scenario = load_scenario(good + "/anchored.yaml", {}, {});
+
+  REQUIRE(scenario.model.anchors.size() == 2);
+  CHECK(scenario.model.anchors[0].precision == Precision::fp32);
+  CHECK(scenario.model.anchors[1].source == "another measurement");
+  CHECK(scenario.model.anchors[1].step_time == Seconds{0.05});
+  CHECK(scenario.model.anchors[1].batch == 16);
+  CHECK(scenario.warnings.empty());
+}
+
+TEST_CASE("a scenario's anchor that its job cannot use is told", "[config]") {
+  const auto scenario = load_scenario(good + "/anchored.yaml", {{"job.precision", "fp32"}}, {});
+
+  CHECK(scenario.warnings ==
+        std::vector<std::string>{
+            "the scenario's anchor is of fast in bf16, the job runs on fast in fp32: it is not used"});
+}
+
+TEST_CASE("a scenario's anchor is refused for a profile of the same GPU", "[config]") {
+  const auto message = test::message_of([] {
+    return load_scenario(good + "/anchored.yaml", {{"model", "measured"}}, {});
+  });
+
+  CHECK_THAT(message,
+             Catch::Contains("the profile 'measured' was taken on fast itself: an anchor would change"));
 }
 
 TEST_CASE("cases are rows of overrides with a measured time", "[config]") {

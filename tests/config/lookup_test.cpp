@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <filesystem>
-#include <fstream>
 #include <string>
 
 #include <catch2/catch.hpp>
@@ -9,33 +8,12 @@
 #include "tests/support/config_files.hpp"
 
 using namespace gradway;
+using test::TemporaryFolder;
 namespace fs = std::filesystem;
 
 namespace {
 
 const std::string good = GRADWAY_SOURCE_DIR "/tests/config/good";
-
-/// A folder that is gone when the test ends.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (fs::temp_directory_path() / "gradway-XXXXXX").string();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    path_ = name;
-  }
-  ~TemporaryFolder() { fs::remove_all(path_); }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  void write(const std::string& name, const std::string& text) const {
-    fs::create_directories((path_ / name).parent_path());
-    std::ofstream{path_ / name} << text;
-  }
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 std::string model_of(int parameters) {
   return "schema: 1\nsource: made up\nkind: synthetic\noptimizer_time: 0 s\n"
@@ -132,8 +110,8 @@ TEST_CASE("names are listed sorted and once, without cases", "[config][lookup]")
   const DataPath data{{good, extra.path(), extra.path() / "nowhere"}};
   using Names = std::vector<std::string>;
 
-  CHECK(list_names(DataKind::model, data) ==
-        Names{"convolutions", "measured", "picture", "timed", "words", "words-tied", "z"});
+  CHECK(list_names(DataKind::model, data) == Names{"convolutions", "measured", "picture", "reader",
+                                                   "shortcuts", "timed", "words", "words-tied", "z"});
   CHECK(list_names(DataKind::platform, data) == Names{"cheap-lab", "lab", "leaves"});
   CHECK(list_names(DataKind::gpu, data) == Names{"fast", "ideal"});
   CHECK(list_names(DataKind::calibration, data) == Names{"lab"});

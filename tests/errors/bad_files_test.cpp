@@ -43,6 +43,7 @@ const std::map<std::string, Load> loaders = {
        load_platform(file, 2, {}, &calibration);
      }},
     {"model", [](const std::string& file) { load_model(file, {}); }},
+    {"prices", [](const std::string& file) { load_source_of_prices(file, {}); }},
     {"cases", [](const std::string& file) { load_cases(file, {}); }},
     {"gpu", [](const std::string& file) { read_alone(file, config::read_gpu); }},
     {"calibration", [](const std::string& file) { read_alone(file, config::read_calibration); }},

@@ -43,7 +43,8 @@ TEST_CASE("a wrong --set is reported at the option", "[errors][set]") {
        "strategy.kind, strategy.bucket_cap, strategy.static_graph, strategy.gradient_as_bucket_view, "
        "strategy.comm_hook, strategy.powersgd_rank, optimizer, input, input.pin_memory, "
        "input.loader_workers, "
-       "input.background_copy, steps, nccl\n"},
+       "input.background_copy, anchor, anchor.gpu, anchor.precision, anchor.batch, anchor.optimizer, "
+       "anchor.step_time, anchor.rate, anchor.source, steps, nccl\n"},
       {"job.gpus", "two", "--set job.gpus=two: error: 'two' is not a whole number\n"},
       {"job.gpus", "", "--set job.gpus=: error: 'gpus' has no value\n"},
       {"job.gpus", "9",

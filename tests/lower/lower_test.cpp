@@ -34,9 +34,9 @@ Transport transport(const Platform& platform, std::size_t a, std::size_t b,
 }
 
 Hop hop(const Platform& platform, std::size_t a, std::size_t b,
-        const std::map<std::string, std::string>& variables = {}) {
+        const std::map<std::string, std::string>& variables = {}, std::size_t rail = 0) {
   const Routes routes{platform};
-  return *make_hop(routes, platform, nccl_settings(variables), platform.gpus[a], platform.gpus[b], 0);
+  return *make_hop(routes, platform, nccl_settings(variables), platform.gpus[a], platform.gpus[b], rail);
 }
 
 }  // namespace
@@ -83,14 +83,14 @@ TEST_CASE("SHM writes the host memory beside the receiver and reads it again") {
 
 TEST_CASE("GPUDirect RDMA goes straight to a near NIC, and through host memory if it is switched off") {
   const auto two = built_platform(nvswitch_node(2), 2, star_fabric());
-  const auto direct = hop(two, 1, 2);
+  const auto direct = hop(two, 1, 3, {}, 1);
   CHECK(uses(two, direct.path) == std::map<std::string, int>{{"node0.gpu1 -> node0.plx1", 1},
                                                              {"node0.plx1 -> node0.nic1", 1},
                                                              {"node0.nic1 -> fabric", 1},
-                                                             {"fabric -> node1.nic0", 1},
-                                                             {"node1.nic0 -> node1.plx0", 1},
-                                                             {"node1.plx0 -> node1.gpu0", 1}});
-  const auto bounced = uses(two, hop(two, 1, 2, {{"NCCL_NET_GDR_LEVEL", "LOC"}}).path);
+                                                             {"fabric -> node1.nic1", 1},
+                                                             {"node1.nic1 -> node1.plx1", 1},
+                                                             {"node1.plx1 -> node1.gpu1", 1}});
+  const auto bounced = uses(two, hop(two, 1, 3, {{"NCCL_NET_GDR_LEVEL", "LOC"}}, 1).path);
   CHECK(bounced.at("node0.cpu0 memory") == 2);
   CHECK(bounced.at("node1.cpu0 memory") == 2);
   CHECK(bounced.at("node0.nic1 -> fabric") == 1);
@@ -162,11 +162,12 @@ TEST_CASE("ring orders visit every rank once; trees join all ranks without a cyc
   const int nodes = GENERATE(1, 2, 3, 5);
   const auto platform = built_platform(nvswitch_node(4), nodes, star_fabric());
   const int ranks = 4 * nodes;
-  for (const auto& order : ring_orders(platform, ranks)) {
+  const Routes routes{platform};
+  for (const auto& order : ring_orders(routes, ranks)) {
     CHECK(std::set<std::size_t>(order.begin(), order.end()).size() == static_cast<std::size_t>(ranks));
     CHECK(order.size() == static_cast<std::size_t>(ranks));
   }
-  for (const auto& edges : tree_edges(platform, ranks)) {
+  for (const auto& edges : tree_edges(routes, ranks)) {
     CHECK(edges.size() == static_cast<std::size_t>(ranks - 1));
     std::set<std::size_t> children;
     for (const auto& [child, parent] : edges) children.insert(child);

@@ -31,7 +31,8 @@ TEST_CASE("a report has the documented fields in their order", "[report][json]")
   std::vector<std::string> keys;
   for (const auto& [key, value] : report.items()) keys.push_back(key);
   CHECK(keys == std::vector<std::string>{"schema", "gradway", "scenario", "engine", "ranks", "metrics",
-                                         "bottleneck", "links", "basis", "warnings"});
+                                         "interval", "memory", "price", "bottleneck", "links", "basis",
+                                         "warnings"});
   CHECK(report["schema"] == 1);
   CHECK(report["gradway"] == "1.2.3");
   CHECK(report["engine"] == "fluid");
@@ -52,6 +53,21 @@ TEST_CASE("a report holds the metrics in SI units", "[report][json]") {
       R"("exposed_communication_s":0.003,"input_wait_s":0.001,"optimizer_s":0.001,"launch_bound_s":0.0,"idle_s":0.0,)"
       R"("gpu_busy_fraction":0.6,"tflops_per_gpu":12.5,"collectives":1,"bytes_sent_per_gpu":4194304,)"
       R"("peak_memory_bytes":2000000000,"cost_usd_per_hour":36.0,"cost_usd_per_million_samples":1.5625})");
+}
+
+TEST_CASE("a report holds the interval, the parts of the memory and the price", "[report][json]") {
+  auto run = testing::made_up_run();
+  run.measured.memory.parameters = 1_GB;
+  run.measured.memory.nccl = 2_GB;
+  run.measured.memory.slack = 3_GB;
+  run.scenario.platform.price = Price{UsdPerHour{36}, "here", "2026-07-20", "a bill"};
+  const auto report = json_of(run);
+  CHECK(report["interval"].dump() == R"({"step_time_s":[0.009,0.012]})");
+  CHECK(report["memory"]["parameters_bytes"] == 1'000'000'000);
+  CHECK(report["memory"]["needed_bytes"] == 6'000'000'000);
+  CHECK(report["price"].dump() ==
+        R"({"usd_per_node_hour":36.0,"region":"here","date":"2026-07-20","source":"a bill"})");
+  CHECK(json_of(testing::made_up_run())["price"].is_null());
 }
 
 TEST_CASE("a report holds the scenario as it was resolved, with its defaults", "[report][json]") {

@@ -41,7 +41,11 @@ Platform bridged_platform(int nodes) {
   description.name = "bridged";
   description.source = "made up for tests";
   BuiltPlatform built{node, nodes, std::nullopt};
-  if (nodes > 1) built.fabric = FabricDescription{{}, FabricDescription::Kind::star, 12_GBps, 1_us, 1, 1, {}};
+  if (nodes > 1) {
+    built.fabric.emplace();
+    built.fabric->bandwidth = 12_GBps;
+    built.fabric->latency = 1_us;
+  }
   description.hardware = built;
   description.price = Price{UsdPerHour{2.5}, "us-east-1", "2026-01-01", "a price list"};
   return build_platform(description, gpu, nodes * 4);

@@ -54,6 +54,7 @@ TEST_CASE("a run is told with its job, its result and what it rests on", "[repor
   CHECK_THAT(text, Contains("DDP, buckets of 4 MiB"));
   CHECK_THAT(text, Contains("NCCL_ALGO=RING"));
   CHECK_THAT(text, Contains("step time    10 ms"));
+  CHECK_THAT(text, Contains("expected     9 to 12 ms in nine of ten cases"));
   CHECK_THAT(text, Contains("100 steps/s, 6400 samples/s"));
   CHECK_THAT(text, Contains("12.5 TFLOP/s each, 60.0 % busy, 2 GB of memory (estimate)"));
   CHECK_THAT(text, Contains("36.00 USD/h, 1.562 USD for a million samples"));

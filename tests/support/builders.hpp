@@ -86,7 +86,7 @@ inline Platform built_platform(NodeDescription node, int nodes = 1,
                                std::optional<FabricDescription> fabric = {}) {
   PlatformDescription description;
   description.name = "test";
-  description.hardware = BuiltPlatform{std::move(node), nodes, std::move(fabric)};
+  description.hardware = BuiltPlatform{std::move(node), nodes, std::move(fabric), {}};
   return build_platform(description, round_gpu(), 1);
 }
 

@@ -2,52 +2,19 @@
 // Collectives of our own node against the prediction, through everything that a scenario goes through:
 // transport, NCCL's choice, the calibration's tables, links and an engine.
 #include <algorithm>
-#include <fstream>
-#include <iterator>
-#include <map>
 
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 
 #include "sim/config/config.hpp"
 #include "sim/fit/collective_tables.hpp"
-#include "sim/samples/read_samples.hpp"
 #include "tests/support/alone.hpp"
+#include "tests/validation/own_collectives.hpp"
 
 using namespace gradway;
+using namespace gradway::test;
 
 namespace {
-
-const std::string root = GRADWAY_SOURCE_DIR;
-
-std::string content_of(const std::string& file) {
-  std::ifstream stream{file, std::ios::binary};
-  return {std::istreambuf_iterator<char>{stream}, {}};
-}
-
-/// Rows of the samples that the shipped calibration was fitted to.
-std::vector<CollectiveRow> own_rows() {
-  const auto file = root + "/calibration/results/h200-4x-tables/samples/collectives.json";
-  return read_samples({{file, content_of(file)}}).collectives;
-}
-
-/// Rows of another machine of the same kind, measured later and not fitted to.
-std::vector<CollectiveRow> held_out_rows() {
-  auto list = "[" + content_of(root + "/tests/validation/data/held-out-collectives.jsonl");
-  list.erase(list.find_last_not_of('\n') + 1);
-  std::string rows;
-  for (const auto c : list) rows += c == '\n' ? std::string{",\n"} : std::string{c};
-  return read_samples({{"held out", rows + "]"}}).collectives;
-}
-
-std::map<std::string, std::string> variables(const CollectiveRow& row) {
-  std::map<std::string, std::string> nccl;
-  if (row.transport != Transport::p2p) nccl["NCCL_P2P_DISABLE"] = "1";
-  if (row.transport == Transport::net) nccl["NCCL_SHM_DISABLE"] = "1";
-  if (row.algorithm) nccl["NCCL_ALGO"] = name_of(*row.algorithm);
-  if (row.protocol) nccl["NCCL_PROTO"] = name_of(*row.protocol);
-  return nccl;
-}
 
 std::string title(const CollectiveRow& row) {
   auto text = fmt::format("{} {} on {}", name_of(row.transport), name_of(row.kind), row.ranks);
@@ -58,7 +25,9 @@ std::string title(const CollectiveRow& row) {
 /// The node, ready to be asked for a row's collective.
 class Node {
  public:
-  Node() { scenario_.platform = load_platform("h200-4x", 4, DataPath{{root}}, &scenario_.calibration); }
+  Node() {
+    scenario_.platform = load_platform("h200-4x", 4, DataPath{{GRADWAY_SOURCE_DIR}}, &scenario_.calibration);
+  }
 
   /// Predicted over measured, less 1.
   double error(const CollectiveRow& row, const char* engine = "fluid") {

@@ -3,6 +3,7 @@
 
 #include "sim/workload/architectures.hpp"
 #include "sim/workload/layers.hpp"
+#include "sim/workload/residual_network.hpp"
 
 using namespace gradway;
 
@@ -50,6 +51,53 @@ TEST_CASE(
   CHECK(model_of(decoder(shape)).parameter_count() == 163109376);
   shape.tied_output = true;
   CHECK(model_of(decoder(shape)).parameter_count() == 163109376 - 50304 * 768);
+}
+
+TEST_CASE("residual networks have torchvision's published parameters and work") {
+  // torchvision's model table: parameters, and GFLOPS, which count a multiply-add once.
+  struct Published {
+    ResidualShape shape;
+    std::int64_t parameters;
+    double giga;
+  };
+  const auto published = GENERATE(Published{{224, {3, 4, 6, 3}}, 25557032, 4.089},
+                                  Published{{224, {3, 4, 23, 3}}, 44549160, 7.801},
+                                  Published{{224, {3, 4, 6, 3}, 32, 4}, 25028904, 4.230},
+                                  Published{{224, {3, 4, 23, 3}, 32, 8}, 88791336, 16.414});
+  const auto model = model_of(residual_network(published.shape));
+  CHECK(model.parameter_count() == published.parameters);
+  CHECK(forward_flops(model) / 2e9 == Approx(published.giga).epsilon(2e-4));
+}
+
+TEST_CASE("BERT has Google's parameters") {
+  EncoderShape shape;
+  shape.outputs = 2;
+  // without the output layer on top
+  CHECK(model_of(encoder(shape)).parameter_count() - (2 * 768 + 2) == 109482240);
+  shape = {24, 16, 1024, 4096};
+  CHECK(model_of(encoder(shape)).parameter_count() - (2 * 1024 + 2) == 335141888);
+  const auto with_pooler = model_of(encoder(shape)).parameter_count();
+  shape.pooler = false;
+  CHECK(with_pooler - model_of(encoder(shape)).parameter_count() == 1024 * 1024 + 1024);
+}
+
+TEST_CASE("BERT does two operations a weight and token, and attention's") {
+  const EncoderShape shape{.layers = 1, .vocabulary = 100, .sequence = 128, .outputs = 2, .pooler = false};
+  const double weights = 4.0 * 768 * 768 + 2.0 * 768 * 3072 + 2.0 * 768;
+  CHECK(forward_flops(model_of(encoder(shape))) == Approx(2 * 128 * weights + 4.0 * 128 * 128 * 768));
+}
+
+TEST_CASE("SSD300 on ResNet-50 has the parameters and boxes of its layers") {
+  const auto model = model_of(detector({}));
+  // ResNet-50 without its fourth stage and output layer; five further maps: convolutions 1x1 and 3x3, and
+  // their BatchNorms; places and classes for 30 kinds of boxes on maps of 1024, 512, 512, 256, 256 and 256
+  // channels
+  const std::int64_t backbone = 25557032 - 14964736 - 2049000;
+  const std::int64_t further = 524288 + 3244032 + 5376;
+  const std::int64_t heads = 9 * 85 * (4 * 1024 + 6 * 512 + 6 * 512 + 6 * 256 + 4 * 256 + 4 * 256) + 30 * 85;
+  CHECK(model.parameter_count() == backbone + further + heads);
+  // 8732 boxes, as Liu et al., SSD, 2016, count; the loss keeps 81 values of each
+  CHECK(model.layers.back().saved_elements_per_sample == 8732 * 81);
 }
 
 TEST_CASE("the backward pass of a linear layer does two products of the forward's size") {

@@ -17,7 +17,10 @@ Scheduler::Scheduler(const OpGraph& graph, const PathTable& paths, FlowBackend& 
       progress_(graph.size(), Progress::waits),
       queues_(graph.queues().size()),
       sides_{graph},
-      timeline_{std::vector<Seconds>(graph.size()), std::vector<Seconds>(graph.size())} {}
+      timeline_{std::vector<Seconds>(graph.size()), std::vector<Seconds>(graph.size())} {
+  for (std::size_t i = 0; i < graph.size(); ++i)
+    if (graph.op(OpId{i}).is_endless()) endless_.push_back(OpId{i});
+}
 
 void Scheduler::settle(Seconds now) {
   now_ = now;
@@ -36,6 +39,10 @@ void Scheduler::settle(Seconds now) {
 }
 
 Timeline Scheduler::take_timeline() {
+  for (const OpId id : endless_) {
+    progress_[id.index()] = Progress::ended;
+    timeline_.end[id.index()] = now_;
+  }
   if (!all_ended()) {
     std::vector<std::uint32_t> holders;
     for (const Queue& queue : queues_) holders.push_back(queue.holder);

@@ -34,7 +34,8 @@ class Scheduler {
   /// Does all that happens at the date `now`. The first call, with date zero and nothing due, starts the run.
   void settle(Seconds now);
 
-  bool all_ended() const { return ended_ == graph_.size(); }
+  /// All but endless ops have.
+  bool all_ended() const { return ended_ + endless_.size() == graph_.size(); }
   /// The dates of all ops; leaves the scheduler empty.
   /// @throws SimulationError that names ops that wait, if some have not ended
   Timeline take_timeline();
@@ -71,6 +72,7 @@ class Scheduler {
   Seconds now_{};
   bool begun_ = false;
   std::size_t ended_ = 0;
+  std::vector<OpId> endless_;
   std::vector<OpId> due_;
   std::vector<std::uint32_t> touched_queues_;  ///< those that may let someone in
   std::vector<OpId> starting_flows_;

@@ -44,6 +44,8 @@ constexpr std::array settings{
 /// Flows that share nothing run over this: more than any cap, so that only their caps count.
 constexpr double open_rate = 1e30;
 
+constexpr double endless = 1e200;
+
 std::unique_ptr<s4u::Engine> make_engine() {
   int count = static_cast<int>(settings.size());
   std::vector<char*> arguments;
@@ -143,8 +145,10 @@ class Bridge final : public Model, public FlowBackend {
   void start_flow(OpId op, const FlowStart& flow) override {
     const s4u::CommPtr communication = links_.start_communication(flow.path);
     Action& action = network_.get_started_action_set()->back();
-    action.set_cost(flow.amount);
-    action.set_remains(flow.amount);
+    // SimGrid counts down what remains; of an endless flow that is more than any run can move.
+    const double amount = std::min(flow.amount, endless);
+    action.set_cost(amount);
+    action.set_remains(amount);
     // Weights at most 1: SimGrid compares their sums with an absolute precision.
     action.set_sharing_penalty(largest_weight_ / flow.weight);
     actions_[op.index()] = &action;
@@ -173,6 +177,7 @@ class Bridge final : public Model, public FlowBackend {
       timers_.pop();
     }
     scheduler_->settle(Seconds{now});
+    if (scheduler_->all_ended()) drop_endless();
   }
 
  private:
@@ -188,6 +193,15 @@ class Bridge final : public Model, public FlowBackend {
     scheduler_->due(flow->second.op);
     over_.push_back(std::move(flow->second.communication));
     flows_.erase(flow);
+  }
+
+  /// What is left when all else has ended would keep SimGrid running.
+  void drop_endless() {
+    for (auto& [action, flow] : flows_) {
+      const_cast<Action*>(action)->finish(Action::State::FINISHED);
+      over_.push_back(std::move(flow.communication));
+    }
+    flows_.clear();
   }
 
   /// Flows that end at this date but for rounding.

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <memory>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
+
+#include "sim/cli/commands.hpp"
+#include "sim/cli/engine_choice.hpp"
+#include "sim/cli/files.hpp"
+#include "sim/cli/points.hpp"
+#include "sim/cli/price_choice.hpp"
+#include "sim/cli/vary.hpp"
+#include "sim/metrics/memory.hpp"
+#include "sim/report/compare.hpp"
+#include "sim/report/json.hpp"
+
+namespace gradway::cli {
+namespace {
+
+struct Arguments {
+  std::string scenario;
+  std::string platforms;
+  std::string gpus;
+  std::vector<std::string> set;
+  std::string samples;
+  PriceChoice price;
+  std::string engine = "fluid";  // as for a sweep
+  std::string out;
+  int jobs = 0;
+  bool json = false;
+  bool csv = false;
+};
+
+/// A combination that was asked for, and what came of it.
+struct Combination {
+  std::string platform;
+  std::string gpus;  ///< "": as in the scenario
+  std::string scenario{};
+  std::string model{};
+  Job job{};
+  Alternative result{};
+  std::string report{};
+  std::string does_not_fit{};
+};
+
+Override told(const std::string& key, const std::string& value, std::string_view option) {
+  Where where;
+  where.file = fmt::format("{} {}", option, value);
+  return {key, value, std::move(where)};
+}
+
+double samples_of(const std::string& text) {
+  double value = 0;
+  const auto* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc{} || stop != end || !std::isfinite(value) || value <= 0) {
+    refuse(fmt::format("'--samples {}' is not a number of samples", text), "write one, as in '1.2e9'");
+  }
+  return value;
+}
+
+/// The values of a list, none of them empty or given twice.
+std::vector<std::string> list_of(std::string_view option, const std::string& text) {
+  const auto values = split_values(text);
+  for (auto value = values.begin(); value != values.end(); ++value) {
+    if (value->find_first_not_of(' ') == std::string::npos)
+      refuse(fmt::format("'{} {}' has an empty value", option, text), "write values between the commas");
+    if (std::find(values.begin(), value, *value) != value)
+      refuse(fmt::format("'{} {}' has '{}' twice", option, text, *value), "give each value once");
+  }
+  return values;
+}
+
+std::vector<Combination> combinations_of(const Arguments& arguments) {
+  const auto counts =
+      arguments.gpus.empty() ? std::vector<std::string>{""} : list_of("--gpus", arguments.gpus);
+  std::vector<Combination> combinations;
+  for (const auto& platform : list_of("--platforms", arguments.platforms)) {
+    for (const auto& gpus : counts) combinations.push_back({platform, gpus});
+  }
+  return combinations;
+}
+
+/// What the options of the comparison decide must not be set beside them.
+std::vector<Override> fixed_overrides(const Arguments& arguments) {
+  auto fixed = parse_overrides(arguments.set);
+  for (const auto& one : fixed) {
+    if (one.key == "platform") refuse("'platform' is set and compared", "leave out '--set' for it");
+    if (one.key == "job.gpus" && !arguments.gpus.empty())
+      refuse("'job.gpus' is set and compared", "leave out '--set' or '--gpus' for it");
+  }
+  return fixed;
+}
+
+void run(Combination& combination, const Arguments& arguments, std::vector<Override> overrides,
+         const DataPath& data) {
+  overrides.push_back(told("platform", combination.platform, "--platforms"));
+  if (!combination.gpus.empty()) overrides.push_back(told("job.gpus", combination.gpus, "--gpus"));
+  const auto finished =
+      simulate(load_scenario(arguments.scenario, overrides, data, arguments.price), arguments.engine);
+  const auto& scenario = finished.scenario;
+  if (!fits(scenario, finished.measured.memory)) {
+    combination.does_not_fit = why_it_does_not_fit(scenario, finished.measured.memory);
+    return;
+  }
+  combination.scenario = scenario.name;
+  combination.model = scenario.model.name;
+  combination.job = scenario.job;
+  combination.result = alternative_of(finished);
+  std::ostringstream text;
+  report::write_json(text, finished, GRADWAY_VERSION);
+  combination.report = text.str();
+}
+
+/// Those that ran in the order of their cost, the others with their reasons.
+report::Compared sorted(const std::vector<Combination>& combinations, const std::vector<Failure>& failures) {
+  report::Compared compared;
+  std::vector<const Combination*> ran;
+  std::vector<Alternative> results;
+  for (std::size_t i = 0; i < combinations.size(); ++i) {
+    const auto& one = combinations[i];
+    const auto reason = failures[i].status == Status::done
+                            ? one.does_not_fit
+                            : fmt::format("{}", fmt::join(failures[i].reasons, "; "));
+    if (!reason.empty()) {
+      compared.left_out.push_back({one.platform, one.gpus, reason});
+      continue;
+    }
+    ran.push_back(&one);
+    results.push_back(one.result);
+  }
+  for (const auto i : by_cost(results)) {
+    compared.runs.push_back(results[i]);
+    compared.reports.push_back(ran[i]->report);
+  }
+  if (ran.empty()) return compared;
+  compared.scenario = ran.front()->scenario;
+  compared.model = ran.front()->model;
+  compared.job = ran.front()->job;
+  return compared;
+}
+
+/// Nothing ran: all errors, each once, and what does not fit.
+Status tell_failures(const report::Compared& compared, const std::vector<Failure>& failures,
+                     std::ostream& messages) {
+  std::vector<std::string> told;
+  const auto tell = [&](const std::string& text) {
+    if (std::ranges::find(told, text) != told.end()) return;
+    told.push_back(text);
+    messages << text;
+  };
+  for (const auto& failure : failures) {
+    if (failure.status != Status::done) tell(failure.text);
+  }
+  if (told.empty()) {
+    for (const auto& one : compared.left_out) {
+      tell(fmt::format("error: the job {} (platform '{}')\n", one.reason, one.platform));
+    }
+  }
+  const auto status = status_of(failures);
+  return status == Status::done ? Status::wrong_input : status;
+}
+
+Status compare(const Arguments& arguments, const Surroundings& around) {
+  check_engine(arguments.engine);
+  if (arguments.json && arguments.csv)
+    refuse("'--json' and '--csv' are two forms of one output", "choose one");
+  if (!arguments.out.empty()) check_folder(arguments.out);
+  const auto samples =
+      arguments.samples.empty() ? std::nullopt : std::optional{samples_of(arguments.samples)};
+  const auto fixed = fixed_overrides(arguments);
+  auto combinations = combinations_of(arguments);
+  const auto failures =
+      run_points(around, "combination", combinations.size(), arguments.jobs,
+                 [&](std::size_t i) { run(combinations[i], arguments, fixed, around.data); });
+  auto compared = sorted(combinations, failures);
+  compared.samples = samples;
+  if (compared.runs.empty()) return tell_failures(compared, failures, around.messages);
+
+  const auto json = [&](std::ostream& out) { report::write_json(out, compared, GRADWAY_VERSION); };
+  const auto csv = [&](std::ostream& out) { report::write_csv(out, compared); };
+  if (arguments.json) {
+    json(around.results);
+  } else if (arguments.csv) {
+    csv(around.results);
+  } else {
+    report::write_table(around.results, compared, around.style);
+  }
+  if (!arguments.out.empty()) {
+    write_files(arguments.out, {{"compare.json", json}, {"compare.csv", csv}});
+    around.messages << fmt::format("wrote {0}/compare.json and {0}/compare.csv\n", arguments.out);
+  }
+  return status_of(failures) == Status::bug ? Status::bug : Status::done;
+}
+
+}  // namespace
+
+Action add_compare(CLI::App& app) {
+  const auto arguments = std::make_shared<Arguments>();
+  app.add_option("SCENARIO", arguments->scenario, "a file, or a name of 'gradway list scenarios'")
+      ->required();
+  app.add_option("--platforms", arguments->platforms, "names of 'gradway list platforms', with commas")
+      ->type_name("A,B,...")
+      ->required();
+  app.add_option("--gpus", arguments->gpus, "numbers of GPUs, each on each platform; else the scenario's")
+      ->type_name("N,M,...");
+  add_overrides(app, arguments->set);
+  app.add_option("--samples", arguments->samples, "also time and cost of a run over so many samples")
+      ->type_name("N");
+  add_price_choice(app, arguments->price);
+  add_engine(app, arguments->engine);
+  add_jobs(app, arguments->jobs);
+  app.add_option("--out", arguments->out, "folder for compare.json and compare.csv")->type_name("DIR");
+  app.add_flag("--json", arguments->json, "print all reports as one JSON document")->disable_flag_override();
+  app.add_flag("--csv", arguments->csv, "print a row a combination as CSV")->disable_flag_override();
+  return [arguments](const Surroundings& around) { return compare(*arguments, around); };
+}
+
+}  // namespace gradway::cli

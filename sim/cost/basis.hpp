@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+
+namespace gradway {
+
+/// What a predicted time rests on, the surest first.
+enum class Basis {
+  given,      ///< times that the user states, or ideal rules
+  measured,   ///< on such a machine, in the way that the job needs
+  published,  ///< one figure that somebody measured on such a machine
+  stretched,  ///< measured on such a machine, but for another batch, number of ranks, size or operation
+  predicted,  ///< from other measurements of such a machine: collectives from copies
+  elsewhere,  ///< measured on another kind of machine
+  nominal,    ///< datasheets and what the maker of the software assumes
+};
+constexpr std::size_t basis_count = 7;
+
+}  // namespace gradway

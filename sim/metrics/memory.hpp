@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "sim/metrics/metrics.hpp"
+#include "sim/plan/scenario.hpp"
+
+namespace gradway {
+
+/// Memory of one GPU at the peak of a step: the largest of the ends of the forward pass, of its loss, of the
+/// backward pass, and of the optimizer's step.
+///
+/// Counted as on our own steps: gradients of the step before live until the forward pass ends (a loop that
+/// drops them earlier needs less), and DDP's first buckets live on beside those that it rebuilds after the
+/// first step, so they count twice. A profile does not tell its activations; they are left out.
+/// @param channels of NCCL
+MemoryUse memory_use(const Scenario& scenario, int channels);
+
+/// An ideal GPU holds anything.
+bool fits(const Scenario& scenario, const MemoryUse& memory);
+
+/// "needs about 93 GB on each GPU, but l4 has 24 GB"
+std::string why_it_does_not_fit(const Scenario& scenario, const MemoryUse& memory);
+
+}  // namespace gradway

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/platform/fabric.hpp"
+
+#include <map>
+
+#include <fmt/format.h>
+
+namespace gradway {
+namespace {
+
+class FabricBuilder {
+ public:
+  FabricBuilder(const FabricDescription& fabric, PlatformBuilder& builder)
+      : fabric_{fabric}, builder_{builder} {}
+
+  void build() {
+    if (fabric_.kind != Kind::star) {
+      for (int s = 0; s < fabric_.spines; ++s) spines_.push_back(add_switch(fmt::format("spine{}", s)));
+    }
+    const auto devices = builder_.platform().devices;  // a copy: switches are added meanwhile
+    std::map<int, int> nics;                           // seen of each node
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      if (devices[i].kind != DeviceKind::nic) continue;
+      const auto rail = nics[devices[i].node]++;
+      builder_.connect(DeviceId{i}, switch_of(devices[i].node, rail), LinkKind::network,
+                       rates(fabric_.bandwidth));
+    }
+  }
+
+ private:
+  using Kind = FabricDescription::Kind;
+
+  PlatformBuilder::Rates rates(BytesPerSecond wire) const {
+    return {wire * fabric_.efficiency, wire * fabric_.efficiency, fabric_.latency, 1};
+  }
+
+  DeviceId add_switch(const std::string& name) {
+    if (const auto id = builder_.add_device(name, DeviceKind::fabric_switch, -1)) return *id;
+    throw ConfigError{{fabric_.where,
+                       fmt::format("a part of the node has the name '{}' of a switch of the fabric", name),
+                       {},
+                       "give that part another name"}};
+  }
+
+  /// The switch that a NIC hangs on, made with its uplinks when the first one does.
+  DeviceId switch_of(int node, int rail) {
+    const auto group = fabric_.kind == Kind::star ? 0 : node / fabric_.nodes_per_leaf;
+    const auto key = std::pair{group, fabric_.kind == Kind::rail_optimised ? rail : 0};
+    if (const auto known = leaves_.find(key); known != leaves_.end()) return known->second;
+    const auto leaf = add_switch(name_of(key.first, key.second));
+    leaves_.emplace(key, leaf);
+    for (const auto spine : spines_) {
+      builder_.connect(leaf, spine, LinkKind::network, rates(fabric_.uplink_bandwidth));
+    }
+    return leaf;
+  }
+
+  std::string name_of(int group, int rail) const {
+    if (fabric_.kind == Kind::star) return "fabric";
+    if (fabric_.kind == Kind::leaf_spine) return fmt::format("leaf{}", group);
+    return fmt::format("leaf{}.rail{}", group, rail);
+  }
+
+  const FabricDescription& fabric_;
+  PlatformBuilder& builder_;
+  std::vector<DeviceId> spines_;
+  std::map<std::pair<int, int>, DeviceId> leaves_;  ///< by group of nodes and rail
+};
+
+}  // namespace
+
+void add_fabric(const FabricDescription& fabric, PlatformBuilder& builder) {
+  FabricBuilder{fabric, builder}.build();
+  builder.platform().network = fabric.network;
+}
+
+void add_nvlink_domains(const NvlinkDomainDescription& domain, PlatformBuilder& builder) {
+  auto& platform = builder.platform();
+  for (int node = 0; node < platform.nodes; ++node) platform.nvlink_domains.push_back(node / domain.nodes);
+  std::map<int, DeviceId> switches;
+  for (const auto gpu : std::vector<DeviceId>{platform.gpus}) {
+    const auto number = platform.nvlink_domain(gpu);
+    if (!switches.contains(number)) {
+      const auto name = fmt::format("nvlink_domain{}", number);
+      const auto id = builder.add_device(name, DeviceKind::nvswitch, -1);
+      if (!id) {
+        throw ConfigError{{domain.where,
+                           fmt::format("a part of the node has the name '{}'", name),
+                           {},
+                           "give that part another name"}};
+      }
+      switches.emplace(number, *id);
+    }
+    builder.connect(gpu, switches.at(number), LinkKind::nvlink,
+                    {domain.bandwidth, domain.bandwidth, domain.latency, domain.count});
+  }
+}
+
+}  // namespace gradway

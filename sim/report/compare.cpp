@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/compare.hpp"
+
+#include <array>
+#include <ostream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/report/csv.hpp"
+
+namespace gradway::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json span(const Expected& expected) {
+  return {expected.low, expected.high};
+}
+
+/// A report, and what the comparison adds to it.
+Json run_json(const Compared& compared, std::size_t index) {
+  const auto& alternative = compared.runs[index];
+  auto json = Json::parse(compared.reports[index]);
+  auto& interval = json["interval"];
+  auto& costs = json["costs"] = Json::object();
+  costs["usd_per_step"] = nullptr;
+  if (const auto usd = usd_per_step(alternative)) {
+    costs["usd_per_step"] = usd->value;
+    interval["usd_per_step"] = span(*usd);
+    interval["usd_per_million_samples"] = span(*usd_per_million_samples(alternative));
+  }
+  if (compared.samples) {
+    const auto run = whole_run(alternative, *compared.samples);
+    costs["run_hours"] = run.hours.value;
+    interval["run_hours"] = span(run.hours);
+    costs["run_usd"] = nullptr;
+    if (run.usd) {
+      costs["run_usd"] = run.usd->value;
+      interval["run_usd"] = span(*run.usd);
+    }
+  }
+  costs["cheapest"] = index == 0 && alternative.metrics.cost_per_hour.has_value();
+  costs["fastest"] = index == fastest(compared.runs);
+  return json;
+}
+
+std::string cell(double value) {
+  return Json(value).dump();
+}
+
+/// value, low, high; empty cells if there is none
+std::string cells(const std::optional<Expected>& expected) {
+  if (!expected) return ",,,";
+  return fmt::format("{},{},{},", cell(expected->value), cell(expected->low), cell(expected->high));
+}
+
+constexpr std::array ranged{"usd_per_step", "usd_per_million_samples", "run_hours", "run_usd"};
+
+}  // namespace
+
+void write_csv(std::ostream& out, const Compared& compared) {
+  out << "platform,gpus,step_time_s,step_time_low_s,step_time_high_s,samples_per_s,usd_per_hour,";
+  for (const auto* name : ranged) out << fmt::format("{0},{0}_low,{0}_high,", name);
+  out << "bottleneck,left_out\n";
+  for (const auto& run : compared.runs) {
+    const auto& metrics = run.metrics;
+    out << fmt::format("{},{},{},{},{},{},", csv_cell(run.platform), run.gpus,
+                       cell(metrics.step_time.value()), cell(run.range.low.value()),
+                       cell(run.range.high.value()), cell(metrics.samples_per_s));
+    if (metrics.cost_per_hour) out << cell(metrics.cost_per_hour->value());
+    out << ',' << cells(usd_per_step(run)) << cells(usd_per_million_samples(run));
+    const auto whole = compared.samples ? std::optional{whole_run(run, *compared.samples)} : std::nullopt;
+    out << cells(whole ? std::optional{whole->hours} : std::nullopt)
+        << cells(whole ? whole->usd : std::nullopt) << csv_cell(run.bottleneck.resource) << ",\n";
+  }
+  for (const auto& one : compared.left_out) {
+    out << csv_cell(one.platform) << ',' << csv_cell(one.gpus) << std::string(5 + 3 * ranged.size() + 2, ',')
+        << csv_cell(one.reason) << '\n';
+  }
+}
+
+void write_json(std::ostream& out, const Compared& compared, std::string_view version) {
+  Json runs = Json::array();
+  for (std::size_t i = 0; i < compared.runs.size(); ++i) runs.push_back(run_json(compared, i));
+  Json left_out = Json::array();
+  for (const auto& one : compared.left_out) {
+    left_out.push_back({{"platform", one.platform}, {"gpus", one.gpus}, {"reason", one.reason}});
+  }
+  Json all{{"schema", 1}, {"gradway", version}, {"scenario", compared.scenario}};
+  if (compared.samples) all["samples"] = *compared.samples;
+  all["runs"] = std::move(runs);
+  all["left_out"] = std::move(left_out);
+  out << all.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+}
+
+}  // namespace gradway::report

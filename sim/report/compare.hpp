@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/report/style.hpp"
+#include "sim/run/compare.hpp"
+
+namespace gradway::report {
+
+/// A combination that gave nothing, as it was asked for.
+struct LeftOut {
+  std::string platform;
+  std::string gpus;  ///< "" if the scenario's number
+  std::string reason;
+};
+
+/// A finished comparison.
+struct Compared {
+  std::string scenario;
+  std::optional<double> samples;  ///< of the whole run, if it was asked for
+  std::string model;
+  Job job;                           ///< but for the number of GPUs
+  std::vector<Alternative> runs;     ///< the cheapest first
+  std::vector<std::string> reports;  ///< beside `runs`, as `write_json` writes one
+  std::vector<LeftOut> left_out;
+};
+
+/// For a person: times, costs, the whole run; the cheapest and the fastest marked; what bounds each; what was
+/// left out.
+void write_table(std::ostream& out, const Compared& compared, const Style& style);
+
+/// One row a combination, those that were left out behind, with the reason.
+void write_csv(std::ostream& out, const Compared& compared);
+
+/// One document: under `runs` each report with its costs, and what was left out.
+void write_json(std::ostream& out, const Compared& compared, std::string_view version);
+
+}  // namespace gradway::report

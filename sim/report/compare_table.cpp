@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "sim/report/compare.hpp"
+#include "sim/report/fields.hpp"
+#include "sim/report/table.hpp"
+#include "sim/report/text.hpp"
+#include "sim/report/words.hpp"
+
+namespace gradway::report {
+namespace {
+
+using enum Table::Align;
+
+const std::string range_title = "9 of 10 cases";
+
+/// As many digits as asked for, and all before the point.
+std::string digits_text(double value, int digits) {
+  return value >= 1000 && value < 1e15 ? thousands_text(std::llround(value))
+                                       : fmt::format("{:.{}g}", value, digits);
+}
+
+/// "4.7 to 5.2"; as many digits as a person compares.
+std::string span(const Expected& expected) {
+  return fmt::format("{} to {}", digits_text(expected.low, 3), digits_text(expected.high, 3));
+}
+
+void write_times(std::ostream& out, const Compared& compared, const Style& style) {
+  Table table{{{"platform", left},
+               {"GPUs", right},
+               {"step time", right},
+               {range_title, right},
+               {"samples/s", right},
+               {"", left}}};
+  const auto best = fastest(compared.runs);
+  for (std::size_t i = 0; i < compared.runs.size(); ++i) {
+    const auto& run = compared.runs[i];
+    table.add({run.platform, thousands_text(run.gpus), time_text(run.metrics.step_time),
+               range_text(run.range.low, run.range.high), digits_text(run.metrics.samples_per_s, 4),
+               i == best ? "fastest" : ""});
+  }
+  table.write(out, style);
+}
+
+void write_costs(std::ostream& out, const Compared& compared, const Style& style) {
+  Table table{{{"platform", left},
+               {"GPUs", right},
+               {"USD/h", right},
+               {"USD/step", right},
+               {"USD/M samples", right},
+               {range_title, right},
+               {"", left}}};
+  for (const auto& run : compared.runs) {
+    if (!run.metrics.cost_per_hour) {
+      table.add({run.platform, thousands_text(run.gpus), "-", "-", "-", "-", ""});
+      continue;
+    }
+    const auto million = *usd_per_million_samples(run);
+    table.add({run.platform, thousands_text(run.gpus),
+               fmt::format("{:.2f}", run.metrics.cost_per_hour->value()),
+               fmt::format("{:.3g}", usd_per_step(run)->value), digits_text(million.value, 4), span(million),
+               &run == &compared.runs.front() ? "cheapest" : ""});
+  }
+  out << '\n';
+  table.write(out, style);
+}
+
+void write_whole_runs(std::ostream& out, const Compared& compared, const Style& style) {
+  if (!compared.samples) return;
+  Table table{{{fmt::format("{} samples", count_text(*compared.samples, "")), left},
+               {"GPUs", right},
+               {"time", right},
+               {range_title, right},
+               {"USD", right},
+               {range_title, right}}};
+  for (const auto& alternative : compared.runs) {
+    const auto run = whole_run(alternative, *compared.samples);
+    table.add({alternative.platform, thousands_text(alternative.gpus), digits_text(run.hours.value, 4) + " h",
+               span(run.hours) + " h", run.usd ? digits_text(run.usd->value, 4) : "-",
+               run.usd ? span(*run.usd) : "-"});
+  }
+  out << '\n';
+  table.write(out, style);
+}
+
+std::string gpus_in_words(const std::string& gpus) {
+  return gpus.empty() ? "" : fmt::format(", {} GPUs", gpus);
+}
+
+void write_remarks(std::ostream& out, const Compared& compared, const Style& style) {
+  std::vector<std::string> bounds;
+  for (const auto& run : compared.runs) {
+    bounds.push_back(fmt::format("{}, {}: {}; {}", run.platform, counted_text(run.gpus, "GPU"),
+                                 run.bottleneck.resource, run.bottleneck.why));
+  }
+  std::vector<std::string> left_out;
+  for (const auto& one : compared.left_out) {
+    left_out.push_back(fmt::format("{}{}: {}", one.platform, gpus_in_words(one.gpus), one.reason));
+  }
+  Fields fields{out, style};
+  out << '\n';
+  fields.add("bound by", bounds);
+  if (left_out.empty()) return;
+  out << '\n';
+  fields.add("left out", left_out, Paint::yellow);
+}
+
+}  // namespace
+
+void write_table(std::ostream& out, const Compared& compared, const Style& style) {
+  out << style.paint(Paint::bold, fit(compared.scenario, style.width)) << '\n';
+  const auto job = fmt::format("{}, batch {} a GPU, {}, {}", compared.model, compared.job.batch_per_gpu,
+                               name_of(compared.job.precision), in_words(compared.job.strategy));
+  for (const auto& line : wrap(job, style.width)) out << style.paint(Paint::dim, line) << '\n';
+  out << '\n';
+  write_times(out, compared, style);
+  write_costs(out, compared, style);
+  write_whole_runs(out, compared, style);
+  write_remarks(out, compared, style);
+}
+
+}  // namespace gradway::report

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/run/compare.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <tuple>
+
+namespace gradway {
+namespace {
+
+/// What grows with the time of a step, so is as uncertain as it.
+Expected with_the_step(double value, const Alternative& alternative) {
+  const auto& step = alternative.metrics.step_time;
+  if (step == Seconds{}) return {value, value, value};
+  return {value, value * (alternative.range.low / step), value * (alternative.range.high / step)};
+}
+
+std::optional<double> usd_per_second(const Alternative& alternative) {
+  if (!alternative.metrics.cost_per_hour) return std::nullopt;
+  return alternative.metrics.cost_per_hour->value() / 3600;
+}
+
+}  // namespace
+
+Alternative alternative_of(const Run& run) {
+  return {run.scenario.platform.name, run.scenario.job.gpus, run.measured.metrics, run.range,
+          run.measured.bottleneck};
+}
+
+std::optional<Expected> usd_per_step(const Alternative& alternative) {
+  const auto rate = usd_per_second(alternative);
+  if (!rate) return std::nullopt;
+  return with_the_step(*rate * alternative.metrics.step_time.value(), alternative);
+}
+
+std::optional<Expected> usd_per_million_samples(const Alternative& alternative) {
+  if (!alternative.metrics.cost_usd_per_million_samples) return std::nullopt;
+  return with_the_step(*alternative.metrics.cost_usd_per_million_samples, alternative);
+}
+
+WholeRun whole_run(const Alternative& alternative, double samples) {
+  const auto seconds = samples / alternative.metrics.samples_per_s;
+  WholeRun run{with_the_step(seconds / 3600, alternative), std::nullopt};
+  if (const auto rate = usd_per_second(alternative)) run.usd = with_the_step(*rate * seconds, alternative);
+  return run;
+}
+
+std::vector<std::size_t> by_cost(const std::vector<Alternative>& alternatives) {
+  std::vector<std::size_t> order(alternatives.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto rank = [&](std::size_t i) {
+    const auto& metrics = alternatives[i].metrics;
+    return std::tuple{metrics.cost_usd_per_million_samples.value_or(std::numeric_limits<double>::infinity()),
+                      -metrics.samples_per_s};
+  };
+  std::ranges::stable_sort(order, {}, rank);
+  return order;
+}
+
+std::size_t fastest(const std::vector<Alternative>& alternatives) {
+  const auto first = std::ranges::max_element(
+      alternatives, {}, [](const Alternative& one) { return one.metrics.samples_per_s; });
+  return static_cast<std::size_t>(first - alternatives.begin());
+}
+
+}  // namespace gradway

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "sim/workload/model.hpp"
+
+namespace gradway {
+
+/// torchvision's ResNet of bottleneck blocks (stride in the 3x3 convolution), or ResNeXt with groups.
+/// @source torchvision 0.23, models/resnet.py
+struct ResidualShape {
+  int image_size = 224;
+  std::array<int, 4> blocks = {3, 4, 6, 3};
+  int groups = 1;
+  int width_per_group = 64;
+  int classes = 1000;
+};
+
+/// SSD300 on ResNet-50 up to its third stage, whose strides are taken out: six maps of 38, 19, 10, 5, 3 and 1
+/// pixels a side with 4, 6, 6, 6, 4 and 4 boxes at each pixel.
+/// @source github.com/NVIDIA/DeepLearningExamples, PyTorch/Detection/SSD/ssd/model.py
+struct DetectorShape {
+  static constexpr int image_size = 300;
+  int classes = 81;  ///< COCO's and the background
+};
+
+std::vector<Layer> residual_network(const ResidualShape& shape);
+std::vector<Layer> detector(const DetectorShape& shape);
+
+}  // namespace gradway

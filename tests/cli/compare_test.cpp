@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <sstream>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.hpp"
+
+using namespace gradway::testing;
+using Catch::Matchers::Contains;
+using Json = nlohmann::json;
+
+namespace {
+
+const std::vector<std::string> the_article{"compare", "scenarios/article/p4d.yaml", "--platforms",
+                                           "aws-g6e.48xlarge,aws-p4d.24xlarge"};
+
+Outcome compare(std::vector<std::string> more, std::vector<std::string> arguments = the_article) {
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return run_gradway(arguments);
+}
+
+Json runs_of(const std::vector<std::string>& more) {
+  auto arguments = more;
+  arguments.emplace_back("--json");
+  const auto outcome = compare(arguments);
+  REQUIRE(outcome.status == 0);
+  return Json::parse(outcome.output).at("runs");
+}
+
+std::string platform_of(const Json& run) {
+  return run.at("scenario").at("platform");
+}
+
+}  // namespace
+
+TEST_CASE("the cheaper machine of 2026 is the faster one for plain DDP, and PowerSGD turns the tables",
+          "[cli][compare]") {
+  const auto plain = runs_of({});
+  REQUIRE(plain.size() == 2);
+  CHECK(platform_of(plain[0]) == "aws-p4d.24xlarge");
+  CHECK(plain[0].at("metrics").at("cost_usd_per_hour") == 21.957642);
+  CHECK(plain[1].at("metrics").at("cost_usd_per_hour") == 30.13118);
+  CHECK(plain[0].at("costs").at("cheapest") == true);
+  CHECK(plain[0].at("costs").at("fastest") == true);
+  CHECK(plain[1].at("bottleneck").at("resource") == "NCCL channels");
+
+  const auto compressed = runs_of({"--set", "strategy.comm_hook=powersgd"});
+  CHECK(platform_of(compressed[0]) == "aws-g6e.48xlarge");
+  CHECK(compressed[0].at("costs").at("fastest") == true);
+}
+
+TEST_CASE("with the prices of early 2025 the costs come out differently", "[cli][compare]") {
+  const std::vector<std::string> compressed{"--set", "strategy.comm_hook=powersgd"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.end(), compressed.begin(), compressed.end());
+    return runs_of(more);
+  };
+  const auto now = with({});
+  for (const auto& then :
+       {with({"--price-date", "2025-03-01"}), with({"--prices", "aws-us-east-1-2025-01"})}) {
+    CHECK(then[1].at("price").at("usd_per_node_hour") == 32.7726);
+    CHECK(then[1].at("price").at("date") == "2025-01-15");
+    CHECK(then[1].at("metrics").at("step_time_s") == now[1].at("metrics").at("step_time_s"));
+    CHECK(
+        then[1].at("metrics").at("cost_usd_per_million_samples").get<double>() ==
+        Approx(now[1].at("metrics").at("cost_usd_per_million_samples").get<double>() * 32.7726 / 21.957642));
+  }
+}
+
+TEST_CASE("a run of a comparison is the report of that run, with what it costs", "[cli][compare]") {
+  const auto runs = runs_of({"--samples", "1.2e9"});
+  const auto alone = Json::parse(run_gradway({"run", "article/p4d", "--engine", "fluid", "--json"}).output);
+  CHECK(runs[0].at("metrics") == alone.at("metrics"));
+  CHECK(runs[0].at("basis") == alone.at("basis"));
+  CHECK(runs[0].at("interval").at("step_time_s") == alone.at("interval").at("step_time_s"));
+  for (const auto& run : runs) {
+    const auto& costs = run.at("costs");
+    const auto& metrics = run.at("metrics");
+    const auto per_hour = metrics.at("cost_usd_per_hour").get<double>();
+    CHECK(costs.at("usd_per_step").get<double>() ==
+          Approx(per_hour / 3600 * metrics.at("step_time_s").get<double>()));
+    CHECK(costs.at("run_hours").get<double>() ==
+          Approx(1.2e9 / metrics.at("samples_per_s").get<double>() / 3600));
+    CHECK(costs.at("run_usd").get<double>() ==
+          Approx(1200 * metrics.at("cost_usd_per_million_samples").get<double>()));
+    const auto range = run.at("interval").at("run_usd").get<std::vector<double>>();
+    CHECK(range.at(0) < costs.at("run_usd").get<double>());
+    CHECK(range.at(1) > costs.at("run_usd").get<double>());
+  }
+}
+
+TEST_CASE("combinations that cannot be are left out with the reason", "[cli][compare]") {
+  const auto outcome = compare({"--gpus", "4,8"},
+                               {"compare", "article/p4d", "--platforms", "h200-4x,aws-p4d.24xlarge,aws-p4"});
+  CHECK(outcome.status == 0);
+  CHECK_THAT(outcome.output, Contains("left out") &&
+                                 Contains("h200-4x, 8 GPUs: job.gpus 8, but the platform has 4 GPUs") &&
+                                 Contains("no platform has the name 'aws-p4'"));
+  // Without a price it stands last.
+  CHECK(outcome.output.find("h200-4x") > outcome.output.find("aws-p4d.24xlarge"));
+
+  const auto memory =
+      compare({"--set", "model=gpt_small", "--set", "job.batch_per_gpu=32"},
+              {"compare", "article/p4d", "--platforms", "h200-4x,aws-p4d.24xlarge", "--gpus", "4", "--csv"});
+  CHECK(memory.status == 0);
+  CHECK_THAT(memory.output, Contains("\nh200-4x,4,0.") && Contains("GB on each GPU, but a100-sxm-40gb has"));
+}
+
+TEST_CASE("if nothing runs, all errors are told", "[cli][compare]") {
+  const auto wrong = compare({}, {"compare", "article/p4d", "--platforms", "aws-p4,aws-g6"});
+  CHECK(wrong.status == 2);
+  CHECK(wrong.output.empty());
+  CHECK_THAT(wrong.errors, Contains("--platforms aws-p4: error: no platform has the name 'aws-p4'") &&
+                               Contains("--platforms aws-g6: error: no platform has the name 'aws-g6'"));
+  const auto large = compare({"--set", "model=gpt_small", "--set", "job.batch_per_gpu=64"});
+  CHECK(large.status == 2);
+  CHECK(large.output.empty());
+  CHECK_THAT(large.errors,
+             Contains("GB on each GPU, but a100-sxm-40gb has 42.9 GB (platform 'aws-p4d.24xlarge')"));
+}
+
+TEST_CASE("a comparison gives the same bytes on one thread and on several, in lines of 80 columns",
+          "[cli][compare]") {
+  const std::vector<std::string> combinations{"--gpus", "2,4,8", "--samples", "3e8", "--jobs"};
+  const auto with = [&](const char* jobs) {
+    auto arguments = combinations;
+    arguments.emplace_back(jobs);
+    return compare(arguments).output;
+  };
+  const auto table = with("1");
+  CHECK(table == with("4"));
+  std::istringstream lines{table};
+  for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 80);
+}
+
+TEST_CASE("a comparison writes both files into a folder", "[cli][compare]") {
+  const TemporaryFolder folder;
+  const auto out = (folder.path() / "out").string();
+  const auto outcome = compare({"--out", out, "--csv"});
+  CHECK(outcome.errors == "wrote " + out + "/compare.json and " + out + "/compare.csv\n");
+  CHECK(content_of(folder.path() / "out" / "compare.csv") == outcome.output);
+  CHECK(Json::parse(content_of(folder.path() / "out" / "compare.json")).at("runs").size() == 2);
+  const auto rows = outcome.output;
+  const auto commas = [](const std::string& line) { return std::count(line.begin(), line.end(), ','); };
+  std::istringstream lines{rows};
+  std::string head;
+  std::getline(lines, head);
+  for (std::string line; std::getline(lines, line);) CHECK(commas(line) == commas(head));
+}

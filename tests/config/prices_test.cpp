@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which of a platform's prices counts.
+#include <tuple>
+
+#include <catch2/catch.hpp>
+
+#include "sim/config/config.hpp"
+#include "tests/support/config_files.hpp"
+
+using namespace gradway;
+using test::TemporaryFolder;
+
+namespace {
+
+const std::string good = GRADWAY_SOURCE_DIR "/tests/config/good";
+
+const std::string platform =
+    "schema: 1\nsource: made up\nbased_on: lab\nprice:\n"
+    "  - { per_node_hour: 20 USD/h, region: here, date: 2025-06-23, source: a list }\n"
+    "  - { per_node_hour: 22 USD/h, region: here, date: 2026-07-20, source: a list }\n"
+    "  - { per_node_hour: 30 USD/h, region: here, date: 2024-08-18, source: a list }\n"
+    "  - { per_node_hour: 40 USD/h, region: there, date: 2026-08-01, source: a list }\n";
+
+const std::string own_prices =
+    "schema: 1\nsource: our bills\nprices:\n"
+    "  - { platform: rented, per_node_hour: 15 USD/h, region: here, date: 2026-01-01 }\n"
+    "  - { platform: rented, per_node_hour: 14 USD/h, region: here, date: 2025-01-01, source: a talk }\n"
+    "  - { platform: lab, per_node_hour: 1 USD/h, region: cellar, date: 2026-01-01 }\n";
+
+/// A folder with the platform `rented` and prices of our own.
+struct Data {
+  Data() {
+    folder.write("platforms/rented.yaml", platform);
+    folder.write("platforms/prices/ours.yaml", own_prices);
+  }
+
+  Price price(const PriceChoice& choice, const std::string& of = "rented") const {
+    const auto scenario = load_scenario(good + "/small.yaml", {{"platform", of}}, path(), choice);
+    REQUIRE(scenario.platform.price.has_value());
+    return *scenario.platform.price;
+  }
+
+  std::string message(const PriceChoice& choice) const {
+    return test::message_of([&] {
+      return load_scenario(good + "/small.yaml", {{"platform", "rented"}}, path(), choice);
+    });
+  }
+
+  DataPath path() const { return {{folder.path(), good}}; }
+
+  TemporaryFolder folder;
+};
+
+}  // namespace
+
+TEST_CASE("the newest price counts, or that of a day, in the first price's region or in another",
+          "[config][prices]") {
+  const Data data;
+  using Row = std::tuple<PriceChoice, double, std::string>;
+  const auto [choice, usd, date] = GENERATE(values<Row>({
+      {{}, 22, "2026-07-20"},
+      {{.date = "2026-07-20"}, 22, "2026-07-20"},
+      {{.date = "2026-07-19"}, 20, "2025-06-23"},
+      {{.date = "2025-03-01"}, 30, "2024-08-18"},
+      {{.region = "there"}, 40, "2026-08-01"},
+      {{.file = "ours"}, 15, "2026-01-01"},
+      {{.file = "ours", .date = "2025-12-31"}, 14, "2025-01-01"},
+  }));
+  CAPTURE(choice.file, choice.date, choice.region);
+
+  const auto price = data.price(choice);
+
+  CHECK(price.per_node.value() == usd);
+  CHECK(price.date == date);
+}
+
+TEST_CASE("a file of prices serves the platforms that it names", "[config][prices]") {
+  const Data data;
+  CHECK(data.price({.file = "ours"}, "lab").per_node.value() == 1);
+  CHECK(data.price({.file = "ours"}, "cheap-lab").per_node.value() == 3);
+  CHECK(data.price({.file = "ours"}).source == "our bills");
+  CHECK(data.price({.file = "ours", .date = "2025-01-01"}).source == "a talk");
+}
+
+TEST_CASE("a price that is not known is told with those that are", "[config][prices]") {
+  const Data data;
+  CHECK(data.message({.date = "2024-08-17"}) ==
+        "--price-date 2024-08-17: error: no price of 'rented' on this day is known\n"
+        "  hint: prices in here are known from 2024-08-18 to 2026-07-20\n");
+  CHECK(data.message({.date = "2025-02-29"}) ==
+        "--price-date 2025-02-29: error: '2025-02-29' is not a date\n"
+        "  hint: write year-month-day, for example 2026-01-24\n");
+  CHECK(data.message({.region = "theer"}) ==
+        "--region theer: error: no price of 'rented' in 'theer' is known\n"
+        "  hint: did you mean 'there'?\n");
+  CHECK(data.message({.file = "our"}) == "our: error: there is no such file\n  hint: did you mean 'ours'?\n");
+}
+
+TEST_CASE("prices are part of what a scenario was read from", "[config][prices]") {
+  const Data data;
+  const auto digest = [&](const PriceChoice& choice) {
+    return load_scenario(good + "/small.yaml", {{"platform", "rented"}}, data.path(), choice).digest;
+  };
+  const auto without = digest({});
+  CHECK(without != digest({.file = "ours"}));
+  CHECK(without != digest({.date = "2026-07-20"}));
+  CHECK(without != digest({.region = "here"}));
+  CHECK(without == digest({}));
+}

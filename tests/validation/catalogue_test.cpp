@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// A step of one model on every shipped platform of 8 GPUs a node: it ends, and better hardware is faster.
+#include <catch2/catch.hpp>
+
+#include "sim/config/config.hpp"
+#include "sim/run/simulate.hpp"
+
+using namespace gradway;
+
+namespace {
+
+const std::string root = GRADWAY_SOURCE_DIR;
+
+/// Milliseconds of a step of ViT-L/32 in fp16, which all of these GPUs have.
+double step_time(const std::string& platform, int gpus) {
+  const auto scenario = load_scenario(root + "/scenarios/article/p4d.yaml",
+                                      {{"platform", platform},
+                                       {"job.gpus", std::to_string(gpus)},
+                                       {"job.precision", "fp16"},
+                                       {"strategy.bucket_cap", "25 MiB"}},
+                                      {{root}});
+  return simulate(scenario).measured.metrics.step_time.value() * 1e3;
+}
+
+}  // namespace
+
+TEST_CASE("every platform of 8 GPUs a node runs a step, and one on two nodes", "[validation][catalogue]") {
+  int ran = 0;
+  for (const auto& name : list_names(DataKind::platform, {{root}})) {
+    const auto platform = load_platform(name, 1, {{root}});
+    if (platform.gpus.size() != 8 || platform.gpu_models.front().ideal) continue;
+    CAPTURE(name);
+    ++ran;
+    const auto alone = step_time(name, 8);
+    CHECK(alone > 1);
+    CHECK(alone < 1000);
+    if (!platform.network) continue;
+    const auto together = step_time(name, 16);
+    CHECK(together >= alone);  // each GPU has as many samples, and the gradients farther to go
+    CHECK(together < 10'000);
+  }
+  CHECK(ran >= 25);
+}
+
+TEST_CASE("a later GPU is faster on the same kind of node", "[validation][catalogue]") {
+  const auto p3dn = step_time("aws-p3dn.24xlarge", 8);
+  const auto p4d = step_time("aws-p4d.24xlarge", 8);
+  const auto p5 = step_time("aws-p5.48xlarge", 8);
+  const auto p5en = step_time("aws-p5en.48xlarge", 8);
+  const auto p6 = step_time("aws-p6-b200.48xlarge", 8);
+  CHECK(p4d < p3dn);
+  CHECK(p5 < p4d);
+  CHECK(p5en < p5);  // more memory bandwidth
+  CHECK(p6 < p5en);
+}
+
+TEST_CASE("NVLink beats host memory, a faster network a slower one", "[validation][catalogue]") {
+  CHECK(step_time("aws-p4d.24xlarge", 8) < step_time("aws-g5.48xlarge", 8));
+  CHECK(step_time("aws-p4d.24xlarge", 16) < step_time("gcp-a2-highgpu-8g", 16));
+  CHECK(step_time("azure-nd96asr-v4", 16) < step_time("aws-p4d.24xlarge", 16));
+  CHECK(step_time("gcp-a3-megagpu-8g", 16) < step_time("gcp-a3-highgpu-8g", 16));
+  CHECK(step_time("dgx-h100", 16) < step_time("gcp-a3-megagpu-8g", 16));
+  CHECK(step_time("nvidia-gb200-nvl72", 72) < step_time("aws-p6-b200.48xlarge", 72));
+}
