@@ -91,6 +91,13 @@ void about_memory(const Scenario& scenario, const MemoryUse& memory, Trust& trus
                            ": it would run out of memory");
 }
 
+/// P2P over PCIe that nobody measured crosses the same host bridges as SHM, and NCCL assumes as much of them.
+Transport doubted_as(const CollectiveLowering& collectives, Basis basis) {
+  const auto transport = collectives.limiting_transport();
+  const bool pcie = transport == Transport::p2p && !collectives.communicator().nvlink;
+  return pcie && basis == Basis::nominal ? Transport::shm : transport;
+}
+
 }  // namespace
 
 Trust what_it_rests_on(const Scenario& scenario, const ComputeCosts& costs,
@@ -101,7 +108,7 @@ Trust what_it_rests_on(const Scenario& scenario, const ComputeCosts& costs,
   trust.basis.insert(trust.basis.end(), collectives.basis().begin(), collectives.basis().end());
   trust.warnings.insert(trust.warnings.end(), collectives.warnings().begin(), collectives.warnings().end());
   trust.grounds.communication = collectives.weakest_basis();
-  if (scenario.job.gpus > 1) trust.grounds.transport = collectives.limiting_transport();
+  if (scenario.job.gpus > 1) trust.grounds.transport = doubted_as(collectives, trust.grounds.communication);
   about_contention(scenario, collectives, trust);
   about_held_back(scenario, trust);
   about_input(scenario, trust);

@@ -18,7 +18,7 @@ struct Grounds {
   Basis launches = Basis::given;
   Basis communication = Basis::given;
   Basis side_by_side = Basis::given;      ///< what kernels and collectives cost each other
-  Transport transport = Transport::none;  ///< of the collectives
+  Transport transport = Transport::none;  ///< whose doubts count
 };
 
 /// Why one should believe a prediction, and why one should not.

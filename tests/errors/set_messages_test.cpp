@@ -41,7 +41,8 @@ TEST_CASE("a wrong --set is reported at the option", "[errors][set]") {
        "  hint: known: model, platform, job, job.gpus, job.batch_per_gpu, job.precision, job.accumulate, "
        "strategy, "
        "strategy.kind, strategy.bucket_cap, strategy.static_graph, strategy.gradient_as_bucket_view, "
-       "strategy.comm_hook, strategy.powersgd_rank, strategy.operation, strategy.size, strategy.timed, optimizer, input, input.pin_memory, "
+       "strategy.comm_hook, strategy.powersgd_rank, strategy.operation, strategy.size, strategy.timed, "
+       "optimizer, input, input.pin_memory, "
        "input.loader_workers, "
        "input.background_copy, anchor, anchor.gpu, anchor.precision, anchor.batch, anchor.optimizer, "
        "anchor.step_time, anchor.rate, anchor.source, steps, traffic, nccl\n"},

@@ -93,7 +93,7 @@ TEST_CASE("tables meet another machine of their kind as well as their doubt says
                                            {Transport::shm, 4, Basis::measured},
                                            {Transport::shm, 2, Basis::stretched},
                                            {Transport::shm, 3, Basis::stretched},
-                                           {Transport::net, 3, Basis::measured}}));
+                                           {Transport::net, 3, Basis::stretched}}));
   Scenario scenario;
   scenario.platform = load_platform("h200-4x", 4, data, &scenario.calibration);
   scenario.job.gpus = rows.ranks;
