@@ -160,6 +160,7 @@ void write_json(std::ostream& out, const Validation& validation) {
   }
   write(out, {{"cases", std::move(cases)},
               {"mean_abs_error", validation.mean_abs_error()},
+              {"median_abs_error", validation.median_abs_error()},
               {"max_abs_error", validation.max_abs_error()},
               {"bias", validation.bias()}});
 }

@@ -25,6 +25,15 @@ double Validation::mean_abs_error() const {
   return cases.empty() ? 0 : sum / static_cast<double>(cases.size());
 }
 
+double Validation::median_abs_error() const {
+  if (cases.empty()) return 0;
+  std::vector<double> errors;
+  for (const auto& one : cases) errors.push_back(std::abs(one.error()));
+  std::ranges::sort(errors);
+  const auto middle = errors.size() / 2;
+  return errors.size() % 2 == 1 ? errors[middle] : (errors[middle - 1] + errors[middle]) / 2;
+}
+
 double Validation::max_abs_error() const {
   return cases.empty() ? 0 : std::abs(std::ranges::max_element(cases, smaller_error)->error());
 }
@@ -51,7 +60,8 @@ void write_table(std::ostream& out, const Validation& validation, const Style& s
                            signed_percent_text(validation.bias()),
                            counted_text(static_cast<std::int64_t>(validation.cases.size()), "case")),
                style.width)
-        << '\n';
+        << '\n'
+        << fmt::format("half of the cases within {:.2f} %\n", validation.median_abs_error() * 100);
   }
   if (!validation.source.empty()) {
     for (const auto& line : wrap("measured: " + validation.source, style.width)) {

@@ -26,11 +26,12 @@ struct Validation {
   std::vector<Comparison> cases;
 
   double mean_abs_error() const;
+  double median_abs_error() const;
   double max_abs_error() const;
   double bias() const;  ///< mean of the signed errors
 };
 
-/// Writes a row for each case, then mean, worst and bias.
+/// Writes a row for each case, then mean, worst, bias and median.
 void write_table(std::ostream& out, const Validation& validation, const Style& style);
 
 }  // namespace gradway::report

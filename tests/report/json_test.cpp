@@ -134,5 +134,5 @@ TEST_CASE("a validation holds its cases and figures as fractions", "[report][jso
   CHECK(Json::parse(out.str()).dump() ==
         R"({"cases":[{"name":"slow","measured_s":1.0,"predicted_s":1.5,"error":0.5},)"
         R"({"name":"fast","measured_s":2.0,"predicted_s":1.5,"error":-0.25}],)"
-        R"("mean_abs_error":0.375,"max_abs_error":0.5,"bias":0.125})");
+        R"("mean_abs_error":0.375,"median_abs_error":0.375,"max_abs_error":0.5,"bias":0.125})");
 }

@@ -121,5 +121,6 @@ TEST_CASE("a validation tells each case, the mean, the worst and the bias", "[re
         "fast    200 ms     150 ms  -25.00 %\n"
         "\n"
         "mean |error| 37.50 %, worst +50.00 % (slow), bias +12.50 %, 2 cases\n"
+        "half of the cases within 37.50 %\n"
         "measured: a stop watch\n");
 }
