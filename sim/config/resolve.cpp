@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/config/resolve.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -177,11 +179,25 @@ void check_scenario(const ScenarioSpec& scenario, const ModelSpec& model, const 
   check_compute(scenario, model, gpu, problems);
 }
 
+namespace {
+
+/// "ib0" for "node0.ib0", or what looks like it.
+std::string hint_for_part(const std::string& name, const Platform& platform) {
+  std::vector<std::string> names;
+  for (const auto& device : platform.devices) names.push_back(device.name);
+  const auto inner =
+      std::ranges::find_if(names, [&](const auto& known) { return known.ends_with("." + name); });
+  if (inner != names.end()) return fmt::format("did you mean '{}'?", *inner);
+  if (!nearest(name, names).empty()) return suggestion(name, names);
+  return fmt::format("'gradway show platform {}' names its parts; those of several nodes begin with 'node0.'",
+                     platform.name);
+}
+
+}  // namespace
+
 void check_traffic(const ScenarioSpec& scenario, const Platform& platform, Problems& problems) {
   if (scenario.job.traffic.empty()) return;
   const Routes routes{platform};
-  std::vector<std::string> names;
-  for (const auto& device : platform.devices) names.push_back(device.name);
   for (std::size_t i = 0; i < scenario.job.traffic.size(); ++i) {
     const auto& flow = scenario.job.traffic[i];
     const auto& where = scenario.traffic[i];
@@ -192,7 +208,7 @@ void check_traffic(const ScenarioSpec& scenario, const Platform& platform, Probl
       problems.add(Problem{where,
                            fmt::format("platform '{}' has no part '{}'", platform.name, name),
                            {},
-                           suggestion(name, names)});
+                           hint_for_part(name, platform)});
     }
     if (from && to && !background_way(routes, *from, *to)) {
       problems.add(Problem{where,

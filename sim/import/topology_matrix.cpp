@@ -220,7 +220,10 @@ class Parser {
       const bool has_all = words.size() >= affinities_.size();
       const bool starts_with_cpus =
           has_all || (!words.empty() && words[0].text.find_first_of(",-") != std::string::npos);
-      const auto at = has_all ? index : index - (starts_with_cpus || index == 0 ? 0 : 1);
+      // A list of CPUs that a line break has cut in two is two words: the columns behind it count from the
+      // end.
+      const auto at = has_all ? words.size() - affinities_.size() + index
+                              : index - (starts_with_cpus || index == 0 ? 0 : 1);
       if (at < words.size()) text = words[at].text;
     }
     matrix_.numa_nodes[i] = number_behind(text, "", static_cast<int>(most_devices));

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
 
 #include <fmt/format.h>
@@ -30,17 +29,6 @@ Seconds around(const std::vector<Hop>& ring, double laps) {
   return (sum - least) * laps;
 }
 
-std::vector<ResourceId> all_hops(const std::vector<Hop>& hops, std::size_t count) {
-  std::vector<ResourceId> path;
-  for (std::size_t i = 0; i < count; ++i) path.insert(path.end(), hops[i].path.begin(), hops[i].path.end());
-  return path;
-}
-
-/// A broadcast goes once along the ring and does not close it.
-std::size_t hops_used(CollectiveKind kind, const std::vector<Hop>& ring) {
-  return kind == CollectiveKind::broadcast ? ring.size() - 1 : ring.size();
-}
-
 }  // namespace
 
 struct CollectiveLowering::OneNode {
@@ -53,15 +41,18 @@ struct CollectiveLowering::OneNode {
 CollectiveLowering::~CollectiveLowering() = default;
 
 CollectiveLowering::CollectiveLowering(const Scenario& scenario)
-    : scenario_{scenario}, routes_{scenario.platform}, settings_{nccl_settings(scenario.job.nccl)} {
+    : scenario_{scenario},
+      routes_{scenario.platform},
+      settings_{nccl_settings(scenario.job.nccl)},
+      ways_{routes_, settings_, scenario.job.gpus} {
   communicator_.ranks = scenario.job.gpus;
   if (communicator_.ranks == 1) return;
-  rings_ = rings_of(communicator_.ranks);
   if (scenario.platform.collectives == CollectiveRules::ideal) {
     notes_.rests_on(Basis::given, "collectives: ideal rings over the platform's links");
     return;
   }
-  communicator_ = describe_communicator(scenario_.platform, routes_, settings_, rings_, scenario.job.gpus);
+  communicator_ =
+      describe_communicator(scenario_.platform, routes_, settings_, ways_.rings(), scenario.job.gpus);
   if (!choose_plan(CollectiveKind::all_reduce, 1_MiB, communicator_, settings_)) {
     throw ConfigError{{{},
                        "NCCL_ALGO and NCCL_PROTO leave no way to run an all-reduce",
@@ -83,59 +74,19 @@ void CollectiveLowering::measure_against_one_node() {
   one_node_ = std::make_unique<OneNode>(std::move(one));
 }
 
-/// Each node does at least what it would do alone, at the rates that were measured there.
+/// Each node does at least what it would do alone, at the rates that were measured there; the longer a ring,
+/// the more bytes each hop carries.
 void CollectiveLowering::take_no_less_than_one_node(LoweredCollective& lowered, CollectiveKind kind,
-                                                    Bytes size) const {
+                                                    Bytes size, const CollectivePlan& plan) const {
   const auto& one = one_node_->collectives;
-  const auto least = time_alone(one.lower(kind, size), scenario_.platform);
+  const bool is_ring = plan.algorithm == Algorithm::ring;
+  const auto more =
+      is_ring ? bus_factor(kind, communicator_.ranks) / bus_factor(kind, one.communicator().ranks) : 1;
+  const auto least = time_alone(one.lower(kind, size), scenario_.platform) * more;
   if (time_alone(lowered, scenario_.platform) >= least) return;
   take_time(lowered, least, scenario_.platform);
   for (const auto& text : one.basis())
     notes_.rests_on(one.weakest_basis(), "not faster than one node: " + text);
-}
-
-Hop CollectiveLowering::hop(std::size_t from_rank, std::size_t to_rank, std::size_t rail) const {
-  const auto& platform = scenario_.platform;
-  const auto from = platform.gpus[from_rank];
-  const auto to = platform.gpus[to_rank];
-  if (auto hop = make_hop(routes_, platform, settings_, from, to, rail)) return *std::move(hop);
-  throw ConfigError{
-      {{},
-       fmt::format("no transport from {} to {} on platform '{}'", platform.device(from).name,
-                   platform.device(to).name, platform.name),
-       {},
-       "NCCL_P2P_DISABLE, NCCL_SHM_DISABLE or NCCL_P2P_LEVEL leave only NET, and the node has no NIC"}};
-}
-
-std::vector<std::vector<Hop>> CollectiveLowering::rings_of(int ranks) const {
-  std::vector<std::vector<Hop>> rings;
-  for (const auto& order : ring_orders(routes_, ranks)) {
-    auto& ring = rings.emplace_back();
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      ring.push_back(hop(order[i], order[(i + 1) % order.size()], rings.size() - 1));
-    }
-  }
-  return rings;
-}
-
-/// Both directions of each edge.
-std::vector<std::vector<Hop>> CollectiveLowering::lay(const std::vector<std::vector<Edge>>& trees) const {
-  std::vector<std::vector<Hop>> laid;
-  for (const auto& edges : trees) {
-    const auto rail = laid.size() / 2;  // trees come in pairs, one a NIC
-    auto& tree = laid.emplace_back();
-    for (const auto& [child, parent] : edges) {
-      tree.push_back(hop(child, parent, rail));
-      tree.push_back(hop(parent, child, rail));
-    }
-  }
-  return laid;
-}
-
-const std::vector<std::vector<Hop>>& CollectiveLowering::trees() const {
-  if (!trees_.empty()) return trees_;
-  trees_ = lay(tree_edges(routes_, communicator_.ranks));
-  return trees_;
 }
 
 Transport CollectiveLowering::limiting_transport() const {
@@ -168,7 +119,8 @@ Communicator CollectiveLowering::communicator_as_measured(int ranks) const {
     same.ranks = ranks;
     return same;
   }
-  return describe_communicator(scenario_.platform, routes_, settings_, rings_of(ranks), ranks);
+  return describe_communicator(scenario_.platform, routes_, settings_,
+                               CollectiveWays{routes_, settings_, ranks}.rings(), ranks);
 }
 
 void CollectiveLowering::find_calibration() {
@@ -243,46 +195,13 @@ CollectivePlan CollectiveLowering::choose(CollectiveKind kind, Bytes size) const
 }
 
 LoweredCollective CollectiveLowering::ideal(CollectiveKind kind, Bytes size) const {
-  const auto& ring = rings_.front();
+  const auto& ring = ways_.rings().front();
   const auto factor = bus_factor(kind, communicator_.ranks);
   const double laps = kind == CollectiveKind::all_reduce ? 2 : 1;
   const auto latency = kind == CollectiveKind::send_recv ? ring.front().latency : around(ring, laps);
-  return {latency,
-          {{all_hops(ring, hops_used(kind, ring)), factor * size, std::numeric_limits<double>::infinity()}}};
-}
-
-/// The bytes that NVSwitches reduce and multicast: each GPU sends them to its switch and gets them back.
-std::vector<ResourceId> CollectiveLowering::through_nvswitches() const {
-  std::vector<ResourceId> path;
-  for (std::size_t rank = 0; rank < static_cast<std::size_t>(communicator_.ranks); ++rank) {
-    const auto links = routes_.links_to_nvswitch(scenario_.platform.gpus[rank]);
-    path.push_back(links->up->resource);
-    path.push_back(links->down->resource);
-  }
-  return path;
-}
-
-std::vector<std::vector<ResourceId>> CollectiveLowering::ways(CollectiveKind kind,
-                                                              const CollectivePlan& plan) const {
-  std::vector<std::vector<ResourceId>> paths;
-  switch (plan.algorithm) {
-    case Algorithm::ring:
-      for (const auto& ring : rings_) paths.push_back(all_hops(ring, hops_used(kind, ring)));
-      break;
-    case Algorithm::tree:
-      for (const auto& tree : trees()) paths.push_back(all_hops(tree, tree.size()));
-      break;
-    case Algorithm::nvls:
-      paths.push_back(through_nvswitches());
-      break;
-    case Algorithm::nvls_tree:
-      for (const auto& tree : lay(tree_edges_between_nodes(routes_, communicator_.ranks))) {
-        auto& path = paths.emplace_back(through_nvswitches());
-        std::ranges::copy(all_hops(tree, tree.size()), std::back_inserter(path));
-      }
-      break;
-  }
-  return paths;
+  return {
+      latency,
+      {{ways_.paths(kind, Algorithm::ring).front(), factor * size, std::numeric_limits<double>::infinity()}}};
 }
 
 /// What the connections of a flow's channels carry over a hop between nodes.
@@ -304,7 +223,7 @@ LoweredCollective CollectiveLowering::lower(CollectiveKind kind, Bytes size) con
   const auto plan = choose(kind, size);
   LoweredCollective lowered{plan.latency, {}};
   if (size == 0_B) return lowered;
-  auto paths = ways(kind, plan);
+  auto paths = ways_.paths(kind, plan.algorithm);
   const auto each = plan.algorithm == Algorithm::ring ? bus_factor(kind, communicator_.ranks) : 1.0;
   const auto factor = each / static_cast<double>(paths.size());
   const auto most = most_of_streams(plan, paths.size());
@@ -313,7 +232,7 @@ LoweredCollective CollectiveLowering::lower(CollectiveKind kind, Bytes size) con
         {std::move(path), factor * size, std::min(most, factor * plan.algorithm_bandwidth.value())});
   }
   if (const auto time = table_time(kind, size, plan)) take_time(lowered, *time, scenario_.platform);
-  if (one_node_) take_no_less_than_one_node(lowered, kind, size);
+  if (one_node_) take_no_less_than_one_node(lowered, kind, size, plan);
   return lowered;
 }
 

@@ -9,9 +9,8 @@
 
 #include "sim/cost/collective_table.hpp"
 #include "sim/cost/nccl_model.hpp"
-#include "sim/lower/rank_order.hpp"
+#include "sim/lower/collective_ways.hpp"
 #include "sim/lower/table_notes.hpp"
-#include "sim/lower/transport.hpp"
 #include "sim/plan/scenario.hpp"
 
 namespace gradway {
@@ -63,28 +62,19 @@ class CollectiveLowering {
  private:
   struct OneNode;
   void measure_against_one_node();
-  void take_no_less_than_one_node(LoweredCollective& lowered, CollectiveKind kind, Bytes size) const;
-  std::vector<std::vector<Hop>> rings_of(int ranks) const;
+  void take_no_less_than_one_node(LoweredCollective& lowered, CollectiveKind kind, Bytes size,
+                                  const CollectivePlan& plan) const;
   Communicator communicator_as_measured(int ranks) const;
-  std::vector<std::vector<Hop>> lay(const std::vector<std::vector<Edge>>& trees) const;
-  const std::vector<std::vector<Hop>>& trees() const;
-  std::vector<ResourceId> through_nvswitches() const;
-  /// The paths of the flows that share a collective, each with equal amounts.
-  std::vector<std::vector<ResourceId>> ways(CollectiveKind kind, const CollectivePlan& plan) const;
   double most_of_streams(const CollectivePlan& plan, std::size_t flows) const;
   void find_calibration();
   void rest_on_nominal_rates() const;
   std::optional<Seconds> table_time(CollectiveKind kind, Bytes size, const CollectivePlan& plan) const;
-  Hop hop(std::size_t from_rank, std::size_t to_rank, std::size_t rail) const;
   LoweredCollective ideal(CollectiveKind kind, Bytes size) const;
 
   const Scenario& scenario_;
   Routes routes_;
   NcclSettings settings_;
-  std::vector<std::vector<Hop>> rings_;  ///< one a NIC of a node; one on a single node
-  /// Both directions of each edge; laid when the first collective takes a tree, since few do and it costs as
-  /// much as all rings. Empty until then.
-  mutable std::vector<std::vector<Hop>> trees_;
+  CollectiveWays ways_;
   Communicator communicator_;
   std::optional<CollectiveTables> tables_;  ///< of the calibration; empty on ideal platforms
   double calibrated_ = 1;                   ///< measured over nominal rate, without tables

@@ -15,8 +15,8 @@ namespace {
 constexpr auto cuda_context = 621_MiB;
 // Reserved by PyTorch's allocator beyond what is allocated: a rule of thumb, not checked by us.
 constexpr double allocator_slack = 0.05;
-// NCCL's buffers and kernels, for each of its channels: own measurement on 2 H200 over NVLink (24 channels), the
-// same day: the first barrier takes 840 MiB of each.
+// NCCL's buffers and kernels, for each of its channels: own measurement on 2 H200 over NVLink (24 channels),
+// the same day: the first barrier takes 840 MiB of each.
 constexpr auto nccl_channel = 35_MiB;
 
 /// Workspaces that PyTorch gives to cuBLAS and to cuBLASLt, each once for the thread of the forward pass and

@@ -26,12 +26,12 @@ struct Metrics {
   Seconds launch_bound{};           ///< the GPU has nothing to do because the CPU has not issued it yet
   Seconds idle{};                   ///< none of these: waiting for other ranks or for latencies
   double gpu_busy_fraction = 0;
-  double tflops_per_gpu = 0;                ///< of the model's own operations
-  std::int64_t collectives = 0;             ///< a step
-  Bytes bytes_sent_per_gpu{};               ///< by collectives, a step
-  Bytes peak_memory{};                      ///< what PyTorch has allocated on one GPU at the peak; estimate
+  double tflops_per_gpu = 0;     ///< of the model's own operations
+  std::int64_t collectives = 0;  ///< a step
+  Bytes bytes_sent_per_gpu{};    ///< by collectives, a step
+  Bytes peak_memory{};           ///< what PyTorch has allocated on one GPU at the peak; estimate
   std::optional<BytesPerSecond> bus_bandwidth;  ///< of a collective alone, as nccl-tests counts it
-  std::optional<UsdPerHour> cost_per_hour;  ///< of the nodes that the ranks lie on, each as a whole
+  std::optional<UsdPerHour> cost_per_hour;      ///< of the nodes that the ranks lie on, each as a whole
   std::optional<double> cost_usd_per_million_samples;
 };
 

@@ -56,7 +56,8 @@ void write_results(Fields& fields, const Run& run) {
     fields.add("expected", fmt::format("{} in nine of ten cases", range_text(run.range.low, run.range.high)));
   }
   if (metrics.bus_bandwidth) {
-    fields.add("bandwidth", fmt::format("{} of bus bandwidth", rate_text(*metrics.bus_bandwidth)), Paint::bold);
+    fields.add("bandwidth", fmt::format("{} of bus bandwidth", rate_text(*metrics.bus_bandwidth)),
+               Paint::bold);
     return;
   }
   fields.add("throughput",

@@ -121,25 +121,38 @@ TEST_CASE("the dump of a node of ours", "[describe]") {
 }
 
 TEST_CASE("who counts the GPUs of a bare file gets them where they can be", "[describe]") {
-  const auto bare = [](int buses, const std::string& inner = "") {
+  int bus = 0x10;
+  const auto bare = [&](int buses, const std::string& inner = "") {
     std::string list;
     for (int i = 0; i < buses; ++i)
-      list += fmt::format("<pci busid=\"0000:00:{:02x}.0\">{}</pci>\n", i + 0x10, inner);
+      list += fmt::format("<pci busid=\"0000:00:{:02x}.0\">{}</pci>\n", bus++, inner);
     return list;
   };
   const auto cpus = [&](const std::string& first, const std::string& second) {
     return "<cpu numaid=\"0\">\n" + first + "</cpu>\n<cpu numaid=\"1\">\n" + second + "</cpu>\n";
   };
   // Two on each CPU; what is left is a NIC.
-  const ReadBack some{written(cpus(bare(2), bare(3)), a100, 4).yaml};
+  const auto two = bare(2);
+  const auto three = bare(3);
+  const ReadBack some{written(cpus(two, three), a100, 4).yaml};
   CHECK(some.platform().gpus.size() == 4);
   CHECK(some.cell(2, 4) == "NODE");
   CHECK(some.cell(0, 4) == "SYS");
   // All devices.
-  CHECK(ReadBack{written(cpus(bare(2), bare(3)), a100, 5).yaml}.platform().gpus.size() == 5);
+  CHECK(ReadBack{written(cpus(two, three), a100, 5).yaml}.platform().gpus.size() == 5);
   // Not listed: one is added to each switch.
-  const auto nics = bare(2, "<pci busid=\"a\" link_speed=\"32 GT/s PCIe/s\"/><pci busid=\"b\"/>");
-  const auto added = written(cpus(nics, nics), a100, 4);
+  const auto nics = [&] {
+    std::string list;
+    for (int i = 0; i < 2; ++i) {
+      const auto of = bus;
+      list += bare(
+          1, fmt::format("<pci busid=\"a{0}\" link_speed=\"32 GT/s PCIe/s\"/><pci busid=\"b{0}\"/>", of));
+    }
+    return list;
+  };
+  const auto first = nics();
+  const auto second = nics();
+  const auto added = written(cpus(first, second), a100, 4);
   CHECK(added.warnings.front() ==
         "the file does not list GPUs: 1 is taken to be on each of its 4 switches, its other devices are "
         "taken for NICs");
@@ -148,10 +161,10 @@ TEST_CASE("who counts the GPUs of a bare file gets them where they can be", "[de
   CHECK(node.cell(0, 6) == "NODE");
   CHECK(node.cell(0, 8) == "SYS");
 
-  CHECK_THAT(message(cpus(nics, nics)),
+  CHECK_THAT(message(cpus(first, second)),
              Contains("t.xml:1:2: error: the file does not say which of its devices are GPUs") &&
                  Contains("hint: say how many there are with --gpus N: as many on each of its 4 switches"));
-  CHECK_THAT(message(cpus(nics, nics), 6), Contains("6 GPUs do not spread evenly over 4 switches"));
+  CHECK_THAT(message(cpus(first, second), 6), Contains("6 GPUs do not spread evenly over 4 switches"));
   CHECK_THAT(message(two_cpus, 8), Contains("the file names 4 GPUs, not the 8 of '--gpus'"));
 }
 

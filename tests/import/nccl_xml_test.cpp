@@ -115,7 +115,8 @@ TEST_CASE("what is none of NCCL's XML is refused at its place", "[import][errors
        "t.xml:2:8: error: this is not XML: start-end tags mismatch\n    2 |   <cpu>\n"
        "      |        ^\n  hint: has the file been cut off, or edited by hand?\n"},
       {"just text\n",
-       "t.xml:1:1: error: this is not XML: no document element found\n    1 | just text\n      | ^\n"
+       "t.xml:1:10: error: this is not XML: no document element found\n    1 | just text\n      |          "
+       "^\n"
        "  hint: has the file been cut off, or edited by hand?\n"},
       {"<html/>\n",
        "t.xml:1:2: error: <html> is no topology of NCCL\n    1 | <html/>\n      |  ^~~~\n"

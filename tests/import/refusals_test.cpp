@@ -188,7 +188,7 @@ TEST_CASE("the GPU must be one that is described", "[import][errors]") {
 
   CHECK(refusal(unknown.json()) ==
         "trace.json: error: no file of platforms/gpus describes the trace's GPU, 'NVIDIA GeForce RTX 9090'\n"
-        "  hint: write platforms/gpus/geforce-rtx-9090.yaml, or name one with --gpu: h200, l40s\n");
+        "  hint: write platforms/gpus/rtx-9090.yaml, or name one with --gpu: h200, l40s\n");
   CHECK(refusal(without.json()) ==
         "trace.json: error: the trace does not say which GPU it was taken on\n"
         "  hint: name one with --gpu: h200, l40s\n");

@@ -117,7 +117,7 @@ TEST_CASE("what is no matrix is refused at its place", "[import][errors]") {
        "topo.txt:1:6: error: 'GPU2' is not the next GPU\n    1 | GPU0 GPU2\n      |      ^~~~\n"
        "  hint: GPUs come first, in order\n"},
       {"GPU0 GPU1\nGPU0 X NV1\n8\nGPU1 NV1\n8 X\n",
-       "topo.txt:4:1: error: the row of 'GPU1' has 1 cells, not 2\n    4 | GPU1 NV1\n      |      ^~~\n"
+       "topo.txt:4:6: error: the row of 'GPU1' has 1 cells, not 2\n    4 | GPU1 NV1\n      |      ^~~\n"
        "  hint: has the row been cut off, or broken in two?\n"},
       {"GPU0 GPU1 NIC\n0 CPU Affinity\nGPU0 X PHB SYS 0-3\nGPU1 PHB X SYS 0-3\nNIC0 SYS SYS X\n",
        "topo.txt:1:11: error: there is no row 'NIC'\n    1 | GPU0 GPU1 NIC\n      |           ^~~\n"

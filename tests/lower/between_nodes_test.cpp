@@ -294,8 +294,8 @@ TEST_CASE("a network's latency is paid for each message, and once more where Sim
 }
 
 TEST_CASE("several nodes are not faster than what was measured of one") {
-  const auto time = [](int ranks, bool is_measured) {
-    auto scenario = on(built_platform(tree_node(), 2, star_fabric()), ranks);
+  const auto time = [](int ranks, bool is_measured, const char* algorithm = "Ring") {
+    auto scenario = on(built_platform(tree_node(), 2, star_fabric()), ranks, {{"NCCL_ALGO", algorithm}});
     if (is_measured) {
       scenario.calibration.collectives = {
           {CollectiveKind::all_reduce, Transport::shm, 6, 1000_MB, Seconds{2}, "test"}};
@@ -305,5 +305,7 @@ TEST_CASE("several nodes are not faster than what was measured of one") {
   };
   CHECK(time(12, false) < Seconds{1});
   CHECK(time(6, true).value() == Approx(2));
-  CHECK(time(12, true).value() == Approx(2));
+  CHECK(time(12, true, "Tree").value() == Approx(time(6, true, "Tree").value()));
+  // Each hop of a ring carries 2(n-1)/n of the buffer.
+  CHECK(time(12, true).value() == Approx(2 * (11. / 12) / (5. / 6)));
 }

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include "sim/config/config.hpp"
+#include "sim/run/simulate.hpp"
+
+using namespace gradway;
+
+namespace {
+
+const DataPath data{{GRADWAY_SOURCE_DIR}};
+
+Scenario ring_of_two_nodes(const std::string& traffic) {
+  return load_scenario("published/all-reduce",
+                       {{"platform", "azure-nd96isr-h100-v5"},
+                        {"job.gpus", "16"},
+                        {"nccl.NCCL_ALGO", "Ring"},
+                        {"strategy.size", "16 GiB"},
+                        {"traffic", traffic}},
+                       data);
+}
+
+double step(const std::string& traffic, const char* engine = "fluid", FoldRanks fold = FoldRanks::yes) {
+  return simulate(ring_of_two_nodes(traffic), engine, fold).measured.metrics.step_time.value();
+}
+
+}  // namespace
+
+TEST_CASE("a neighbour on one NIC slows the ring through it, by its load and weight", "[run]") {
+  const auto with = [](const std::string& how) {
+    return step("[{ from: node0.ib0, to: node1.ib0, " + how + " }]");
+  };
+  // Rings of 8 NICs end together: the slowest decides. Latencies are a thousandth of the step.
+  const auto halved = with("load: 1");
+  CHECK(with("load: 1, weight: 3") == Approx(2 * halved).epsilon(0.01));
+  CHECK(with("load: 0.25") == Approx(0.5 / 0.75 * halved).epsilon(0.01));
+  CHECK(with("rate: 9.3 GB/s") == Approx(0.5 / 0.8 * halved).epsilon(0.01));  // of 46.5 GB/s
+  CHECK(step("[]") < 0.55 * halved);  // NCCL's channels take a little less than the wire has
+}
+
+TEST_CASE("traffic is the same in both engines, and with ranks that stand for others", "[run]") {
+  const auto* traffic = "[{ from: node0.ib3, to: node1.ib3, load: 0.7, weight: 2 }]";
+  const auto time = step(traffic);
+  CHECK(step(traffic, "simgrid") == Approx(time).epsilon(1e-9));
+  CHECK(step(traffic, "fluid", FoldRanks::no) == Approx(time).epsilon(1e-9));
+}
+
+TEST_CASE("a link that a neighbour shares is told as the bottleneck", "[run]") {
+  const auto run = simulate(ring_of_two_nodes("[{ from: node0.ib0, to: node1.ib0, load: 1 }]"));
+  CHECK(run.measured.bottleneck.resource == "node0.ib0 -> fabric");
+  CHECK_THAT(run.measured.bottleneck.why,
+             Catch::EndsWith("this link is full meanwhile with a neighbour's traffic"));
+}
+
+TEST_CASE("traffic between parts that are not there is the user's error", "[run]") {
+  const auto message = [](const std::string& traffic) {
+    try {
+      ring_of_two_nodes(traffic);
+    } catch (const ConfigError& error) {
+      return std::string{error.what()};
+    }
+    return std::string{"no error"};
+  };
+  CHECK_THAT(message("[{ from: ib0, to: node1.ib0, load: 1 }]"),
+             Catch::Contains("platform 'azure-nd96isr-h100-v5' has no part 'ib0'") &&
+                 Catch::Contains("did you mean 'node0.ib0'?"));
+  CHECK_THAT(message("[{ from: fabric, to: fabric, load: 1 }]"),
+             Catch::Contains("nothing leads from 'fabric' to 'fabric'") && Catch::Contains("name two parts"));
+}
