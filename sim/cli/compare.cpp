@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <memory>
 #include <sstream>
 
@@ -166,6 +167,24 @@ Status tell_failures(const report::Compared& compared, const std::vector<Failure
   return status == Status::done ? Status::wrong_input : status;
 }
 
+/// A name that stands for nothing is a slip, not a machine that does not fit.
+bool names_nothing(const std::string& platform, const DataPath& data) {
+  const auto known = list_names(DataKind::platform, data);
+  std::error_code ignored;
+  return std::ranges::find(known, platform) == known.end() && !std::filesystem::exists(platform, ignored);
+}
+
+/// The errors of platforms that are not there; those beside the scenario did not fail.
+std::vector<Failure> slips(const std::vector<Combination>& combinations, const std::vector<Failure>& failures,
+                           const DataPath& data) {
+  std::vector<Failure> found;
+  for (std::size_t i = 0; i < combinations.size(); ++i) {
+    if (failures[i].status == Status::wrong_input && names_nothing(combinations[i].platform, data))
+      found.push_back(failures[i]);
+  }
+  return found;
+}
+
 Status compare(const Arguments& arguments, const Surroundings& around) {
   check_engine(arguments.engine);
   if (arguments.json && arguments.csv)
@@ -178,6 +197,8 @@ Status compare(const Arguments& arguments, const Surroundings& around) {
   const auto failures =
       run_points(around, "combination", combinations.size(), arguments.jobs,
                  [&](std::size_t i) { run(combinations[i], arguments, fixed, around.data); });
+  if (const auto unknown = slips(combinations, failures, around.data); !unknown.empty())
+    return tell_failures({}, unknown, around.messages);
   auto compared = sorted(combinations, failures);
   compared.samples = samples;
   if (compared.runs.empty()) return tell_failures(compared, failures, around.messages);

@@ -53,14 +53,20 @@ void read_vision_transformer(Reader& file, Model& model) {
   model.input_per_sample = Bytes{3.0 * shape.image_size * shape.image_size * fp32_bytes};
 }
 
-void read_decoder(Reader& file, Model& model) {
-  DecoderShape shape;
+/// What transformers of tokens have in common.
+template <class Shape>
+void read_blocks(Reader& file, Shape& shape) {
   shape.layers = file.required("layers", integer(1, most_layers));
   shape.heads = file.required("heads", integer(1, widest));
   shape.hidden = file.required("hidden", integer(1, widest));
   shape.mlp = file.required("mlp", integer(1, widest));
   shape.vocabulary = file.required("vocabulary", integer(1, 1 << 24));
   shape.sequence = file.required("sequence", integer(1, 1 << 24));
+}
+
+void read_decoder(Reader& file, Model& model) {
+  DecoderShape shape;
+  read_blocks(file, shape);
   shape.tied_output = file.optional("tied_output", boolean, false);
   shape.bias = file.optional("bias", boolean, true);
   check_divides(file, "heads", shape.heads, "hidden", shape.hidden);
@@ -71,12 +77,7 @@ void read_decoder(Reader& file, Model& model) {
 
 void read_encoder(Reader& file, Model& model) {
   EncoderShape shape;
-  shape.layers = file.required("layers", integer(1, most_layers));
-  shape.heads = file.required("heads", integer(1, widest));
-  shape.hidden = file.required("hidden", integer(1, widest));
-  shape.mlp = file.required("mlp", integer(1, widest));
-  shape.vocabulary = file.required("vocabulary", integer(1, 1 << 24));
-  shape.sequence = file.required("sequence", integer(1, 1 << 24));
+  read_blocks(file, shape);
   shape.positions = file.optional("positions", integer(1, 1 << 24), shape.positions);
   shape.types = file.optional("types", integer(1, widest), shape.types);
   shape.outputs = file.required("outputs", integer(1, widest));

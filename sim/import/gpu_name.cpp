@@ -28,6 +28,7 @@ constexpr std::array driver_names{
     DriverName{"a100-pcie", "a100-pcie-40gb"},
     DriverName{"h100-80gb-hbm3", "h100-sxm"},
     DriverName{"b300-sxm6-ac", "b300"},
+    DriverName{"rtx-6000-ada-generation", "rtx-6000-ada"},
     DriverName{"rtx-pro-6000-blackwell-server-edition", "rtx-pro-6000"},
     DriverName{"rtx-pro-6000-blackwell-workstation-edition", "rtx-pro-6000"},
     DriverName{"rtx-pro-6000-blackwell-max-q-workstation-edition", "rtx-pro-6000"}};
