@@ -39,9 +39,11 @@ class InsideNode {
   }
 
   BytesPerSecond together(int nodes) const {
+    if (slowest_.empty()) return BytesPerSecond::infinite();  // one rank a node
+    if (nodes > 1) return std::ranges::min(slowest_, {}, &BytesPerSecond::value);
     BytesPerSecond sum{};
     for (const auto rate : slowest_) sum += rate;
-    return nodes == 1 && !slowest_.empty() ? sum : std::ranges::min(slowest_, {}, &BytesPerSecond::value);
+    return sum;
   }
 
  private:

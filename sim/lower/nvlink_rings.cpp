@@ -7,26 +7,28 @@
 namespace gradway {
 namespace {
 
+/// More GPUs than any node joins without a switch belong to a ring made up for analysis.
+constexpr std::size_t most_gpus = 64;
+
 /// Links left from one GPU to another, in one direction; by position in the node.
 using Links = std::vector<std::vector<int>>;
 
+/// Empty if no NVLink joins two of them directly, as on most platforms.
 Links direct_links(const Routes& routes, const std::vector<std::size_t>& ranks) {
+  if (ranks.size() > most_gpus) return {};
   const auto& platform = routes.platform();
   std::map<DeviceId, std::size_t> position;
   for (std::size_t i = 0; i < ranks.size(); ++i) position[platform.gpus[ranks[i]]] = i;
-  Links links(ranks.size(), std::vector<int>(ranks.size(), 0));
+  Links links;
   for (const auto& link : platform.links) {
     if (link.kind != LinkKind::nvlink) continue;
     const auto from = position.find(link.from);
     const auto to = position.find(link.to);
-    if (from != position.end() && to != position.end()) links[from->second][to->second] += link.count;
+    if (from == position.end() || to == position.end()) continue;
+    if (links.empty()) links.assign(ranks.size(), std::vector<int>(ranks.size(), 0));
+    links[from->second][to->second] += link.count;
   }
   return links;
-}
-
-bool has_links(const Links& links) {
-  return std::ranges::any_of(
-      links, [](const auto& row) { return std::ranges::any_of(row, [](int count) { return count > 0; }); });
 }
 
 /// Looks for a ring through all positions, depth first; most links left go first, so that rings that follow
@@ -71,14 +73,14 @@ class RingSearch {
 }  // namespace
 
 bool has_direct_nvlinks(const Routes& routes, const std::vector<std::size_t>& ranks) {
-  return has_links(direct_links(routes, ranks));
+  return !direct_links(routes, ranks).empty();
 }
 
 std::vector<std::vector<std::size_t>> nvlink_rings(const Routes& routes,
                                                    const std::vector<std::size_t>& ranks) {
   auto links = direct_links(routes, ranks);
   std::vector<std::vector<std::size_t>> rings;
-  while (ranks.size() > 1 && has_links(links)) {
+  while (ranks.size() > 1 && !links.empty()) {
     const auto positions = RingSearch{links}.find();
     if (positions.empty()) break;
     auto& ring = rings.emplace_back();
