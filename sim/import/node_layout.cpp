@@ -78,8 +78,8 @@ PathType type_in_tree(const NodeLayout& layout, std::size_t one, std::size_t oth
   if (crosses(way) || crosses(back)) return PathType::sys;
   if (kind == DeviceKind::socket) return PathType::node;
   if (kind == DeviceKind::root_complex) {
-    const bool is_hub = layout.parts[way[static_cast<std::size_t>(meeting - way.begin()) - 1]].kind ==
-                        DeviceKind::root_complex;
+    const bool is_hub =
+        meeting != way.begin() && layout.parts[*(meeting - 1)].kind == DeviceKind::root_complex;
     return is_hub ? PathType::node : PathType::phb;
   }
   return layout.parts[one].parent == *meeting && layout.parts[other].parent == *meeting ? PathType::pix
