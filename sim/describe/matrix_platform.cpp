@@ -15,7 +15,7 @@ void add_nics(PlatformDraft& draft) {
   if (draft.nics.empty()) return;
   draft.closing = {
       "One node. For as many of them as a job needs, say how their NICs meet, with the rate of a NIC's wire:",
-      "nodes: as_needed", "fabric: { kind: star, network: infiniband, bandwidth: ..., latency: ... }"};
+      "nodes: as_needed", "fabric: { kind: star, network: infiniband, bandwidth: ..., latency: 1 us }"};
 }
 
 WrittenPlatform matrix_platform(const TopologyMatrix& matrix, const DescribedGpu& gpu) {

@@ -118,7 +118,7 @@ class Parser {
     auto device = behind(text, " device ");
     if (!rank) return;
     const auto gpu = behind(device, "] ");
-    device = device.substr(0, device.find(gpu));
+    if (!gpu.empty()) device.remove_suffix(gpu.size());
     run_.ranks[*rank] = {std::string{host}, std::string{device}};
     if (run_.gpu.empty()) run_.gpu = gpu;
   }

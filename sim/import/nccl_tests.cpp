@@ -91,7 +91,8 @@ class Resolver {
          "is it another operation, or another number of ranks? See --operation and --ranks");
   }
 
-  /// Hosts may all have one name: then a device that is listed twice is another node's.
+  /// Hosts may all have one name: then a device that is listed twice is another node's, unless each rank sees
+  /// its own GPU only, and all have one number.
   std::optional<int> listed_nodes() const {
     if (run_.ranks.empty()) return run_.node_count;
     std::set<std::string> hosts;
@@ -101,7 +102,8 @@ class Resolver {
       hosts.insert(at.first);
       most = std::max(most, ++devices[at]);
     }
-    return std::max(static_cast<int>(hosts.size()), most);
+    const bool tells_devices = devices.size() > hosts.size();
+    return tells_devices ? std::max(static_cast<int>(hosts.size()), most) : static_cast<int>(hosts.size());
   }
 
   int nodes(int ranks) const {

@@ -136,6 +136,11 @@ TEST_CASE("ranks, nodes and transport are found where the log tells them", "[imp
   CHECK(two_hosts.runs[0].tag == "net");
   // All hosts have one name: each device is listed twice.
   CHECK(import(start + ranks(8) + ranks(8, "node-1", 8) + table).runs[0].nodes == 2);
+  // Each rank sees one GPU, of which the driver hides the bus and the name.
+  std::string one_each = start;
+  for (int i = 0; i < 16; ++i)
+    one_each += fmt::format("#  Rank {:2} Group  0 Pid  {} on node-1 device  0 [0x00]\n", i, i);
+  CHECK(import(one_each + table, p2p).runs[0].nodes == 1);
   // By the ratio of the bandwidths; inside a node, since so is the transport.
   const auto by_ratio = import(table, {.transport = "shm"});
   CHECK(by_ratio.runs[0].ranks == 16);
