@@ -126,6 +126,7 @@ Scenario load_scenario(const std::string& file, const std::vector<Override>& ove
                   .platform = std::move(built),
                   .profiled_gpu = std::move(profiled_gpu),
                   .job = spec.job,
+                  .anchor = spec.anchor,
                   .calibration = std::move(calibration),
                   .warnings = doubts_of_anchor(spec, gpu.gpu),
                   .digest = loader.problems().seen().hex()};

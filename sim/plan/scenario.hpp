@@ -19,6 +19,7 @@ struct Scenario {
   Platform platform;
   std::optional<Gpu> profiled_gpu;  ///< of the model's profile, if the platform has another
   Job job;
+  std::optional<Anchor> anchor{};     ///< that the scenario gave; it stands among the model's
   Calibration calibration;            ///< empty if the platform names none
   std::vector<std::string> warnings;  ///< what the user should know before trusting the number
   std::string digest;                 ///< of all files and overrides it was read from

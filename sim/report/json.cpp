@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <ostream>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "sim/cost/calibration_words.hpp"
@@ -55,6 +56,30 @@ Json input_json(const InputSettings& input) {
           {"background_copy", exact_bytes_text(input.background_copy)}};
 }
 
+Json traffic_json(const std::vector<BackgroundFlow>& traffic) {
+  Json list = Json::array();
+  for (const auto& flow : traffic) {
+    Json one{{"from", flow.from}, {"to", flow.to}};
+    if (flow.rate) {
+      one["rate"] = fmt::format("{} B/s", flow.rate->value());
+    } else {
+      one["load"] = flow.load;
+    }
+    one["weight"] = flow.weight;
+    list.push_back(std::move(one));
+  }
+  return list;
+}
+
+Json anchor_json(const Anchor& anchor) {
+  return {{"gpu", anchor.gpu},
+          {"precision", name_of(anchor.precision)},
+          {"batch", anchor.batch},
+          {"optimizer", name_of(anchor.optimizer)},
+          {"step_time", fmt::format("{} s", anchor.step_time.value())},
+          {"source", anchor.source}};
+}
+
 /// The keys of a scenario file, so that it can be run again.
 Json scenario_json(const Scenario& scenario) {
   Json json{{"schema", 1}};
@@ -67,6 +92,8 @@ Json scenario_json(const Scenario& scenario) {
                {"input", input_json(scenario.job.input)},
                {"steps", scenario.job.steps}});
   for (const auto& [name, value] : scenario.job.nccl) json["nccl"][name] = value;
+  if (!scenario.job.traffic.empty()) json["traffic"] = traffic_json(scenario.job.traffic);
+  if (scenario.anchor) json["anchor"] = anchor_json(*scenario.anchor);
   return json;
 }
 

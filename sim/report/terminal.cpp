@@ -22,6 +22,12 @@ void add_variables(Fields& fields, const Job& job) {
   for (const auto& [name, value] : job.nccl)
     variables += fmt::format("{}{}={}", variables.empty() ? "" : " ", name, value);
   if (!variables.empty()) fields.add("nccl", variables);
+  std::vector<std::string> traffic;
+  for (const auto& flow : job.traffic) {
+    const auto wanted = flow.rate ? rate_text(*flow.rate) : percent_text(flow.load) + " of the slowest link";
+    traffic.push_back(fmt::format("{} to {}: {}, weight {:.3g}", flow.from, flow.to, wanted, flow.weight));
+  }
+  if (!traffic.empty()) fields.add("traffic", traffic);
 }
 
 void write_job(Fields& fields, const Run& run) {
