@@ -19,7 +19,7 @@ using Json = nlohmann::json;
 constexpr int most_gpus = 1024;
 constexpr int most_nodes = 65536;
 constexpr double most_amount = 9e15;  // beyond, a double loses whole numbers
-// Of NCCL's topology: reference/topo.md, section 3.
+// Of NCCL's topology: NCCL 2.30.7, src/graph/xml.cc and topo.h.
 constexpr std::string_view arm = "arch=\"arm64\"";
 constexpr std::string_view nvswitch_class = "tclass=\"0x068000\"";
 
