@@ -86,6 +86,7 @@ std::vector<std::string> find_unlisted_gpus(NcclTopology& topology, std::optiona
               "the file does not list the GPUs: add them to it as <pci busid=\"...\" class=\"0x030200\"/>");
   }
   const auto each = *gpus / places_count;
+  int added = 0;
   for (auto* const list : lists) {
     int left = each;
     for (auto& device : *list) {
@@ -96,7 +97,7 @@ std::vector<std::string> find_unlisted_gpus(NcclTopology& topology, std::optiona
     for (; left > 0; --left) {
       NcclPci gpu;
       gpu.kind = Kind::gpu;
-      gpu.bus = fmt::format("{}-unlisted-{}", list->empty() ? "" : list->front().bus, left);
+      gpu.bus = fmt::format("{}-unlisted-{:06}", list->empty() ? "" : list->front().bus, added++);
       gpu.where = topology.where;
       list->push_back(gpu);
     }

@@ -63,7 +63,8 @@ std::optional<int> ranks_by(const BusRatio& ratio, Factor factor) {
   if (factor == Factor::one) return std::nullopt;
   const auto share = factor == Factor::others ? ratio.value : ratio.value / 2;  // (n-1)/n
   if (share < 0.4 || share >= 1) return std::nullopt;
-  const auto ranks = std::round(1 / (1 - share));
+  constexpr double most_ranks = 1e6;
+  const auto ranks = std::min(std::round(1 / (1 - share)), most_ranks);
   const auto exact = (ranks - 1) / ranks;
   const auto next = ranks / (ranks + 1);
   const bool is_sure = std::abs(exact - share) <= ratio.margin && next - exact > 2 * ratio.margin;
