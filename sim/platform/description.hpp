@@ -109,9 +109,8 @@ struct PlatformDescription {
 };
 
 /// Makes the platform.
-/// @param ranks of the job: a generated platform gets as many GPUs, and one with nodes as needed as many
-/// nodes
-///        as they fill; any other has its own number
+/// @param ranks of the job: a generated platform gets as many GPUs, and one whose number of nodes is left
+///        open as many nodes as they fill; any other has its own number
 /// @throws ConfigError for names that do not exist or exist twice, ends that do not pair up, parts that no
 ///         link reaches; all problems at once.
 Platform build_platform(const PlatformDescription& description, const Gpu& gpu, int ranks);

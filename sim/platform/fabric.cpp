@@ -78,7 +78,7 @@ void add_nvlink_domains(const NvlinkDomainDescription& domain, PlatformBuilder& 
   auto& platform = builder.platform();
   for (int node = 0; node < platform.nodes; ++node) platform.nvlink_domains.push_back(node / domain.nodes);
   std::map<int, DeviceId> switches;
-  for (const auto gpu : std::vector<DeviceId>{platform.gpus}) {
+  for (const auto gpu : platform.gpus) {
     const auto number = platform.nvlink_domain(gpu);
     if (!switches.contains(number)) {
       const auto name = fmt::format("nvlink_domain{}", number);

@@ -13,25 +13,24 @@ namespace {
 // efa: ib_write_bw over SRD on a p5en reaches 193.72 of 200 Gbit/s (awslabs awsome-distributed-training at
 //   7217859f). EFA of the first generation has less: see the platforms.
 // tcp and its kin: 8948 bytes of payload in the 9038 that a frame of 9000 takes on the wire (Ethernet 38,
-// IPv4
-//   20, TCP with time stamps 32), less 1 % for what acknowledges it (assumed).
+//   IPv4 20, TCP with time stamps 32), less 1 % for what acknowledges it (assumed).
 //
 // Latencies of a message beyond those that NCCL's cost model has for NET, which were made for InfiniBand.
 // efa: the tuner of github.com/aws/aws-ofi-nccl at 2daf7d30 takes 20 us a message (18 us on a p5en).
-// tcp: an all-reduce of 1 KiB on 2 GPUs of an H200 node over TCP on the loopback takes 32.9 us (own
-// measurement,
-//   2026-11-21, calibration/results/h200-4x), 10.5 us a message beyond NCCL's figures; NICs and a switch
-//   about as much again (assumed).
-// tcpxo: 60 us, so that an all-reduce of 8 bytes on 16 ranks of two a3-megagpu-8g takes the 136 us that
-//   lessizzmore/create-a3mega-ztan-fork reports. tcpx: the same stack, an older generation; taken as tcpxo.
+// tcp: an all-reduce of 1 KiB on 2 GPUs of an H200 node over TCP on the loopback takes 32.9 us
+//   (own measurement, 2026-11-21, calibration/results/h200-4x), 10.5 us a message beyond NCCL's figures;
+//   NICs and a switch about as much again (assumed).
+// tcpxo: 60 us, from an all-reduce of 8 bytes on 16 ranks of two a3-megagpu-8g, which takes 136 us in
+//   lessizzmore/create-a3mega-ztan-fork and 145 us here. tcpx: the same stack, an older generation; taken as
+//   tcpxo.
 constexpr std::array all{
-    NetworkFacts{NetworkKind::wire, "wire", "a wire without overhead", 1, true, Seconds{}},
-    NetworkFacts{NetworkKind::infiniband, "infiniband", "InfiniBand", 0.93, true, Seconds{}},
-    NetworkFacts{NetworkKind::roce, "roce", "RoCE", 0.93, true, Seconds{}},
-    NetworkFacts{NetworkKind::efa, "efa", "EFA", 0.969, true, 20_us},
-    NetworkFacts{NetworkKind::tcp, "tcp", "TCP", 0.98, false, 20_us},
-    NetworkFacts{NetworkKind::tcpx, "tcpx", "GPUDirect-TCPX", 0.98, true, 60_us},
-    NetworkFacts{NetworkKind::tcpxo, "tcpxo", "GPUDirect-TCPXO", 0.98, true, 60_us},
+    NetworkFacts{NetworkKind::wire, "wire", 1, true, Seconds{}},
+    NetworkFacts{NetworkKind::infiniband, "infiniband", 0.93, true, Seconds{}},
+    NetworkFacts{NetworkKind::roce, "roce", 0.93, true, Seconds{}},
+    NetworkFacts{NetworkKind::efa, "efa", 0.969, true, 20_us},
+    NetworkFacts{NetworkKind::tcp, "tcp", 0.98, false, 20_us},
+    NetworkFacts{NetworkKind::tcpx, "tcpx", 0.98, true, 60_us},
+    NetworkFacts{NetworkKind::tcpxo, "tcpxo", 0.98, true, 60_us},
 };
 
 }  // namespace

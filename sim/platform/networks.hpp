@@ -12,7 +12,6 @@ namespace gradway {
 struct NetworkFacts {
   NetworkKind kind = NetworkKind::wire;
   std::string_view name;  ///< in files
-  std::string_view in_words;
   double efficiency = 1;  ///< payload that the wire carries, of all that it could
   bool gpudirect = true;
   Seconds message_latency{};
