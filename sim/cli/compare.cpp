@@ -12,13 +12,14 @@
 
 #include "sim/cli/commands.hpp"
 #include "sim/cli/engine_choice.hpp"
-#include "sim/cli/files.hpp"
+#include "sim/cli/out_folder.hpp"
 #include "sim/cli/points.hpp"
 #include "sim/cli/price_choice.hpp"
 #include "sim/cli/vary.hpp"
 #include "sim/metrics/memory.hpp"
 #include "sim/report/compare.hpp"
 #include "sim/report/json.hpp"
+#include "sim/report/page/page.hpp"
 
 namespace gradway::cli {
 namespace {
@@ -185,11 +186,11 @@ std::vector<Failure> slips(const std::vector<Combination>& combinations, const s
   return found;
 }
 
-Status compare(const Arguments& arguments, const Surroundings& around) {
+Status compare(const Arguments& arguments, const CLI::App& app, const Surroundings& around) {
   check_engine(arguments.engine);
   if (arguments.json && arguments.csv)
     refuse("'--json' and '--csv' are two forms of one output", "choose one");
-  if (!arguments.out.empty()) check_folder(arguments.out);
+  const bool writes_files = wants_files(app, arguments.out);
   const auto samples =
       arguments.samples.empty() ? std::nullopt : std::optional{samples_of(arguments.samples)};
   const auto fixed = fixed_overrides(arguments);
@@ -212,9 +213,10 @@ Status compare(const Arguments& arguments, const Surroundings& around) {
   } else {
     report::write_table(around.results, compared, around.style);
   }
-  if (!arguments.out.empty()) {
-    write_files(arguments.out, {{"compare.json", json}, {"compare.csv", csv}});
-    around.messages << fmt::format("wrote {0}/compare.json and {0}/compare.csv\n", arguments.out);
+  if (writes_files) {
+    put_results(
+        arguments.out, {{"compare.json", json}, {"compare.csv", csv}},
+        [&](std::ostream& out) { report::write_page(out, compared, GRADWAY_VERSION); }, around);
   }
   return status_of(failures) == Status::bug ? Status::bug : Status::done;
 }
@@ -236,10 +238,10 @@ Action add_compare(CLI::App& app) {
   add_price_choice(app, arguments->price);
   add_engine(app, arguments->engine);
   add_jobs(app, arguments->jobs);
-  app.add_option("--out", arguments->out, "folder for compare.json and compare.csv")->type_name("DIR");
+  add_out(app, arguments->out, "compare.json and compare.csv");
   app.add_flag("--json", arguments->json, "print all reports as one JSON document")->disable_flag_override();
   app.add_flag("--csv", arguments->csv, "print a row a combination as CSV")->disable_flag_override();
-  return [arguments](const Surroundings& around) { return compare(*arguments, around); };
+  return [arguments, &app](const Surroundings& around) { return compare(*arguments, app, around); };
 }
 
 }  // namespace gradway::cli

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 
-#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "sim/cli/commands.hpp"
 #include "sim/cli/engine_choice.hpp"
-#include "sim/cli/files.hpp"
+#include "sim/cli/out_folder.hpp"
 #include "sim/cli/price_choice.hpp"
 #include "sim/report/json.hpp"
+#include "sim/report/page/page.hpp"
 #include "sim/report/terminal.hpp"
 #include "sim/report/trace.hpp"
 #include "sim/run/simulate.hpp"
@@ -28,8 +28,7 @@ struct Arguments {
 
 Status run(const Arguments& arguments, const CLI::App& app, const Surroundings& around) {
   check_engine(arguments.engine);
-  const bool writes_files = app.count("--out") > 0;
-  if (writes_files) check_folder(arguments.out);
+  const bool writes_files = wants_files(app, arguments.out);
   const auto overrides = parse_overrides(arguments.set);
   const auto scenario = load_scenario(arguments.scenario, overrides, around.data, arguments.price);
   const auto finished =
@@ -41,10 +40,10 @@ Status run(const Arguments& arguments, const CLI::App& app, const Surroundings& 
     report::write_text(around.results, finished, around.style);
   }
   if (writes_files) {
-    write_files(arguments.out, {{"report.json", write_json}, {"trace.json", [&](std::ostream& out) {
-                                                                report::write_trace(out, finished);
-                                                              }}});
-    around.messages << fmt::format("wrote {0}/report.json and {0}/trace.json\n", arguments.out);
+    const auto write_trace = [&](std::ostream& out) { report::write_trace(out, finished); };
+    put_results(
+        arguments.out, {{"report.json", write_json}, {"trace.json", write_trace}},
+        [&](std::ostream& out) { report::write_page(out, finished, GRADWAY_VERSION); }, around);
   }
   return Status::done;
 }
@@ -60,7 +59,7 @@ Action add_run(CLI::App& app) {
   add_price_choice(app, arguments->price);
   app.add_flag("--no-folding", arguments->no_folding, "simulate every rank, even those that do the same")
       ->disable_flag_override();
-  app.add_option("--out", arguments->out, "folder for report.json and trace.json")->type_name("DIR");
+  add_out(app, arguments->out, "report.json and trace.json");
   app.add_flag("--json", arguments->json, "print the report as JSON")->disable_flag_override();
   return [arguments, &app](const Surroundings& around) { return run(*arguments, app, around); };
 }

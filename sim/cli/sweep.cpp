@@ -11,11 +11,12 @@
 #include "sim/base/digest.hpp"
 #include "sim/cli/commands.hpp"
 #include "sim/cli/engine_choice.hpp"
-#include "sim/cli/files.hpp"
+#include "sim/cli/out_folder.hpp"
 #include "sim/cli/points.hpp"
 #include "sim/cli/price_choice.hpp"
 #include "sim/cli/vary.hpp"
 #include "sim/report/json.hpp"
+#include "sim/report/page/page.hpp"
 #include "sim/report/sweep.hpp"
 #include "sim/run/simulate.hpp"
 
@@ -60,6 +61,7 @@ class Sweeper {
  public:
   Sweeper(const Arguments& arguments, const Surroundings& around)
       : arguments_{arguments}, around_{around}, fixed_{parse_overrides(arguments.set)} {
+    sweep_.scenario = std::filesystem::path{arguments.scenario}.stem().string();
     sweep_.axes = parse_axes(arguments.vary);
     check_clashes();
     if (!arguments.out.empty()) finished_.emplace(std::filesystem::path{arguments.out} / "points");
@@ -135,11 +137,11 @@ void check(const Arguments& arguments) {
   if (arguments.json && arguments.csv)
     refuse("'--json' and '--csv' are two forms of one output", "choose one");
   if (arguments.vary.empty()) refuse("'gradway sweep' needs '--vary'", "as in '--vary job.gpus=1,2,4,8'");
-  if (!arguments.out.empty()) check_folder(arguments.out);
 }
 
-Status sweep(const Arguments& arguments, const Surroundings& around) {
+Status sweep(const Arguments& arguments, const CLI::App& app, const Surroundings& around) {
   check(arguments);
+  const bool writes_files = wants_files(app, arguments.out);
   Sweeper sweeper{arguments, around};
   const auto finished = sweeper.run();
   const auto json = [&](std::ostream& out) { report::write_json(out, finished, GRADWAY_VERSION); };
@@ -151,11 +153,11 @@ Status sweep(const Arguments& arguments, const Surroundings& around) {
   } else {
     report::write_table(around.results, finished, around.style);
   }
-  if (!arguments.out.empty()) {
-    write_files(arguments.out, {{"sweep.json", json}, {"sweep.csv", csv}});
-    around.messages << fmt::format(
-        "wrote {0}/sweep.json and {0}/sweep.csv; {1} of {2} points were there already\n", arguments.out,
-        sweeper.found(), finished.points.size());
+  if (writes_files) {
+    put_results(
+        arguments.out, {{"sweep.json", json}, {"sweep.csv", csv}},
+        [&](std::ostream& out) { report::write_page(out, finished, GRADWAY_VERSION); }, around,
+        fmt::format("; {} of {} points were there already", sweeper.found(), finished.points.size()));
   }
   return sweeper.status();
 }
@@ -173,13 +175,12 @@ Action add_sweep(CLI::App& app) {
   add_engine(app, arguments->engine);
   add_price_choice(app, arguments->price);
   add_jobs(app, arguments->jobs);
-  app.add_option("--out", arguments->out, "folder for sweep.json, sweep.csv and finished points")
-      ->type_name("DIR");
+  add_out(app, arguments->out, "sweep.json, sweep.csv and finished points");
   app.add_flag("--no-folding", arguments->no_folding, "simulate every rank, even those that do the same")
       ->disable_flag_override();
   app.add_flag("--json", arguments->json, "print all reports as one JSON document")->disable_flag_override();
   app.add_flag("--csv", arguments->csv, "print a row a point as CSV")->disable_flag_override();
-  return [arguments](const Surroundings& around) { return sweep(*arguments, around); };
+  return [arguments, &app](const Surroundings& around) { return sweep(*arguments, app, around); };
 }
 
 }  // namespace gradway::cli

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -9,9 +10,11 @@
 #include <CLI/CLI.hpp>
 
 #include "sim/cli/commands.hpp"
+#include "sim/cli/out_folder.hpp"
 #include "sim/cli/progress.hpp"
 #include "sim/cost/nccl_model.hpp"
 #include "sim/report/json.hpp"
+#include "sim/report/page/page.hpp"
 #include "sim/report/text.hpp"
 #include "sim/report/validation.hpp"
 #include "sim/run/simulate.hpp"
@@ -22,6 +25,7 @@ namespace {
 struct Arguments {
   std::string cases;
   std::vector<std::string> set;
+  std::string out;
   bool json = false;
   std::optional<std::string> max_mean_error;
   std::optional<std::string> max_error;
@@ -106,9 +110,11 @@ Seconds measured_time(const Scenario& scenario, const Case& one) {
   return factor * strategy.collective.size / *one.bus_bandwidth;
 }
 
-Seconds predict(const Scenario& scenario, const Case& one) {
+report::Comparison predict(const Scenario& scenario, const Case& one) {
+  const auto measured = measured_time(scenario, one);
   try {
-    return simulate(scenario).measured.metrics.step_time;
+    const auto run = simulate(scenario);
+    return {one.name, measured, run.measured.metrics.step_time, run.range};
   } catch (const SimulationError& error) {
     throw SimulationError{fmt::format("case '{}': {}", one.name, error.what())};
   } catch (const ConfigError& error) {
@@ -124,8 +130,7 @@ report::Validation compare(const Cases& cases, const Surroundings& around) {
   report::Validation validation{cases.source, {}};
   Progress progress{around, "case", scenarios.size()};
   for (std::size_t i = 0; i < scenarios.size(); ++i) {
-    const auto& one = cases.cases[i];
-    validation.cases.push_back({one.name, measured_time(scenarios[i], one), predict(scenarios[i], one)});
+    validation.cases.push_back(predict(scenarios[i], cases.cases[i]));
     progress.step();
   }
   return validation;
@@ -138,17 +143,26 @@ bool passes(std::string_view what, double error, std::optional<double> most, std
   return true;
 }
 
-Status validate(const Arguments& arguments, const Surroundings& around) {
+Status validate(const Arguments& arguments, const CLI::App& app, const Surroundings& around) {
+  const bool writes_files = wants_files(app, arguments.out);
   const auto most_mean = limit("--max-mean-error", arguments.max_mean_error);
   const auto most = limit("--max-error", arguments.max_error);
   const auto overrides = parse_overrides(arguments.set);
   auto cases = load_cases(arguments.cases, around.data);
   set_in_all(overrides, cases);
   const auto validation = compare(cases, around);
+  const auto json = [&](std::ostream& out) { report::write_json(out, validation); };
   if (arguments.json) {
-    report::write_json(around.results, validation);
+    json(around.results);
   } else {
     report::write_table(around.results, validation, around.style);
+  }
+  if (writes_files) {
+    const std::filesystem::path file{arguments.cases};
+    const auto title = (file.parent_path().filename() / file.stem()).generic_string();  // "article/cases"
+    put_results(
+        arguments.out, {{"validate.json", json}},
+        [&](std::ostream& out) { report::write_page(out, validation, title, GRADWAY_VERSION); }, around);
   }
   const bool mean_passes = passes("mean", validation.mean_abs_error(), most_mean, around.messages);
   const bool worst_passes = passes("largest", validation.max_abs_error(), most, around.messages);
@@ -165,13 +179,14 @@ Action add_validate(CLI::App& app) {
                  "change a key in all cases that no case sets; can be given several times")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
+  add_out(app, arguments->out, "validate.json");
   app.add_flag("--json", arguments->json, "print the comparison as JSON")->disable_flag_override();
   app.add_option("--max-mean-error", arguments->max_mean_error,
                  "exit with 4 if the mean of |error| is larger")
       ->type_name("P%");
   app.add_option("--max-error", arguments->max_error, "exit with 4 if any |error| is larger")
       ->type_name("P%");
-  return [arguments](const Surroundings& around) { return validate(*arguments, around); };
+  return [arguments, &app](const Surroundings& around) { return validate(*arguments, app, around); };
 }
 
 }  // namespace gradway::cli

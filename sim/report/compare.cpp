@@ -19,7 +19,7 @@ Json span(const Expected& expected) {
 }
 
 /// A report, and what the comparison adds to it.
-Json run_json(const Compared& compared, std::size_t index) {
+Json run_json(const Compared& compared, std::size_t index, bool pareto) {
   const auto& alternative = compared.runs[index];
   auto json = Json::parse(compared.reports[index]);
   auto& interval = json["interval"];
@@ -42,6 +42,7 @@ Json run_json(const Compared& compared, std::size_t index) {
   }
   costs["cheapest"] = index == 0 && alternative.metrics.cost_per_hour.has_value();
   costs["fastest"] = index == fastest(compared.runs);
+  costs["pareto"] = pareto;
   return json;
 }
 
@@ -82,7 +83,8 @@ void write_csv(std::ostream& out, const Compared& compared) {
 
 void write_json(std::ostream& out, const Compared& compared, std::string_view version) {
   Json runs = Json::array();
-  for (std::size_t i = 0; i < compared.runs.size(); ++i) runs.push_back(run_json(compared, i));
+  const auto front = pareto_front(compared.runs);
+  for (std::size_t i = 0; i < compared.runs.size(); ++i) runs.push_back(run_json(compared, i, front[i]));
   Json left_out = Json::array();
   for (const auto& one : compared.left_out) {
     left_out.push_back({{"platform", one.platform}, {"gpus", one.gpus}, {"reason", one.reason}});

@@ -183,9 +183,11 @@ void write_json(std::ostream& out, const Validation& validation) {
     cases.push_back({{"name", one.name},
                      {"measured_s", one.measured.value()},
                      {"predicted_s", one.predicted.value()},
+                     {"interval_s", {one.range.low.value(), one.range.high.value()}},
                      {"error", one.error()}});
   }
-  write(out, {{"cases", std::move(cases)},
+  write(out, {{"source", validation.source},
+              {"cases", std::move(cases)},
               {"mean_abs_error", validation.mean_abs_error()},
               {"median_abs_error", validation.median_abs_error()},
               {"max_abs_error", validation.max_abs_error()},

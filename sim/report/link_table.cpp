@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <map>
 #include <ostream>
 #include <set>
-#include <tuple>
 
 #include <fmt/format.h>
 
+#include "sim/report/connections.hpp"
 #include "sim/report/platform_tables.hpp"
 #include "sim/report/table.hpp"
 #include "sim/report/text.hpp"
@@ -15,28 +14,6 @@ namespace gradway::report {
 namespace {
 
 constexpr std::size_t most_rows = 64;
-
-/// A connection: one link, or two in opposite directions.
-struct Connection {
-  const Link* there = nullptr;
-  const Link* back = nullptr;
-};
-
-std::vector<Connection> connections(const std::vector<Link>& links) {
-  std::vector<Connection> found;
-  std::multimap<std::tuple<DeviceId, DeviceId, LinkKind>, std::size_t> unpaired;
-  for (const auto& link : links) {
-    const auto other = unpaired.find({link.to, link.from, link.kind});
-    if (other != unpaired.end()) {
-      found[other->second].back = &link;
-      unpaired.erase(other);
-    } else {
-      unpaired.emplace(std::tuple{link.from, link.to, link.kind}, found.size());
-      found.push_back({&link, nullptr});
-    }
-  }
-  return found;
-}
 
 std::string rates_text(const Platform& platform, const Connection& connection) {
   const auto rate = [&](const Link* link) {

@@ -2,7 +2,9 @@
 #include "sim/report/sweep.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <optional>
 #include <ostream>
 #include <set>
 
@@ -47,18 +49,33 @@ std::vector<std::string> metric_names(const Sweep& sweep) {
   return names;
 }
 
-std::size_t fastest(const Sweep& sweep) {
-  auto best = sweep.points.size();
-  auto most = -std::numeric_limits<double>::infinity();
+/// The point of which a metric compares best, the first of them; none if no point has the metric.
+template <class Better>
+std::optional<std::size_t> best_by(const Sweep& sweep, const char* metric, Better better) {
+  std::optional<std::size_t> best;
+  double value = 0;
   for (std::size_t i = 0; i < sweep.points.size(); ++i) {
     if (!sweep.points[i].error.empty()) continue;
-    const auto rate = number(metrics_of(sweep.points[i]), "samples_per_s");
-    if (rate > most) {
-      most = rate;
-      best = i;
-    }
+    const auto metrics = metrics_of(sweep.points[i]);
+    if (metrics.at(metric).is_null()) continue;
+    const auto own = metrics.at(metric).get<double>();
+    if (best && !better(own, value)) continue;
+    best = i;
+    value = own;
   }
   return best;
+}
+
+std::optional<std::size_t> fastest(const Sweep& sweep) {
+  return best_by(sweep, "samples_per_s", std::greater{});
+}
+
+std::optional<std::size_t> cheapest(const Sweep& sweep) {
+  return best_by(sweep, "cost_usd_per_million_samples", std::less{});
+}
+
+Json index_json(std::optional<std::size_t> index) {
+  return index ? Json(*index) : Json{};
 }
 
 /// Cells behind the varied values: step time, throughput, exposed communication, cost, remark.
@@ -138,7 +155,12 @@ void write_json(std::ostream& out, const Sweep& sweep, std::string_view version)
     }
     runs.push_back(std::move(run));
   }
-  const Json all{{"schema", 1}, {"gradway", version}, {"vary", std::move(vary)}, {"runs", std::move(runs)}};
+  const Json all{{"schema", 1},
+                 {"gradway", version},
+                 {"vary", std::move(vary)},
+                 {"runs", std::move(runs)},
+                 {"fastest", index_json(fastest(sweep))},
+                 {"cheapest", index_json(cheapest(sweep))}};
   out << all.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
 }
 

@@ -20,6 +20,7 @@ struct SweepPoint {
 
 /// A finished sweep, its points in the order of the cross product.
 struct Sweep {
+  std::string scenario;  ///< its name
   std::vector<Axis> axes;
   std::vector<SweepPoint> points;
 };

@@ -7,6 +7,7 @@
 
 #include "sim/base/units.hpp"
 #include "sim/report/style.hpp"
+#include "sim/run/step_range.hpp"
 
 namespace gradway::report {
 
@@ -15,6 +16,7 @@ struct Comparison {
   std::string name;
   Seconds measured{};  ///< > 0
   Seconds predicted{};
+  TimeRange range{};  ///< of the prediction
 
   /// Fraction of the measured time; positive if the prediction is too slow.
   double error() const { return (predicted - measured) / measured; }

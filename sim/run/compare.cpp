@@ -64,4 +64,21 @@ std::size_t fastest(const std::vector<Alternative>& alternatives) {
   return static_cast<std::size_t>(first - alternatives.begin());
 }
 
+std::vector<bool> pareto_front(const std::vector<Alternative>& alternatives) {
+  const auto beats = [](const Metrics& one, const Metrics& other) {
+    const auto cost = one.cost_usd_per_million_samples;
+    const auto others = other.cost_usd_per_million_samples;
+    return cost && *cost <= *others && one.samples_per_s >= other.samples_per_s &&
+           (*cost < *others || one.samples_per_s > other.samples_per_s);
+  };
+  std::vector<bool> front;
+  for (const auto& one : alternatives) {
+    front.push_back(one.metrics.cost_usd_per_million_samples &&
+                    std::ranges::none_of(alternatives, [&](const Alternative& other) {
+                      return beats(other.metrics, one.metrics);
+                    }));
+  }
+  return front;
+}
+
 }  // namespace gradway

@@ -48,4 +48,8 @@ std::vector<std::size_t> by_cost(const std::vector<Alternative>& alternatives);
 /// Position of the one with the most samples a second, the first of them. @pre there is one
 std::size_t fastest(const std::vector<Alternative>& alternatives);
 
+/// Which of them no other beats: there is none that is both at least as fast and at least as cheap for a
+/// sample, and better in one of the two. Those without a price are not among them. @return beside them
+std::vector<bool> pareto_front(const std::vector<Alternative>& alternatives);
+
 }  // namespace gradway

@@ -143,11 +143,12 @@ TEST_CASE("a comparison gives the same bytes on one thread and on several, in li
   for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 80);
 }
 
-TEST_CASE("a comparison writes both files into a folder", "[cli][compare]") {
+TEST_CASE("a comparison writes its files into a folder", "[cli][compare]") {
   const TemporaryFolder folder;
   const auto out = (folder.path() / "out").string();
   const auto outcome = compare({"--out", out, "--csv"});
-  CHECK(outcome.errors == "wrote " + out + "/compare.json and " + out + "/compare.csv\n");
+  CHECK(outcome.errors ==
+        "wrote " + out + "/compare.json, " + out + "/compare.csv and " + out + "/report.html\n");
   CHECK(content_of(folder.path() / "out" / "compare.csv") == outcome.output);
   CHECK(Json::parse(content_of(folder.path() / "out" / "compare.json")).at("runs").size() == 2);
   const auto rows = outcome.output;

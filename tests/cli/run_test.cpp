@@ -5,6 +5,7 @@
 #include "tests/cli/program.hpp"
 
 using namespace gradway::testing;
+using namespace std::string_literals;
 using Catch::Matchers::Contains;
 using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
@@ -98,11 +99,14 @@ TEST_CASE("an --out makes the folder and fills it", "[cli][run]") {
   const auto outcome = run_gradway({"run", "article/g6e", "--out", out});
 
   CHECK(outcome.status == 0);
-  CHECK_THAT(outcome.errors, Contains("wrote ") && Contains("report.json") && Contains("trace.json"));
+  const auto in = "/new/result/";
+  CHECK_THAT(outcome.errors, Contains("wrote ") && Contains(in + "report.json, "s) &&
+                                 Contains(in + "trace.json and "s) && Contains(in + "report.html\n"s));
   CHECK_THAT(outcome.output, Contains("step time"));
   CHECK(Json::parse(content_of(out / "report.json"))["schema"] == 1);
   CHECK(Json::parse(content_of(out / "trace.json"))["traceEvents"].size() > 100);
-  CHECK(std::distance(fs::directory_iterator{out}, fs::directory_iterator{}) == 2);
+  CHECK_THAT(content_of(out / "report.html"), Contains("</html>"));
+  CHECK(std::distance(fs::directory_iterator{out}, fs::directory_iterator{}) == 3);
 }
 
 TEST_CASE("an --out leaves nothing behind when it cannot write", "[cli][run]") {

@@ -49,8 +49,17 @@ TEST_CASE("predictions are compared with measurements", "[cli][validate]") {
   CHECK(validation["max_abs_error"].get<double>() == Approx(0.5));
   CHECK(validation["bias"].get<double>() == Approx(-0.125));
 
+  for (const auto& one : validation["cases"]) {
+    CHECK(one["interval_s"][0] <= one["predicted_s"]);
+    CHECK(one["interval_s"][1] >= one["predicted_s"]);
+  }
+  const auto kept = run_gradway({"validate", "cases.yaml", "--out", "out"}, {.folder = folder.path()});
+  CHECK(kept.errors == "wrote out/validate.json and out/report.html\n");
+  CHECK(content_of(folder.path() / "out" / "validate.json") == json.output);
+
   const auto table = run_gradway({"validate", "cases.yaml"}, {.folder = folder.path()});
   CHECK(table.status == 0);
+  CHECK(table.output == kept.output);
   CHECK_THAT(table.output, Contains("-50.00 %") && Contains("+25.00 %"));
   CHECK_THAT(table.output, Contains("mean |error| 37.50 %, worst -50.00 % (slow), bias -12.50 %, 2 cases"));
 

@@ -126,13 +126,15 @@ TEST_CASE("bytes that are no UTF-8 do not stop a report", "[report][json]") {
 }
 
 TEST_CASE("a validation holds its cases and figures as fractions", "[report][json]") {
-  const report::Validation validation{
-      "a stop watch", {{"slow", Seconds{1}, Seconds{1.5}}, {"fast", Seconds{2}, Seconds{1.5}}}};
+  const report::Validation validation{"a stop watch",
+                                      {{"slow", Seconds{1}, Seconds{1.5}, {Seconds{1.25}, Seconds{2}}},
+                                       {"fast", Seconds{2}, Seconds{1.5}, {Seconds{1}, Seconds{3}}}}};
   std::ostringstream out;
   report::write_json(out, validation);
 
   CHECK(Json::parse(out.str()).dump() ==
-        R"({"cases":[{"name":"slow","measured_s":1.0,"predicted_s":1.5,"error":0.5},)"
-        R"({"name":"fast","measured_s":2.0,"predicted_s":1.5,"error":-0.25}],)"
+        R"({"source":"a stop watch","cases":[)"
+        R"({"name":"slow","measured_s":1.0,"predicted_s":1.5,"interval_s":[1.25,2.0],"error":0.5},)"
+        R"({"name":"fast","measured_s":2.0,"predicted_s":1.5,"interval_s":[1.0,3.0],"error":-0.25}],)"
         R"("mean_abs_error":0.375,"median_abs_error":0.375,"max_abs_error":0.5,"bias":0.125})");
 }

@@ -111,7 +111,8 @@ TEST_CASE("a run without a price, collectives or parts says nothing of them", "[
 }
 
 TEST_CASE("a validation tells each case, the mean, the worst and the bias", "[report][terminal]") {
-  const report::Validation validation{"a stop watch", {{"slow", 100_ms, 150_ms}, {"fast", 200_ms, 150_ms}}};
+  const report::Validation validation{"a stop watch",
+                                      {{"slow", 100_ms, 150_ms, {}}, {"fast", 200_ms, 150_ms, {}}}};
   std::ostringstream out;
   report::write_table(out, validation, {});
 

@@ -84,3 +84,21 @@ TEST_CASE("an interval comes from the parts of a step and what each rests on", "
   CHECK(exact.low == metrics.step_time);
   CHECK(exact.high == metrics.step_time);
 }
+
+TEST_CASE("the front of a comparison is what nothing else beats in speed and cost at once",
+          "[run][compare]") {
+  const auto one = [](double samples_per_s, std::optional<double> cost) {
+    Alternative alternative;
+    alternative.metrics.samples_per_s = samples_per_s;
+    alternative.metrics.cost_usd_per_million_samples = cost;
+    return alternative;
+  };
+  // The cheapest, one between, the fastest, beaten in both, as fast as one between but dearer, without a
+  // price.
+  const std::vector<Alternative> all{one(10, 1), one(20, 2),   one(30, 4),
+                                     one(15, 3), one(20, 2.5), one(99, {})};
+  CHECK(pareto_front(all) == std::vector<bool>{true, true, true, false, false, false});
+  // Equals do not beat each other.
+  CHECK(pareto_front({one(10, 1), one(10, 1)}) == std::vector<bool>{true, true});
+  CHECK(pareto_front({}).empty());
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "sim/cli/files.hpp"
+#include "sim/cli/surroundings.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace gradway::cli {
+
+/// Adds `--out DIR`. @param files that it will hold besides report.html: "report.json and trace.json"
+void add_out(CLI::App& app, std::string& folder, const std::string& files);
+
+/// Was `--out` given? @throws ConfigError if nothing can be written there
+bool wants_files(const CLI::App& app, const std::string& folder);
+
+/// Writes what a command found into the folder of `--out`, all of it or none, and names the files on
+/// messages.
+/// @param page report.html, which is left out if gradway was built without it
+/// @param remark what else to say, behind the names
+void put_results(const std::string& folder, std::vector<OutputFile> files,
+                 const std::function<void(std::ostream&)>& page, const Surroundings& around,
+                 const std::string& remark = "");
+
+}  // namespace gradway::cli

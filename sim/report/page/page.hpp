@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <string_view>
+
+#include "sim/report/compare.hpp"
+#include "sim/report/sweep.hpp"
+#include "sim/report/validation.hpp"
+#include "sim/run/simulate.hpp"
+
+namespace gradway::report {
+
+/// Was gradway built with the page? Else there is no report.html to write.
+bool has_page();
+
+// Each writes report.html: one file with all it needs, which opens without a network. What the page is given
+// stands in web/DATA.md; it computes nothing. @pre has_page(). @param version of gradway
+
+void write_page(std::ostream& out, const Run& run, std::string_view version);
+void write_page(std::ostream& out, const Sweep& sweep, std::string_view version);
+void write_page(std::ostream& out, const Compared& compared, std::string_view version);
+/// @param title what was validated
+void write_page(std::ostream& out, const Validation& validation, std::string_view title,
+                std::string_view version);
+
+}  // namespace gradway::report
