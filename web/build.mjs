@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bundles the report page into one file:  node build.mjs OUT.html
+// Same sources, same bytes: nothing of the machine or the day goes in.
+import { build } from 'esbuild';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const dataTag = '<script id="data" type="application/json"></script>';
+
+/** Inlined text must not end the element it stands in. */
+const script = (text) => text.replace(/<\/(script)/gi, '<\\/$1').replace(/<!--/g, '<\\!--');
+
+async function bundle(entry) {
+  const result = await build({
+    entryPoints: [join(here, 'src', entry)],
+    absWorkingDir: here,
+    bundle: true,
+    minify: true,
+    write: false,
+    format: 'iife',
+    target: 'es2020',
+    charset: 'utf8',
+    legalComments: 'none',
+    define: { 'process.env.NODE_ENV': '"production"' },
+    logLevel: 'warning',
+  });
+  return result.outputFiles[0].text.trim();
+}
+
+/** What the licences of the bundled parts ask to be kept with them. */
+function notices() {
+  const read = (path) => readFileSync(join(here, 'node_modules', path), 'utf8').trim();
+  const version = (name) => JSON.parse(read(`${name}/package.json`)).version;
+  const part = (name, licence, ...texts) => [`${name} ${version(name)}, ${licence}`, ...texts].join('\n\n');
+  return [
+    part('echarts', 'Apache-2.0', read('echarts/NOTICE'), read('echarts/LICENSE'), read('echarts/licenses/LICENSE-d3')),
+    part('zrender', 'BSD-3-Clause', read('zrender/LICENSE')),
+    part('tslib', '0BSD', read('tslib/LICENSE.txt')),
+  ].join('\n\n\n');
+}
+
+async function main(out) {
+  const parts = {
+    STYLE: await bundle('style.css'),
+    SCRIPT: script(await bundle('main.ts')),
+    NOTICES: notices().replace(/--+>?/g, '- -'),
+  };
+  // A function as the replacement: '$&' in a script is text.
+  const page = readFileSync(join(here, 'src', 'template.html'), 'utf8').replace(
+    /@(STYLE|SCRIPT|NOTICES)@/g,
+    (_, name) => parts[name],
+  );
+  if (page.split(dataTag).length !== 2) throw new Error(`the page must have ${dataTag} once`);
+  writeFileSync(out, page);
+  console.log(`${out}: ${page.length} characters`);
+}
+
+if (process.argv.length !== 3) {
+  console.error('build.mjs: error: usage: node build.mjs OUT.html');
+  process.exit(2);
+}
+await main(process.argv[2]);

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all charts share: size, colours, tooltips, keyboard, a table beside them.
+import { BarChart, CustomChart, GraphChart, HeatmapChart, LineChart, ScatterChart } from 'echarts/charts';
+import {
+  AriaComponent,
+  DataZoomComponent,
+  GridComponent,
+  LegendComponent,
+  MarkLineComponent,
+  TooltipComponent,
+  VisualMapComponent,
+} from 'echarts/components';
+import { init, use, type EChartsType } from 'echarts/core';
+import { LabelLayout } from 'echarts/features';
+import { CanvasRenderer, SVGRenderer } from 'echarts/renderers';
+import type { EChartsOption } from 'echarts';
+import { h, type Child } from './dom';
+import { tableDetails, type Table } from './table';
+import { isPrinting, onTheme, palette, type Palette } from './theme';
+
+use([
+  BarChart,
+  CustomChart,
+  GraphChart,
+  HeatmapChart,
+  LineChart,
+  ScatterChart,
+  AriaComponent,
+  DataZoomComponent,
+  GridComponent,
+  LegendComponent,
+  MarkLineComponent,
+  TooltipComponent,
+  VisualMapComponent,
+  LabelLayout,
+  CanvasRenderer,
+  SVGRenderer,
+]);
+
+export type Option = EChartsOption;
+
+/** A datum that the arrow keys stop at. */
+export interface Stop {
+  seriesIndex: number;
+  dataIndex: number;
+}
+
+export interface Chart {
+  /** What the chart shows, in a sentence: its text alternative. */
+  label: string;
+  height: (width: number) => number;
+  option: (colours: Palette, width: number) => Option;
+  renderer?: 'svg' | 'canvas';
+  stops?: () => Stop[];
+  table?: { make: () => Table; count: number };
+  /** Called once, when the chart is there. */
+  ready?: (chart: EChartsType, area: HTMLElement) => void;
+}
+
+export interface Drawn {
+  element: HTMLElement;
+  redraw: () => void;
+  setLabel: (label: string) => void;
+}
+
+/** A4 less its margins. */
+const paperWidth = 680;
+
+const live = h('div', { class: 'hidden', 'aria-live': 'polite' });
+const mounts: (() => void)[] = [];
+
+/** Draws all charts that were made so far; their elements must be in the page. */
+export function mountCharts(): void {
+  if (!live.isConnected) document.body.append(live);
+  for (const mount of mounts.splice(0)) mount();
+}
+
+function base(colours: Palette): Option {
+  return {
+    animation: false,
+    textStyle: { fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, sans-serif', color: colours.text },
+    tooltip: {
+      trigger: 'item',
+      confine: true,
+      transitionDuration: 0,
+      backgroundColor: colours.tip,
+      borderColor: colours.line,
+      borderWidth: 1,
+      padding: 0,
+      textStyle: { color: colours.text, fontSize: 12.5 },
+      extraCssText: 'box-shadow:0 2px 10px rgba(0,0,0,.18);border-radius:6px;max-width:min(340px,86vw);white-space:normal;',
+    },
+  };
+}
+
+/** Left and right go from datum to datum, Escape ends it. */
+function keyboard(chart: EChartsType, area: HTMLElement, stops: () => Stop[]): void {
+  let at = -1;
+  const leave = (): void => {
+    const all = stops();
+    if (at >= 0 && all[at]) chart.dispatchAction({ type: 'downplay', ...all[at] });
+    chart.dispatchAction({ type: 'hideTip' });
+    at = -1;
+  };
+  area.addEventListener('keydown', (event) => {
+    const all = stops();
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    if (event.key === 'Escape') return leave();
+    if (!step || all.length === 0) return;
+    event.preventDefault();
+    const next = at < 0 ? (step > 0 ? 0 : all.length - 1) : (at + step + all.length) % all.length;
+    if (at >= 0) chart.dispatchAction({ type: 'downplay', ...all[at] });
+    at = next;
+    chart.dispatchAction({ type: 'highlight', ...all[at] });
+    chart.dispatchAction({ type: 'showTip', ...all[at] });
+    live.textContent = area.querySelector('.tip')?.textContent ?? '';
+  });
+  area.addEventListener('blur', leave);
+}
+
+export function draw(spec: Chart): Drawn {
+  const area = h('div', { class: 'chart', tabindex: 0, role: 'group', 'aria-roledescription': 'chart', 'aria-label': spec.label });
+  const element = h('figure', {}, area, spec.table && tableDetails(spec.table.make, spec.table.count));
+  let chart: EChartsType | undefined;
+  const redraw = (): void => {
+    if (!chart) return;
+    const width = isPrinting() ? paperWidth : area.clientWidth;
+    const height = spec.height(width);
+    area.style.height = `${height}px`;
+    const colours = palette();
+    chart.resize({ width, height });
+    chart.setOption({ ...base(colours), ...merged(base(colours), spec.option(colours, width)) }, { notMerge: true });
+  };
+  mounts.push(() => {
+    area.style.height = `${spec.height(area.clientWidth)}px`;
+    chart = init(area, null, { renderer: spec.renderer ?? 'svg', devicePixelRatio: Math.max(2, window.devicePixelRatio) });
+    redraw();
+    if (spec.stops) keyboard(chart, area, spec.stops);
+    spec.ready?.(chart, area);
+    let width = area.clientWidth;
+    new ResizeObserver(() => {
+      if (isPrinting() || area.clientWidth === width) return;
+      width = area.clientWidth;
+      redraw();
+    }).observe(area);
+  });
+  onTheme(redraw);
+  return { element, redraw, setLabel: (label) => area.setAttribute('aria-label', label) };
+}
+
+/** The tooltip's settings of both; all else is the chart's own. */
+function merged(common: Option, own: Option): Option {
+  return own.tooltip ? { ...own, tooltip: { ...(common.tooltip as object), ...(own.tooltip as object) } } : own;
+}
+
+/** A part of the page: what it is about, what it says, and its contents. */
+export function section(id: string, about: string, finding: string, ...contents: Child[]): HTMLElement {
+  return h(
+    'section',
+    { id, 'aria-labelledby': `${id}-title` },
+    h('p', { class: 'about' }, about),
+    h('h2', { id: `${id}-title` }, finding),
+    ...contents,
+  );
+}
+
+/** A key to colours, beside a chart. */
+export function legend(items: [colour: string, text: string, kind?: string][]): HTMLElement {
+  return h(
+    'ul',
+    { class: 'legend' },
+    ...items.map(([colour, text, kind]) => h('li', {}, h('i', { class: kind ?? 'box', style: `--c:${colour}` }), text)),
+  );
+}

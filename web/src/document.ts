@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// The document that the page is given; see DATA.md. What an older or smaller document lacks is optional.
+
+export type Range = [number, number];
+export type Maybe = number | null | undefined;
+
+export interface Metrics {
+  step_time_s: number;
+  steps_per_s: number;
+  samples_per_s: number;
+  compute_s: number;
+  communication_s: number;
+  exposed_communication_s: number;
+  input_wait_s: number;
+  optimizer_s: number;
+  launch_bound_s: number;
+  idle_s: number;
+  gpu_busy_fraction: number;
+  tflops_per_gpu: number;
+  collectives: number;
+  bytes_sent_per_gpu: number;
+  peak_memory_bytes: number;
+  cost_usd_per_hour: number | null;
+  cost_usd_per_million_samples: number | null;
+  bus_bandwidth_bytes_per_s?: number;
+}
+
+export interface LinkUse {
+  name: string;
+  busy_fraction: number;
+  bytes: number;
+}
+
+export interface Scenario {
+  model?: string;
+  platform: string;
+  job: { gpus: number; batch_per_gpu: number; precision: string; accumulate: number };
+  strategy: { kind: string; operation?: string; size?: string; [key: string]: unknown };
+  optimizer: string;
+}
+
+export interface Price {
+  usd_per_node_hour: number;
+  region: string;
+  date: string;
+  source: string;
+}
+
+export interface Report {
+  gradway: string;
+  scenario: Scenario;
+  engine: string;
+  ranks: { all: number; simulated: number };
+  metrics: Metrics;
+  interval: { step_time_s: Range; [key: string]: Range | undefined };
+  memory: Record<string, number>;
+  price: Price | null;
+  bottleneck: { resource: string; why: string };
+  links: LinkUse[];
+  basis: string[];
+  warnings: string[];
+}
+
+/** row, start in us, duration in us, name, phase, bucket or -1, bytes */
+export type Slice = [number, number, number, number, number, number, number];
+
+export interface Row {
+  rank: number;
+  node: number;
+  device: string;
+  stream: string;
+}
+
+export interface Timeline {
+  step: { from_us: number; to_us: number };
+  ranks: string;
+  rows: Row[];
+  names: string[];
+  phases: string[];
+  slices: Slice[];
+}
+
+export interface Bucket {
+  size_bytes: number;
+  gradients: number;
+  first_layer: string;
+  last_layer: string;
+  ready_us: number;
+  start_us: number;
+  end_us: number;
+}
+
+export interface UseOverTime {
+  name: string;
+  points: [number, number][];
+}
+
+export interface Direction extends LinkUse {
+  capacity_bytes_per_s: number | null;
+  latency_s: number;
+}
+
+export interface Device {
+  name: string;
+  kind: string;
+  node: number;
+}
+
+export interface PlatformLink {
+  a: string;
+  b: string;
+  kind: string;
+  count: number;
+  there: Direction;
+  back: Direction;
+}
+
+export interface Platform {
+  name: string;
+  nodes: number;
+  nodes_shown: number;
+  devices: Device[];
+  links: PlatformLink[];
+  memories: (Direction & { device: string })[];
+}
+
+interface Any {
+  schema: number;
+  gradway: string;
+  title: string;
+}
+
+export interface RunDocument extends Any {
+  kind: 'run';
+  headline: { model: string; hardware: string; strategy: string };
+  report: Report;
+  timeline: Timeline;
+  buckets: Bucket[];
+  use: UseOverTime[];
+  platform: Platform;
+}
+
+export type SweepPoint = { set: Record<string, string> } & Partial<Report> & { error?: string };
+
+export interface SweepDocument extends Any {
+  kind: 'sweep';
+  sweep: {
+    vary: { key: string; values: string[] }[];
+    runs: SweepPoint[];
+    fastest?: number | null;
+    cheapest?: number | null;
+  };
+}
+
+export interface Costs {
+  usd_per_step?: number | null;
+  run_hours?: number | null;
+  run_usd?: number | null;
+  cheapest?: boolean;
+  fastest?: boolean;
+  pareto?: boolean;
+}
+
+export interface ComparedRun extends Report {
+  costs: Costs;
+}
+
+export interface CompareDocument extends Any {
+  kind: 'compare';
+  compare: {
+    scenario: string;
+    samples?: number;
+    runs: ComparedRun[];
+    left_out: { platform: string; gpus: string | number; reason: string }[];
+  };
+}
+
+export interface Case {
+  name: string;
+  measured_s: number;
+  predicted_s: number;
+  interval_s?: Range;
+  error: number;
+}
+
+export interface ValidateDocument extends Any {
+  kind: 'validate';
+  validate: {
+    source?: string;
+    cases: Case[];
+    mean_abs_error: number;
+    median_abs_error: number;
+    max_abs_error: number;
+    bias: number;
+  };
+}
+
+export type PageDocument = RunDocument | SweepDocument | CompareDocument | ValidateDocument;

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands above the charts: the bar, the headline numbers, warnings, what the numbers rest on.
+import type { PageDocument } from './document';
+import { button, h, value, type Child } from './dom';
+import { counted } from './format';
+import { currentMode, setMode, type Mode } from './theme';
+
+const modes: Record<Mode, { next: Mode; text: string }> = {
+  auto: { next: 'light', text: '◐ Auto' },
+  light: { next: 'dark', text: '☀ Light' },
+  dark: { next: 'auto', text: '☾ Dark' },
+};
+
+function themeButton(): HTMLButtonElement {
+  const toggle = button('', '', () => {
+    setMode(modes[currentMode()].next);
+    name();
+  });
+  toggle.id = 'theme';
+  const name = (): void => {
+    toggle.textContent = modes[currentMode()].text;
+    const label = `Colours: ${currentMode()}; change to ${modes[currentMode()].next}`;
+    toggle.setAttribute('aria-label', label);
+    toggle.title = label;
+  };
+  name();
+  return toggle;
+}
+
+/** The line at the top, with a way to each section. */
+export function bar(data: PageDocument, parts: HTMLElement[]): HTMLElement {
+  const sections = parts.flatMap((part) => [part, ...part.querySelectorAll<HTMLElement>('section')]);
+  const links = sections
+    .filter((part) => part.id && part.querySelector('.about'))
+    .map((part) => h('a', { href: `#${part.id}` }, part.querySelector('.about')!.textContent!));
+  return h(
+    'div',
+    { class: 'bar' },
+    h('span', { class: 'name' }, `gradway ${data.kind}`),
+    h('nav', { 'aria-label': 'Sections' }, ...links),
+    themeButton(),
+  );
+}
+
+export const footer = (data: PageDocument): HTMLElement =>
+  h('footer', {}, `Written by gradway ${data.gradway}. This file holds all it shows; it opens without a network.`);
+
+/** The title and what was done, in a sentence. */
+export const title = (text: string, what: Child, ...more: Child[]): HTMLElement =>
+  h('header', { class: 'top' }, h('h1', {}, text), h('p', { class: 'what' }, what), ...more);
+
+export interface Tile {
+  name: string;
+  text: string;
+  exact: unknown;
+  notes?: Child[];
+}
+
+export function tiles(all: (Tile | false | null | undefined)[]): HTMLElement {
+  return h(
+    'dl',
+    { class: 'tiles' },
+    ...all.map(
+      (tile) =>
+        tile &&
+        h(
+          'div',
+          { class: 'tile', 'data-tile': tile.name },
+          h('dt', {}, tile.name),
+          h('dd', { class: 'main' }, number(tile.text, tile.exact)),
+          ...(tile.notes ?? []).map((note) => note && h('dd', { class: 'note' }, note)),
+        ),
+    ),
+  );
+}
+
+/** The number large, its unit smaller. */
+function number(text: string, exact: unknown): HTMLElement {
+  const shown = value(text, exact);
+  const match = /^(\S+)( .+)$/.exec(text);
+  if (match) shown.replaceChildren(match[1]!, h('small', {}, match[2]!));
+  return shown;
+}
+
+export function warnings(list: string[]): HTMLElement | null {
+  if (list.length === 0) return null;
+  return h(
+    'div',
+    { class: 'box warnings', id: 'warnings', role: 'note' },
+    h('h2', {}, counted(list.length, 'warning')),
+    h('ul', {}, ...list.map((text) => h('li', {}, text))),
+  );
+}
+
+/** Open where it matters: when it is short, or when something is to be doubted. */
+export function basis(list: string[], doubt: boolean, name = 'What this rests on'): HTMLElement | null {
+  if (list.length === 0) return null;
+  return h(
+    'details',
+    { class: 'box', id: 'basis', open: doubt || list.length <= 4, 'data-print': true },
+    h('summary', {}, name),
+    h('ul', {}, ...list.map((text) => h('li', {}, text))),
+  );
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page: reads the document that it was given and shows it by its kind.
+import { mountCharts } from './chart';
+import { comparePage } from './compare/page';
+import type { PageDocument } from './document';
+import { h } from './dom';
+import { bar, footer } from './header';
+import { printing } from './print';
+import { runPage } from './run/page';
+import { sweepPage } from './sweep/page';
+import { validatePage } from './validate/page';
+
+function contents(data: PageDocument): HTMLElement[] {
+  switch (data.kind) {
+    case 'run':
+      return runPage(data);
+    case 'sweep':
+      return sweepPage(data);
+    case 'compare':
+      return comparePage(data);
+    case 'validate':
+      return validatePage(data);
+    default:
+      return [h('p', { class: 'box warnings' }, `This page cannot show a document of the kind '${(data as { kind: string }).kind}'.`)];
+  }
+}
+
+function show(page: HTMLElement, text: string): void {
+  if (text.trim() === '') {
+    page.append(h('p', { class: 'box warnings' }, 'This page was written without its data.'));
+    return;
+  }
+  const data = JSON.parse(text) as PageDocument;
+  document.title = `${data.title} – gradway ${data.kind}`;
+  const parts = contents(data);
+  page.append(bar(data, parts), h('main', {}, ...parts), footer(data));
+  mountCharts();
+  printing();
+  document.documentElement.dataset.ready = '';
+}
+
+show(document.getElementById('page')!, document.getElementById('data')!.textContent ?? '');

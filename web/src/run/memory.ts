@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the card must hold at the peak, part by part.
+import { draw, section } from '../chart';
+import type { Report } from '../document';
+import { tip } from '../dom';
+import { bytesText } from '../format';
+import { cell } from '../table';
+
+const names: Record<string, string> = {
+  comm_hook_bytes: 'communication hook',
+  weight_copies_bytes: 'copies of the weights',
+  optimizer_bytes: 'optimizer state',
+  slack_bytes: "allocator's slack",
+  context_bytes: 'CUDA context',
+  nccl_bytes: 'NCCL',
+};
+
+const nameOf = (key: string): string => names[key] ?? key.replace(/_bytes$/, '').replace(/_/g, ' ');
+
+export function memory({ memory: all }: Report): HTMLElement | null {
+  const needed = all.needed_bytes;
+  const parts = Object.entries(all ?? {})
+    .filter(([key, bytes]) => key !== 'needed_bytes' && bytes > 0)
+    .sort((a, b) => b[1] - a[1]);
+  if (parts.length === 0 || needed === undefined) return null;
+  const title = `The card must hold ${bytesText(needed)}; most of it: ${nameOf(parts[0]![0])}`;
+  const chart = draw({
+    label: `${title}. ${parts.map(([key, bytes]) => `${nameOf(key)} ${bytesText(bytes)}`).join(', ')}.`,
+    height: () => 30 + parts.length * 27,
+    stops: () => parts.map((_, dataIndex) => ({ seriesIndex: 0, dataIndex })),
+    table: {
+      count: parts.length,
+      make: () => ({
+        caption: 'Memory of a GPU at the peak',
+        columns: [{ name: 'part' }, { name: 'bytes', number: true }],
+        rows: [...parts, ['needed_bytes', needed] as [string, number]].map(([key, bytes]) => [cell(key === 'needed_bytes' ? 'all' : nameOf(key)), cell(bytesText(bytes), bytes)]),
+      }),
+    },
+    option: (colours) => ({
+      grid: { left: 150, right: 80, top: 2, bottom: 26 },
+      tooltip: {
+        formatter: (item: unknown) => {
+          const [key, bytes] = parts[(item as { dataIndex: number }).dataIndex]!;
+          return tip(nameOf(key), [['bytes', bytesText(bytes), bytes]]);
+        },
+      },
+      xAxis: { type: 'value', splitNumber: 4, axisLabel: { color: colours.muted, hideOverlap: true, formatter: (x: number) => bytesText(x) }, splitLine: { lineStyle: { color: colours.grid } } },
+      yAxis: {
+        type: 'category',
+        inverse: true,
+        data: parts.map(([key]) => nameOf(key)),
+        axisLine: { lineStyle: { color: colours.line } },
+        axisTick: { show: false },
+        axisLabel: { color: colours.text, fontSize: 12.5, width: 142, overflow: 'truncate', interval: 0 },
+      },
+      series: [
+        {
+          type: 'bar',
+          barWidth: '58%',
+          data: parts.map(([, bytes]) => bytes),
+          itemStyle: { color: colours.series[0]! },
+          label: { show: true, position: 'right', color: colours.text, formatter: (item: { dataIndex: number }) => bytesText(parts[item.dataIndex]![1]) },
+          emphasis: { itemStyle: { borderColor: colours.text, borderWidth: 1.5 } },
+        },
+      ],
+    }),
+  });
+  return section('memory', 'Memory', title, chart.element);
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run: headline numbers first, then where the time goes, what is loaded, and the details.
+import type { Report, RunDocument } from '../document';
+import { h, value } from '../dom';
+import * as text from '../format';
+import { basis, tiles, title, warnings, type Tile } from '../header';
+import { buckets } from './buckets';
+import { links } from './links';
+import { memory } from './memory';
+import { platform } from './platform';
+import { step } from './step';
+import { timeline } from './timeline';
+import { useOverTime } from './use';
+
+function costTile({ metrics }: Report): Tile {
+  const { cost_usd_per_hour: hour, cost_usd_per_million_samples: million } = metrics;
+  return {
+    name: 'Cost',
+    text: text.known(hour) ? `${text.digits(hour)} USD/h` : text.nothing,
+    exact: hour,
+    notes: [text.known(million) ? h('span', {}, value(text.usdText(million), million), ' a million samples') : 'no price is known'],
+  };
+}
+
+function headline({ metrics, interval, memory, scenario }: Report): HTMLElement {
+  const collective = scenario.strategy.kind === 'collective';
+  const exposed = metrics.exposed_communication_s;
+  return tiles([
+    {
+      name: 'Step time',
+      text: text.timeText(metrics.step_time_s),
+      exact: metrics.step_time_s,
+      notes: [`${text.rangeText(interval.step_time_s)} in nine of ten cases`],
+    },
+    text.known(metrics.bus_bandwidth_bytes_per_s) && {
+      name: 'Bus bandwidth',
+      text: text.rateText(metrics.bus_bandwidth_bytes_per_s),
+      exact: metrics.bus_bandwidth_bytes_per_s,
+      notes: ['as nccl-tests count it'],
+    },
+    !collective && {
+      name: 'Throughput',
+      text: `${text.numberText(metrics.samples_per_s)} samples/s`,
+      exact: metrics.samples_per_s,
+      notes: [`${text.numberText(metrics.steps_per_s)} steps/s`],
+    },
+    !collective && {
+      name: 'GPU busy',
+      text: text.percentText(metrics.gpu_busy_fraction),
+      exact: metrics.gpu_busy_fraction,
+      notes: [`${text.numberText(metrics.tflops_per_gpu)} TFLOP/s each`],
+    },
+    {
+      name: 'Exposed communication',
+      text: text.timeText(exposed),
+      exact: exposed,
+      notes: [`${text.percentText(exposed / metrics.step_time_s)} of the step; ${text.bytesText(metrics.bytes_sent_per_gpu)} sent by each GPU`],
+    },
+    {
+      name: 'Memory of a GPU',
+      text: text.bytesText(metrics.peak_memory_bytes),
+      exact: metrics.peak_memory_bytes,
+      notes: [text.known(memory.needed_bytes) ? `${text.bytesText(memory.needed_bytes)} with all that the card must hold` : 'estimate'],
+    },
+    costTile({ metrics } as Report),
+  ]);
+}
+
+export function runPage(data: RunDocument): HTMLElement[] {
+  const { report } = data;
+  const { model, hardware, strategy } = data.headline;
+  const parts = [
+    title(data.title, [model, hardware, strategy].filter(Boolean).join(' · ')),
+    headline(report),
+    warnings(report.warnings),
+    h('p', { class: 'box bottleneck', id: 'bottleneck' }, 'Bottleneck: ', h('b', {}, report.bottleneck.resource), `. ${text.sentence(report.bottleneck.why)}.`),
+    basis(report.basis, report.warnings.length > 0),
+    step(report),
+    timeline(data.timeline),
+    platform(data.platform),
+    h('div', { class: 'pair' }, links(report.links), useOverTime(data.use, data.timeline)),
+    buckets(data.buckets, data.timeline),
+    memory(report),
+  ];
+  return parts.filter((part): part is HTMLElement => part !== null);
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Use over time: a lane for each of the busiest links and memories.
+import { draw, section, type Option } from '../chart';
+import type { Timeline, UseOverTime } from '../document';
+import { h, tip } from '../dom';
+import { axisTime, exactUs, percentText, shareText } from '../format';
+import { arrows } from '../names';
+import { cell } from '../table';
+import type { Palette } from '../theme';
+import { topOf } from './heat';
+
+const most = 6;
+const lane = 52;
+
+export function useOverTime(all: UseOverTime[] | undefined, timeline: Timeline | undefined): HTMLElement {
+  const shown = (all ?? []).filter((one) => one.points.length > 0).slice(0, most);
+  if (shown.length === 0) return section('use', 'Use over time', 'No link is used in the step', h('p', { class: 'lead' }, 'There is nothing to draw.'));
+  const peak = Math.max(...shown.flatMap((one) => one.points.map((point) => point[1])));
+  const title = `At its peak a link is ${shareText(peak)} used`;
+  const times = shown.flatMap((one) => one.points.map((point) => point[0]));
+  const from = timeline ? timeline.step.from_us : Math.min(...times);
+  const to = timeline ? timeline.step.to_us : Math.max(...times);
+  const count = shown.reduce((sum, one) => sum + one.points.length, 0);
+  const chart = draw({
+    label: `${title}. Use of ${shown.map((one) => arrows(one.name)).join(', ')} over the step.`,
+    height: () => shown.length * lane + 30,
+    stops: () => shown.flatMap((one, seriesIndex) => one.points.map((_, dataIndex) => ({ seriesIndex, dataIndex }))),
+    table: {
+      count,
+      make: () => ({
+        caption: 'Use over time, each value until the next',
+        columns: [{ name: 'link or memory' }, { name: 'from', number: true }, { name: 'used', number: true }],
+        rows: shown.flatMap((one) => one.points.map(([us, used]) => [cell(arrows(one.name)), cell(exactUs(us), us), cell(percentText(used), used)])),
+      }),
+    },
+    option: (colours, width) => option(shown, { from, to, top: topOf(peak) }, colours, width),
+  });
+  return section('use', 'Use over time', title, chart.element);
+}
+
+function option(shown: UseOverTime[], range: { from: number; to: number; top: number }, colours: Palette, width: number): Option {
+  const { from, to, top } = range;
+  const last = shown.length - 1;
+  return {
+    tooltip: {
+      trigger: 'axis',
+      axisPointer: { type: 'line', lineStyle: { color: colours.muted, type: 'dashed' } },
+      formatter: (items: unknown) => {
+        const [item] = items as { seriesIndex: number; value: [number, number] }[];
+        if (!item) return '';
+        const [us, used] = item.value;
+        return tip(arrows(shown[item.seriesIndex]!.name), [['from', exactUs(us), us], ['used', percentText(used), used]]);
+      },
+    },
+    grid: shown.map((_, i) => ({ left: 44, right: 14, top: i * lane + 18, height: lane - 22 })),
+    xAxis: shown.map((_, i) => ({
+      type: 'value' as const,
+      gridIndex: i,
+      min: from,
+      max: to,
+      splitNumber: width < 480 ? 3 : 5,
+      axisLine: { show: true, onZero: false, lineStyle: { color: colours.line } },
+      axisTick: { show: i === last },
+      axisLabel: { show: i === last, color: colours.muted, hideOverlap: true, showMinLabel: false, showMaxLabel: false, formatter: (us: number) => axisTime(us, to - from) },
+      splitLine: { lineStyle: { color: colours.grid } },
+    })),
+    yAxis: shown.map((one, i) => ({
+      type: 'value' as const,
+      gridIndex: i,
+      min: 0,
+      max: top,
+      interval: top,
+      name: arrows(one.name),
+      nameLocation: 'end' as const,
+      nameGap: 5,
+      nameTextStyle: { color: colours.text, fontSize: 12, align: 'left' as const },
+      axisLabel: { color: colours.muted, fontSize: 11, formatter: (share: number) => shareText(share) },
+      splitLine: { show: false },
+    })),
+    series: shown.map((one, i) => ({
+      type: 'line' as const,
+      xAxisIndex: i,
+      yAxisIndex: i,
+      step: 'end' as const,
+      data: held(one.points, to),
+      showSymbol: false,
+      symbolSize: 7,
+      lineStyle: { color: colours.accent, width: 1.5 },
+      itemStyle: { color: colours.accent },
+      areaStyle: { color: colours.accent, opacity: 0.2 },
+    })),
+  };
+}
+
+/** The last value holds until the step ends. */
+function held(points: [number, number][], to: number): [number, number][] {
+  const end = points[points.length - 1]!;
+  return end[0] < to ? [...points, [to, end[1]]] : points;
+}

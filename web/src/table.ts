@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables: the charts' numbers as text, sorted by a click on a heading.
+import { h, value, type Child } from './dom';
+
+export interface Cell {
+  text: string;
+  /** What the document holds: sorted by, and kept as data-value. */
+  exact?: number | string | null | undefined;
+  mark?: string;
+}
+
+export interface Table {
+  columns: { name: string; number?: boolean }[];
+  rows: Cell[][];
+  caption: string;
+}
+
+export const cell = (text: string, exact?: Cell['exact'], mark?: string): Cell => ({
+  text,
+  exact: exact === undefined ? text : exact,
+  ...(mark ? { mark } : {}),
+});
+
+const missing = (exact: Cell['exact']): boolean => exact === null || exact === undefined || exact === '';
+
+function compare(a: Cell, b: Cell): number {
+  if (missing(a.exact) || missing(b.exact)) return Number(missing(a.exact)) - Number(missing(b.exact));
+  if (typeof a.exact === 'number' && typeof b.exact === 'number') return a.exact - b.exact;
+  return String(a.exact).localeCompare(String(b.exact), 'en', { numeric: true });
+}
+
+function shown(one: Cell): Child {
+  const text = typeof one.exact === 'number' ? value(one.text, one.exact) : one.text;
+  return one.mark ? h('span', {}, text, ' ', h('span', { class: 'badge' }, one.mark)) : text;
+}
+
+/** A table whose headings are buttons that sort it. Missing values stay last. */
+export function tableOf(table: Table): HTMLElement {
+  const body = h('tbody');
+  const heads = table.columns.map((column) => h('th', { scope: 'col', class: column.number ? 'number' : '' }));
+  let sorted = -1;
+  let down = false;
+  const fill = (): void => {
+    const rows = [...table.rows];
+    if (sorted >= 0) {
+      rows.sort((a, b) => {
+        const order = compare(a[sorted]!, b[sorted]!);
+        const stays = missing(a[sorted]!.exact) || missing(b[sorted]!.exact);
+        return down && !stays ? -order : order;
+      });
+    }
+    body.replaceChildren(
+      ...rows.map((row) =>
+        h('tr', {}, ...row.map((one, i) => h('td', { class: table.columns[i]!.number ? 'number' : '' }, shown(one)))),
+      ),
+    );
+    heads.forEach((head, i) => head.setAttribute('aria-sort', i !== sorted ? 'none' : down ? 'descending' : 'ascending'));
+  };
+  heads.forEach((head, i) => {
+    const sort = h('button', { type: 'button' }, table.columns[i]!.name);
+    sort.addEventListener('click', () => {
+      down = sorted === i ? !down : false;
+      sorted = i;
+      fill();
+    });
+    head.append(sort);
+  });
+  fill();
+  return h(
+    'div',
+    { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': table.caption },
+    h('table', { class: 'data' }, h('caption', { class: 'hidden' }, table.caption), h('thead', {}, h('tr', {}, ...heads)), body),
+  );
+}
+
+/** Few rows are printed; the tables of thousands stay on the screen. */
+const printed = 40;
+
+/** "As table", filled anew whenever it is opened; 'fill' opens nothing (for print, which does not wait). */
+export function tableDetails(make: () => Table, count: number): HTMLDetailsElement {
+  const details = h('details', { class: 'as-table' }, h('summary', {}, 'As table'));
+  if (count <= printed) details.dataset.print = '';
+  const fill = (): void => {
+    details.querySelector('.scroll')?.remove();
+    details.append(tableOf(make()));
+  };
+  details.addEventListener('toggle', () => details.open && fill());
+  details.addEventListener('fill', fill);
+  return details;
+}
