@@ -56,7 +56,7 @@ struct Task {
   bool host_waits = false;    ///< the CPU issues nothing more until it has ended
   std::vector<TaskId> after;  ///< what it waits for besides its stream
   std::int32_t layer = none;
-  std::int32_t bucket = none;
+  std::int32_t bucket = none;  ///< that it fills, reduces or empties
 };
 
 /// Gradients that are reduced together.
@@ -68,6 +68,7 @@ struct Bucket {
   };
   std::vector<Gradient> gradients;  ///< in the order in which they get ready
   Bytes size{};
+  std::int32_t filled_by = Task::none;  ///< index of the task that puts its last gradient in place
 };
 
 /// What one step issues. All ranks run the same program, so it is written once: a collective task joins all

@@ -8,29 +8,13 @@
 #include "sim/metrics/bottleneck.hpp"
 #include "sim/metrics/intervals.hpp"
 #include "sim/metrics/memory.hpp"
+#include "sim/metrics/steps.hpp"
 
 namespace gradway {
 namespace {
 
 // What fills a moment of the step, the most important first; the last is what is left.
 enum Kind { optimizer, compute, collective, input, launch, kinds };
-
-/// The part of the run that is the step to report.
-struct Window {
-  int step;
-  Seconds from;
-  Seconds to;
-};
-
-Window reported_step(const WorkloadGraph& workload, const OpGraph& ops, const Timeline& timeline) {
-  Window window{workload.steps - 1 - workload.after_reported, {}, {}};
-  for (std::size_t i = 0; i < ops.size(); ++i) {
-    const auto step = ops.op(OpId{i}).origin.step;
-    if (step == window.step) window.to = std::max(window.to, timeline.end[i]);
-    if (step == window.step - 1) window.from = std::max(window.from, timeline.end[i]);
-  }
-  return window;
-}
 
 /// Kind of an op on rank 0, or `kinds` if it does not count.
 Kind kind_of(const Op& op, const WorkloadGraph& workload) {
@@ -51,7 +35,7 @@ Kind kind_of(const Op& op, const WorkloadGraph& workload) {
   return kinds;
 }
 
-void split_step(Metrics& metrics, const Window& window, const WorkloadGraph& workload, const OpGraph& ops,
+void split_step(Metrics& metrics, const StepWindow& window, const WorkloadGraph& workload, const OpGraph& ops,
                 const Timeline& timeline) {
   std::vector<Interval> all;
   std::vector<Interval> collectives;
@@ -103,7 +87,7 @@ void add_cost(Metrics& metrics, const Scenario& scenario) {
   metrics.cost_usd_per_million_samples = metrics.cost_per_hour->value() / 3600 / metrics.samples_per_s * 1e6;
 }
 
-std::vector<ResourceUse> use_of_links(const Window& window, const Platform& platform,
+std::vector<ResourceUse> use_of_links(const StepWindow& window, const Platform& platform,
                                       const Lowered& lowered) {
   std::vector<double> carried(platform.resources.size(), 0);
   std::vector<double> wanted(platform.resources.size(), 0);

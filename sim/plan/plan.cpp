@@ -156,11 +156,15 @@ class Planner {
       const auto id = memory_kernels(fmt::format("{} into bucket {}", of.name, bucket), 2 * size, kernels,
                                      tasks_.cpu(ddp_cpu.gradient) * kernels);
       tasks_[id].layer = of.layer;
+      tasks_[id].bucket = static_cast<std::int32_t>(bucket);
       count -= take;
       filled_ += take;
       if (filled_ < open.gradients.size()) continue;
+      graph_.buckets[bucket].filled_by = static_cast<std::int32_t>(id.index());
       const ReadyBucket ready{scenario_.model, open, static_cast<std::int32_t>(bucket), scenario_.job.gpus};
       reduced_.push_back(reduce_bucket(tasks_, ready, scenario_.job.strategy));
+      for (auto i = id.index(); i < graph_.tasks.size(); ++i)
+        graph_.tasks[i].bucket = static_cast<std::int32_t>(bucket);
       filled_ = 0;
     }
   }

@@ -2,183 +2,228 @@
 #include "sim/report/trace.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <limits>
+#include <map>
+#include <optional>
 #include <ostream>
+#include <set>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "sim/metrics/steps.hpp"
+#include "sim/report/link_tracks.hpp"
+#include "sim/report/shown_ranks.hpp"
+#include "sim/report/slices.hpp"
 #include "sim/report/text.hpp"
+#include "sim/report/trace_events.hpp"
 #include "sim/report/words.hpp"
 
 namespace gradway::report {
 namespace {
 
-constexpr int all_ranks_up_to = 64;
-constexpr int ranks_of_large_runs = 8;
+constexpr std::size_t all_ranks_up_to = 64;
+constexpr std::size_t ranks_of_large_runs = 8;
+constexpr std::size_t links_shown = 8;
 
-enum class Thread : std::size_t { launch, compute, communicator, copy, other };
-constexpr std::array<std::string_view, 5> thread_names{"CPU launch", "compute", "NCCL", "copy engine",
-                                                       "other streams"};
-constexpr int rows_a_thread = 100;  // thread ids 100.., 200.., so that further rows stay beside their first
+// Ids of threads: room for many lanes of a track, and for the ids of processes below those of ranks.
+constexpr std::size_t ids_a_rank = 100'000;
+constexpr std::size_t ids_a_track = 10'000;
+constexpr std::size_t thread_of_steps = ids_a_rank - 1;
 
-Thread thread_of(const Task& task, Activity activity) {
-  switch (activity) {
-    case Activity::launch:
-      return Thread::launch;
-    case Activity::copy:
-      return Thread::copy;
-    case Activity::collective:
-      return Thread::communicator;
-    default:
+std::size_t node_of(const Platform& platform, std::size_t rank) {
+  return static_cast<std::size_t>(platform.device(platform.gpus[rank]).node);
+}
+
+/// "node 0: 8 x l40s"
+std::string node_name(const Run& run, std::size_t node) {
+  const auto& platform = run.scenario.platform;
+  std::map<std::string, int> gpus;
+  for (std::size_t rank = 0; rank < static_cast<std::size_t>(run.workload.ranks); ++rank) {
+    if (node_of(platform, rank) == node) ++gpus[platform.gpu_models[rank].name];
+  }
+  auto name = fmt::format("node {}", node);
+  const auto* before = ": ";
+  for (const auto& [gpu, count] : gpus) {
+    name += fmt::format("{}{} x {}", before, count, gpu);
+    before = ", ";
+  }
+  return name;
+}
+
+/// What leads to a collective of a bucket.
+struct Arrow {
+  std::vector<std::size_t>
+      from;  ///< the last task before it, and those before that: the first that takes time
+  std::size_t to = 0;
+  std::string name_json;
+};
+
+/// From the last gradient of each bucket to its collectives, one after the other.
+std::vector<Arrow> arrows_of(const WorkloadGraph& workload) {
+  std::vector<Arrow> arrows;
+  for (std::size_t b = 0; b < workload.buckets.size(); ++b) {
+    if (workload.buckets[b].filled_by == Task::none) continue;
+    const auto filled_by = static_cast<std::size_t>(workload.buckets[b].filled_by);
+    std::vector<std::size_t> from{filled_by};
+    for (auto task = filled_by; task-- > 0;) {
+      if (workload.tasks[task].phase != Phase::backward) continue;
+      from.push_back(task);
       break;
-  }
-  return task.stream == Stream::compute ? Thread::compute : Thread::other;
-}
-
-/// When a task is seen on a thread of a rank, from its first op to its last.
-struct Slice {
-  double start = std::numeric_limits<double>::infinity();
-  double end = -std::numeric_limits<double>::infinity();
-  std::int32_t task = Origin::none;
-  std::int32_t step = 0;
-  Thread thread = Thread::compute;
-
-  void cover(const Slice& other) {
-    start = std::min(start, other.start);
-    end = std::max(end, other.end);
-  }
-};
-
-/// Text as a JSON string.
-std::string json_text(std::string_view text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
-std::int64_t nanoseconds(double seconds) {
-  return static_cast<std::int64_t>(std::llround(seconds * 1e9));
-}
-
-std::string microseconds(std::int64_t nanoseconds) {
-  return fmt::format("{}.{:03}", nanoseconds / 1000, nanoseconds % 1000);
-}
-
-/// The slices of the ranks that are shown, in order of rank, thread, start, step and task.
-class Slices {
- public:
-  Slices(const Run& run, int ranks) : run_{run}, by_rank_(static_cast<std::size_t>(ranks)) {
-    const auto& ops = run.ops.ops();
-    for (std::size_t i = 0; i < ops.size(); ++i) {
-      const auto& origin = ops[i].origin;
-      if (ops[i].kind == OpKind::join || origin.activity == Activity::marker || origin.task == Origin::none)
-        continue;
-      if (origin.rank >= ranks) continue;
-      const auto& task = run.workload.tasks[static_cast<std::size_t>(origin.task)];
-      const Slice slice{run.timeline.start[i].value(), run.timeline.end[i].value(), origin.task, origin.step,
-                        thread_of(task, origin.activity)};
-      (origin.rank == Origin::none ? of_all_ : by_rank_[static_cast<std::size_t>(origin.rank)])
-          .push_back(slice);
+    }
+    for (auto task = filled_by; task < workload.tasks.size(); ++task) {
+      const auto& it = workload.tasks[task];
+      if (it.kind != TaskKind::collective || it.bucket != static_cast<std::int32_t>(b)) continue;
+      arrows.push_back({from, task, json_text(fmt::format("bucket {}", b))});
+      from.insert(from.begin(), task);
     }
   }
+  return arrows;
+}
 
-  /// One rank's slices, or those of the rank that was simulated for it; what belongs to all ranks is among
-  /// them.
-  std::vector<Slice> of(std::size_t rank) const {
-    auto slices = by_rank_[run_.folding.rank_representative[rank]];
-    slices.insert(slices.end(), of_all_.begin(), of_all_.end());
-    const auto task_key = [](const Slice& slice) { return std::tuple{slice.thread, slice.step, slice.task}; };
-    std::ranges::stable_sort(slices, {}, task_key);
-    std::vector<Slice> merged;
-    for (const auto& slice : slices) {
-      if (!merged.empty() && task_key(merged.back()) == task_key(slice)) {
-        merged.back().cover(slice);
-      } else {
-        merged.push_back(slice);
-      }
-    }
-    std::erase_if(merged,
-                  [](const Slice& slice) { return nanoseconds(slice.end) <= nanoseconds(slice.start); });
-    std::ranges::stable_sort(merged, {}, [](const Slice& slice) {
-      return std::pair{slice.thread, slice.start};
-    });
-    return merged;
-  }
-
- private:
-  const Run& run_;
-  std::vector<std::vector<Slice>> by_rank_;  ///< filled for the ranks that were simulated
-  std::vector<Slice> of_all_;
-};
-
-/// Writes the events of a trace, one a line.
+/// Writes the parts of a trace, in the order of its functions.
 class TraceWriter {
  public:
-  TraceWriter(std::ostream& out, const Run& run) : out_{out}, run_{run} {
-    for (const auto& task : run.workload.tasks) {
-      names_.push_back(json_text(task.name));
-      args_.push_back(args(task));
+  TraceWriter(std::ostream& out, const Run& run) : events_{out}, run_{run}, arrows_{arrows_of(run.workload)} {
+    for (const auto& label : task_labels(run.workload)) names_.push_back(json_text(label));
+    for (const auto& task : run.workload.tasks) args_.push_back(args(task));
+  }
+
+  void steps(const std::string& words) {
+    const auto process = static_cast<std::size_t>(run_.scenario.platform.nodes) + 1;
+    const TraceThread thread{process, thread_of_steps};
+    const auto name = run_.scenario.name.empty() ? "run" : run_.scenario.name;
+    events_.process(process, 0, fmt::format("{}: {}", name, words));
+    events_.thread(thread, "steps");
+    const auto reported = reported_step(run_.workload, run_.ops, run_.timeline).step;
+    for (const auto& window : step_windows(run_.workload, run_.ops, run_.timeline)) {
+      if (nanoseconds(window.to) <= nanoseconds(window.from)) continue;
+      const auto label = fmt::format("step {}{}", window.step, window.step == reported ? ", reported" : "");
+      events_.slice(thread, json_text(label), "step", nanoseconds(window.from), nanoseconds(window.to),
+                    fmt::format(R"("step":{})", window.step));
     }
   }
 
-  void process(std::size_t rank) {
+  /// The nodes of ranks and links.
+  void nodes(const std::vector<std::size_t>& ranks, const std::vector<LinkTrack>& links) {
     const auto& platform = run_.scenario.platform;
-    const auto device =
-        rank < platform.gpus.size() ? fmt::format(" ({})", platform.device(platform.gpus[rank]).name) : "";
-    metadata("process_name", rank, 0,
-             fmt::format(R"("name":{})", json_text(fmt::format("rank {}{}", rank, device))));
-    metadata("process_sort_index", rank, 0, fmt::format(R"("sort_index":{})", rank));
+    std::map<int, std::vector<std::size_t>> shown;
+    for (const auto& link : links) shown[link.node];
+    for (const auto rank : ranks) shown[static_cast<int>(node_of(platform, rank))].push_back(rank);
+    const auto last = static_cast<std::size_t>(platform.nodes);
+    for (const auto& [node, on_it] : shown) {
+      if (node < 0) {
+        events_.process(process_of(node), last + 1, "between nodes");
+        continue;
+      }
+      const auto number = static_cast<std::size_t>(node);
+      events_.process(process_of(node), number + 1, node_name(run_, number),
+                      on_it.empty()
+                          ? "links only"
+                          : counted_text(static_cast<std::int64_t>(on_it.size()), "rank") + " shown");
+    }
   }
 
-  /// @param slices of one rank, sorted by thread and start
-  void slices(std::size_t rank, const std::vector<Slice>& slices) {
-    std::vector<std::int64_t> row_ends;  // of the current thread
-    for (std::size_t i = 0; i < slices.size(); ++i) {
-      if (i == 0 || slices[i].thread != slices[i - 1].thread) row_ends.clear();
-      const auto start = nanoseconds(slices[i].start);
-      auto row = static_cast<std::size_t>(
-          std::ranges::find_if(row_ends, [&](auto end) { return end <= start; }) - row_ends.begin());
-      const auto thread = static_cast<std::size_t>(slices[i].thread);
-      if (row == row_ends.size() && row_ends.size() < rows_a_thread) {
-        row_ends.push_back(0);
-        name_thread(rank, thread, row);
+  /// @param position of the rank among those that are shown
+  /// @param slices of the rank
+  void rank(std::size_t rank, std::size_t position, const std::vector<Slice>& slices) {
+    const auto& platform = run_.scenario.platform;
+    const auto process = process_of(static_cast<int>(node_of(platform, rank)));
+    const auto name = fmt::format("rank {} ({})", rank, platform.device(platform.gpus[rank]).name);
+    const auto thread_of = [&](const Slice& slice) {
+      return TraceThread{process, (position + 1) * ids_a_rank +
+                                      (static_cast<std::size_t>(slice.track) + 1) * ids_a_track +
+                                      static_cast<std::size_t>(slice.lane)};
+    };
+    std::set<std::size_t> known;
+    for (const auto& slice : slices) {
+      const auto thread = thread_of(slice);
+      if (known.insert(thread.thread).second) {
+        const auto row = slice.lane == 0 ? "" : fmt::format(" ({})", slice.lane + 1);
+        events_.thread(
+            thread, fmt::format("{}: {}{}", name, track_names[static_cast<std::size_t>(slice.track)], row));
       }
-      row = std::min<std::size_t>(row, rows_a_thread - 1);
-      row_ends[row] = nanoseconds(slices[i].end);
-      slice(rank, thread_id(thread, row), slices[i]);
+      write(thread, slice, rank);
     }
+    write_arrows(slices, thread_of);
+    gpu_busy(process, json_text(fmt::format("rank {} GPU busy", rank)), slices);
+  }
+
+  void link(const LinkTrack& link) {
+    const auto process = process_of(link.node);
+    auto name = link.name;
+    if (link.alike > 0)
+      name += fmt::format(" (and {} alike)", thousands_text(static_cast<std::int64_t>(link.alike)));
+    const auto name_json = json_text(name);
+    const auto write = [&](std::int64_t at, double own, double others) {
+      const auto values = link.has_others
+                              ? fmt::format(R"("%":{:.7g},"% of neighbours":{:.7g})", 100 * own, 100 * others)
+                              : fmt::format(R"("%":{:.7g})", 100 * own);
+      events_.counter({process, process}, name_json, at, values);
+    };
+    if (link.points.empty() || link.points.front().at_ns > 0) write(0, 0, 0);
+    for (const auto& point : link.points) write(point.at_ns, point.own, point.others);
   }
 
  private:
-  static std::size_t thread_id(std::size_t thread, std::size_t row) {
-    return (thread + 1) * rows_a_thread + row;
+  std::size_t process_of(int node) const {
+    return static_cast<std::size_t>(node < 0 ? run_.scenario.platform.nodes + 2 : node + 1);
   }
 
-  void name_thread(std::size_t rank, std::size_t thread, std::size_t row) {
-    const auto id = thread_id(thread, row);
-    const auto suffix = row == 0 ? "" : fmt::format(" ({})", row + 1);
-    metadata("thread_name", rank, id, fmt::format(R"("name":"{}{}")", thread_names[thread], suffix));
-    metadata("thread_sort_index", rank, id, fmt::format(R"("sort_index":{})", id));
-  }
-
-  void metadata(std::string_view what, std::size_t rank, std::size_t thread, const std::string& arg) {
-    event(
-        fmt::format(R"({{"ph":"M","name":"{}","pid":{},"tid":{},"args":{{{}}}}})", what, rank, thread, arg));
-  }
-
-  void slice(std::size_t rank, std::size_t thread, const Slice& slice) {
+  void write(TraceThread thread, const Slice& slice, std::size_t rank) {
+    const auto phase = name_of(slice.phase);
+    auto args = fmt::format(R"("rank":{},"step":{})", rank, slice.step);
+    if (slice.task == Origin::none)
+      return events_.slice(thread, json_text(phase), phase, slice.start_ns, slice.end_ns, args);
     const auto task = static_cast<std::size_t>(slice.task);
-    const auto start = nanoseconds(slice.start);
-    event(fmt::format(
-        R"({{"ph":"X","name":{},"cat":"{}","pid":{},"tid":{},"ts":{},"dur":{},"args":{{"step":{}{}}}}})",
-        names_[task], name_of(run_.workload.tasks[task].phase), rank, thread, microseconds(start),
-        microseconds(nanoseconds(slice.end) - start), slice.step, args_[task]));
+    events_.slice(thread, names_[task], phase, slice.start_ns, slice.end_ns, args + args_[task]);
   }
 
-  void event(const std::string& text) {
-    out_ << (first_ ? "\n" : ",\n") << text;
-    first_ = false;
+  template <class ThreadOf>
+  void write_arrows(const std::vector<Slice>& slices, const ThreadOf& thread_of) {
+    std::map<std::pair<std::int32_t, std::size_t>, const Slice*> found;  // by step and task
+    std::set<std::size_t> wanted;
+    for (const auto& arrow : arrows_) {
+      wanted.insert(arrow.to);
+      wanted.insert(arrow.from.begin(), arrow.from.end());
+    }
+    for (const auto& slice : slices) {
+      const auto task = static_cast<std::size_t>(slice.task);
+      if (slice.track == Track::phases || slice.track == Track::launch || !wanted.contains(task)) continue;
+      found[{slice.step, task}] = &slice;
+    }
+    for (std::int32_t step = 0; step < run_.workload.steps; ++step) {
+      for (const auto& arrow : arrows_) {
+        const auto to = found.find({step, arrow.to});
+        const auto from = std::ranges::find_if(arrow.from, [&](std::size_t task) {
+          return found.contains({step, task});
+        });
+        if (to == found.end() || from == arrow.from.end()) continue;
+        const auto& closing = *found.at({step, *from});
+        events_.arrow(arrow.name_json, thread_of(closing), closing.end_ns, thread_of(*to->second),
+                      to->second->start_ns);
+      }
+    }
+  }
+
+  /// Kernels on any stream.
+  void gpu_busy(std::size_t process, const std::string& name_json, const std::vector<Slice>& slices) {
+    std::vector<std::pair<std::int64_t, std::int64_t>> kernels;
+    for (const auto& slice : slices) {
+      if (slice.track == Track::compute || slice.track == Track::other)
+        kernels.emplace_back(slice.start_ns, slice.end_ns);
+    }
+    std::ranges::sort(kernels);
+    const auto write = [&](std::int64_t at, int percent) {
+      events_.counter({process, process}, name_json, at, fmt::format(R"("%":{})", percent));
+    };
+    std::int64_t until = 0;
+    if (kernels.empty() || kernels.front().first > 0) write(0, 0);
+    for (auto next = kernels.begin(); next != kernels.end();) {
+      write(next->first, 100);
+      until = next->second;
+      for (++next; next != kernels.end() && next->first <= until; ++next)
+        until = std::max(until, next->second);
+      write(until, 0);
+    }
   }
 
   std::string args(const Task& task) const {
@@ -192,29 +237,28 @@ class TraceWriter {
     return text;
   }
 
-  std::ostream& out_;
+  TraceEvents events_;
   const Run& run_;
-  std::vector<std::string> names_;
-  std::vector<std::string> args_;
-  bool first_ = true;
+  std::vector<Arrow> arrows_;
+  std::vector<std::string> names_;  ///< by task
+  std::vector<std::string> args_;   ///< by task
 };
 
 }  // namespace
 
 void write_trace(std::ostream& out, const Run& run) {
-  const auto all = run.workload.ranks;
-  const auto shown = all > all_ranks_up_to ? ranks_of_large_runs : all;
-  const auto ranks =
-      shown == all ? fmt::format("all {}", all) : fmt::format("the first {} of {}", shown, all);
+  const auto shown = shown_ranks(run.folding, all_ranks_up_to, ranks_of_large_runs);
   out << fmt::format(
-      R"({{"displayTimeUnit":"ms","otherData":{{"scenario":{},"engine":{},"ranks":"{}"}},"traceEvents":[)",
-      json_text(run.scenario.name), json_text(run.engine), ranks);
-  const Slices slices{run, shown};
+      R"({{"displayTimeUnit":"ms","otherData":{{"scenario":{},"engine":{},"ranks":{}}},"traceEvents":[)",
+      json_text(run.scenario.name), json_text(run.engine), json_text(shown.words));
+  const auto links = busiest_links(run, links_shown);
+  const Slices slices{run, shown.ranks};
   TraceWriter writer{out, run};
-  for (std::size_t rank = 0; rank < static_cast<std::size_t>(shown); ++rank) {
-    writer.process(rank);
-    writer.slices(rank, slices.of(rank));
-  }
+  writer.steps(shown.words);
+  writer.nodes(shown.ranks, links);
+  for (std::size_t i = 0; i < shown.ranks.size(); ++i)
+    writer.rank(shown.ranks[i], i, slices.of(shown.ranks[i]));
+  for (const auto& link : links) writer.link(link);
   out << "\n]}\n";
 }
 

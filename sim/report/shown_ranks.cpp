@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/shown_ranks.hpp"
+
+#include <numeric>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/report/text.hpp"
+
+namespace gradway::report {
+
+ShownRanks shown_ranks(const Folding& folding, std::size_t all_up_to, std::size_t most) {
+  const auto count = folding.rank_representative.size();
+  ShownRanks shown;
+  if (count <= all_up_to) {
+    shown.ranks.resize(count);
+    std::iota(shown.ranks.begin(), shown.ranks.end(), std::size_t{0});
+  } else {
+    for (std::size_t rank = 0; rank < count && shown.ranks.size() < most; ++rank) {
+      if (folding.stands_for_itself(rank)) shown.ranks.push_back(rank);
+    }
+  }
+  const auto all = thousands_text(static_cast<std::int64_t>(count));
+  const auto classes = folding.simulated_ranks();
+  if (shown.ranks.size() == count) {
+    shown.words = count == 1 ? "the only rank" : fmt::format("all {} ranks", all);
+  } else if (classes == 1) {
+    shown.words = fmt::format("rank 0 of {}; the others do the same at the same time", all);
+  } else if (shown.ranks.size() == classes) {
+    shown.words = fmt::format("ranks {} of {}; each of the others does the same as one of these",
+                              fmt::join(shown.ranks, ", "), all);
+  } else {
+    shown.words = fmt::format("ranks {} of {}; others do otherwise and are left out",
+                              fmt::join(shown.ranks, ", "), all);
+  }
+  return shown;
+}
+
+}  // namespace gradway::report

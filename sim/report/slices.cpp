@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/slices.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "sim/report/text.hpp"
+
+namespace gradway::report {
+namespace {
+
+Track track_of(const Task& task, Activity activity) {
+  switch (activity) {
+    case Activity::launch:
+      return Track::launch;
+    case Activity::copy:
+      return Track::copy;
+    case Activity::collective:
+      return Track::communicator;
+    default:
+      break;
+  }
+  return task.stream == Stream::compute ? Track::compute : Track::other;
+}
+
+/// Backward and communication go on side by side; any other phase ends those before it.
+bool ends(Phase next, Phase running) {
+  const auto side_by_side = [](Phase phase) {
+    return phase == Phase::backward || phase == Phase::communication;
+  };
+  return next != running && !(side_by_side(next) && side_by_side(running));
+}
+
+/// By task: the number of the stretch of its phase that it belongs to.
+std::vector<std::int32_t> segments(const WorkloadGraph& workload) {
+  std::vector<std::int32_t> of_task;
+  std::map<Phase, std::int32_t> running;
+  std::int32_t count = 0;
+  for (const auto& task : workload.tasks) {
+    if (task.activity == Activity::copy && task.stream == Stream::own) {
+      of_task.push_back(Origin::none);
+      continue;
+    }
+    std::erase_if(running, [&](const auto& phase) { return ends(task.phase, phase.first); });
+    const auto [place, is_new] = running.try_emplace(task.phase, count);
+    if (is_new) ++count;
+    of_task.push_back(place->second);
+  }
+  return of_task;
+}
+
+void cover(Slice& slice, const Slice& other) {
+  slice.start_ns = std::min(slice.start_ns, other.start_ns);
+  slice.end_ns = std::max(slice.end_ns, other.end_ns);
+}
+
+/// Gives each slice the first lane of its track that is free. @param slices in order of track and start
+void choose_lanes(std::vector<Slice>& slices) {
+  std::vector<std::int64_t> ends;  // of the lanes of the current track
+  std::optional<Track> track;
+  for (auto& slice : slices) {
+    if (track != slice.track) ends.clear();
+    track = slice.track;
+    const auto free = std::ranges::find_if(ends, [&](auto end) { return end <= slice.start_ns; });
+    slice.lane = static_cast<int>(free - ends.begin());
+    if (free == ends.end()) ends.push_back(0);
+    ends[static_cast<std::size_t>(slice.lane)] = slice.end_ns;
+  }
+}
+
+}  // namespace
+
+std::int64_t nanoseconds(Seconds time) {
+  return static_cast<std::int64_t>(std::llround(time.value() * 1e9));
+}
+
+Slices::Slices(const Run& run, const std::vector<std::size_t>& ranks)
+    : run_{run}, segment_{segments(run.workload)}, by_rank_(run.folding.rank_representative.size()) {
+  std::vector<bool> wanted(by_rank_.size(), false);
+  for (const auto rank : ranks) wanted[run.folding.rank_representative[rank]] = true;
+  const auto& ops = run.ops.ops();
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    const auto& origin = ops[i].origin;
+    if (ops[i].kind == OpKind::join || origin.activity == Activity::marker || origin.task == Origin::none)
+      continue;
+    const auto rank = static_cast<std::size_t>(origin.rank);
+    if (origin.rank != Origin::none && !wanted[rank]) continue;
+    Slice slice;
+    slice.start_ns = nanoseconds(run.timeline.start[i]);
+    slice.end_ns = nanoseconds(run.timeline.end[i]);
+    slice.task = origin.task;
+    slice.step = origin.step;
+    slice.phase = origin.phase;
+    slice.track = track_of(run.workload.tasks[static_cast<std::size_t>(origin.task)], origin.activity);
+    (origin.rank == Origin::none ? of_all_ : by_rank_[rank]).push_back(slice);
+  }
+}
+
+std::vector<Slice> Slices::of(std::size_t rank) const {
+  auto slices = by_rank_[run_.folding.rank_representative[rank]];
+  slices.insert(slices.end(), of_all_.begin(), of_all_.end());
+  const auto task_key = [](const Slice& slice) { return std::tuple{slice.track, slice.step, slice.task}; };
+  std::ranges::stable_sort(slices, {}, task_key);
+  std::vector<Slice> merged;
+  for (const auto& slice : slices) {
+    if (!merged.empty() && task_key(merged.back()) == task_key(slice)) {
+      cover(merged.back(), slice);
+    } else {
+      merged.push_back(slice);
+    }
+  }
+  std::erase_if(merged, [](const Slice& slice) { return slice.end_ns <= slice.start_ns; });
+  add_phases(merged);
+  std::ranges::stable_sort(merged, {}, [](const Slice& slice) {
+    return std::pair{slice.track, slice.start_ns};
+  });
+  choose_lanes(merged);
+  return merged;
+}
+
+void Slices::add_phases(std::vector<Slice>& slices) const {
+  std::map<std::pair<std::int32_t, std::int32_t>, Slice> phases;  // by step and segment
+  for (const auto& slice : slices) {
+    const auto segment = segment_[static_cast<std::size_t>(slice.task)];
+    if (slice.track == Track::launch || segment == Origin::none) continue;
+    auto phase = slice;
+    phase.task = Origin::none;
+    phase.track = Track::phases;
+    const auto [place, is_new] = phases.try_emplace({slice.step, segment}, phase);
+    if (!is_new) cover(place->second, slice);
+  }
+  for (const auto& [key, phase] : phases) slices.push_back(phase);
+}
+
+std::vector<std::string> task_labels(const WorkloadGraph& workload) {
+  std::vector<std::string> labels;
+  for (const auto& task : workload.tasks) {
+    labels.push_back(task.bytes > Bytes{} ? fmt::format("{} ({})", task.name, bytes_text(task.bytes))
+                                          : task.name);
+  }
+  return labels;
+}
+
+}  // namespace gradway::report
