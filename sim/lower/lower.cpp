@@ -161,7 +161,7 @@ class Lowering {
     origin.activity = Activity::launch;
     Op op;
     op.kind = OpKind::delay;
-    op.latency = task.launch;
+    op.latency = task.launch / scenario_.platform.speeds[Part::cpu];
     op.origin = origin;
     const auto id = graph_.add(op);
     for (const auto end : rank.waits) graph_.add_edge(end, id);
@@ -180,7 +180,7 @@ class Lowering {
     if (task.kind == TaskKind::kernel && task.work > Seconds{}) {
       op.kind = OpKind::flow;
       op.latency = task.pause;
-      op.amount = task.work.value();
+      op.amount = task.work.value() / scenario_.platform.speeds[Part::gpu];
       op.cap = 1;
       op.path = rank.kernel_path;
       op.side = sides_.of_kernel(graph_, rank.number, task.footprint);
@@ -192,8 +192,8 @@ class Lowering {
       op.path = rank.copy_path;
       op.queue = rank.copy_engine;
       op.weight = copy_engine_weight;
-      if (!task.pinned && scenario_.platform.pageable_copy_rate)
-        op.cap = scenario_.platform.pageable_copy_rate->value();
+      if (const auto pageable = scenario_.platform.pageable_copy_rate; !task.pinned && pageable)
+        op.cap = pageable->value() * scenario_.platform.speeds[Part::host_memory];
     }
     if (op.kind == OpKind::join) op.origin.activity = Activity::marker;
     return op;
@@ -264,7 +264,10 @@ Lowered lower(const WorkloadGraph& workload, const Scenario& scenario, const Col
   auto lowered = Lowering{workload, scenario, collectives, fold}.run();
   const bool nccl = workload.ranks > 1 && scenario.platform.collectives == CollectiveRules::nccl &&
                     scenario.job.strategy.kind != StrategyKind::none;
-  if (nccl) lowered.channels = collectives.communicator_channels();
+  if (nccl) {
+    lowered.channels = collectives.communicator_channels();
+    lowered.limit = collectives.limit();
+  }
   return lowered;
 }
 
