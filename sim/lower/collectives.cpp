@@ -82,9 +82,11 @@ void CollectiveLowering::take_no_less_than_one_node(LoweredCollective& lowered, 
   const bool is_ring = plan.algorithm == Algorithm::ring;
   const auto more =
       is_ring ? bus_factor(kind, communicator_.ranks) / bus_factor(kind, one.communicator().ranks) : 1;
-  const auto least = time_alone(one.lower(kind, size), scenario_.platform) * more;
+  const auto alone = one.lower(kind, size);
+  const auto least = time_alone(alone, scenario_.platform) * more;
   if (time_alone(lowered, scenario_.platform) >= least) return;
   take_time(lowered, least, scenario_.platform, Rates::sped_up);
+  lowered.limit = alone.limit;
   for (const auto& text : one.basis())
     notes_.rests_on(one.weakest_basis(), "not faster than one node: " + text);
 }
@@ -107,14 +109,9 @@ Part CollectiveLowering::part_of_transport() const {
 }
 
 /// Where nothing was measured NVLS has a rate of its own, that of NVLink; between nodes, too.
-Part CollectiveLowering::part_of_channels(const CollectivePlan& plan) const {
-  return is_nvls(plan.algorithm) && tables_->empty() ? Part::nvlink : part_of_transport();
-}
-
-ChannelLimit CollectiveLowering::limit() const {
-  const auto plan = choose(CollectiveKind::all_reduce, 256_MiB);
-  return {part_of_channels(plan),
-          is_nvls(plan.algorithm) ? name_of(plan.algorithm) : name_of(limiting_transport())};
+ChannelLimit CollectiveLowering::limit_of(const CollectivePlan& plan) const {
+  if (!is_nvls(plan.algorithm)) return {part_of_transport(), name_of(limiting_transport())};
+  return {tables_->empty() ? Part::nvlink : part_of_transport(), name_of(plan.algorithm)};
 }
 
 const SideBySide* CollectiveLowering::side_by_side(const Footprint& kernel) const {
@@ -256,7 +253,8 @@ LoweredCollective CollectiveLowering::lower(CollectiveKind kind, Bytes size) con
   const auto time = table_time(kind, size, plan);
   if (time) take_time(lowered, *time, scenario_.platform, Rates::as_built);
   const auto most = time ? std::numeric_limits<double>::infinity() : most_of_streams(plan, paths.size());
-  const auto faster = scenario_.platform.speeds[part_of_channels(plan)];
+  lowered.limit = limit_of(plan);
+  const auto faster = scenario_.platform.speeds[lowered.limit->part];
   for (auto& flow : lowered.flows) flow.cap = std::min(most, flow.cap * faster);
   if (one_node_) take_no_less_than_one_node(lowered, kind, size, plan);
   return lowered;

@@ -32,7 +32,8 @@ struct ChannelLimit {
 /// A collective of all ranks, ready for an engine: the latency, then the flows side by side.
 struct LoweredCollective {
   Seconds latency{};
-  std::vector<CollectiveFlow> flows;  ///< empty for one rank
+  std::vector<CollectiveFlow> flows;    ///< empty for one rank
+  std::optional<ChannelLimit> limit{};  ///< of the caps; empty without NCCL
 };
 
 /// Lays the collectives of one communicator (all ranks of the job) over the links of the platform.
@@ -68,8 +69,6 @@ class CollectiveLowering {
   Basis weakest_basis() const { return notes_.weakest(); }
   /// Of the slowest hops. @pre more than one rank
   Transport limiting_transport() const;
-  /// Of large all-reduces. @pre as for `choose`
-  ChannelLimit limit() const;
 
  private:
   struct OneNode;
@@ -78,7 +77,7 @@ class CollectiveLowering {
                                   const CollectivePlan& plan) const;
   Communicator communicator_as_measured(int ranks) const;
   Part part_of_transport() const;
-  Part part_of_channels(const CollectivePlan& plan) const;
+  ChannelLimit limit_of(const CollectivePlan& plan) const;
   double most_of_streams(const CollectivePlan& plan, std::size_t flows) const;
   void find_calibration();
   void rest_on_nominal_rates() const;

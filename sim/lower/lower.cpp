@@ -86,7 +86,7 @@ class Lowering {
       for (auto& rank : ranks_) rank.ends.clear();
       for (std::size_t t = 0; t < workload_.tasks.size(); ++t) add_task(workload_.tasks[t], t, step);
     }
-    return {std::move(graph_), std::move(folding_)};
+    return {std::move(graph_), std::move(folding_), 0, calls_.limit()};
   }
 
  private:
@@ -264,10 +264,7 @@ Lowered lower(const WorkloadGraph& workload, const Scenario& scenario, const Col
   auto lowered = Lowering{workload, scenario, collectives, fold}.run();
   const bool nccl = workload.ranks > 1 && scenario.platform.collectives == CollectiveRules::nccl &&
                     scenario.job.strategy.kind != StrategyKind::none;
-  if (nccl) {
-    lowered.channels = collectives.communicator_channels();
-    lowered.limit = collectives.limit();
-  }
+  if (nccl) lowered.channels = collectives.communicator_channels();
   return lowered;
 }
 

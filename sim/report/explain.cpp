@@ -37,7 +37,7 @@ std::string gain_text(double gain) {
 
 void write_help(std::ostream& out, const Counterfactual& one, Seconds step, const Style& style) {
   const auto gain = one.gain(step);
-  const auto head = fmt::format("{:>11}  ", gain_text(gain));
+  const auto head = fmt::format("{:>13}  ", gain_text(gain));
   const auto indent = 2 + bar_width + head.size();
   const auto lines = wrap(fmt::format("{}: {}", one.words, time_text(one.step_time)),
                           std::max(style.width, indent + narrowest) - indent);

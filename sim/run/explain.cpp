@@ -36,14 +36,6 @@ Parts used_parts(const Run& run) {
   return used;
 }
 
-/// Of NCCL's channels, if it has any to run.
-std::optional<ChannelLimit> limit_of(const Run& run) {
-  const auto& scenario = run.scenario;
-  const bool nccl = scenario.job.gpus > 1 && scenario.platform.collectives == CollectiveRules::nccl &&
-                    run.measured.metrics.collectives > 0;
-  return nccl ? std::optional{CollectiveLowering{scenario}.limit()} : std::nullopt;
-}
-
 std::string twice_as_fast(Part part, const std::optional<ChannelLimit>& limit) {
   const bool has_channels = limit && limit->part == part;
   const auto way = part == Part::host_memory ? "through" : "over";
@@ -65,8 +57,8 @@ std::string factor_text(double factor) {
 /// The counterfactuals of one run before they are simulated, and the speeds of each.
 class Questions {
  public:
-  explicit Questions(const Run& run) : own_{run.scenario.platform.speeds}, used_{used_parts(run)} {
-    const auto limit = limit_of(run);
+  Questions(const Run& run, const std::optional<ChannelLimit>& limit)
+      : own_{run.scenario.platform.speeds}, used_{used_parts(run)} {
     for (const auto part : all_parts) {
       if (has(used_, part)) ask(fmt::format("{}_2x", key_of(part)), twice_as_fast(part, limit), {part}, 2);
     }
@@ -81,7 +73,6 @@ class Questions {
 
   std::size_t count() const { return answers_.size(); }
   const Speeds& speeds(std::size_t i) const { return speeds_[i]; }
-  bool has_kernels() const { return has(used_, Part::gpu); }
   std::vector<Counterfactual>& answers() { return answers_; }
 
  private:
@@ -121,20 +112,29 @@ std::string in_ms(Seconds time) {
   return fmt::format("{:.4g} ms", time.value() * 1e3);
 }
 
+/// No other part of the step is as long.
+bool is_communication(const Metrics& metrics) {
+  const auto others = {metrics.compute, metrics.optimizer, metrics.input_wait, metrics.launch_bound,
+                       metrics.idle};
+  return metrics.exposed_communication > std::max(others);
+}
+
 std::vector<std::string> evidence_of(const Run& run, const std::optional<Overlap>& overlap) {
   const auto& metrics = run.measured.metrics;
   std::vector<std::string> evidence{run.measured.bottleneck.why};
   if (!overlap) return evidence;
-  evidence.push_back(
-      fmt::format("without any communication the step would take {}; the collectives alone, one after the "
-                  "other, take {}",
-                  in_ms(overlap->without_collectives), in_ms(overlap->collectives)));
-  if (overlap->links > Seconds{} && overlap->links < metrics.communication) {
-    const auto carried = metrics.bytes_sent_per_gpu / overlap->links;
+  const bool trains = run.scenario.job.strategy.kind != StrategyKind::collective;
+  if (trains) {
     evidence.push_back(
-        fmt::format("links and memories on the way would carry {:.3g} GB/s of each GPU, {:.3g} times what "
-                    "the collectives move",
-                    carried.value() / 1e9, metrics.communication / overlap->links));
+        fmt::format("without any communication the step would take {}; the collectives alone, one after the "
+                    "other, take {}",
+                    in_ms(overlap->without_collectives), in_ms(overlap->collectives)));
+  }
+  if (!is_communication(metrics)) return evidence;
+  if (overlap->links > Seconds{}) {
+    const auto carried = metrics.bytes_sent_per_gpu / overlap->links;
+    evidence.push_back(fmt::format("links and memories on the way would carry {:.3g} GB/s of each GPU",
+                                   carried.value() / 1e9));
   }
   for (const auto& basis : overlap->basis) evidence.push_back(basis);
   return evidence;
@@ -151,10 +151,10 @@ Explanation explain(const Scenario& scenario, std::string_view engine, int threa
   explanation.evidence = evidence_of(run, overlap);
   if (step == Seconds{}) return explanation;
 
-  Questions questions{run};
+  Questions questions{run, overlap ? overlap->limit : std::nullopt};
   answer(questions, scenario, engine, threads);
   auto answers = std::move(questions.answers());
-  if (overlap && questions.has_kernels()) {
+  if (overlap && run.scenario.job.strategy.kind != StrategyKind::collective) {
     answers.push_back(
         {"perfect_overlap",
          "all communication beside kernels, neither slowing the other (a bound, not a simulation)",

@@ -43,10 +43,13 @@ Overlap overlap_of(const Run& run, std::string_view engine) {
   Overlap overlap;
   overlap.without_collectives = step_without_collectives(run, engine);
   const CollectiveLowering collectives{run.scenario};
+  Bytes largest{};
   for (const auto& task : run.workload.tasks) {
     if (task.kind != TaskKind::collective) continue;
     auto lowered = collectives.lower(task.collective, task.bytes);
     overlap.collectives += time_alone(lowered, run.scenario.platform);
+    if (task.bytes >= largest) overlap.limit = lowered.limit;
+    largest = std::max(largest, task.bytes);
     lowered.latency = Seconds{};
     for (auto& flow : lowered.flows) flow.cap = std::numeric_limits<double>::infinity();
     overlap.links += time_alone(lowered, run.scenario.platform);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,7 +16,8 @@ struct Overlap {
   Seconds without_collectives{};  ///< the step if each collective ended as soon as it is ready
   Seconds collectives{};          ///< all of a step alone, back to back
   Seconds links{};  ///< the same if only links and memories bounded them: no latencies, no channels
-  std::vector<std::string> basis;  ///< what the collectives' rates rest on
+  std::optional<ChannelLimit> limit;  ///< of the largest collective; empty without NCCL
+  std::vector<std::string> basis;     ///< what the collectives' rates rest on
 
   /// No order of the step's work is faster: the collectives queue on one communicator, and the rest has its
   /// own time. A bound, not a simulation: that the two slow each other is left out.

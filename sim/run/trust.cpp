@@ -95,7 +95,7 @@ void about_memory(const Scenario& scenario, const MemoryUse& memory, Trust& trus
 void about_speeds(const Scenario& scenario, Trust& trust) {
   const auto& platform = scenario.platform;
   if (platform.speeds.as_built()) return;
-  trust.warnings.insert(trust.warnings.begin(), fmt::format("what if, not what is: {} as {} has it",
+  trust.warnings.insert(trust.warnings.begin(), fmt::format("what if, not what is: {} as on {}",
                                                             in_words(platform.speeds), platform.name));
 }
 
