@@ -46,11 +46,16 @@ void write_help(std::ostream& out, const Counterfactual& one, Seconds step, cons
   for (std::size_t i = 1; i < lines.size(); ++i) out << std::string(indent, ' ') << lines[i] << '\n';
 }
 
-std::string settings_text(const Counterfactual& one) {
+/// Whole lines, however long, so that each can be copied.
+void write_commands(std::ostream& out, const std::vector<Counterfactual>& answers, std::string_view command) {
   std::string text;
-  for (const auto& [key, value] : one.set)
-    text += fmt::format("{}--set {}={}", text.empty() ? "" : " ", key, value);
-  return text;
+  for (const auto& one : answers) {
+    if (one.bound()) continue;
+    text += fmt::format("    {}", command);
+    for (const auto& [key, value] : one.set) text += fmt::format(" --set {}={}", key, value);
+    text += '\n';
+  }
+  if (!text.empty()) out << "\n  try it\n" << text;
 }
 
 void write_answers(std::ostream& out, Fields& fields, const Explanation& explanation,
@@ -67,13 +72,7 @@ void write_answers(std::ostream& out, Fields& fields, const Explanation& explana
     fields.add("no help",
                fmt::format("less than {:.0f} % each: {}", 100 * least_gain, fmt::join(useless, "; ")));
   }
-  std::vector<std::string> settings;
-  for (const auto& one : explanation.helps)
-    if (!one.bound()) settings.push_back(settings_text(one));
-  if (settings.empty()) return;
-  out << '\n';
-  fields.add("try it", fmt::format("{} with", command));
-  fields.add("", settings);
+  write_commands(out, explanation.helps, command);
 }
 
 Json answer_json(const Counterfactual& one, Seconds step) {

@@ -46,7 +46,7 @@ TEST_CASE("the cheaper machine of 2026 is the faster one for plain DDP, and Powe
   CHECK(plain[1].at("metrics").at("cost_usd_per_hour") == 30.13118);
   CHECK(plain[0].at("costs").at("cheapest") == true);
   CHECK(plain[0].at("costs").at("fastest") == true);
-  CHECK(plain[1].at("bottleneck").at("resource") == "NCCL channels");
+  CHECK(plain[1].at("bottleneck").at("resource") == "host memory (SHM)");
 
   const auto compressed = runs_of({"--set", "strategy.comm_hook=powersgd"});
   CHECK(platform_of(compressed[0]) == "aws-g6e.48xlarge");
