@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/platform/with_speeds.hpp"
+
 namespace gradway::config {
 namespace {
 
@@ -123,17 +125,16 @@ double weight(const Node& node) {
 }
 
 double times_as_fast(const Node& node) {
-  constexpr double most = 1e12;
   const auto& word = scalar(node, "how many times as fast");
   const auto value = node.quoted ? std::nullopt : number_of<double>(word);
-  if (value && *value > 0 && *value <= most) return *value;
+  if (value && *value > 0 && *value <= largest_speed) return *value;
   if (value && std::isinf(*value) && *value > 0)
     fail(node.where, fmt::format("'{}' is not a number of times as fast", word),
          "write a large one such as 1e9");
   if (value && !std::isnan(*value)) {
     fail(node.where, fmt::format("how many times as fast is above 0 and at most 1e12, got '{}'", word),
-         *value > most ? "1e9 is as good as infinitely fast"
-                       : "0.5 makes it half as fast, 1 leaves it as it is");
+         *value > largest_speed ? "1e9 is as good as infinitely fast"
+                                : "0.5 makes it half as fast, 1 leaves it as it is");
   }
   const bool has_sign =
       word.ends_with('x') && number_of<double>(std::string_view{word}.substr(0, word.size() - 1));

@@ -7,6 +7,10 @@
 
 namespace gradway {
 
+/// The largest speed that a scenario can ask for: far beyond what makes a difference, near enough to compute
+/// with.
+inline constexpr double largest_speed = 1e12;
+
 /// The part of the hardware that each resource belongs to. A NIC's link to its slot belongs to the network:
 /// it is as wide as the NIC.
 std::vector<Part> parts_of_resources(const Platform& platform);

@@ -80,7 +80,7 @@ class Questions {
     Counterfactual one{std::move(name), std::move(words), {}, {}};
     auto speeds = own_;
     for (const auto part : parts) {
-      speeds[part] *= factor;
+      speeds[part] = std::min(speeds[part] * factor, largest_speed);
       one.set.emplace_back(fmt::format("faster.{}", key_of(part)), factor_text(speeds[part]));
     }
     answers_.push_back(std::move(one));

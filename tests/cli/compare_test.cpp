@@ -53,6 +53,12 @@ TEST_CASE("the cheaper machine of 2026 is the faster one for plain DDP, and Powe
   CHECK(compressed[0].at("costs").at("fastest") == true);
 }
 
+TEST_CASE("a comparison of faster hardware says that it is a what-if", "[cli][compare]") {
+  CHECK_THAT(compare({"--set", "faster.gpu=2", "--set", "faster.network=4"}).output,
+             Contains("\nwhat if, not what is: GPU kernels 2 times, network 4 times as fast\n"));
+  CHECK_THAT(compare({}).output, !Contains("what if"));
+}
+
 TEST_CASE("with the prices of early 2025 the costs come out differently", "[cli][compare]") {
   const std::vector<std::string> compressed{"--set", "strategy.comm_hook=powersgd"};
   const auto with = [&](std::vector<std::string> more) {

@@ -147,9 +147,6 @@ TEST_CASE("channels that no link bounds are named by what they copy through") {
   scenario.model.optimizer_time = Seconds{};
   scenario.job.gpus = 6;
   const auto over = [&](Transport transport, Seconds time) {
-    scenario.job.nccl = transport == Transport::net
-                            ? std::map<std::string, std::string>{{"NCCL_SHM_DISABLE", "1"}}
-                            : std::map<std::string, std::string>{};
     scenario.calibration.collectives = {{CollectiveKind::all_reduce, transport, 6, 400_MB, time, "made up"}};
     return measured(scenario).bottleneck;
   };

@@ -39,6 +39,7 @@ TEST_CASE("each answer is what a run of the scenario with its settings gives", "
   const auto [name, set] = GENERATE(
       std::pair<std::string, Set>{"article/g6e", {}},
       std::pair<std::string, Set>{"article/g6e", {{"faster.host_memory", "3"}, {"faster.gpu", "0.5"}}},
+      std::pair<std::string, Set>{"article/g6e", {{"faster.host_memory", "1e9"}, {"faster.cpu", "1e12"}}},
       std::pair<std::string, Set>{"article/p4d", {{"job.gpus", "16"}}},
       std::pair<std::string, Set>{"h200-4x/mobilenet_v3_large", {{"input.background_copy", "1 GB"}}},
       std::pair<std::string, Set>{"h200-4x/vit_l_32", {{"nccl.NCCL_P2P_DISABLE", "1"}}},
@@ -76,6 +77,14 @@ TEST_CASE("on the article's g6e host memory is the bottleneck, and faster host m
   CHECK(std::ranges::any_of(explanation.evidence, [](const std::string& text) {
     return text.find("would carry 16 GB/s of each GPU") != std::string::npos;
   }));
+}
+
+TEST_CASE("on two of them a node is the limit, so faster host memory helps and a faster network does not",
+          "[explain]") {
+  const auto explanation = explain(load_scenario("article/g6e", {{"job.gpus", "16"}}, data), "fluid", 2);
+  CHECK(explanation.run.measured.bottleneck.resource == "host memory (SHM)");
+  CHECK(find(explanation.helps, "host_memory_2x"));
+  CHECK(find(explanation.no_help, "network_2x"));
 }
 
 TEST_CASE("perfect overlap is the longer of the step without communication and the collectives alone",
