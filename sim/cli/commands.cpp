@@ -16,6 +16,11 @@ std::span<const Command> commands() {
               "gradway run article/g6e --json | jq .metrics.step_time_s\n"
               "gradway run article/g6e --out result    # result/trace.json opens in ui.perfetto.dev",
               add_run},
+      Command{"explain", "what bounds a step, and what would help: each part of the hardware faster in turn",
+              "gradway explain article/g6e\n"
+              "gradway explain article/p4d --set job.gpus=4 --json\n"
+              "gradway run article/g6e --set faster.host_memory=2    # one of its answers",
+              add_explain},
       Command{
           "sweep", "run the cross product of settings in parallel",
           "gradway sweep article/g6e --vary job.gpus=1,2,4,8 --vary strategy.comm_hook=none,bf16\n"

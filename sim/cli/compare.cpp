@@ -45,6 +45,7 @@ struct Combination {
   std::string scenario{};
   std::string model{};
   Job job{};
+  Speeds speeds{};
   Alternative result{};
   std::string report{};
   std::string does_not_fit{};
@@ -113,6 +114,7 @@ void run(Combination& combination, const Arguments& arguments, std::vector<Overr
   combination.scenario = scenario.name;
   combination.model = scenario.model.name;
   combination.job = scenario.job;
+  combination.speeds = scenario.platform.speeds;
   combination.result = alternative_of(finished);
   std::ostringstream text;
   report::write_json(text, finished, GRADWAY_VERSION);
@@ -144,6 +146,7 @@ report::Compared sorted(const std::vector<Combination>& combinations, const std:
   compared.scenario = ran.front()->scenario;
   compared.model = ran.front()->model;
   compared.job = ran.front()->job;
+  compared.speeds = ran.front()->speeds;
   return compared;
 }
 

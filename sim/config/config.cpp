@@ -13,6 +13,7 @@
 #include "sim/config/read.hpp"
 #include "sim/config/resolve.hpp"
 #include "sim/config/source_file.hpp"
+#include "sim/platform/with_speeds.hpp"
 
 namespace gradway {
 namespace {
@@ -120,6 +121,7 @@ Scenario load_scenario(const std::string& file, const std::vector<Override>& ove
   loader.problems().raise();
   check_traffic(spec, built, loader.problems());
   loader.problems().raise();
+  built = with_speeds(std::move(built), spec.faster);
   take_anchor(spec, model.model);
   return Scenario{.name = stem(found),
                   .model = std::move(model.model),

@@ -10,6 +10,7 @@
 #include "sim/base/nearest.hpp"
 #include "sim/config/nccl_variables.hpp"
 #include "sim/config/parse.hpp"
+#include "sim/platform/speeds.hpp"
 
 namespace gradway::config {
 namespace {
@@ -47,6 +48,7 @@ constexpr std::array fixed_keys = {
     "anchor.source",
     "steps",
     "traffic",
+    "faster",
     "nccl",
 };
 
@@ -123,6 +125,7 @@ void drop_replaced(Node& scenario, const std::vector<Override>& overrides) {
 
 std::vector<std::string> scenario_keys() {
   std::vector<std::string> keys{fixed_keys.begin(), fixed_keys.end()};
+  for (const auto part : all_parts) keys.push_back(fmt::format("faster.{}", key_of(part)));
   for (const auto& name : nccl_variable_names()) keys.push_back("nccl." + name);
   return keys;
 }

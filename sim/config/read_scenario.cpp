@@ -77,6 +77,13 @@ BackgroundFlow read_traffic(Reader flow) {
   return result;
 }
 
+Speeds read_speeds(Reader faster) {
+  Speeds speeds;
+  for (const auto part : all_parts) speeds[part] = faster.optional(key_of(part), times_as_fast, 1.0);
+  faster.finish();
+  return speeds;
+}
+
 /// The strategy is of kind collective; asked before it is read, as other keys depend on it.
 bool is_collective(const std::vector<Entry>& scenario) {
   const auto strategy = std::ranges::find(scenario, "strategy", &Entry::key);
@@ -131,6 +138,7 @@ ScenarioSpec read_scenario(Reader& file) {
     spec.job.traffic.push_back(read_traffic(flow));
   }
   if (auto input = file.maybe_map("input")) read_input(*input, spec.job.input);
+  if (auto faster = file.maybe_map("faster")) spec.faster = read_speeds(*faster);
   if (auto anchor = file.maybe_map("anchor")) spec.anchor = read_anchor(*anchor, spec.anchor_gpus);
   spec.job.steps = file.optional("steps", integer(1, 100000), spec.job.steps);
   file.finish();

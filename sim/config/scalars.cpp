@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/platform/with_speeds.hpp"
+
 namespace gradway::config {
 namespace {
 
@@ -120,6 +122,24 @@ double weight(const Node& node) {
   if (value < 0.001 || value > 1000)
     fail(node.where, fmt::format("a weight is from 0.001 to 1000, got '{}'", node.text));
   return value;
+}
+
+double times_as_fast(const Node& node) {
+  const auto& word = scalar(node, "how many times as fast");
+  const auto value = node.quoted ? std::nullopt : number_of<double>(word);
+  if (value && *value > 0 && *value <= largest_speed) return *value;
+  if (value && std::isinf(*value) && *value > 0)
+    fail(node.where, fmt::format("'{}' is not a number of times as fast", word),
+         "write a large one such as 1e9");
+  if (value && !std::isnan(*value)) {
+    fail(node.where, fmt::format("how many times as fast is above 0 and at most 1e12, got '{}'", word),
+         *value > largest_speed ? "1e9 is as good as infinitely fast"
+                                : "0.5 makes it half as fast, 1 leaves it as it is");
+  }
+  const bool has_sign =
+      word.ends_with('x') && number_of<double>(std::string_view{word}.substr(0, word.size() - 1));
+  fail(node.where, fmt::format("'{}' is not a number of times as fast", word),
+       has_sign ? fmt::format("write {}", word.substr(0, word.size() - 1)) : "write a number such as 2");
 }
 
 std::int64_t whole(const Node& node, std::int64_t least, std::int64_t most) {

@@ -12,24 +12,26 @@ constexpr double largest_share_of_latency = 0.9;
 
 /// Rate that each of several equal flows gets when nothing else uses the links: max-min shares are equal
 /// where all meet, and the most used resource decides for the slowest.
-BytesPerSecond rate_alone(const std::vector<CollectiveFlow>& flows, const Platform& platform) {
+BytesPerSecond rate_alone(const std::vector<CollectiveFlow>& flows, const Platform& platform, Rates rates) {
   std::map<ResourceId, int> uses;
   for (const auto& flow : flows) {
     for (const auto resource : flow.path) ++uses[resource];
   }
   auto rate = BytesPerSecond::infinite();
   for (const auto& [resource, times] : uses) {
-    rate = std::min(rate, BytesPerSecond{platform.resources[resource.index()].capacity / times});
+    const auto& shared = platform.resources[resource.index()];
+    rate =
+        std::min(rate, BytesPerSecond{(rates == Rates::as_built ? shared.capacity : shared.rate()) / times});
   }
   return rate;
 }
 
 }  // namespace
 
-void take_time(LoweredCollective& lowered, Seconds time, const Platform& platform) {
+void take_time(LoweredCollective& lowered, Seconds time, const Platform& platform, Rates rates) {
   lowered.latency = std::min(lowered.latency, time * largest_share_of_latency);
   const auto moving = time - lowered.latency;
-  const auto most = rate_alone(lowered.flows, platform) * moving;
+  const auto most = rate_alone(lowered.flows, platform, rates) * moving;
   for (auto& flow : lowered.flows) {
     flow.amount = std::min(flow.amount, most);
     flow.cap = (flow.amount / moving).value();
@@ -39,8 +41,8 @@ void take_time(LoweredCollective& lowered, Seconds time, const Platform& platfor
 Seconds time_alone(const LoweredCollective& lowered, const Platform& platform) {
   if (lowered.flows.empty()) return lowered.latency;
   const auto& flow = lowered.flows.front();
-  return lowered.latency +
-         flow.amount / std::min(BytesPerSecond{flow.cap}, rate_alone(lowered.flows, platform));
+  return lowered.latency + flow.amount / std::min(BytesPerSecond{flow.cap},
+                                                  rate_alone(lowered.flows, platform, Rates::sped_up));
 }
 
 }  // namespace gradway

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/lower/collective_ops.hpp"
 
+#include <algorithm>
+
 namespace gradway {
 
 CollectiveOps::CollectiveOps(const WorkloadGraph& workload, const CollectiveLowering& collectives) {
@@ -9,6 +11,12 @@ CollectiveOps::CollectiveOps(const WorkloadGraph& workload, const CollectiveLowe
     const auto [entry, is_new] = entries_.try_emplace({task.collective, task.bytes});
     if (is_new) entry->second.lowered = collectives.lower(task.collective, task.bytes);
   }
+}
+
+std::optional<ChannelLimit> CollectiveOps::limit() const {
+  const auto largest =
+      std::ranges::max_element(entries_, {}, [](const auto& entry) { return entry.first.second; });
+  return largest == entries_.end() ? std::nullopt : largest->second.lowered.limit;
 }
 
 std::vector<const std::vector<ResourceId>*> CollectiveOps::paths() const {

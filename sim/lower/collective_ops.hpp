@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,9 @@ namespace gradway {
 class CollectiveOps {
  public:
   CollectiveOps(const WorkloadGraph& workload, const CollectiveLowering& collectives);
+
+  /// Of the largest collective's channels; empty if NCCL has nothing to run.
+  std::optional<ChannelLimit> limit() const;
 
   /// The paths of all flows, for finding what can be folded.
   std::vector<const std::vector<ResourceId>*> paths() const;

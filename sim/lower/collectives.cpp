@@ -82,15 +82,36 @@ void CollectiveLowering::take_no_less_than_one_node(LoweredCollective& lowered, 
   const bool is_ring = plan.algorithm == Algorithm::ring;
   const auto more =
       is_ring ? bus_factor(kind, communicator_.ranks) / bus_factor(kind, one.communicator().ranks) : 1;
-  const auto least = time_alone(one.lower(kind, size), scenario_.platform) * more;
+  const auto alone = one.lower(kind, size);
+  const auto least = time_alone(alone, scenario_.platform) * more;
   if (time_alone(lowered, scenario_.platform) >= least) return;
-  take_time(lowered, least, scenario_.platform);
+  take_time(lowered, least, scenario_.platform, Rates::sped_up);
+  lowered.limit = alone.limit;
   for (const auto& text : one.basis())
     notes_.rests_on(one.weakest_basis(), "not faster than one node: " + text);
 }
 
 Transport CollectiveLowering::limiting_transport() const {
   return communicator_.nodes > 1 ? Transport::net : communicator_.transport;
+}
+
+Part CollectiveLowering::part_of_transport() const {
+  switch (limiting_transport()) {
+    case Transport::shm:
+      return Part::host_memory;
+    case Transport::net:
+      return Part::network;
+    case Transport::p2p:
+    case Transport::none:
+      break;
+  }
+  return communicator_.nvlink ? Part::nvlink : Part::pcie;
+}
+
+/// Where nothing was measured NVLS has a rate of its own, that of NVLink; between nodes, too.
+ChannelLimit CollectiveLowering::limit_of(const CollectivePlan& plan) const {
+  if (!is_nvls(plan.algorithm)) return {part_of_transport(), name_of(limiting_transport())};
+  return {tables_->empty() ? Part::nvlink : part_of_transport(), name_of(plan.algorithm)};
 }
 
 const SideBySide* CollectiveLowering::side_by_side(const Footprint& kernel) const {
@@ -214,7 +235,7 @@ double CollectiveLowering::most_of_streams(const CollectivePlan& plan, std::size
   const auto streams = is_told ? settings_.socket_threads.value_or(1) * settings_.sockets_a_thread.value_or(1)
                                : network->streams;
   const auto channels = std::max(1.0, plan.channels / static_cast<double>(flows));
-  return channels * streams * network->stream_rate->value();
+  return channels * streams * network->stream_rate->value() * scenario_.platform.speeds[Part::network];
 }
 
 LoweredCollective CollectiveLowering::lower(CollectiveKind kind, Bytes size) const {
@@ -226,12 +247,15 @@ LoweredCollective CollectiveLowering::lower(CollectiveKind kind, Bytes size) con
   auto paths = ways_.paths(kind, plan.algorithm);
   const auto each = plan.algorithm == Algorithm::ring ? bus_factor(kind, communicator_.ranks) : 1.0;
   const auto factor = each / static_cast<double>(paths.size());
-  const auto most = most_of_streams(plan, paths.size());
   for (auto& path : paths) {
-    lowered.flows.push_back(
-        {std::move(path), factor * size, std::min(most, factor * plan.algorithm_bandwidth.value())});
+    lowered.flows.push_back({std::move(path), factor * size, factor * plan.algorithm_bandwidth.value()});
   }
-  if (const auto time = table_time(kind, size, plan)) take_time(lowered, *time, scenario_.platform);
+  const auto time = table_time(kind, size, plan);
+  if (time) take_time(lowered, *time, scenario_.platform, Rates::as_built);
+  const auto most = time ? std::numeric_limits<double>::infinity() : most_of_streams(plan, paths.size());
+  lowered.limit = limit_of(plan);
+  const auto faster = scenario_.platform.speeds[lowered.limit->part];
+  for (auto& flow : lowered.flows) flow.cap = std::min(most, flow.cap * faster);
   if (one_node_) take_no_less_than_one_node(lowered, kind, size, plan);
   return lowered;
 }

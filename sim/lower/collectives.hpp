@@ -23,10 +23,17 @@ struct CollectiveFlow {
   double cap = 0;  ///< bytes a second: what the channels move when no link is in the way
 };
 
+/// What bounds NCCL's channels where no link is full.
+struct ChannelLimit {
+  Part part = Part::nvlink;      ///< that they copy through; a what-if of it makes them faster
+  std::string_view transport{};  ///< "SHM"
+};
+
 /// A collective of all ranks, ready for an engine: the latency, then the flows side by side.
 struct LoweredCollective {
   Seconds latency{};
-  std::vector<CollectiveFlow> flows;  ///< empty for one rank
+  std::vector<CollectiveFlow> flows;    ///< empty for one rank
+  std::optional<ChannelLimit> limit{};  ///< of the caps; empty without NCCL
 };
 
 /// Lays the collectives of one communicator (all ranks of the job) over the links of the platform.
@@ -35,6 +42,10 @@ struct LoweredCollective {
 /// calibration has tables of the transport, a collective alone takes just the table's time; else a single
 /// measured collective replaces the nominal rate of its transport. `ideal` platforms: a ring at the full rate
 /// of its links, one link latency a step.
+///
+/// On a platform with speeds NCCL still chooses as on the one that was built: a what-if asks what faster
+/// hardware gains, not what NCCL would make of another machine. The channels move so many times as fast as
+/// the part they copy through, latencies stay, and links that are no faster still bound them.
 class CollectiveLowering {
  public:
   /// @throws ConfigError if two neighbours have no transport, if NCCL_ALGO and NCCL_PROTO leave nothing, or
@@ -65,6 +76,8 @@ class CollectiveLowering {
   void take_no_less_than_one_node(LoweredCollective& lowered, CollectiveKind kind, Bytes size,
                                   const CollectivePlan& plan) const;
   Communicator communicator_as_measured(int ranks) const;
+  Part part_of_transport() const;
+  ChannelLimit limit_of(const CollectivePlan& plan) const;
   double most_of_streams(const CollectivePlan& plan, std::size_t flows) const;
   void find_calibration();
   void rest_on_nominal_rates() const;

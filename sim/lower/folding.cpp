@@ -80,7 +80,7 @@ class Refinement {
     std::vector<Signature> signatures(resources_.size());
     for (std::size_t i = 0; i < resources_.size(); ++i) {
       const auto& resource = platform_.resources[i];
-      signatures[i].own = {static_cast<double>(resource.kind), resource.capacity,
+      signatures[i].own = {static_cast<double>(resource.kind), resource.rate(),
                            static_cast<double>(resources_[i])};
     }
     // Ranks come behind the collective flows among the neighbours.

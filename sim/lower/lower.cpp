@@ -86,7 +86,7 @@ class Lowering {
       for (auto& rank : ranks_) rank.ends.clear();
       for (std::size_t t = 0; t < workload_.tasks.size(); ++t) add_task(workload_.tasks[t], t, step);
     }
-    return {std::move(graph_), std::move(folding_)};
+    return {std::move(graph_), std::move(folding_), 0, calls_.limit()};
   }
 
  private:
@@ -161,7 +161,7 @@ class Lowering {
     origin.activity = Activity::launch;
     Op op;
     op.kind = OpKind::delay;
-    op.latency = task.launch;
+    op.latency = task.launch / scenario_.platform.speeds[Part::cpu];
     op.origin = origin;
     const auto id = graph_.add(op);
     for (const auto end : rank.waits) graph_.add_edge(end, id);
@@ -180,7 +180,7 @@ class Lowering {
     if (task.kind == TaskKind::kernel && task.work > Seconds{}) {
       op.kind = OpKind::flow;
       op.latency = task.pause;
-      op.amount = task.work.value();
+      op.amount = task.work.value() / scenario_.platform.speeds[Part::gpu];
       op.cap = 1;
       op.path = rank.kernel_path;
       op.side = sides_.of_kernel(graph_, rank.number, task.footprint);
@@ -192,8 +192,8 @@ class Lowering {
       op.path = rank.copy_path;
       op.queue = rank.copy_engine;
       op.weight = copy_engine_weight;
-      if (!task.pinned && scenario_.platform.pageable_copy_rate)
-        op.cap = scenario_.platform.pageable_copy_rate->value();
+      if (const auto pageable = scenario_.platform.pageable_copy_rate; !task.pinned && pageable)
+        op.cap = pageable->value() * scenario_.platform.speeds[Part::host_memory];
     }
     if (op.kind == OpKind::join) op.origin.activity = Activity::marker;
     return op;

@@ -15,7 +15,8 @@ enum class FoldRanks { yes, no };
 struct Lowered {
   OpGraph ops;
   Folding folding;
-  int channels = 0;  ///< of NCCL; 0 if it has none to run
+  int channels = 0;                     ///< of NCCL; 0 if it has none to run
+  std::optional<ChannelLimit> limit{};  ///< of the channels in the largest collective
 };
 
 /// Turns what the framework issues into what an engine knows, for all ranks and steps.

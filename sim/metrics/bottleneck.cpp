@@ -12,8 +12,22 @@ namespace {
 // A link this busy while collectives run is what bounds them; below it, their own channels do.
 constexpr double saturated = 0.9;
 
-Bottleneck communication(const Scenario& scenario, const Metrics& metrics,
-                         const std::vector<ResourceUse>& links, double share) {
+/// Collectives of which latencies are at least this share are bound by them.
+constexpr double mostly = 0.5;
+
+Bottleneck channels(const NcclUse& nccl, const Metrics& metrics, const std::string& idle_links) {
+  const auto share = nccl.latency / metrics.communication;
+  if (share >= mostly) {
+    return {"latency",
+            fmt::format("{}; {:.0f} % of the time of the collectives are the latencies of their steps",
+                        idle_links, 100 * share)};
+  }
+  return {fmt::format("{} ({})", in_words(nccl.limit.part), nccl.limit.transport),
+          fmt::format("{}, so NCCL's own copying ({}) is the limit", idle_links, nccl.limit.transport)};
+}
+
+Bottleneck communication(const Metrics& metrics, const std::vector<ResourceUse>& links,
+                         const std::optional<NcclUse>& nccl, double share) {
   const auto rate = metrics.bytes_sent_per_gpu / metrics.communication;
   const auto moved = fmt::format(
       "{:.0f} % of the step is communication that no kernel hides; each GPU sends {:.4g} MB at {:.3g} GB/s",
@@ -30,11 +44,8 @@ Bottleneck communication(const Scenario& scenario, const Metrics& metrics,
     const auto use = links.front().busy_fraction * active;
     const auto idle_links = fmt::format("{}; no link is full (the busiest, {}, is {:.0f} % used meanwhile)",
                                         moved, links.front().name, 100 * use);
-    if (scenario.platform.collectives == CollectiveRules::ideal) {
-      return {"latency", fmt::format("{}, so the latency of their steps is the limit", idle_links)};
-    }
-    return {"NCCL channels",
-            fmt::format("{}, so the copying of the channels themselves is the limit", idle_links)};
+    if (nccl) return channels(*nccl, metrics, idle_links);
+    return {"latency", fmt::format("{}, so the latency of their steps is the limit", idle_links)};
   }
   return {"collectives", moved};
 }
@@ -42,22 +53,22 @@ Bottleneck communication(const Scenario& scenario, const Metrics& metrics,
 }  // namespace
 
 Bottleneck find_bottleneck(const Scenario& scenario, const Metrics& metrics,
-                           const std::vector<ResourceUse>& links) {
-  enum Part { compute, optimizer, exposed, input, launch, idle };
+                           const std::vector<ResourceUse>& links, const std::optional<NcclUse>& nccl) {
+  enum Share { compute, optimizer, exposed, input, launch, idle };
   const std::array<Seconds, 6> parts{metrics.compute,    metrics.optimizer,    metrics.exposed_communication,
                                      metrics.input_wait, metrics.launch_bound, metrics.idle};
   if (metrics.step_time == Seconds{}) return {"nothing", "the step takes no time"};
   const auto largest = std::ranges::max_element(parts);
   const auto share = *largest / metrics.step_time;
   const auto& gpu = scenario.platform.gpu_models.front().name;
-  switch (static_cast<Part>(largest - parts.begin())) {
+  switch (static_cast<Share>(largest - parts.begin())) {
     case compute:
       return {gpu + " kernels",
               fmt::format("forward and backward kernels run {:.0f} % of the step", 100 * share)};
     case optimizer:
       return {gpu + " memory", fmt::format("the optimizer takes {:.0f} % of the step", 100 * share)};
     case exposed:
-      return communication(scenario, metrics, links, share);
+      return communication(metrics, links, nccl, share);
     case input:
       return {"input copy", fmt::format("the GPU waits for its input {:.0f} % of the step", 100 * share)};
     case launch:

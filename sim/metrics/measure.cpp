@@ -2,6 +2,7 @@
 #include "sim/metrics/measure.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "sim/cost/nccl_model.hpp"
 #include "sim/lower/rank_order.hpp"
@@ -104,11 +105,22 @@ std::vector<ResourceUse> use_of_links(const StepWindow& window, const Platform& 
     const auto stands_for = lowered.folding.resource_representative[i].index();
     const auto bytes = carried[stands_for];
     if (resource.kind == ResourceKind::gpu || bytes == 0) continue;
-    used.push_back({resource.name, bytes / (resource.capacity * (window.to - window.from).value()),
-                    Bytes{bytes}, wanted[stands_for] / resource.capacity});
+    used.push_back({resource.name, bytes / (resource.rate() * (window.to - window.from).value()),
+                    Bytes{bytes}, wanted[stands_for] / resource.rate()});
   }
   std::ranges::stable_sort(used, std::ranges::greater{}, &ResourceUse::busy_fraction);
   return used;
+}
+
+/// Flows of one call pay theirs side by side.
+Seconds latency_of_collectives(const Window& window, const WorkloadGraph& workload, const OpGraph& ops) {
+  std::vector<Seconds> longest(workload.tasks.size());
+  for (const auto& op : ops.ops()) {
+    if (op.origin.activity != Activity::collective || op.origin.step != window.step) continue;
+    auto& latency = longest[static_cast<std::size_t>(op.origin.task)];
+    latency = std::max(latency, op.latency);
+  }
+  return std::accumulate(longest.begin(), longest.end(), Seconds{});
 }
 
 }  // namespace
@@ -123,7 +135,9 @@ Measured measure(const Scenario& scenario, const WorkloadGraph& workload, const 
   measured.memory = memory_use(scenario, lowered.channels);
   measured.metrics.peak_memory = measured.memory.allocated();
   measured.links = use_of_links(window, scenario.platform, lowered);
-  measured.bottleneck = find_bottleneck(scenario, measured.metrics, measured.links);
+  std::optional<NcclUse> nccl;
+  if (lowered.limit) nccl = {*lowered.limit, latency_of_collectives(window, workload, lowered.ops)};
+  measured.bottleneck = find_bottleneck(scenario, measured.metrics, measured.links, nccl);
   return measured;
 }
 

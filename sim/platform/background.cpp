@@ -11,7 +11,7 @@ std::optional<BackgroundWay> background_way(const Routes& routes, DeviceId from,
   BackgroundWay way{{}, BytesPerSecond::infinite()};
   route->append_resources(way.resources);
   for (const auto resource : way.resources) {
-    const BytesPerSecond rate{routes.platform().resources[resource.index()].capacity};
+    const BytesPerSecond rate{routes.platform().resources[resource.index()].rate()};
     way.slowest = std::min(way.slowest, rate);
   }
   return way;

@@ -11,7 +11,7 @@ namespace gradway {
 /// The way of a copy from host memory to a GPU.
 struct HostCopyWay {
   std::vector<ResourceId> resources;  ///< the memory of the GPU's socket, then the links down to the GPU
-  BytesPerSecond slowest{};           ///< of these, alone
+  BytesPerSecond slowest{};           ///< of these, alone, as built
   Seconds latency{};                  ///< from the call to the first byte
 };
 

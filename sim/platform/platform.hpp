@@ -9,6 +9,7 @@
 #include "sim/base/ids.hpp"
 #include "sim/base/units.hpp"
 #include "sim/platform/gpu.hpp"
+#include "sim/platform/speeds.hpp"
 
 namespace gradway {
 
@@ -20,7 +21,11 @@ enum class ResourceKind : std::uint8_t { link, host_memory, gpu };
 struct Resource {
   std::string name;
   ResourceKind kind = ResourceKind::link;
-  double capacity = 0;  ///< bytes a second; 1 for a GPU (seconds of kernel a second)
+  double capacity = 0;  ///< as built: bytes a second; 1 for a GPU (seconds of kernel a second)
+  double speed = 1;     ///< what-if: flows find so many times the capacity; see with_speeds
+
+  /// What flows share.
+  double rate() const { return capacity * speed; }
 };
 
 /// A vertex of the platform.
@@ -88,6 +93,7 @@ struct Platform {
   bool nvls = true;      ///< NVLink SHARP is not switched off; GPUs and NVSwitches must have it too
   std::optional<BytesPerSecond>
       pageable_copy_rate;  ///< a copy from pageable memory: bounded by one core's staging copy
+  Speeds speeds;           ///< what-if; those of links and memories stand in the resources too
 
   const Device& device(DeviceId id) const { return devices[id.index()]; }
   /// What NCCL takes for a node: all that NVSwitches join. @return a number; those of one node are equal

@@ -25,6 +25,7 @@ struct Compared {
   std::optional<double> samples;  ///< of the whole run, if it was asked for
   std::string model;
   Job job;                           ///< but for the number of GPUs
+  Speeds speeds;                     ///< what-if, on each platform
   std::vector<Alternative> runs;     ///< the cheapest first
   std::vector<std::string> reports;  ///< beside `runs`, as `write_json` writes one
   std::vector<LeftOut> left_out;

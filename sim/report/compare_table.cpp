@@ -115,6 +115,10 @@ void write_table(std::ostream& out, const Compared& compared, const Style& style
   const auto job = fmt::format("{}, batch {} a GPU, {}, {}", compared.model, compared.job.batch_per_gpu,
                                name_of(compared.job.precision), in_words(compared.job.strategy));
   for (const auto& line : wrap(job, style.width)) out << style.paint(Paint::dim, line) << '\n';
+  if (!compared.speeds.as_built()) {
+    const auto what_if = fmt::format("what if, not what is: {}", gradway::in_words(compared.speeds));
+    for (const auto& line : wrap(what_if, style.width)) out << style.paint(Paint::yellow, line) << '\n';
+  }
   out << '\n';
   write_times(out, compared, style);
   write_costs(out, compared, style);

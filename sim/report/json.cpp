@@ -8,9 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "sim/cost/calibration_words.hpp"
-#include "sim/report/text.hpp"
-#include "sim/report/words.hpp"
+#include "sim/report/scenario_json.hpp"
 
 namespace gradway::report {
 namespace {
@@ -22,79 +20,6 @@ Json amount(double value) {
   constexpr double exact = 9007199254740992.0;  // 2^53: beyond it a double skips whole numbers
   if (value == std::floor(value) && std::abs(value) < exact) return static_cast<std::int64_t>(value);
   return value;
-}
-
-Json job_json(const Job& job) {
-  return {{"gpus", job.gpus},
-          {"batch_per_gpu", job.batch_per_gpu},
-          {"precision", name_of(job.precision)},
-          {"accumulate", job.accumulate}};
-}
-
-/// With every key that the kind has. A bucket cap that was not given stays out: PyTorch's default is not one
-/// number.
-Json strategy_json(const Strategy& strategy) {
-  Json json{{"kind", name_of(strategy.kind)}};
-  if (strategy.kind == StrategyKind::none) return json;
-  if (strategy.kind == StrategyKind::collective) {
-    json["operation"] = calibration_words::operations[static_cast<std::size_t>(strategy.collective.kind)];
-    json["size"] = exact_bytes_text(strategy.collective.size);
-    json["timed"] = strategy.collective.one_by_one ? "one_by_one" : "back_to_back";
-    return json;
-  }
-  if (strategy.bucket_cap) json["bucket_cap"] = exact_bytes_text(*strategy.bucket_cap);
-  json["static_graph"] = strategy.static_graph;
-  json["gradient_as_bucket_view"] = strategy.gradient_as_bucket_view;
-  json["comm_hook"] = name_of(strategy.comm_hook);
-  if (strategy.comm_hook == CommHook::powersgd) json["powersgd_rank"] = strategy.powersgd_rank;
-  return json;
-}
-
-Json input_json(const InputSettings& input) {
-  return {{"pin_memory", input.pin_memory},
-          {"loader_workers", input.loader_workers},
-          {"background_copy", exact_bytes_text(input.background_copy)}};
-}
-
-Json traffic_json(const std::vector<BackgroundFlow>& traffic) {
-  Json list = Json::array();
-  for (const auto& flow : traffic) {
-    Json one{{"from", flow.from}, {"to", flow.to}};
-    if (flow.rate) {
-      one["rate"] = fmt::format("{} B/s", flow.rate->value());
-    } else {
-      one["load"] = flow.load;
-    }
-    one["weight"] = flow.weight;
-    list.push_back(std::move(one));
-  }
-  return list;
-}
-
-Json anchor_json(const Anchor& anchor) {
-  return {{"gpu", anchor.gpu},
-          {"precision", name_of(anchor.precision)},
-          {"batch", anchor.batch},
-          {"optimizer", name_of(anchor.optimizer)},
-          {"step_time", fmt::format("{} s", anchor.step_time.value())},
-          {"source", anchor.source}};
-}
-
-/// The keys of a scenario file, so that it can be run again.
-Json scenario_json(const Scenario& scenario) {
-  Json json{{"schema", 1}};
-  if (scenario.job.strategy.kind != StrategyKind::collective) json["model"] = scenario.model.name;
-  json.update({{"platform", scenario.platform.name},
-               {"job", job_json(scenario.job)},
-               {"strategy", strategy_json(scenario.job.strategy)},
-               {"optimizer", name_of(scenario.job.optimizer)},
-               {"nccl", Json::object()},
-               {"input", input_json(scenario.job.input)},
-               {"steps", scenario.job.steps}});
-  for (const auto& [name, value] : scenario.job.nccl) json["nccl"][name] = value;
-  if (!scenario.job.traffic.empty()) json["traffic"] = traffic_json(scenario.job.traffic);
-  if (scenario.anchor) json["anchor"] = anchor_json(*scenario.anchor);
-  return json;
 }
 
 /// What the card must hold, part by part, at the peak.

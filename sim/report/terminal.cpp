@@ -40,6 +40,8 @@ void write_job(Fields& fields, const Run& run) {
   }
   fields.add("platform", fmt::format("{}: {}", run.scenario.platform.name,
                                      hardware_in_words(run.scenario.platform, job.gpus)));
+  if (const auto& speeds = run.scenario.platform.speeds; !speeds.as_built())
+    fields.add("what if", gradway::in_words(speeds), Paint::yellow);
   if (!trains) {
     fields.add("collective", in_words(job.strategy));
     add_variables(fields, job);

@@ -91,6 +91,14 @@ void about_memory(const Scenario& scenario, const MemoryUse& memory, Trust& trus
                            ": it would run out of memory");
 }
 
+/// So that nobody takes a what-if for a prediction of what is there.
+void about_speeds(const Scenario& scenario, Trust& trust) {
+  const auto& platform = scenario.platform;
+  if (platform.speeds.as_built()) return;
+  trust.warnings.insert(trust.warnings.begin(), fmt::format("what if, not what is: {} as on {}",
+                                                            in_words(platform.speeds), platform.name));
+}
+
 /// P2P over PCIe that nobody measured crosses the same host bridges as SHM, and NCCL assumes as much of them.
 Transport doubted_as(const CollectiveLowering& collectives, Basis basis) {
   const auto transport = collectives.limiting_transport();
@@ -113,6 +121,7 @@ Trust what_it_rests_on(const Scenario& scenario, const ComputeCosts& costs,
   about_held_back(scenario, trust);
   about_input(scenario, trust);
   about_memory(scenario, memory, trust);
+  about_speeds(scenario, trust);
   trust.basis.push_back(fmt::format("platform {}: {}", scenario.platform.name, scenario.platform.source));
   for (const auto& [name, value] : scenario.job.nccl) {
     if (!is_modelled(name))

@@ -46,11 +46,17 @@ TEST_CASE("the cheaper machine of 2026 is the faster one for plain DDP, and Powe
   CHECK(plain[1].at("metrics").at("cost_usd_per_hour") == 30.13118);
   CHECK(plain[0].at("costs").at("cheapest") == true);
   CHECK(plain[0].at("costs").at("fastest") == true);
-  CHECK(plain[1].at("bottleneck").at("resource") == "NCCL channels");
+  CHECK(plain[1].at("bottleneck").at("resource") == "host memory (SHM)");
 
   const auto compressed = runs_of({"--set", "strategy.comm_hook=powersgd"});
   CHECK(platform_of(compressed[0]) == "aws-g6e.48xlarge");
   CHECK(compressed[0].at("costs").at("fastest") == true);
+}
+
+TEST_CASE("a comparison of faster hardware says that it is a what-if", "[cli][compare]") {
+  CHECK_THAT(compare({"--set", "faster.gpu=2", "--set", "faster.network=4"}).output,
+             Contains("\nwhat if, not what is: GPU kernels 2 times, network 4 times as fast\n"));
+  CHECK_THAT(compare({}).output, !Contains("what if"));
 }
 
 TEST_CASE("with the prices of early 2025 the costs come out differently", "[cli][compare]") {

@@ -45,7 +45,7 @@ TEST_CASE("a wrong --set is reported at the option", "[errors][set]") {
        "optimizer, input, input.pin_memory, "
        "input.loader_workers, "
        "input.background_copy, anchor, anchor.gpu, anchor.precision, anchor.batch, anchor.optimizer, "
-       "anchor.step_time, anchor.rate, anchor.source, steps, traffic, nccl\n"},
+       "anchor.step_time, anchor.rate, anchor.source, steps, traffic, faster, nccl\n"},
       {"job.gpus", "two", "--set job.gpus=two: error: 'two' is not a whole number\n"},
       {"job.gpus", "", "--set job.gpus=: error: 'gpus' has no value\n"},
       {"job.gpus", "9",

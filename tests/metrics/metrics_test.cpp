@@ -138,3 +138,32 @@ TEST_CASE("memory counts parameters, gradients, activations, buckets and the opt
   // With views the gradients are there at the loss, whose temporaries then count: two of 32 x 1000 logits.
   CHECK((peak() - alone).value() == Approx(3 * 4 * 306535400.0 + 2 * 4 * 32 * 1000));
 }
+
+TEST_CASE("channels that no link bounds are named by what they copy through") {
+  Scenario scenario;
+  scenario.platform = built_platform(tree_node());
+  scenario.platform.gpu_models.front().ideal = true;
+  scenario.model.layers = synthetic({{"layer", 1, 1_ms, 1_ms, 100000000}});
+  scenario.model.optimizer_time = Seconds{};
+  scenario.job.gpus = 6;
+  const auto over = [&](Transport transport, Seconds time) {
+    scenario.calibration.collectives = {{CollectiveKind::all_reduce, transport, 6, 400_MB, time, "made up"}};
+    return measured(scenario).bottleneck;
+  };
+  const auto shm = over(Transport::shm, 500_ms);
+  CHECK(shm.resource == "host memory (SHM)");
+  CHECK_THAT(shm.why, Catch::EndsWith("so NCCL's own copying (SHM) is the limit"));
+  // Two GPUs below one switch.
+  scenario.job.gpus = 2;
+  CHECK(over(Transport::p2p, 500_ms).resource == "PCIe (P2P)");
+  scenario.platform = built_platform(nvswitch_node(4));
+  scenario.platform.gpu_models.front().ideal = true;
+  scenario.job.gpus = 4;
+  CHECK(over(Transport::p2p, 500_ms).resource == "NVLink (P2P)");
+  scenario.platform = built_platform(nvswitch_node(2), 2, star_fabric());
+  scenario.platform.gpu_models.front().ideal = true;
+  CHECK(over(Transport::net, 500_ms).resource == "network (NET)");
+  // Next to nothing to send: nothing but the latencies of the steps.
+  scenario.model.layers = synthetic({{"layer", 1, 1_us, 1_us, 100}});
+  CHECK(over(Transport::net, 500_ms).resource == "latency");
+}

@@ -11,8 +11,8 @@ namespace gradway {
 PathTable::PathTable(const Platform& platform, const OpGraph& graph) {
   capacities_.reserve(platform.resources.size());
   for (const Resource& resource : platform.resources) {
-    expects(resource.capacity >= 0, "a capacity is a number, not below zero");
-    capacities_.push_back(resource.capacity);
+    expects(resource.rate() >= 0, "a capacity is a number, not below zero");
+    capacities_.push_back(resource.rate());
   }
   std::vector<std::uint32_t> resources;
   for (const auto& path : graph.paths()) {

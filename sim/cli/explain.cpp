@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "sim/cli/commands.hpp"
+#include "sim/cli/engine_choice.hpp"
+#include "sim/cli/points.hpp"
+#include "sim/cli/price_choice.hpp"
+#include "sim/report/explain.hpp"
+#include "sim/run/parallel.hpp"
+
+namespace gradway::cli {
+namespace {
+
+struct Arguments {
+  std::string scenario;
+  std::vector<std::string> set;
+  std::string engine = "fluid";  // as for a sweep
+  PriceChoice price;
+  int jobs = 0;
+  bool json = false;
+};
+
+/// A word of a command as a shell reads it.
+std::string quoted(const std::string& word) {
+  constexpr auto plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.,=/:+%@";
+  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
+  std::string text = "'";
+  for (const auto c : word) text += c == '\'' ? std::string{"'\\''"} : std::string{c};
+  return text + "'";
+}
+
+/// What runs the scenario as it is explained.
+std::string command_of(const Arguments& arguments) {
+  auto command = "gradway run " + quoted(arguments.scenario);
+  for (const auto& text : arguments.set) command += " --set " + quoted(text);
+  return command;
+}
+
+Status explain(const Arguments& arguments, const Surroundings& around) {
+  check_engine(arguments.engine);
+  const auto scenario =
+      load_scenario(arguments.scenario, parse_overrides(arguments.set), around.data, arguments.price);
+  const auto explanation =
+      gradway::explain(scenario, arguments.engine, arguments.jobs > 0 ? arguments.jobs : all_cores());
+  if (arguments.json) {
+    report::write_json(around.results, explanation, GRADWAY_VERSION);
+  } else {
+    report::write_text(around.results, explanation, command_of(arguments), around.style);
+  }
+  return Status::done;
+}
+
+}  // namespace
+
+Action add_explain(CLI::App& app) {
+  const auto arguments = std::make_shared<Arguments>();
+  app.add_option("SCENARIO", arguments->scenario, "a file, or a name of 'gradway list scenarios'")
+      ->required();
+  add_overrides(app, arguments->set);
+  add_engine(app, arguments->engine);
+  add_price_choice(app, arguments->price);
+  add_jobs(app, arguments->jobs);
+  app.add_flag("--json", arguments->json, "print all of it as JSON")->disable_flag_override();
+  return [arguments](const Surroundings& around) { return explain(*arguments, around); };
+}
+
+}  // namespace gradway::cli

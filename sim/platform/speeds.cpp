@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/platform/speeds.hpp"
+
+#include <fmt/format.h>
+
+namespace gradway {
+namespace {
+
+struct PartNames {
+  std::string_view key;
+  std::string_view words;
+};
+
+// In the order of the enum.
+constexpr std::array<PartNames, all_parts.size()> names{{{"gpu", "GPU kernels"},
+                                                         {"cpu", "CPU launches"},
+                                                         {"host_memory", "host memory"},
+                                                         {"pcie", "PCIe"},
+                                                         {"nvlink", "NVLink"},
+                                                         {"inter_socket", "links between sockets"},
+                                                         {"network", "network"}}};
+
+}  // namespace
+
+std::string_view key_of(Part part) {
+  return names[static_cast<std::size_t>(part)].key;
+}
+
+std::string_view in_words(Part part) {
+  return names[static_cast<std::size_t>(part)].words;
+}
+
+std::string in_words(const Speeds& speeds) {
+  std::string words;
+  for (const auto part : all_parts) {
+    if (speeds[part] == 1) continue;
+    words += fmt::format("{}{} {:.6g} times", words.empty() ? "" : ", ", in_words(part), speeds[part]);
+  }
+  return words + " as fast";
+}
+
+}  // namespace gradway

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/explain.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <ostream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/report/breakdown.hpp"
+#include "sim/report/fields.hpp"
+#include "sim/report/scenario_json.hpp"
+#include "sim/report/text.hpp"
+#include "sim/report/words.hpp"
+
+namespace gradway::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t bar_width = 20;
+constexpr std::size_t narrowest = 20;
+
+/// As much of the bar as the gain is of the step.
+std::string bar(double gain) {
+  const auto filled = std::lround(std::clamp(gain, 0.0, 1.0) * static_cast<double>(bar_width));
+  std::string text;
+  for (std::size_t i = 0; i < bar_width; ++i) text += static_cast<long>(i) < filled ? "█" : "·";
+  return text;
+}
+
+/// "41.6 % less"
+std::string gain_text(double gain) {
+  return fmt::format("{} {}", percent_text(std::abs(gain)), gain < 0 ? "more" : "less");
+}
+
+void write_help(std::ostream& out, const Counterfactual& one, Seconds step, const Style& style) {
+  const auto gain = one.gain(step);
+  const auto head = fmt::format("{:>13}  ", gain_text(gain));
+  const auto indent = 2 + bar_width + head.size();
+  const auto lines = wrap(fmt::format("{}: {}", one.words, time_text(one.step_time)),
+                          std::max(style.width, indent + narrowest) - indent);
+  out << "  " << style.paint(one.bound() ? Paint::dim : Paint::green, bar(gain)) << head << lines.front()
+      << '\n';
+  for (std::size_t i = 1; i < lines.size(); ++i) out << std::string(indent, ' ') << lines[i] << '\n';
+}
+
+/// Whole lines, however long, so that each can be copied.
+void write_commands(std::ostream& out, const std::vector<Counterfactual>& answers, std::string_view command) {
+  std::string text;
+  for (const auto& one : answers) {
+    if (one.bound()) continue;
+    text += fmt::format("    {}", command);
+    for (const auto& [key, value] : one.set) text += fmt::format(" --set {}={}", key, value);
+    text += '\n';
+  }
+  if (!text.empty()) out << "\n  try it\n" << text;
+}
+
+void write_answers(std::ostream& out, Fields& fields, const Explanation& explanation,
+                   std::string_view command, const Style& style) {
+  const auto step = explanation.run.measured.metrics.step_time;
+  if (!explanation.helps.empty()) {
+    out << '\n' << style.paint(Paint::bold, "  what would help") << "\n\n";
+    for (const auto& one : explanation.helps) write_help(out, one, step, style);
+  }
+  std::vector<std::string> useless;
+  for (const auto& one : explanation.no_help) useless.push_back(one.words);
+  if (!useless.empty()) {
+    out << '\n';
+    fields.add("no help",
+               fmt::format("less than {:.0f} % each: {}", 100 * least_gain, fmt::join(useless, "; ")));
+  }
+  write_commands(out, explanation.helps, command);
+}
+
+Json answer_json(const Counterfactual& one, Seconds step) {
+  Json set = Json::object();
+  for (const auto& [key, value] : one.set) set[key] = value;
+  return {{"name", one.name},       {"words", one.words},
+          {"set", std::move(set)},  {"step_time_s", one.step_time.value()},
+          {"gain", one.gain(step)}, {"gain_s", (step - one.step_time).value()},
+          {"bound", one.bound()}};
+}
+
+Json answers_json(const std::vector<Counterfactual>& answers, Seconds step) {
+  Json list = Json::array();
+  for (const auto& one : answers) list.push_back(answer_json(one, step));
+  return list;
+}
+
+}  // namespace
+
+void write_text(std::ostream& out, const Explanation& explanation, std::string_view command,
+                const Style& style) {
+  const auto& run = explanation.run;
+  const auto& scenario = run.scenario;
+  const auto& metrics = run.measured.metrics;
+  Fields fields{out, style};
+  out << style.paint(Paint::bold, fit(scenario.name, style.width)) << "\n\n";
+  fields.add("platform", fmt::format("{}: {}", scenario.platform.name,
+                                     hardware_in_words(scenario.platform, scenario.job.gpus)));
+  fields.add("job", scenario.job.strategy.kind == StrategyKind::collective
+                        ? in_words(scenario.job.strategy)
+                        : fmt::format("{}, {}", scenario.model.name, in_words(scenario.job.strategy)));
+  fields.add("step time", time_text(metrics.step_time), Paint::bold);
+  if (run.range.low < run.range.high)
+    fields.add("expected", fmt::format("{} in nine of ten cases", range_text(run.range.low, run.range.high)));
+  if (metrics.cost_usd_per_million_samples)
+    fields.add("cost",
+               fmt::format("{:.4g} USD for a million samples", *metrics.cost_usd_per_million_samples));
+  out << '\n';
+  write_breakdown(out, metrics, style);
+  out << '\n';
+  fields.add("bottleneck", run.measured.bottleneck.resource, Paint::bold);
+  fields.add("", explanation.evidence);
+  write_answers(out, fields, explanation, command, style);
+  if (run.warnings.empty()) return;
+  out << '\n';
+  fields.add("warning", run.warnings, Paint::yellow);
+}
+
+void write_json(std::ostream& out, const Explanation& explanation, std::string_view version) {
+  const auto& run = explanation.run;
+  const auto step = run.measured.metrics.step_time;
+  const Json json{
+      {"schema", 1},
+      {"gradway", version},
+      {"scenario", scenario_json(run.scenario)},
+      {"engine", run.engine},
+      {"step_time_s", step.value()},
+      {"interval", {{"step_time_s", {run.range.low.value(), run.range.high.value()}}}},
+      {"bottleneck", {{"resource", run.measured.bottleneck.resource}, {"why", run.measured.bottleneck.why}}},
+      {"evidence", explanation.evidence},
+      {"counterfactuals", answers_json(explanation.helps, step)},
+      {"no_help", answers_json(explanation.no_help, step)},
+      {"basis", run.basis},
+      {"warnings", run.warnings}};
+  // Bytes that are no UTF-8 (an argument of the command line) must not stop a report.
+  out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+}
+
+}  // namespace gradway::report

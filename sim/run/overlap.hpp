@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/run/simulate.hpp"
+
+namespace gradway {
+
+/// A step without its communication, and the communication without the step.
+struct Overlap {
+  Seconds without_collectives{};  ///< the step if each collective ended as soon as it is ready
+  Seconds collectives{};          ///< all of a step alone, back to back
+  Seconds links{};  ///< the same if only links and memories bounded them: no latencies, no channels
+  std::optional<ChannelLimit> limit;  ///< of the largest collective; empty without NCCL
+  std::vector<std::string> basis;     ///< what the collectives' rates rest on
+
+  /// No order of the step's work is faster: the collectives queue on one communicator, and the rest has its
+  /// own time. A bound, not a simulation: that the two slow each other is left out.
+  Seconds bound() const { return std::max(without_collectives, collectives); }
+};
+
+/// @param engine "auto" or a name from engines()
+Overlap overlap_of(const Run& run, std::string_view engine);
+
+}  // namespace gradway

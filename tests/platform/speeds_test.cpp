@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include "sim/platform/background.hpp"
+#include "sim/platform/with_speeds.hpp"
+#include "tests/support/builders.hpp"
+
+using namespace gradway;
+using namespace gradway::test;
+
+namespace {
+
+Speeds all_different() {
+  Speeds speeds;
+  double factor = 2;
+  for (const auto part : all_parts) speeds[part] = factor++;
+  return speeds;
+}
+
+const Resource& resource(const Platform& platform, const std::string& name) {
+  return *std::ranges::find(platform.resources, name, &Resource::name);
+}
+
+}  // namespace
+
+TEST_CASE(
+    "each link and memory gets the speed of its part, and a NIC's link to its slot that of the network") {
+  const auto built = built_platform(nvswitch_node(2), 2, star_fabric());
+  const auto speeds = all_different();
+  const auto faster = with_speeds(built, speeds);
+  const auto times = [&](const std::string& name) {
+    return resource(faster, name).rate() / resource(built, name).rate();
+  };
+  CHECK(times("node0.cpu0 memory") == speeds[Part::host_memory]);
+  CHECK(times("node0.gpu0 -> node0.plx0") == speeds[Part::pcie]);
+  CHECK(times("node1.nvswitch -> node1.gpu1") == speeds[Part::nvlink]);
+  CHECK(times("node1.nic0 -> fabric") == speeds[Part::network]);
+  CHECK(times("node1.plx1 -> node1.nic1") == speeds[Part::network]);
+  CHECK(times("node0.gpu0") == 1);
+  const auto tree = with_speeds(built_platform(tree_node()), speeds);
+  CHECK(resource(tree, "cpu1 -> cpu0").rate() == 20e9 * speeds[Part::inter_socket]);
+}
+
+TEST_CASE("speeds replace those before them, and capacities stay as built") {
+  const auto built = built_platform(nvswitch_node(2), 2, star_fabric());
+  auto twice = with_speeds(with_speeds(built, all_different()), all_different());
+  CHECK(twice.speeds == all_different());
+  for (std::size_t i = 0; i < built.resources.size(); ++i) {
+    CHECK(twice.resources[i].rate() == with_speeds(built, all_different()).resources[i].rate());
+    CHECK(twice.resources[i].capacity == built.resources[i].capacity);
+  }
+  twice = with_speeds(std::move(twice), {});
+  CHECK(twice.speeds.as_built());
+  for (std::size_t i = 0; i < built.resources.size(); ++i)
+    CHECK(twice.resources[i].rate() == built.resources[i].capacity);
+}
+
+TEST_CASE("speeds in words are those that are not as built") {
+  Speeds speeds;
+  CHECK(speeds.as_built());
+  speeds[Part::host_memory] = 2;
+  CHECK(in_words(speeds) == "host memory 2 times as fast");
+  speeds[Part::gpu] = 0.5;
+  CHECK(in_words(speeds) == "GPU kernels 0.5 times, host memory 2 times as fast");
+  CHECK(key_of(Part::inter_socket) == "inter_socket");
+}
