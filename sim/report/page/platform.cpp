@@ -105,7 +105,7 @@ class Drawing {
     const auto found = used_.find(resource.name);
     const bool is_used = found != used_.end();
     return {{"name", resource.name},
-            {"capacity_bytes_per_s", resource.capacity},
+            {"capacity_bytes_per_s", resource.rate()},
             {"busy_fraction", is_used ? found->second->busy_fraction : 0},
             {"bytes", is_used ? found->second->bytes.value() : 0}};
   }
