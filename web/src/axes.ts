@@ -27,6 +27,14 @@ function logTicks(low: number, high: number): number[] {
   return ticks;
 }
 
+/** A round end beyond the value, so many round steps from zero. */
+export function roundEnd(value: number, steps = 5): { max: number; interval: number } {
+  if (!(value > 0)) return { max: 1, interval: 1 };
+  const power = 10 ** Math.floor(Math.log10(value / steps));
+  const interval = [1, 2, 2.5, 5, 10].map((step) => step * power).find((step) => step * steps >= value * (1 - 1e-9))!;
+  return { max: Math.ceil(value / interval - 1e-9) * interval, interval };
+}
+
 export interface ValueAxis {
   span: Range;
   text: (value: number) => string;
@@ -34,17 +42,16 @@ export interface ValueAxis {
   colours: Palette;
   /** Where the name stands; a vertical axis has it above. */
   vertical?: boolean;
-  zero?: boolean;
 }
 
-export function valueAxis({ span, text, name, colours, vertical, zero = true }: ValueAxis): object {
+export function valueAxis({ span, text, name, colours, vertical }: ValueAxis): object {
   const isLog = logarithmic(span);
   const low = isLog ? roundTo(span[0], false) : undefined;
   const high = isLog ? roundTo(span[1], true) : undefined;
   const ticks = isLog ? logTicks(low!, high!) : undefined;
   return {
     type: isLog ? 'log' : 'value',
-    ...(isLog ? { min: low, max: high } : { scale: !zero }),
+    ...(isLog ? { min: low, max: high } : { min: 0, ...roundEnd(span[1]) }),
     name,
     nameLocation: vertical ? 'end' : 'middle',
     nameGap: vertical ? 12 : 30,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The step of each platform, what it is made of, and its interval.
+import { roundEnd } from '../axes';
 import { draw, section, type Option } from '../chart';
 import type { ComparedRun } from '../document';
 import { tip } from '../dom';
@@ -18,10 +19,11 @@ function option(sorted: ComparedRun[], colours: Palette, width: number): Option 
   const name = namer(sorted);
   const parts = partNames(sorted);
   const narrow = width < 560;
+  const longest = Math.max(...sorted.flatMap((run) => [run.metrics.step_time_s, run.interval?.step_time_s?.[1] ?? 0]));
   return {
-    grid: { left: narrow ? 118 : 210, right: narrow ? 14 : 84, top: narrow ? 84 : 40, bottom: 28 },
+    grid: { left: narrow ? 118 : 210, right: narrow ? 16 : 30, top: narrow ? 84 : 40, bottom: 28 },
     legend: { left: 0, top: 0, selectedMode: false, itemWidth: 16, itemHeight: 12, data: parts.map((part) => part.name), textStyle: { color: colours.muted, fontSize: 13 } },
-    xAxis: { type: 'value', axisLabel: { color: colours.muted, hideOverlap: true, formatter: (x: number) => timeText(x) }, splitLine: { lineStyle: { color: colours.grid } } },
+    xAxis: { type: 'value', min: 0, ...roundEnd(longest), axisLabel: { color: colours.muted, hideOverlap: true, formatter: (x: number) => timeText(x) }, splitLine: { lineStyle: { color: colours.grid } } },
     yAxis: {
       type: 'category',
       inverse: true,
@@ -61,7 +63,7 @@ export function stepBars(runs: ComparedRun[]): HTMLElement {
   const sorted = [...runs].sort((a, b) => a.metrics.step_time_s - b.metrics.step_time_s);
   const first = sorted[0]!;
   const name = namer(runs);
-  const title = sorted.length === 1 ? `${name(first)}: ${timeText(first.metrics.step_time_s)} a step` : `${name(first)} is the fastest, ${timeText(first.metrics.step_time_s)} a step`;
+  const title = sorted.length === 1 ? `${name(first)}: ${timeText(first.metrics.step_time_s)} a step` : `${name(first)} has the shortest step, ${timeText(first.metrics.step_time_s)}`;
   const parts = partNames(sorted);
   const chart = draw({
     label: `${title}. ${sorted.map((run) => `${name(run)} ${timeText(run.metrics.step_time_s)}`).join(', ')}.`,

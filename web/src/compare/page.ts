@@ -3,7 +3,7 @@
 import { section } from '../chart';
 import type { CompareDocument } from '../document';
 import { h } from '../dom';
-import { countText, counted, timeText, usdText } from '../format';
+import { countText, counted, numberText, timeText, usdText } from '../format';
 import { basis, tiles, title, warnings } from '../header';
 import { gathered } from '../summary';
 import { tableOf } from '../table';
@@ -22,7 +22,7 @@ export function comparePage(data: CompareDocument): HTMLElement[] {
   const parts = [
     title(data.title, what.filter(Boolean).join(' · ')),
     tiles([
-      fastest && { name: 'Fastest', text: timeText(fastest.metrics.step_time_s), exact: fastest.metrics.step_time_s, notes: [fullName(fastest)] },
+      fastest && { name: 'Fastest', text: `${numberText(fastest.metrics.samples_per_s)} samples/s`, exact: fastest.metrics.samples_per_s, notes: [`${fullName(fastest)}: ${timeText(fastest.metrics.step_time_s)} a step`] },
       cheapest && {
         name: 'Cheapest, a million samples',
         text: usdText(cheapest.metrics.cost_usd_per_million_samples),

@@ -24,8 +24,17 @@ const both = (runs: ComparedRun[], { cost, time }: State): ComparedRun[] =>
 /** Those that the document has on the front, from cheap to dear. */
 const front = (runs: ComparedRun[], state: State): ComparedRun[] =>
   both(runs, state)
-    .filter((run) => run.costs.pareto)
+    .filter((run) => run.costs.pareto && isPlane(runs, state))
     .sort((a, b) => state.cost.value(a)! - state.cost.value(b)!);
+
+const sameBatch = (runs: ComparedRun[]): boolean =>
+  new Set(runs.map(({ scenario: { job } }) => job.gpus * job.batch_per_gpu * job.accumulate)).size === 1;
+
+/** The front is one of samples a second and cost a sample; elsewhere a line through it would tell nothing. */
+function isPlane(runs: ComparedRun[], { cost, time }: State): boolean {
+  const perSample = ['million', 'run_usd'].includes(cost.id) || (cost.id === 'usd_step' && sameBatch(runs));
+  return perSample && (['samples', 'run_hours'].includes(time.id) || sameBatch(runs));
+}
 
 function runTip(run: ComparedRun, state: State): string {
   const rows = [state.time, state.cost, measure('hour'), measure('samples')]
@@ -67,9 +76,10 @@ function option(runs: ComparedRun[], state: State, colours: Palette, width: numb
         label: {
           show: true,
           position: 'right',
-          distance: 7,
+          distance: 5,
+          offset: [0, -11],
           color: colours.text,
-          fontSize: 11.5,
+          fontSize: 12,
           formatter: (item: { dataIndex: number }) => (width < 560 && !shown[item.dataIndex]!.costs.pareto ? '' : name(shown[item.dataIndex]!)),
           textBorderColor: colours.background,
           textBorderWidth: 3,
@@ -77,7 +87,7 @@ function option(runs: ComparedRun[], state: State, colours: Palette, width: numb
         labelLayout: (item: { labelRect: { x: number; width: number }; rect: { x: number } }) => ({
           hideOverlap: true,
           moveOverlap: 'shiftY' as const,
-          ...(item.labelRect.x + item.labelRect.width > width - 4 && { x: item.rect.x - 7, align: 'right' as const }),
+          ...(item.labelRect.x + item.labelRect.width > width - 4 && { x: item.rect.x - 5, align: 'right' as const }),
         }),
         emphasis: { itemStyle: { borderColor: colours.text, borderWidth: 2 } },
       },
@@ -107,7 +117,9 @@ export function costAgainstTime(runs: ComparedRun[]): HTMLElement | null {
   const costs = measuresOf(runs, ['million', 'usd_step', 'run_usd', 'hour']);
   const times = measuresOf(runs, ['step', 'samples', 'run_hours']);
   if (costs.length === 0 || times.length === 0) return null;
-  const state: State = { cost: costs[0]!, time: times[0]! };
+  // Faster is more samples a second; where each step has as many, its time says the same and is read more easily.
+  const ids = sameBatch(runs) ? ['step', 'samples'] : ['samples', 'step'];
+  const state: State = { cost: costs[0]!, time: times.find((one) => one.id === ids[0]) ?? times[0]! };
   const unpriced = runs.length - both(runs, state).length;
   const platforms = platformsOf(runs);
   const chart = draw({

@@ -113,6 +113,7 @@ function option(all: Bucket[], timeline: Timeline | undefined, row: number, colo
     series: [
       {
         type: 'custom',
+        clip: true,
         data: all.map((bucket, index) => [bucket.ready_us, index, bucket.start_us, bucket.end_us]),
         encode: { x: [0, 3], y: 1 },
         renderItem: (params: CustomSeriesRenderItemParams, api: CustomSeriesRenderItemAPI) => {

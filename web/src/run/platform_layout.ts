@@ -13,9 +13,10 @@ export interface Placed {
 const layers = ['nvswitch', 'gpu', 'pcie_switch', 'root_complex', 'socket', 'nic'];
 /** GPUs first, then what hangs on what is placed. */
 const order = ['gpu', 'pcie_switch', 'root_complex', 'socket', 'nic', 'nvswitch'];
-const layerHeight = 72;
-const marginTop = 44;
+const layerHeight = 66;
 const gap = 26;
+/** Room for arcs between GPUs of the top layer. */
+const arcs = 36;
 
 const isShared = (device: Device): boolean => device.kind === 'fabric_switch' || device.node < 0;
 
@@ -86,6 +87,8 @@ export function layoutOf(platform: Platform, width: number): Layout {
   const blockWidth = (width - gap * (columns - 1)) / columns;
   const blockHeight = used.length * layerHeight;
   const sharedHeight = shared.length > 0 ? layerHeight + gap : 0;
+  const kindOf = new Map(platform.devices.map((device) => [device.name, device.kind]));
+  const marginTop = used[0] === 'gpu' && platform.links.some(({ a, b }) => kindOf.get(a) === 'gpu' && kindOf.get(b) === 'gpu') ? arcs : 0;
   const placed: Placed[] = [];
   const middle = new Map<string, number>();
 
@@ -109,9 +112,9 @@ export function layoutOf(platform: Platform, width: number): Layout {
   });
 
   across(shared, near, middle);
-  const y = marginTop + blockHeight + gap + layerHeight / 2;
+  const y = marginTop + blockHeight + gap / 2 + layerHeight / 2;
   for (const device of shared) {
     placed.push({ device, x: middle.get(device.name)! * width, y, room: width / shared.length });
   }
-  return { placed, height: marginTop + rows * (blockHeight + gap) + sharedHeight };
+  return { placed, height: marginTop + rows * (blockHeight + gap) - gap + sharedHeight };
 }

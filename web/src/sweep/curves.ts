@@ -104,7 +104,7 @@ export function curvesOption(state: State, bestPoint: number, colours: Palette, 
     barCategoryGap: '35%',
     barMaxWidth: 60,
     z: 3,
-    lineStyle: { width: 2, color: colourOf(at), type: (['solid', 'dashed', 'dotted'] as const)[Math.floor(at / 4) % 3] },
+    lineStyle: { width: 2, color: colourOf(at), type: (['solid', 'dashed', 'dotted'] as const)[at % 3] },
     itemStyle: { color: colourOf(at), borderColor: colours.background, borderWidth: 1 },
     emphasis: { focus: 'none', itemStyle: { borderColor: colours.text, borderWidth: 1.5 } },
   }));

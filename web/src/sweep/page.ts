@@ -3,7 +3,7 @@
 import { section } from '../chart';
 import type { SweepDocument } from '../document';
 import { h } from '../dom';
-import { counted, timeText, usdText } from '../format';
+import { counted, numberText, timeText, usdText } from '../format';
 import { basis, tiles, title, warnings } from '../header';
 import { gathered } from '../summary';
 import { tableOf } from '../table';
@@ -23,7 +23,7 @@ export function sweepPage(data: SweepDocument): HTMLElement[] {
   const parts = [
     title(data.title, [first?.scenario?.model, first?.scenario?.platform, axes].filter(Boolean).join(' · ')),
     tiles([
-      fastest?.metrics && { name: 'Fastest', text: timeText(fastest.metrics.step_time_s), exact: fastest.metrics.step_time_s, notes: [settings(fastest)] },
+      fastest?.metrics && { name: 'Fastest', text: `${numberText(fastest.metrics.samples_per_s)} samples/s`, exact: fastest.metrics.samples_per_s, notes: [settings(fastest), `${timeText(fastest.metrics.step_time_s)} a step`] },
       cheapest?.metrics && {
         name: 'Cheapest, a million samples',
         text: usdText(cheapest.metrics.cost_usd_per_million_samples),

@@ -40,7 +40,7 @@ export function pointAt(state: State, x: string, by?: string): number {
 
 /** The best of all points by the measure: as the document says where it does. */
 export function best(state: State, document: SweepDocument['sweep']): number {
-  if (state.measure.id === 'step' && typeof document.fastest === 'number') return document.fastest;
+  if (state.measure.id === 'samples' && typeof document.fastest === 'number') return document.fastest;
   if (state.measure.id === 'million' && typeof document.cheapest === 'number') return document.cheapest;
   return bestOf(state.runs, state.measure);
 }

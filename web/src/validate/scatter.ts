@@ -57,7 +57,7 @@ function identity(span: Range, colours: Palette): object {
 
 function option(cases: Case[], colours: Palette): Option {
   const span = spanOf(cases.flatMap((one) => [one.measured_s, one.predicted_s]), cases.map((one) => one.interval_s));
-  const axis = (name: string, vertical: boolean): object => valueAxis({ span, text: timeText, name, colours, vertical, zero: true });
+  const axis = (name: string, vertical: boolean): object => valueAxis({ span, text: timeText, name, colours, vertical });
   return {
     grid: { left: 66, right: 18, top: 34, bottom: 50 },
     tooltip: { formatter: (item: unknown) => caseTip(cases[(item as { dataIndex: number }).dataIndex]!) },
