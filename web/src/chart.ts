@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What all charts share: size, colours, tooltips, keyboard, a table beside them.
-import { BarChart, CustomChart, GraphChart, HeatmapChart, LineChart, ScatterChart } from 'echarts/charts';
+import { BarChart, CustomChart, GraphChart, LineChart, ScatterChart } from 'echarts/charts';
 import {
   AriaComponent,
   DataZoomComponent,
   GridComponent,
   LegendComponent,
-  MarkLineComponent,
   TooltipComponent,
-  VisualMapComponent,
 } from 'echarts/components';
 import { init, use, type EChartsType } from 'echarts/core';
 import { LabelLayout } from 'echarts/features';
@@ -22,16 +20,13 @@ use([
   BarChart,
   CustomChart,
   GraphChart,
-  HeatmapChart,
   LineChart,
   ScatterChart,
   AriaComponent,
   DataZoomComponent,
   GridComponent,
   LegendComponent,
-  MarkLineComponent,
   TooltipComponent,
-  VisualMapComponent,
   LabelLayout,
   CanvasRenderer,
   SVGRenderer,

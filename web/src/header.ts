@@ -82,13 +82,19 @@ function number(text: string, exact: unknown): HTMLElement {
   return shown;
 }
 
+/** Warnings in sight; the others are a click away. */
+const most = 6;
+
+const items = (list: string[]): HTMLElement => h('ul', {}, ...list.map((text) => h('li', {}, text)));
+
 export function warnings(list: string[]): HTMLElement | null {
   if (list.length === 0) return null;
   return h(
     'div',
     { class: 'box warnings', id: 'warnings', role: 'note' },
     h('h2', {}, counted(list.length, 'warning')),
-    h('ul', {}, ...list.map((text) => h('li', {}, text))),
+    items(list.slice(0, most)),
+    list.length > most && h('details', { 'data-print': true }, h('summary', {}, `${list.length - most} more`), items(list.slice(most))),
   );
 }
 
@@ -99,6 +105,6 @@ export function basis(list: string[], doubt: boolean, name = 'What this rests on
     'details',
     { class: 'box', id: 'basis', open: doubt || list.length <= 4, 'data-print': true },
     h('summary', {}, name),
-    h('ul', {}, ...list.map((text) => h('li', {}, text))),
+    items(list),
   );
 }

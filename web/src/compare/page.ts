@@ -1,2 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
-export const comparePage = (_: unknown): HTMLElement[] => [];
+// Platforms side by side: cost against time, what the steps are made of, a table.
+import { section } from '../chart';
+import type { CompareDocument } from '../document';
+import { h } from '../dom';
+import { countText, counted, numberText, timeText, usdText } from '../format';
+import { basis, tiles, title, warnings } from '../header';
+import { gathered } from '../summary';
+import { tableOf } from '../table';
+import { stepBars } from './bars';
+import { fullName } from './choice';
+import { costAgainstTime } from './scatter';
+import { compareTable } from './table';
+
+export function comparePage(data: CompareDocument): HTMLElement[] {
+  const { runs, left_out: leftOut, samples, scenario } = data.compare;
+  const fastest = runs.find((run) => run.costs.fastest);
+  const cheapest = runs.find((run) => run.costs.cheapest);
+  const first = runs[0];
+  const prices = [...new Set(runs.flatMap((run) => (run.price ? [`${run.scenario.platform}: ${usdText(run.price.usd_per_node_hour)} an hour and node, ${run.price.region}, ${run.price.date} (${run.price.source})`] : [])))];
+  const what = [first?.scenario.model, `scenario ${scenario}`, samples ? `a run over ${countText(samples)} samples` : ''];
+  const parts = [
+    title(data.title, what.filter(Boolean).join(' · ')),
+    tiles([
+      fastest && { name: 'Fastest', text: `${numberText(fastest.metrics.samples_per_s)} samples/s`, exact: fastest.metrics.samples_per_s, notes: [`${fullName(fastest)}: ${timeText(fastest.metrics.step_time_s)} a step`] },
+      cheapest && {
+        name: 'Cheapest, a million samples',
+        text: usdText(cheapest.metrics.cost_usd_per_million_samples),
+        exact: cheapest.metrics.cost_usd_per_million_samples,
+        notes: [fullName(cheapest)],
+      },
+      { name: 'Compared', text: String(runs.length), exact: runs.length, notes: [leftOut.length > 0 ? `${leftOut.length} left out` : 'none left out'] },
+    ]),
+    warnings(gathered(runs, 'warnings')),
+    leftOut.length > 0
+      ? h(
+          'div',
+          { class: 'box', id: 'left-out' },
+          h('strong', {}, `${counted(leftOut.length, 'choice')} left out`),
+          h('ul', {}, ...leftOut.map((one) => h('li', {}, h('b', {}, `${one.platform}, ${one.gpus} GPUs`), `: ${one.reason}`))),
+        )
+      : null,
+    basis([...gathered(runs, 'basis'), ...prices], false, 'What these rest on'),
+    runs.length > 0 ? costAgainstTime(runs) : null,
+    runs.length > 0 ? stepBars(runs) : null,
+    section('runs', 'Table', `${counted(runs.length, 'choice')}, sorted by a click on a heading`, tableOf(compareTable(runs))),
+  ];
+  return parts.filter((part): part is HTMLElement => part !== null);
+}

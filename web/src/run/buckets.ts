@@ -80,7 +80,7 @@ function option(all: Bucket[], timeline: Timeline | undefined, row: number, colo
   const from = timeline?.step.from_us ?? Math.min(...all.map((bucket) => bucket.ready_us));
   const to = timeline?.step.to_us ?? Math.max(...all.map((bucket) => bucket.end_us));
   return {
-    grid: { left: width < 560 ? 34 : 74, right: 14, top: 4, bottom: 36 },
+    grid: { left: width < 560 ? 88 : 104, right: 14, top: 4, bottom: 36 },
     tooltip: {
       formatter: (item: unknown) => {
         const { dataIndex } = item as { dataIndex: number };
@@ -99,24 +99,28 @@ function option(all: Bucket[], timeline: Timeline | undefined, row: number, colo
     yAxis: {
       type: 'category',
       inverse: true,
-      data: all.map((_, index) => (width < 560 ? String(index) : `bucket ${index}`)),
+      data: all.map((_, index) => String(index)),
       axisLine: { show: false },
       axisTick: { show: false },
-      axisLabel: { color: colours.text, fontSize: 12 },
+      axisLabel: {
+        color: colours.muted,
+        fontSize: 12,
+        interval: 0,
+        formatter: (index: string) => `{name|${index}}  ${bytesText(all[Number(index)]!.size_bytes)}`,
+        rich: { name: { color: colours.text, fontWeight: 600, fontSize: 12 } },
+      },
     },
     series: [
       {
         type: 'custom',
+        clip: true,
         data: all.map((bucket, index) => [bucket.ready_us, index, bucket.start_us, bucket.end_us]),
         encode: { x: [0, 3], y: 1 },
         renderItem: (params: CustomSeriesRenderItemParams, api: CustomSeriesRenderItemAPI) => {
-          const area = params.coordSys as unknown as { x: number; width: number };
           const bucket = all[params.dataIndex]!;
           const [ready, start, end] = [bucket.ready_us, bucket.start_us, bucket.end_us].map((at) => api.coord([at, params.dataIndex])[0]!) as [number, number, number];
           const middle = api.coord([bucket.ready_us, params.dataIndex])[1]!;
           const height = row - 7;
-          const text = bytesText(bucket.size_bytes);
-          const after = end + 6 + text.length * 7 < area.x + area.width;
           const rect = (x: number, to: number, fill: string, pattern?: object): object => ({
             type: 'rect',
             shape: { x, y: middle - height / 2, width: Math.max(1.5, to - x), height },
@@ -128,11 +132,6 @@ function option(all: Bucket[], timeline: Timeline | undefined, row: number, colo
             children: [
               ...(start - ready > 0.5 ? [rect(ready, start, colours.part.hidden!, stripes('hidden', colours))] : []),
               rect(start, end, colours.part.exposed!),
-              {
-                type: 'text',
-                silent: true,
-                style: { text, x: after ? end + 6 : Math.max(area.x, Math.min(ready, start) - 6), y: middle, align: after ? 'left' : 'right', verticalAlign: 'middle', fill: colours.muted, fontSize: 11.5 },
-              },
             ],
           } as never;
         },

@@ -70,7 +70,7 @@ export function runPage(data: RunDocument): HTMLElement[] {
   const { report } = data;
   const { model, hardware, strategy } = data.headline;
   const parts = [
-    title(data.title, [model, hardware, strategy].filter(Boolean).join(' · ')),
+    title(data.title, [model, `${hardware} (${report.scenario.platform})`, strategy].filter(Boolean).join(' · ')),
     headline(report),
     warnings(report.warnings),
     h('p', { class: 'box bottleneck', id: 'bottleneck' }, 'Bottleneck: ', h('b', {}, report.bottleneck.resource), `. ${text.sentence(report.bottleneck.why)}.`),

@@ -82,7 +82,7 @@ function bend(from: Placed, to: Placed, all: Placed[]): number {
 }
 
 const symbolWidth = ({ device, room }: Placed): number => {
-  const wide = ['nvswitch', 'fabric_switch'].includes(device.kind) ? 150 : device.kind === 'socket' ? 72 : 50;
+  const wide = ['nvswitch', 'fabric_switch'].includes(device.kind) ? 150 : device.kind === 'socket' ? 72 : device.kind === 'nic' ? 66 : 50;
   return Math.max(8, Math.min(wide, room - 6));
 };
 
@@ -107,7 +107,7 @@ function option(platform: Platform, top: number, colours: Palette, width: number
         coordinateSystem: 'cartesian2d',
         data: placed.map((one) => {
           const size = symbolWidth(one);
-          const used = memory.get(one.device.name);
+          const used = memory.get(one.device.name) || undefined;
           return {
             name: one.device.name,
             value: [one.x, one.y],
@@ -174,8 +174,8 @@ export function platform(data: Platform | undefined): HTMLElement | null {
   const showKey = (): void => colours.replaceChildren(key(data, top));
   showKey();
   onTheme(showKey);
-  const part = data.nodes_shown < data.nodes ? ` The first ${data.nodes_shown} of ${data.nodes} nodes are drawn.` : '';
-  return section('platform', 'Platform', title, part && h('p', { class: 'lead' }, part.trim()), colours, chart.element);
+  const part = data.nodes_shown < data.nodes ? `The first ${data.nodes_shown} of ${data.nodes} nodes are drawn.` : '';
+  return section('platform', 'Platform', title, part && h('p', { class: 'lead' }, part), colours, chart.element);
 }
 
 type LinkLike = { name: string; busy_fraction: number };

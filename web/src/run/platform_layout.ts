@@ -13,9 +13,10 @@ export interface Placed {
 const layers = ['nvswitch', 'gpu', 'pcie_switch', 'root_complex', 'socket', 'nic'];
 /** GPUs first, then what hangs on what is placed. */
 const order = ['gpu', 'pcie_switch', 'root_complex', 'socket', 'nic', 'nvswitch'];
-const layerHeight = 72;
-const marginTop = 44;
+const layerHeight = 66;
 const gap = 26;
+/** Room for arcs between GPUs of the top layer. */
+const arcs = 36;
 
 const isShared = (device: Device): boolean => device.kind === 'fabric_switch' || device.node < 0;
 
@@ -50,13 +51,21 @@ function apart(wishes: number[]): number[] {
 /** Places of 0 to 1 across, by device, for one node or for what nodes share. */
 function across(devices: Device[], near: Map<string, string[]>, known: Map<string, number>): void {
   const kinds = [...order, ...new Set(devices.map((device) => device.kind).filter((kind) => !order.includes(kind)))];
-  for (const kind of kinds) {
-    const row = devices.filter((device) => device.kind === kind);
-    const wishes = row.map((device, i) => {
-      const places = (near.get(device.name) ?? []).map((name) => known.get(name)).filter((x): x is number => x !== undefined);
-      return places.length > 0 ? places.reduce((a, b) => a + b, 0) / places.length : (i + 0.5) / row.length;
+  const rank = new Map(devices.map((device) => [device.name, kinds.indexOf(device.kind)]));
+  const placesOf = (names: string[]): number[] => names.map((name) => known.get(name)).filter((x): x is number => x !== undefined);
+  // Over what was placed before it, or (in a second round) over whatever it hangs on.
+  for (const round of [1, 2]) {
+    kinds.forEach((kind, at) => {
+      const row = devices.filter((device) => device.kind === kind);
+      const wishes = row.map((device, i) => {
+        const names = near.get(device.name) ?? [];
+        const before = placesOf(names.filter((name) => (rank.get(name) ?? -1) < at));
+        const places = before.length > 0 ? before : round === 2 ? placesOf(names.filter((name) => rank.get(name) !== at)) : [];
+        return places.length > 0 ? places.reduce((a, b) => a + b, 0) / places.length : at === 0 || round === 2 ? (i + 0.5) / row.length : NaN;
+      });
+      const placed = row.filter((_, i) => !Number.isNaN(wishes[i]));
+      apart(wishes.filter((wish) => !Number.isNaN(wish))).forEach((x, i) => known.set(placed[i]!.name, x));
     });
-    apart(wishes).forEach((x, i) => known.set(row[i]!.name, x));
   }
 }
 
@@ -78,6 +87,8 @@ export function layoutOf(platform: Platform, width: number): Layout {
   const blockWidth = (width - gap * (columns - 1)) / columns;
   const blockHeight = used.length * layerHeight;
   const sharedHeight = shared.length > 0 ? layerHeight + gap : 0;
+  const kindOf = new Map(platform.devices.map((device) => [device.name, device.kind]));
+  const marginTop = used[0] === 'gpu' && platform.links.some(({ a, b }) => kindOf.get(a) === 'gpu' && kindOf.get(b) === 'gpu') ? arcs : 0;
   const placed: Placed[] = [];
   const middle = new Map<string, number>();
 
@@ -101,9 +112,9 @@ export function layoutOf(platform: Platform, width: number): Layout {
   });
 
   across(shared, near, middle);
-  const y = marginTop + blockHeight + gap + layerHeight / 2;
+  const y = marginTop + blockHeight + gap / 2 + layerHeight / 2;
   for (const device of shared) {
     placed.push({ device, x: middle.get(device.name)! * width, y, room: width / shared.length });
   }
-  return { placed, height: marginTop + rows * (blockHeight + gap) + sharedHeight };
+  return { placed, height: marginTop + rows * (blockHeight + gap) - gap + sharedHeight };
 }

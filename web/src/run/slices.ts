@@ -53,10 +53,12 @@ export function lanesOf(timeline: Timeline, ranks: number[]): Lane[] {
   for (const rank of ranks) {
     const rows = timeline.rows.flatMap((row, index) => (row.rank === rank ? [{ row, index }] : []));
     if (ranks.length > 1 && rows[0]) lanes.push({ label: rankName(rows[0].row), row: rows[0].row, slices: [], heading: true });
+    let before = '';
     for (const { row, index } of rows) {
-      spread(timeline, byRow[index]!).forEach((slices, i) =>
-        lanes.push({ label: i === 0 ? row.stream : '', row, slices, heading: false }),
-      );
+      for (const slices of spread(timeline, byRow[index]!)) {
+        lanes.push({ label: row.stream === before ? '' : row.stream, row, slices, heading: false });
+        before = row.stream;
+      }
     }
   }
   return lanes;

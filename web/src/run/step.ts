@@ -57,7 +57,7 @@ export function step({ metrics, scenario }: Report): HTMLElement {
   const drawn = parts.filter((part) => part.seconds > 0);
   const chart = draw({
     label: `${title}. ${listed.map((part) => `${part.name} ${timeText(part.seconds)}`).join(', ')}.`,
-    height: (width) => (width < 560 ? 300 : 240),
+    height: (width) => (width < 560 ? 250 : 196),
     stops: () => drawn.map((_, seriesIndex) => ({ seriesIndex, dataIndex: drawn[seriesIndex]!.row })),
     table: {
       count: listed.length,
@@ -68,7 +68,7 @@ export function step({ metrics, scenario }: Report): HTMLElement {
       }),
     },
     option: (colours, width) => ({
-      grid: { left: width < 560 ? 8 : 120, right: 18, top: width < 560 ? 116 : 66, bottom: 26 },
+      grid: { left: width < 560 ? 8 : 120, right: 18, top: width < 560 ? 88 : 40, bottom: 26 },
       legend: { left: 0, top: 0, selectedMode: false, itemWidth: 16, itemHeight: 12, itemGap: 14, data: [...new Set(listed.filter((part) => part.seconds > 0).map((part) => part.name))], textStyle: { color: colours.muted, fontSize: 13 } },
       tooltip: { trigger: 'item' },
       xAxis: {

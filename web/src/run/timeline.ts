@@ -4,7 +4,7 @@ import type { EChartsType } from 'echarts/core';
 import { draw, legend, section } from '../chart';
 import type { Timeline } from '../document';
 import { choice, h, value } from '../dom';
-import { exactUs, timeText } from '../format';
+import { exactUs, sentence, timeText } from '../format';
 import { onTheme, palette } from '../theme';
 import { extent, lanesOf, seen, type View } from './slices';
 import { sliceName, sliceRows, sliceTable } from './slice_text';
@@ -54,7 +54,7 @@ export function timeline(data: Timeline | undefined): HTMLElement {
     home,
     set: (view) => chart?.dispatchAction({ type: 'dataZoom', startValue: view.from, endValue: view.to }),
     step: (by) => {
-      const lane = picture.lanes.findIndex((one) => one.slices.length > 0 && one.label !== 'phases');
+      const lane = picture.lanes.findIndex((one) => one.slices.length > 0 && one.row.stream !== 'phases');
       const order = [...seen(data, picture.lanes[Math.max(0, lane)]!, picture.view)];
       if (!chart || order.length === 0) return;
       const next = order.indexOf(tipped) + by;
@@ -115,7 +115,7 @@ export function timeline(data: Timeline | undefined): HTMLElement {
     'timeline',
     'Time line',
     name,
-    h('p', { class: 'lead' }, `${data.ranks}. `, h('span', { class: 'hint' }, 'Wheel or pinch to zoom, drag to move, click a slice to keep its details. Keys: + − ← → Home, N and P for the next and previous slice.')),
+    h('p', { class: 'lead' }, `${sentence(data.ranks)}. `, h('span', { class: 'hint' }, 'Wheel or pinch to zoom, drag to move, click a slice to keep its details. Keys: + − ← → Home, N and P for the next and previous slice.')),
     h('div', { class: 'controls' }, moveButtons(mover), ranksChoice),
     key,
     drawn.element,

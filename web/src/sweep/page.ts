@@ -1,2 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
-export const sweepPage = (_: unknown): HTMLElement[] => [];
+// A sweep: its best points, how a number changes over the axes, all points.
+import { section } from '../chart';
+import type { SweepDocument } from '../document';
+import { h } from '../dom';
+import { counted, numberText, timeText, usdText } from '../format';
+import { basis, tiles, title, warnings } from '../header';
+import { gathered } from '../summary';
+import { tableOf } from '../table';
+import { sweepChart } from './chart';
+import { initial, settings } from './state';
+import { pointsTable } from './table';
+
+export function sweepPage(data: SweepDocument): HTMLElement[] {
+  const { sweep } = data;
+  const failed = sweep.runs.filter((run) => !run.metrics);
+  const first = sweep.runs.find((run) => run.metrics);
+  const fastest = typeof sweep.fastest === 'number' ? sweep.runs[sweep.fastest] : undefined;
+  const cheapest = typeof sweep.cheapest === 'number' ? sweep.runs[sweep.cheapest] : undefined;
+  const texts = gathered(sweep.runs, 'warnings');
+  const state = initial(sweep);
+  const axes = sweep.vary.map(({ key, values }) => `${key} over ${values.join(', ')}`).join('; ');
+  const parts = [
+    title(data.title, [first?.scenario?.model, first?.scenario?.platform, axes].filter(Boolean).join(' · ')),
+    tiles([
+      fastest?.metrics && { name: 'Fastest', text: `${numberText(fastest.metrics.samples_per_s)} samples/s`, exact: fastest.metrics.samples_per_s, notes: [settings(fastest), `${timeText(fastest.metrics.step_time_s)} a step`] },
+      cheapest?.metrics && {
+        name: 'Cheapest, a million samples',
+        text: usdText(cheapest.metrics.cost_usd_per_million_samples),
+        exact: cheapest.metrics.cost_usd_per_million_samples,
+        notes: [settings(cheapest)],
+      },
+      { name: 'Points', text: String(sweep.runs.length), exact: sweep.runs.length, notes: [failed.length > 0 ? `${failed.length} failed` : 'all simulated'] },
+    ]),
+    warnings(texts),
+    failed.length > 0
+      ? h(
+          'div',
+          { class: 'box', id: 'failed' },
+          h('strong', {}, `${counted(failed.length, 'point')} failed`),
+          h('ul', {}, ...failed.map((run) => h('li', {}, h('b', {}, settings(run)), `: ${run.error ?? 'no reason is given'}`))),
+        )
+      : null,
+    basis(gathered(sweep.runs, 'basis'), false, 'What these rest on'),
+    state ? sweepChart(sweep, state) : null,
+    section('points', 'Table', `${counted(sweep.runs.length, 'point')}, sorted by a click on a heading`, tableOf(pointsTable(sweep))),
+  ];
+  return parts.filter((part): part is HTMLElement => part !== null);
+}

@@ -1,2 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-export const validatePage = (_: unknown): HTMLElement[] => [];
+// Predictions against measurements.
+import type { ValidateDocument } from '../document';
+import { h } from '../dom';
+import { percentText, signedPercentText } from '../format';
+import { tiles, title } from '../header';
+import { errors } from './errors';
+import { predictedAgainstMeasured } from './scatter';
+import { caseTable } from './table';
+import { section } from '../chart';
+import { counted } from '../format';
+import { tableOf } from '../table';
+
+export function validatePage(data: ValidateDocument): HTMLElement[] {
+  const { validate } = data;
+  const worst = validate.cases.find((one) => Math.abs(one.error) === validate.max_abs_error);
+  const parts = [
+    title(data.title, validate.source ? `Measured: ${validate.source}` : 'Predictions against measurements'),
+    tiles([
+      { name: 'Mean error, without sign', text: percentText(validate.mean_abs_error), exact: validate.mean_abs_error, notes: [counted(validate.cases.length, 'case')] },
+      { name: 'Half of the cases within', text: percentText(validate.median_abs_error), exact: validate.median_abs_error },
+      { name: 'Worst', text: worst ? signedPercentText(worst.error) : percentText(validate.max_abs_error), exact: validate.max_abs_error, notes: [worst?.name] },
+      { name: 'Bias', text: signedPercentText(validate.bias), exact: validate.bias, notes: [validate.bias > 0 ? 'predicted too slow on average' : 'predicted too fast on average'] },
+    ]),
+    ...(validate.cases.length === 0
+      ? [h('p', { class: 'box' }, 'There are no cases.')]
+      : [
+          predictedAgainstMeasured(validate.cases),
+          errors(validate.cases),
+          section('cases', 'Table', `${counted(validate.cases.length, 'case')}, sorted by a click on a heading`, tableOf(caseTable(validate.cases))),
+        ]),
+  ];
+  return parts;
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cost against time, with intervals, and the front of those that no other beats in both.
+import { valueAxis } from '../axes';
+import { draw, legend, section, type Option } from '../chart';
+import type { ComparedRun } from '../document';
+import { choice, h, tip, type TipRow } from '../dom';
+import { counted, known, rangeText } from '../format';
+import { measure, measuresOf, rangeOf, type Measure } from '../measures';
+import { onTheme, palette, type Palette } from '../theme';
+import { spanOf, whiskers } from '../whiskers';
+import { fullName, marks, namer, platformsOf } from './choice';
+import { compareTable } from './table';
+
+const symbols = ['circle', 'rect', 'triangle', 'diamond', 'pin', 'arrow', 'roundRect'];
+
+interface State {
+  cost: Measure;
+  time: Measure;
+}
+
+const both = (runs: ComparedRun[], { cost, time }: State): ComparedRun[] =>
+  runs.filter((run) => known(cost.value(run)) && known(time.value(run)));
+
+/** Those that the document has on the front, from cheap to dear. */
+const front = (runs: ComparedRun[], state: State): ComparedRun[] =>
+  both(runs, state)
+    .filter((run) => run.costs.pareto && isPlane(runs, state))
+    .sort((a, b) => state.cost.value(a)! - state.cost.value(b)!);
+
+const sameBatch = (runs: ComparedRun[]): boolean =>
+  new Set(runs.map(({ scenario: { job } }) => job.gpus * job.batch_per_gpu * job.accumulate)).size === 1;
+
+/** The front is one of samples a second and cost a sample; elsewhere a line through it would tell nothing. */
+function isPlane(runs: ComparedRun[], { cost, time }: State): boolean {
+  const perSample = ['million', 'run_usd'].includes(cost.id) || (cost.id === 'usd_step' && sameBatch(runs));
+  return perSample && (['samples', 'run_hours'].includes(time.id) || sameBatch(runs));
+}
+
+function runTip(run: ComparedRun, state: State): string {
+  const rows = [state.time, state.cost, measure('hour'), measure('samples')]
+    .filter((one, i, all) => all.indexOf(one) === i && known(one.value(run)))
+    .flatMap((one): TipRow[] => {
+      const range = rangeOf(run, one);
+      const rows: TipRow[] = [[one.name, one.text(one.value(run)), one.value(run)]];
+      if (range) rows.push(['nine of ten cases', rangeText(range, one.text)]);
+      return rows;
+    });
+  return tip(fullName(run), rows, [marks(run), `bottleneck: ${run.bottleneck.resource}`].filter(Boolean).join('; '));
+}
+
+function option(runs: ComparedRun[], state: State, colours: Palette, width: number): Option {
+  const { cost, time } = state;
+  const shown = both(runs, state);
+  const name = namer(runs);
+  const platforms = platformsOf(runs);
+  const colourOf = (run: ComparedRun): string => colours.series[platforms.indexOf(run.scenario.platform) % colours.series.length]!;
+  const of = (one: Measure) => spanOf(shown.map((run) => one.value(run)), shown.map((run) => rangeOf(run, one)));
+  const at = (run: ComparedRun): [number, number] => [cost.value(run)!, time.value(run)!];
+  return {
+    grid: { left: 66, right: 26, top: 34, bottom: 50 },
+    tooltip: {
+      formatter: (item: unknown) => runTip(shown[(item as { dataIndex: number }).dataIndex]!, state),
+    },
+    xAxis: valueAxis({ span: of(cost), text: cost.text, name: cost.name, colours }),
+    yAxis: valueAxis({ span: of(time), text: time.text, name: time.name, colours, vertical: true }),
+    series: [
+      {
+        type: 'scatter',
+        z: 5,
+        data: shown.map((run) => ({
+          value: at(run),
+          symbol: symbols[platforms.indexOf(run.scenario.platform) % symbols.length],
+          symbolSize: run.costs.pareto ? 15 : 11,
+          itemStyle: { color: colourOf(run), borderColor: run.costs.pareto ? colours.text : colours.background, borderWidth: run.costs.pareto ? 1.5 : 1 },
+        })),
+        label: {
+          show: true,
+          position: 'right',
+          distance: 5,
+          offset: [0, -11],
+          color: colours.text,
+          fontSize: 12,
+          formatter: (item: { dataIndex: number }) => (width < 560 && !shown[item.dataIndex]!.costs.pareto ? '' : name(shown[item.dataIndex]!)),
+          textBorderColor: colours.background,
+          textBorderWidth: 3,
+        },
+        labelLayout: (item: { labelRect: { x: number; width: number }; rect: { x: number } }) => ({
+          hideOverlap: true,
+          moveOverlap: 'shiftY' as const,
+          ...(item.labelRect.x + item.labelRect.width > width - 4 && { x: item.rect.x - 5, align: 'right' as const }),
+        }),
+        emphasis: { itemStyle: { borderColor: colours.text, borderWidth: 2 } },
+      },
+      {
+        type: 'line',
+        silent: true,
+        symbol: 'none',
+        z: 2,
+        data: front(runs, state).map(at),
+        lineStyle: { color: colours.text, width: 1.5, type: 'dashed' },
+      },
+      whiskers(shown.map((run) => ({ at: at(run), x: rangeOf(run, cost), y: rangeOf(run, time), colour: colourOf(run) })), { z: 3 }),
+    ],
+  } as Option;
+}
+
+function finding(runs: ComparedRun[], state: State): string {
+  const name = namer(runs);
+  const first = front(runs, state);
+  if (first.length === 1) return `${name(first[0]!)} is both the fastest and the cheapest`;
+  if (first.length > 1) return `${first.length} of ${runs.length} are worth their price: from ${name(first[0]!)}, cheapest, to ${name(first[first.length - 1]!)}, fastest`;
+  return 'Cost against time';
+}
+
+/** Nothing without prices. */
+export function costAgainstTime(runs: ComparedRun[]): HTMLElement | null {
+  const costs = measuresOf(runs, ['million', 'usd_step', 'run_usd', 'hour']);
+  const times = measuresOf(runs, ['step', 'samples', 'run_hours']);
+  if (costs.length === 0 || times.length === 0) return null;
+  // Faster is more samples a second; where each step has as many, its time says the same and is read more easily.
+  const ids = sameBatch(runs) ? ['step', 'samples'] : ['samples', 'step'];
+  const state: State = { cost: costs[0]!, time: times.find((one) => one.id === ids[0]) ?? times[0]! };
+  const unpriced = runs.length - both(runs, state).length;
+  const platforms = platformsOf(runs);
+  const chart = draw({
+    label: finding(runs, state),
+    height: (width) => (width < 560 ? 400 : 480),
+    stops: () => both(runs, state).map((_, dataIndex) => ({ seriesIndex: 0, dataIndex })),
+    table: { count: runs.length, make: () => compareTable(runs) },
+    option: (colours, width) => option(runs, state, colours, width),
+  });
+  const pick = (change: Partial<State>): void => {
+    Object.assign(state, change);
+    chart.redraw();
+  };
+  const key = h('div', {});
+  const showKey = (): void => {
+    const { series, text } = palette();
+    key.replaceChildren(
+      legend([
+        ...platforms.map((platform, i): [string, string, string] => [series[i % series.length]!, platform, `shape ${symbols[i % symbols.length]}`]),
+        [text, 'Pareto front: no other is both faster and cheaper', 'dash'],
+      ]),
+    );
+  };
+  showKey();
+  onTheme(showKey);
+  return section(
+    'cost',
+    'Cost against time',
+    finding(runs, state),
+    h(
+      'div',
+      { class: 'controls' },
+      choice('Cost', costs.map((one) => [one.id, one.name]), state.cost.id, (id) => pick({ cost: measure(id) })),
+      choice('Time', times.map((one) => [one.id, one.name]), state.time.id, (id) => pick({ time: measure(id) })),
+    ),
+    key,
+    chart.element,
+    h('p', { class: 'hint' }, 'Lines: nine of ten cases.', unpriced > 0 && ` ${counted(unpriced, 'choice')} without a price ${unpriced === 1 ? 'is' : 'are'} left out here.`),
+  );
+}

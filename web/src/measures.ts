@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// What runs are set side by side by: which number, how it is written, which end is the better one.
+import type { Maybe, Range, Report } from './document';
+import { bytesText, known, numberText, percentText, rateText, timeText, usdText } from './format';
+
+export type Measured = Partial<Report> & { costs?: { usd_per_step?: number | null; run_hours?: number | null; run_usd?: number | null } };
+
+export interface Measure {
+  id: string;
+  name: string;
+  better: 'low' | 'high';
+  value: (run: Measured) => Maybe;
+  text: (value: Maybe) => string;
+  /** The key in `interval` of its range in nine of ten cases. */
+  range?: string;
+}
+
+const metric = (pick: (metrics: Report['metrics']) => Maybe) => (run: Measured) => (run.metrics ? pick(run.metrics) : null);
+
+export const measures: Measure[] = [
+  { id: 'step', name: 'step time', better: 'low', value: metric((m) => m.step_time_s), text: timeText, range: 'step_time_s' },
+  { id: 'samples', name: 'samples/s', better: 'high', value: metric((m) => m.samples_per_s), text: numberText },
+  { id: 'exposed', name: 'exposed communication', better: 'low', value: metric((m) => m.exposed_communication_s / m.step_time_s), text: percentText },
+  { id: 'busy', name: 'GPU busy', better: 'high', value: metric((m) => m.gpu_busy_fraction), text: percentText },
+  { id: 'memory', name: 'memory of a GPU', better: 'low', value: metric((m) => m.peak_memory_bytes), text: bytesText },
+  { id: 'bus', name: 'bus bandwidth', better: 'high', value: metric((m) => m.bus_bandwidth_bytes_per_s), text: rateText },
+  { id: 'million', name: 'cost of a million samples', better: 'low', value: metric((m) => m.cost_usd_per_million_samples), text: usdText, range: 'usd_per_million_samples' },
+  { id: 'usd_step', name: 'cost of a step', better: 'low', value: (run) => run.costs?.usd_per_step, text: usdText, range: 'usd_per_step' },
+  { id: 'run_usd', name: 'cost of the whole run', better: 'low', value: (run) => run.costs?.run_usd, text: usdText, range: 'run_usd' },
+  { id: 'run_hours', name: 'time of the whole run', better: 'low', value: (run) => run.costs?.run_hours, text: (hours) => timeText(known(hours) ? hours * 3600 : null), range: 'run_hours' },
+  { id: 'hour', name: 'cost of an hour', better: 'low', value: metric((m) => m.cost_usd_per_hour), text: (usd) => (known(usd) ? `${usdText(usd)}/h` : usdText(usd)) },
+];
+
+export const measure = (id: string): Measure => measures.find((one) => one.id === id)!;
+
+/** Those that at least one run has. */
+export const measuresOf = (runs: Measured[], ids?: string[]): Measure[] =>
+  measures.filter((one) => (!ids || ids.includes(one.id)) && runs.some((run) => known(one.value(run))));
+
+/** The interval of the measure, if the document has it. */
+export function rangeOf(run: Measured, one: Measure): Range | undefined {
+  const range = one.range ? run.interval?.[one.range] : undefined;
+  return range && known(range[0]) && known(range[1]) ? range : undefined;
+}
+
+/** The index of the best run, -1 without any. */
+export function bestOf(runs: Measured[], one: Measure): number {
+  let best = -1;
+  runs.forEach((run, index) => {
+    const value = one.value(run);
+    if (!known(value)) return;
+    const champion = best < 0 ? undefined : one.value(runs[best]!);
+    if (!known(champion) || (one.better === 'low' ? value < champion : value > champion)) best = index;
+  });
+  return best;
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// What several runs rest on and warn of, each text once.
+import type { Measured } from './measures';
+
+/** Each text once, with how many of the runs have it where not all do. */
+export function gathered(runs: Measured[], key: 'warnings' | 'basis'): string[] {
+  const reports = runs.filter((run) => run.metrics);
+  const counts = new Map<string, number>();
+  for (const run of reports) {
+    for (const text of new Set(run[key] ?? [])) counts.set(text, (counts.get(text) ?? 0) + 1);
+  }
+  return [...counts].map(([text, count]) => (count === reports.length ? text : `${text} (${count} of ${reports.length})`));
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// A number over one axis: curves where the axis has numbers, bars where it has names.
+import type { CustomSeriesRenderItemAPI, CustomSeriesRenderItemParams } from 'echarts';
+import { logarithmic, valueAxis } from '../axes';
+import type { Option } from '../chart';
+import { known } from '../format';
+import { rangeOf } from '../measures';
+import type { Palette } from '../theme';
+import { spanOf, whiskers, type Whisker } from '../whiskers';
+import { keyName } from './axis';
+import { pointAt, type State } from './state';
+import { pointTip } from './tip';
+
+const symbols = ['circle', 'rect', 'triangle', 'diamond', 'pin', 'arrow', 'roundRect'];
+
+/** The points of each curve, in the order of the axis. */
+export function curves(state: State): { name: string; points: number[] }[] {
+  const names = state.by ? state.by.values : [''];
+  return names.map((name) => ({ name, points: state.x.values.map((x) => pointAt(state, x, name)) }));
+}
+
+function xAxis(state: State, colours: Palette): object {
+  const { numbers, values } = state.x;
+  const common = {
+    name: keyName(state.x.key),
+    nameLocation: 'middle',
+    nameGap: 30,
+    nameTextStyle: { color: colours.muted, fontSize: 12.5 },
+    axisLine: { lineStyle: { color: colours.line } },
+  };
+  if (!numbers) return { ...common, type: 'category', data: values, axisTick: { show: false }, axisLabel: { color: colours.text, interval: 0, hideOverlap: true } };
+  const [low, high] = spanOf(numbers, []);
+  const isLog = logarithmic([low, high]) || (low > 0 && high / low >= 8);
+  const pad = isLog ? (high / low) ** 0.04 : (high - low) * 0.04;
+  const text = new Map(numbers.map((number, i) => [number, values[i]!]));
+  const near = (number: number): string => text.get([...text.keys()].reduce((a, b) => (Math.abs(b - number) < Math.abs(a - number) ? b : a)))!;
+  return {
+    ...common,
+    type: isLog ? 'log' : 'value',
+    logBase: 2,
+    min: isLog ? low / pad : low - pad,
+    max: isLog ? high * pad : high + pad,
+    axisTick: { show: true, customValues: numbers },
+    axisLabel: { color: colours.text, customValues: numbers, formatter: near, hideOverlap: true },
+    splitLine: { show: false },
+  };
+}
+
+/** The interval about a single curve, as a band. */
+function band(points: [number, number, number][], colours: Palette): object {
+  return {
+    type: 'custom',
+    silent: true,
+    clip: true,
+    z: 1,
+    data: [points[0]!.slice(0, 2)],
+    renderItem: (_: CustomSeriesRenderItemParams, api: CustomSeriesRenderItemAPI) => {
+      const low = points.map(([x, from]) => api.coord([x, from]));
+      const high = points.map(([x, , to]) => api.coord([x, to])).reverse();
+      return { type: 'polygon', shape: { points: [...low, ...high] }, style: { fill: colours.band } } as never;
+    },
+  };
+}
+
+export function curvesOption(state: State, bestPoint: number, colours: Palette, width: number): Option {
+  const { measure, x } = state;
+  const lines = curves(state);
+  const runs = (points: number[]) => points.map((index) => state.runs[index]).filter((run) => run?.metrics);
+  const shown = lines.flatMap((line) => runs(line.points));
+  const span = spanOf(shown.map((run) => measure.value(run!)), shown.map((run) => rangeOf(run!, measure)));
+  const placeOf = (i: number): number | string => x.numbers?.[i] ?? x.values[i]!;
+  const colourOf = (line: number): string => colours.series[line % colours.series.length]!;
+  const bounds: Whisker[] = [];
+  const banded: [number, number, number][] = [];
+  lines.forEach((line, at) =>
+    line.points.forEach((index, i) => {
+      const run = state.runs[index];
+      const range = run && rangeOf(run, measure);
+      const value = run && measure.value(run);
+      if (!range || !known(value)) return;
+      if (x.numbers && lines.length === 1) banded.push([x.numbers[i]!, range[0], range[1]]);
+      else bounds.push({ at: [placeOf(i), value], y: range, colour: x.numbers ? colourOf(at) : colours.text, ...(!x.numbers && { of: [at, lines.length] as [number, number] }) });
+    }),
+  );
+  const series = lines.map((line, at) => ({
+    type: x.numbers ? 'line' : 'bar',
+    name: line.name,
+    data: line.points.map((index, i) => {
+      const run = state.runs[index];
+      const value = run ? measure.value(run) : null;
+      const isBest = index === bestPoint && index >= 0;
+      return {
+        value: x.numbers ? [x.numbers[i]!, known(value) ? value : null] : known(value) ? value : null,
+        point: index,
+        ...(isBest && {
+          symbolSize: 15,
+          label: { show: true, formatter: 'best', position: 'top', distance: 6, color: colours.text, fontWeight: 600, backgroundColor: colours.background, padding: [1, 4], borderRadius: 3 },
+        }),
+      };
+    }),
+    symbol: symbols[at % symbols.length],
+    symbolSize: 9,
+    barGap: '15%',
+    barCategoryGap: '35%',
+    barMaxWidth: 60,
+    z: 3,
+    lineStyle: { width: 2, color: colourOf(at), type: (['solid', 'dashed', 'dotted'] as const)[at % 3] },
+    itemStyle: { color: colourOf(at), borderColor: colours.background, borderWidth: 1 },
+    emphasis: { focus: 'none', itemStyle: { borderColor: colours.text, borderWidth: 1.5 } },
+  }));
+  const many = lines.length > 1;
+  return {
+    grid: { left: 64, right: 18, top: many ? (width < 560 ? 92 : 62) : 40, bottom: 48 },
+    ...(many && { legend: { left: 0, top: 0, type: 'plain', data: lines.map((line) => line.name), textStyle: { color: colours.text }, itemGap: 16 } }),
+    tooltip: {
+      formatter: (item: unknown) => {
+        const point = (item as { data?: { point?: number } }).data?.point ?? -1;
+        return pointTip(state, point, point === bestPoint);
+      },
+    },
+    xAxis: xAxis(state, colours),
+    yAxis: valueAxis({ span, text: measure.text, name: measure.name, colours, vertical: true }),
+    series: [...series, ...(banded.length > 1 ? [band(banded, colours)] : []), ...(bounds.length > 0 ? [whiskers(bounds)] : [])],
+  } as Option;
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What of a sweep is drawn: a number over one or two of its axes, the other axes held.
+import type { SweepDocument, SweepPoint } from '../document';
+import { bestOf, measuresOf, type Measure } from '../measures';
+import { axisOf, type SweptAxis } from './axis';
+
+export interface State {
+  axes: SweptAxis[];
+  runs: SweepPoint[];
+  measures: Measure[];
+  measure: Measure;
+  x: SweptAxis;
+  /** The second axis: a curve each, or the rows of a heat map. */
+  by: SweptAxis | undefined;
+  heat: boolean;
+  held: Record<string, string>;
+}
+
+export function initial({ vary, runs }: SweepDocument['sweep']): State | undefined {
+  const axes = vary.map(({ key, values }) => axisOf(key, values));
+  const known = measuresOf(runs);
+  const best = bestOf(runs, known[0] ?? measuresOf([])[0]!);
+  if (axes.length === 0 || known.length === 0) return undefined;
+  // Curves need numbers: the axis with most of them goes across.
+  const across = [...axes].sort((a, b) => Number(Boolean(b.numbers)) - Number(Boolean(a.numbers)) || b.values.length - a.values.length)[0]!;
+  const by = [...axes].filter((axis) => axis !== across).sort((a, b) => b.values.length - a.values.length)[0];
+  const held = Object.fromEntries(axes.map((axis) => [axis.key, runs[best]?.set[axis.key] ?? axis.values[0]!]));
+  return { axes, runs, measures: known, measure: known[0]!, x: across, by, heat: Boolean(by && across.numbers && by.numbers && by.values.length > 3), held };
+}
+
+/** The point at these values, the other axes as held; -1 if there is none. */
+export function pointAt(state: State, x: string, by?: string): number {
+  return state.runs.findIndex((run) =>
+    state.axes.every((axis) => {
+      const wanted = axis === state.x ? x : axis === state.by ? by : state.held[axis.key];
+      return run.set[axis.key] === wanted;
+    }),
+  );
+}
+
+/** The best of all points by the measure: as the document says where it does. */
+export function best(state: State, document: SweepDocument['sweep']): number {
+  if (state.measure.id === 'samples' && typeof document.fastest === 'number') return document.fastest;
+  if (state.measure.id === 'million' && typeof document.cheapest === 'number') return document.cheapest;
+  return bestOf(state.runs, state.measure);
+}
+
+export const settings = (run: SweepPoint): string =>
+  Object.entries(run.set)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(', ');

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// All points of a sweep as a table.
+import type { SweepDocument } from '../document';
+import { known, rangeText } from '../format';
+import { measuresOf, rangeOf, measure } from '../measures';
+import { cell, type Table } from '../table';
+
+export function pointsTable({ vary, runs, fastest, cheapest }: SweepDocument['sweep']): Table {
+  const shown = measuresOf(runs);
+  const mark = (index: number): string | undefined =>
+    [index === fastest ? 'fastest' : '', index === cheapest ? 'cheapest' : ''].filter(Boolean).join(', ') || undefined;
+  return {
+    caption: 'All points',
+    columns: [
+      ...vary.map(({ key }) => ({ name: key })),
+      ...shown.map((one) => ({ name: one.name, number: true })),
+      { name: 'nine of ten cases', number: true },
+      { name: 'bottleneck' },
+    ],
+    rows: runs.map((run, index) => {
+      const range = rangeOf(run, measure('step'));
+      return [
+        ...vary.map(({ key }, i) => cell(run.set[key] ?? '', undefined, i === 0 ? mark(index) : undefined)),
+        ...shown.map((one) => {
+          const value = one.value(run);
+          return cell(one.text(value), known(value) ? value : null);
+        }),
+        cell(rangeText(range), range?.[0] ?? null),
+        cell(run.error ? `failed: ${run.error}` : (run.bottleneck?.resource ?? '')),
+      ];
+    }),
+  };
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// A point of a sweep in words.
+import { tip, type TipRow } from '../dom';
+import { known, rangeText, timeText } from '../format';
+import { rangeOf } from '../measures';
+import type { State } from './state';
+
+export function pointTip(state: State, index: number, isBest: boolean): string {
+  const run = state.runs[index];
+  if (!run) return tip('no such point', []);
+  const set = Object.entries(run.set).map(([key, value]): TipRow => [key, value]);
+  if (!run.metrics) return tip('failed', set, run.error ?? '');
+  const { measure } = state;
+  const value = measure.value(run);
+  const range = rangeOf(run, measure);
+  return tip(
+    isBest ? 'best point' : 'point',
+    [
+      ...set,
+      [measure.name, measure.text(value), known(value) ? value : undefined],
+      range ? ['nine of ten cases', rangeText(range, measure.text)] : null,
+      measure.id === 'step' ? null : ['step time', timeText(run.metrics.step_time_s), run.metrics.step_time_s],
+    ],
+    run.bottleneck ? `bottleneck: ${run.bottleneck.resource}` : '',
+  );
+}
