@@ -50,6 +50,64 @@ class Names {
   Json names_ = Json::array();
 };
 
+/// Turns slices into rows of numbers, rank by rank.
+class TimelineWriter {
+ public:
+  TimelineWriter(const Run& run, const StepWindow& window)
+      : run_{run},
+        from_{nanoseconds(window.from)},
+        to_{nanoseconds(window.to)},
+        labels_{task_labels(run.workload)} {}
+
+  void add(std::size_t rank, std::vector<Slice> slices) {
+    std::erase_if(slices, [&](const Slice& slice) { return slice.end_ns <= from_ || slice.start_ns >= to_; });
+    const auto row_of = [](const Slice& slice) { return std::pair{slice.track, slice.lane}; };
+    std::ranges::stable_sort(slices, {}, row_of);
+    const auto& platform = run_.scenario.platform;
+    const auto& device = platform.device(platform.gpus[rank]);
+    for (std::size_t i = 0; i < slices.size(); ++i) {
+      if (i == 0 || row_of(slices[i]) != row_of(slices[i - 1])) {
+        rows_.push_back({{"rank", rank},
+                         {"node", device.node},
+                         {"device", device.name},
+                         {"stream", track_names[static_cast<std::size_t>(slices[i].track)]}});
+      }
+      add(slices[i]);
+    }
+  }
+
+  /// @param words what the rows say of the ranks that have none
+  Json take(const std::string& words) {
+    return {{"step", {{"from_us", microseconds(from_)}, {"to_us", microseconds(to_)}}},
+            {"ranks", words},
+            {"rows", std::move(rows_)},
+            {"names", names_.json()},
+            {"phases", phases_.json()},
+            {"slices", std::move(slices_)}};
+  }
+
+ private:
+  void add(const Slice& slice) {
+    const std::string phase{name_of(slice.phase)};
+    const bool is_phase = slice.task == Origin::none;
+    const auto task = static_cast<std::size_t>(slice.task);
+    slices_.push_back({rows_.size() - 1, microseconds(slice.start_ns),
+                       microseconds(slice.end_ns - slice.start_ns),
+                       names_.number(is_phase ? phase : labels_[task]), phases_.number(phase),
+                       is_phase ? Task::none : run_.workload.tasks[task].bucket,
+                       is_phase ? 0 : whole(run_.workload.tasks[task].bytes)});
+  }
+
+  const Run& run_;
+  std::int64_t from_;  ///< the step, in nanoseconds
+  std::int64_t to_;
+  std::vector<std::string> labels_;  ///< by task
+  Names names_;
+  Names phases_;
+  Json rows_ = Json::array();
+  Json slices_ = Json::array();
+};
+
 /// When something was under way.
 struct Span {
   Seconds start = Seconds::infinite();
@@ -82,49 +140,12 @@ std::vector<Span> spans_on_rank_0(const Run& run, int step) {
 }  // namespace
 
 Json timeline_json(const Run& run) {
-  const auto& platform = run.scenario.platform;
   const auto window = reported_step(run);
-  const auto from = nanoseconds(window.from);
-  const auto to = nanoseconds(window.to);
   const auto shown = shown_ranks(run.folding, 0, most_ranks);
-  const Slices all{run, shown.ranks};
-  const auto labels = task_labels(run.workload);
-  Names names;
-  Names phases;
-  Json rows = Json::array();
-  Json slices = Json::array();
-  for (const auto rank : shown.ranks) {
-    auto of_rank = all.of(rank);
-    std::erase_if(of_rank, [&](const Slice& slice) { return slice.end_ns <= from || slice.start_ns >= to; });
-    std::ranges::stable_sort(of_rank, {}, [](const Slice& slice) {
-      return std::tuple{slice.track, slice.lane, slice.start_ns};
-    });
-    const auto& device = platform.device(platform.gpus[rank]);
-    std::pair<Track, int> row{Track::phases, -1};
-    for (const auto& slice : of_rank) {
-      if (row != std::pair{slice.track, slice.lane}) {
-        row = {slice.track, slice.lane};
-        rows.push_back({{"rank", rank},
-                        {"node", device.node},
-                        {"device", device.name},
-                        {"stream", track_names[static_cast<std::size_t>(slice.track)]}});
-      }
-      const auto phase = std::string{name_of(slice.phase)};
-      const bool is_phase = slice.task == Origin::none;
-      const auto task = static_cast<std::size_t>(slice.task);
-      slices.push_back({rows.size() - 1, microseconds(slice.start_ns),
-                        microseconds(slice.end_ns - slice.start_ns),
-                        names.number(is_phase ? phase : labels[task]), phases.number(phase),
-                        is_phase ? Task::none : run.workload.tasks[task].bucket,
-                        is_phase ? 0 : whole(run.workload.tasks[task].bytes)});
-    }
-  }
-  return {{"step", {{"from_us", microseconds(from)}, {"to_us", microseconds(to)}}},
-          {"ranks", shown.words},
-          {"rows", std::move(rows)},
-          {"names", names.json()},
-          {"phases", phases.json()},
-          {"slices", std::move(slices)}};
+  const Slices slices{run, shown.ranks};
+  TimelineWriter writer{run, window};
+  for (const auto rank : shown.ranks) writer.add(rank, slices.of(rank));
+  return writer.take(shown.words);
 }
 
 Json buckets_json(const Run& run) {

@@ -103,8 +103,16 @@ TEST_CASE("an --out makes the folder and fills it", "[cli][run]") {
   CHECK_THAT(outcome.errors, Contains("wrote ") && Contains(in + "report.json, "s) &&
                                  Contains(in + "trace.json and "s) && Contains(in + "report.html\n"s));
   CHECK_THAT(outcome.output, Contains("step time"));
-  CHECK(Json::parse(content_of(out / "report.json"))["schema"] == 1);
-  CHECK(Json::parse(content_of(out / "trace.json"))["traceEvents"].size() > 100);
+  const auto report = Json::parse(content_of(out / "report.json"));
+  CHECK(report["schema"] == 1);
+  const auto trace = Json::parse(content_of(out / "trace.json"));
+  CHECK(trace["otherData"]["ranks"] == "all 8 ranks");
+  const auto& events = trace["traceEvents"];
+  const auto step = std::ranges::find_if(
+      events, [](const Json& event) { return event["ph"] == "X" && event["name"] == "step 0, reported"; });
+  REQUIRE(step != events.end());
+  CHECK((*step)["dur"].get<double>() ==
+        Approx(report["metrics"]["step_time_s"].get<double>() * 1e6).margin(1e-3));
   CHECK_THAT(content_of(out / "report.html"), Contains("</html>"));
   CHECK(std::distance(fs::directory_iterator{out}, fs::directory_iterator{}) == 3);
 }

@@ -91,6 +91,32 @@ TEST_CASE("without DDP nothing is reduced or copied") {
   CHECK(gigabytes(graph, "bucket") == 0);
 }
 
+TEST_CASE("a bucket knows the task that fills it, and what is done for a bucket knows it") {
+  auto scenario = vit_scenario();
+  scenario.job.strategy.comm_hook = GENERATE(CommHook::none, CommHook::bf16, CommHook::powersgd);
+  scenario.job.accumulate = GENERATE(1, 2);
+  const auto graph = plan_of(scenario);
+  std::int32_t before = 0;
+  for (std::size_t b = 0; b < graph.buckets.size(); ++b) {
+    const auto& bucket = graph.buckets[b];
+    REQUIRE(bucket.filled_by > before);
+    before = bucket.filled_by;
+    const auto filled_by = static_cast<std::size_t>(bucket.filled_by);
+    const auto& task = graph.tasks[filled_by];
+    CHECK(task.layer == bucket.gradients.back().layer);
+    CHECK_THAT(task.name, Catch::EndsWith(" into bucket " + std::to_string(b)));
+    // What follows in the order of issue is the first of its reduction.
+    CHECK(graph.tasks[filled_by + 1].bucket == static_cast<std::int32_t>(b));
+    CHECK(graph.tasks[filled_by + 1].phase == Phase::communication);
+  }
+  for (const auto& task : graph.tasks) {
+    CAPTURE(task.name);
+    CHECK((task.bucket != Task::none) == (task.phase == Phase::communication));
+    if (task.bucket != Task::none)
+      CHECK((task.name + ' ').find("bucket " + std::to_string(task.bucket) + ' ') != std::string::npos);
+  }
+}
+
 TEST_CASE("DDP copies each gradient into its bucket and, without views, back") {
   auto scenario = vit_scenario();
   const auto graph = plan_of(scenario);

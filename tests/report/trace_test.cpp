@@ -1,99 +1,80 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/report/trace.hpp"
 
-#include <map>
 #include <set>
-#include <sstream>
 
 #include <catch2/catch.hpp>
-#include <nlohmann/json.hpp>
 
+#include "sim/report/trace_events.hpp"
 #include "tests/report/made_up_run.hpp"
+#include "tests/report/pictured_runs.hpp"
+#include "tests/report/trace_view.hpp"
 
 using namespace gradway;
+using namespace gradway::testing;
 using Json = nlohmann::json;
 
-namespace {
+TEST_CASE("slices stand where the timeline has them", "[report][trace]") {
+  const auto trace = trace_of(made_up_run());
 
-Json trace_of(const Run& run) {
-  std::ostringstream out;
-  report::write_trace(out, run);
-  return Json::parse(out.str());
-}
-
-std::vector<Json> events(const Json& trace, std::string_view phase) {
-  std::vector<Json> found;
-  for (const auto& event : trace["traceEvents"]) {
-    if (event["ph"] == phase) found.push_back(event);
-  }
-  return found;
-}
-
-/// What a viewer would write beside a slice.
-std::string thread_of(const Json& trace, const Json& slice) {
-  for (const auto& event : events(trace, "M")) {
-    if (event["name"] == "thread_name" && event["pid"] == slice["pid"] && event["tid"] == slice["tid"]) {
-      return event["args"]["name"];
-    }
-  }
-  return "";
-}
-
-}  // namespace
-
-TEST_CASE("slices stand where the timeline has them, in microseconds", "[report][trace]") {
-  const auto trace = trace_of(testing::made_up_run());
-
-  std::map<std::string, std::pair<double, double>> of_rank_1;  // by thread and name: start and duration
-  for (const auto& slice : events(trace, "X")) {
-    if (slice["pid"] != 1) continue;
-    of_rank_1[thread_of(trace, slice) + ": " + slice["name"].get<std::string>()] = {slice["ts"],
-                                                                                    slice["dur"]};
-  }
-  const std::map<std::string, std::pair<double, double>> expected{{"CPU launch: input copy", {0, 5}},
-                                                                  {"copy engine: input copy", {0, 1000}},
-                                                                  {"compute: layer \"one\"", {1000, 5000}},
-                                                                  {"NCCL: bucket 0 all-reduce", {4000, 5000}},
-                                                                  {"compute: optimizer", {9000, 1000}}};
+  std::map<std::string, Stretch> of_rank_1;  // by track and name
+  for (const auto& slice : trace.slices())
+    if (slice.rank == 1) of_rank_1[slice.track + ": " + slice.name] = slice.when;
+  constexpr std::int64_t ms = 1'000'000;
+  const std::map<std::string, Stretch> expected{{"phases: input", {0, ms}},
+                                                {"phases: backward", {ms, 6 * ms}},
+                                                {"phases: communication", {4 * ms, 9 * ms}},
+                                                {"phases: optimizer", {9 * ms, 10 * ms}},
+                                                {"CPU launch: input copy (1 kB)", {0, 5000}},
+                                                {"copy engine: input copy (1 kB)", {0, ms}},
+                                                {"compute: layer \"one\"", {ms, 6 * ms}},
+                                                {"NCCL: bucket 0 all-reduce (4.194 MB)", {4 * ms, 9 * ms}},
+                                                {"compute: optimizer", {9 * ms, 10 * ms}}};
   CHECK(of_rank_1 == expected);
 }
 
-TEST_CASE("a collective is one slice on every rank, from its first part to its last", "[report][trace]") {
-  const auto trace = trace_of(testing::made_up_run());
-
-  std::set<int> ranks;
-  for (const auto& slice : events(trace, "X")) {
-    if (slice["name"] != "bucket 0 all-reduce") continue;
-    CHECK(ranks.insert(slice["pid"].get<int>()).second);
-  }
-  CHECK(ranks == std::set<int>{0, 1});
-}
-
 TEST_CASE("slices say what they belong to", "[report][trace]") {
-  const auto trace = trace_of(testing::made_up_run());
+  const auto trace = trace_of(made_up_run());
 
-  for (const auto& slice : events(trace, "X")) {
-    if (slice["name"] == "layer \"one\"") {
-      CHECK(slice["args"].dump() == R"({"layer":"one","phase":"backward","step":0})");
-    }
-    if (slice["name"] == "bucket 0 all-reduce") {
-      CHECK(slice["args"].dump() == R"({"bucket":0,"bytes":4194304,"phase":"communication","step":0})");
-    }
+  std::set<std::string> args;
+  for (const auto& slice : trace.slices()) {
+    if (slice.rank == 0 && slice.track != "CPU launch") args.insert(slice.args.dump());
   }
+  CHECK(args == std::set<std::string>{
+                    R"({"rank":0,"step":0})",
+                    R"({"bytes":1000,"phase":"input","rank":0,"step":0})",
+                    R"({"layer":"one","phase":"backward","rank":0,"step":0})",
+                    R"({"bucket":0,"bytes":4194304,"phase":"communication","rank":0,"step":0})",
+                    R"({"phase":"optimizer","rank":0,"step":0})",
+                });
 }
 
-TEST_CASE("a process is named by its rank and GPU", "[report][trace]") {
-  const auto trace = trace_of(testing::made_up_run());
+TEST_CASE("processes are the run and its nodes, threads stand as nsys has them", "[report][trace]") {
+  const auto trace = trace_of(made_up_run());
 
-  std::map<int, std::string> names;
-  for (const auto& event : events(trace, "M")) {
-    if (event["name"] == "process_name") names[event["pid"]] = event["args"]["name"];
+  std::map<int, std::string> processes;
+  std::map<int, std::string> threads;
+  std::map<int, int> positions;
+  for (const auto& event : trace.events("M")) {
+    if (event["name"] == "process_name") processes[event["pid"]] = event["args"]["name"];
+    if (event["name"] == "thread_name") threads[event["tid"]] = event["args"]["name"];
+    if (event["name"] == "process_sort_index") positions[event["args"]["sort_index"]] = event["pid"];
   }
-  CHECK(names == std::map<int, std::string>{{0, "rank 0 (gpu0)"}, {1, "rank 1 (gpu1)"}});
+  REQUIRE(positions.size() == 2);
+  CHECK(processes[positions[0]] == "made-up-run: all 2 ranks");
+  CHECK(processes[positions[1]] == "node 0: 2 x ideal");
+  std::vector<std::string> in_order;
+  for (const auto& [id, name] : threads) in_order.push_back(name);
+  CHECK(in_order == std::vector<std::string>{"steps", "rank 0 (gpu0): phases", "rank 0 (gpu0): phases (2)",
+                                             "rank 0 (gpu0): compute", "rank 0 (gpu0): NCCL",
+                                             "rank 0 (gpu0): copy engine", "rank 0 (gpu0): CPU launch",
+                                             "rank 1 (gpu1): phases", "rank 1 (gpu1): phases (2)",
+                                             "rank 1 (gpu1): compute", "rank 1 (gpu1): NCCL",
+                                             "rank 1 (gpu1): copy engine", "rank 1 (gpu1): CPU launch"});
 }
 
-TEST_CASE("slices of a thread do not overlap: what would overlap gets a row of its own", "[report][trace]") {
-  auto run = testing::made_up_run();
+TEST_CASE("what would overlap gets a row of its own", "[report][trace]") {
+  auto run = made_up_run();
   run.workload.tasks.push_back(run.workload.tasks[0]);  // a second copy, beside the first
   run.workload.tasks.back().name = "background copy";
   Op op;
@@ -104,30 +85,84 @@ TEST_CASE("slices of a thread do not overlap: what would overlap gets a row of i
   run.timeline.end.push_back(3_ms);
   const auto trace = trace_of(run);
 
-  std::map<std::pair<int, int>, double> ends;
-  std::set<std::string> threads;
-  for (const auto& slice : events(trace, "X")) {
-    auto& end = ends[{slice["pid"], slice["tid"]}];
-    CHECK(slice["ts"].get<double>() >= end);
-    end = slice["ts"].get<double>() + slice["dur"].get<double>();
-    threads.insert(thread_of(trace, slice));
+  CHECK(trace_problems(trace.json()) == std::vector<std::string>{});
+  std::set<std::string> copies;
+  for (const auto& event : trace.events("M")) {
+    const auto name = event["args"].value("name", "");
+    if (name.find("copy engine") != std::string::npos) copies.insert(name);
   }
-  CHECK(threads == std::set<std::string>{"CPU launch", "compute", "NCCL", "copy engine", "copy engine (2)"});
+  CHECK(copies == std::set<std::string>{"rank 0 (gpu0): copy engine", "rank 0 (gpu0): copy engine (2)",
+                                        "rank 1 (gpu1): copy engine"});
 }
 
-TEST_CASE("large runs keep their first ranks and say so", "[report][trace]") {
-  const auto [ranks, shown, words] = GENERATE(table<int, std::size_t, std::string>(
-      {{1, 1, "all 1"}, {64, 64, "all 64"}, {65, 8, "the first 8 of 65"}}));
-  CAPTURE(ranks);
-  const auto trace = trace_of(testing::made_up_run(ranks));
+TEST_CASE("large runs keep a rank of each class and say so", "[report][trace]") {
+  const auto [ranks, classes, shown, words] = GENERATE(table<int, std::size_t, std::size_t, std::string>(
+      {{2, 1, 2, "all 2 ranks"},
+       {64, 1, 64, "all 64 ranks"},
+       {65, 1, 1, "rank 0 of 65; the others do the same at the same time"},
+       {65, 2, 2, "ranks 0, 1 of 65; each of the others does the same as one of these"},
+       {65, 65, 8, "ranks 0, 1, 2, 3, 4, 5, 6, 7 of 65; others do otherwise and are left out"}}));
+  CAPTURE(ranks, classes);
+  auto run = made_up_run(ranks);
+  auto& representatives = run.folding.rank_representative;
+  for (std::size_t i = 0; i < representatives.size(); ++i) representatives[i] = i % classes;
+  const auto trace = trace_of(run);
 
-  std::set<int> processes;
-  for (const auto& event : trace["traceEvents"]) processes.insert(event["pid"].get<int>());
-  CHECK(processes.size() == shown);
-  CHECK(trace["otherData"]["ranks"] == words);
-  CHECK(trace["otherData"]["scenario"] == "made-up-run");
+  std::set<int> seen;
+  for (const auto& slice : trace.slices())
+    if (slice.rank >= 0) seen.insert(slice.rank);
+  CHECK(seen.size() == shown);
+  CHECK(trace.json()["otherData"]["ranks"] == words);
+  CHECK(trace.slices().front().process == "made-up-run: " + words);
 }
 
 TEST_CASE("the same run gives the same trace", "[report][trace]") {
-  CHECK(trace_of(testing::made_up_run()) == trace_of(testing::made_up_run()));
+  CHECK(trace_of(made_up_run()).json() == trace_of(made_up_run()).json());
+}
+
+TEST_CASE("a date survives Perfetto's way to read it, whole nanoseconds and all", "[report][trace]") {
+  std::size_t longer = 0;
+  for (std::int64_t ns = 0; ns < 3'000'000'000; ns += 7'654'321 % (ns + 3) + 1) {
+    const auto text = report::trace_time(ns);
+    const auto read = Json::parse(text);
+    REQUIRE(imported_ns(read) == ns);
+    REQUIRE(std::llround(read.get<double>() * 1e3) == ns);
+    longer += text.ends_with("1") && text.size() - text.find('.') == 5 ? 1 : 0;
+    if (ns > 5'000'000) ns += 1'234'567;
+  }
+  CHECK(longer > 0);
+  CHECK(report::trace_time(12'345) == "12.345");
+}
+
+TEST_CASE("a trace that viewers would not take is noticed", "[report][trace]") {
+  const PicturedRun small{"", "article/g6e", {{"job.gpus", "2"}}};
+  const auto sound = trace_of(simulate(scenario_of(small))).json();
+  REQUIRE(trace_problems(sound).empty());
+  const auto broken = [&](const std::string& kind, const auto& change) {
+    auto trace = sound;
+    for (auto& event : trace["traceEvents"]) {
+      if (event["ph"] != kind) continue;
+      change(event);
+      break;
+    }
+    const auto problems = trace_problems(trace);
+    return problems.empty() ? std::string{"nothing"} : problems.front().substr(0, problems.front().find(':'));
+  };
+  CHECK(broken("X", [](Json& event) { event.erase("dur"); }) == "lacks dur");
+  CHECK(broken("X", [](Json& event) { event["dur"] = 0.0; }) == "no duration");
+  CHECK(broken("X", [](Json& event) { event["tid"] = 5U; }) == "its thread has no name yet");
+  CHECK(broken("X", [](Json& event) { event["ph"] = "?"; }) == "an unknown kind");
+  CHECK(broken("M", [](Json& event) { event["args"] = Json::object(); }) == "lacks name");
+  CHECK(broken("C", [](Json& event) { event["args"]["%"] = -1; }) == "not a share");
+  CHECK(broken("C", [](Json& event) { event["args"]["%"] = 101; }) == "not a share");
+  CHECK(broken("s", [](Json& event) { event["ts"] = 0.0; }) == "an arrow that meets no slice");
+  CHECK(broken("f", [](Json& event) { event["ts"] = 5000.0; }) == "an arrow that meets no slice");
+  CHECK(broken("f", [](Json& event) { event["id"] = 99U; }) == "an arrow without its other end");
+  CHECK(broken("f", [](Json& event) { event["bp"] = "x"; }) == "an arrow that does not end in its slice");
+  auto overlapping = sound;
+  for (auto& event : overlapping["traceEvents"]) {
+    if (event["name"] == "encoder.0.ln_1") event["dur"] = event["dur"].get<double>() + 1;
+  }
+  REQUIRE_FALSE(trace_problems(overlapping).empty());
+  CHECK(trace_problems(overlapping).front().starts_with("slices that overlap"));
 }

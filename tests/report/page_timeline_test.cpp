@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/page_timeline.hpp"
+
+#include <set>
+
+#include <catch2/catch.hpp>
+
+#include "tests/report/made_up_run.hpp"
+#include "tests/report/pictured_runs.hpp"
+#include "tests/report/trace_view.hpp"
+
+using namespace gradway;
+using namespace gradway::testing;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+std::int64_t ns(const Json& microseconds) {
+  return std::llround(microseconds.get<double>() * 1e3);
+}
+
+Stretch step_of(const Json& timeline) {
+  return {ns(timeline["step"]["from_us"]), ns(timeline["step"]["to_us"])};
+}
+
+Stretch stretch_of(const Json& slice) {
+  return {ns(slice[1]), ns(slice[1]) + ns(slice[2])};
+}
+
+/// Time of the step in which rank 0 has slices on rows of these streams.
+double seconds_on(const Json& timeline, const std::set<std::string>& streams) {
+  std::vector<Stretch> found;
+  for (const auto& slice : timeline["slices"]) {
+    const auto& row = timeline["rows"][slice[0].get<std::size_t>()];
+    if (row["rank"] == 0 && streams.contains(row["stream"])) found.push_back(stretch_of(slice));
+  }
+  return 1e-9 * static_cast<double>(covered_ns(found, step_of(timeline)));
+}
+
+constexpr double microsecond = 1e-6;
+
+}  // namespace
+
+TEST_CASE("the time line of a page is what DATA.md says", "[report][page]") {
+  CHECK(report::timeline_json(made_up_run()).dump() ==
+        R"({"step":{"from_us":0.0,"to_us":10000.0},"ranks":"all 2 ranks",)"
+        R"("rows":[{"rank":0,"node":0,"device":"gpu0","stream":"phases"},)"
+        R"({"rank":0,"node":0,"device":"gpu0","stream":"phases"},)"
+        R"({"rank":0,"node":0,"device":"gpu0","stream":"compute"},)"
+        R"({"rank":0,"node":0,"device":"gpu0","stream":"NCCL"},)"
+        R"({"rank":0,"node":0,"device":"gpu0","stream":"copy engine"},)"
+        R"({"rank":0,"node":0,"device":"gpu0","stream":"CPU launch"},)"
+        R"({"rank":1,"node":0,"device":"gpu1","stream":"phases"},)"
+        R"({"rank":1,"node":0,"device":"gpu1","stream":"phases"},)"
+        R"({"rank":1,"node":0,"device":"gpu1","stream":"compute"},)"
+        R"({"rank":1,"node":0,"device":"gpu1","stream":"NCCL"},)"
+        R"({"rank":1,"node":0,"device":"gpu1","stream":"copy engine"},)"
+        R"({"rank":1,"node":0,"device":"gpu1","stream":"CPU launch"}],)"
+        R"("names":["input","backward","optimizer","communication","layer \"one\"",)"
+        R"_("bucket 0 all-reduce (4.194 MB)","input copy (1 kB)"],)_"
+        R"("phases":["input","backward","optimizer","communication"],)"
+        R"("slices":[[0,0.0,1000.0,0,0,-1,0],[0,1000.0,5000.0,1,1,-1,0],[0,9000.0,1000.0,2,2,-1,0],)"
+        R"([1,4000.0,5000.0,3,3,-1,0],[2,1000.0,5000.0,4,1,-1,0],[2,9000.0,1000.0,2,2,-1,0],)"
+        R"([3,4000.0,5000.0,5,3,0,4194304],[4,0.0,1000.0,6,0,-1,1000],[5,0.0,5.0,6,0,-1,1000],)"
+        R"([6,0.0,1000.0,0,0,-1,0],[6,1000.0,5000.0,1,1,-1,0],[6,9000.0,1000.0,2,2,-1,0],)"
+        R"([7,4000.0,5000.0,3,3,-1,0],[8,1000.0,5000.0,4,1,-1,0],[8,9000.0,1000.0,2,2,-1,0],)"
+        R"([9,4000.0,5000.0,5,3,0,4194304],[10,0.0,1000.0,6,0,-1,1000],[11,0.0,5.0,6,0,-1,1000]]})");
+}
+
+TEST_CASE("the time line of a page agrees with report.json to the microsecond", "[report][page]") {
+  const auto pictured = GENERATE(from_range(pictured_runs()));
+  CAPTURE(pictured.what);
+  const auto run = simulate(scenario_of(pictured));
+  const auto& metrics = run.measured.metrics;
+  const auto timeline = report::timeline_json(run);
+
+  const auto step = step_of(timeline);
+  CHECK(1e-9 * static_cast<double>(step.second - step.first) ==
+        Approx(metrics.step_time.value()).margin(microsecond));
+  const auto kernels = seconds_on(timeline, {"compute", "other streams"});
+  CHECK(kernels == Approx((metrics.compute + metrics.optimizer).value()).margin(microsecond));
+  CHECK(seconds_on(timeline, {"NCCL"}) == Approx(metrics.communication.value()).margin(microsecond));
+  CHECK(seconds_on(timeline, {"compute", "other streams", "NCCL"}) - kernels ==
+        Approx(metrics.exposed_communication.value()).margin(microsecond));
+
+  std::set<int> ranks;
+  std::pair<std::size_t, std::int64_t> before{0, 0};
+  for (const auto& slice : timeline["slices"]) {
+    const std::pair<std::size_t, std::int64_t> now{slice[0], ns(slice[1])};
+    CHECK(before <= now);
+    before = {now.first, stretch_of(slice).second};  // and slices of a row do not overlap
+    ranks.insert(timeline["rows"][now.first]["rank"].get<int>());
+    REQUIRE(slice[3] < timeline["names"].size());
+    REQUIRE(slice[4] < timeline["phases"].size());
+  }
+  CHECK(ranks.size() == std::min<std::size_t>(4, run.folding.simulated_ranks()));
+}
+
+TEST_CASE("buckets of a page are ready, then reduced, in their order", "[report][page]") {
+  const auto pictured = GENERATE(from_range(pictured_runs()));
+  CAPTURE(pictured.what);
+  const auto run = simulate(scenario_of(pictured));
+  const auto buckets = report::buckets_json(run);
+  const auto timeline = report::timeline_json(run);
+
+  REQUIRE(buckets.size() == run.workload.buckets.size());
+  std::int64_t free = step_of(timeline).first;
+  double bytes = 0;
+  std::size_t gradients = 0;
+  for (const auto& bucket : buckets) {
+    const auto start = ns(bucket["start_us"]);
+    CHECK(ns(bucket["ready_us"]) <= start);
+    CHECK(free <= start);
+    free = ns(bucket["end_us"]);
+    CHECK(start <= free);
+    bytes += bucket["size_bytes"].get<double>();
+    gradients += bucket["gradients"].get<std::size_t>();
+  }
+  CHECK(free <= step_of(timeline).second);
+  if (buckets.empty()) return;
+  CHECK(bytes == 4 * static_cast<double>(run.scenario.model.parameter_count()));
+  std::size_t parameters = 0;
+  for (const auto& layer : run.scenario.model.layers) parameters += layer.parameters.size();
+  CHECK(gradients == parameters);
+  CHECK(buckets.back()["last_layer"] ==
+        std::ranges::find_if(run.scenario.model.layers, [](const auto& layer) {
+          return !layer.parameters.empty();
+        })->name);
+}
+
+TEST_CASE("the use of links of a page carries the bytes of report.json", "[report][page]") {
+  const auto pictured = GENERATE(from_range(pictured_runs()));
+  CAPTURE(pictured.what);
+  const auto run = simulate(scenario_of(pictured));
+  const auto use = report::use_json(run);
+  const auto step = step_of(report::timeline_json(run));
+
+  CHECK(use.empty() == run.measured.links.empty());
+  if (!use.empty()) CHECK(use[0]["name"] == run.measured.links.front().name);
+  double busier = 1;
+  for (const auto& link : use) {
+    Series series;
+    for (const auto& point : link["points"]) series.emplace_back(ns(point[0]), point[1].get<double>());
+    CHECK(series.front().first == step.first);
+    CHECK(series.back().first == step.second);
+    const auto share = integral(series, step) / (1e-9 * static_cast<double>(step.second - step.first));
+    const auto& links = run.measured.links;
+    const auto reported =
+        std::ranges::find_if(links, [&](const auto& one) { return one.name == link["name"]; });
+    REQUIRE(reported != links.end());
+    CHECK(share == Approx(reported->busy_fraction).epsilon(1e-5));
+    CHECK(share <= busier * (1 + 1e-5));
+    busier = share;
+    const auto alike = std::ranges::count_if(
+        links, [&](const auto& one) { return one.busy_fraction == reported->busy_fraction; });
+    CHECK(link["alike"] < alike);
+  }
+}
