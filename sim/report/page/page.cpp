@@ -10,7 +10,7 @@
 #include "sim/base/contract.hpp"
 #include "sim/report/json.hpp"
 #include "sim/report/page/platform.hpp"
-#include "sim/report/page_timeline.hpp"
+#include "sim/report/page/timeline.hpp"
 #include "sim/report/words.hpp"
 
 // In template.S: the bundled page, byte for byte.
