@@ -113,7 +113,7 @@ std::vector<ResourceUse> use_of_links(const StepWindow& window, const Platform& 
 }
 
 /// Flows of one call pay theirs side by side.
-Seconds latency_of_collectives(const Window& window, const WorkloadGraph& workload, const OpGraph& ops) {
+Seconds latency_of_collectives(const StepWindow& window, const WorkloadGraph& workload, const OpGraph& ops) {
   std::vector<Seconds> longest(workload.tasks.size());
   for (const auto& op : ops.ops()) {
     if (op.origin.activity != Activity::collective || op.origin.step != window.step) continue;
