@@ -64,7 +64,7 @@ TEST_CASE("no name of a scenario can leave the data of a page", "[report][page]"
 
 TEST_CASE("a page is one file that asks for nothing else", "[report][page]") {
   const auto page = page_of(made_up_run(), "1");
-  CHECK(page.starts_with("<!doctype html>"));
+  CHECK(page.starts_with("<!DOCTYPE html>"));
   CHECK(page.find("default-src 'none'") != std::string::npos);
   // What would load something: a script or image with a source, a style sheet, a frame.
   for (const auto* loads : {"<script src", "<link rel=\"stylesheet", "<img src=\"http", "<iframe", "@import"})
