@@ -40,11 +40,10 @@ function bend(from: Placed, to: Placed, all: Placed[]): [x: number, y: number] {
 function direction(ends: [Placed, Placed], aside: [number, number], shift: [number, number], stroke: string, lineWidth: number): object {
   const [from, to] = ends;
   const [dx, dy] = shift;
-  return {
-    type: 'bezierCurve',
-    shape: { x1: from.x + dx, y1: from.y + dy, x2: to.x + dx, y2: to.y + dy, cpx1: (from.x + to.x) / 2 + aside[0] + dx, cpy1: (from.y + to.y) / 2 + aside[1] + dy },
-    style: { fill: 'none', stroke, lineWidth },
-  };
+  const shape = { x1: from.x + dx, y1: from.y + dy, x2: to.x + dx, y2: to.y + dy };
+  const style = { fill: 'none', stroke, lineWidth };
+  if (aside[0] === 0 && aside[1] === 0) return { type: 'line', shape, style };
+  return { type: 'bezierCurve', shape: { ...shape, cpx1: (shape.x1 + shape.x2) / 2 + aside[0], cpy1: (shape.y1 + shape.y2) / 2 + aside[1] }, style };
 }
 
 function linkElement(link: PlatformLink, ends: [Placed, Placed], all: Placed[], top: number, colours: Palette): CustomSeriesRenderItemReturn {
