@@ -73,10 +73,10 @@ function deviceElement(one: Placed, used: number | undefined, top: number, colou
       lineWidth: used ? 3 : 1.2,
     },
     emphasis: { style: { stroke: colours.accent, lineWidth: 2.5 } },
-    ...(width >= 26 && {
-      textConfig: { position: 'inside' },
-      textContent: { style: { text: shortName(device.name), fill: colours.text, fontSize: width < 40 ? 10 : 12, width: width - 4, overflow: 'truncate', ellipsis: '…' } },
-    }),
+    textConfig: { position: 'inside' },
+    textContent: {
+      style: { text: width >= 26 ? shortName(device.name) : '', fill: colours.text, fontSize: width < 40 ? 10 : 12, width: Math.max(1, width - 4), overflow: 'truncate', ellipsis: '…' },
+    },
   } as never;
 }
 
