@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What all charts share: size, colours, tooltips, keyboard, a table beside them.
-import { BarChart, CustomChart, GraphChart, LineChart, ScatterChart } from 'echarts/charts';
+import { BarChart, CustomChart, LineChart, ScatterChart } from 'echarts/charts';
 import {
   AriaComponent,
   DataZoomComponent,
@@ -19,7 +19,6 @@ import { isPrinting, onTheme, palette, type Palette } from './theme';
 use([
   BarChart,
   CustomChart,
-  GraphChart,
   LineChart,
   ScatterChart,
   AriaComponent,

@@ -75,9 +75,7 @@ function option(runs: ComparedRun[], state: State, colours: Palette, width: numb
         })),
         label: {
           show: true,
-          position: 'right',
-          distance: 5,
-          offset: [0, -11],
+          position: [15, -9],
           color: colours.text,
           fontSize: 12,
           formatter: (item: { dataIndex: number }) => (width < 560 && !shown[item.dataIndex]!.costs.pareto ? '' : name(shown[item.dataIndex]!)),

@@ -4,6 +4,7 @@ import type { Report, RunDocument } from '../document';
 import { h, value } from '../dom';
 import * as text from '../format';
 import { basis, tiles, title, warnings, type Tile } from '../header';
+import { arrows } from '../names';
 import { buckets } from './buckets';
 import { links } from './links';
 import { memory } from './memory';
@@ -73,7 +74,7 @@ export function runPage(data: RunDocument): HTMLElement[] {
     title(data.title, [model, `${hardware} (${report.scenario.platform})`, strategy].filter(Boolean).join(' · ')),
     headline(report),
     warnings(report.warnings),
-    h('p', { class: 'box bottleneck', id: 'bottleneck' }, 'Bottleneck: ', h('b', {}, report.bottleneck.resource), `. ${text.sentence(report.bottleneck.why)}.`),
+    h('p', { class: 'box bottleneck', id: 'bottleneck' }, 'Bottleneck: ', h('b', {}, report.bottleneck.resource), `. ${text.sentence(arrows(report.bottleneck.why))}.`),
     basis(report.basis, report.warnings.length > 0),
     step(report),
     timeline(data.timeline),

@@ -6,22 +6,31 @@ export interface Placed {
   device: Device;
   x: number;
   y: number;
-  /** Room to its neighbours in its layer, in pixels. */
-  room: number;
+  width: number;
+  height: number;
 }
 
-const layers = ['nvswitch', 'gpu', 'pcie_switch', 'root_complex', 'socket', 'nic'];
-/** GPUs first, then what hangs on what is placed. */
-const order = ['gpu', 'pcie_switch', 'root_complex', 'socket', 'nic', 'nvswitch'];
+export interface Layout {
+  placed: Placed[];
+  height: number;
+}
+
+/** From the top; "below" are those switches between a socket and its network cards that lead to no GPU. */
+const layers = ['nvswitch', 'gpu', 'pcie_switch', 'root_complex', 'socket', 'root_complex below', 'pcie_switch below', 'nic'];
+/** GPUs are placed first, then what hangs on what is placed. */
+const order = [...layers.slice(1), 'nvswitch'];
 const layerHeight = 66;
 const gap = 26;
 /** Room for arcs between GPUs of the top layer. */
 const arcs = 36;
+const widest: Record<string, number> = { nvswitch: 150, fabric_switch: 120, socket: 74, nic: 66 };
 
 const isShared = (device: Device): boolean => device.kind === 'fabric_switch' || device.node < 0;
 
-function neighbours(platform: Platform): Map<string, string[]> {
-  const map = new Map<string, string[]>();
+type Near = Map<string, string[]>;
+
+function neighbours(platform: Platform): Near {
+  const map: Near = new Map();
   const add = (a: string, b: string): void => void map.set(a, [...(map.get(a) ?? []), b]);
   for (const { a, b } of platform.links) {
     add(a, b);
@@ -30,91 +39,111 @@ function neighbours(platform: Platform): Map<string, string[]> {
   return map;
 }
 
+/** All that is reached from the starts through devices that let pass. */
+function reached(starts: string[], near: Near, passes: (name: string) => boolean): Set<string> {
+  const seen = new Set(starts);
+  const next = [...starts];
+  for (let name = next.pop(); name !== undefined; name = next.pop()) {
+    for (const other of near.get(name) ?? []) {
+      if (seen.has(other) || !passes(other)) continue;
+      seen.add(other);
+      next.push(other);
+    }
+  }
+  return seen;
+}
+
+/** The layer of each device inside a node. */
+function layersOf(platform: Platform, near: Near): Map<string, string> {
+  const kinds = new Map(platform.devices.map((device) => [device.name, device.kind]));
+  const isSwitch = (name: string): boolean => ['pcie_switch', 'root_complex'].includes(kinds.get(name) ?? '');
+  const gpus = platform.devices.filter((device) => device.kind === 'gpu').map((device) => device.name);
+  const above = reached(gpus, near, isSwitch);
+  return new Map(platform.devices.map(({ name, kind }) => [name, isSwitch(name) && !above.has(name) ? `${kind} below` : kind]));
+}
+
+/** Rows of network switches: those with cards first, then those behind them. */
+function fabricRows(shared: Device[], near: Near): Device[][] {
+  const names = new Set(shared.map((device) => device.name));
+  const rows: Device[][] = [];
+  let left = shared;
+  let reach = (device: Device): boolean => (near.get(device.name) ?? []).some((name) => !names.has(name));
+  while (left.length > 0) {
+    const found = left.filter(reach);
+    const row = found.length > 0 ? found : left;
+    rows.push(row);
+    left = left.filter((device) => !row.includes(device));
+    const last = new Set(row.map((device) => device.name));
+    reach = (device) => (near.get(device.name) ?? []).some((name) => last.has(name));
+  }
+  return rows;
+}
+
 /** Places between 0 and 1, as near to those wished for as their number allows. */
 function apart(wishes: number[]): number[] {
   const least = 0.96 / wishes.length;
   const indices = wishes.map((_, i) => i).sort((a, b) => wishes[a]! - wishes[b]! || a - b);
   const places = indices.map((i) => wishes[i]!);
-  for (let i = 0; i < places.length; ++i) {
-    const before = i === 0 ? least / 2 : places[i - 1]! + least;
-    places[i] = Math.max(places[i]!, before);
-  }
-  for (let i = places.length - 1; i >= 0; --i) {
-    const after = i === places.length - 1 ? 1 - least / 2 : places[i + 1]! - least;
-    places[i] = Math.min(places[i]!, after);
-  }
+  for (let i = 0; i < places.length; ++i) places[i] = Math.max(places[i]!, i === 0 ? least / 2 : places[i - 1]! + least);
+  for (let i = places.length - 1; i >= 0; --i) places[i] = Math.min(places[i]!, i === places.length - 1 ? 1 - least / 2 : places[i + 1]! - least);
   const result = new Array<number>(wishes.length);
   indices.forEach((index, i) => (result[index] = places[i]!));
   return result;
 }
 
-/** Places of 0 to 1 across, by device, for one node or for what nodes share. */
-function across(devices: Device[], near: Map<string, string[]>, known: Map<string, number>): void {
-  const kinds = [...order, ...new Set(devices.map((device) => device.kind).filter((kind) => !order.includes(kind)))];
-  const rank = new Map(devices.map((device) => [device.name, kinds.indexOf(device.kind)]));
-  const placesOf = (names: string[]): number[] => names.map((name) => known.get(name)).filter((x): x is number => x !== undefined);
-  // Over what was placed before it, or (in a second round) over whatever it hangs on.
-  for (const round of [1, 2]) {
-    kinds.forEach((kind, at) => {
-      const row = devices.filter((device) => device.kind === kind);
-      const wishes = row.map((device, i) => {
-        const names = near.get(device.name) ?? [];
-        const before = placesOf(names.filter((name) => (rank.get(name) ?? -1) < at));
-        const places = before.length > 0 ? before : round === 2 ? placesOf(names.filter((name) => rank.get(name) !== at)) : [];
-        return places.length > 0 ? places.reduce((a, b) => a + b, 0) / places.length : at === 0 || round === 2 ? (i + 0.5) / row.length : NaN;
-      });
-      const placed = row.filter((_, i) => !Number.isNaN(wishes[i]));
-      apart(wishes.filter((wish) => !Number.isNaN(wish))).forEach((x, i) => known.set(placed[i]!.name, x));
-    });
-  }
-}
-
-export interface Layout {
-  placed: Placed[];
-  height: number;
+/** Places a row over those of its neighbours that have a place; without any, evenly. */
+function place(row: Device[], near: Near, known: Map<string, number>): void {
+  const wishes = row.map((device, i) => {
+    const places = (near.get(device.name) ?? []).map((name) => known.get(name)).filter((x): x is number => x !== undefined);
+    return places.length > 0 ? places.reduce((a, b) => a + b, 0) / places.length : (i + 0.5) / row.length;
+  });
+  apart(wishes).forEach((x, i) => known.set(row[i]!.name, x));
 }
 
 /** @param width of the drawing in pixels */
 export function layoutOf(platform: Platform, width: number): Layout {
   const near = neighbours(platform);
-  const nodes = [...new Set(platform.devices.filter((device) => !isShared(device)).map((device) => device.node))].sort((a, b) => a - b);
-  const inside = nodes.map((node) => platform.devices.filter((device) => !isShared(device) && device.node === node));
-  const shared = platform.devices.filter(isShared);
-  const used = layers.filter((kind) => inside.some((devices) => devices.some((device) => device.kind === kind)));
-  const widest = Math.max(1, ...inside.map((devices) => Math.max(...used.map((kind) => devices.filter((device) => device.kind === kind).length))));
-  const columns = Math.max(1, Math.min(nodes.length, Math.floor(width / (widest * 40 + gap))));
-  const rows = Math.ceil(nodes.length / columns);
+  const layer = layersOf(platform, near);
+  const inside = platform.devices.filter((device) => !isShared(device));
+  const nodes = [...new Set(inside.map((device) => device.node))].sort((a, b) => a - b);
+  const rowsOf = (node: number, name: string): Device[] => inside.filter((device) => device.node === node && layer.get(device.name) === name);
+  const names = [...layers, ...new Set(inside.map((device) => layer.get(device.name)!).filter((name) => !layers.includes(name)))];
+  const used = names.filter((name) => nodes.some((node) => rowsOf(node, name).length > 0));
+  const longest = Math.max(1, ...nodes.flatMap((node) => used.map((name) => rowsOf(node, name).length)));
+  const columns = Math.max(1, Math.min(nodes.length, Math.floor(width / (longest * 40 + gap))));
+  const blocks = Math.ceil(nodes.length / columns);
   const blockWidth = (width - gap * (columns - 1)) / columns;
   const blockHeight = used.length * layerHeight;
-  const sharedHeight = shared.length > 0 ? layerHeight + gap : 0;
-  const kindOf = new Map(platform.devices.map((device) => [device.name, device.kind]));
-  const marginTop = used[0] === 'gpu' && platform.links.some(({ a, b }) => kindOf.get(a) === 'gpu' && kindOf.get(b) === 'gpu') ? arcs : 0;
+  const fabric = fabricRows(platform.devices.filter(isShared), near);
+  const fabricHeight = fabric.length * layerHeight;
+  const isGpu = (name: string): boolean => layer.get(name) === 'gpu';
+  const top = used[0] === 'gpu' && platform.links.some(({ a, b }) => isGpu(a) && isGpu(b)) ? arcs : 0;
   const placed: Placed[] = [];
   const middle = new Map<string, number>();
+  const put = (device: Device, x: number, y: number, room: number): void => {
+    middle.set(device.name, x / width);
+    placed.push({ device, x, y, width: Math.max(7, Math.min(widest[device.kind] ?? 52, room - 6)), height: device.kind === 'gpu' ? 32 : 26 });
+  };
 
-  inside.forEach((devices, i) => {
-    const column = i % columns;
-    const row = Math.floor(i / columns);
-    const left = column * (blockWidth + gap);
-    const top = marginTop + row * (blockHeight + gap) + (row > 0 ? sharedHeight : 0);
+  nodes.forEach((node, i) => {
+    const block = Math.floor(i / columns);
+    const left = (i % columns) * (blockWidth + gap);
+    const start = top + block * (blockHeight + gap) + (block > 0 ? fabricHeight : 0);
     // Blocks under what they share stand on their head: network cards up.
-    const flipped = row > 0 && sharedHeight > 0;
+    const flipped = block > 0 && fabric.length > 0;
     const known = new Map<string, number>();
-    across(devices, near, known);
-    for (const device of devices) {
-      const layer = Math.max(0, used.indexOf(device.kind));
-      const count = devices.filter((other) => other.kind === device.kind).length;
-      const x = left + known.get(device.name)! * blockWidth;
-      const y = top + ((flipped ? used.length - 1 - layer : layer) + 0.5) * layerHeight;
-      middle.set(device.name, x / width);
-      placed.push({ device, x, y, room: blockWidth / count });
-    }
+    for (const name of [...order, ...used.filter((one) => !order.includes(one))]) place(rowsOf(node, name), near, known);
+    used.forEach((name, at) => {
+      const y = start + ((flipped ? used.length - 1 - at : at) + 0.5) * layerHeight;
+      const row = rowsOf(node, name);
+      for (const device of row) put(device, left + known.get(device.name)! * blockWidth, y, blockWidth / row.length);
+    });
   });
 
-  across(shared, near, middle);
-  const y = marginTop + blockHeight + gap / 2 + layerHeight / 2;
-  for (const device of shared) {
-    placed.push({ device, x: middle.get(device.name)! * width, y, room: width / shared.length });
-  }
-  return { placed, height: marginTop + rows * (blockHeight + gap) - gap + sharedHeight };
+  fabric.forEach((row, at) => {
+    place(row, near, middle);
+    const y = top + (inside.length > 0 ? blockHeight : 0) + (at + 0.5) * layerHeight;
+    for (const device of row) put(device, middle.get(device.name)! * width, y, width / row.length);
+  });
+  return { placed, height: top + blocks * (blockHeight + gap) - gap + fabricHeight };
 }

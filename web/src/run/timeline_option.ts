@@ -7,7 +7,7 @@ import type { Timeline } from '../document';
 import { axisTime } from '../format';
 import type { Palette } from '../theme';
 import { boxesOf, extent, type Box, type Lane, type View } from './slices';
-import { sliceTip } from './slice_text';
+import { sliceName, sliceTip } from './slice_text';
 
 export const laneHeight = 26;
 const overviewHeight = 34;
@@ -57,13 +57,12 @@ function element(picture: Picture, box: Box, colours: Palette, params: CustomSer
       lineWidth: pinned ? 2 : width > 4 ? 0.6 : 0,
     },
     emphasis: { style: { stroke: colours.text, lineWidth: 1.5 } },
-    ...(named && {
-      textConfig: { position: 'insideLeft' as const, distance: 5 },
-      textContent: {
-        type: 'text' as const,
-        style: { text: picture.timeline.names[picture.timeline.slices[box.slice]![3]] ?? '', fill: inkOn(fill), fontSize: 11.5, width: width - 9, overflow: 'truncate' as const, ellipsis: '…' },
-      },
-    }),
+    // Elements are used again for other slices: one without a name says so.
+    textConfig: { position: 'insideLeft' },
+    textContent: {
+      type: 'text',
+      style: { text: named ? sliceName(picture.timeline, box.slice) : '', fill: inkOn(fill), fontSize: 11.5, width: Math.max(1, width - 9), overflow: 'truncate', ellipsis: '…' },
+    },
   };
 }
 

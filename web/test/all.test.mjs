@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// What holds for every page, whatever its kind.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { launch, open, pages, shot } from './browser.mjs';
+
+let browser;
+before(async () => (browser = await launch()));
+after(() => browser.close());
+
+const widths = [
+  { width: 1280, theme: 'light' },
+  { width: 1280, theme: 'dark' },
+  { width: 390, theme: 'light', touch: true },
+  { width: 390, theme: 'dark', touch: true },
+];
+
+for (const one of pages) {
+  test(`${one.name}: is one small file that asks for nothing`, () => {
+    const size = Buffer.byteLength(one.text) - one.dataSize;
+    assert.ok(size < 2e6, `${size} bytes without data`);
+    assert.match(one.text, /Content-Security-Policy" content="default-src 'none'/);
+    assert.doesNotMatch(one.text.replace(/<!--[^]*?-->/g, ''), /<(link|img|script|iframe)[^>]+(src|href)="(?!data:)/);
+    assert.match(one.text, /Apache ECharts[^]*zrender[^]*tslib/, 'the notices of the bundled parts');
+  });
+
+  for (const view of widths) {
+    test(`${one.name}: draws all its charts at ${view.width} px, ${view.theme}, and logs nothing`, async () => {
+      const { page, wrongs, close } = await open(browser, one, view);
+      const charts = await page.locator('.chart').evaluateAll((all) =>
+        all.map((chart) => ({
+          label: chart.getAttribute('aria-label') ?? '',
+          drawn: chart.querySelectorAll('svg path').length > 0 || chart.querySelectorAll('canvas').length > 0,
+          focus: chart.tabIndex,
+          right: chart.getBoundingClientRect().right,
+        })),
+      );
+      assert.ok(charts.length > 0 || (one.data.validate?.cases ?? one.data.sweep?.runs ?? []).length === 0);
+      for (const chart of charts) {
+        assert.ok(chart.label.length > 10, 'a text alternative');
+        assert.ok(chart.drawn, chart.label);
+        assert.equal(chart.focus, 0, 'reached by the keyboard');
+        assert.ok(chart.right <= view.width + 0.5, `${chart.label} sticks out`);
+      }
+      assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= view.width, 'no scrolling sideways');
+      assert.doesNotMatch(await page.locator('body').innerText(), /\b(NaN|undefined|Infinity|\[object)/);
+      await shot(page, `${one.name}-${view.width}-${view.theme}`);
+      assert.deepEqual(wrongs, []);
+      await close();
+    });
+  }
+
+  test(`${one.name}: the button changes the colours and remembers nothing`, async () => {
+    const { page, wrongs, close } = await open(browser, one);
+    const look = () => page.evaluate(() => [document.documentElement.dataset.theme, getComputedStyle(document.body).backgroundColor, document.querySelector('.chart svg text')?.getAttribute('fill')]);
+    const light = await look();
+    await page.locator('#theme').click();
+    assert.deepEqual(await look(), light, 'auto is light here, so light is the same');
+    await page.locator('#theme').click();
+    const dark = await look();
+    assert.equal(dark[0], 'dark');
+    assert.notEqual(dark[1], light[1]);
+    if (light[2]) assert.notEqual(dark[2], light[2]);
+    await page.locator('#theme').focus();
+    await page.keyboard.press('Enter');
+    assert.deepEqual(await look(), light, 'auto again');
+    await page.emulateMedia({ colorScheme: 'dark' });
+    assert.equal((await look())[0], 'dark', 'as the system says');
+    assert.deepEqual(wrongs, []);
+    await close();
+  });
+
+  test(`${one.name}: prints light, opened, without controls`, async () => {
+    const { page, wrongs, close } = await open(browser, one, { theme: 'dark' });
+    await page.emulateMedia({ media: 'print' });
+    await page.waitForFunction(() => document.documentElement.dataset.theme === 'light');
+    assert.equal(await page.locator('#theme').isVisible(), false);
+    assert.equal(await page.locator('.controls:visible').count(), 0);
+    assert.equal(await page.locator('details[data-print]:not([open])').count(), 0);
+    for (const rows of await page.locator('details.as-table[data-print]').evaluateAll((all) => all.map((one) => one.querySelectorAll('tbody tr').length))) assert.ok(rows > 0);
+    const wide = await page.locator('.chart').evaluateAll((all) => all.map((chart) => chart.firstElementChild.getBoundingClientRect().width));
+    for (const width of wide) assert.ok(width <= 690, `a chart of ${width} px is cut on paper`);
+    const pdf = await page.pdf({ format: 'A4' });
+    assert.ok(pdf.length > 10000);
+    await page.emulateMedia({ media: 'screen' });
+    await page.waitForFunction(() => document.documentElement.dataset.theme === 'dark');
+    assert.deepEqual(wrongs, []);
+    await close();
+  });
+
+  test(`${one.name}: every chart answers to the arrow keys`, async () => {
+    const { page, wrongs, close } = await open(browser, one);
+    for (const chart of await page.locator('.chart').all()) {
+      if ((await chart.locator('canvas').count()) > 0) continue; // the time line has keys of its own
+      await chart.focus();
+      await page.keyboard.press('ArrowRight');
+      await page.waitForFunction((area) => area.querySelector('.tip')?.textContent.length > 3, await chart.elementHandle(), { timeout: 5000 });
+      assert.equal(await page.locator('[aria-live].hidden').textContent(), await chart.locator('.tip').textContent(), 'and says so');
+      await page.keyboard.press('Escape');
+    }
+    assert.deepEqual(wrongs, []);
+    await close();
+  });
+
+  test(`${one.name}: a heading of a table sorts it`, async () => {
+    const { page, wrongs, close } = await open(browser, one);
+    const details = page.locator('details.as-table').first();
+    await details.locator('summary').click();
+    const heads = details.locator('th');
+    const column = await heads.evaluateAll((all) => all.findIndex((head) => head.classList.contains('number')));
+    const values = () => details.evaluate((one, at) => [...one.querySelectorAll('tbody tr')].map((row) => row.cells[at].querySelector('[data-value]')).filter(Boolean).map((cell) => Number(cell.dataset.value)), column);
+    const sorted = [...(await values())].sort((a, b) => a - b);
+    await heads.nth(column).locator('button').click();
+    assert.deepEqual(await values(), sorted);
+    await heads.nth(column).locator('button').click();
+    assert.deepEqual(await values(), sorted.reverse());
+    assert.equal(await heads.nth(column).getAttribute('aria-sort'), 'descending');
+    assert.deepEqual(wrongs, []);
+    await close();
+  });
+}

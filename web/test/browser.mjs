@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// A headless browser without a network that remembers everything a page should not do.
+import { mkdirSync, readFileSync, readdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { chromium } from 'playwright-core';
+
+const folder = resolve(process.env.GRADWAY_PAGES);
+const flags = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
+const tag = /<script id="data" type="application\/json">([^]*?)<\/script>/;
+
+/** All pages of the folder with their documents. */
+export const pages = readdirSync(folder)
+  .filter((name) => name.endsWith('.html'))
+  .sort()
+  .map((name) => {
+    const text = readFileSync(join(folder, name), 'utf8');
+    const found = tag.exec(text);
+    return { name: name.slice(0, -5), url: pathToFileURL(join(folder, name)).href, text, data: JSON.parse(found[1]), dataSize: found[1].length };
+  });
+
+export const ofKind = (kind) => pages.filter(({ data }) => data.kind === kind);
+
+export const launch = () => chromium.launch({ executablePath: process.env.CHROMIUM, headless: true, args: flags });
+
+/** A page opened without a network; `wrongs` gathers errors and requests, and must stay empty. */
+export async function open(browser, one, { width = 1280, height = 900, theme = 'light', touch = false } = {}) {
+  const context = await browser.newContext({ offline: true, viewport: { width, height }, colorScheme: theme, hasTouch: touch, deviceScaleFactor: 1 });
+  const page = await context.newPage();
+  const wrongs = [];
+  page.on('console', (message) => ['error', 'warning'].includes(message.type()) && wrongs.push(`console: ${message.text()}`));
+  page.on('pageerror', (error) => wrongs.push(`error: ${error.stack ?? error}`));
+  page.on('request', (request) => request.url() !== one.url && !request.url().startsWith('data:') && wrongs.push(`request: ${request.url()}`));
+  await page.goto(one.url);
+  await page.waitForSelector('html[data-ready]', { timeout: 30000 });
+  return { page, wrongs, close: () => context.close() };
+}
+
+/** A picture to look at, if SHOTS names a folder. */
+export async function shot(page, name, options = { fullPage: true }) {
+  const shots = process.env.SHOTS;
+  if (!shots) return;
+  mkdirSync(shots, { recursive: true });
+  await page.screenshot({ path: join(shots, `${name}.png`), ...options });
+}
+
+/** The middle of the element that a section's chart is drawn on, in sight. */
+export async function chartOf(page, section) {
+  const chart = page.locator(`#${section} .chart`).first();
+  await chart.scrollIntoViewIfNeeded();
+  return chart;
+}
+
+/** What the visible tooltip says: its title, and by label [text, the document's number]. */
+export async function tipOf(chart) {
+  return chart.evaluate((area) => {
+    const tip = [...area.querySelectorAll('.tip')].find((one) => one.parentElement.style.visibility !== 'hidden' && one.getClientRects().length > 0 && getComputedStyle(one.parentElement).opacity !== '0');
+    if (!tip) return null;
+    const rows = [...tip.querySelectorAll('td')].map((cell) => ({ label: cell.dataset.label, text: cell.textContent, value: cell.dataset.value === undefined ? undefined : Number(cell.dataset.value) }));
+    return { title: tip.querySelector('strong').textContent, rows };
+  });
+}
+
+/** The value of a tooltip's row. */
+export const valueOf = (tip, label) => tip.rows.find((row) => row.label === label)?.value;
+
+/** Moves the mouse over the chart, from point to point of a grid, until a tooltip fits. */
+export async function hoverUntil(page, chart, fits, { columns = 24, rows = 12 } = {}) {
+  const box = await chart.boundingBox();
+  for (let row = 0; row < rows; ++row) {
+    for (let column = 0; column < columns; ++column) {
+      await page.mouse.move(box.x + ((column + 0.5) / columns) * box.width, box.y + ((row + 0.5) / rows) * box.height);
+      const tip = await tipOf(chart);
+      if (tip && fits(tip)) return tip;
+    }
+  }
+  return null;
+}
+
+/** The rows of a section's table: each cell as its number where it has one, else its text. */
+export async function tableOf(page, section) {
+  const details = page.locator(`#${section} details.as-table`).first();
+  await details.locator('summary').click();
+  await details.locator('tbody tr').first().waitFor();
+  return details.evaluate((one) =>
+    [...one.querySelectorAll('tbody tr')].map((row) =>
+      [...row.cells].map((cell) => {
+        const exact = cell.querySelector('[data-value]');
+        return exact ? Number(exact.dataset.value) : cell.textContent;
+      }),
+    ),
+  );
+}
