@@ -33,6 +33,7 @@ std::span<const Command> commands();
 Action add_run(CLI::App& app);
 Action add_sweep(CLI::App& app);
 Action add_compare(CLI::App& app);
+Action add_optimize(CLI::App& app);
 Action add_validate(CLI::App& app);
 Action add_calibrate(CLI::App& app);
 Action add_import(CLI::App& app);

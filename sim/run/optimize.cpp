@@ -80,7 +80,7 @@ class Search {
     return family;
   }
 
-  double cost(const Tried& tried) const { return time_per_sample(space_.jobs[tried.job], tried).value(); }
+  double cost(const Tried& tried) const { return time_per_sample(space_.jobs[tried.job].job, tried).value(); }
 
   /// The cut of a whole MiB; cuts with ranges come first, in order.
   std::size_t cut_of(int mib) const {
@@ -273,9 +273,8 @@ Strategy pytorch_defaults() {
   return Strategy{};
 }
 
-Seconds time_per_sample(const Scenario& job, const Tried& tried) {
-  const auto& it = job.job;
-  const auto samples = static_cast<double>(it.gpus) * it.batch_per_gpu * it.accumulate;
+Seconds time_per_sample(const Job& job, const Tried& tried) {
+  const auto samples = static_cast<double>(job.gpus) * job.batch_per_gpu * job.accumulate;
   return tried.metrics.step_time / samples;
 }
 

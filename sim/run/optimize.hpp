@@ -40,7 +40,7 @@ struct Tried {
 };
 
 /// Time that a sample takes: steps of different batches compare by it.
-Seconds time_per_sample(const Scenario& job, const Tried& tried);
+Seconds time_per_sample(const Job& job, const Tried& tried);
 
 /// A setting of the best turned back to what PyTorch (or, beside the strategy, the scenario) has.
 struct TurnedBack {

@@ -112,11 +112,11 @@ TEST_CASE("the search finds what trying every whole MiB finds", "[run][optimize]
   const auto [name, set] = GENERATE(values<Row>(
       {{"article/p4d", {}},
        {"article/g6e", {}},
-       {"article/g6e", {{"model", "gpt_small"}}},
+       {"article/g6e", {{"model", "gpt_small"}, {"job.batch_per_gpu", "4"}}},
        {"article/p4d", {{"platform", "aws-p5.48xlarge"}, {"job.gpus", "16"}, {"optimizer", "adamw"}}},
        {"h200-4x/resnet50", {}},
        {"h200-4x/resnet50", {{"nccl.NCCL_P2P_DISABLE", "1"}}},
-       {"published/lambda-a6000", {}},
+       {"published/lambda-ada-8x-bert", {{"job.batch_per_gpu", "2"}}},
        {"scale/ddp-24", {}}}));
   CAPTURE(name);
   const auto hooks = GENERATE(std::vector<CommHook>{CommHook::none}, std::vector<CommHook>{CommHook::bf16},
@@ -149,11 +149,11 @@ TEST_CASE("the search meets the article's hand-tuned settings", "[run][optimize]
 
 TEST_CASE("what the settings bring is told against PyTorch's defaults and the job as written",
           "[run][optimize]") {
-  const auto scenario = shipped("article/p4d");
+  const auto scenario = shipped(GENERATE("article/p4d", "article/g6e"));
   const auto optimum = found(whole_space(scenario, {CommHook::none}));
   CHECK(optimum.defaults.metrics.step_time.value() == step(scenario, pytorch_defaults()));
   CHECK(optimum.as_written.metrics.step_time.value() == step(scenario, scenario.job.strategy));
-  REQUIRE(optimum.turned_back.size() == 2);
+  REQUIRE_FALSE(optimum.turned_back.empty());
   for (const auto& [key, without] : optimum.turned_back) {
     CAPTURE(key);
     auto expected = optimum.best.strategy;
