@@ -38,7 +38,7 @@ report::Optimized in_words(AskedSearch asked, SearchResult result, const std::st
                           .changes = {},
                           .lossy_left_out = std::move(asked.lossy_left_out),
                           .optimum = std::move(*result.optimum),
-                          .too_large = std::move(result.left_out),
+                          .left_out = std::move(result.left_out),
                           .settings = result.settings,
                           .simulated = result.simulated};
   for (const auto& scenario : asked.space.jobs) found.jobs.push_back(scenario.job);
@@ -63,8 +63,10 @@ Status optimize(const Arguments& arguments, const Surroundings& around) {
                                     });
                                   });
   if (!result.optimum) {
-    const auto least = std::ranges::min_element(result.left_out, {}, &Tried::memory);
-    refuse(fmt::format("the job {}, with the settings that need least", least->does_not_fit),
+    const auto& all = result.left_out;  // the job as written is among them: it needs too much memory
+    const auto least = std::ranges::min_element(
+        all, {}, [](const Tried& one) { return one.memory > 0_B ? one.memory : Bytes::infinite(); });
+    refuse(fmt::format("the job {}, with the settings that need least", least->cannot_run),
            "take a smaller batch, or GPUs with more memory");
   }
   const auto found = in_words(std::move(asked), std::move(result), arguments.engine);

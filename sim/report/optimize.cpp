@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/report/pytorch_snippet.hpp"
+#include "sim/report/strategy_json.hpp"
 #include "sim/report/text.hpp"
 #include "sim/report/words.hpp"
 
@@ -18,22 +19,16 @@ using Json = nlohmann::ordered_json;
 
 constexpr double worth_changing = 0.005;
 
+/// What `gradway run --set` takes, key by key.
 Json set_json(const Optimized& found, const Tried& tried) {
-  const auto& strategy = tried.strategy;
-  Json set;
-  set["strategy.bucket_cap"] = nullptr;
-  if (strategy.bucket_cap) set["strategy.bucket_cap"] = exact_bytes_text(*strategy.bucket_cap);
-  set["strategy.static_graph"] = strategy.static_graph;
-  set["strategy.gradient_as_bucket_view"] = strategy.gradient_as_bucket_view;
-  set["strategy.comm_hook"] = name_of(strategy.comm_hook);
-  if (strategy.comm_hook == CommHook::powersgd) set["strategy.powersgd_rank"] = strategy.powersgd_rank;
+  Json set{{"strategy", strategy_json(tried.strategy)}};
   for (const auto& [key, value] : found.changes[tried.job]) set[key] = value;
   return set;
 }
 
 Json tried_json(const Optimized& found, const Tried& tried) {
   Json json{{"set", set_json(found, tried)}};
-  if (!tried.does_not_fit.empty()) json["does_not_fit"] = tried.does_not_fit;
+  if (!tried.cannot_run.empty()) json["cannot_run"] = tried.cannot_run;
   const auto& metrics = tried.metrics;
   json["step_time_s"] = metrics.step_time.value();
   json["interval"] = {tried.range.low.value(), tried.range.high.value()};
@@ -81,8 +76,7 @@ double gain_over(const Optimized& found, const Tried& other) {
 
 std::string verdict(const Optimized& found) {
   const auto& defaults = found.optimum.defaults;
-  if (!defaults.does_not_fit.empty())
-    return "PyTorch's defaults do not run: the job " + defaults.does_not_fit;
+  if (!defaults.cannot_run.empty()) return "PyTorch's defaults do not run: the job " + defaults.cannot_run;
   const auto gain = gain_over(found, defaults);
   const auto doubt = doubt_of(found.optimum.best);
   if (gain < worth_changing) {
@@ -106,15 +100,15 @@ void write_json(std::ostream& out, const Optimized& found, std::string_view vers
   Json turned_back = Json::array();
   for (const auto& [key, without] : optimum.turned_back) {
     auto json = tried_json(found, without);
-    json["key"] = key.empty() ? Json{nullptr} : Json{key};
+    json["key"] = key.empty() ? Json(nullptr) : Json(key);
     json["gain"] = gain_over(found, without);
     turned_back.push_back(std::move(json));
   }
   Json lossy = Json::array();
   for (const auto hook : found.lossy_left_out) lossy.push_back(name_of(hook));
-  Json too_large = Json::array();
-  for (const auto& one : found.too_large)
-    too_large.push_back({{"set", set_json(found, one)}, {"reason", one.does_not_fit}});
+  Json left_out = Json::array();
+  for (const auto& one : found.left_out)
+    left_out.push_back({{"set", set_json(found, one)}, {"reason", one.cannot_run}});
   const Json all{{"schema", 1},
                  {"gradway", version},
                  {"scenario", found.scenario},
@@ -130,9 +124,9 @@ void write_json(std::ostream& out, const Optimized& found, std::string_view vers
                  {"verdict", verdict(found)},
                  {"best_of_hooks", std::move(hooks)},
                  {"turned_back", std::move(turned_back)},
-                 {"bucket_caps", optimum.curve.empty() ? Json{nullptr} : caps_json(optimum)},
+                 {"bucket_caps", optimum.curve.empty() ? Json(nullptr) : caps_json(optimum)},
                  {"lossy_left_out", std::move(lossy)},
-                 {"too_large", std::move(too_large)},
+                 {"left_out", std::move(left_out)},
                  {"settings", found.settings},
                  {"simulated", found.simulated},
                  {"pytorch", pytorch_snippet(job_of(found, optimum.best))}};

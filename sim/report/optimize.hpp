@@ -24,7 +24,7 @@ struct Optimized {
   std::vector<std::vector<std::pair<std::string, std::string>>> changes;
   std::vector<CommHook> lossy_left_out;  ///< that would have been searched, were they allowed
   Optimum optimum;
-  std::vector<Tried> too_large;  ///< settings that the GPU cannot hold
+  std::vector<Tried> left_out;  ///< settings that cannot run
   double settings = 0;
   std::size_t simulated = 0;
 };

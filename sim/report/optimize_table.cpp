@@ -45,8 +45,8 @@ void write_times(std::ostream& out, const Optimized& found, const Style& style) 
                {"samples/s", right},
                {"the best is", right}}};
   const auto add = [&](const char* name, const Tried& tried, const std::string& gain) {
-    if (!tried.does_not_fit.empty()) {
-      table.add({name, "-", "-", "-", "does not fit"});
+    if (!tried.cannot_run.empty()) {
+      table.add({name, "-", "-", "-", "cannot run"});
       return;
     }
     table.add({name, time_text(tried.metrics.step_time), range_text(tried.range.low, tried.range.high),
@@ -82,7 +82,7 @@ std::string turned_back_in_words(const Optimized& found, const TurnedBack& one) 
                      : name == "powersgd_rank" ? "with rank 1"
                      : name.empty()            ? "with the job as written"
                                                : fmt::format("without {}", name);
-  if (!one.without.does_not_fit.empty()) return fmt::format("{}: {}", what, one.without.does_not_fit);
+  if (!one.without.cannot_run.empty()) return fmt::format("{}: {}", what, one.without.cannot_run);
   const auto cost = gain_over(found, one.without);
   if (std::abs(cost) < no_effect) return fmt::format("{}: as fast", what);
   return fmt::format("{}: {} {}", what, percent_text(std::abs(cost)), cost > 0 ? "longer" : "shorter");
@@ -114,6 +114,15 @@ void write_caps(std::ostream& out, const Optimized& found, const Style& style) {
   }
 }
 
+/// "hook powersgd of rank 1, gradient_as_bucket_view"
+std::string hook_in_words(const Strategy& strategy) {
+  auto words = strategy.comm_hook == CommHook::none ? std::string{"no hook"}
+                                                    : fmt::format("hook {}", name_of(strategy.comm_hook));
+  if (strategy.comm_hook == CommHook::powersgd) words += fmt::format(" of rank {}", strategy.powersgd_rank);
+  if (strategy.gradient_as_bucket_view) words += ", gradient_as_bucket_view";
+  return words;
+}
+
 std::vector<std::string> left_out(const Optimized& found) {
   std::vector<std::string> items;
   if (!found.lossy_left_out.empty()) {
@@ -122,13 +131,10 @@ std::vector<std::string> left_out(const Optimized& found) {
     items.push_back(fmt::format("hooks that change the gradients' values: {} (--lossy searches them too)",
                                 fmt::join(names, ", ")));
   }
-  for (const auto& one : found.too_large) {
-    auto strategy = one.strategy;
-    strategy.bucket_cap.reset();
-    std::string words = in_words(strategy);
-    const std::string buckets = ", PyTorch's default buckets (1 MiB, then 25 MiB)";
-    if (const auto at = words.find(buckets); at != std::string::npos) words.erase(at, buckets.size());
-    items.push_back(fmt::format("{}{}: {}", words, changes_in_words(found, one), one.does_not_fit));
+  for (const auto& one : found.left_out) {
+    std::string words = one.memory > 0_B ? hook_in_words(one.strategy) : "";
+    words += changes_in_words(found, one);
+    items.push_back(fmt::format("{}: {}", words.starts_with(", ") ? words.substr(2) : words, one.cannot_run));
   }
   return items;
 }

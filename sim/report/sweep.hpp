@@ -28,6 +28,9 @@ struct Sweep {
 bool is_report(const std::string& text);
 
 /// One row a point: what was varied, step time, throughput, exposed communication, cost; the fastest marked.
+/// Then a sparkline of the step times over the last axis of numbers (or, if there is none, the last axis) for
+/// each combination of the others. Where there is no room, long titles are cut, then exposed communication
+/// and cost are left out, and only then are names cut.
 void write_table(std::ostream& out, const Sweep& sweep, const Style& style);
 
 /// One row a point: the varied keys, every metric by its name in report.json, and the error. Quoted as RFC

@@ -68,7 +68,7 @@ class Search {
     try_cuts_beside_good_ones();
     SearchResult result;
     result.optimum = optimum();
-    result.left_out = tried_.too_large();
+    result.left_out = tried_.left_out();
     result.settings = count_settings();
     result.simulated = tried_.simulated();
     return result;
@@ -121,7 +121,7 @@ class Search {
       for (std::size_t cut = 0; cut < cuts_.size(); ++cut) {
         const auto setting = with_cut(family, cut);
         if (!tried_.has(setting)) continue;
-        if (auto tried = tried_.get(setting); tried.does_not_fit.empty()) found.push_back(std::move(tried));
+        if (auto tried = tried_.get(setting); tried.cannot_run.empty()) found.push_back(std::move(tried));
       }
     }
     return found;
@@ -137,7 +137,7 @@ class Search {
     for (const auto& family : families_) {
       const auto is_good = [&](std::size_t cut) {
         const auto tried = tried_.get(with_cut(family, cut));
-        return tried.does_not_fit.empty() &&
+        return tried.cannot_run.empty() &&
                cost(tried) <= (1 + near_best) * best.at(family.strategy.comm_hook);
       };
       for (std::size_t i = 0; i + 1 < spaced_.size(); ++i) {
@@ -176,13 +176,26 @@ class Search {
       by_hook[{tried.strategy.comm_hook, tried.strategy.powersgd_rank}].push_back(&tried);
     }
     Optimum found;
-    found.best = simplest_of_best(every);
+    found.best = without_idle_settings(simplest_of_best(every));
     found.defaults = tried_.get({0, pytorch_defaults()});
     found.as_written = tried_.get({0, space_.jobs.front().job.strategy});
     for (const auto& [hook, tried] : by_hook) found.best_of_hooks.push_back(simplest_of_best(tried));
     found.turned_back = turned_back(found.best);
     add_curve(found);
     return found;
+  }
+
+  /// Turns back what brings nothing.
+  Tried without_idle_settings(Tried best) {
+    const auto is_idle = [&](const TurnedBack& one) {
+      return one.without.cannot_run.empty() && cost(one.without) <= (1 + equals) * cost(best);
+    };
+    for (;;) {
+      const auto settings = turned_back(best);
+      const auto idle = std::ranges::find_if(settings, is_idle);
+      if (idle == settings.end()) return best;
+      best = idle->without;
+    }
   }
 
   std::vector<TurnedBack> turned_back(const Tried& best) {

@@ -34,9 +34,10 @@ struct Tried {
   std::size_t job = 0;  ///< of the search space
   Strategy strategy;
   Metrics metrics;
-  TimeRange range;           ///< of the step's time
-  Bytes memory{};            ///< that the GPU must hold
-  std::string does_not_fit;  ///< why the GPU cannot hold it; empty: it can
+  TimeRange range;         ///< of the step's time
+  Bytes memory{};          ///< that the GPU must hold
+  std::string cannot_run;  ///< why, "needs about 93 GB on each GPU, but ..."; empty: it can. Then only
+                           ///< figures of steps that were simulated count
 };
 
 /// Time that a sample takes: steps of different batches compare by it.
@@ -74,8 +75,8 @@ using ForEach = std::function<void(std::size_t, const std::function<void(std::si
 
 /// What a search found.
 struct SearchResult {
-  std::optional<Optimum> optimum;  ///< none if the GPU can hold no setting
-  std::vector<Tried> left_out;     ///< settings that the GPU cannot hold: one a job, hook and view
+  std::optional<Optimum> optimum;  ///< none if no setting can run
+  std::vector<Tried> left_out;     ///< settings that cannot run: one a job, hook, rank and view
   double settings = 0;             ///< of the search space
   std::size_t simulated = 0;
 };
@@ -83,9 +84,11 @@ struct SearchResult {
 /// Finds the settings with the least time a sample. Caps that cut the same buckets are simulated once. Cuts
 /// are tried at caps spaced by the logarithm, then all cuts beside those within 2 % of the best with their
 /// hook. Of settings within 0.01 % of the best, the one with the fewest departures from PyTorch's defaults
-/// wins, then a hook that loses nothing, less memory, the rounder cap.
+/// wins, then a hook that loses nothing, less memory, the rounder cap; nothing stays in the best that can be
+/// turned back for 0.01 % or less. Left out is what the GPU cannot hold, or what NCCL cannot do in another
+/// job than the one as written.
 /// @param engine a name from engines()
-/// @throws SimulationError if a simulation could not finish
+/// @throws SimulationError if a simulation could not finish, ConfigError if the job as written cannot run
 SearchResult optimize(const SearchSpace& space, const std::string& engine, const ForEach& for_each);
 
 }  // namespace gradway

@@ -4,6 +4,7 @@
 #include <exception>
 #include <optional>
 
+#include "sim/base/problem.hpp"
 #include "sim/metrics/memory.hpp"
 #include "sim/plan/buckets.hpp"
 
@@ -17,7 +18,7 @@ TriedSettings::Key TriedSettings::key_of(const Setting& setting) {
           ends->second};
 }
 
-Tried TriedSettings::simulate_one(const Setting& setting) const {
+Tried TriedSettings::simulate_one(const Setting& setting) const try {
   auto scenario = jobs_[setting.job];
   scenario.job.strategy = setting.strategy;
   const auto run = simulate(scenario, engine_);
@@ -27,7 +28,15 @@ Tried TriedSettings::simulate_one(const Setting& setting) const {
           .metrics = run.measured.metrics,
           .range = run.range,
           .memory = memory.needed(),
-          .does_not_fit = fits(scenario, memory) ? "" : why_it_does_not_fit(scenario, memory)};
+          .cannot_run = fits(scenario, memory) ? "" : why_it_does_not_fit(scenario, memory)};
+} catch (const ConfigError& error) {
+  if (setting.job == 0) throw;  // the user's own words are wrong, not what the search made of them
+  return {.job = setting.job,
+          .strategy = setting.strategy,
+          .metrics = {},
+          .range = {},
+          .memory = {},
+          .cannot_run = error.problems().front().what};
 }
 
 void TriedSettings::try_all(const std::vector<Setting>& settings) {
@@ -59,11 +68,12 @@ Tried TriedSettings::get(const Setting& setting) {
   return tried;
 }
 
-std::vector<Tried> TriedSettings::too_large() const {
+std::vector<Tried> TriedSettings::left_out() const {
   std::vector<Tried> found;
   for (const auto& [key, tried] : tried_) {
-    if (tried.does_not_fit.empty()) continue;
+    if (tried.cannot_run.empty()) continue;
     const auto same = [&](const Tried& other) {
+      if (other.job == tried.job && other.cannot_run == tried.cannot_run) return true;
       return other.job == tried.job && other.strategy.comm_hook == tried.strategy.comm_hook &&
              other.strategy.powersgd_rank == tried.strategy.powersgd_rank &&
              other.strategy.gradient_as_bucket_view == tried.strategy.gradient_as_bucket_view;

@@ -34,8 +34,8 @@ class TriedSettings {
 
   std::size_t simulated() const { return tried_.size(); }
 
-  /// Settings that the GPU cannot hold, one a job, hook, rank and view.
-  std::vector<Tried> too_large() const;
+  /// Settings that cannot run: one a job, hook, rank and view, and those with the same reason but once.
+  std::vector<Tried> left_out() const;
 
  private:
   /// All that a step depends on: the job, hook, rank, views, and where buckets end. What a static graph
