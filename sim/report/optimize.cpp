@@ -93,6 +93,18 @@ std::string verdict(const Optimized& found) {
   return fmt::format("{} faster than PyTorch's defaults", percent_text(gain));
 }
 
+std::vector<std::string> warnings_of(const Optimized& found) {
+  std::vector<std::string> warnings;
+  for (const auto& [key, value] : found.changes[found.optimum.best.job]) {
+    if (key == "job.accumulate" || key == "job.batch_per_gpu" || key == "optimizer")
+      warnings.push_back(
+          fmt::format("{}={} changes what is learned from a step, not only its speed", key, value));
+  }
+  const auto& own = found.optimum.best.warnings;
+  warnings.insert(warnings.end(), own.begin(), own.end());
+  return warnings;
+}
+
 void write_json(std::ostream& out, const Optimized& found, std::string_view version) {
   const auto& optimum = found.optimum;
   Json hooks = Json::array();
@@ -127,6 +139,8 @@ void write_json(std::ostream& out, const Optimized& found, std::string_view vers
                  {"bucket_caps", optimum.curve.empty() ? Json(nullptr) : caps_json(optimum)},
                  {"lossy_left_out", std::move(lossy)},
                  {"left_out", std::move(left_out)},
+                 {"basis", optimum.best.basis},
+                 {"warnings", warnings_of(found)},
                  {"settings", found.settings},
                  {"simulated", found.simulated},
                  {"pytorch", pytorch_snippet(job_of(found, optimum.best))}};

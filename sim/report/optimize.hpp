@@ -39,6 +39,9 @@ Job job_of(const Optimized& found, const Tried& tried);
 /// may be off by, is not worth changing.
 std::string verdict(const Optimized& found);
 
+/// What to know before taking the best: of its prediction, and of settings that change more than speed.
+std::vector<std::string> warnings_of(const Optimized& found);
+
 /// For a person: the best settings, what they bring and what each of them does, how flat the optimum is, what
 /// was left out, and the code for PyTorch.
 void write_table(std::ostream& out, const Optimized& found, const Style& style);

@@ -101,7 +101,9 @@ void write_caps(std::ostream& out, const Optimized& found, const Style& style) {
   const std::string first = "1 MiB";
   const auto gap = curve.size() > first.size() + last.size() ? curve.size() - first.size() - last.size() : 1;
   out << style.paint(Paint::dim, fmt::format("{:15}{}{:{}}{}", "", first, "", gap, last)) << '\n';
-  fields.add("", fmt::format("steps of {}", range_text(Seconds{least}, Seconds{most})));
+  const bool differ = time_text(Seconds{least}) != time_text(Seconds{most});
+  fields.add("", fmt::format("steps of {}",
+                             differ ? range_text(Seconds{least}, Seconds{most}) : time_text(Seconds{least})));
   const auto& flat = found.optimum.flat;
   if (!flat) {
     fields.add("flatness", "no cap is within 1 % of the best");
@@ -153,6 +155,7 @@ void write_remarks(std::ostream& out, const Optimized& found, const Style& style
                                   counted_text(static_cast<std::int64_t>(found.simulated), "step"),
                                   thousands_text(std::llround(found.settings))));
   fields.add("left out", left_out(found), Paint::yellow);
+  fields.add("warning", warnings_of(found), Paint::yellow);
 }
 
 }  // namespace

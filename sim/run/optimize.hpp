@@ -34,8 +34,10 @@ struct Tried {
   std::size_t job = 0;  ///< of the search space
   Strategy strategy;
   Metrics metrics;
-  TimeRange range;         ///< of the step's time
-  Bytes memory{};          ///< that the GPU must hold
+  TimeRange range;                    ///< of the step's time
+  Bytes memory{};                     ///< that the GPU must hold
+  std::vector<std::string> basis;     ///< what the prediction rests on
+  std::vector<std::string> warnings;  ///< what to know before trusting it
   std::string cannot_run;  ///< why, "needs about 93 GB on each GPU, but ..."; empty: it can. Then only
                            ///< figures of steps that were simulated count
 };

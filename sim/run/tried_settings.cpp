@@ -28,6 +28,8 @@ Tried TriedSettings::simulate_one(const Setting& setting) const try {
           .metrics = run.measured.metrics,
           .range = run.range,
           .memory = memory.needed(),
+          .basis = run.basis,
+          .warnings = run.warnings,
           .cannot_run = fits(scenario, memory) ? "" : why_it_does_not_fit(scenario, memory)};
 } catch (const ConfigError& error) {
   if (setting.job == 0) throw;  // the user's own words are wrong, not what the search made of them
@@ -36,6 +38,8 @@ Tried TriedSettings::simulate_one(const Setting& setting) const try {
           .metrics = {},
           .range = {},
           .memory = {},
+          .basis = {},
+          .warnings = {},
           .cannot_run = error.problems().front().what};
 }
 

@@ -92,6 +92,9 @@ TEST_CASE("other keys are searched with their values", "[cli][optimize]") {
   CHECK(slow.at("best").at("set").at("job.accumulate") == "2");
   CHECK_THAT(slow.at("pytorch").get<std::string>(),
              Contains("os.environ[\"NCCL_PROTO\"] = \"LL\"") && Contains("1 of 2 backward passes"));
+  CHECK(slow.at("warnings").at(0) ==
+        "job.accumulate=2 changes what is learned from a step, not only its speed");
+  CHECK_FALSE(slow.at("basis").empty());
   const auto values = optimized({"article/g6e", "--over", "bucket_cap=25 MiB,100 MB"});
   CHECK(values.at("settings") == 2);
   CHECK(values.at("bucket_caps").is_null());
