@@ -33,6 +33,12 @@ std::span<const Command> commands() {
           "gradway compare article/p4d --platforms aws-p4d.24xlarge --gpus 2,4,8 --samples 1.2e9\n"
           "gradway compare article/p4d --platforms aws-g6e.48xlarge,aws-p4d.24xlarge --price-date 2025-03-01",
           add_compare},
+      Command{"optimize", "find the settings of DDP with which a scenario is fastest, and the code for them",
+              "gradway optimize article/p4d\n"
+              "gradway optimize article/g6e --lossy\n"
+              "gradway optimize article/g6e --over bucket_cap,comm_hook --lossy --json | jq .best.set\n"
+              "gradway optimize h200-4x/gpt_small --over bucket_cap --over nccl.NCCL_PROTO=Simple,LL128",
+              add_optimize},
       Command{"validate", "compare predictions with measured step times",
               "gradway validate scenarios/article/cases.yaml\n"
               "gradway validate scenarios/article/cases.yaml --max-mean-error 3%\n"

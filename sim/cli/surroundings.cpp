@@ -49,6 +49,7 @@ report::Style style_of_output() {
   winsize size{};
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
     style.width = std::clamp<std::size_t>(size.ws_col, narrowest, widest);
+    style.table_width = std::max<std::size_t>(size.ws_col, narrowest);
   }
   return style;
 }

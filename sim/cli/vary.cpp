@@ -13,16 +13,16 @@ namespace {
 
 constexpr std::size_t most_points = 1'000'000;
 
-/// @return what is wrong with a `--vary`, or "" if nothing is
-std::string complaint(const Axis& axis, const std::vector<Axis>& before) {
+/// @return what is wrong with an axis, or "" if nothing is
+std::string complaint(std::string_view option, const Axis& axis, const std::vector<Axis>& before) {
   if (std::ranges::find(before, axis.key, &Axis::key) != before.end()) {
-    return fmt::format("'--vary {}' is given twice", axis.key);
+    return fmt::format("'{} {}' is given twice", option, axis.key);
   }
   for (auto value = axis.values.begin(); value != axis.values.end(); ++value) {
     if (value->find_first_not_of(' ') == std::string::npos)
-      return fmt::format("'--vary {}' has an empty value", axis.key);
+      return fmt::format("'{} {}' has an empty value", option, axis.key);
     if (std::find(axis.values.begin(), value, *value) != value) {
-      return fmt::format("'--vary {}' has the value '{}' twice", axis.key, *value);
+      return fmt::format("'{} {}' has the value '{}' twice", option, axis.key, *value);
     }
   }
   return "";
@@ -52,20 +52,21 @@ std::vector<std::string> split_values(std::string_view text) {
   return values;
 }
 
-std::vector<Axis> parse_axes(const std::vector<std::string>& texts) {
+std::vector<Axis> parse_axes(const std::vector<std::string>& texts, std::string_view option) {
   std::vector<Axis> axes;
   std::vector<Problem> problems;
   for (const auto& text : texts) {
     const auto equals = text.find('=');
     if (equals == std::string::npos || equals == 0) {
-      problems.push_back({{},
-                          fmt::format("'--vary {}' is not a key and its values", text),
-                          {},
-                          "write '--vary KEY=VALUE,VALUE,...', as in '--vary job.gpus=1,2,4,8'"});
+      problems.push_back(
+          {{},
+           fmt::format("'{} {}' is not a key and its values", option, text),
+           {},
+           fmt::format("write '{0} KEY=VALUE,VALUE,...', as in '{0} job.gpus=1,2,4,8'", option)});
       continue;
     }
     Axis axis{text.substr(0, equals), split_values(std::string_view{text}.substr(equals + 1))};
-    if (auto wrong = complaint(axis, axes); !wrong.empty()) {
+    if (auto wrong = complaint(option, axis, axes); !wrong.empty()) {
       problems.push_back({{}, std::move(wrong), {}, "give each key once, with values that differ"});
     }
     axes.push_back(std::move(axis));

@@ -12,10 +12,11 @@ namespace gradway::cli {
 /// Text cut at commas that stand outside of brackets, braces and quotes.
 std::vector<std::string> split_values(std::string_view text);
 
-/// "key=v1,v2,..." of each `--vary`. A comma inside brackets, braces or quotes belongs to the value.
+/// "key=v1,v2,..." of each `--vary`, or of another option. A comma inside brackets, braces or quotes belongs
+/// to the value.
 /// @throws ConfigError for texts without a key or values, empty or repeated values, a key given twice, and
 /// more points
 ///         than anyone can want; all problems at once.
-std::vector<Axis> parse_axes(const std::vector<std::string>& texts);
+std::vector<Axis> parse_axes(const std::vector<std::string>& texts, std::string_view option = "--vary");
 
 }  // namespace gradway::cli

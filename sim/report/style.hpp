@@ -13,6 +13,7 @@ enum class Paint { none, bold, dim, red, green, yellow, blue, magenta, cyan };
 struct Style {
   bool colour = false;
   std::size_t width = 80;
+  std::size_t table_width = 80;  ///< tables may use all of a wide terminal, text had better not
 
   static constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
 

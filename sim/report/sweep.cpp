@@ -1,36 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/report/sweep.hpp"
 
-#include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
-#include <optional>
 #include <ostream>
-#include <set>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "sim/report/csv.hpp"
-#include "sim/report/table.hpp"
-#include "sim/report/text.hpp"
 
 namespace gradway::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t least_width = 120;
-
 /// The metrics of a point that has a report.
 Json metrics_of(const SweepPoint& point) {
   return Json::parse(point.report).at("metrics");
-}
-
-/// A metric of a report; one that JSON cannot hold is null there, and infinite.
-double number(const Json& metrics, const char* name) {
-  const auto& value = metrics.at(name);
-  return value.is_null() ? std::numeric_limits<double>::infinity() : value.get<double>();
 }
 
 std::string first_line(const std::string& text) {
@@ -50,79 +37,40 @@ std::vector<std::string> metric_names(const Sweep& sweep) {
 }
 
 /// The point of which a metric compares best, the first of them; none if no point has the metric.
+/// @param missing what a metric that is null counts as; NaN: the point does not count
 template <class Better>
-std::optional<std::size_t> best_by(const Sweep& sweep, const char* metric, Better better) {
+std::optional<std::size_t> best_by(const Sweep& sweep, const char* metric, double missing, Better better) {
   std::optional<std::size_t> best;
   double value = 0;
   for (std::size_t i = 0; i < sweep.points.size(); ++i) {
     if (!sweep.points[i].error.empty()) continue;
     const auto metrics = metrics_of(sweep.points[i]);
-    if (metrics.at(metric).is_null()) continue;
-    const auto own = metrics.at(metric).get<double>();
-    if (best && !better(own, value)) continue;
+    const auto own = metrics.at(metric).is_null() ? missing : metrics.at(metric).get<double>();
+    if (std::isnan(own) || (best && !better(own, value))) continue;
     best = i;
     value = own;
   }
   return best;
 }
 
-std::optional<std::size_t> fastest(const Sweep& sweep) {
-  return best_by(sweep, "samples_per_s", std::greater{});
-}
-
 std::optional<std::size_t> cheapest(const Sweep& sweep) {
-  return best_by(sweep, "cost_usd_per_million_samples", std::less{});
+  return best_by(sweep, "cost_usd_per_million_samples", std::nan(""), std::less{});
 }
 
 Json index_json(std::optional<std::size_t> index) {
   return index ? Json(*index) : Json{};
 }
 
-/// Cells behind the varied values: step time, throughput, exposed communication, cost, remark.
-std::vector<std::string> result_cells(const SweepPoint& point, bool is_fastest) {
-  if (!point.error.empty()) return {"-", "-", "-", "-", "failed"};
-  const auto metrics = metrics_of(point);
-  const auto step = number(metrics, "step_time_s");
-  const auto& cost = metrics.at("cost_usd_per_million_samples");
-  return {time_text(Seconds{step}), fmt::format("{:.4g}", number(metrics, "samples_per_s")),
-          step > 0 ? percent_text(number(metrics, "exposed_communication_s") / step) : "-",
-          cost.is_null() ? "-" : fmt::format("{:.4g}", cost.get<double>()), is_fastest ? "fastest" : ""};
-}
-
-/// The reasons of the points that failed, each once.
-void write_failures(std::ostream& out, const Sweep& sweep) {
-  std::set<std::string> told;
-  for (const auto& point : sweep.points) {
-    if (!point.error.empty() && told.insert(point.error).second) out << '\n' << point.error;
-  }
-}
-
 }  // namespace
+
+std::optional<std::size_t> fastest(const Sweep& sweep) {
+  // What JSON cannot hold is null there, and infinite.
+  return best_by(sweep, "samples_per_s", std::numeric_limits<double>::infinity(), std::greater{});
+}
 
 bool is_report(const std::string& text) {
   const auto json = Json::parse(text, nullptr, false);
   return json.is_object() && json.contains("metrics") && json["metrics"].is_object();
-}
-
-void write_table(std::ostream& out, const Sweep& sweep, const Style& style) {
-  using enum Table::Align;
-  std::vector<Table::Column> columns;
-  for (const auto& axis : sweep.axes) columns.push_back({axis.key, left});
-  for (const auto* title : {"step time", "samples/s", "exposed", "USD/M samples"})
-    columns.push_back({title, right});
-  columns.push_back({"", left});
-  Table table{std::move(columns)};
-  const auto best = fastest(sweep);
-  for (std::size_t i = 0; i < sweep.points.size(); ++i) {
-    auto cells = sweep.points[i].values;
-    const auto results = result_cells(sweep.points[i], i == best);
-    cells.insert(cells.end(), results.begin(), results.end());
-    table.add(std::move(cells));
-  }
-  auto wide = style;  // a sweep over names needs room for them
-  wide.width = std::max(style.width, least_width);
-  table.write(out, wide);
-  write_failures(out, sweep);
 }
 
 void write_csv(std::ostream& out, const Sweep& sweep) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,10 +26,16 @@ struct Sweep {
   std::vector<SweepPoint> points;
 };
 
+/// The point with the most samples a second, the first of them; none if nothing ran.
+std::optional<std::size_t> fastest(const Sweep& sweep);
+
 /// Is the text a whole report of a run, as `write_json` writes it?
 bool is_report(const std::string& text);
 
 /// One row a point: what was varied, step time, throughput, exposed communication, cost; the fastest marked.
+/// Then a sparkline of the step times over the last axis of numbers (or, if there is none, the last axis) for
+/// each combination of the others. Where there is no room, long titles are cut, then exposed communication
+/// and cost are left out, and only then are names cut.
 void write_table(std::ostream& out, const Sweep& sweep, const Style& style);
 
 /// One row a point: the varied keys, every metric by its name in report.json, and the error. Quoted as RFC

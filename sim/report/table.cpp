@@ -14,7 +14,7 @@ namespace gradway::report {
 namespace {
 
 constexpr std::size_t gap = 2;
-constexpr std::size_t narrowest = 8;  // a first column is not cut below this
+constexpr std::size_t narrowest = 8;  // no column is cut below this
 
 }  // namespace
 
@@ -23,18 +23,30 @@ void Table::add(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
-void Table::write(std::ostream& out, const Style& style, std::string_view indent) const {
+std::vector<std::size_t> Table::widths() const {
   std::vector<std::size_t> widths;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     auto width = columns_of(columns_[c].title);
     for (const auto& row : rows_) width = std::max(width, columns_of(row[c]));
     widths.push_back(width);
   }
-  const auto total =
-      std::accumulate(widths.begin(), widths.end(), columns_of(indent) + gap * (widths.size() - 1));
-  if (total > style.width) {
-    const auto excess = total - style.width;
-    widths[0] = std::max(std::min(narrowest, widths[0]), widths[0] - std::min(excess, widths[0]));
+  return widths;
+}
+
+std::size_t Table::width() const {
+  const auto each = widths();
+  return std::accumulate(each.begin(), each.end(), gap * (each.size() - 1));
+}
+
+void Table::write(std::ostream& out, const Style& style, std::string_view indent) const {
+  auto widths = this->widths();
+  const auto total = columns_of(indent) + width();
+  auto excess = total > style.width ? total - style.width : 0;
+  for (std::size_t c = 0; c < columns_.size() && excess > 0; ++c) {
+    if (columns_[c].align == Align::right && c > 0) continue;
+    const auto cut = std::min(excess, widths[c] - std::min(narrowest, widths[c]));
+    widths[c] -= cut;
+    excess -= cut;
   }
 
   const auto line = [&](const auto& cell_of) {

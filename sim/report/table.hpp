@@ -23,11 +23,16 @@ class Table {
   void add(std::vector<std::string> cells);
   bool empty() const { return rows_.empty(); }
 
+  /// Columns of the longest line, if nothing is cut.
+  std::size_t width() const;
+
   /// Titles (unless all are empty) and rows, each after `indent`. If a line would pass the style's width, the
-  /// first column is cut in its middle.
+  /// first column is cut in its middle, and if that is not enough the other left-aligned ones.
   void write(std::ostream& out, const Style& style, std::string_view indent = "") const;
 
  private:
+  std::vector<std::size_t> widths() const;
+
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
 };

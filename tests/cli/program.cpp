@@ -2,6 +2,7 @@
 #include "tests/cli/program.hpp"
 
 #include <fcntl.h>
+#include <pty.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,7 +24,9 @@ namespace {
     ::close(opened);
   };
   to_file(errors, STDERR_FILENO);
-  if (world.output_closed) {
+  if (world.terminal) {
+    ::setenv("TERM", "xterm", 1);  // standard output is the terminal already
+  } else if (world.output_closed) {
     ::close(STDOUT_FILENO);
   } else if (world.output_broken) {
     int ends[2];
@@ -39,10 +42,23 @@ namespace {
     const rlimit limit{*world.most_memory, *world.most_memory};
     ::setrlimit(RLIMIT_AS, &limit);
   }
+  ::unsetenv("NO_COLOR");
+  if (world.no_color) ::setenv("NO_COLOR", "1", 1);
   ::unsetenv("GRADWAY_PATH");
   if (!world.gradway_path.empty()) ::setenv("GRADWAY_PATH", world.gradway_path.c_str(), 1);
   if (::chdir(world.folder.c_str()) == 0) ::execv(GRADWAY_PROGRAM, arguments.data());
   ::_exit(127);
+}
+
+/// What the program writes to its terminal, with plain ends of lines, until it has ended.
+std::string read_terminal(int terminal) {
+  std::string text;
+  char buffer[4096];
+  for (ssize_t got = 0; (got = ::read(terminal, buffer, sizeof buffer)) > 0;)
+    text.append(buffer, static_cast<std::size_t>(got));
+  ::close(terminal);
+  std::erase(text, '\r');
+  return text;
 }
 
 }  // namespace
@@ -57,13 +73,16 @@ Outcome run_gradway(const std::vector<std::string>& arguments, const World& worl
   for (auto& text : texts) pointers.push_back(text.data());
   pointers.push_back(nullptr);
 
-  const auto child = ::fork();
+  int terminal = -1;
+  const winsize size{24, world.terminal.value_or(0), 0, 0};
+  const auto child = world.terminal ? ::forkpty(&terminal, nullptr, nullptr, &size) : ::fork();
   if (child < 0) throw std::runtime_error{"cannot start a process"};
   if (child == 0) become(pointers, world, output, errors);
+  const auto shown = world.terminal ? read_terminal(terminal) : "";
   int ended = 0;
   ::waitpid(child, &ended, 0);
   const int status = WIFEXITED(ended) ? WEXITSTATUS(ended) : 128 + WTERMSIG(ended);
-  return {status, content_of(output), content_of(errors)};
+  return {status, world.terminal ? shown : content_of(output), content_of(errors)};
 }
 
 TemporaryFolder::TemporaryFolder() {

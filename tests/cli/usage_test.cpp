@@ -11,7 +11,7 @@ TEST_CASE("help and version go to standard output", "[cli][usage]") {
   const auto help = run_gradway({"--help"});
   CHECK(help.status == 0);
   CHECK(help.errors.empty());
-  for (const auto* command : {"run", "explain", "sweep", "compare", "validate", "show", "list"}) {
+  for (const auto* command : {"run", "explain", "sweep", "compare", "optimize", "validate", "show", "list"}) {
     CAPTURE(command);
     CHECK_THAT(help.output, Contains(std::string{"\n  "} + command + " "));
     const auto own = run_gradway({command, "--help"});
@@ -42,7 +42,8 @@ TEST_CASE("wrong usage is told with what would be right", "[cli][usage]") {
        "  hint: did you mean 'validate'? (see 'gradway --help')\n"},
       {{"frobnicate"},
        "error: 'gradway' has no command 'frobnicate'\n"
-       "  hint: known: run, explain, sweep, compare, validate, calibrate, import, show, list (see 'gradway "
+       "  hint: known: run, explain, sweep, compare, optimize, validate, calibrate, import, show, list (see "
+       "'gradway "
        "--help')\n"},
       {{"--vesrion"},
        "error: 'gradway' has no option '--vesrion'\n"

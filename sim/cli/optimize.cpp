@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "sim/cli/commands.hpp"
+#include "sim/cli/engine_choice.hpp"
+#include "sim/cli/files.hpp"
+#include "sim/cli/points.hpp"
+#include "sim/cli/price_choice.hpp"
+#include "sim/cli/progress.hpp"
+#include "sim/cli/search_space.hpp"
+#include "sim/report/optimize.hpp"
+#include "sim/report/pytorch_snippet.hpp"
+#include "sim/run/parallel.hpp"
+
+namespace gradway::cli {
+namespace {
+
+struct Arguments {
+  SearchRequest search;
+  std::string engine = "fluid";  // as for a sweep
+  std::string out;
+  int jobs = 0;
+  bool json = false;
+};
+
+report::Optimized in_words(AskedSearch asked, SearchResult result, const std::string& engine) {
+  const auto& written = asked.space.jobs.front();
+  report::Optimized found{.scenario = written.name,
+                          .model = written.model.name,
+                          .platform = written.platform.name,
+                          .engine = engine,
+                          .jobs = {},
+                          .keys = std::move(asked.keys),
+                          .changes = {},
+                          .lossy_left_out = std::move(asked.lossy_left_out),
+                          .optimum = std::move(*result.optimum),
+                          .left_out = std::move(result.left_out),
+                          .settings = result.settings,
+                          .simulated = result.simulated};
+  for (const auto& scenario : asked.space.jobs) found.jobs.push_back(scenario.job);
+  for (const auto& changes : asked.changes) {
+    auto& words = found.changes.emplace_back();
+    for (const auto& change : changes) words.emplace_back(change.key, change.value);
+  }
+  return found;
+}
+
+Status optimize(const Arguments& arguments, const Surroundings& around) {
+  check_engine(arguments.engine);
+  if (!arguments.out.empty()) check_folder(arguments.out);
+  auto asked = read_search(arguments.search, around.data);
+  const auto threads = arguments.jobs > 0 ? arguments.jobs : all_cores();
+  auto result = gradway::optimize(asked.space, arguments.engine,
+                                  [&](std::size_t count, const std::function<void(std::size_t)>& work) {
+                                    Progress progress{around, "step", count};
+                                    for_each_in_parallel(count, threads, [&](std::size_t i) {
+                                      work(i);
+                                      progress.step();
+                                    });
+                                  });
+  if (!result.optimum) {
+    const auto& all = result.left_out;  // the job as written is among them: it needs too much memory
+    const auto least = std::ranges::min_element(
+        all, {}, [](const Tried& one) { return one.memory > 0_B ? one.memory : Bytes::infinite(); });
+    refuse(fmt::format("the job {}, with the settings that need least", least->cannot_run),
+           "take a smaller batch, or GPUs with more memory");
+  }
+  const auto found = in_words(std::move(asked), std::move(result), arguments.engine);
+  const auto json = [&](std::ostream& out) { report::write_json(out, found, GRADWAY_VERSION); };
+  if (arguments.json) {
+    json(around.results);
+  } else {
+    report::write_table(around.results, found, around.style);
+  }
+  if (!arguments.out.empty()) {
+    const auto python = [&](std::ostream& out) {
+      out << report::pytorch_snippet(report::job_of(found, found.optimum.best));
+    };
+    write_files(arguments.out, {{"optimize.json", json}, {"ddp.py", python}});
+    around.messages << fmt::format("wrote {0}/optimize.json and {0}/ddp.py\n", arguments.out);
+  }
+  return Status::done;
+}
+
+}  // namespace
+
+Action add_optimize(CLI::App& app) {
+  const auto arguments = std::make_shared<Arguments>();
+  auto& search = arguments->search;
+  app.add_option("SCENARIO", search.scenario, "a file, or a name of 'gradway list scenarios'")->required();
+  app.add_option("--over", search.over,
+                 "settings to search, of bucket_cap, static_graph, gradient_as_bucket_view, comm_hook and "
+                 "powersgd_rank, or a key and its values; else the first four")
+      ->type_name("NAME,...|KEY=V1,...")
+      ->allow_extra_args(false);
+  app.add_flag("--lossy", search.lossy, "search hooks that change the gradients' values too")
+      ->disable_flag_override();
+  add_overrides(app, search.set);
+  add_engine(app, arguments->engine);
+  add_price_choice(app, search.price);
+  add_jobs(app, arguments->jobs);
+  app.add_option("--out", arguments->out, "folder for optimize.json and ddp.py")->type_name("DIR");
+  app.add_flag("--json", arguments->json, "print the result as one JSON document")->disable_flag_override();
+  return [arguments](const Surroundings& around) { return optimize(*arguments, around); };
+}
+
+}  // namespace gradway::cli

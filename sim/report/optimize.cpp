@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/optimize.hpp"
+
+#include <algorithm>
+#include <ostream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/report/pytorch_snippet.hpp"
+#include "sim/report/strategy_json.hpp"
+#include "sim/report/text.hpp"
+#include "sim/report/words.hpp"
+
+namespace gradway::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double worth_changing = 0.005;
+
+/// What `gradway run --set` takes, key by key.
+Json set_json(const Optimized& found, const Tried& tried) {
+  Json set{{"strategy", strategy_json(tried.strategy)}};
+  for (const auto& [key, value] : found.changes[tried.job]) set[key] = value;
+  return set;
+}
+
+Json tried_json(const Optimized& found, const Tried& tried) {
+  Json json{{"set", set_json(found, tried)}};
+  if (!tried.cannot_run.empty()) json["cannot_run"] = tried.cannot_run;
+  const auto& metrics = tried.metrics;
+  json["step_time_s"] = metrics.step_time.value();
+  json["interval"] = {tried.range.low.value(), tried.range.high.value()};
+  json["samples_per_s"] = metrics.samples_per_s;
+  json["exposed_communication_s"] = metrics.exposed_communication.value();
+  json["collectives"] = metrics.collectives;
+  json["memory_needed_bytes"] = tried.memory.value();
+  json["cost_usd_per_million_samples"] = nullptr;
+  if (const auto& cost = metrics.cost_usd_per_million_samples) json["cost_usd_per_million_samples"] = *cost;
+  return json;
+}
+
+Json caps_json(const Optimum& optimum) {
+  Json points = Json::array();
+  for (const auto& [mib, tried] : optimum.curve)
+    points.push_back({{"bucket_cap_mib", mib}, {"step_time_s", tried.metrics.step_time.value()}});
+  Json json{{"points", std::move(points)}, {"within", flatness}, {"from_mib", nullptr}, {"to_mib", nullptr}};
+  if (optimum.flat) {
+    json["from_mib"] = optimum.flat->first;
+    if (!optimum.flat_to_the_end) json["to_mib"] = optimum.flat->last;
+  }
+  return json;
+}
+
+/// The most that the prediction of the best may be off by, as a share of it.
+double doubt_of(const Tried& best) {
+  const auto& step = best.metrics.step_time;
+  if (step == Seconds{}) return 0;
+  return std::max(best.range.high / step - 1, 1 - best.range.low / step);
+}
+
+}  // namespace
+
+Job job_of(const Optimized& found, const Tried& tried) {
+  auto job = found.jobs[tried.job];
+  job.strategy = tried.strategy;
+  return job;
+}
+
+double gain_over(const Optimized& found, const Tried& other) {
+  const auto time = [&](const Tried& tried) { return time_per_sample(found.jobs[tried.job], tried).value(); };
+  const auto best = time(found.optimum.best);
+  return best > 0 ? time(other) / best - 1 : 0;
+}
+
+std::string verdict(const Optimized& found) {
+  const auto& defaults = found.optimum.defaults;
+  if (!defaults.cannot_run.empty()) return "PyTorch's defaults do not run: the job " + defaults.cannot_run;
+  const auto gain = gain_over(found, defaults);
+  const auto doubt = doubt_of(found.optimum.best);
+  if (gain < worth_changing) {
+    return fmt::format(
+        "not worth changing: PyTorch's defaults are {}",
+        gain > 1e-4 ? fmt::format("{:.2f} % from the best", gain * 100) : "as fast as the best");
+  }
+  if (gain < doubt) {
+    return fmt::format(
+        "{} faster than PyTorch's defaults, which is less than the prediction may be off by ({}): not worth "
+        "changing before a measurement confirms it",
+        percent_text(gain), percent_text(doubt));
+  }
+  return fmt::format("{} faster than PyTorch's defaults", percent_text(gain));
+}
+
+std::vector<std::string> warnings_of(const Optimized& found) {
+  std::vector<std::string> warnings;
+  for (const auto& [key, value] : found.changes[found.optimum.best.job]) {
+    if (key == "job.accumulate" || key == "job.batch_per_gpu" || key == "optimizer")
+      warnings.push_back(
+          fmt::format("{}={} changes what is learned from a step, not only its speed", key, value));
+  }
+  const auto& own = found.optimum.best.warnings;
+  warnings.insert(warnings.end(), own.begin(), own.end());
+  return warnings;
+}
+
+void write_json(std::ostream& out, const Optimized& found, std::string_view version) {
+  const auto& optimum = found.optimum;
+  Json hooks = Json::array();
+  for (const auto& one : optimum.best_of_hooks) hooks.push_back(tried_json(found, one));
+  Json turned_back = Json::array();
+  for (const auto& [key, without] : optimum.turned_back) {
+    auto json = tried_json(found, without);
+    json["key"] = key.empty() ? Json(nullptr) : Json(key);
+    json["gain"] = gain_over(found, without);
+    turned_back.push_back(std::move(json));
+  }
+  Json lossy = Json::array();
+  for (const auto hook : found.lossy_left_out) lossy.push_back(name_of(hook));
+  Json left_out = Json::array();
+  for (const auto& one : found.left_out)
+    left_out.push_back({{"set", set_json(found, one)}, {"reason", one.cannot_run}});
+  const Json all{{"schema", 1},
+                 {"gradway", version},
+                 {"scenario", found.scenario},
+                 {"model", found.model},
+                 {"platform", found.platform},
+                 {"engine", found.engine},
+                 {"searched", found.keys},
+                 {"best", tried_json(found, optimum.best)},
+                 {"defaults", tried_json(found, optimum.defaults)},
+                 {"as_written", tried_json(found, optimum.as_written)},
+                 {"gain_over_defaults", gain_over(found, optimum.defaults)},
+                 {"gain_over_as_written", gain_over(found, optimum.as_written)},
+                 {"verdict", verdict(found)},
+                 {"best_of_hooks", std::move(hooks)},
+                 {"turned_back", std::move(turned_back)},
+                 {"bucket_caps", optimum.curve.empty() ? Json(nullptr) : caps_json(optimum)},
+                 {"lossy_left_out", std::move(lossy)},
+                 {"left_out", std::move(left_out)},
+                 {"basis", optimum.best.basis},
+                 {"warnings", warnings_of(found)},
+                 {"settings", found.settings},
+                 {"simulated", found.simulated},
+                 {"pytorch", pytorch_snippet(job_of(found, optimum.best))}};
+  out << all.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+}
+
+}  // namespace gradway::report

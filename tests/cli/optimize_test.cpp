@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.hpp"
+
+using namespace gradway::testing;
+using Catch::Matchers::Contains;
+using Json = nlohmann::json;
+
+namespace {
+
+Json optimized(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "optimize");
+  arguments.emplace_back("--json");
+  const auto outcome = run_gradway(arguments);
+  CAPTURE(outcome.errors);
+  REQUIRE(outcome.status == 0);
+  return Json::parse(outcome.output);
+}
+
+double step_time(const std::string& scenario, const Json& set) {
+  std::vector<std::string> arguments{"run", scenario, "--json"};
+  for (const auto& [key, value] : set.items()) {
+    arguments.emplace_back("--set");
+    arguments.push_back(key + "=" + (value.is_string() ? value.get<std::string>() : value.dump()));
+  }
+  const auto outcome = run_gradway(arguments);
+  CAPTURE(outcome.errors);
+  REQUIRE(outcome.status == 0);
+  return Json::parse(outcome.output).at("metrics").at("step_time_s");
+}
+
+}  // namespace
+
+TEST_CASE("optimize meets the article's hand-tuned settings on both machines", "[cli][optimize]") {
+  const Json tuned{{"strategy.static_graph", true}, {"strategy.gradient_as_bucket_view", true}};
+  auto p4d = tuned;
+  p4d["strategy.bucket_cap"] = "100 MiB";
+  const auto plain = optimized({"article/p4d"});
+  CHECK(plain.at("best").at("step_time_s") <= step_time("article/p4d", p4d));
+  CHECK(plain.at("best").at("set").at("strategy").at("comm_hook") == "none");
+
+  auto g6e = tuned;
+  g6e["strategy.comm_hook"] = "powersgd";
+  const auto lossy = optimized({"article/g6e", "--lossy"});
+  CHECK(lossy.at("best").at("step_time_s") <= step_time("article/g6e", g6e));
+  g6e["strategy.comm_hook"] = "bf16";
+  g6e["strategy.bucket_cap"] = "100 MiB";
+  CHECK(lossy.at("best_of_hooks").at(2).at("step_time_s") <= step_time("article/g6e", g6e));
+}
+
+TEST_CASE("what optimize tells of settings is what run tells of them", "[cli][optimize]") {
+  const auto found = optimized({"article/g6e", "--over", "bucket_cap,comm_hook", "--lossy"});
+  for (const auto* which : {"best", "defaults", "as_written"}) {
+    const auto& one = found.at(which);
+    CAPTURE(which);
+    CHECK(one.at("step_time_s") == step_time("article/g6e", one.at("set")));
+  }
+  CHECK(found.at("as_written").at("step_time_s") == step_time("article/g6e", Json::object()));
+  for (const auto& one : found.at("turned_back"))
+    CHECK(one.at("step_time_s") == step_time("article/g6e", one.at("set")));
+  const double best = found.at("best").at("step_time_s");
+  const double defaults = found.at("defaults").at("step_time_s");
+  CHECK(found.at("gain_over_defaults").get<double>() == Approx(defaults / best - 1));
+}
+
+TEST_CASE("only what is asked for is searched, and lossy hooks only if allowed", "[cli][optimize]") {
+  const auto caps = optimized({"article/g6e", "--over", "bucket_cap", "--set", "strategy.comm_hook=bf16"});
+  CHECK(caps.at("best").at("set").at("strategy").at("comm_hook") == "bf16");
+  CHECK(caps.at("best").at("set").at("strategy").at("gradient_as_bucket_view") == false);
+  CHECK(caps.at("lossy_left_out").empty());
+
+  const auto plain = optimized({"article/g6e"});
+  CHECK(plain.at("searched") == Json{"bucket_cap", "static_graph", "gradient_as_bucket_view", "comm_hook"});
+  CHECK(plain.at("lossy_left_out") == Json{"fp16", "bf16", "powersgd"});
+  CHECK(plain.at("best").at("set").at("strategy").at("comm_hook") == "none");
+  const auto told = run_gradway({"optimize", "article/g6e"});
+  CHECK_THAT(told.output, Contains("fp16, bf16, powersgd") && Contains("--lossy searches them too"));
+
+  const auto set = optimized({"article/g6e", "--set", "strategy.comm_hook=fp16"});
+  CHECK(set.at("searched") == Json{"bucket_cap", "static_graph", "gradient_as_bucket_view"});
+}
+
+TEST_CASE("other keys are searched with their values", "[cli][optimize]") {
+  const auto found =
+      optimized({"article/p4d", "--over", "bucket_cap", "--over", "nccl.NCCL_PROTO=LL,Simple"});
+  const auto& best = found.at("best").at("set");
+  CHECK_FALSE((best.contains("nccl.NCCL_PROTO") && best.at("nccl.NCCL_PROTO") == "LL"));
+  const auto slow = optimized({"article/p4d", "--set", "nccl.NCCL_PROTO=LL", "--over", "job.accumulate=1,2"});
+  CHECK(slow.at("best").at("set").at("job.accumulate") == "2");
+  CHECK_THAT(slow.at("pytorch").get<std::string>(),
+             Contains("os.environ[\"NCCL_PROTO\"] = \"LL\"") && Contains("1 of 2 backward passes"));
+  CHECK(slow.at("warnings").at(0) ==
+        "job.accumulate=2 changes what is learned from a step, not only its speed");
+  CHECK_FALSE(slow.at("basis").empty());
+  const auto values = optimized({"article/g6e", "--over", "bucket_cap=25 MiB,100 MB"});
+  CHECK(values.at("settings") == 2);
+  CHECK(values.at("bucket_caps").is_null());
+}
+
+TEST_CASE("what cannot run is left out with the reason", "[cli][optimize]") {
+  const auto table = run_gradway(
+      {"optimize", "article/g6e", "--over", "bucket_cap", "--over", "nccl.NCCL_PROTO=Simple,LL128"});
+  CHECK(table.status == 0);
+  CHECK_THAT(table.output,
+             Contains("  left out     nccl.NCCL_PROTO=LL128: NCCL_ALGO and NCCL_PROTO leave no way to\n"
+                      "               run an all-reduce\n"));
+  // A GB of room beside plain DDP, and PowerSGD keeps the error of every gradient and more.
+  const auto tight = run_gradway({"optimize", "article/g6e", "--lossy", "--over", "comm_hook,bucket_cap",
+                                  "--set", "job.batch_per_gpu=460"});
+  CHECK(tight.status == 0);
+  CHECK_THAT(tight.output, Contains("left out") && Contains("hook powersgd of rank 1: needs about "));
+  const auto impossible = run_gradway({"optimize", "article/g6e", "--set", "nccl.NCCL_PROTO=LL128"});
+  CHECK(impossible.status == 2);
+  CHECK_THAT(impossible.errors,
+             Contains("error: NCCL_ALGO and NCCL_PROTO leave no way to run an all-reduce"));
+}
+
+TEST_CASE("a setting that brings nothing is not in the best", "[cli][optimize]") {
+  const auto found = optimized({"article/g6e", "--lossy", "--over", "bucket_cap,comm_hook,powersgd_rank",
+                                "--over", "nccl.NCCL_PROTO=Simple,LL"});
+  for (const auto& one : found.at("turned_back")) CHECK(one.at("gain") > 1e-4);
+}
+
+TEST_CASE("a job on one GPU can be optimised, and one that is as good as it gets says so",
+          "[cli][optimize]") {
+  const auto one = optimized({"article/p4d", "--set", "job.gpus=1"});
+  CHECK(one.at("best").at("set").at("strategy").at("gradient_as_bucket_view") ==
+        true);  // saves the copies back
+  const auto table = run_gradway({"optimize", "article/g6e", "--over", "bucket_cap"});
+  CHECK_THAT(table.output, Contains("not worth changing: PyTorch's defaults are "));
+}
+
+TEST_CASE("optimize gives the same bytes on one thread and on several", "[cli][optimize]") {
+  const auto with = [](const char* jobs) {
+    return run_gradway({"optimize", "article/g6e", "--lossy", "--jobs", jobs, "--json"}).output;
+  };
+  CHECK(with("1") == with("2"));
+}
+
+TEST_CASE("optimize writes its result and the code into a folder", "[cli][optimize]") {
+  const TemporaryFolder folder;
+  const auto out = (folder.path() / "out").string();
+  const auto outcome = run_gradway({"optimize", "article/p4d", "--json", "--out", out});
+  CHECK(outcome.errors == "wrote " + out + "/optimize.json and " + out + "/ddp.py\n");
+  CHECK(content_of(folder.path() / "out" / "optimize.json") == outcome.output);
+  CHECK(content_of(folder.path() / "out" / "ddp.py") ==
+        Json::parse(outcome.output).at("pytorch").get<std::string>());
+}
+
+TEST_CASE("optimize says what is wrong with its arguments", "[cli][optimize]") {
+  using Row = std::pair<std::vector<std::string>, std::string>;
+  const auto [arguments, errors] = GENERATE(values<Row>({
+      {{"--over", "buckt_cap"},
+       "error: 'buckt_cap' is no setting that can be searched\n  hint: did you mean 'bucket_cap'?\n"},
+      {{"--over", "nccl.NCCL_PROTOS=LL"},
+       "error: 'nccl.NCCL_PROTOS' is no setting that can be searched\n"
+       "  hint: did you mean 'nccl.NCCL_PROTO'?\n"},
+      {{"--over", "colour"},
+       "error: 'colour' is no setting that can be searched\n"
+       "  hint: known: bucket_cap, static_graph, gradient_as_bucket_view, comm_hook, powersgd_rank, "
+       "optimizer, job.accumulate, job.batch_per_gpu, input.pin_memory, input.loader_workers, nccl.NAME\n"},
+      {{"--over", "platform=a,b"},
+       "error: 'platform' is no setting that can be searched\n"
+       "  hint: 'gradway compare' sets platforms and numbers of GPUs side by side\n"},
+      {{"--over", "steps=1,2"},
+       "error: 'steps' is no setting that can be searched\n  hint: 'gradway sweep' takes any key\n"},
+      {{"--over", "bucket_cap,strategy.bucket_cap"},
+       "error: '--over bucket_cap' is given twice\n  hint: give each setting once\n"},
+      {{"--over", "optimizer"},
+       "error: '--over optimizer' needs values\n  hint: write '--over optimizer=VALUE,VALUE,...'\n"},
+      {{"--over", "bucket_cap,optimizer=sgd,adamw"},
+       "error: '--over bucket_cap,optimizer=sgd,adamw' mixes names and values\n"
+       "  hint: give '--over' for each key with values\n"},
+      {{"--over", "bucket_cap,"},
+       "error: '--over bucket_cap,' has an empty name\n  hint: write names between the commas\n"},
+      {{"--over", "optimizer=sgd,sgd"},
+       "error: '--over optimizer' has the value 'sgd' twice\n"
+       "  hint: give each key once, with values that differ\n"},
+      {{"--over", "bucket_cap", "--set", "strategy.bucket_cap=25 MiB"},
+       "error: 'strategy.bucket_cap' is set and searched\n  hint: leave out '--set' or '--over' for it\n"},
+      {{"--over", "comm_hook=none,bf16"},
+       "error: the hook bf16 changes the gradients' values\n  hint: give --lossy to search it\n"},
+      {{"--over", "powersgd_rank"},
+       "error: 'powersgd_rank' is searched, but the hook powersgd is not\n"
+       "  hint: search comm_hook with --lossy, or set strategy.comm_hook=powersgd\n"},
+      {{"--set", "strategy.kind=none", "--set", "job.gpus=1"},
+       "error: the strategy of 'g6e' is none: only that of DDP has settings to search\n"
+       "  hint: set strategy.kind=ddp, or write 'kind: ddp'\n"},
+      {{"--over", "bucket_cap=25 MB/s"},
+       "--over bucket_cap=25 MB/s: error: 'MB/s' is not a unit of data\n"
+       "  hint: 'MB/s' is a unit of bandwidth\n"},
+      {{"--set", "job.batch_per_gpu=4096"},
+       "error: the job needs about 370 GB on each GPU, but l40s has 48 GB, with the settings that need "
+       "least\n  hint: take a smaller batch, or GPUs with more memory\n"},
+  }));
+  auto command = arguments;
+  command.insert(command.begin(), {"optimize", "article/g6e"});
+  const auto outcome = run_gradway(command);
+  CHECK(outcome.status == 2);
+  CHECK(outcome.output.empty());
+  CHECK(outcome.errors == errors);
+}

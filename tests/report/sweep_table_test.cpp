@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sstream>
+
+#include <fmt/format.h>
+#include <catch2/catch.hpp>
+
+#include "sim/report/sweep.hpp"
+#include "sim/report/text.hpp"
+
+using namespace gradway;
+using Catch::Matchers::Contains;
+using report::Style;
+
+namespace {
+
+/// A sweep whose i-th point takes so many milliseconds; one that takes none failed.
+report::Sweep made_up(std::vector<Axis> axes, const std::vector<double>& ms) {
+  report::Sweep sweep{std::move(axes), {}};
+  for (std::size_t i = 0; i < ms.size(); ++i) {
+    const auto report = fmt::format(
+        R"({{"metrics": {{"step_time_s": {}, "samples_per_s": {}, "exposed_communication_s": {},
+             "cost_usd_per_million_samples": 5}}}})",
+        ms[i] / 1e3, 1e5 / ms[i], ms[i] / 1e4);
+    sweep.points.push_back(
+        {point_values(sweep.axes, i), ms[i] > 0 ? report : "", ms[i] > 0 ? "" : "error: no\n"});
+  }
+  return sweep;
+}
+
+std::string table_of(const report::Sweep& sweep, std::size_t width = 80) {
+  std::ostringstream out;
+  Style style;
+  style.table_width = width;
+  report::write_table(out, sweep, style);
+  return out.str();
+}
+
+const Axis caps{"strategy.bucket_cap", {"25 MiB", "50 MiB", "100 MiB"}};
+const Axis hooks{"strategy.comm_hook", {"none", "bf16"}};
+
+}  // namespace
+
+TEST_CASE("a sweep has its table, and a line for each combination of the other axes", "[report][sweep]") {
+  CHECK(table_of(made_up({caps, hooks}, {10, 40, 20, 31, 40, 20})) ==
+        "bucket_cap  comm_hook  step time  samples/s  exposed  USD/M samples\n"
+        "25 MiB      none           10 ms      1e+04   10.0 %              5  fastest\n"
+        "25 MiB      bf16           40 ms       2500   10.0 %              5\n"
+        "50 MiB      none           20 ms       5000   10.0 %              5\n"
+        "50 MiB      bf16           31 ms       3226   10.0 %              5\n"
+        "100 MiB     none           40 ms       2500   10.0 %              5\n"
+        "100 MiB     bf16           20 ms       5000   10.0 %              5\n"
+        "\n"
+        "step time over strategy.bucket_cap, 25 MiB to 100 MiB\n"
+        "comm_hook\n"
+        "none       ▁▃█  10 to 40 ms\n"
+        "bf16       █▅▁  20 to 40 ms\n");
+}
+
+TEST_CASE("the line runs along the last axis of numbers, or the last axis", "[report][sweep]") {
+  const Axis ranks{"job.gpus", {"1", "2", "4"}};
+  const Axis platforms{"platform", {"a", "b", "c"}};
+  CHECK_THAT(table_of(made_up({ranks, platforms}, {1, 2, 3, 2, 3, 4, 3, 4, 5})),
+             Contains("step time over job.gpus, 1 to 4\n") && Contains("\nb         ▁▅█  2 to 4 ms\n"));
+  CHECK_THAT(table_of(made_up({hooks, platforms}, {1, 2, 3, 3, 2, 1})),
+             Contains("step time over platform, a to c\n") && Contains("\nbf16       █▅▁  1 to 3 ms\n"));
+  CHECK_THAT(table_of(made_up({hooks}, {1, 2})), !Contains("step time over"));  // two points are no shape
+}
+
+TEST_CASE("a point that failed is a gap in the line", "[report][sweep]") {
+  const auto table = table_of(made_up({caps}, {10, 0, 20}));
+  CHECK_THAT(table, Contains("\n50 MiB              -          -        -              -  failed\n") &&
+                        Contains("▁ █  10 to 20 ms\n") && Contains("\nerror: no\n"));
+}
+
+TEST_CASE("axes that end alike keep their whole names", "[report][sweep]") {
+  const auto table = table_of(made_up({{"a.gpu", {"x"}}, {"b.gpu", {"y"}}}, {1}));
+  CHECK_THAT(table, Contains("a.gpu  b.gpu"));
+}
+
+TEST_CASE("a sweep fits whatever there is, and gives up names last", "[report][sweep]") {
+  const Axis platforms{"platform", {"a-platform-of-22-chars", "another"}};
+  const Axis views{"strategy.gradient_as_bucket_view", {"true", "false"}};
+  const auto sweep = made_up({platforms, views, hooks}, {1, 2, 3, 4, 5, 6, 7, 8});
+  for (const std::size_t width : {60U, 80U, 100U, 120U}) {
+    CAPTURE(width);
+    std::istringstream lines{table_of(sweep, width)};
+    for (std::string line; std::getline(lines, line);) CHECK(report::columns_of(line) <= width);
+  }
+  CHECK_THAT(table_of(sweep, 120), Contains("gradient_as_bucket_view") && Contains("exposed"));
+  CHECK_THAT(table_of(sweep, 80), Contains("a-platform-of-22-chars") && !Contains("exposed"));
+}
