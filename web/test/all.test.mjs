@@ -80,6 +80,10 @@ for (const one of pages) {
     for (const rows of await page.locator('details.as-table[data-print]').evaluateAll((all) => all.map((one) => one.querySelectorAll('tbody tr').length))) assert.ok(rows > 0);
     const wide = await page.locator('.chart').evaluateAll((all) => all.map((chart) => chart.firstElementChild.getBoundingClientRect().width));
     for (const width of wide) assert.ok(width <= 690, `a chart of ${width} px is cut on paper`);
+    await page.setViewportSize({ width: 690, height: 1000 });
+    const sticking = await page.evaluate(() => [...document.querySelectorAll('main *')].filter((one) => one.getBoundingClientRect().right > 691 && !one.closest('.chart, .hidden')).map((one) => one.outerHTML.slice(0, 80)));
+    assert.deepEqual(sticking, [], 'cut on paper');
+    assert.equal(await page.evaluate(() => getComputedStyle(document.querySelector('section')).borderLeftWidth), '0px', 'the style of paper');
     const pdf = await page.pdf({ format: 'A4' });
     assert.ok(pdf.length > 10000);
     await page.emulateMedia({ media: 'screen' });

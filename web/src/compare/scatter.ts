@@ -78,8 +78,8 @@ function option(runs: ComparedRun[], state: State, colours: Palette, width: numb
           color: colours.text,
           fontSize: 12,
           formatter: (item: { dataIndex: number }) => (width < 560 && !shown[item.dataIndex]!.costs.pareto ? '' : name(shown[item.dataIndex]!)),
-          textBorderColor: colours.background,
-          textBorderWidth: 3,
+          backgroundColor: colours.veil,
+          padding: [1, 2],
         },
         labelLayout: (item: { labelRect: { x: number; width: number }; rect: { x: number } }) => ({
           hideOverlap: true,
