@@ -110,6 +110,7 @@ for (const one of pages) {
     const { page, wrongs, close } = await open(browser, one);
     const details = page.locator('details.as-table').first();
     await details.locator('summary').click();
+    await details.locator('tbody tr').first().waitFor();
     const heads = details.locator('th');
     const column = await heads.evaluateAll((all) => all.findIndex((head) => head.classList.contains('number')));
     const values = () => details.evaluate((one, at) => [...one.querySelectorAll('tbody tr')].map((row) => row.cells[at].querySelector('[data-value]')).filter(Boolean).map((cell) => Number(cell.dataset.value)), column);
