@@ -43,7 +43,7 @@ function notices() {
 
 async function main(out) {
   const parts = {
-    STYLE: await bundle('style.css'),
+    STYLE: await bundle('page.css'),
     SCRIPT: script(await bundle('main.ts')),
     NOTICES: notices().replace(/--+>?/g, '- -'),
   };

@@ -53,7 +53,7 @@ export function choice(
   chosen: string,
   change: (id: string) => void,
 ): HTMLLabelElement {
-  const select = h('select', {}, ...options.map(([id, text]) => h('option', { value: id, selected: id === chosen }, text)));
+  const select = h('select', { 'aria-label': label }, ...options.map(([id, text]) => h('option', { value: id, selected: id === chosen }, text)));
   select.addEventListener('change', () => change(select.value));
   return h('label', { class: 'choice' }, h('span', {}, label), select);
 }

@@ -74,7 +74,7 @@ export function tableOf(table: Table): HTMLElement {
 }
 
 /** Few rows are printed; the tables of thousands stay on the screen. */
-const printed = 40;
+const printed = 16;
 
 /** "As table", filled anew whenever it is opened; 'fill' opens nothing (for print, which does not wait). */
 export function tableDetails(make: () => Table, count: number): HTMLDetailsElement {

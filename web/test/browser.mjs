@@ -64,18 +64,40 @@ export async function tipOf(chart) {
 /** The value of a tooltip's row. */
 export const valueOf = (tip, label) => tip.rows.find((row) => row.label === label)?.value;
 
-/** Moves the mouse over the chart, from point to point of a grid, until a tooltip fits. */
+/** Where small things are drawn: the middles of the picture's paths. */
+const drawnAt = (chart) =>
+  chart.evaluate((area) =>
+    [...area.querySelectorAll('svg path')]
+      .filter((path) => (path.getAttribute('fill') ?? 'none') !== 'none' || path.getAttribute('stroke-width') > 1)
+      .map((path) => path.getBoundingClientRect())
+      .filter(({ width, height }) => width + height > 4 && Math.min(width, height) < 80)
+      .map(({ x, y, width, height }) => [x + width / 2, y + height / 2])
+      .slice(0, 120),
+  );
+
+/** Moves the mouse over the chart, to what is drawn and then from point to point of a grid, until a tooltip fits. */
 export async function hoverUntil(page, chart, fits, { columns = 24, rows = 12 } = {}) {
   const box = await chart.boundingBox();
+  for (const point of await drawnAt(chart)) {
+    await page.mouse.move(...point);
+    const tip = await tipOf(chart);
+    if (tip && fits(tip)) return tip;
+  }
+  const all = [];
   for (let row = 0; row < rows; ++row) {
-    for (let column = 0; column < columns; ++column) {
-      await page.mouse.move(box.x + ((column + 0.5) / columns) * box.width, box.y + ((row + 0.5) / rows) * box.height);
-      const tip = await tipOf(chart);
-      if (tip && fits(tip)) return tip;
-    }
+    for (let column = 0; column < columns; ++column) all.push([box.x + ((column + 0.5) / columns) * box.width, box.y + ((row + 0.5) / rows) * box.height]);
+  }
+  // A stride without a common divisor visits each point once, far from the last.
+  const stride = [...Array(all.length).keys()].slice(Math.floor(all.length * 0.382)).find((n) => divisor(n, all.length) === 1) ?? 1;
+  for (let i = 0, at = 0; i < all.length; ++i, at = (at + stride) % all.length) {
+    await page.mouse.move(...all[at]);
+    const tip = await tipOf(chart);
+    if (tip && fits(tip)) return tip;
   }
   return null;
 }
+
+const divisor = (a, b) => (b === 0 ? a : divisor(b, a % b));
 
 /** The rows of a section's table: each cell as its number where it has one, else its text. */
 export async function tableOf(page, section) {

@@ -15,7 +15,7 @@ for (const one of ofKind('sweep')) {
   test(`${one.name}: each number that can be shown; a point under the mouse is the document's`, async () => {
     const { page, wrongs, close } = await open(browser, one);
     const chart = await chartOf(page, 'curves');
-    const show = page.getByLabel('Show');
+    const show = page.getByLabel('Show', { exact: true });
     const names = await show.locator('option').allTextContents();
     assert.ok(names.length >= 4, names.join());
     for (const name of names) {
@@ -36,23 +36,23 @@ for (const one of ofKind('sweep')) {
     await chartOf(page, 'curves');
     const heading = page.locator('#curves h2');
     if (typeof fastest === 'number') {
-      await page.getByLabel('Show').selectOption('samples');
+      await page.getByLabel('Show', { exact: true }).selectOption('samples');
       for (const value of Object.values(runs[fastest].set)) assert.ok((await heading.textContent()).includes(value));
     }
     if (typeof cheapest === 'number') {
-      await page.getByLabel('Show').selectOption('million');
+      await page.getByLabel('Show', { exact: true }).selectOption('million');
       for (const value of Object.values(runs[cheapest].set)) assert.ok((await heading.textContent()).includes(value));
     }
     if (vary.length > 1) {
       for (const { key } of vary) {
-        await page.getByLabel('Across').selectOption(key);
+        await page.getByLabel('Across', { exact: true }).selectOption(key);
         for (const form of ['heat', 'curves']) {
           await page.getByLabel('As', { exact: true }).selectOption(form);
           assert.ok((await page.locator('#curves svg path').count()) > 0);
           await shot(page, `${one.name}-${key}-${form}`, {});
         }
       }
-      await page.getByLabel('By').selectOption('');
+      await page.getByLabel('By', { exact: true }).selectOption('');
       assert.equal(await page.getByLabel('As', { exact: true }).count(), 0);
     }
     const rows = await tableOf(page, 'curves');
@@ -79,7 +79,7 @@ for (const one of ofKind('compare')) {
     assert.ok([run.metrics.step_time_s, run.metrics.samples_per_s].includes(valueOf(tip, 'step time') ?? valueOf(tip, 'samples/s')));
     await shot(page, `${one.name}-cost-hover`, {});
     for (const label of ['Cost', 'Time']) {
-      const select = page.locator('#cost').getByLabel(label);
+      const select = page.locator('#cost').getByLabel(label, { exact: true });
       for (const id of await select.locator('option').evaluateAll((all) => all.map((option) => option.value))) await select.selectOption(id);
     }
     assert.deepEqual(wrongs, []);

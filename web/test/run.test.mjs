@@ -39,7 +39,7 @@ for (const one of ofKind('run')) {
       assert.ok(warned.y < charted.y);
       assert.equal(await page.locator('#basis').getAttribute('open'), '', 'what is doubted is open');
     }
-    assert.ok((await page.locator('#bottleneck').textContent()).includes(report.bottleneck.resource));
+    assert.ok((await page.locator('#bottleneck').textContent()).includes(arrows(report.bottleneck.resource)));
     assert.deepEqual(wrongs, []);
     await close();
   });

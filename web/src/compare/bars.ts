@@ -21,7 +21,7 @@ function option(sorted: ComparedRun[], colours: Palette, width: number): Option 
   const narrow = width < 560;
   const longest = Math.max(...sorted.flatMap((run) => [run.metrics.step_time_s, run.interval?.step_time_s?.[1] ?? 0]));
   return {
-    grid: { left: narrow ? 118 : 210, right: narrow ? 16 : 30, top: narrow ? 84 : 40, bottom: 28 },
+    grid: { left: narrow ? 158 : 210, right: narrow ? 16 : 30, top: narrow ? 62 : 40, bottom: 28 },
     legend: { left: 0, top: 0, selectedMode: false, itemWidth: 16, itemHeight: 12, data: parts.map((part) => part.name), textStyle: { color: colours.muted, fontSize: 13 } },
     xAxis: { type: 'value', min: 0, ...roundEnd(longest), axisLabel: { color: colours.muted, hideOverlap: true, formatter: (x: number) => timeText(x) }, splitLine: { lineStyle: { color: colours.grid } } },
     yAxis: {
@@ -30,7 +30,7 @@ function option(sorted: ComparedRun[], colours: Palette, width: number): Option 
       data: sorted.map(name),
       axisLine: { lineStyle: { color: colours.line } },
       axisTick: { show: false },
-      axisLabel: { color: colours.text, interval: 0, fontSize: 12, width: narrow ? 110 : 200, overflow: 'truncate' },
+      axisLabel: { color: colours.text, interval: 0, fontSize: narrow ? 10.5 : 12, width: narrow ? 152 : 200, overflow: 'truncate' },
     },
     series: [
       ...parts.map((part) => ({
@@ -67,7 +67,7 @@ export function stepBars(runs: ComparedRun[]): HTMLElement {
   const parts = partNames(sorted);
   const chart = draw({
     label: `${title}. ${sorted.map((run) => `${name(run)} ${timeText(run.metrics.step_time_s)}`).join(', ')}.`,
-    height: (width) => (width < 560 ? 112 : 68) + sorted.length * 30,
+    height: (width) => (width < 560 ? 90 : 68) + sorted.length * 30,
     stops: () => sorted.flatMap((_, dataIndex) => parts.map((_, seriesIndex) => ({ seriesIndex, dataIndex }))),
     table: { count: runs.length, make: () => compareTable(sorted) },
     option: (colours, width) => option(sorted, colours, width),

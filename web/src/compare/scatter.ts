@@ -6,12 +6,11 @@ import type { ComparedRun } from '../document';
 import { choice, h, tip, type TipRow } from '../dom';
 import { counted, known, rangeText } from '../format';
 import { measure, measuresOf, rangeOf, type Measure } from '../measures';
+import { shapeOf, symbolOf } from '../shapes';
 import { onTheme, palette, type Palette } from '../theme';
 import { spanOf, whiskers } from '../whiskers';
 import { fullName, marks, namer, platformsOf } from './choice';
 import { compareTable } from './table';
-
-const symbols = ['circle', 'rect', 'triangle', 'diamond', 'pin', 'arrow', 'roundRect'];
 
 interface State {
   cost: Measure;
@@ -69,7 +68,7 @@ function option(runs: ComparedRun[], state: State, colours: Palette, width: numb
         z: 5,
         data: shown.map((run) => ({
           value: at(run),
-          symbol: symbols[platforms.indexOf(run.scenario.platform) % symbols.length],
+          symbol: symbolOf(platforms.indexOf(run.scenario.platform)),
           symbolSize: run.costs.pareto ? 15 : 11,
           itemStyle: { color: colourOf(run), borderColor: run.costs.pareto ? colours.text : colours.background, borderWidth: run.costs.pareto ? 1.5 : 1 },
         })),
@@ -79,8 +78,8 @@ function option(runs: ComparedRun[], state: State, colours: Palette, width: numb
           color: colours.text,
           fontSize: 12,
           formatter: (item: { dataIndex: number }) => (width < 560 && !shown[item.dataIndex]!.costs.pareto ? '' : name(shown[item.dataIndex]!)),
-          textBorderColor: colours.background,
-          textBorderWidth: 3,
+          backgroundColor: colours.veil,
+          padding: [1, 2],
         },
         labelLayout: (item: { labelRect: { x: number; width: number }; rect: { x: number } }) => ({
           hideOverlap: true,
@@ -136,7 +135,7 @@ export function costAgainstTime(runs: ComparedRun[]): HTMLElement | null {
     const { series, text } = palette();
     key.replaceChildren(
       legend([
-        ...platforms.map((platform, i): [string, string, string] => [series[i % series.length]!, platform, `shape ${symbols[i % symbols.length]}`]),
+        ...platforms.map((platform, i): [string, string, string] => [series[i % series.length]!, platform, `shape ${shapeOf(i)}`]),
         [text, 'Pareto front: no other is both faster and cheaper', 'dash'],
       ]),
     );

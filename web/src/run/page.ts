@@ -74,7 +74,7 @@ export function runPage(data: RunDocument): HTMLElement[] {
     title(data.title, [model, `${hardware} (${report.scenario.platform})`, strategy].filter(Boolean).join(' · ')),
     headline(report),
     warnings(report.warnings),
-    h('p', { class: 'box bottleneck', id: 'bottleneck' }, 'Bottleneck: ', h('b', {}, report.bottleneck.resource), `. ${text.sentence(arrows(report.bottleneck.why))}.`),
+    h('p', { class: 'box bottleneck', id: 'bottleneck' }, 'Bottleneck: ', h('b', {}, arrows(report.bottleneck.resource)), `. ${text.sentence(arrows(report.bottleneck.why))}.`),
     basis(report.basis, report.warnings.length > 0),
     step(report),
     timeline(data.timeline),

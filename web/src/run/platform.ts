@@ -57,7 +57,8 @@ function key(platform: Platform, top: number): HTMLElement {
   return h(
     'div',
     { class: 'legend' },
-    h('span', { class: 'ramp' }, '0 %', h('i', { style: `background:linear-gradient(90deg,${heat.join(',')})` }), `${shareText(top)} used; a link is two lines, one a direction`),
+    h('span', { class: 'ramp' }, '0 %', h('i', { style: `background:linear-gradient(90deg,${heat.join(',')})` }), `${shareText(top)} used`),
+    h('span', {}, 'each link: two lines, one a direction'),
     ...classes
       .filter(([, pixels]) => widths.includes(pixels))
       .map(([, pixels, text]) => h('span', { class: 'ramp' }, h('i', { style: `width:22px;height:${pixels}px;background:${line}` }), text)),

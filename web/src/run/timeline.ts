@@ -54,8 +54,8 @@ export function timeline(data: Timeline | undefined): HTMLElement {
     home,
     set: (view) => chart?.dispatchAction({ type: 'dataZoom', startValue: view.from, endValue: view.to }),
     step: (by) => {
-      const lane = picture.lanes.findIndex((one) => one.slices.length > 0 && one.row.stream !== 'phases');
-      const order = [...seen(data, picture.lanes[Math.max(0, lane)]!, picture.view)];
+      const lanes = picture.lanes.filter((one) => one.row.stream !== 'phases');
+      const order = lanes.flatMap((one) => [...seen(data, one, picture.view)]).sort((a, b) => data.slices[a]![1] - data.slices[b]![1]);
       if (!chart || order.length === 0) return;
       const next = order.indexOf(tipped) + by;
       tipped = order[Math.min(order.length - 1, Math.max(0, next))]!;

@@ -62,6 +62,7 @@ export function listenToWheel(area: HTMLElement, plot: () => { left: number; wid
   area.addEventListener(
     'wheel',
     (event) => {
+      event.stopPropagation(); // the chart would take it, whether it zooms or not
       if (event.timeStamp - scrolled < latch && !event.ctrlKey) return;
       const { left, width } = plot();
       const place = (event.clientX - area.getBoundingClientRect().left - left) / width;
@@ -75,7 +76,7 @@ export function listenToWheel(area: HTMLElement, plot: () => { left: number; wid
       event.preventDefault();
       mover.set(next);
     },
-    { passive: false },
+    { passive: false, capture: true },
   );
 }
 

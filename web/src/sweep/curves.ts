@@ -5,13 +5,12 @@ import { logarithmic, valueAxis } from '../axes';
 import type { Option } from '../chart';
 import { known } from '../format';
 import { rangeOf } from '../measures';
+import { symbolOf } from '../shapes';
 import type { Palette } from '../theme';
 import { spanOf, whiskers, type Whisker } from '../whiskers';
 import { keyName } from './axis';
 import { pointAt, type State } from './state';
 import { pointTip } from './tip';
-
-const symbols = ['circle', 'rect', 'triangle', 'diamond', 'pin', 'arrow', 'roundRect'];
 
 /** The points of each curve, in the order of the axis. */
 export function curves(state: State): { name: string; points: number[] }[] {
@@ -98,7 +97,7 @@ export function curvesOption(state: State, bestPoint: number, colours: Palette, 
         }),
       };
     }),
-    symbol: symbols[at % symbols.length],
+    symbol: symbolOf(at),
     symbolSize: 9,
     barGap: '15%',
     barCategoryGap: '35%',

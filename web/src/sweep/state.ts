@@ -19,13 +19,16 @@ export interface State {
 export function initial({ vary, runs }: SweepDocument['sweep']): State | undefined {
   const axes = vary.map(({ key, values }) => axisOf(key, values));
   const known = measuresOf(runs);
-  const best = bestOf(runs, known[0] ?? measuresOf([])[0]!);
-  if (axes.length === 0 || known.length === 0) return undefined;
+  // Where steps have more or fewer samples, their times say little: samples a second do.
+  const sizes = new Set(runs.flatMap(({ scenario }) => (scenario ? [scenario.job.gpus * scenario.job.batch_per_gpu * scenario.job.accumulate] : [])));
+  const first = known.find((one) => one.id === (sizes.size > 1 ? 'samples' : 'step')) ?? known[0];
+  if (axes.length === 0 || !first) return undefined;
+  const best = bestOf(runs, first);
   // Curves need numbers: the axis with most of them goes across.
   const across = [...axes].sort((a, b) => Number(Boolean(b.numbers)) - Number(Boolean(a.numbers)) || b.values.length - a.values.length)[0]!;
   const by = [...axes].filter((axis) => axis !== across).sort((a, b) => b.values.length - a.values.length)[0];
   const held = Object.fromEntries(axes.map((axis) => [axis.key, runs[best]?.set[axis.key] ?? axis.values[0]!]));
-  return { axes, runs, measures: known, measure: known[0]!, x: across, by, heat: Boolean(by && across.numbers && by.numbers && by.values.length > 3), held };
+  return { axes, runs, measures: known, measure: first, x: across, by, heat: Boolean(by && across.numbers && by.numbers && by.values.length > 3), held };
 }
 
 /** The point at these values, the other axes as held; -1 if there is none. */

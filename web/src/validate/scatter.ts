@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Predicted against measured: the line where they agree, bands about it, each case with its interval.
 import type { CustomSeriesRenderItemAPI, CustomSeriesRenderItemParams } from 'echarts';
-import { valueAxis } from '../axes';
+import { logarithmic, valueAxis } from '../axes';
 import { draw, legend, section, type Option } from '../chart';
 import type { Case, Range } from '../document';
 import { h } from '../dom';
@@ -21,6 +21,9 @@ function finding(cases: Case[]): string {
   return `${inside(cases, bands[0]!)} of ${cases.length} predictions are within 10 % of the measurement`;
 }
 
+/** Far enough beyond both ends to fill the picture up to its frame, whose ends are round numbers. */
+const beyond = (span: Range): Range => [logarithmic(span) ? span[0] / 10 : 0, span[1] * 10];
+
 /** A wedge about the line of agreement; straight on both kinds of axes. */
 function wedge(span: Range, error: number, colours: Palette): object {
   return {
@@ -30,8 +33,7 @@ function wedge(span: Range, error: number, colours: Palette): object {
     z: 1,
     data: [span],
     renderItem: (_: CustomSeriesRenderItemParams, api: CustomSeriesRenderItemAPI) => {
-      // Far enough beyond both ends to fill the picture up to its frame, whose ends are round numbers.
-      const [low, high] = [span[0] / 10, span[1] * 10];
+      const [low, high] = beyond(span);
       const corner = (x: number, factor: number): number[] => api.coord([x, x * factor]);
       const points = [corner(low, 1 - error), corner(high, 1 - error), corner(high, 1 + error), corner(low, 1 + error)];
       return { type: 'polygon', shape: { points }, style: { fill: colours.band } } as never;
@@ -48,8 +50,9 @@ function identity(span: Range, colours: Palette): object {
     z: 2,
     data: [span],
     renderItem: (_: CustomSeriesRenderItemParams, api: CustomSeriesRenderItemAPI) => {
-      const [x1, y1] = api.coord([span[0] / 10, span[0] / 10]) as [number, number];
-      const [x2, y2] = api.coord([span[1] * 10, span[1] * 10]) as [number, number];
+      const [low, high] = beyond(span);
+      const [x1, y1] = api.coord([low, low]) as [number, number];
+      const [x2, y2] = api.coord([high, high]) as [number, number];
       return { type: 'line', shape: { x1, y1, x2, y2 }, style: { stroke: colours.text, lineWidth: 1.2, lineDash: [5, 4] } } as never;
     },
   };
