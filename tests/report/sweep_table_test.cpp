@@ -15,7 +15,7 @@ namespace {
 
 /// A sweep whose i-th point takes so many milliseconds; one that takes none failed.
 report::Sweep made_up(std::vector<Axis> axes, const std::vector<double>& ms) {
-  report::Sweep sweep{std::move(axes), {}};
+  report::Sweep sweep{"made up", std::move(axes), {}};
   for (std::size_t i = 0; i < ms.size(); ++i) {
     const auto report = fmt::format(
         R"({{"metrics": {{"step_time_s": {}, "samples_per_s": {}, "exposed_communication_s": {},

@@ -9,17 +9,17 @@ const folder = resolve(process.env.GRADWAY_PAGES);
 const flags = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
 const tag = /<script id="data" type="application\/json">([^]*?)<\/script>/;
 
-/** All pages of the folder with their documents. */
+/** All pages of the folder with their documents; those called also-*.html are only opened, to save time. */
 export const pages = readdirSync(folder)
   .filter((name) => name.endsWith('.html'))
   .sort()
   .map((name) => {
     const text = readFileSync(join(folder, name), 'utf8');
     const found = tag.exec(text);
-    return { name: name.slice(0, -5), url: pathToFileURL(join(folder, name)).href, text, data: JSON.parse(found[1]), dataSize: found[1].length };
+    return { name: name.slice(0, -5), isOnlyOpened: name.startsWith('also-'), url: pathToFileURL(join(folder, name)).href, text, data: JSON.parse(found[1]), dataSize: found[1].length };
   });
 
-export const ofKind = (kind) => pages.filter(({ data }) => data.kind === kind);
+export const ofKind = (kind) => pages.filter(({ data, isOnlyOpened }) => data.kind === kind && !isOnlyOpened);
 
 export const launch = () => chromium.launch({ executablePath: process.env.CHROMIUM, headless: true, args: flags });
 

@@ -17,7 +17,6 @@ const pages = process.env.GRADWAY_PAGES ?? '';
 function missing() {
   if (!existsSync(join(here, '..', 'node_modules', 'playwright-core'))) return 'playwright-core (npm ci --prefix web)';
   if (!existsSync(chromium)) return `${chromium} (apt-get install chromium, or set CHROMIUM)`;
-  if (!pages || !existsSync(pages) || !readdirSync(pages).some((name) => name.endsWith('.html'))) return 'pages to test (set GRADWAY_PAGES to a folder of them)';
   return '';
 }
 
@@ -25,6 +24,10 @@ const what = missing();
 if (what) {
   console.error(`SKIPPED: the page was not tested: there is no ${what}`);
   process.exit(77);
+}
+if (!pages || !existsSync(pages) || !readdirSync(pages).some((name) => name.endsWith('.html'))) {
+  console.error('there are no pages to test: set GRADWAY_PAGES to a folder of them');
+  process.exit(1);
 }
 const tests = readdirSync(here).filter((name) => name.endsWith('.test.mjs')).map((name) => join(here, name)).sort();
 const { status } = spawnSync(process.execPath, ['--test', ...tests], { stdio: 'inherit', env: { ...process.env, CHROMIUM: chromium } });
