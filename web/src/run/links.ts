@@ -56,7 +56,7 @@ export function links(all: LinkUse[]): HTMLElement {
           {
             type: 'bar',
             barWidth: '58%',
-            data: shown.map((link) => ({ value: link.busy_fraction, itemStyle: { color: at(colours.heat, 0.15 + (0.85 * link.busy_fraction) / top) } })),
+            data: shown.map((link) => ({ value: link.busy_fraction, itemStyle: { color: at(colours.heat, 0.15 + 0.85 * link.busy_fraction) } })),
             label: { show: true, position: 'right', color: colours.text, formatter: (item: { dataIndex: number }) => percentText(shown[item.dataIndex]!.busy_fraction) },
             emphasis: { itemStyle: { borderColor: colours.text, borderWidth: 1.5 } },
           },

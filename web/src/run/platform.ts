@@ -7,7 +7,6 @@ import { bytesText, counted, percentText, rateText, shareText, timeText } from '
 import { arrows, kindName } from '../names';
 import { cell, type Table } from '../table';
 import { onTheme, palette } from '../theme';
-import { topOf } from './heat';
 import { classes, platformOption, widthOf } from './platform_draw';
 import { layoutOf, type Placed } from './platform_layout';
 
@@ -51,13 +50,13 @@ function table(platform: Platform): Table {
   };
 }
 
-function key(platform: Platform, top: number): HTMLElement {
+function key(platform: Platform): HTMLElement {
   const { heat, line } = palette();
   const widths = [...new Set(platform.links.map(widthOf))].sort((a, b) => a - b);
   return h(
     'div',
     { class: 'legend' },
-    h('span', { class: 'ramp' }, '0 %', h('i', { style: `background:linear-gradient(90deg,${heat.join(',')})` }), `${shareText(top)} used`),
+    h('span', { class: 'ramp' }, '0 %', h('i', { style: `background:linear-gradient(90deg,${heat.join(',')})` }), '100 % used'),
     h('span', {}, 'each link: two lines, one a direction'),
     ...classes
       .filter(([, pixels]) => widths.includes(pixels))
@@ -70,7 +69,6 @@ export function platform(data: Platform | undefined): HTMLElement | null {
   if (!data || data.devices.length === 0) return null;
   const all = [...data.links.flatMap((link) => [link.there, link.back]), ...data.memories];
   const busiest = all.reduce<LinkLike>((a, b) => (b.busy_fraction > a.busy_fraction ? b : a), { name: '', busy_fraction: 0 });
-  const top = topOf(busiest.busy_fraction);
   const title =
     busiest.busy_fraction === 0
       ? `No link of ${data.name} is used`
@@ -82,10 +80,10 @@ export function platform(data: Platform | undefined): HTMLElement | null {
     height: (width) => layoutOf(data, width).height,
     stops: () => data.devices.map((_, dataIndex) => ({ seriesIndex: 0, dataIndex })),
     table: { count: all.length, make: () => table(data) },
-    option: (colours, width) => platformOption(data, top, { link: linkTip, device: (one) => deviceTip(data, one) }, colours, width),
+    option: (colours, width) => platformOption(data, { link: linkTip, device: (one) => deviceTip(data, one) }, colours, width),
   });
   const colours = h('div', {});
-  const showKey = (): void => colours.replaceChildren(key(data, top));
+  const showKey = (): void => colours.replaceChildren(key(data));
   showKey();
   onTheme(showKey);
   const part = data.nodes_shown < data.nodes ? `The first ${data.nodes_shown} of ${data.nodes} nodes are drawn.` : '';

@@ -46,14 +46,14 @@ function direction(ends: [Placed, Placed], aside: [number, number], shift: [numb
   return { type: 'bezierCurve', shape: { ...shape, cpx1: (shape.x1 + shape.x2) / 2 + aside[0], cpy1: (shape.y1 + shape.y2) / 2 + aside[1] }, style };
 }
 
-function linkElement(link: PlatformLink, ends: [Placed, Placed], all: Placed[], top: number, colours: Palette): CustomSeriesRenderItemReturn {
+function linkElement(link: PlatformLink, ends: [Placed, Placed], all: Placed[], colours: Palette): CustomSeriesRenderItemReturn {
   const [from, to] = ends;
   const length = Math.hypot(to.x - from.x, to.y - from.y) || 1;
   const wide = widthOf(link);
   const half = wide / 4 + 0.4;
   const shift: [number, number] = [(-(to.y - from.y) / length) * half, ((to.x - from.x) / length) * half];
   const aside = bend(from, to, all);
-  const colourOf = (busy: number): string => at(colours.heat, busy / top);
+  const colourOf = (busy: number): string => at(colours.heat, busy);
   const back = shift.map((one) => -one) as [number, number];
   const line = (way: [number, number], busy: number): object => ({
     ...direction(ends, aside, way, colourOf(busy), wide / 2),
@@ -62,14 +62,14 @@ function linkElement(link: PlatformLink, ends: [Placed, Placed], all: Placed[], 
   return { type: 'group', children: [line(shift, link.there.busy_fraction), line(back, link.back.busy_fraction)] } as never;
 }
 
-function deviceElement(one: Placed, used: number | undefined, top: number, colours: Palette): CustomSeriesRenderItemReturn {
+function deviceElement(one: Placed, used: number | undefined, colours: Palette): CustomSeriesRenderItemReturn {
   const { device, width, height } = one;
   return {
     type: 'rect',
     shape: { x: one.x - width / 2, y: one.y - height / 2, width, height, r: device.kind === 'nic' ? 1 : 6 },
     style: {
       fill: device.kind === 'gpu' ? colours.grid : colours.background,
-      stroke: used ? at(colours.heat, used / top) : colours.line,
+      stroke: used ? at(colours.heat, used) : colours.line,
       lineWidth: used ? 3 : 1.2,
     },
     emphasis: { style: { stroke: colours.accent, lineWidth: 2.5 } },
@@ -85,7 +85,7 @@ export interface Tips {
   device: (device: Placed) => string;
 }
 
-export function platformOption(platform: Platform, top: number, tips: Tips, colours: Palette, width: number): Option {
+export function platformOption(platform: Platform, tips: Tips, colours: Palette, width: number): Option {
   const { placed, height } = layoutOf(platform, width);
   const by = new Map(placed.map((one) => [one.device.name, one]));
   const memory = new Map(platform.memories.map((one) => [one.device, one.busy_fraction]));
@@ -106,7 +106,7 @@ export function platformOption(platform: Platform, top: number, tips: Tips, colo
         data: placed.map((one) => [one.x, one.y]),
         renderItem: (params: CustomSeriesRenderItemParams) => {
           const one = placed[params.dataIndex]!;
-          return deviceElement(one, memory.get(one.device.name), top, colours);
+          return deviceElement(one, memory.get(one.device.name), colours);
         },
         tooltip: { formatter: (item: never) => tips.device(placed[index(item)]!) },
       },
@@ -117,7 +117,7 @@ export function platformOption(platform: Platform, top: number, tips: Tips, colo
         data: drawn.map(({ ends: [from, to] }) => [(from.x + to.x) / 2, (from.y + to.y) / 2]),
         renderItem: (params: CustomSeriesRenderItemParams) => {
           const { link, ends } = drawn[params.dataIndex]!;
-          return linkElement(link, ends, placed, top, colours);
+          return linkElement(link, ends, placed, colours);
         },
         tooltip: { formatter: (item: never) => tips.link(drawn[index(item)]!.link) },
       },

@@ -38,7 +38,7 @@ export function sweepPage(data: SweepDocument): HTMLElement[] {
           'div',
           { class: 'box', id: 'failed' },
           h('strong', {}, `${counted(failed.length, 'point')} failed`),
-          h('ul', {}, ...failed.map((run) => h('li', {}, h('b', {}, settings(run)), `: ${run.error ?? 'no reason is given'}`))),
+          h('ul', {}, ...failed.map((run) => h('li', {}, h('b', {}, settings(run)), h('div', { class: 'lines' }, (run.error ?? 'no reason is given').trim())))),
         )
       : null,
     basis(gathered(sweep.runs, 'basis'), false, 'What these rest on'),

@@ -26,7 +26,7 @@ export function pointsTable({ vary, runs, fastest, cheapest }: SweepDocument['sw
           return cell(one.text(value), known(value) ? value : null);
         }),
         cell(rangeText(range), range?.[0] ?? null),
-        cell(run.error ? `failed: ${run.error}` : (run.bottleneck?.resource ?? '')),
+        cell(run.error ? 'failed' : (run.bottleneck?.resource ?? '')),
       ];
     }),
   };
