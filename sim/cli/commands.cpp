@@ -77,6 +77,10 @@ void refuse(std::string what, std::string hint) {
   throw ConfigError{Problem{Where{}, std::move(what), {}, std::move(hint)}};
 }
 
+void add_scenario(CLI::App& app, std::string& scenario) {
+  app.add_option("SCENARIO", scenario, "a file, or a name of 'gradway list scenarios'")->required();
+}
+
 void add_overrides(CLI::App& app, std::vector<std::string>& texts) {
   app.add_option("--set", texts, "change a key of the scenario; can be given several times")
       ->type_name("KEY=VALUE")

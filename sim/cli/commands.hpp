@@ -41,6 +41,9 @@ Action add_import(CLI::App& app);
 Action add_show(CLI::App& app);
 Action add_list(CLI::App& app);
 
+/// Adds the scenario's place, which must be given.
+void add_scenario(CLI::App& app, std::string& scenario);
+
 /// Adds `--set KEY=VALUE`, which can be given several times.
 void add_overrides(CLI::App& app, std::vector<std::string>& texts);
 

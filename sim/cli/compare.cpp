@@ -228,8 +228,7 @@ Status compare(const Arguments& arguments, const CLI::App& app, const Surroundin
 
 Action add_compare(CLI::App& app) {
   const auto arguments = std::make_shared<Arguments>();
-  app.add_option("SCENARIO", arguments->scenario, "a file, or a name of 'gradway list scenarios'")
-      ->required();
+  add_scenario(app, arguments->scenario);
   app.add_option("--platforms", arguments->platforms, "names of 'gradway list platforms', with commas")
       ->type_name("A,B,...")
       ->required();
@@ -241,7 +240,7 @@ Action add_compare(CLI::App& app) {
   add_price_choice(app, arguments->price);
   add_engine(app, arguments->engine);
   add_jobs(app, arguments->jobs);
-  add_out(app, arguments->out, "compare.json and compare.csv");
+  add_out(app, arguments->out, "report.html, compare.json and compare.csv");
   app.add_flag("--json", arguments->json, "print all reports as one JSON document")->disable_flag_override();
   app.add_flag("--csv", arguments->csv, "print a row a combination as CSV")->disable_flag_override();
   return [arguments, &app](const Surroundings& around) { return compare(*arguments, app, around); };

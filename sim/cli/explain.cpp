@@ -57,8 +57,7 @@ Status explain(const Arguments& arguments, const Surroundings& around) {
 
 Action add_explain(CLI::App& app) {
   const auto arguments = std::make_shared<Arguments>();
-  app.add_option("SCENARIO", arguments->scenario, "a file, or a name of 'gradway list scenarios'")
-      ->required();
+  add_scenario(app, arguments->scenario);
   add_overrides(app, arguments->set);
   add_engine(app, arguments->engine);
   add_price_choice(app, arguments->price);

@@ -7,7 +7,7 @@
 
 #include "sim/cli/commands.hpp"
 #include "sim/cli/engine_choice.hpp"
-#include "sim/cli/files.hpp"
+#include "sim/cli/out_folder.hpp"
 #include "sim/cli/points.hpp"
 #include "sim/cli/price_choice.hpp"
 #include "sim/cli/progress.hpp"
@@ -49,9 +49,9 @@ report::Optimized in_words(AskedSearch asked, SearchResult result, const std::st
   return found;
 }
 
-Status optimize(const Arguments& arguments, const Surroundings& around) {
+Status optimize(const Arguments& arguments, const CLI::App& app, const Surroundings& around) {
   check_engine(arguments.engine);
-  if (!arguments.out.empty()) check_folder(arguments.out);
+  const bool writes_files = wants_files(app, arguments.out);
   auto asked = read_search(arguments.search, around.data);
   const auto threads = arguments.jobs > 0 ? arguments.jobs : all_cores();
   auto result = gradway::optimize(asked.space, arguments.engine,
@@ -76,12 +76,11 @@ Status optimize(const Arguments& arguments, const Surroundings& around) {
   } else {
     report::write_table(around.results, found, around.style);
   }
-  if (!arguments.out.empty()) {
+  if (writes_files) {
     const auto python = [&](std::ostream& out) {
       out << report::pytorch_snippet(report::job_of(found, found.optimum.best));
     };
-    write_files(arguments.out, {{"optimize.json", json}, {"ddp.py", python}});
-    around.messages << fmt::format("wrote {0}/optimize.json and {0}/ddp.py\n", arguments.out);
+    put_files(arguments.out, {{"optimize.json", json}, {"ddp.py", python}}, around);
   }
   return Status::done;
 }
@@ -91,7 +90,7 @@ Status optimize(const Arguments& arguments, const Surroundings& around) {
 Action add_optimize(CLI::App& app) {
   const auto arguments = std::make_shared<Arguments>();
   auto& search = arguments->search;
-  app.add_option("SCENARIO", search.scenario, "a file, or a name of 'gradway list scenarios'")->required();
+  add_scenario(app, search.scenario);
   app.add_option("--over", search.over,
                  "settings to search, of bucket_cap, static_graph, gradient_as_bucket_view, comm_hook and "
                  "powersgd_rank, or a key and its values; else the first four")
@@ -103,9 +102,9 @@ Action add_optimize(CLI::App& app) {
   add_engine(app, arguments->engine);
   add_price_choice(app, search.price);
   add_jobs(app, arguments->jobs);
-  app.add_option("--out", arguments->out, "folder for optimize.json and ddp.py")->type_name("DIR");
+  add_out(app, arguments->out, "optimize.json and ddp.py");
   app.add_flag("--json", arguments->json, "print the result as one JSON document")->disable_flag_override();
-  return [arguments](const Surroundings& around) { return optimize(*arguments, around); };
+  return [arguments, &app](const Surroundings& around) { return optimize(*arguments, app, around); };
 }
 
 }  // namespace gradway::cli

@@ -9,9 +9,7 @@
 namespace gradway::cli {
 
 void add_out(CLI::App& app, std::string& folder, const std::string& files) {
-  const auto separator = files.find(" and ") == std::string::npos ? " and " : ", ";
-  app.add_option("--out", folder, fmt::format("folder for report.html{}{}", separator, files))
-      ->type_name("DIR");
+  app.add_option("--out", folder, "folder for " + files)->type_name("DIR");
 }
 
 bool wants_files(const CLI::App& app, const std::string& folder) {
@@ -20,10 +18,8 @@ bool wants_files(const CLI::App& app, const std::string& folder) {
   return true;
 }
 
-void put_results(const std::string& folder, std::vector<OutputFile> files,
-                 const std::function<void(std::ostream&)>& page, const Surroundings& around,
-                 const std::string& remark) {
-  if (report::has_page()) files.push_back({"report.html", page});
+void put_files(const std::string& folder, const std::vector<OutputFile>& files, const Surroundings& around,
+               const std::string& remark) {
   write_files(folder, files);
   std::string names;
   for (std::size_t i = 0; i < files.size(); ++i) {
@@ -31,6 +27,13 @@ void put_results(const std::string& folder, std::vector<OutputFile> files,
     names += fmt::format("{}{}/{}", separator, folder, files[i].name);
   }
   around.messages << fmt::format("wrote {}{}\n", names, remark);
+}
+
+void put_results(const std::string& folder, std::vector<OutputFile> files,
+                 const std::function<void(std::ostream&)>& page, const Surroundings& around,
+                 const std::string& remark) {
+  if (report::has_page()) files.push_back({"report.html", page});
+  put_files(folder, files, around, remark);
   if (!report::has_page())
     around.messages << "report.html is left out: gradway was built without it (GRADWAY_PAGE)\n";
 }

@@ -14,16 +14,19 @@ class App;
 
 namespace gradway::cli {
 
-/// Adds `--out DIR`. @param files that it will hold besides report.html: "report.json and trace.json"
+/// Adds `--out DIR`. @param files that it will hold: "report.html, report.json and trace.json"
 void add_out(CLI::App& app, std::string& folder, const std::string& files);
 
 /// Was `--out` given? @throws ConfigError if nothing can be written there
 bool wants_files(const CLI::App& app, const std::string& folder);
 
-/// Writes what a command found into the folder of `--out`, all of it or none, and names the files on
-/// messages.
-/// @param page report.html, which is left out if gradway was built without it
+/// Writes files into the folder of `--out`, all or none, and names them on messages.
 /// @param remark what else to say, behind the names
+void put_files(const std::string& folder, const std::vector<OutputFile>& files, const Surroundings& around,
+               const std::string& remark = "");
+
+/// The same of what a command found, with its page.
+/// @param page report.html, which is left out if gradway was built without it
 void put_results(const std::string& folder, std::vector<OutputFile> files,
                  const std::function<void(std::ostream&)>& page, const Surroundings& around,
                  const std::string& remark = "");

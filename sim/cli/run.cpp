@@ -52,14 +52,13 @@ Status run(const Arguments& arguments, const CLI::App& app, const Surroundings& 
 
 Action add_run(CLI::App& app) {
   const auto arguments = std::make_shared<Arguments>();
-  app.add_option("SCENARIO", arguments->scenario, "a file, or a name of 'gradway list scenarios'")
-      ->required();
+  add_scenario(app, arguments->scenario);
   add_overrides(app, arguments->set);
   add_engine(app, arguments->engine);
   add_price_choice(app, arguments->price);
   app.add_flag("--no-folding", arguments->no_folding, "simulate every rank, even those that do the same")
       ->disable_flag_override();
-  add_out(app, arguments->out, "report.json and trace.json");
+  add_out(app, arguments->out, "report.html, report.json and trace.json");
   app.add_flag("--json", arguments->json, "print the report as JSON")->disable_flag_override();
   return [arguments, &app](const Surroundings& around) { return run(*arguments, app, around); };
 }

@@ -166,8 +166,7 @@ Status sweep(const Arguments& arguments, const CLI::App& app, const Surroundings
 
 Action add_sweep(CLI::App& app) {
   const auto arguments = std::make_shared<Arguments>();
-  app.add_option("SCENARIO", arguments->scenario, "a file, or a name of 'gradway list scenarios'")
-      ->required();
+  add_scenario(app, arguments->scenario);
   app.add_option("--vary", arguments->vary, "values that a key takes in turn; can be given several times")
       ->type_name("KEY=V1,V2,...")
       ->allow_extra_args(false);
@@ -175,7 +174,7 @@ Action add_sweep(CLI::App& app) {
   add_engine(app, arguments->engine);
   add_price_choice(app, arguments->price);
   add_jobs(app, arguments->jobs);
-  add_out(app, arguments->out, "sweep.json, sweep.csv and finished points");
+  add_out(app, arguments->out, "report.html, sweep.json, sweep.csv and finished points");
   app.add_flag("--no-folding", arguments->no_folding, "simulate every rank, even those that do the same")
       ->disable_flag_override();
   app.add_flag("--json", arguments->json, "print all reports as one JSON document")->disable_flag_override();

@@ -179,7 +179,7 @@ Action add_validate(CLI::App& app) {
                  "change a key in all cases that no case sets; can be given several times")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  add_out(app, arguments->out, "validate.json");
+  add_out(app, arguments->out, "report.html and validate.json");
   app.add_flag("--json", arguments->json, "print the comparison as JSON")->disable_flag_override();
   app.add_option("--max-mean-error", arguments->max_mean_error,
                  "exit with 4 if the mean of |error| is larger")
