@@ -47,6 +47,12 @@ function runTip(run: ComparedRun, state: State): string {
   return tip(fullName(run), rows, [marks(run), `bottleneck: ${run.bottleneck.resource}`].filter(Boolean).join('; '));
 }
 
+/** On a phone the legend tells the platform, and only the points of the front have room for their number of GPUs. */
+const labelOf = (run: ComparedRun, name: (run: ComparedRun) => string, width: number): string => {
+  if (width >= 560) return name(run);
+  return run.costs.pareto ? `× ${run.scenario.job.gpus}` : '';
+};
+
 function option(runs: ComparedRun[], state: State, colours: Palette, width: number): Option {
   const { cost, time } = state;
   const shown = both(runs, state);
@@ -77,7 +83,7 @@ function option(runs: ComparedRun[], state: State, colours: Palette, width: numb
           position: [15, -9],
           color: colours.text,
           fontSize: 12,
-          formatter: (item: { dataIndex: number }) => (width < 560 && !shown[item.dataIndex]!.costs.pareto ? '' : name(shown[item.dataIndex]!)),
+          formatter: ({ dataIndex }: { dataIndex: number }) => labelOf(shown[dataIndex]!, name, width),
           backgroundColor: colours.veil,
           padding: [1, 2],
         },
