@@ -10,7 +10,7 @@
 #include "sim/report/json.hpp"
 #include "sim/report/page/page.hpp"
 #include "sim/report/terminal.hpp"
-#include "sim/report/trace.hpp"
+#include "sim/report/trace/trace.hpp"
 #include "sim/run/simulate.hpp"
 
 namespace gradway::cli {

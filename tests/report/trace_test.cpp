@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/report/trace.hpp"
+#include "sim/report/trace/trace.hpp"
 
 #include <set>
 
 #include <catch2/catch.hpp>
 
-#include "sim/report/trace_events.hpp"
+#include "sim/report/trace/events.hpp"
 #include "tests/report/made_up_run.hpp"
 #include "tests/report/pictured_runs.hpp"
 #include "tests/report/trace_view.hpp"

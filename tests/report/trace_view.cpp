@@ -5,7 +5,7 @@
 #include <regex>
 #include <sstream>
 
-#include "sim/report/trace.hpp"
+#include "sim/report/trace/trace.hpp"
 
 namespace gradway::testing {
 namespace {

@@ -10,9 +10,9 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/metrics/steps.hpp"
-#include "sim/report/link_tracks.hpp"
-#include "sim/report/shown_ranks.hpp"
-#include "sim/report/slices.hpp"
+#include "sim/report/trace/link_tracks.hpp"
+#include "sim/report/trace/shown_ranks.hpp"
+#include "sim/report/trace/slices.hpp"
 #include "sim/report/words.hpp"
 
 namespace gradway::report {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/report/slices.hpp"
+#include "sim/report/trace/slices.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/report/trace.hpp"
+#include "sim/report/trace/trace.hpp"
 
 #include <algorithm>
 #include <map>
@@ -10,11 +10,11 @@
 #include <fmt/format.h>
 
 #include "sim/metrics/steps.hpp"
-#include "sim/report/link_tracks.hpp"
-#include "sim/report/shown_ranks.hpp"
-#include "sim/report/slices.hpp"
 #include "sim/report/text.hpp"
-#include "sim/report/trace_events.hpp"
+#include "sim/report/trace/events.hpp"
+#include "sim/report/trace/link_tracks.hpp"
+#include "sim/report/trace/shown_ranks.hpp"
+#include "sim/report/trace/slices.hpp"
 #include "sim/report/words.hpp"
 
 namespace gradway::report {

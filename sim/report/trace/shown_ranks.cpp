@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/report/shown_ranks.hpp"
+#include "sim/report/trace/shown_ranks.hpp"
 
 #include <numeric>
 

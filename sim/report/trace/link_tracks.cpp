@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/report/link_tracks.hpp"
+#include "sim/report/trace/link_tracks.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 
 #include "sim/metrics/link_use.hpp"
-#include "sim/report/slices.hpp"
+#include "sim/report/trace/slices.hpp"
 
 namespace gradway::report {
 namespace {

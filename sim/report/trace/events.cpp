@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/report/trace_events.hpp"
+#include "sim/report/trace/events.hpp"
 
 #include <ostream>
 
