@@ -185,10 +185,11 @@ class Search {
     return found;
   }
 
-  /// Turns back what brings nothing.
+  /// Turns back what brings nothing, to values that are searched.
   Tried without_idle_settings(Tried best) {
     const auto is_idle = [&](const TurnedBack& one) {
-      return one.without.cannot_run.empty() && cost(one.without) <= (1 + equals) * cost(best);
+      return has(space_, one.without.strategy) && one.without.cannot_run.empty() &&
+             cost(one.without) <= (1 + equals) * cost(best);
     };
     for (;;) {
       const auto settings = turned_back(best);
@@ -277,14 +278,6 @@ class Search {
 };
 
 }  // namespace
-
-bool is_lossy(CommHook hook) {
-  return hook != CommHook::none;
-}
-
-Strategy pytorch_defaults() {
-  return Strategy{};
-}
 
 Seconds time_per_sample(const Job& job, const Tried& tried) {
   const auto samples = static_cast<double>(job.gpus) * job.batch_per_gpu * job.accumulate;

@@ -7,27 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "sim/run/bucket_caps.hpp"
+#include "sim/run/search_space.hpp"
 #include "sim/run/simulate.hpp"
 
 namespace gradway {
-
-/// What is searched: the cross product of these. A key that is not searched has one value.
-struct SearchSpace {
-  std::vector<Scenario> jobs;   ///< as written, then with other keys than those below changed
-  bool any_bucket_cap = false;  ///< every whole MiB, beside `bucket_caps`
-  std::vector<BucketCap> bucket_caps;
-  std::vector<bool> static_graph;
-  std::vector<bool> views;  ///< gradient_as_bucket_view
-  std::vector<CommHook> hooks;
-  std::vector<int> powersgd_ranks;  ///< used by the hook powersgd only
-};
-
-/// Does a hook change the gradients' values?
-bool is_lossy(CommHook hook);
-
-/// DDP as PyTorch sets it up when it is told nothing.
-Strategy pytorch_defaults();
 
 /// A setting and what came of it.
 struct Tried {

@@ -202,6 +202,19 @@ TEST_CASE("of settings that are as good the one with the fewest changes wins", "
   CHECK(best.comm_hook == CommHook::none);
 }
 
+TEST_CASE("the best is one of what was asked for, even where PyTorch's defaults are better",
+          "[run][optimize]") {
+  auto space = whole_space(shipped("article/g6e"), {CommHook::powersgd});
+  space.powersgd_ranks = {2, 4};
+  space.any_bucket_cap = false;
+  space.bucket_caps = {25_MiB, 100_MiB};
+  space.views = {true};
+  const auto optimum = found(space);
+  CHECK(optimum.best.strategy.powersgd_rank == 2);
+  CHECK(has(space, optimum.best.strategy));
+  CHECK_FALSE(has(space, pytorch_defaults()));
+}
+
 TEST_CASE("a static graph changes no step, which lets the search try one of both", "[run][optimize]") {
   const auto name = GENERATE("article/p4d", "article/g6e", "h200-4x/gpt_small", "scale/ddp-24");
   const auto hook = GENERATE(CommHook::none, CommHook::bf16, CommHook::powersgd);
