@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// A prediction is there to choose by. Of the settings that were measured for one job on our own node, the one
+// that is predicted to be the fastest must be nearly as fast as the one that was measured to be.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "sim/config/config.hpp"
+#include "sim/run/search_space.hpp"
+#include "sim/run/simulate.hpp"
+
+using namespace gradway;
+
+namespace {
+
+const DataPath data{{GRADWAY_SOURCE_DIR}};
+
+struct Choice {
+  std::string name;
+  Seconds predicted{};
+  Seconds measured{};
+};
+
+/// Settings of DDP by job: model, GPUs, batch, accumulation and NCCL's variables are the same within each.
+using SameJob = std::tuple<std::string, int, int, int, std::map<std::string, std::string>>;
+
+std::map<SameJob, std::vector<Choice>> choices(bool lossy) {
+  std::map<SameJob, std::vector<Choice>> by_job;
+  const auto cases = load_cases(std::string{GRADWAY_SOURCE_DIR} + "/scenarios/h200-4x/cases.yaml", data);
+  for (const auto& one : cases.cases) {
+    const auto scenario = load_scenario(one.scenario_file, one.set, data);
+    const auto& job = scenario.job;
+    if (job.strategy.kind != StrategyKind::ddp || job.gpus == 1) continue;
+    if (is_lossy(job.strategy.comm_hook) && !lossy) continue;
+    by_job[{scenario.model.name, job.gpus, job.batch_per_gpu, job.accumulate, job.nccl}].push_back(
+        {one.name, simulate(scenario).measured.metrics.step_time, one.measured});
+  }
+  std::erase_if(by_job, [](const auto& entry) { return entry.second.size() < 3; });
+  return by_job;
+}
+
+/// How much longer the step is that one chooses by prediction than the best, both as measured.
+double regret(const std::vector<Choice>& all) {
+  const auto& chosen = *std::ranges::min_element(all, {}, &Choice::predicted);
+  const auto& best = *std::ranges::min_element(all, {}, &Choice::measured);
+  CAPTURE(chosen.name, best.name);
+  return chosen.measured / best.measured - 1;
+}
+
+/// What is at stake: how much longer the worst is than the best.
+double stake(const std::vector<Choice>& all) {
+  const auto [best, worst] = std::ranges::minmax(all, {}, &Choice::measured);
+  return worst.measured / best.measured - 1;
+}
+
+}  // namespace
+
+TEST_CASE("settings chosen by prediction are within a percent of the best, where up to 47 % are at stake",
+          "[validation]") {
+  const auto jobs = choices(false);
+  REQUIRE(jobs.size() == 5);  // two models on 4 GPUs over NVLink and through host memory, one on 2
+  double most = 0;
+  for (const auto& [job, all] : jobs) {
+    CHECK(regret(all) < 0.01);
+    CHECK(stake(all) > 0.04);
+    most = std::max(most, stake(all));
+  }
+  CHECK(most > 0.45);
+}
+
+TEST_CASE("with hooks that lose something they are within 2.5 % of the best", "[validation]") {
+  const auto jobs = choices(true);
+  REQUIRE(jobs.size() == 5);
+  for (const auto& [job, all] : jobs) CHECK(regret(all) < 0.025);
+}
