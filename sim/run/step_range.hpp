@@ -14,7 +14,8 @@ struct TimeRange {
 
 /// How far off a time of a basis can be, as a fraction of it: nine of ten cases are nearer. By the kind of
 /// time; each figure's source stands beside it. See sim/decisions/0012-intervals.md.
-double doubt_of_compute(Basis basis);
+/// @param batch_ratio as in Grounds
+double doubt_of_compute(Basis basis, double batch_ratio);
 double doubt_of_launches(Basis basis);
 double doubt_of_collectives(Basis basis, Transport transport);
 double doubt_of_side_by_side(Basis basis);

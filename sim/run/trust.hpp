@@ -15,6 +15,7 @@ namespace gradway {
 /// What the parts of a step rest on.
 struct Grounds {
   Basis compute = Basis::given;  ///< and the optimizer
+  double batch_ratio = 1;        ///< of the job's batch and its anchor's, the larger over the smaller
   Basis launches = Basis::given;
   Basis communication = Basis::given;
   Basis side_by_side = Basis::given;      ///< what kernels and collectives cost each other

@@ -110,6 +110,8 @@ void about_compute(const Scenario& scenario, const ComputeCosts& costs, Trust& t
       "compute: roofline of {}, scaled by {:.4g} to meet the anchor of {:.4g} ms a step at batch {} ({})",
       gpu.name, costs.anchor_scale, anchor.step_time.value() * 1e3, anchor.batch, anchor.source));
   if (anchor.batch != scenario.job.batch_per_gpu) {
+    const auto [smaller, larger] = std::minmax(anchor.batch, scenario.job.batch_per_gpu);
+    trust.grounds.batch_ratio = static_cast<double>(larger) / smaller;
     trust.warnings.push_back(
         fmt::format("the anchor was measured at batch {}, the job has {}: efficiency may differ",
                     anchor.batch, scenario.job.batch_per_gpu));
