@@ -112,8 +112,7 @@ void write_remarks(std::ostream& out, const Compared& compared, const Style& sty
 
 void write_table(std::ostream& out, const Compared& compared, const Style& style) {
   out << style.paint(Paint::bold, fit(compared.scenario, style.width)) << '\n';
-  const auto job = fmt::format("{}, batch {} a GPU, {}, {}", compared.model, compared.job.batch_per_gpu,
-                               name_of(compared.job.precision), in_words(compared.job.strategy));
+  const auto job = in_words(compared.model, compared.job);
   for (const auto& line : wrap(job, style.width)) out << style.paint(Paint::dim, line) << '\n';
   if (!compared.speeds.as_built()) {
     const auto what_if = fmt::format("what if, not what is: {}", gradway::in_words(compared.speeds));

@@ -80,6 +80,11 @@ std::string in_words(const Strategy& strategy) {
   return words;
 }
 
+std::string in_words(std::string_view model, const Job& job) {
+  return fmt::format("{}, batch {} a GPU, {}, {}", model, job.batch_per_gpu, name_of(job.precision),
+                     in_words(job.strategy));
+}
+
 std::string hardware_in_words(const Platform& platform, int gpus) {
   std::set<std::string> models;
   std::set<int> nodes;

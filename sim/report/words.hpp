@@ -25,6 +25,9 @@ std::string_view name_of(DeviceKind kind);
 /// "DDP, buckets of 25 MiB, fp16 hook, gradients as bucket views"
 std::string in_words(const Strategy& strategy);
 
+/// "vit_l_32, batch 32 a GPU, fp32, DDP, buckets of 25 MiB"
+std::string in_words(std::string_view model, const Job& job);
+
 /// "8 x l40s on 1 node"
 std::string hardware_in_words(const Platform& platform, int gpus);
 

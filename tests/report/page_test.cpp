@@ -93,6 +93,17 @@ TEST_CASE("pages of sweeps, comparisons and validations hold their documents", "
   CHECK(of_validation["validate"]["source"] == "a stop watch");
 }
 
+TEST_CASE("the page of a comparison says what is compared", "[report][page]") {
+  report::Compared compared;
+  compared.scenario = "mine";
+  compared.model = "vit";
+  compared.job.batch_per_gpu = 8;
+  const auto data = data_of(page_of(compared, "1"));
+  CHECK(data["title"] == "mine");
+  CHECK(data["job"] == "vit, batch 8 a GPU, fp32, DDP, PyTorch's default buckets (1 MiB, then 25 MiB)");
+  CHECK(data["compare"] == document_of(compared, "1"));
+}
+
 TEST_CASE("a sweep in which nothing ran has no best point", "[report][page]") {
   const report::Sweep sweep{"mine", {{"job.gpus", {"9"}}}, {{{"9"}, "", "error: no"}}};
   const auto json = document_of(sweep, "1");

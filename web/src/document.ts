@@ -167,6 +167,7 @@ export interface ComparedRun extends Report {
 
 export interface CompareDocument extends Any {
   kind: 'compare';
+  job: string;
   compare: {
     scenario: string;
     samples?: number;

@@ -90,6 +90,7 @@ void write_page(std::ostream& out, const Sweep& sweep, std::string_view version)
 
 void write_page(std::ostream& out, const Compared& compared, std::string_view version) {
   auto data = start_of("compare", compared.scenario, version);
+  data["job"] = in_words(compared.model, compared.job);
   data["compare"] = document(compared, version);
   write(out, data);
 }

@@ -13,12 +13,11 @@ import { costAgainstTime } from './scatter';
 import { compareTable } from './table';
 
 export function comparePage(data: CompareDocument): HTMLElement[] {
-  const { runs, left_out: leftOut, samples, scenario } = data.compare;
+  const { runs, left_out: leftOut, samples } = data.compare;
   const fastest = runs.find((run) => run.costs.fastest);
   const cheapest = runs.find((run) => run.costs.cheapest);
-  const first = runs[0];
   const prices = [...new Set(runs.flatMap((run) => (run.price ? [`${run.scenario.platform}: ${usdText(run.price.usd_per_node_hour)} an hour and node, ${run.price.region}, ${run.price.date} (${run.price.source})`] : [])))];
-  const what = [first?.scenario.model, `scenario ${scenario}`, samples ? `a run over ${countText(samples)} samples` : ''];
+  const what = [data.job, samples ? `a run over ${countText(samples)} samples` : ''];
   const parts = [
     title(data.title, what.filter(Boolean).join(' · ')),
     tiles([
