@@ -19,7 +19,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(
 }
 
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
-export const escape = (text: string): string => text.replace(/[&<>"']/g, (c) => entities[c]!);
+const escape = (text: string): string => text.replace(/[&<>"']/g, (c) => entities[c]!);
 
 /** A text for people with the document's own number beside it, for readers that want all digits and for tests. */
 export function value(text: string, exact: unknown): HTMLElement {

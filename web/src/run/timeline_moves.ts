@@ -6,14 +6,14 @@ import type { View } from './slices';
 const shortest_us = 0.02;
 
 /** The view about a place of it (0 left, 1 right), longer or shorter, inside the whole. */
-export function zoomed(view: View, factor: number, place: number, whole: View): View {
+function zoomed(view: View, factor: number, place: number, whole: View): View {
   const span = Math.min(whole.to - whole.from, Math.max(shortest_us, (view.to - view.from) * factor));
   const pivot = view.from + place * (view.to - view.from);
   return inside({ from: pivot - place * span, to: pivot + (1 - place) * span }, whole);
 }
 
 /** The view moved by a part of itself, inside the whole. */
-export function panned(view: View, part: number, whole: View): View {
+function panned(view: View, part: number, whole: View): View {
   const by = part * (view.to - view.from);
   return inside({ from: view.from + by, to: view.to + by }, whole);
 }

@@ -9,7 +9,7 @@ import type { Palette } from '../theme';
 import { boxesOf, extent, type Box, type Lane, type View } from './slices';
 import { sliceName, sliceTip } from './slice_text';
 
-export const laneHeight = 26;
+const laneHeight = 26;
 const overviewHeight = 34;
 const below = 24 + overviewHeight + 12;
 
