@@ -75,8 +75,9 @@ struct Bucket {
 /// ranks, every other task stands for one on each rank.
 struct WorkloadGraph {
   int ranks = 1;
-  int steps = 1;
+  int steps = 1;                ///< at least; see `starts_steady`
   int after_reported = 0;       ///< steps behind the one that is reported: their prefetches fall into it
+  bool starts_steady = false;   ///< the first step takes as long as all others: the CPU costs nothing
   std::vector<Task> tasks;      ///< of one step, in the order in which the CPU issues them
   std::vector<Bucket> buckets;  ///< in the order of their reduction; empty without DDP
 };

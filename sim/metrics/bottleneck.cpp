@@ -77,6 +77,12 @@ Bottleneck find_bottleneck(const Scenario& scenario, const Metrics& metrics,
     case idle:
       break;
   }
+  if (scenario.job.input.background_copy > 0_B) {
+    return {"background copy",
+            fmt::format("the GPU has nothing to do {:.0f} % of the step, in which the copies "
+                        "for steps to come hold its copy engine",
+                        100 * share)};
+  }
   return {"waiting",
           fmt::format("the GPU waits for other ranks or latencies {:.0f} % of the step", 100 * share)};
 }

@@ -9,7 +9,6 @@
 #include "sim/metrics/bottleneck.hpp"
 #include "sim/metrics/intervals.hpp"
 #include "sim/metrics/memory.hpp"
-#include "sim/metrics/steps.hpp"
 
 namespace gradway {
 namespace {
@@ -47,14 +46,14 @@ void split_step(Metrics& metrics, const StepWindow& window, const WorkloadGraph&
     if (kind == collective) collectives.push_back(all.back());
   }
   const auto time = split_time(all, kinds, window.from, window.to);
-  metrics.step_time = window.to - window.from;
-  metrics.optimizer = time[optimizer];
-  metrics.compute = time[compute];
-  metrics.exposed_communication = time[collective];
-  metrics.input_wait = time[input];
-  metrics.launch_bound = time[launch];
-  metrics.idle = time[kinds];
-  metrics.communication = covered(collectives, window.from, window.to);
+  metrics.step_time = window.each();
+  metrics.optimizer = time[optimizer] / window.steps;
+  metrics.compute = time[compute] / window.steps;
+  metrics.exposed_communication = time[collective] / window.steps;
+  metrics.input_wait = time[input] / window.steps;
+  metrics.launch_bound = time[launch] / window.steps;
+  metrics.idle = time[kinds] / window.steps;
+  metrics.communication = covered(collectives, window.from, window.to) / window.steps;
   if (metrics.step_time > Seconds{}) {
     metrics.gpu_busy_fraction = (metrics.compute + metrics.optimizer) / metrics.step_time;
   }
@@ -105,8 +104,8 @@ std::vector<ResourceUse> use_of_links(const StepWindow& window, const Platform& 
     const auto stands_for = lowered.folding.resource_representative[i].index();
     const auto bytes = carried[stands_for];
     if (resource.kind == ResourceKind::gpu || bytes == 0) continue;
-    used.push_back({resource.name, bytes / (resource.rate() * (window.to - window.from).value()),
-                    Bytes{bytes}, wanted[stands_for] / resource.rate()});
+    used.push_back({resource.name, bytes / (resource.rate() * window.each().value()), Bytes{bytes},
+                    wanted[stands_for] / resource.rate()});
   }
   std::ranges::stable_sort(used, std::ranges::greater{}, &ResourceUse::busy_fraction);
   return used;
@@ -126,8 +125,7 @@ Seconds latency_of_collectives(const StepWindow& window, const WorkloadGraph& wo
 }  // namespace
 
 Measured measure(const Scenario& scenario, const WorkloadGraph& workload, const Lowered& lowered,
-                 const Timeline& timeline) {
-  const auto window = reported_step(workload, lowered.ops, timeline);
+                 const Timeline& timeline, const StepWindow& window) {
   Measured measured;
   split_step(measured.metrics, window, workload, lowered.ops, timeline);
   count_work(measured.metrics, scenario, workload);

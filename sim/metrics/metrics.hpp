@@ -10,7 +10,8 @@
 
 namespace gradway {
 
-/// What a step costs and where its time goes. Times are of the last simulated step on rank 0; the parts
+/// What a step costs and where its time goes. Times are of a step in the steady state on rank 0, the mean
+/// where several alternate; the parts
 /// `compute` (without the optimizer's kernels), `optimizer`, `exposed_communication`, `input_wait`,
 /// `launch_bound` and `idle` add up to `step_time`. Rates of a step that takes no time are infinite, its
 /// shares zero.

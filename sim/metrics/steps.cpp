@@ -2,8 +2,54 @@
 #include "sim/metrics/steps.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <span>
 
 namespace gradway {
+namespace {
+
+constexpr double same = 1e-6;          // of the steps compared; engines round to 1e-9 of a run
+constexpr double equally_long = 0.01;  // of steps that alternate without repeating
+
+/// Several steps as one window. @pre 0 <= last - steps
+StepWindow joined(const std::vector<StepWindow>& windows, std::size_t last, std::size_t steps) {
+  return {static_cast<int>(last), windows[last - steps].to, windows[last].to, static_cast<int>(steps)};
+}
+
+/// Ops of the steps of a run: they stand in its graph step by step.
+class OpsOfSteps {
+ public:
+  OpsOfSteps(const OpGraph& ops, const Timeline& timeline, int steps)
+      : ops_{ops}, timeline_{timeline}, first_(static_cast<std::size_t>(steps) + 1, ops.size()) {
+    for (auto i = ops.size(); i-- > 0;) {
+      if (const auto step = ops.ops()[i].origin.step; step >= 0) first_[static_cast<std::size_t>(step)] = i;
+    }
+  }
+
+  /// Whether GPUs and links do the same in both steps, one `later` than the other. The CPU does not count:
+  /// its lead may grow for many steps after nothing waits for it any more.
+  bool are_alike(std::size_t step, std::size_t other, Seconds later, Seconds slack) const {
+    const auto count = first_[step + 1] - first_[step];
+    if (first_[other + 1] - first_[other] != count) return false;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto a = first_[step] + i;
+      const auto b = first_[other] + i;
+      const auto activity = ops_.ops()[a].origin.activity;
+      if (activity == Activity::launch || activity == Activity::marker) continue;
+      const auto start = timeline_.start[a] - timeline_.start[b] - later;
+      const auto end = timeline_.end[a] - timeline_.end[b] - later;
+      if (std::abs(start.value()) > slack.value() || std::abs(end.value()) > slack.value()) return false;
+    }
+    return true;
+  }
+
+ private:
+  const OpGraph& ops_;
+  const Timeline& timeline_;
+  std::vector<std::size_t> first_;  ///< op by step, and the end
+};
+
+}  // namespace
 
 std::vector<StepWindow> step_windows(const WorkloadGraph& workload, const OpGraph& ops,
                                      const Timeline& timeline) {
@@ -23,9 +69,35 @@ std::vector<StepWindow> step_windows(const WorkloadGraph& workload, const OpGrap
   return windows;
 }
 
-StepWindow reported_step(const WorkloadGraph& workload, const OpGraph& ops, const Timeline& timeline) {
-  const auto step = static_cast<std::size_t>(workload.steps - 1 - workload.after_reported);
-  return step_windows(workload, ops, timeline)[step];
+std::optional<StepWindow> repeating_steps(const WorkloadGraph& workload, const OpGraph& ops,
+                                          const Timeline& timeline) {
+  const auto windows = step_windows(workload, ops, timeline);
+  const auto last = windows.size() - 1 - static_cast<std::size_t>(workload.after_reported);
+  const OpsOfSteps of_steps{ops, timeline, workload.steps};
+  for (std::size_t period = 1; 2 * period <= last; ++period) {
+    const auto window = joined(windows, last, period);
+    const auto length = window.to - window.from;
+    const auto slack = length * same;
+    const auto before = windows[last - period].to - windows[last - 2 * period].to;
+    if (std::abs((length - before).value()) > slack.value()) continue;
+    bool repeats = true;
+    for (auto step = last; repeats && step + period > last; --step)
+      repeats = of_steps.are_alike(step, step - period, length, slack);
+    if (repeats) return window;
+  }
+  return std::nullopt;
+}
+
+std::optional<StepWindow> level_steps(const WorkloadGraph& workload, const OpGraph& ops,
+                                      const Timeline& timeline) {
+  const auto windows = step_windows(workload, ops, timeline);
+  const auto last = windows.size() - 1 - static_cast<std::size_t>(workload.after_reported);
+  const auto quarter = last / 4;
+  if (quarter == 0) return std::nullopt;
+  const auto later = joined(windows, last, quarter).each();
+  const auto earlier = joined(windows, last - quarter, quarter).each();
+  if (std::abs(later / earlier - 1) > equally_long) return std::nullopt;
+  return joined(windows, last, 2 * quarter);
 }
 
 }  // namespace gradway

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "sim/engine/timeline.hpp"
@@ -9,20 +10,31 @@
 
 namespace gradway {
 
-/// The part of a run that counts as one of its steps: from the end of the last op of the step before (for the
-/// first step: from the start of the run) to the end of its own last op. What the CPU or a copy engine did
-/// ahead of time lies in windows before.
+/// The part of a run that counts as some of its steps: from the end of the last op of the step before (for
+/// the first step: from the start of the run) to the end of their own last op. What the CPU or a copy engine
+/// did ahead of time lies in windows before.
 struct StepWindow {
-  int step = 0;
+  int step = 0;  ///< the last of them
   Seconds from{};
   Seconds to{};
+  int steps = 1;
+
+  Seconds each() const { return (to - from) / steps; }
+  bool has(int other) const { return other <= step && other > step - steps; }
 };
 
-/// All steps of a run, in their order.
+/// All steps of a run, in their order, one by one.
 std::vector<StepWindow> step_windows(const WorkloadGraph& workload, const OpGraph& ops,
                                      const Timeline& timeline);
 
-/// The step that is reported: the last one, or one before it if the plan says so.
-StepWindow reported_step(const WorkloadGraph& workload, const OpGraph& ops, const Timeline& timeline);
+/// The steady state: the fewest steps before the last `after_reported` ones in which all that the GPUs and
+/// links do repeats what they did in as many steps before. Mostly one; several where the CPU, which may be
+/// ahead by many launches, lets steps alternate. Empty if nothing repeats, or the run is too short to tell.
+std::optional<StepWindow> repeating_steps(const WorkloadGraph& workload, const OpGraph& ops,
+                                          const Timeline& timeline);
+
+/// Where nothing repeats exactly: the later half of the steps, if the two halves of it take equally long.
+std::optional<StepWindow> level_steps(const WorkloadGraph& workload, const OpGraph& ops,
+                                      const Timeline& timeline);
 
 }  // namespace gradway

@@ -11,6 +11,7 @@ WorkloadGraph plan_collective(const Scenario& scenario) {
   WorkloadGraph graph;
   graph.ranks = scenario.job.gpus;
   graph.steps = scenario.job.steps;
+  graph.starts_steady = true;  // no call is issued before the one before it has ended, or issuing is free
   Task task;
   task.name = name_of(call.kind);
   task.kind = TaskKind::collective;

@@ -17,10 +17,9 @@
 namespace gradway {
 namespace {
 
-// A step starts with the lead that the CPU won in the ones before; from the third one on nothing changes any
-// more.
-constexpr int steps_to_steady_state = 3;
-constexpr int most_steps_ahead = 8;
+// A step starts with the lead that the CPU won in the ones before: the first has none, and two alike must
+// follow.
+constexpr int least_steps = 3;
 
 /// The pause before each kernel, where a profile tells it.
 std::optional<Seconds> pause_of(const Scenario& scenario, const ComputeCosts& costs) {
@@ -61,19 +60,17 @@ class Planner {
  private:
   const Gpu& gpu() const { return tasks_.gpu(); }
 
-  /// Steps until nothing changes any more: those by which the CPU can be ahead, for its prefetches fall into
-  /// earlier steps, and those of the steps behind the reported one into that.
+  /// As many steps as show the steady state at best. Prefetches fall into the steps by which the CPU can be
+  /// ahead, and those of the steps behind the reported one into that.
   void reach_steady_state() {
-    const bool prefetches = scenario_.job.input.background_copy > 0_B && !gpu().ideal;
-    if (!prefetches && !scenario_.model.profile) return;
-    int ahead = 0;
-    if (prefetches) {
+    graph_.starts_steady = gpu().ideal;
+    if (gpu().ideal) return;
+    if (scenario_.job.input.background_copy > 0_B) {
       int launches = 1;
       for (const auto& task : graph_.tasks) launches += task.stream == Stream::compute ? task.launches : 0;
-      ahead = std::min(most_steps_ahead, (launch_queue_depth + launches - 1) / launches);
+      graph_.after_reported = (launch_queue_depth + launches - 1) / launches;
     }
-    graph_.steps = std::max(graph_.steps, steps_to_steady_state + ahead) + ahead;
-    graph_.after_reported = ahead;
+    graph_.steps = std::max(graph_.steps, least_steps + graph_.after_reported) + graph_.after_reported;
   }
 
   void background_copy() {

@@ -3,9 +3,8 @@
 
 #include <limits>
 
-#include "sim/engine/engine.hpp"
 #include "sim/lower/alone_time.hpp"
-#include "sim/metrics/measure.hpp"
+#include "sim/run/steady_state.hpp"
 
 namespace gradway {
 namespace {
@@ -31,22 +30,28 @@ OpGraph without_collectives(const OpGraph& graph) {
   return rest;
 }
 
-Seconds step_without_collectives(const Run& run, std::string_view engine) {
-  const Lowered lowered{without_collectives(run.ops), run.folding};
-  const auto timeline = choose_engine(engine, lowered.ops).engine->run(run.scenario.platform, lowered.ops);
-  return measure(run.scenario, run.workload, lowered, timeline).metrics.step_time;
+Seconds step_without_collectives(const Run& run, const CollectiveLowering& collectives,
+                                 std::string_view engine) {
+  const auto lowered = [&](const WorkloadGraph& workload) {
+    auto all = lower(workload, run.scenario, collectives);
+    all.ops = without_collectives(all.ops);
+    return all;
+  };
+  return run_to_steady_state(run.workload, run.scenario.platform, engine, lowered).window.each();
 }
 
 }  // namespace
 
 Overlap overlap_of(const Run& run, std::string_view engine) {
   Overlap overlap;
-  overlap.without_collectives = step_without_collectives(run, engine);
   const CollectiveLowering collectives{run.scenario};
+  overlap.without_collectives = step_without_collectives(run, collectives, engine);
   Bytes largest{};
+  std::vector<Evidence> rests_on;
   for (const auto& task : run.workload.tasks) {
     if (task.kind != TaskKind::collective) continue;
     auto lowered = collectives.lower(task.collective, task.bytes);
+    add(rests_on, lowered.rests_on);
     overlap.collectives += time_alone(lowered, run.scenario.platform);
     if (task.bytes >= largest) overlap.limit = lowered.limit;
     largest = std::max(largest, task.bytes);
@@ -54,7 +59,7 @@ Overlap overlap_of(const Run& run, std::string_view engine) {
     for (auto& flow : lowered.flows) flow.cap = std::numeric_limits<double>::infinity();
     overlap.links += time_alone(lowered, run.scenario.platform);
   }
-  overlap.basis = collectives.basis();
+  for (const auto& evidence : rests_on) overlap.basis.push_back(collectives.basis_text(evidence));
   return overlap;
 }
 

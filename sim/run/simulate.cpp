@@ -1,32 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/run/simulate.hpp"
 
-#include "sim/engine/engine.hpp"
-#include "sim/lower/lower.hpp"
+#include <algorithm>
+
+#include <fmt/format.h>
+
 #include "sim/metrics/measure.hpp"
 #include "sim/plan/plan.hpp"
+#include "sim/run/steady_state.hpp"
 #include "sim/run/step_range.hpp"
 #include "sim/run/trust.hpp"
 
 namespace gradway {
+namespace {
 
-Run simulate(const Scenario& scenario, std::string_view engine_name, FoldRanks fold) {
+/// Of several steps only their mean is told.
+void about_steps(const SteadyRun& run, Trust& trust) {
+  if (run.window.steps == 1) return;
+  auto shortest = Seconds::infinite();
+  Seconds longest{};
+  for (const auto& step : step_windows(run.workload, run.lowered.ops, run.timeline)) {
+    if (!run.window.has(step.step)) continue;
+    shortest = std::min(shortest, step.each());
+    longest = std::max(longest, step.each());
+  }
+  trust.warnings.push_back(fmt::format("steps take {:.4g} to {:.4g} ms in turn; all times are the mean of {}",
+                                       shortest.value() * 1e3, longest.value() * 1e3, run.window.steps));
+}
+
+}  // namespace
+
+Run simulate(const Scenario& scenario, std::string_view engine, FoldRanks fold) {
   const auto costs = compute_costs(scenario);
-  auto workload = plan(scenario, costs);
   const CollectiveLowering collectives{scenario};
-  auto lowered = lower(workload, scenario, collectives, fold);
-  const auto chosen = choose_engine(engine_name, lowered.ops);
-  auto timeline = chosen.engine->run(scenario.platform, lowered.ops);
-  check(timeline, lowered.ops);
-  auto measured = measure(scenario, workload, lowered, timeline);
-  auto trust = what_it_rests_on(scenario, costs, collectives, measured.memory);
+  auto run = run_to_steady_state(
+      plan(scenario, costs), scenario.platform, engine,
+      [&](const WorkloadGraph& workload) { return lower(workload, scenario, collectives, fold); });
+  auto measured = measure(scenario, run.workload, run.lowered, run.timeline, run.window);
+  auto trust = what_it_rests_on(scenario, costs, collectives, run.lowered.rests_on, measured.memory);
+  about_steps(run, trust);
   const auto range = step_range(measured.metrics, trust.grounds);
   return {.scenario = scenario,
-          .engine = std::string{chosen.name},
-          .workload = std::move(workload),
-          .ops = std::move(lowered.ops),
-          .folding = std::move(lowered.folding),
-          .timeline = std::move(timeline),
+          .engine = std::move(run.engine),
+          .workload = std::move(run.workload),
+          .ops = std::move(run.lowered.ops),
+          .folding = std::move(run.lowered.folding),
+          .timeline = std::move(run.timeline),
+          .window = run.window,
           .measured = std::move(measured),
           .range = range,
           .basis = std::move(trust.basis),

@@ -10,6 +10,7 @@
 #include "sim/graph/workload_graph.hpp"
 #include "sim/lower/lower.hpp"
 #include "sim/metrics/metrics.hpp"
+#include "sim/metrics/steps.hpp"
 #include "sim/plan/scenario.hpp"
 #include "sim/run/step_range.hpp"
 
@@ -23,6 +24,7 @@ struct Run {
   OpGraph ops;
   Folding folding;  ///< which ranks stand for which in `ops` and `timeline`
   Timeline timeline;
+  StepWindow window;  ///< the steps that are reported
   Measured measured;
   TimeRange range;                    ///< of the step's time
   std::vector<std::string> basis;     ///< what the prediction rests on

@@ -9,7 +9,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "sim/metrics/steps.hpp"
 #include "sim/report/trace/link_tracks.hpp"
 #include "sim/report/trace/shown_ranks.hpp"
 #include "sim/report/trace/slices.hpp"
@@ -29,10 +28,6 @@ double microseconds(std::int64_t nanoseconds) {
 
 std::int64_t whole(Bytes amount) {
   return static_cast<std::int64_t>(std::llround(amount.value()));
-}
-
-StepWindow reported_step(const Run& run) {
-  return gradway::reported_step(run.workload, run.ops, run.timeline);
 }
 
 /// Numbers names in the order in which they come.
@@ -140,7 +135,7 @@ std::vector<Span> spans_on_rank_0(const Run& run, int step) {
 }  // namespace
 
 Json timeline_json(const Run& run) {
-  const auto window = reported_step(run);
+  const auto& window = run.window;
   const auto shown = shown_ranks(run.folding, 0, most_ranks);
   const Slices slices{run, shown.ranks};
   TimelineWriter writer{run, window};
@@ -150,7 +145,7 @@ Json timeline_json(const Run& run) {
 
 Json buckets_json(const Run& run) {
   const auto& workload = run.workload;
-  const auto spans = spans_on_rank_0(run, reported_step(run).step);
+  const auto spans = spans_on_rank_0(run, run.window.step);
   Json list = Json::array();
   for (std::size_t b = 0; b < workload.buckets.size(); ++b) {
     const auto& bucket = workload.buckets[b];
@@ -177,7 +172,7 @@ Json buckets_json(const Run& run) {
 }
 
 Json use_json(const Run& run) {
-  const auto window = reported_step(run);
+  const auto& window = run.window;
   const auto from = nanoseconds(window.from);
   const auto to = nanoseconds(window.to);
   Json list = Json::array();

@@ -93,10 +93,9 @@ class TraceWriter {
     const auto name = run_.scenario.name.empty() ? "run" : run_.scenario.name;
     events_.process(process, 0, fmt::format("{}: {}", name, words));
     events_.thread(thread, "steps");
-    const auto reported = reported_step(run_.workload, run_.ops, run_.timeline).step;
     for (const auto& window : step_windows(run_.workload, run_.ops, run_.timeline)) {
       if (nanoseconds(window.to) <= nanoseconds(window.from)) continue;
-      const auto label = fmt::format("step {}{}", window.step, window.step == reported ? ", reported" : "");
+      const auto label = fmt::format("step {}{}", window.step, run_.window.has(window.step) ? ", reported" : "");
       events_.slice(thread, json_text(label), "step", nanoseconds(window.from), nanoseconds(window.to),
                     fmt::format(R"("step":{})", window.step));
     }

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/run/steady_state.hpp"
+
+#include <fmt/format.h>
+
+#include "sim/base/problem.hpp"
+#include "sim/engine/engine.hpp"
+
+namespace gradway {
+namespace {
+
+// Where nothing repeats within these, the mean of the later half is off by about one step in a hundred.
+constexpr int many_steps = 200;
+constexpr int some_steps = 16;
+constexpr std::size_t many_ops = 2'000'000;  // half a second in an engine
+
+bool is_long_enough(const SteadyRun& run) {
+  const auto steps = run.workload.steps;
+  return steps >= many_steps || (steps >= some_steps && run.lowered.ops.size() >= many_ops);
+}
+
+[[noreturn]] void fail_to_settle(const SteadyRun& run) {
+  throw SimulationError{
+      fmt::format("the {} steps that were simulated do not settle: they keep getting longer or shorter; "
+                  "simulate more of them (steps: {})",
+                  run.workload.steps, 4 * run.workload.steps)};
+}
+
+}  // namespace
+
+SteadyRun run_to_steady_state(WorkloadGraph workload, const Platform& platform, std::string_view engine,
+                              const std::function<Lowered(const WorkloadGraph&)>& lowered) {
+  SteadyRun run;
+  run.workload = std::move(workload);
+  for (;; run.workload.steps *= 2) {
+    run.lowered = lowered(run.workload);
+    const auto& ops = run.lowered.ops;
+    const auto chosen = choose_engine(engine, ops);
+    run.engine = chosen.name;
+    run.timeline = chosen.engine->run(platform, ops);
+    check(run.timeline, ops);
+    if (run.workload.starts_steady) {
+      run.window = step_windows(run.workload, ops, run.timeline).back();
+      return run;
+    }
+    auto window = repeating_steps(run.workload, ops, run.timeline);
+    run.repeats = window.has_value();
+    if (!window && is_long_enough(run)) {
+      window = level_steps(run.workload, ops, run.timeline);
+      if (!window) fail_to_settle(run);
+    }
+    if (!window) continue;
+    run.window = *window;
+    return run;
+  }
+}
+
+}  // namespace gradway

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "sim/engine/timeline.hpp"
+#include "sim/lower/lower.hpp"
+#include "sim/metrics/steps.hpp"
+
+namespace gradway {
+
+/// A simulation that was long enough.
+struct SteadyRun {
+  WorkloadGraph workload;  ///< with the steps that were simulated
+  std::string engine;
+  Lowered lowered;
+  Timeline timeline;
+  StepWindow window;    ///< of the steps that count
+  bool repeats = true;  ///< false: the steps are equally long on average only
+};
+
+/// Lowers and runs a workload, with twice as many steps each time, until its steps repeat.
+/// @param engine "auto" or a name from engines()
+/// @throws SimulationError if they do not even settle on average
+SteadyRun run_to_steady_state(WorkloadGraph workload, const Platform& platform, std::string_view engine,
+                              const std::function<Lowered(const WorkloadGraph&)>& lowered);
+
+}  // namespace gradway

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include "sim/metrics/steps.hpp"
+
+using namespace gradway;
+
+namespace {
+
+/// A run of one kernel a step, which ends when the step does.
+struct Kernels {
+  explicit Kernels(const std::vector<double>& lengths) {
+    Seconds date{};
+    for (std::size_t step = 0; step < lengths.size(); ++step) {
+      Op op;
+      op.kind = OpKind::delay;
+      op.origin = Origin{0, 0, static_cast<std::int32_t>(step), Activity::kernel, Phase::forward};
+      ops.add(op);
+      timeline.start.push_back(date);
+      date += Seconds{lengths[step]};
+      timeline.end.push_back(date);
+    }
+    workload.steps = static_cast<int>(lengths.size());
+  }
+
+  std::optional<StepWindow> repeating() const { return repeating_steps(workload, ops, timeline); }
+  std::optional<StepWindow> level() const { return level_steps(workload, ops, timeline); }
+
+  WorkloadGraph workload;
+  OpGraph ops;
+  Timeline timeline;
+};
+
+}  // namespace
+
+TEST_CASE("the steady step is the last of two alike behind the first one") {
+  const Kernels run{{5, 2, 2}};
+  REQUIRE(run.repeating());
+  CHECK(run.repeating()->steps == 1);
+  CHECK(run.repeating()->step == 2);
+  CHECK(run.repeating()->each().value() == Approx(2));
+  CHECK_FALSE(Kernels{{2, 2}}.repeating());
+  CHECK_FALSE(Kernels{{5, 2, 2.1}}.repeating());
+}
+
+TEST_CASE("steps that alternate are one period") {
+  const Kernels run{{9, 1, 3, 1, 3}};
+  REQUIRE(run.repeating());
+  CHECK(run.repeating()->steps == 2);
+  CHECK(run.repeating()->each().value() == Approx(2));
+  CHECK(run.repeating()->has(3));
+  CHECK(run.repeating()->has(4));
+  CHECK_FALSE(run.repeating()->has(2));
+}
+
+TEST_CASE("steps behind the reported ones do not count") {
+  Kernels run{{5, 2, 2, 7, 8}};
+  CHECK_FALSE(run.repeating());
+  run.workload.after_reported = 2;
+  REQUIRE(run.repeating());
+  CHECK(run.repeating()->step == 2);
+}
+
+TEST_CASE("steps of one length that hold other things do not repeat") {
+  Kernels run{{5, 2, 2}};
+  // A second kernel, under way at another time of each step.
+  for (int step = 0; step < 3; ++step) {
+    Op op;
+    op.kind = OpKind::delay;
+    op.origin = Origin{1, 0, step, Activity::kernel, Phase::forward};
+    run.ops.add(op);
+  }
+  // Ops stand step by step in a graph: rebuild it so.
+  OpGraph ops;
+  Timeline timeline;
+  for (std::size_t step = 0; step < 3; ++step) {
+    ops.add(run.ops.ops()[step]);
+    ops.add(run.ops.ops()[3 + step]);
+    timeline.start.insert(timeline.start.end(), 2, run.timeline.start[step]);
+    timeline.end.insert(
+        timeline.end.end(),
+        {run.timeline.end[step], run.timeline.start[step] + 0.1_ms * static_cast<double>(1 + step)});
+  }
+  CHECK_FALSE(repeating_steps(run.workload, ops, timeline));
+}
+
+TEST_CASE("steps that never repeat count if both halves of the later ones take equally long") {
+  std::vector<double> lengths;
+  for (int i = 0; i < 64; ++i) lengths.push_back(1 + 0.3 * ((i * 37 % 64) / 64.0));
+  const Kernels run{lengths};
+  CHECK_FALSE(run.repeating());
+  REQUIRE(run.level());
+  CHECK(run.level()->each().value() == Approx(1.15).epsilon(0.02));
+  std::vector<double> growing;
+  for (int i = 0; i < 64; ++i) growing.push_back(1 + i);
+  CHECK_FALSE(Kernels{growing}.level());
+}
