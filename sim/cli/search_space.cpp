@@ -20,8 +20,7 @@ const std::string group = "strategy.";
 // Settings of DDP, which need no values, and the other ones, which do.
 constexpr std::array ddp_names{"bucket_cap", "static_graph", "gradient_as_bucket_view", "comm_hook",
                                "powersgd_rank"};
-constexpr std::array other_names{"optimizer", "job.accumulate", "job.batch_per_gpu", "input.pin_memory",
-                                 "input.loader_workers"};
+constexpr std::array other_names{"optimizer", "job.accumulate", "job.batch_per_gpu", "input.pin_memory"};
 constexpr std::array default_names{"bucket_cap", "static_graph", "gradient_as_bucket_view", "comm_hook"};
 
 // "Typically only a small value 1-4 is used" (powerSGD_hook.py, PyTorch 2.8), by factors of two.

@@ -165,6 +165,20 @@ void refuse_own_anchor(Reader& anchor, const Reader& file, const Profile& profil
                {{file.value_place("gpu"), "the profile's GPU is here"}});
 }
 
+/// Which of two would count could only be told by their order.
+void refuse_second_anchor(Reader& anchor, const std::vector<Anchor>& all) {
+  const auto& read = all.back();
+  const auto is_same = [&](const Anchor& other) {
+    return other.gpu == read.gpu && other.precision == read.precision && other.batch == read.batch &&
+           other.optimizer == read.optimizer;
+  };
+  if (!anchor.sound() || std::none_of(all.begin(), all.end() - 1, is_same)) return;
+  anchor.error(anchor.value_place("batch"),
+               fmt::format("a second anchor on {} in this precision, at batch {} and with this optimizer",
+                           read.gpu, read.batch),
+               "keep the one that was measured as the job will run");
+}
+
 struct ModelKind {
   void (*read)(Reader&, Model&) = nullptr;
   bool has_times = false;
@@ -211,6 +225,7 @@ ModelSpec read_model(Reader& file, const std::string& name) {
   if (!kind.has_times) {
     for (auto& anchor : file.maps("anchors")) {
       spec.model.anchors.push_back(read_anchor(anchor, spec.anchor_gpus));
+      refuse_second_anchor(anchor, spec.model.anchors);
       if (profile) refuse_own_anchor(anchor, file, *profile, spec.model.anchors.back());
     }
   }

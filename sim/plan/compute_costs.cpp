@@ -1,34 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/plan/compute_costs.hpp"
 
-#include <cstdlib>
 #include <numeric>
 
 #include <fmt/format.h>
 
 #include "sim/base/problem.hpp"
 #include "sim/cost/kernel_cost.hpp"
+#include "sim/plan/anchors.hpp"
 #include "sim/platform/host_copy.hpp"
 
 namespace gradway {
 namespace {
 
-std::optional<Anchor> matching_anchor(const Scenario& scenario, const Gpu& gpu) {
-  std::optional<Anchor> best;
-  const auto distance = [&](const Anchor& anchor) {
-    return std::abs(anchor.batch - scenario.job.batch_per_gpu);
-  };
-  for (const auto& anchor : scenario.model.anchors) {
-    if (anchor.gpu != gpu.name || anchor.precision != scenario.job.precision) continue;
-    if (!best || distance(anchor) < distance(*best)) best = anchor;
-  }
-  return best;
-}
-
 Seconds optimizer_time(const Scenario& scenario, const Gpu& gpu, Optimizer optimizer) {
   if (scenario.model.optimizer_time) return *scenario.model.optimizer_time;
   const auto parameters = static_cast<double>(scenario.model.parameter_count());
   return memory_time(optimizer_traffic_per_parameter(optimizer) * parameters, gpu);
+}
+
+/// Of a sample, forward and backward.
+Flops work_of_layers(const Model& model) {
+  Flops work{};
+  for (const auto& layer : model.layers)
+    work += layer.forward.flops_per_sample + layer.backward.flops_per_sample;
+  return work;
 }
 
 Seconds total(const std::vector<Seconds>& times) {
@@ -65,7 +61,7 @@ ComputeCosts compute_costs(const Scenario& scenario) {
     return costs;
   }
   add_layers(costs, scenario, gpu, scenario.job.batch_per_gpu);
-  costs.anchor = matching_anchor(scenario, gpu);
+  if (const auto* anchor = matching_anchor(scenario, gpu)) costs.anchor = *anchor;
   if (!costs.anchor) return costs;
 
   ComputeCosts measured;
@@ -82,6 +78,8 @@ ComputeCosts compute_costs(const Scenario& scenario) {
          {},
          "check its 'step_time' or 'rate', 'batch' and 'optimizer'"}};
   }
+  refuse_beyond_peak(scenario, gpu, *costs.anchor, work_of_layers(scenario.model) * costs.anchor->batch,
+                     costs.anchor->step_time - fixed);
   costs.anchor_scale =
       (costs.anchor->step_time - fixed) / (total(measured.forward) + total(measured.backward));
   for (auto& time : costs.forward) time = time * costs.anchor_scale;

@@ -7,6 +7,7 @@
 
 #include "sim/cost/framework_cost.hpp"
 #include "sim/cost/kernel_cost.hpp"
+#include "sim/plan/anchors.hpp"
 #include "sim/plan/replay.hpp"
 
 namespace gradway {
@@ -111,11 +112,12 @@ Seconds total(const std::vector<Seconds>& times) {
   return std::accumulate(times.begin(), times.end(), Seconds{});
 }
 
-const Anchor* anchor_for(const Scenario& scenario, const Gpu& gpu) {
-  for (const auto& anchor : scenario.model.anchors) {
-    if (anchor.gpu == gpu.name && anchor.precision == scenario.job.precision) return &anchor;
-  }
-  return nullptr;
+/// Operations of a step in one precision.
+Flops products_of(const Profile& profile, Precision precision) {
+  Flops work{};
+  for (const auto& launch : profile.launches)
+    if (launch.precision == precision) work += launch.flops;
+  return work;
 }
 
 /// Scales all kernels so that the replay at the anchor's batch takes the anchor's time.
@@ -127,9 +129,10 @@ void meet_anchor(ProfileCosts& costs, const Profile& profile, const Anchor& anch
     for (std::size_t i = 0; i < step.size(); ++i) step[i].gpu = measured.gpu[i] * scale;
     return replay(step, costs.cpu_scale, costs.pause);
   };
-  const double scale = meet(scaled, anchor.step_time, 0.01, 100);
-  for (auto& time : costs.gpu) time = time * scale;
+  costs.anchor_scale = meet(scaled, anchor.step_time, 0.01, 100);
+  for (auto& time : costs.gpu) time = time * costs.anchor_scale;
   costs.moved = Moved::anchor;
+  costs.anchor = anchor;
 }
 
 }  // namespace
@@ -144,7 +147,12 @@ ProfileCosts profile_costs(const Scenario& scenario) {
     const auto before = total(costs.gpu);
     costs.moved = Moved::roofline;
     move_to_gpu(costs, profile, *scenario.profiled_gpu, gpu);
-    if (const auto* anchor = anchor_for(scenario, gpu)) meet_anchor(costs, profile, *anchor, gpu);
+    if (const auto* anchor = matching_anchor(scenario, gpu)) {
+      const auto samples = static_cast<double>(anchor->batch) / profile.batch;
+      refuse_beyond_peak(scenario, gpu, *anchor, products_of(profile, anchor->precision) * samples,
+                         anchor->step_time);
+      meet_anchor(costs, profile, *anchor, gpu);
+    }
     costs.moved_by = total(costs.gpu) / before;
   }
   if (scenario.job.batch_per_gpu != profile.batch) {

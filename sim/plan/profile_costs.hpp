@@ -24,6 +24,8 @@ struct ProfileCosts {
   Seconds step{};             ///< of one GPU without DDP, as profiled: the profile's GPU, batch and optimizer
   bool launch_bound = false;  ///< ... the CPU's launches lengthen it by more than 2 %
   Moved moved = Moved::not_at_all;
+  std::optional<Anchor> anchor;  ///< that was met
+  double anchor_scale = 1;       ///< by which kernels moved by roofline were multiplied for it
   double moved_by =
       1;  ///< total kernel time on the platform's GPU over that of the profile, at the same batch
 };

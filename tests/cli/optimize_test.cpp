@@ -161,7 +161,7 @@ TEST_CASE("optimize says what is wrong with its arguments", "[cli][optimize]") {
       {{"--over", "colour"},
        "error: 'colour' is no setting that can be searched\n"
        "  hint: known: bucket_cap, static_graph, gradient_as_bucket_view, comm_hook, powersgd_rank, "
-       "optimizer, job.accumulate, job.batch_per_gpu, input.pin_memory, input.loader_workers, nccl.NAME\n"},
+       "optimizer, job.accumulate, job.batch_per_gpu, input.pin_memory, nccl.NAME\n"},
       {{"--over", "platform=a,b"},
        "error: 'platform' is no setting that can be searched\n"
        "  hint: 'gradway compare' sets platforms and numbers of GPUs side by side\n"},
