@@ -5,16 +5,13 @@
 #include <limits>
 
 #include "sim/base/contract.hpp"
+#include "sim/cost/channel_rate.hpp"
 
 namespace gradway {
 namespace {
 
 bool is_told_how(const NcclSettings& settings) {
   return !settings.algo.empty() || !settings.proto.empty();
-}
-
-bool has_channel_limits(const NcclSettings& settings) {
-  return settings.min_channels || settings.max_channels;
 }
 
 /// What a table says of a size beside its latency, in seconds a unit of the bus factor; the inverse of the
@@ -75,25 +72,37 @@ CollectiveTables::Family CollectiveTables::family(CollectiveKind kind, std::opti
 }
 
 std::optional<TableTime> CollectiveTables::time(CollectiveKind kind, Bytes size,
-                                                const CollectivePlan& plan) const {
-  const bool told = is_told_how(settings_);
-  const bool is_free = !told || is_free_choice(kind, size, plan);
+                                                const CollectivePlan& told_plan) const {
+  const auto plan = with_all_channels(told_plan, kind, size, communicator_, settings_);
+  const bool is_free = !is_told_how(settings_) || is_free_choice(kind, size, plan);
   for (const auto measured : {kind, CollectiveKind::all_reduce}) {
     const auto own = family(measured, plan.algorithm, plan.protocol);
     const auto chosen = family(measured, {}, {});
-    const bool is_better = is_free && covers(chosen) && !covers(own);
-    const bool takes_own = !own.empty() && (told ? !is_better : chosen.empty());
+    const bool takes_own = !own.empty() && (chosen.empty() || !is_free);
     const auto& tables = takes_own ? own : chosen;
     if (tables.empty()) continue;
     const auto least = smallest(tables);
     auto found = at_ranks(tables, kind, std::max(size, least), plan);
     if (size < least) found = below(found, kind, size, least);
     found.use.other_operation = measured != kind;
-    found.use.other_plan = (!takes_own && !is_free) || has_channel_limits(settings_);
+    found.use.other_plan = !takes_own && !is_free;
     if (found.use.other_plan) found.time = found.time * told_ratio(kind, size, plan, takes_own);
+    found.use.other_channels = settings_.has_channel_limits();
+    if (found.use.other_channels)
+      found.time = with_channels(found.time, kind, size, plan, told_plan.channels);
     return found;
   }
   return std::nullopt;
+}
+
+Seconds CollectiveTables::with_channels(Seconds time, CollectiveKind kind, Bytes size,
+                                        const CollectivePlan& plan, int channels) const {
+  const auto moving = time - std::min(time, plan.latency);
+  if (moving == Seconds{} || is_nvls(plan.algorithm)) return time;
+  const auto bus = size * bus_factor(kind, communicator_.ranks) / moving;
+  const auto each =
+      channel_rate(communicator_.nvlink && communicator_.nodes == 1, plan.algorithm, plan.protocol);
+  return time - moving + moving / share_of_channels(channels, plan.channels, bus, each);
 }
 
 /// Smaller than anything measured: as NCCL's own estimates fall.
@@ -106,11 +115,6 @@ TableTime CollectiveTables::below(TableTime found, CollectiveKind kind, Bytes si
   found.time = found.time * std::min(1.0, estimate(size) / estimate(least));
   found.use.below_sizes = true;
   return found;
-}
-
-bool CollectiveTables::covers(const Family& family) const {
-  return !family.empty() && family.front()->ranks <= communicator_.ranks &&
-         family.back()->ranks >= communicator_.ranks;
 }
 
 TableTime CollectiveTables::at_ranks(const Family& family, CollectiveKind kind, Bytes size,

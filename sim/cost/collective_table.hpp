@@ -24,7 +24,8 @@ struct TableUse {
   bool beyond_sizes = false;               ///< larger than anything measured
   bool other_ranks = false;                ///< from a number of ranks beside which nothing was measured
   bool other_operation = false;            ///< all-reduce stands for another collective
-  bool other_plan = false;  ///< NCCL was told how to run it: scaled as NCCL's own estimates say
+  bool other_plan = false;      ///< NCCL was told how to run it: scaled as NCCL's own estimates say
+  bool other_channels = false;  ///< and how many channels: scaled as they were measured on H200s
 
   bool operator==(const TableUse&) const = default;
 };
@@ -46,15 +47,16 @@ class CollectiveTables {
 
   /// Time of a collective alone, first match:
   ///   1. its own tables, else those of all-reduce scaled by the bus factors;
-  ///   2. of these, what NCCL chose by itself; with NCCL_ALGO or NCCL_PROTO the algorithm and protocol of the
-  ///   plan
-  ///      (unless NCCL would choose them anyway, and only what it chose was measured about as many ranks),
-  ///      else what NCCL chose, scaled by the ratio of NCCL's own estimates if that is another plan;
+  ///   2. of these, what NCCL chose by itself; if NCCL_ALGO or NCCL_PROTO demand what it would not choose,
+  ///   the
+  ///      algorithm and protocol of the plan, else what NCCL chose, scaled by the ratio of NCCL's own
+  ///      estimates;
   ///   3. of these, the communicator's number of ranks; else between the two nearest: bus bandwidth and
   ///   latency
   ///      each on a straight line; else the nearest: its bus bandwidth, and its latency plus the steps that
   ///      NCCL's own model has more.
-  /// Sizes below the smallest measured one take as much less as NCCL's own estimates say.
+  /// Sizes below the smallest measured one take as much less as NCCL's own estimates say. Another number of
+  /// channels changes the rate by `share_of_channels`.
   /// @return nothing if no table fits
   std::optional<TableTime> time(CollectiveKind kind, Bytes size, const CollectivePlan& plan) const;
 
@@ -66,12 +68,14 @@ class CollectiveTables {
                 std::optional<Protocol> protocol) const;
   TableTime at_ranks(const Family& family, CollectiveKind kind, Bytes size, const CollectivePlan& plan) const;
   TableTime below(TableTime found, CollectiveKind kind, Bytes size, Bytes least) const;
-  bool covers(const Family& family) const;  ///< the communicator's ranks lie within those measured
   bool is_free_choice(CollectiveKind kind, Bytes size, const CollectivePlan& plan) const;
   Seconds more_steps(CollectiveKind kind, Bytes size, const CollectivePlan& plan, int measured_ranks) const;
   /// NCCL's estimate of the plan over that of how the table was measured. @param same_plan the table's
   /// algorithm and protocol are the plan's
   double told_ratio(CollectiveKind kind, Bytes size, const CollectivePlan& plan, bool same_plan) const;
+  /// @param time of `plan` with all channels
+  Seconds with_channels(Seconds time, CollectiveKind kind, Bytes size, const CollectivePlan& plan,
+                        int channels) const;
 
   Communicator communicator_;
   NcclSettings settings_;

@@ -184,6 +184,16 @@ bool available(Algorithm algorithm, Protocol protocol, CollectiveKind kind, cons
   return true;
 }
 
+/// NCCL's own estimate. Where ways between GPUs are not NVLink (NCCL_P2P_DISABLE) it prices NVLS, too, by its
+/// latencies of PCIe, which has none.
+/// @source NCCL 2.28.9: src/graph/search.cc starts at the best way between two GPUs, src/graph/tuning.cc
+/// takes
+///         the row of its kind
+Seconds as_priced(const CollectivePlan& plan, Bytes size, const Communicator& c) {
+  const auto too_little = is_nvls(plan.algorithm) && !c.nvlink ? Seconds{nvls_us * 1e-6} : Seconds{};
+  return plan.estimate(size) - too_little;
+}
+
 }  // namespace
 
 double bus_factor(CollectiveKind kind, int ranks) {
@@ -245,7 +255,9 @@ std::vector<CollectivePlan> candidate_plans(CollectiveKind kind, Bytes size, con
           kind == CollectiveKind::all_reduce && c.nodes > 1 && bulk) {
         latency = latency * (c.compute_capability >= 80 ? 1.4 : 1.9);
       }
-      const auto count = is_nvls(algorithm) ? std::min(channels.count, nvls_channels) : channels.count;
+      const auto count = is_nvls(algorithm)
+                             ? std::min(settings.max_channels.value_or(nvls_channels), nvls_channels)
+                             : channels.count;
       plans.push_back({algorithm, protocol, count, latency, BytesPerSecond{bus * to_algorithm * 1e9}});
     }
   }
@@ -260,8 +272,17 @@ std::optional<CollectivePlan> choose_plan(CollectiveKind kind, Bytes size, const
     if (std::ranges::any_of(plans, is_preferred)) std::erase_if(plans, std::not_fn(is_preferred));
   }
   const auto best =
-      std::ranges::min_element(plans, {}, [&](const auto& plan) { return plan.estimate(size); });
+      std::ranges::min_element(plans, {}, [&](const auto& plan) { return as_priced(plan, size, c); });
   return best == plans.end() ? std::nullopt : std::optional{*best};
+}
+
+CollectivePlan with_all_channels(const CollectivePlan& plan, CollectiveKind kind, Bytes size,
+                                 const Communicator& c, NcclSettings settings) {
+  if (!settings.has_channel_limits()) return plan;
+  settings.min_channels = settings.max_channels = std::nullopt;
+  for (const auto& candidate : candidate_plans(kind, size, c, settings))
+    if (candidate.algorithm == plan.algorithm && candidate.protocol == plan.protocol) return candidate;
+  return plan;
 }
 
 BytesPerSecond nvls_reach(const Communicator& c) {

@@ -70,9 +70,15 @@ constexpr bool is_nvls(Algorithm algorithm) {
 
 /// What NVLS reaches of NCCL's estimate for large buffers. The estimate for 8 H100 is 338 GB/s of the buffer;
 /// they reach 275.
-/// @source Sylvain Jeaugey (NVIDIA) in github.com/NVIDIA/nccl-tests issue 212, 2024-05-06: "on 8 GPUs, you
-///         should reach a peak busBw of ~480GB/s (algbw ~275GB/s)"
+/// @source `nvls_source`: "on 8 GPUs, you should reach a peak busBw of ~480GB/s (algbw ~275GB/s)"
 inline constexpr double nvls_reached = 0.81;
+inline constexpr std::string_view nvls_source =
+    "Sylvain Jeaugey of NVIDIA, github.com/NVIDIA/nccl-tests issue 212, 2024-05-06";
+
+/// The same plan as NCCL makes it without NCCL_MIN_NCHANNELS and NCCL_MAX_NCHANNELS, which only scale its
+/// estimate. @pre the plan is one of `candidate_plans` with these settings
+CollectivePlan with_all_channels(const CollectivePlan& plan, CollectiveKind kind, Bytes size,
+                                 const Communicator& communicator, NcclSettings settings);
 
 /// Buffer bytes a second that the NVSwitches of a node really pass in NVLS or NVLSTree.
 BytesPerSecond nvls_reach(const Communicator& communicator);

@@ -29,6 +29,7 @@ struct NcclSettings {
   std::optional<int> min_channels;
   std::optional<int> max_channels;
 
+  bool has_channel_limits() const { return min_channels || max_channels; }
   bool allows(Algorithm algorithm) const;
   bool allows(Protocol protocol) const;
 };

@@ -9,7 +9,9 @@ CollectiveOps::CollectiveOps(const WorkloadGraph& workload, const CollectiveLowe
   for (const auto& task : workload.tasks) {
     if (task.kind != TaskKind::collective) continue;
     const auto [entry, is_new] = entries_.try_emplace({task.collective, task.bytes});
-    if (is_new) entry->second.lowered = collectives.lower(task.collective, task.bytes);
+    if (!is_new) continue;
+    entry->second.lowered = collectives.lower(task.collective, task.bytes);
+    add(rests_on_, entry->second.lowered.rests_on);
   }
 }
 

@@ -21,6 +21,9 @@ class CollectiveOps {
   /// Of the largest collective's channels; empty if NCCL has nothing to run.
   std::optional<ChannelLimit> limit() const;
 
+  /// What all of them rest on, each thing once.
+  const std::vector<Evidence>& rests_on() const { return rests_on_; }
+
   /// The paths of all flows, for finding what can be folded.
   std::vector<const std::vector<ResourceId>*> paths() const;
 
@@ -37,6 +40,7 @@ class CollectiveOps {
     std::vector<Op> ops;
   };
   std::map<std::pair<CollectiveKind, Bytes>, Entry> entries_;
+  std::vector<Evidence> rests_on_;
 };
 
 }  // namespace gradway

@@ -9,6 +9,7 @@
 
 #include "sim/base/contract.hpp"
 #include "sim/base/problem.hpp"
+#include "sim/cost/channel_rate.hpp"
 #include "sim/cost/side_by_side.hpp"
 #include "sim/lower/alone_time.hpp"
 #include "sim/lower/describe_communicator.hpp"
@@ -47,10 +48,7 @@ CollectiveLowering::CollectiveLowering(const Scenario& scenario)
       ways_{routes_, settings_, scenario.job.gpus} {
   communicator_.ranks = scenario.job.gpus;
   if (communicator_.ranks == 1) return;
-  if (scenario.platform.collectives == CollectiveRules::ideal) {
-    notes_.rests_on(Basis::given, "collectives: ideal rings over the platform's links");
-    return;
-  }
+  if (scenario.platform.collectives == CollectiveRules::ideal) return;
   communicator_ =
       describe_communicator(scenario_.platform, routes_, settings_, ways_.rings(), scenario.job.gpus);
   if (!choose_plan(CollectiveKind::all_reduce, 1_MiB, communicator_, settings_)) {
@@ -71,6 +69,9 @@ void CollectiveLowering::measure_against_one_node() {
   if (ranks == 1) return;
   auto one = scenario_;
   one.job.gpus = ranks;
+  // What a node does at least is what it does at its best, however NCCL was told to cross nodes.
+  one.job.nccl.erase("NCCL_ALGO");
+  one.job.nccl.erase("NCCL_PROTO");
   one_node_ = std::make_unique<OneNode>(std::move(one));
 }
 
@@ -87,16 +88,27 @@ void CollectiveLowering::take_no_less_than_one_node(LoweredCollective& lowered, 
   if (time_alone(lowered, scenario_.platform) >= least) return;
   take_time(lowered, least, scenario_.platform, Rates::sped_up);
   lowered.limit = alone.limit;
-  for (const auto& text : one.basis())
-    notes_.rests_on(one.weakest_basis(), "not faster than one node: " + text);
+  for (auto evidence : alone.rests_on) {
+    evidence.is_floor = true;
+    add(lowered.rests_on, {evidence});
+  }
 }
 
-Transport CollectiveLowering::limiting_transport() const {
+/// Of the slowest hop of rings and trees.
+Transport CollectiveLowering::channels_transport() const {
   return communicator_.nodes > 1 ? Transport::net : communicator_.transport;
 }
 
+/// NVSwitches reduce whatever way the channels take: NCCL_P2P_DISABLE does not switch NVLS off.
+/// @source NCCL 2.28.9 and 2.30.7: src/graph/paths.cc redirects only ways between GPUs, the search for NVLS
+///         (src/graph/search.cc) follows those from a GPU to the NVSwitch, and src/transport/nvls.cc asks for
+///         multicast alone. Read, not tried: no node with multicast was to be had
+Transport CollectiveLowering::transport_of(const CollectivePlan& plan) const {
+  return is_nvls(plan.algorithm) && communicator_.nodes == 1 ? Transport::p2p : channels_transport();
+}
+
 Part CollectiveLowering::part_of_transport() const {
-  switch (limiting_transport()) {
+  switch (channels_transport()) {
     case Transport::shm:
       return Part::host_memory;
     case Transport::net:
@@ -110,17 +122,19 @@ Part CollectiveLowering::part_of_transport() const {
 
 /// Where nothing was measured NVLS has a rate of its own, that of NVLink; between nodes, too.
 ChannelLimit CollectiveLowering::limit_of(const CollectivePlan& plan) const {
-  if (!is_nvls(plan.algorithm)) return {part_of_transport(), name_of(limiting_transport())};
-  return {tables_->empty() ? Part::nvlink : part_of_transport(), name_of(plan.algorithm)};
+  if (!is_nvls(plan.algorithm)) return {part_of_transport(), name_of(channels_transport())};
+  const bool is_nvlink = tables_->empty() || transport_of(plan) == Transport::p2p;
+  return {is_nvlink ? Part::nvlink : part_of_transport(), name_of(plan.algorithm)};
 }
 
 const SideBySide* CollectiveLowering::side_by_side(const Footprint& kernel) const {
   if (communicator_.ranks == 1 || scenario_.platform.collectives == CollectiveRules::ideal) return nullptr;
+  const auto large = choose(CollectiveKind::all_reduce, 256_MiB);
   const auto beside = [&](Transport transport) {
     return measured_beside(scenario_.calibration.side_by_side, transport, communicator_.ranks, kernel,
-                           communicator_channels());
+                           large.channels);
   };
-  if (const auto* measured = beside(limiting_transport())) return measured;
+  if (const auto* measured = beside(transport_of(large))) return measured;
   // Between nodes, too, the multiprocessors copy as they do inside one.
   return communicator_.nodes > 1 ? beside(communicator_.transport) : nullptr;
 }
@@ -145,74 +159,134 @@ Communicator CollectiveLowering::communicator_as_measured(int ranks) const {
 }
 
 void CollectiveLowering::find_calibration() {
-  const auto transport = limiting_transport();
+  const auto transport = channels_transport();
   tables_.emplace(scenario_.calibration, transport, communicator_, settings_);
   if (!tables_->empty()) return;
-  const CollectiveSample* best = nullptr;
   const auto distance = [&](const CollectiveSample& sample) {
     return std::abs(sample.ranks - communicator_.ranks);
   };
   for (const auto& sample : scenario_.calibration.collectives) {
     if (sample.transport != transport) continue;
-    if (!best || distance(sample) < distance(*best)) best = &sample;
+    if (!sample_ || distance(sample) < distance(*sample_)) sample_ = &sample;
   }
-  if (!best) return rest_on_nominal_rates();
-  const auto measured = communicator_as_measured(best->ranks);
-  const auto plan = choose_plan(best->kind, best->size, measured, NcclSettings{});
+  if (!sample_) return;
+  const auto measured = communicator_as_measured(sample_->ranks);
+  const auto plan = choose_plan(sample_->kind, sample_->size, measured, NcclSettings{});
   expects(plan.has_value(), "without settings NCCL always has a plan");
-  if (best->time <= plan->latency) {
+  if (sample_->time <= plan->latency) {
     throw ConfigError{
         {{},
          fmt::format("calibration '{}': {} of {:.4g} MB on {} ranks in {:.4g} us cannot be, its latency "
                      "alone is {:.4g} us",
-                     scenario_.calibration.name, name_of(best->kind), best->size.value() / 1e6, best->ranks,
-                     best->time.value() * 1e6, plan->latency.value() * 1e6),
+                     scenario_.calibration.name, name_of(sample_->kind), sample_->size.value() / 1e6,
+                     sample_->ranks, sample_->time.value() * 1e6, plan->latency.value() * 1e6),
          {},
          "check its 'time' and 'size'; a large buffer tells the rate best"}};
   }
-  calibrated_ = (best->size / (best->time - plan->latency)) / plan->algorithm_bandwidth;
-  notes_.rests_on(best->ranks == communicator_.ranks ? Basis::published : Basis::stretched,
-                  fmt::format("{} all-reduce: {} of {:.1f} MB on {} ranks in {:.3g} ms ({})",
-                              name_of(transport), name_of(best->kind), best->size.value() / 1e6, best->ranks,
-                              best->time.value() * 1e3, best->source));
-  if (best->ranks != communicator_.ranks) {
-    notes_.warn(fmt::format("{} collectives were measured on {} ranks, not on {}", name_of(transport),
-                            best->ranks, communicator_.ranks));
-  }
+  calibrated_ = (sample_->size / (sample_->time - plan->latency)) / plan->algorithm_bandwidth;
 }
 
-void CollectiveLowering::rest_on_nominal_rates() const {
-  const auto transport = limiting_transport();
-  notes_.rests_on(Basis::nominal, fmt::format("{} all-reduce: NCCL's nominal channel rates, nothing measured",
-                                              name_of(transport)));
-  if (transport == Transport::p2p && communicator_.nvlink) return;
-  notes_.warn(
-      fmt::format("the rate of {} collectives on this platform was never measured: NCCL's nominal "
-                  "rate is often too high",
-                  name_of(transport)));
+std::optional<TableTime> CollectiveLowering::table_time(CollectiveKind kind, Bytes size,
+                                                        const CollectivePlan& plan) const {
+  if (tables_->empty() || transport_of(plan) != channels_transport()) return std::nullopt;
+  return tables_->time(kind, size, plan);
 }
 
-std::optional<Seconds> CollectiveLowering::table_time(CollectiveKind kind, Bytes size,
-                                                      const CollectivePlan& plan) const {
-  if (tables_->empty()) return std::nullopt;
-  const auto found = tables_->time(kind, size, plan);
-  if (!found) {
-    rest_on_nominal_rates();
-    return std::nullopt;
+Evidence CollectiveLowering::evidence_of(CollectiveKind kind, const CollectivePlan& plan,
+                                         const std::optional<TableTime>& measured) const {
+  using enum Evidence::Source;
+  const auto transport = transport_of(plan);
+  Evidence evidence{.kind = kind,
+                    .transport = transport,
+                    .doubted_as = transport,
+                    .ranks = communicator_.ranks,
+                    .nodes = communicator_.nodes};
+  if (measured) {
+    evidence.source = table;
+    evidence.use = measured->use;
+    const bool is_as_measured = evidence.use.upper == nullptr && doubts_of(evidence).empty();
+    evidence.basis = !evidence.use.table->predicted_from.empty() ? Basis::predicted
+                     : is_as_measured                            ? Basis::measured
+                                                                 : Basis::stretched;
+  } else if (is_nvls(plan.algorithm)) {
+    evidence.source = nvls;
+  } else if (sample_) {
+    evidence.source = sample;
+    const bool is_as_measured = sample_->ranks == communicator_.ranks && !settings_.has_channel_limits();
+    evidence.basis = is_as_measured ? Basis::published : Basis::stretched;
+  } else if (transport == Transport::p2p && !communicator_.nvlink) {
+    // P2P over PCIe that nobody measured crosses the same host bridges as SHM, and NCCL assumes as much of
+    // them.
+    evidence.doubted_as = Transport::shm;
   }
-  notes_.rests_on(found->use, {kind, limiting_transport(), communicator_.ranks, communicator_.nodes},
-                  scenario_.calibration);
-  return found->time;
+  return evidence;
+}
+
+std::string CollectiveLowering::basis_text(const Evidence& evidence) const {
+  if (evidence.is_floor) {
+    auto alone = evidence;
+    alone.is_floor = false;
+    return "not faster than one node: " + one_node_->collectives.basis_text(alone);
+  }
+  switch (evidence.source) {
+    case Evidence::Source::ideal:
+      return "collectives: ideal rings over the platform's links";
+    case Evidence::Source::table:
+      return line_of_table(evidence, scenario_.calibration);
+    case Evidence::Source::sample:
+      return fmt::format("{} all-reduce: {} of {:.1f} MB on {} ranks in {:.3g} ms ({})",
+                         name_of(evidence.transport), name_of(sample_->kind), sample_->size.value() / 1e6,
+                         sample_->ranks, sample_->time.value() * 1e3, sample_->source);
+    case Evidence::Source::nominal:
+      return fmt::format("{} all-reduce: NCCL's nominal channel rates, nothing measured",
+                         name_of(evidence.transport));
+    case Evidence::Source::nvls:
+      return fmt::format("NVLS all-reduce: NCCL's own estimate times {}, which 8 H100 reach ({})",
+                         nvls_reached, nvls_source);
+  }
+  return {};
+}
+
+std::vector<std::string> CollectiveLowering::warnings_of(const Evidence& evidence) const {
+  if (evidence.is_floor) return {};
+  const auto transport = name_of(evidence.transport);
+  if (evidence.source == Evidence::Source::table) return doubts_of(evidence);
+  if (evidence.source == Evidence::Source::sample && sample_->ranks != communicator_.ranks) {
+    return {fmt::format("{} collectives were measured on {} ranks, not on {}", transport, sample_->ranks,
+                        communicator_.ranks)};
+  }
+  const bool is_nvlink = evidence.transport == Transport::p2p && communicator_.nvlink;
+  if (evidence.source == Evidence::Source::nominal && !is_nvlink) {
+    return {
+        fmt::format("the rate of {} collectives on this platform was never measured: NCCL's nominal "
+                    "rate is often too high",
+                    transport)};
+  }
+  return {};
 }
 
 CollectivePlan CollectiveLowering::choose(CollectiveKind kind, Bytes size) const {
-  auto plan = choose_plan(kind, size, communicator_, settings_);
+  auto settings = settings_;
+  auto plan = choose_plan(kind, size, communicator_, settings);
   if (!plan) {  // NCCL_ALGO=Tree leaves only all-reduce; NCCL then falls back to what exists
-    plan = choose_plan(kind, size, communicator_, NcclSettings{});
+    settings = NcclSettings{};
+    plan = choose_plan(kind, size, communicator_, settings);
   }
   plan->algorithm_bandwidth =
-      is_nvls(plan->algorithm) ? nvls_reach(communicator_) : plan->algorithm_bandwidth * calibrated_;
+      rate_of(*plan, kind, with_all_channels(*plan, kind, size, communicator_, settings));
   return *plan;
+}
+
+/// Buffer bytes a second that a plan reaches, where NCCL's own estimate is what chose it.
+BytesPerSecond CollectiveLowering::rate_of(const CollectivePlan& plan, CollectiveKind kind,
+                                           const CollectivePlan& with_all) const {
+  if (is_nvls(plan.algorithm)) return nvls_reach(communicator_);
+  const auto rate = with_all.algorithm_bandwidth * calibrated_;
+  if (plan.channels == with_all.channels) return rate;
+  const auto each =
+      channel_rate(communicator_.nvlink && communicator_.nodes == 1, plan.algorithm, plan.protocol);
+  return rate * share_of_channels(plan.channels, with_all.channels,
+                                  rate * bus_factor(kind, communicator_.ranks), each);
 }
 
 LoweredCollective CollectiveLowering::ideal(CollectiveKind kind, Bytes size) const {
@@ -222,7 +296,9 @@ LoweredCollective CollectiveLowering::ideal(CollectiveKind kind, Bytes size) con
   const auto latency = kind == CollectiveKind::send_recv ? ring.front().latency : around(ring, laps);
   return {
       latency,
-      {{ways_.paths(kind, Algorithm::ring).front(), factor * size, std::numeric_limits<double>::infinity()}}};
+      {{ways_.paths(kind, Algorithm::ring).front(), factor * size, std::numeric_limits<double>::infinity()}},
+      {},
+      {{.source = Evidence::Source::ideal, .basis = Basis::given, .kind = kind}}};
 }
 
 /// What the connections of a flow's channels carry over a hop between nodes.
@@ -242,7 +318,8 @@ LoweredCollective CollectiveLowering::lower(CollectiveKind kind, Bytes size) con
   if (communicator_.ranks == 1) return {};
   if (scenario_.platform.collectives == CollectiveRules::ideal) return ideal(kind, size);
   const auto plan = choose(kind, size);
-  LoweredCollective lowered{plan.latency, {}};
+  const auto measured = table_time(kind, size, plan);
+  LoweredCollective lowered{.latency = plan.latency, .rests_on = {evidence_of(kind, plan, measured)}};
   if (size == 0_B) return lowered;
   auto paths = ways_.paths(kind, plan.algorithm);
   const auto each = plan.algorithm == Algorithm::ring ? bus_factor(kind, communicator_.ranks) : 1.0;
@@ -250,9 +327,8 @@ LoweredCollective CollectiveLowering::lower(CollectiveKind kind, Bytes size) con
   for (auto& path : paths) {
     lowered.flows.push_back({std::move(path), factor * size, factor * plan.algorithm_bandwidth.value()});
   }
-  const auto time = table_time(kind, size, plan);
-  if (time) take_time(lowered, *time, scenario_.platform, Rates::as_built);
-  const auto most = time ? std::numeric_limits<double>::infinity() : most_of_streams(plan, paths.size());
+  if (measured) take_time(lowered, measured->time, scenario_.platform, Rates::as_built);
+  const auto most = measured ? std::numeric_limits<double>::infinity() : most_of_streams(plan, paths.size());
   lowered.limit = limit_of(plan);
   const auto faster = scenario_.platform.speeds[lowered.limit->part];
   for (auto& flow : lowered.flows) flow.cap = std::min(most, flow.cap * faster);

@@ -10,7 +10,7 @@
 #include "sim/cost/collective_table.hpp"
 #include "sim/cost/nccl_model.hpp"
 #include "sim/lower/collective_ways.hpp"
-#include "sim/lower/table_notes.hpp"
+#include "sim/lower/evidence.hpp"
 #include "sim/plan/scenario.hpp"
 
 namespace gradway {
@@ -32,8 +32,9 @@ struct ChannelLimit {
 /// A collective of all ranks, ready for an engine: the latency, then the flows side by side.
 struct LoweredCollective {
   Seconds latency{};
-  std::vector<CollectiveFlow> flows;    ///< empty for one rank
+  std::vector<CollectiveFlow> flows{};  ///< empty for one rank
   std::optional<ChannelLimit> limit{};  ///< of the caps; empty without NCCL
+  std::vector<Evidence> rests_on{};     ///< empty for one rank
 };
 
 /// Lays the collectives of one communicator (all ranks of the job) over the links of the platform.
@@ -63,12 +64,10 @@ class CollectiveLowering {
   const SideBySide* side_by_side(const Footprint& kernel) const;
   /// Channels of a large all-reduce. @pre as for `choose`
   int communicator_channels() const;
-  /// What the rates rest on, for the report: of what was lowered so far.
-  const std::vector<std::string>& basis() const { return notes_.basis(); }
-  const std::vector<std::string>& warnings() const { return notes_.warnings(); }
-  Basis weakest_basis() const { return notes_.weakest(); }
-  /// Of the slowest hops. @pre more than one rank
-  Transport limiting_transport() const;
+  /// A line for what a prediction rests on. @param evidence of what was lowered here
+  std::string basis_text(const Evidence& evidence) const;
+  /// What to know before trusting it.
+  std::vector<std::string> warnings_of(const Evidence& evidence) const;
 
  private:
   struct OneNode;
@@ -76,12 +75,17 @@ class CollectiveLowering {
   void take_no_less_than_one_node(LoweredCollective& lowered, CollectiveKind kind, Bytes size,
                                   const CollectivePlan& plan) const;
   Communicator communicator_as_measured(int ranks) const;
+  Transport channels_transport() const;
+  Transport transport_of(const CollectivePlan& plan) const;
   Part part_of_transport() const;
   ChannelLimit limit_of(const CollectivePlan& plan) const;
+  BytesPerSecond rate_of(const CollectivePlan& plan, CollectiveKind kind,
+                         const CollectivePlan& with_all) const;
   double most_of_streams(const CollectivePlan& plan, std::size_t flows) const;
   void find_calibration();
-  void rest_on_nominal_rates() const;
-  std::optional<Seconds> table_time(CollectiveKind kind, Bytes size, const CollectivePlan& plan) const;
+  std::optional<TableTime> table_time(CollectiveKind kind, Bytes size, const CollectivePlan& plan) const;
+  Evidence evidence_of(CollectiveKind kind, const CollectivePlan& plan,
+                       const std::optional<TableTime>& measured) const;
   LoweredCollective ideal(CollectiveKind kind, Bytes size) const;
 
   const Scenario& scenario_;
@@ -89,11 +93,11 @@ class CollectiveLowering {
   NcclSettings settings_;
   CollectiveWays ways_;
   Communicator communicator_;
-  std::optional<CollectiveTables> tables_;  ///< of the calibration; empty on ideal platforms
-  double calibrated_ = 1;                   ///< measured over nominal rate, without tables
+  std::optional<CollectiveTables> tables_;    ///< of the calibration; empty on ideal platforms
+  const CollectiveSample* sample_ = nullptr;  ///< of the calibration, without tables
+  double calibrated_ = 1;                     ///< its rate over the nominal one
   /// The ranks of one node alone, if something was measured of them: several nodes cannot be faster.
   std::unique_ptr<OneNode> one_node_;
-  mutable CollectiveNotes notes_;  ///< what a lookup rests on is known when it is made
 };
 
 }  // namespace gradway

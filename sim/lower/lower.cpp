@@ -86,7 +86,7 @@ class Lowering {
       for (auto& rank : ranks_) rank.ends.clear();
       for (std::size_t t = 0; t < workload_.tasks.size(); ++t) add_task(workload_.tasks[t], t, step);
     }
-    return {std::move(graph_), std::move(folding_), 0, calls_.limit()};
+    return {std::move(graph_), std::move(folding_), 0, calls_.limit(), calls_.rests_on()};
   }
 
  private:

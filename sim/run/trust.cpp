@@ -8,6 +8,7 @@
 
 #include "sim/metrics/memory.hpp"
 #include "sim/platform/host_copy.hpp"
+#include "sim/run/step_range.hpp"
 #include "sim/run/trust_in_compute.hpp"
 
 namespace gradway {
@@ -91,6 +92,23 @@ void about_memory(const Scenario& scenario, const MemoryUse& memory, Trust& trus
                            ": it would run out of memory");
 }
 
+/// What was set and changes nothing must not look as if it had been tried.
+void about_keys_without_effect(const Scenario& scenario, Trust& trust) {
+  if (scenario.job.strategy.static_graph) {
+    trust.warnings.emplace_back(
+        "strategy.static_graph: what it saves is not predicted, and measured as negligible");
+  }
+  if (scenario.job.input.loader_workers != InputSettings{}.loader_workers) {
+    trust.warnings.emplace_back(
+        "input.loader_workers changes nothing: samples are taken to lie in host memory when a step needs "
+        "them");
+  }
+  for (const auto& [name, value] : scenario.job.nccl) {
+    if (!is_modelled(name))
+      trust.warnings.push_back(fmt::format("{}={} is accepted, but not modelled", name, value));
+  }
+}
+
 /// So that nobody takes a what-if for a prediction of what is there.
 void about_speeds(const Scenario& scenario, Trust& trust) {
   const auto& platform = scenario.platform;
@@ -99,34 +117,41 @@ void about_speeds(const Scenario& scenario, Trust& trust) {
                                                             in_words(platform.speeds), platform.name));
 }
 
-/// P2P over PCIe that nobody measured crosses the same host bridges as SHM, and NCCL assumes as much of them.
-Transport doubted_as(const CollectiveLowering& collectives, Basis basis) {
-  const auto transport = collectives.limiting_transport();
-  const bool pcie = transport == Transport::p2p && !collectives.communicator().nvlink;
-  return pcie && basis == Basis::nominal ? Transport::shm : transport;
+void add(std::vector<std::string>& list, std::string text) {
+  if (std::ranges::find(list, text) == list.end()) list.push_back(std::move(text));
+}
+
+/// The collective that can be off by most counts for all.
+void about_collectives(const CollectiveLowering& collectives, const std::vector<Evidence>& all,
+                       Trust& trust) {
+  double most = -1;
+  for (const auto& evidence : all) {
+    add(trust.basis, collectives.basis_text(evidence));
+    for (auto& warning : collectives.warnings_of(evidence)) add(trust.warnings, std::move(warning));
+    const auto doubt = doubt_of_collectives(evidence.basis, evidence.doubted_as);
+    if (doubt <= most) continue;
+    most = doubt;
+    trust.grounds.communication = evidence.basis;
+    trust.grounds.transport = evidence.doubted_as;
+  }
 }
 
 }  // namespace
 
 Trust what_it_rests_on(const Scenario& scenario, const ComputeCosts& costs,
-                       const CollectiveLowering& collectives, const MemoryUse& memory) {
+                       const CollectiveLowering& collectives, const std::vector<Evidence>& rests_on,
+                       const MemoryUse& memory) {
   Trust trust;
   trust.warnings = scenario.warnings;
   about_compute(scenario, costs, trust);
-  trust.basis.insert(trust.basis.end(), collectives.basis().begin(), collectives.basis().end());
-  trust.warnings.insert(trust.warnings.end(), collectives.warnings().begin(), collectives.warnings().end());
-  trust.grounds.communication = collectives.weakest_basis();
-  if (scenario.job.gpus > 1) trust.grounds.transport = doubted_as(collectives, trust.grounds.communication);
+  about_collectives(collectives, rests_on, trust);
   about_contention(scenario, collectives, trust);
   about_held_back(scenario, trust);
   about_input(scenario, trust);
   about_memory(scenario, memory, trust);
   about_speeds(scenario, trust);
   trust.basis.push_back(fmt::format("platform {}: {}", scenario.platform.name, scenario.platform.source));
-  for (const auto& [name, value] : scenario.job.nccl) {
-    if (!is_modelled(name))
-      trust.warnings.push_back(fmt::format("{}={} is accepted, but not modelled", name, value));
-  }
+  about_keys_without_effect(scenario, trust);
   return trust;
 }
 

@@ -29,8 +29,9 @@ struct Trust {
   std::vector<std::string> warnings;
 };
 
-/// @param collectives after all that the job runs was lowered
+/// @param rests_on of all collectives that the job runs
 Trust what_it_rests_on(const Scenario& scenario, const ComputeCosts& costs,
-                       const CollectiveLowering& collectives, const MemoryUse& memory);
+                       const CollectiveLowering& collectives, const std::vector<Evidence>& rests_on,
+                       const MemoryUse& memory);
 
 }  // namespace gradway

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/run/step_range.hpp"
+
 namespace gradway {
 namespace {
 
@@ -37,6 +39,24 @@ void about_profiler(const Profile& profile, const ProfileCosts& costs, Trust& tr
   }
 }
 
+/// A step measured at another batch, or one that looks like one of another job.
+void about_anchor(const Scenario& scenario, const Anchor& anchor, double scale, Basis without, Trust& trust) {
+  if (anchor.batch != scenario.job.batch_per_gpu) {
+    const auto [smaller, larger] = std::minmax(anchor.batch, scenario.job.batch_per_gpu);
+    trust.grounds.batch_ratio = static_cast<double>(larger) / smaller;
+    trust.warnings.push_back(
+        fmt::format("the anchor was measured at batch {}, the job has {}: efficiency may differ",
+                    anchor.batch, scenario.job.batch_per_gpu));
+  }
+  const auto usual = 1 + doubt_of_compute(without, 1);
+  if (scale > usual || scale < 1 / usual) {
+    trust.warnings.push_back(fmt::format(
+        "the anchor is {:.3g} times the step without it, where nine of ten are {:.2g} to {:.3g}: check its "
+        "'step_time' or 'rate', 'batch', 'precision' and 'gpu'",
+        scale, 1 / usual, usual));
+  }
+}
+
 void about_move(const Scenario& scenario, const ProfileCosts& costs, Trust& trust) {
   const auto& profile = *scenario.model.profile;
   const auto& gpu = scenario.platform.gpu_models.front();
@@ -47,6 +67,7 @@ void about_move(const Scenario& scenario, const ProfileCosts& costs, Trust& trus
     trust.basis.push_back(
         fmt::format("compute: moved from {} to {} by roofline and scaled to meet the anchor on {}",
                     profile.gpu, gpu.name, gpu.name));
+    about_anchor(scenario, *costs.anchor, costs.anchor_scale, Basis::elsewhere, trust);
   } else if (costs.moved == Moved::roofline) {
     trust.grounds.compute = Basis::elsewhere;
     trust.basis.push_back(
@@ -109,13 +130,7 @@ void about_compute(const Scenario& scenario, const ComputeCosts& costs, Trust& t
   trust.basis.push_back(fmt::format(
       "compute: roofline of {}, scaled by {:.4g} to meet the anchor of {:.4g} ms a step at batch {} ({})",
       gpu.name, costs.anchor_scale, anchor.step_time.value() * 1e3, anchor.batch, anchor.source));
-  if (anchor.batch != scenario.job.batch_per_gpu) {
-    const auto [smaller, larger] = std::minmax(anchor.batch, scenario.job.batch_per_gpu);
-    trust.grounds.batch_ratio = static_cast<double>(larger) / smaller;
-    trust.warnings.push_back(
-        fmt::format("the anchor was measured at batch {}, the job has {}: efficiency may differ",
-                    anchor.batch, scenario.job.batch_per_gpu));
-  }
+  about_anchor(scenario, anchor, costs.anchor_scale, Basis::nominal, trust);
 }
 
 }  // namespace gradway

@@ -175,6 +175,17 @@ TEST_CASE("ring orders visit every rank once; trees join all ranks without a cyc
   }
 }
 
+namespace {
+
+std::vector<std::string> warnings_of_all_reduce(const Scenario& scenario) {
+  const CollectiveLowering lowering{scenario};
+  const auto rests_on = lowering.lower(CollectiveKind::all_reduce, 1000_MB).rests_on;
+  REQUIRE(rests_on.size() == 1);
+  return lowering.warnings_of(rests_on[0]);
+}
+
+}  // namespace
+
 TEST_CASE("a measured collective sets the rate of its transport, and comes out again") {
   auto scenario = on(built_platform(tree_node()), 6);
   scenario.job.nccl = {{"NCCL_P2P_DISABLE", "1"}};
@@ -183,19 +194,19 @@ TEST_CASE("a measured collective sets the rate of its transport, and comes out a
   const CollectiveLowering lowering{scenario};
   const auto lowered = lowering.lower(CollectiveKind::all_reduce, 1000_MB);
   CHECK(lowered.latency.value() + lowered.flows[0].amount.value() / lowered.flows[0].cap == Approx(0.5));
-  CHECK(lowering.warnings().empty());
+  CHECK(warnings_of_all_reduce(scenario).empty());
 }
 
 TEST_CASE("a rate that was never measured over host memory is a warning; one from other ranks as well") {
   auto scenario = on(built_platform(tree_node()), 6);
   scenario.job.nccl = {{"NCCL_P2P_DISABLE", "1"}};
-  CHECK(CollectiveLowering{scenario}.warnings() ==
+  CHECK(warnings_of_all_reduce(scenario) ==
         std::vector<std::string>{
             "the rate of SHM collectives on this platform was never measured: NCCL's nominal rate "
             "is often too high"});
   scenario.calibration.collectives = {
       {CollectiveKind::all_reduce, Transport::shm, 8, 1000_MB, 500_ms, "test"}};
-  CHECK(CollectiveLowering{scenario}.warnings() ==
+  CHECK(warnings_of_all_reduce(scenario) ==
         std::vector<std::string>{"SHM collectives were measured on 8 ranks, not on 6"});
 }
 

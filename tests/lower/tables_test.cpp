@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+
 #include "sim/lower/collectives.hpp"
 #include "tests/support/builders.hpp"
 
@@ -35,6 +37,24 @@ Scenario scenario_with(std::vector<CollectiveTable> tables, int ranks = 6) {
 }
 
 const CollectiveTable six = measured(Transport::shm, 6, {{1_KiB, 20_us}, {1_GiB, 500_ms}});
+
+/// What is said of collectives, each thing once.
+struct Told {
+  Told(const CollectiveLowering& lowering, const std::vector<std::pair<CollectiveKind, Bytes>>& calls) {
+    std::vector<Evidence> all;
+    for (const auto& [kind, size] : calls) add(all, lowering.lower(kind, size).rests_on);
+    const auto once = [](std::vector<std::string>& list, const std::string& text) {
+      if (std::ranges::find(list, text) == list.end()) list.push_back(text);
+    };
+    for (const auto& evidence : all) {
+      once(basis, lowering.basis_text(evidence));
+      for (const auto& warning : lowering.warnings_of(evidence)) once(warnings, warning);
+    }
+  }
+
+  std::vector<std::string> basis;
+  std::vector<std::string> warnings;
+};
 
 }  // namespace
 
@@ -72,12 +92,12 @@ TEST_CASE("bytes that a link could not carry in the measured time are not carrie
 TEST_CASE("what is used of a table is told once, with its date and its errors", "[lower]") {
   const auto scenario = scenario_with({six});
   const CollectiveLowering lowering{scenario};
-  for (int i = 1; i < 5; ++i) lowering.lower(all_reduce, i * 1_MiB);
-  CHECK(lowering.basis() ==
+  const Told told{lowering, {{all_reduce, 1_MiB}, {all_reduce, 2_MiB}, {all_reduce, 3_MiB}}};
+  CHECK(told.basis ==
         std::vector<std::string>{"SHM all-reduce: calibration lab of 2026-11-21, 6 ranks, 1 KiB to 1 GiB; "
                                  "fits its samples within 0.1 % (worst 2.0 %), a size left out within 3.0 % "
                                  "(worst 10.0 %)"});
-  CHECK(lowering.warnings().empty());
+  CHECK(told.warnings.empty());
 }
 
 TEST_CASE("each thing that was not measured is a warning, once", "[lower]") {
@@ -85,9 +105,8 @@ TEST_CASE("each thing that was not measured is a warning, once", "[lower]") {
   scenario.calibration.tables[0].predicted_from = "copies";
   scenario.job.nccl["NCCL_ALGO"] = "Tree";
   const CollectiveLowering lowering{scenario};
-  for (int i = 1; i < 5; ++i) lowering.lower(all_reduce, i * 2_GiB);
-  lowering.lower(CollectiveKind::broadcast, 1_MiB);
-  CHECK(lowering.warnings() ==
+  const Told told{lowering, {{all_reduce, 2_GiB}, {all_reduce, 4_GiB}, {CollectiveKind::broadcast, 1_MiB}}};
+  CHECK(told.warnings ==
         std::vector<std::string>{
             "SHM all-reduce was not measured: its time is predicted from copies",
             "SHM all-reduce was not measured as NCCL's variables demand: scaled by NCCL's own estimates",
@@ -105,7 +124,7 @@ TEST_CASE("tables of one node that serve several are a warning", "[lower]") {
   const auto lowered = lowering.lower(all_reduce, 1_GiB);
   CHECK(lowered.flows.size() > 1);
   CHECK(lowered.latency.value() + lowered.flows[0].amount.value() / lowered.flows[0].cap == Approx(0.5));
-  CHECK(lowering.warnings() ==
+  CHECK(Told{lowering, {{all_reduce, 1_GiB}}}.warnings ==
         std::vector<std::string>{
             "NET all-reduce was measured inside one node, the job has 2: the same times are assumed"});
 }
@@ -114,11 +133,11 @@ TEST_CASE("a number of ranks between two tables is told in the basis", "[lower]"
   const auto scenario =
       scenario_with({measured(Transport::shm, 2, {{1_KiB, 10_us}, {1_GiB, 100_ms}}), six}, 4);
   const CollectiveLowering lowering{scenario};
-  lowering.lower(all_reduce, 1_MiB);
-  REQUIRE(lowering.basis().size() == 1);
-  CHECK_THAT(lowering.basis()[0],
+  const Told told{lowering, {{all_reduce, 1_MiB}}};
+  REQUIRE(told.basis.size() == 1);
+  CHECK_THAT(told.basis[0],
              Catch::StartsWith("SHM all-reduce: calibration lab of 2026-11-21, 4 ranks from 2 and 6, "));
-  CHECK(lowering.warnings().empty());
+  CHECK(told.warnings.empty());
 }
 
 TEST_CASE("tables that fit nothing that is asked for leave NCCL's nominal rates, with a warning", "[lower]") {
@@ -127,11 +146,10 @@ TEST_CASE("tables that fit nothing that is asked for leave NCCL's nominal rates,
   tree.protocol = Protocol::ll128;
   const auto scenario = scenario_with({tree});
   const CollectiveLowering lowering{scenario};
-  lowering.lower(all_reduce, 1_GiB);
-  lowering.lower(all_reduce, 2_GiB);
-  CHECK(lowering.basis() ==
+  const Told told{lowering, {{all_reduce, 1_GiB}, {all_reduce, 2_GiB}}};
+  CHECK(told.basis ==
         std::vector<std::string>{"SHM all-reduce: NCCL's nominal channel rates, nothing measured"});
-  CHECK(lowering.warnings().size() == 1);
+  CHECK(told.warnings.size() == 1);
 }
 
 TEST_CASE("a table wins over a single measured collective of its transport", "[lower]") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/lower/table_notes.hpp"
+#include "sim/lower/evidence.hpp"
 
 #include <algorithm>
 
@@ -27,12 +27,19 @@ std::string title_of(const CollectiveTable& table) {
   return name;
 }
 
-/// One line for the report.
-std::string basis_of(const TableUse& use, const TableQuestion& question, const Calibration& calibration) {
+}  // namespace
+
+void add(std::vector<Evidence>& all, const std::vector<Evidence>& more) {
+  for (const auto& one : more)
+    if (std::ranges::find(all, one) == all.end()) all.push_back(one);
+}
+
+std::string line_of_table(const Evidence& evidence, const Calibration& calibration) {
+  const auto& use = evidence.use;
   const auto& table = *use.table;
   const auto of = calibration.date.empty() ? "" : fmt::format(" of {}", calibration.date);
   auto text =
-      fmt::format("{}: calibration {}{}, {} ranks", title_of(table), calibration.name, of, question.ranks);
+      fmt::format("{}: calibration {}{}, {} ranks", title_of(table), calibration.name, of, evidence.ranks);
   if (use.upper != nullptr) text += fmt::format(" from {} and {}", table.ranks, use.upper->ranks);
   if (use.other_ranks) text += fmt::format(" from {}", table.ranks);
   text +=
@@ -49,10 +56,10 @@ std::string basis_of(const TableUse& use, const TableQuestion& question, const C
   return text;
 }
 
-/// All that was not measured, one sentence each.
-std::vector<std::string> doubts_of(const TableUse& use, const TableQuestion& question) {
+std::vector<std::string> doubts_of(const Evidence& evidence) {
+  const auto& use = evidence.use;
   const auto& table = *use.table;
-  const auto what = fmt::format("{} {}", name_of(question.transport), name_of(question.kind));
+  const auto what = fmt::format("{} {}", name_of(evidence.transport), name_of(evidence.kind));
   std::vector<std::string> doubts;
   if (!table.predicted_from.empty()) {
     doubts.push_back(
@@ -66,15 +73,21 @@ std::vector<std::string> doubts_of(const TableUse& use, const TableQuestion& que
     doubts.push_back(
         fmt::format("{} was not measured as NCCL's variables demand: scaled by NCCL's own estimates", what));
   }
+  if (use.other_channels) {
+    doubts.push_back(
+        fmt::format("{} was not measured with this number of channels: scaled by what channels reach "
+                    "on two H200",
+                    what));
+  }
   if (use.other_ranks) {
     doubts.push_back(
         fmt::format("{} collectives were measured on {} ranks, not on {}: the same bus bandwidth is "
                     "assumed",
-                    name_of(question.transport), table.ranks, question.ranks));
+                    name_of(evidence.transport), table.ranks, evidence.ranks));
   }
-  if (question.nodes > 1) {  // a calibration is of one node
+  if (evidence.nodes > 1) {  // a calibration is of one node
     doubts.push_back(fmt::format(
-        "{} was measured inside one node, the job has {}: the same times are assumed", what, question.nodes));
+        "{} was measured inside one node, the job has {}: the same times are assumed", what, evidence.nodes));
   }
   if (use.below_sizes && table.points.front().size > small) {
     doubts.push_back(fmt::format("{} was measured from {} on: smaller ones fall as NCCL's own estimates do",
@@ -85,23 +98,6 @@ std::vector<std::string> doubts_of(const TableUse& use, const TableQuestion& que
                                  what, size_text(table.points.back().size)));
   }
   return doubts;
-}
-
-}  // namespace
-
-void CollectiveNotes::add(std::vector<std::string>& list, std::string text) {
-  if (std::ranges::find(list, text) == list.end()) list.push_back(std::move(text));
-}
-
-void CollectiveNotes::rests_on(const TableUse& use, const TableQuestion& question,
-                               const Calibration& calibration) {
-  if (std::ranges::find(told_, use) != told_.end()) return;
-  told_.push_back(use);
-  auto doubts = doubts_of(use, question);
-  auto on = doubts.empty() && use.upper == nullptr ? Basis::measured : Basis::stretched;
-  if (!use.table->predicted_from.empty()) on = Basis::predicted;
-  rests_on(on, basis_of(use, question, calibration));
-  for (auto& doubt : doubts) warn(std::move(doubt));
 }
 
 }  // namespace gradway

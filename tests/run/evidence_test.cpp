@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a collective rests on follows what NCCL chose for it.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+#include "sim/config/config.hpp"
+#include "sim/run/simulate.hpp"
+
+using namespace gradway;
+
+namespace {
+
+Scenario all_reduce(const std::vector<Override>& set) {
+  return load_scenario("published/all-reduce", set, DataPath{{GRADWAY_SOURCE_DIR}});
+}
+
+bool has(const std::vector<std::string>& lines, const std::string& part) {
+  return std::ranges::any_of(lines, [&](const auto& line) { return line.find(part) != std::string::npos; });
+}
+
+double width(const Run& run) {
+  return (run.range.high - run.range.low) / run.measured.metrics.step_time;
+}
+
+}  // namespace
+
+TEST_CASE("an all-reduce by NVLS rests on what NVIDIA says of it, with P2P or without") {
+  const auto nvls = simulate(all_reduce({{"platform", "dgx-h100"}}));
+  const auto without_p2p = simulate(all_reduce({{"platform", "dgx-h100"}, {"nccl.NCCL_P2P_DISABLE", "1"}}));
+  for (const auto* run : {&nvls, &without_p2p}) {
+    CHECK(has(run->basis,
+              "NVLS all-reduce: NCCL's own estimate times 0.81, which 8 H100 reach (Sylvain Jeaugey"));
+    CHECK_FALSE(has(run->basis, "SHM"));
+    CHECK_FALSE(has(run->basis, "nominal channel rates"));
+    CHECK_FALSE(has(run->warnings, "SHM"));
+    CHECK(has(run->basis, "side by side"));
+    CHECK(width(*run) < 0.6);
+  }
+  CHECK(without_p2p.measured.metrics.step_time.value() == Approx(nvls.measured.metrics.step_time.value()));
+  CHECK(without_p2p.measured.bottleneck.resource == nvls.measured.bottleneck.resource);
+}
+
+TEST_CASE("without P2P and NVLS an all-reduce goes through host memory, and rests on that") {
+  const auto run = simulate(
+      all_reduce({{"platform", "dgx-h100"}, {"nccl.NCCL_P2P_DISABLE", "1"}, {"nccl.NCCL_NVLS_ENABLE", "0"}}));
+  CHECK(has(run.basis, "SHM all-reduce: NCCL's nominal channel rates, nothing measured"));
+  CHECK(run.measured.metrics.bus_bandwidth->value() < 30e9);
+  CHECK(width(run) > 2);
+}
+
+TEST_CASE("without P2P NCCL prices NVLS without a latency, so it takes it for all sizes") {
+  for (const auto* size : {"1 KiB", "64 KiB", "16 MiB"}) {
+    const auto scenario =
+        all_reduce({{"platform", "dgx-h100"}, {"nccl.NCCL_P2P_DISABLE", "1"}, {"strategy.size", size}});
+    const CollectiveLowering lowering{scenario};
+    const auto plan = lowering.choose(CollectiveKind::all_reduce, scenario.job.strategy.collective.size);
+    CHECK(plan.algorithm == Algorithm::nvls);
+    CHECK(plan.latency.value() == Approx(25e-6));  // what it takes does not change by that
+  }
+  const auto scenario = all_reduce({{"platform", "dgx-h100"}, {"strategy.size", "1 KiB"}});
+  CHECK(CollectiveLowering{scenario}.choose(CollectiveKind::all_reduce, 1_KiB).algorithm != Algorithm::nvls);
+}
+
+TEST_CASE("NCCL told to do what it would do by itself does the same") {
+  struct Job {
+    const char* platform;
+    const char* gpus;
+  };
+  const auto job = GENERATE(values<Job>({{"aws-g6.48xlarge", "64"},
+                                         {"aws-g6e.48xlarge", "16"},
+                                         {"aws-g6e.48xlarge", "8"},
+                                         {"dgx-a100", "16"},
+                                         {"azure-nd96asr-v4", "32"},
+                                         {"aws-p5.48xlarge", "24"},
+                                         {"h200-2x", "2"},
+                                         {"h200-4x", "3"}}));
+  for (const auto* size : {"1000 B", "100 kB", "1000 kB", "20 MB", "1 GB"}) {
+    std::vector<Override> set{{"platform", job.platform}, {"job.gpus", job.gpus}, {"strategy.size", size}};
+    const auto free = all_reduce(set);
+    const CollectiveLowering lowering{free};
+    const auto plan = lowering.choose(CollectiveKind::all_reduce, free.job.strategy.collective.size);
+    set.push_back({"nccl.NCCL_ALGO", std::string{name_of(plan.algorithm)}});
+    set.push_back({"nccl.NCCL_PROTO", std::string{name_of(plan.protocol)}});
+    CAPTURE(job.platform, job.gpus, size, name_of(plan.algorithm), name_of(plan.protocol));
+    CHECK(simulate(all_reduce(set)).measured.metrics.step_time.value() ==
+          Approx(simulate(free).measured.metrics.step_time.value()).epsilon(1e-9));
+  }
+}
+
+TEST_CASE("fewer channels on links that are twice as fast take no longer") {
+  // A measured rate holds for the node as it is; that NCCL would take more channels on faster links does not
+  // make two of them slower.
+  auto scenario = all_reduce({{"platform", "aws-g6e.48xlarge"}, {"nccl.NCCL_MAX_NCHANNELS", "2"}});
+  const auto before = simulate(scenario).measured.metrics.step_time;
+  for (auto& resource : scenario.platform.resources)
+    if (resource.kind != ResourceKind::gpu) resource.capacity *= 2;
+  const auto after = simulate(scenario).measured.metrics.step_time;
+  CHECK(after.value() <= before.value() * 1.01);
+}
