@@ -5,7 +5,6 @@
 #include "sim/lower/lower.hpp"
 #include "sim/metrics/measure.hpp"
 #include "sim/plan/plan.hpp"
-#include "sim/run/step_range.hpp"
 #include "sim/run/trust.hpp"
 
 namespace gradway {
@@ -21,6 +20,7 @@ Run simulate(const Scenario& scenario, std::string_view engine_name, FoldRanks f
   auto measured = measure(scenario, workload, lowered, timeline);
   auto trust = what_it_rests_on(scenario, costs, collectives, measured.memory);
   const auto range = step_range(measured.metrics, trust.grounds);
+  auto errors = possible_errors(scenario, costs, measured.metrics, trust.grounds);
   return {.scenario = scenario,
           .engine = std::string{chosen.name},
           .workload = std::move(workload),
@@ -29,6 +29,8 @@ Run simulate(const Scenario& scenario, std::string_view engine_name, FoldRanks f
           .timeline = std::move(timeline),
           .measured = std::move(measured),
           .range = range,
+          .grounds = trust.grounds,
+          .errors = std::move(errors),
           .basis = std::move(trust.basis),
           .warnings = std::move(trust.warnings)};
 }

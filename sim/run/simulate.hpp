@@ -11,6 +11,7 @@
 #include "sim/lower/lower.hpp"
 #include "sim/metrics/metrics.hpp"
 #include "sim/plan/scenario.hpp"
+#include "sim/run/errors.hpp"
 #include "sim/run/step_range.hpp"
 
 namespace gradway {
@@ -25,6 +26,8 @@ struct Run {
   Timeline timeline;
   Measured measured;
   TimeRange range;                    ///< of the step's time
+  Grounds grounds;                    ///< what the parts of the step rest on
+  std::vector<PossibleError> errors;  ///< that the step's time may have
   std::vector<std::string> basis;     ///< what the prediction rests on
   std::vector<std::string> warnings;  ///< what to know before trusting it
 };
