@@ -35,6 +35,7 @@ constexpr std::array<std::string_view, 7> device_kinds{"GPU",      "socket", "ro
                                                        "NVSwitch", "NIC",    "fabric switch"};
 
 constexpr std::size_t most_named = 4;
+constexpr double least_told = 5e-4;  // a smaller share would read 0.0 %
 
 }  // namespace
 
@@ -100,7 +101,8 @@ std::string level_in_words(const Leaders& leaders, const std::vector<std::string
   list += all > most_named ? fmt::format(" and {} others", all - named)
                            : fmt::format(" and {}", names[leaders.which[named]]);
   if (leaders.difference == 0) return fmt::format("level: {}, no difference is predicted", list);
-  const auto percent = percent_text(leaders.difference);
+  const auto percent =
+      leaders.difference < least_told ? std::string{"less than 0.1 %"} : percent_text(leaders.difference);
   return all == 2
              ? fmt::format("level: {}, the difference of {} is within what is not known", list, percent)
              : fmt::format("level: {}, differences of up to {} are within what is not known", list, percent);

@@ -4,6 +4,13 @@
 #include <algorithm>
 
 namespace gradway {
+namespace {
+
+/// Leaders that a choice is held against: in a sweep of thousands of level points all pairs would take
+/// minutes.
+constexpr std::size_t most_asked = 32;
+
+}  // namespace
 
 Expected figure_ratio(const Choice& one, const Choice& other) {
   const auto steps = step_ratio(one.step, one.errors, other.step, other.errors);
@@ -33,10 +40,14 @@ Leaders leaders_of(const std::vector<std::optional<Choice>>& choices) {
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return choices[i]->figure; });
   Leaders leaders;
   // In the order of their figures: who is beaten for sure is beaten by one that stands before.
+  const auto is_beaten = [&](std::size_t i) {
+    const auto end =
+        leaders.which.begin() + static_cast<std::ptrdiff_t>(std::min(leaders.which.size(), most_asked));
+    return std::any_of(leaders.which.begin(), end,
+                       [&](std::size_t one) { return !are_level(*choices[one], *choices[i]); });
+  };
   for (const auto i : order) {
-    if (std::ranges::all_of(leaders.which,
-                            [&](std::size_t one) { return are_level(*choices[one], *choices[i]); }))
-      leaders.which.push_back(i);
+    if (!is_beaten(i)) leaders.which.push_back(i);
   }
   if (leaders.level())
     leaders.difference = choices[leaders.which.back()]->figure / choices[leaders.which.front()]->figure - 1;

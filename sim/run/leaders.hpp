@@ -23,7 +23,8 @@ Expected figure_ratio(const Choice& one, const Choice& other);
 /// Is the difference of two within what is not known?
 bool are_level(const Choice& one, const Choice& other);
 
-/// Who comes first: the choice with the least figure, and those that none of the leaders beats for sure.
+/// Who comes first: the choice with the least figure, and those that none of the first 32 leaders beats for
+/// sure.
 struct Leaders {
   std::vector<std::size_t> which;  ///< the least figure first; empty if there is nothing to choose
   double difference = 0;           ///< of the largest of their figures from the least, as a fraction of it

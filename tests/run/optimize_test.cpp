@@ -165,7 +165,7 @@ TEST_CASE("of settings that cannot be told from the fastest the one that changes
 
 TEST_CASE("what the settings bring is told against PyTorch's defaults and the job as written",
           "[run][optimize]") {
-  const auto scenario = shipped(GENERATE("article/p4d", "article/g6e"));
+  const auto scenario = shipped(GENERATE("article/p4d", "h200-4x/vit_l_32"));
   const auto optimum = found(whole_space(scenario, {CommHook::none}));
   CHECK(optimum.defaults.metrics.step_time.value() == step(scenario, pytorch_defaults()));
   CHECK(optimum.as_written.metrics.step_time.value() == step(scenario, scenario.job.strategy));

@@ -52,7 +52,7 @@ export const misfit = (why: string): HTMLElement =>
 /** "differences of up to 1.2 % are within what is not known" */
 export const levelText = ({ runs, difference }: Level): string => {
   if (difference === 0) return 'no difference is predicted';
-  const percent = percentText(difference);
+  const percent = difference < 5e-4 ? 'less than 0.1 %' : percentText(difference);
   return runs.length === 2 ? `the difference of ${percent} is within what is not known` : `differences of up to ${percent} are within what is not known`;
 };
 
