@@ -132,7 +132,7 @@ report::Compared sorted(const std::vector<Combination>& combinations, const std:
                             ? one.does_not_fit
                             : fmt::format("{}", fmt::join(failures[i].reasons, "; "));
     if (!reason.empty()) {
-      compared.left_out.push_back({one.platform, one.gpus, reason});
+      compared.left_out.push_back({one.platform, one.gpus, reason, !one.does_not_fit.empty()});
       continue;
     }
     ran.push_back(&one);
@@ -163,9 +163,9 @@ Status tell_failures(const report::Compared& compared, const std::vector<Failure
     if (failure.status != Status::done) tell(failure.text);
   }
   if (told.empty()) {
-    for (const auto& one : compared.left_out) {
+    for (const auto& one : compared.left_out)
       tell(fmt::format("error: the job {} (platform '{}')\n", one.reason, one.platform));
-    }
+    messages << "  hint: no platform holds the job: take a smaller batch, or GPUs with more memory\n";
   }
   const auto status = status_of(failures);
   return status == Status::done ? Status::wrong_input : status;

@@ -140,8 +140,8 @@ bool fits(const Scenario& scenario, const MemoryUse& memory) {
 
 std::string why_it_does_not_fit(const Scenario& scenario, const MemoryUse& memory) {
   const auto& gpu = scenario.platform.gpu_models.front();
-  return fmt::format("needs about {:.3g} GB on each GPU, but {} has {:.3g} GB", memory.needed().value() / 1e9,
-                     gpu.name, gpu.memory.value() / 1e9);
+  return fmt::format("does not fit: {:.3g} of {:.3g} GB on each {}", memory.needed().value() / 1e9,
+                     gpu.memory.value() / 1e9, gpu.name);
 }
 
 }  // namespace gradway

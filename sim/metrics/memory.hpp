@@ -20,7 +20,7 @@ MemoryUse memory_use(const Scenario& scenario, int channels);
 /// An ideal GPU holds anything.
 bool fits(const Scenario& scenario, const MemoryUse& memory);
 
-/// "needs about 93 GB on each GPU, but l4 has 24 GB"
+/// "does not fit: 93 of 24 GB on each l4"
 std::string why_it_does_not_fit(const Scenario& scenario, const MemoryUse& memory);
 
 }  // namespace gradway

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/report/compare.hpp"
 
+#include <algorithm>
 #include <array>
 #include <ostream>
 
@@ -8,6 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/report/csv.hpp"
+#include "sim/report/ranking.hpp"
+#include "sim/report/words.hpp"
 
 namespace gradway::report {
 namespace {
@@ -18,8 +21,20 @@ Json span(const Expected& expected) {
   return {expected.low, expected.high};
 }
 
+Ranking ranking_of(const Compared& compared) {
+  return {fastest(compared.runs), cheapest(compared.runs), shortest_step(compared.runs)};
+}
+
+/// What a run is level in with others that come first.
+Json level_in(const Ranking& ranking, std::size_t run) {
+  Json level = Json::array();
+  if (ranking.fastest.level() && ranking.fastest.has(run)) level.push_back("speed");
+  if (ranking.cheapest.level() && ranking.cheapest.has(run)) level.push_back("cost");
+  return level;
+}
+
 /// A report, and what the comparison adds to it.
-Json run_json(const Compared& compared, std::size_t index, bool pareto) {
+Json run_json(const Compared& compared, std::size_t index, const Ranking& ranks, bool pareto) {
   const auto& alternative = compared.runs[index];
   auto json = Json::parse(compared.reports[index]);
   auto& interval = json["interval"];
@@ -40,8 +55,9 @@ Json run_json(const Compared& compared, std::size_t index, bool pareto) {
       interval["run_usd"] = span(*run.usd);
     }
   }
-  costs["cheapest"] = index == 0 && alternative.metrics.cost_per_hour.has_value();
-  costs["fastest"] = index == fastest(compared.runs);
+  costs["cheapest"] = ranks.cheapest.winner() == index;
+  costs["fastest"] = ranks.fastest.winner() == index;
+  costs["level"] = level_in(ranks, index);
   costs["pareto"] = pareto;
   return json;
 }
@@ -56,15 +72,27 @@ std::string cells(const std::optional<Expected>& expected) {
   return fmt::format("{},{},{},", cell(expected->value), cell(expected->low), cell(expected->high));
 }
 
+/// The word for a run that comes first, alone or with others.
+std::string_view mark(const Leaders& leaders, std::size_t run, std::string_view winner) {
+  return !leaders.has(run) ? "" : leaders.level() ? "level" : winner;
+}
+
 constexpr std::array ranged{"usd_per_step", "usd_per_million_samples", "run_hours", "run_usd"};
 
 }  // namespace
 
+bool is_mixed(const Compared& compared) {
+  return std::ranges::any_of(
+      compared.runs, [&](const Alternative& one) { return one.evidence != compared.runs.front().evidence; });
+}
+
 void write_csv(std::ostream& out, const Compared& compared) {
   out << "platform,gpus,step_time_s,step_time_low_s,step_time_high_s,samples_per_s,usd_per_hour,";
   for (const auto* name : ranged) out << fmt::format("{0},{0}_low,{0}_high,", name);
-  out << "bottleneck,left_out\n";
-  for (const auto& run : compared.runs) {
+  out << "bottleneck,rests_on,fastest,cheapest,fits,left_out\n";
+  const auto ranks = ranking_of(compared);
+  for (std::size_t i = 0; i < compared.runs.size(); ++i) {
+    const auto& run = compared.runs[i];
     const auto& metrics = run.metrics;
     out << fmt::format("{},{},{},{},{},{},", csv_cell(run.platform), run.gpus,
                        cell(metrics.step_time.value()), cell(run.range.low.value()),
@@ -73,25 +101,33 @@ void write_csv(std::ostream& out, const Compared& compared) {
     out << ',' << cells(usd_per_step(run)) << cells(usd_per_million_samples(run));
     const auto whole = compared.samples ? std::optional{whole_run(run, *compared.samples)} : std::nullopt;
     out << cells(whole ? std::optional{whole->hours} : std::nullopt)
-        << cells(whole ? whole->usd : std::nullopt) << csv_cell(run.bottleneck.resource) << ",\n";
+        << cells(whole ? whole->usd : std::nullopt) << csv_cell(run.bottleneck.resource)
+        << fmt::format(",{},{},{},true,\n", name_of(run.evidence), mark(ranks.fastest, i, "fastest"),
+                       mark(ranks.cheapest, i, "cheapest"));
   }
   for (const auto& one : compared.left_out) {
-    out << csv_cell(one.platform) << ',' << csv_cell(one.gpus) << std::string(5 + 3 * ranged.size() + 2, ',')
-        << csv_cell(one.reason) << '\n';
+    out << csv_cell(one.platform) << ',' << csv_cell(one.gpus) << std::string(5 + 3 * ranged.size() + 5, ',')
+        << (one.does_not_fit ? "false," : ",") << csv_cell(one.reason) << '\n';
   }
 }
 
 void write_json(std::ostream& out, const Compared& compared, std::string_view version) {
   Json runs = Json::array();
+  const auto ranking = ranking_of(compared);
   const auto front = pareto_front(compared.runs);
-  for (std::size_t i = 0; i < compared.runs.size(); ++i) runs.push_back(run_json(compared, i, front[i]));
+  for (std::size_t i = 0; i < compared.runs.size(); ++i)
+    runs.push_back(run_json(compared, i, ranking, front[i]));
   Json left_out = Json::array();
   for (const auto& one : compared.left_out) {
-    left_out.push_back({{"platform", one.platform}, {"gpus", one.gpus}, {"reason", one.reason}});
+    Json json{{"platform", one.platform}, {"gpus", one.gpus}, {"reason", one.reason}};
+    if (one.does_not_fit) json["fits"] = false;
+    left_out.push_back(std::move(json));
   }
   Json all{{"schema", 1}, {"gradway", version}, {"scenario", compared.scenario}};
   if (compared.samples) all["samples"] = *compared.samples;
   all["runs"] = std::move(runs);
+  add_ranking(all, ranking);
+  all["mixed_evidence"] = is_mixed(compared);
   all["left_out"] = std::move(left_out);
   out << all.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
 }

@@ -17,6 +17,7 @@ struct LeftOut {
   std::string platform;
   std::string gpus;  ///< "" if the scenario's number
   std::string reason;
+  bool does_not_fit = false;
 };
 
 /// A finished comparison.
@@ -31,8 +32,11 @@ struct Compared {
   std::vector<LeftOut> left_out;
 };
 
-/// For a person: times, costs, the whole run; the cheapest and the fastest marked; what bounds each; what was
-/// left out.
+/// Do they rest on evidence of different kinds?
+bool is_mixed(const Compared& compared);
+
+/// For a person: times, costs, the whole run; the cheapest and the fastest marked, or those that are level;
+/// what rests on less than the others; what bounds each; what was left out.
 void write_table(std::ostream& out, const Compared& compared, const Style& style);
 
 /// One row a combination, those that were left out behind, with the reason.

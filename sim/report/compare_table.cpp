@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <ostream>
 
@@ -28,21 +30,58 @@ std::string span(const Expected& expected) {
   return fmt::format("{} to {}", digits_text(expected.low, 3), digits_text(expected.high, 3));
 }
 
+/// What a word of evidence means, behind a mark for the table; measured has none.
+struct EvidenceMark {
+  Evidence evidence;
+  const char* mark;
+  const char* words;
+};
+constexpr std::array evidence_marks{
+    EvidenceMark{Evidence::measured, "", ""},
+    EvidenceMark{Evidence::anchored, "+",
+                 "anchored: a step on such a GPU was measured, collectives go by NCCL's own rates"},
+    EvidenceMark{Evidence::moved, "~",
+                 "moved: a step was measured on another GPU and moved here by the datasheets of both"},
+    EvidenceMark{Evidence::datasheet, "*", "datasheet: no step of this model was measured on such a GPU"},
+};
+
+const EvidenceMark& mark_of(Evidence evidence) {
+  return *std::ranges::find(evidence_marks, evidence, &EvidenceMark::evidence);
+}
+
+/// The marks in use, and what those without one rest on.
+void write_evidence(std::ostream& out, const Compared& compared, const Style& style) {
+  for (const auto& [evidence, mark, words] : evidence_marks) {
+    if (std::ranges::find(compared.runs, evidence, &Alternative::evidence) == compared.runs.end()) continue;
+    const auto line = evidence == Evidence::measured
+                          ? "no mark: measured, on such GPUs and with such collectives"
+                          : fmt::format("{} {}", mark, words);
+    for (const auto& text : wrap(line, style.width)) out << style.paint(Paint::yellow, text) << '\n';
+  }
+}
+
+std::string mark_of(const Leaders& leaders, std::size_t run, const char* winner) {
+  return !leaders.has(run) ? "" : leaders.level() ? "level" : winner;
+}
+
 void write_times(std::ostream& out, const Compared& compared, const Style& style) {
+  const bool mixed = is_mixed(compared);
   Table table{{{"platform", left},
                {"GPUs", right},
                {"step time", right},
                {range_title, right},
                {"samples/s", right},
                {"", left}}};
-  const auto best = fastest(compared.runs);
+  const auto leaders = fastest(compared.runs);
   for (std::size_t i = 0; i < compared.runs.size(); ++i) {
     const auto& run = compared.runs[i];
-    table.add({run.platform, thousands_text(run.gpus), time_text(run.metrics.step_time),
+    const auto* mark = mixed ? mark_of(run.evidence).mark : "";
+    table.add({run.platform, thousands_text(run.gpus), time_text(run.metrics.step_time) + mark,
                range_text(run.range.low, run.range.high), digits_text(run.metrics.samples_per_s, 4),
-               i == best ? "fastest" : ""});
+               mark_of(leaders, i, "fastest")});
   }
   table.write(out, style);
+  if (mixed) write_evidence(out, compared, style);
 }
 
 void write_costs(std::ostream& out, const Compared& compared, const Style& style) {
@@ -53,7 +92,9 @@ void write_costs(std::ostream& out, const Compared& compared, const Style& style
                {"USD/M samples", right},
                {range_title, right},
                {"", left}}};
-  for (const auto& run : compared.runs) {
+  const auto leaders = cheapest(compared.runs);
+  for (std::size_t i = 0; i < compared.runs.size(); ++i) {
+    const auto& run = compared.runs[i];
     if (!run.metrics.cost_per_hour) {
       table.add({run.platform, thousands_text(run.gpus), "-", "-", "-", "-", ""});
       continue;
@@ -62,7 +103,7 @@ void write_costs(std::ostream& out, const Compared& compared, const Style& style
     table.add({run.platform, thousands_text(run.gpus),
                fmt::format("{:.2f}", run.metrics.cost_per_hour->value()),
                fmt::format("{:.3g}", usd_per_step(run)->value), digits_text(million.value, 4), span(million),
-               &run == &compared.runs.front() ? "cheapest" : ""});
+               mark_of(leaders, i, "cheapest")});
   }
   out << '\n';
   table.write(out, style);
@@ -90,6 +131,16 @@ std::string gpus_in_words(const std::string& gpus) {
   return gpus.empty() ? "" : fmt::format(", {} GPUs", gpus);
 }
 
+void write_level(Fields& fields, const Compared& compared) {
+  std::vector<std::string> names;
+  for (const auto& run : compared.runs)
+    names.push_back(fmt::format("{}, {}", run.platform, counted_text(run.gpus, "GPU")));
+  if (const auto leaders = fastest(compared.runs); leaders.level())
+    fields.add("fastest", level_in_words(leaders, names));
+  if (const auto leaders = cheapest(compared.runs); leaders.level())
+    fields.add("cheapest", level_in_words(leaders, names));
+}
+
 void write_remarks(std::ostream& out, const Compared& compared, const Style& style) {
   std::vector<std::string> bounds;
   for (const auto& run : compared.runs) {
@@ -102,6 +153,7 @@ void write_remarks(std::ostream& out, const Compared& compared, const Style& sty
   }
   Fields fields{out, style};
   out << '\n';
+  write_level(fields, compared);
   fields.add("bound by", bounds);
   if (left_out.empty()) return;
   out << '\n';

@@ -8,8 +8,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/metrics/memory.hpp"
 #include "sim/report/breakdown.hpp"
 #include "sim/report/fields.hpp"
+#include "sim/report/headline.hpp"
 #include "sim/report/scenario_json.hpp"
 #include "sim/report/text.hpp"
 #include "sim/report/words.hpp"
@@ -98,13 +100,15 @@ void write_text(std::ostream& out, const Explanation& explanation, std::string_v
   const auto& scenario = run.scenario;
   const auto& metrics = run.measured.metrics;
   Fields fields{out, style};
+  write_whether_it_fits(out, run, style);
   out << style.paint(Paint::bold, fit(scenario.name, style.width)) << "\n\n";
   fields.add("platform", fmt::format("{}: {}", scenario.platform.name,
                                      hardware_in_words(scenario.platform, scenario.job.gpus)));
   fields.add("job", scenario.job.strategy.kind == StrategyKind::collective
                         ? in_words(scenario.job.strategy)
                         : fmt::format("{}, {}", scenario.model.name, in_words(scenario.job.strategy)));
-  fields.add("step time", time_text(metrics.step_time), Paint::bold);
+  fields.add(fits(scenario, run.measured.memory) ? "step time" : "would take", time_text(metrics.step_time),
+             Paint::bold);
   if (run.range.low < run.range.high)
     fields.add("expected", fmt::format("{} in nine of ten cases", range_text(run.range.low, run.range.high)));
   if (metrics.cost_usd_per_million_samples)
@@ -124,6 +128,7 @@ void write_text(std::ostream& out, const Explanation& explanation, std::string_v
 void write_json(std::ostream& out, const Explanation& explanation, std::string_view version) {
   const auto& run = explanation.run;
   const auto step = run.measured.metrics.step_time;
+  const bool it_fits = fits(run.scenario, run.measured.memory);
   const Json json{
       {"schema", 1},
       {"gradway", version},
@@ -131,6 +136,9 @@ void write_json(std::ostream& out, const Explanation& explanation, std::string_v
       {"engine", run.engine},
       {"step_time_s", step.value()},
       {"interval", {{"step_time_s", {run.range.low.value(), run.range.high.value()}}}},
+      {"fits", it_fits},
+      {"does_not_fit",
+       it_fits ? Json(nullptr) : Json(why_it_does_not_fit(run.scenario, run.measured.memory))},
       {"bottleneck", {{"resource", run.measured.bottleneck.resource}, {"why", run.measured.bottleneck.why}}},
       {"evidence", explanation.evidence},
       {"counterfactuals", answers_json(explanation.helps, step)},

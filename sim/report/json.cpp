@@ -8,7 +8,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/metrics/memory.hpp"
+#include "sim/report/errors_json.hpp"
 #include "sim/report/scenario_json.hpp"
+#include "sim/report/words.hpp"
 
 namespace gradway::report {
 namespace {
@@ -86,6 +89,9 @@ void write_json(std::ostream& out, const Run& run, std::string_view version) {
     links.push_back(
         {{"name", link.name}, {"busy_fraction", link.busy_fraction}, {"bytes", amount(link.bytes.value())}});
   }
+  const auto& memory = run.measured.memory;
+  const auto& gpu = run.scenario.platform.gpu_models.front();
+  const bool it_fits = fits(run.scenario, memory);
   write(out, {{"schema", 1},
               {"gradway", version},
               {"scenario", scenario_json(run.scenario)},
@@ -93,12 +99,17 @@ void write_json(std::ostream& out, const Run& run, std::string_view version) {
               {"ranks", {{"all", run.workload.ranks}, {"simulated", run.folding.simulated_ranks()}}},
               {"metrics", metrics_json(run.measured.metrics)},
               {"interval", {{"step_time_s", {run.range.low.value(), run.range.high.value()}}}},
-              {"memory", memory_json(run.measured.memory)},
+              {"fits", it_fits},
+              {"does_not_fit", it_fits ? Json(nullptr) : Json(why_it_does_not_fit(run.scenario, memory))},
+              {"gpu_memory_bytes", gpu.ideal ? Json(nullptr) : amount(gpu.memory.value())},
+              {"memory", memory_json(memory)},
               {"price", price_json(run.scenario.platform.price)},
               {"bottleneck",
                {{"resource", run.measured.bottleneck.resource}, {"why", run.measured.bottleneck.why}}},
               {"links", std::move(links)},
+              {"rests_on", name_of(evidence_of(run.grounds))},
               {"basis", run.basis},
+              {"doubts", errors_json(run.errors)},
               {"warnings", run.warnings}});
 }
 

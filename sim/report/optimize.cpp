@@ -2,6 +2,7 @@
 #include "sim/report/optimize.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <ostream>
 
 #include <fmt/format.h>
@@ -28,6 +29,7 @@ Json set_json(const Optimized& found, const Tried& tried) {
 
 Json tried_json(const Optimized& found, const Tried& tried) {
   Json json{{"set", set_json(found, tried)}};
+  json["fits"] = tried.cannot_run.empty() || tried.memory == 0_B;  // else NCCL cannot run it
   if (!tried.cannot_run.empty()) json["cannot_run"] = tried.cannot_run;
   const auto& metrics = tried.metrics;
   json["step_time_s"] = metrics.step_time.value();
@@ -53,11 +55,15 @@ Json caps_json(const Optimum& optimum) {
   return json;
 }
 
-/// The most that the prediction of the best may be off by, as a share of it.
-double doubt_of(const Tried& best) {
-  const auto& step = best.metrics.step_time;
-  if (step == Seconds{}) return 0;
-  return std::max(best.range.high / step - 1, 1 - best.range.low / step);
+constexpr double is_as_fast = 1e-4;
+
+/// Whether a faster setting was tried than the one that is recommended.
+std::string beside_the_fastest(const Optimized& found) {
+  const auto gain = -gain_over(found, found.optimum.fastest);
+  if (gain < is_as_fast) return "";
+  return fmt::format(
+      "; level with the fastest setting that was tried, the difference of {} is within what is not known",
+      percent_text(gain));
 }
 
 }  // namespace
@@ -74,23 +80,32 @@ double gain_over(const Optimized& found, const Tried& other) {
   return best > 0 ? time(other) / best - 1 : 0;
 }
 
+bool are_level(const Optimized& found, const Tried& one, const Tried& other) {
+  const auto choice = [&](const Tried& tried) { return choice_of(found.jobs[tried.job], tried); };
+  return gradway::are_level(choice(one), choice(other));
+}
+
 std::string verdict(const Optimized& found) {
+  const auto& best = found.optimum.best;
   const auto& defaults = found.optimum.defaults;
   if (!defaults.cannot_run.empty()) return "PyTorch's defaults do not run: the job " + defaults.cannot_run;
+  const auto beside = beside_the_fastest(found);
   const auto gain = gain_over(found, defaults);
-  const auto doubt = doubt_of(found.optimum.best);
-  if (gain < worth_changing) {
-    return fmt::format(
-        "not worth changing: PyTorch's defaults are {}",
-        gain > 1e-4 ? fmt::format("{:.2f} % from the best", gain * 100) : "as fast as the best");
+  if (std::abs(gain) < is_as_fast) {
+    return beside.empty() ? "not worth changing: PyTorch's defaults are as fast as the best"
+                          : "not worth changing: PyTorch's defaults are" + beside.substr(1);
   }
-  if (gain < doubt) {
+  if (gain < worth_changing)
+    return fmt::format("not worth changing: PyTorch's defaults are {:.2f} % from the best{}", gain * 100,
+                       beside);
+  if (are_level(found, best, defaults)) {
     return fmt::format(
-        "{} faster than PyTorch's defaults, which is less than the prediction may be off by ({}): not worth "
-        "changing before a measurement confirms it",
-        percent_text(gain), percent_text(doubt));
+        "not worth changing before a measurement confirms it: level with PyTorch's defaults, the difference "
+        "of {} "
+        "is within what is not known{}",
+        percent_text(gain), beside);
   }
-  return fmt::format("{} faster than PyTorch's defaults", percent_text(gain));
+  return fmt::format("{} faster than PyTorch's defaults{}", percent_text(gain), beside);
 }
 
 std::vector<std::string> warnings_of(const Optimized& found) {
@@ -129,10 +144,15 @@ void write_json(std::ostream& out, const Optimized& found, std::string_view vers
                  {"engine", found.engine},
                  {"searched", found.keys},
                  {"best", tried_json(found, optimum.best)},
+                 {"fastest", tried_json(found, optimum.fastest)},
                  {"defaults", tried_json(found, optimum.defaults)},
                  {"as_written", tried_json(found, optimum.as_written)},
                  {"gain_over_defaults", gain_over(found, optimum.defaults)},
                  {"gain_over_as_written", gain_over(found, optimum.as_written)},
+                 {"level_with_defaults",
+                  optimum.defaults.cannot_run.empty() && are_level(found, optimum.best, optimum.defaults)},
+                 {"level_with_as_written", optimum.as_written.cannot_run.empty() &&
+                                               are_level(found, optimum.best, optimum.as_written)},
                  {"verdict", verdict(found)},
                  {"best_of_hooks", std::move(hooks)},
                  {"turned_back", std::move(turned_back)},

@@ -35,8 +35,11 @@ double gain_over(const Optimized& found, const Tried& other);
 /// The job of a setting.
 Job job_of(const Optimized& found, const Tried& tried);
 
-/// What to make of the gain over PyTorch's defaults, in words. Less than 0.5 %, or less than the prediction
-/// may be off by, is not worth changing.
+/// Is it not known which of the two is faster?
+bool are_level(const Optimized& found, const Tried& one, const Tried& other);
+
+/// What to make of the gain over PyTorch's defaults, in words. Less than 0.5 %, or than what is not known of
+/// it, is not worth changing.
 std::string verdict(const Optimized& found);
 
 /// What to know before taking the best: of its prediction, and of settings that change more than speed.

@@ -35,6 +35,8 @@ std::string setting_in_words(const Optimized& found, const Tried& tried) {
 std::string gain_text(const Optimized& found, const Tried& other) {
   const auto gain = gain_over(found, other);
   if (std::abs(gain) < no_effect) return "as fast";
+  if (are_level(found, found.optimum.best, other))
+    return fmt::format("level ({})", signed_percent_text(gain));
   return fmt::format("{} faster", percent_text(gain));
 }
 
@@ -46,7 +48,7 @@ void write_times(std::ostream& out, const Optimized& found, const Style& style) 
                {"the best is", right}}};
   const auto add = [&](const char* name, const Tried& tried, const std::string& gain) {
     if (!tried.cannot_run.empty()) {
-      table.add({name, "-", "-", "-", "cannot run"});
+      table.add({name, "-", "-", "-", tried.memory > 0_B ? "does not fit" : "cannot run"});
       return;
     }
     table.add({name, time_text(tried.metrics.step_time), range_text(tried.range.low, tried.range.high),
@@ -54,6 +56,8 @@ void write_times(std::ostream& out, const Optimized& found, const Style& style) 
   };
   const auto& optimum = found.optimum;
   add("best", optimum.best, "");
+  if (gain_over(found, optimum.fastest) < -no_effect)
+    add("fastest tried", optimum.fastest, gain_text(found, optimum.fastest));
   add("PyTorch's defaults", optimum.defaults, gain_text(found, optimum.defaults));
   add("as written", optimum.as_written, gain_text(found, optimum.as_written));
   table.write(out, style, "  ");

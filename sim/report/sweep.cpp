@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/report/sweep.hpp"
 
-#include <cmath>
-#include <functional>
 #include <limits>
 #include <ostream>
 
 #include <nlohmann/json.hpp>
 
 #include "sim/report/csv.hpp"
+#include "sim/report/errors_json.hpp"
+#include "sim/report/ranking.hpp"
 
 namespace gradway::report {
 namespace {
@@ -36,55 +36,53 @@ std::vector<std::string> metric_names(const Sweep& sweep) {
   return names;
 }
 
-/// The point of which a metric compares best, the first of them; none if no point has the metric.
-/// @param missing what a metric that is null counts as; NaN: the point does not count
-template <class Better>
-std::optional<std::size_t> best_by(const Sweep& sweep, const char* metric, double missing, Better better) {
-  std::optional<std::size_t> best;
-  double value = 0;
-  for (std::size_t i = 0; i < sweep.points.size(); ++i) {
-    if (!sweep.points[i].error.empty()) continue;
-    const auto metrics = metrics_of(sweep.points[i]);
-    const auto own = metrics.at(metric).is_null() ? missing : metrics.at(metric).get<double>();
-    if (std::isnan(own) || (best && !better(own, value))) continue;
-    best = i;
-    value = own;
-  }
-  return best;
-}
-
-std::optional<std::size_t> cheapest(const Sweep& sweep) {
-  return best_by(sweep, "cost_usd_per_million_samples", std::nan(""), std::less{});
-}
-
-Json index_json(std::optional<std::size_t> index) {
-  return index ? Json(*index) : Json{};
+/// A metric's value. What JSON cannot hold is null there, and infinite.
+double number(const Json& metrics, const char* name) {
+  const auto& value = metrics.at(name);
+  return value.is_null() ? std::numeric_limits<double>::infinity() : value.get<double>();
 }
 
 }  // namespace
 
-std::optional<std::size_t> fastest(const Sweep& sweep) {
-  // What JSON cannot hold is null there, and infinite.
-  return best_by(sweep, "samples_per_s", std::numeric_limits<double>::infinity(), std::greater{});
+Ranking ranking_of(const Sweep& sweep) {
+  std::vector<std::optional<Choice>> time_of_sample(sweep.points.size());
+  auto cost_of_sample = time_of_sample;
+  auto time_of_step = time_of_sample;
+  for (std::size_t i = 0; i < sweep.points.size(); ++i) {
+    if (!sweep.points[i].error.empty()) continue;
+    const auto report = Json::parse(sweep.points[i].report);
+    if (!report.at("fits").get<bool>()) continue;
+    const auto& metrics = report.at("metrics");
+    const Seconds step{number(metrics, "step_time_s")};
+    const auto errors = errors_of(report.at("doubts"));
+    time_of_sample[i] = Choice{1 / number(metrics, "samples_per_s"), step, errors};
+    time_of_step[i] = Choice{step.value(), step, errors};
+    if (!metrics.at("cost_usd_per_million_samples").is_null())
+      cost_of_sample[i] = Choice{number(metrics, "cost_usd_per_million_samples"), step, errors};
+  }
+  return {leaders_of(time_of_sample), leaders_of(cost_of_sample), leaders_of(time_of_step)};
 }
 
 bool is_report(const std::string& text) {
   const auto json = Json::parse(text, nullptr, false);
-  return json.is_object() && json.contains("metrics") && json["metrics"].is_object();
+  return json.is_object() && json.contains("metrics") && json["metrics"].is_object() &&
+         json.contains("doubts");
 }
 
 void write_csv(std::ostream& out, const Sweep& sweep) {
   const auto names = metric_names(sweep);
   for (const auto& axis : sweep.axes) out << csv_cell(axis.key) << ',';
   for (const auto& name : names) out << name << ',';
-  out << "error\n";
+  out << "fits,rests_on,error\n";
   for (const auto& point : sweep.points) {
     for (const auto& value : point.values) out << csv_cell(value) << ',';
-    const auto metrics = point.error.empty() ? metrics_of(point) : Json{};
+    const auto report = point.error.empty() ? Json::parse(point.report) : Json{};
     for (const auto& name : names) {
-      if (point.error.empty() && !metrics.at(name).is_null()) out << metrics.at(name).dump();
+      if (!report.is_null() && !report["metrics"].at(name).is_null()) out << report["metrics"][name].dump();
       out << ',';
     }
+    if (!report.is_null()) out << report.at("fits").dump() << ',' << report.at("rests_on").get<std::string>();
+    out << (report.is_null() ? ",," : ",");
     out << csv_cell(first_line(point.error)) << '\n';
   }
 }
@@ -103,12 +101,8 @@ void write_json(std::ostream& out, const Sweep& sweep, std::string_view version)
     }
     runs.push_back(std::move(run));
   }
-  const Json all{{"schema", 1},
-                 {"gradway", version},
-                 {"vary", std::move(vary)},
-                 {"runs", std::move(runs)},
-                 {"fastest", index_json(fastest(sweep))},
-                 {"cheapest", index_json(cheapest(sweep))}};
+  Json all{{"schema", 1}, {"gradway", version}, {"vary", std::move(vary)}, {"runs", std::move(runs)}};
+  add_ranking(all, ranking_of(sweep));
   out << all.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/report/style.hpp"
+#include "sim/run/leaders.hpp"
 #include "sim/run/sweep.hpp"
 
 namespace gradway::report {
@@ -26,20 +27,21 @@ struct Sweep {
   std::vector<SweepPoint> points;
 };
 
-/// The point with the most samples a second, the first of them; none if nothing ran.
-std::optional<std::size_t> fastest(const Sweep& sweep);
+/// Points that failed or do not fit are not ranked.
+Ranking ranking_of(const Sweep& sweep);
 
 /// Is the text a whole report of a run, as `write_json` writes it?
 bool is_report(const std::string& text);
 
-/// One row a point: what was varied, step time, throughput, exposed communication, cost; the fastest marked.
-/// Then a sparkline of the step times over the last axis of numbers (or, if there is none, the last axis) for
-/// each combination of the others. Where there is no room, long titles are cut, then exposed communication
-/// and cost are left out, and only then are names cut.
+/// One row a point: what was varied, step time, throughput, exposed communication, cost; the fastest marked,
+/// or those that are level; what does not fit says so instead. Then a sparkline of the step times over the
+/// last axis of numbers (or, if there is none, the last axis) for each combination of the others. Where there
+/// is no room, long titles are cut, then exposed communication and cost are left out, and only then are names
+/// cut.
 void write_table(std::ostream& out, const Sweep& sweep, const Style& style);
 
-/// One row a point: the varied keys, every metric by its name in report.json, and the error. Quoted as RFC
-/// 4180 says.
+/// One row a point: the varied keys, every metric by its name in report.json, whether the job fits, what the
+/// prediction rests on, and the error. Quoted as RFC 4180 says.
 void write_csv(std::ostream& out, const Sweep& sweep);
 
 /// One document: the axes, and under `runs` each point's settings with its report or its error.

@@ -14,6 +14,7 @@
 #include "sim/report/sweep.hpp"
 #include "sim/report/table.hpp"
 #include "sim/report/text.hpp"
+#include "sim/report/words.hpp"
 
 namespace gradway::report {
 namespace {
@@ -31,21 +32,41 @@ struct Figures {
   std::optional<double> cost;
 };
 
-/// None for a point that failed.
-std::optional<Figures> figures_of(const SweepPoint& point) {
-  if (!point.error.empty()) return std::nullopt;
-  const auto metrics = nlohmann::json::parse(point.report).at("metrics");
+/// A point as the table shows it.
+struct Shown {
+  std::optional<Figures> figures;  ///< none if it failed or does not fit
+  std::string does_not_fit;        ///< why
+};
+
+Shown shown_of(const SweepPoint& point) {
+  if (!point.error.empty()) return {};
+  const auto report = nlohmann::json::parse(point.report);
+  if (!report.at("fits").get<bool>()) return {std::nullopt, report.at("does_not_fit")};
+  const auto& metrics = report.at("metrics");
   const auto number = [&](const char* name) {  // what JSON cannot hold is null there, and infinite
     const auto& value = metrics.at(name);
     return value.is_null() ? std::numeric_limits<double>::infinity() : value.get<double>();
   };
   const auto& cost = metrics.at("cost_usd_per_million_samples");
-  return Figures{Seconds{number("step_time_s")}, number("samples_per_s"),
-                 Seconds{number("exposed_communication_s")},
-                 cost.is_null() ? std::nullopt : std::optional{cost.get<double>()}};
+  return {Figures{Seconds{number("step_time_s")}, number("samples_per_s"),
+                  Seconds{number("exposed_communication_s")},
+                  cost.is_null() ? std::nullopt : std::optional{cost.get<double>()}},
+          ""};
 }
 
-using AllFigures = std::vector<std::optional<Figures>>;
+/// All points, and who comes first.
+struct Overview {
+  explicit Overview(const Sweep& sweep) : leaders{ranking_of(sweep).fastest} {
+    for (const auto& point : sweep.points) points.push_back(shown_of(point));
+  }
+  bool nothing_fits() const {
+    return leaders.which.empty() &&
+           std::ranges::any_of(points, [](const Shown& one) { return !one.does_not_fit.empty(); });
+  }
+
+  std::vector<Shown> points;
+  Leaders leaders;
+};
 
 /// "bucket_cap" for "strategy.bucket_cap", unless another axis would have that title.
 std::string title_of(const std::vector<Axis>& axes, std::size_t axis) {
@@ -82,7 +103,7 @@ struct Room {
 /// The rooms to try, widest first.
 const std::vector<Room> rooms{{}, {14, 2}, {14, 1}, {14, 0}};
 
-Table table_of(const Sweep& sweep, const AllFigures& all, const Room& room) {
+Table table_of(const Sweep& sweep, const Overview& all, const Room& room) {
   const auto keep = room.keep;
   std::vector<Table::Column> columns;
   for (std::size_t i = 0; i < sweep.axes.size(); ++i) {
@@ -95,13 +116,18 @@ Table table_of(const Sweep& sweep, const AllFigures& all, const Room& room) {
   }
   columns.push_back({"", left});
   Table table{std::move(columns)};
-  const auto best = fastest(sweep);
+  const auto& leaders = all.leaders;
   for (std::size_t i = 0; i < sweep.points.size(); ++i) {
     auto cells = sweep.points[i].values;
-    for (const auto& result : results) {
-      if (result.drop <= keep) cells.push_back(all[i] ? result.cell(*all[i]) : "-");
+    const auto& [figures, does_not_fit] = all.points[i];
+    if (!does_not_fit.empty()) {
+      table.add_with_note(std::move(cells), does_not_fit);
+      continue;
     }
-    cells.emplace_back(!all[i] ? "failed" : i == best ? "fastest" : "");
+    for (const auto& result : results) {
+      if (result.drop <= keep) cells.push_back(figures ? result.cell(*figures) : "-");
+    }
+    cells.emplace_back(!figures ? "failed" : !leaders.has(i) ? "" : leaders.level() ? "level" : "fastest");
     table.add(std::move(cells));
   }
   return table;
@@ -129,7 +155,7 @@ std::vector<double> thinned(const std::vector<double>& values, std::size_t most)
 }
 
 /// A sparkline for each combination of the other axes, with its own scale.
-void write_lines(std::ostream& out, const Sweep& sweep, const AllFigures& all, const Style& style) {
+void write_lines(std::ostream& out, const Sweep& sweep, const Overview& all, const Style& style) {
   const auto along = axis_of_lines(sweep.axes);
   const auto& values = sweep.axes[along].values;
   if (values.size() < fewest_points) return;
@@ -145,11 +171,11 @@ void write_lines(std::ostream& out, const Sweep& sweep, const AllFigures& all, c
   columns.push_back({"", left});
   columns.push_back({"", right});
   Table table{std::move(columns)};
-  for (std::size_t first = 0; first < all.size(); ++first) {
+  for (std::size_t first = 0; first < sweep.points.size(); ++first) {
     if (first / stride % values.size() != 0) continue;
     std::vector<double> times;
     for (std::size_t k = 0; k < values.size(); ++k) {
-      const auto& point = all[first + k * stride];
+      const auto& point = all.points[first + k * stride].figures;
       times.push_back(point ? point->step.value() : nan);
     }
     auto cells = sweep.points[first].values;
@@ -171,16 +197,30 @@ void write_failures(std::ostream& out, const Sweep& sweep) {
   }
 }
 
+/// Who comes first, where the table's mark does not tell.
+void write_leaders(std::ostream& out, const Sweep& sweep, const Overview& all, const Style& style) {
+  std::string text;
+  if (all.nothing_fits()) text = "no point fits";
+  if (all.leaders.level()) {
+    std::vector<std::string> names;
+    for (const auto& point : sweep.points) names.push_back(fmt::format("{}", fmt::join(point.values, ", ")));
+    text = level_in_words(all.leaders, names);
+  }
+  if (text.empty()) return;
+  out << '\n';
+  for (const auto& line : wrap(text, style.width)) out << line << '\n';
+}
+
 }  // namespace
 
 void write_table(std::ostream& out, const Sweep& sweep, const Style& style) {
-  AllFigures all;
-  for (const auto& point : sweep.points) all.push_back(figures_of(point));
+  const Overview all{sweep};
   auto wide = style;
   wide.width = style.table_width;
   const auto fits = [&](const Room& room) { return table_of(sweep, all, room).width() <= wide.width; };
   const auto room = std::ranges::find_if(rooms, fits);
   table_of(sweep, all, room != rooms.end() ? *room : rooms.back()).write(out, wide);
+  write_leaders(out, sweep, all, style);
   if (!sweep.axes.empty()) write_lines(out, sweep, all, wide);
   write_failures(out, sweep);
 }

@@ -20,14 +20,21 @@ constexpr std::size_t narrowest = 8;  // no column is cut below this
 
 void Table::add(std::vector<std::string> cells) {
   expects(cells.size() == columns_.size(), "a row has a cell for each column");
-  rows_.push_back(std::move(cells));
+  rows_.push_back({std::move(cells), ""});
+}
+
+void Table::add_with_note(std::vector<std::string> cells, std::string note) {
+  expects(cells.size() < columns_.size(), "a note stands in the place of cells");
+  rows_.push_back({std::move(cells), std::move(note)});
 }
 
 std::vector<std::size_t> Table::widths() const {
   std::vector<std::size_t> widths;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     auto width = columns_of(columns_[c].title);
-    for (const auto& row : rows_) width = std::max(width, columns_of(row[c]));
+    for (const auto& row : rows_) {
+      if (c < row.cells.size()) width = std::max(width, columns_of(row.cells[c]));
+    }
     widths.push_back(width);
   }
   return widths;
@@ -35,7 +42,13 @@ std::vector<std::size_t> Table::widths() const {
 
 std::size_t Table::width() const {
   const auto each = widths();
-  return std::accumulate(each.begin(), each.end(), gap * (each.size() - 1));
+  auto width = std::accumulate(each.begin(), each.end(), gap * (each.size() - 1));
+  for (const auto& [cells, note] : rows_) {
+    if (note.empty()) continue;
+    const auto end = each.begin() + static_cast<std::ptrdiff_t>(cells.size());
+    width = std::max(width, std::accumulate(each.begin(), end, gap * cells.size()) + columns_of(note));
+  }
+  return width;
 }
 
 void Table::write(std::ostream& out, const Style& style, std::string_view indent) const {
@@ -49,21 +62,23 @@ void Table::write(std::ostream& out, const Style& style, std::string_view indent
     excess -= cut;
   }
 
-  const auto line = [&](const auto& cell_of) {
+  const auto line = [&](const std::vector<std::string>& cells, const std::string& note) {
     std::string text{indent};
-    for (std::size_t c = 0; c < columns_.size(); ++c) {
-      const auto cell = fit(cell_of(c), widths[c]);
+    for (std::size_t c = 0; c < cells.size(); ++c) {
+      const auto cell = fit(cells[c], widths[c]);
       const std::string padding(widths[c] - columns_of(cell), ' ');
       text += columns_[c].align == Align::left ? cell + padding : padding + cell;
       text.append(gap, ' ');
     }
+    text += note;
     text.erase(text.find_last_not_of(' ') + 1);
     return text;
   };
-  if (!std::ranges::all_of(columns_, [](const Column& column) { return column.title.empty(); })) {
-    out << style.paint(Paint::dim, line([&](std::size_t c) { return columns_[c].title; })) << '\n';
-  }
-  for (const auto& row : rows_) out << line([&](std::size_t c) { return row[c]; }) << '\n';
+  std::vector<std::string> titles;
+  for (const auto& column : columns_) titles.push_back(column.title);
+  if (!std::ranges::all_of(titles, &std::string::empty))
+    out << style.paint(Paint::dim, line(titles, "")) << '\n';
+  for (const auto& row : rows_) out << line(row.cells, row.note) << '\n';
 }
 
 }  // namespace gradway::report

@@ -21,6 +21,8 @@ class Table {
   explicit Table(std::vector<Column> columns) : columns_{std::move(columns)} {}
   /// @pre as many cells as columns
   void add(std::vector<std::string> cells);
+  /// A row whose further cells give way to a text, as long as it likes. @pre fewer cells than columns
+  void add_with_note(std::vector<std::string> cells, std::string note);
   bool empty() const { return rows_.empty(); }
 
   /// Columns of the longest line, if nothing is cut.
@@ -31,10 +33,14 @@ class Table {
   void write(std::ostream& out, const Style& style, std::string_view indent = "") const;
 
  private:
+  struct Row {
+    std::vector<std::string> cells;
+    std::string note;  ///< behind them; empty if there is a cell for each column
+  };
   std::vector<std::size_t> widths() const;
 
   std::vector<Column> columns_;
-  std::vector<std::vector<std::string>> rows_;
+  std::vector<Row> rows_;
 };
 
 }  // namespace gradway::report

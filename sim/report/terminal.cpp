@@ -6,8 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "sim/metrics/memory.hpp"
 #include "sim/report/breakdown.hpp"
 #include "sim/report/fields.hpp"
+#include "sim/report/headline.hpp"
 #include "sim/report/table.hpp"
 #include "sim/report/text.hpp"
 #include "sim/report/words.hpp"
@@ -59,7 +61,8 @@ void write_job(Fields& fields, const Run& run) {
 
 void write_results(Fields& fields, const Run& run) {
   const auto& metrics = run.measured.metrics;
-  fields.add("step time", time_text(metrics.step_time), Paint::bold);
+  fields.add(fits(run.scenario, run.measured.memory) ? "step time" : "would take",
+             time_text(metrics.step_time), Paint::bold);
   if (run.range.low < run.range.high) {
     fields.add("expected", fmt::format("{} in nine of ten cases", range_text(run.range.low, run.range.high)));
   }
@@ -112,6 +115,7 @@ std::string ranks_in_words(const Run& run) {
 
 void write_text(std::ostream& out, const Run& run, const Style& style) {
   Fields fields{out, style};
+  write_whether_it_fits(out, run, style);
   out << style.paint(Paint::bold, fit(run.scenario.name, style.width)) << "\n\n";
   write_job(fields, run);
   out << '\n';

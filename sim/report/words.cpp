@@ -26,12 +26,16 @@ constexpr std::array<std::string_view, 4> precisions{"fp32", "tf32", "bf16", "fp
 constexpr std::array<std::string_view, 3> strategies{"none", "ddp", "collective"};
 constexpr std::array<std::string_view, 4> hooks{"none", "fp16", "bf16", "powersgd"};
 constexpr std::array<std::string_view, 3> optimizers{"sgd", "adamw", "adamw_fused"};
+constexpr std::array<std::string_view, 4> evidences{"measured", "anchored", "moved", "datasheet"};
 constexpr std::array<std::string_view, 5> phases{"input", "forward", "backward", "communication",
                                                  "optimizer"};
 constexpr std::array<std::string_view, 4> task_kinds{"kernel", "copy", "collective", "host"};
 constexpr std::array<std::string_view, 4> link_kinds{"pcie", "nvlink", "inter-socket", "network"};
 constexpr std::array<std::string_view, 7> device_kinds{"GPU",      "socket", "root complex", "PCIe switch",
                                                        "NVSwitch", "NIC",    "fabric switch"};
+
+constexpr std::size_t most_named = 4;
+constexpr double least_told = 5e-4;  // a smaller share would read 0.0 %
 
 }  // namespace
 
@@ -46,6 +50,9 @@ std::string_view name_of(CommHook hook) {
 }
 std::string_view name_of(Optimizer optimizer) {
   return look_up(optimizers, optimizer);
+}
+std::string_view name_of(Evidence evidence) {
+  return look_up(evidences, evidence);
 }
 std::string_view name_of(Phase phase) {
   return look_up(phases, phase);
@@ -83,6 +90,22 @@ std::string in_words(const Strategy& strategy) {
 std::string in_words(std::string_view model, const Job& job) {
   return fmt::format("{}, batch {} a GPU, {}, {}", model, job.batch_per_gpu, name_of(job.precision),
                      in_words(job.strategy));
+}
+
+std::string level_in_words(const Leaders& leaders, const std::vector<std::string>& names) {
+  expects(leaders.level(), "several are level");
+  const auto all = leaders.which.size();
+  const auto named = all > most_named ? most_named - 1 : all - 1;
+  std::string list = names[leaders.which[0]];
+  for (std::size_t i = 1; i < named; ++i) list += fmt::format("; {}", names[leaders.which[i]]);
+  list += all > most_named ? fmt::format(" and {} others", all - named)
+                           : fmt::format(" and {}", names[leaders.which[named]]);
+  if (leaders.difference == 0) return fmt::format("level: {}, no difference is predicted", list);
+  const auto percent =
+      leaders.difference < least_told ? std::string{"less than 0.1 %"} : percent_text(leaders.difference);
+  return all == 2
+             ? fmt::format("level: {}, the difference of {} is within what is not known", list, percent)
+             : fmt::format("level: {}, differences of up to {} are within what is not known", list, percent);
 }
 
 std::string hardware_in_words(const Platform& platform, int gpus) {

@@ -3,10 +3,13 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sim/graph/origin.hpp"
 #include "sim/graph/workload_graph.hpp"
 #include "sim/platform/platform.hpp"
+#include "sim/run/evidence.hpp"
+#include "sim/run/leaders.hpp"
 #include "sim/workload/job.hpp"
 
 namespace gradway::report {
@@ -17,6 +20,7 @@ std::string_view name_of(StrategyKind kind);
 std::string_view name_of(CommHook hook);
 std::string_view name_of(Optimizer optimizer);
 
+std::string_view name_of(Evidence evidence);
 std::string_view name_of(Phase phase);
 std::string_view name_of(TaskKind kind);
 std::string_view name_of(LinkKind kind);
@@ -27,6 +31,10 @@ std::string in_words(const Strategy& strategy);
 
 /// "vit_l_32, batch 32 a GPU, fp32, DDP, buckets of 25 MiB"
 std::string in_words(std::string_view model, const Job& job);
+
+/// "level: A and B, the difference of 1.2 % is within what is not known"
+/// @param names of all that were ranked @pre the leaders are level
+std::string level_in_words(const Leaders& leaders, const std::vector<std::string>& names);
 
 /// "8 x l40s on 1 node"
 std::string hardware_in_words(const Platform& platform, int gpus);

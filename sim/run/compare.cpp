@@ -24,8 +24,13 @@ std::optional<double> usd_per_second(const Alternative& alternative) {
 }  // namespace
 
 Alternative alternative_of(const Run& run) {
-  return {run.scenario.platform.name, run.scenario.job.gpus, run.measured.metrics, run.range,
-          run.measured.bottleneck};
+  return {.platform = run.scenario.platform.name,
+          .gpus = run.scenario.job.gpus,
+          .metrics = run.measured.metrics,
+          .range = run.range,
+          .bottleneck = run.measured.bottleneck,
+          .evidence = evidence_of(run.grounds),
+          .errors = run.errors};
 }
 
 std::optional<Expected> usd_per_step(const Alternative& alternative) {
@@ -58,10 +63,28 @@ std::vector<std::size_t> by_cost(const std::vector<Alternative>& alternatives) {
   return order;
 }
 
-std::size_t fastest(const std::vector<Alternative>& alternatives) {
-  const auto first = std::ranges::max_element(
-      alternatives, {}, [](const Alternative& one) { return one.metrics.samples_per_s; });
-  return static_cast<std::size_t>(first - alternatives.begin());
+Leaders fastest(const std::vector<Alternative>& alternatives) {
+  std::vector<std::optional<Choice>> choices;
+  for (const auto& one : alternatives)
+    choices.push_back(Choice{1 / one.metrics.samples_per_s, one.metrics.step_time, one.errors});
+  return leaders_of(choices);
+}
+
+Leaders shortest_step(const std::vector<Alternative>& alternatives) {
+  std::vector<std::optional<Choice>> choices;
+  for (const auto& one : alternatives)
+    choices.push_back(Choice{one.metrics.step_time.value(), one.metrics.step_time, one.errors});
+  return leaders_of(choices);
+}
+
+Leaders cheapest(const std::vector<Alternative>& alternatives) {
+  std::vector<std::optional<Choice>> choices;
+  for (const auto& one : alternatives) {
+    auto& choice = choices.emplace_back();
+    if (const auto cost = one.metrics.cost_usd_per_million_samples)
+      choice = Choice{*cost, one.metrics.step_time, one.errors};
+  }
+  return leaders_of(choices);
 }
 
 std::vector<bool> pareto_front(const std::vector<Alternative>& alternatives) {

@@ -6,16 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "sim/run/evidence.hpp"
+#include "sim/run/leaders.hpp"
 #include "sim/run/simulate.hpp"
 
 namespace gradway {
-
-/// A figure and where the real one is to be expected in nine of ten cases.
-struct Expected {
-  double value = 0;
-  double low = 0;
-  double high = 0;
-};
 
 /// A scenario on one platform with one number of GPUs: what a buyer wants to know.
 struct Alternative {
@@ -24,6 +19,8 @@ struct Alternative {
   Metrics metrics;
   TimeRange range;
   Bottleneck bottleneck;
+  Evidence evidence = Evidence::measured;
+  std::vector<PossibleError> errors{};  ///< of the step's time
 };
 
 /// A training of many steps.
@@ -45,11 +42,15 @@ WholeRun whole_run(const Alternative& alternative, double samples);
 /// as they stand.
 std::vector<std::size_t> by_cost(const std::vector<Alternative>& alternatives);
 
-/// Position of the one with the most samples a second, the first of them. @pre there is one
-std::size_t fastest(const std::vector<Alternative>& alternatives);
+/// Who has the most samples a second, and the least cost for one.
+Leaders fastest(const std::vector<Alternative>& alternatives);
+Leaders cheapest(const std::vector<Alternative>& alternatives);
+/// Who has the least time of a step, however many samples it trains on.
+Leaders shortest_step(const std::vector<Alternative>& alternatives);
 
-/// Which of them no other beats: there is none that is both at least as fast and at least as cheap for a
-/// sample, and better in one of the two. Those without a price are not among them. @return beside them
+/// Which of them no other beats, by the predicted figures: there is none that is both at least as fast and at
+/// least as cheap for a sample, and better in one of the two. Those without a price are not among them.
+/// @return beside them
 std::vector<bool> pareto_front(const std::vector<Alternative>& alternatives);
 
 }  // namespace gradway

@@ -51,6 +51,11 @@ int departures(const Tried& tried) {
          int{strategy.powersgd_rank != 1};
 }
 
+/// What one has to change for a setting, and to put up with.
+std::pair<int, bool> changes(const Tried& tried) {
+  return {departures(tried), is_lossy(tried.strategy.comm_hook)};
+}
+
 class Search {
  public:
   Search(const SearchSpace& space, const std::string& engine, const ForEach& for_each)
@@ -149,21 +154,51 @@ class Search {
     tried_.try_all(settings);
   }
 
-  /// Of those that are as good as the best, the one that is least trouble.
+  Choice choice(const Tried& tried) const { return choice_of(space_.jobs[tried.job].job, tried); }
+
+  const Tried& fastest_of(const std::vector<const Tried*>& all) const {
+    return **std::ranges::min_element(all, {}, [&](const Tried* one) { return cost(*one); });
+  }
+
+  /// Nobody can tell which of the two is faster, or nobody cares.
+  bool as_good_as(const Tried& fastest, const Tried& one) const {
+    return cost(one) <= (1 + equals) * cost(fastest) || are_level(choice(fastest), choice(one));
+  }
+
+  /// Of those that are as good as the fastest, the one that changes least; of those the fastest, and of those
+  /// that are as fast the one that is least trouble.
   const Tried& simplest_of_best(const std::vector<const Tried*>& all) const {
-    double least = cost(*all.front());
-    for (const auto* one : all) least = std::min(least, cost(*one));
+    const auto& fastest = fastest_of(all);
+    auto least = changes(fastest);
+    std::vector<const Tried*> good;
+    for (const auto* one : all) {
+      if (changes(*one) > least || !as_good_as(fastest, *one)) continue;
+      least = changes(*one);
+      good.push_back(one);
+    }
+    std::erase_if(good, [&](const Tried* one) { return changes(*one) > least; });
+    const auto least_cost = cost(fastest_of(good));
     const auto trouble = [&](const Tried* one) {
       const auto cap = one->strategy.bucket_cap.value_or(0_B);
-      return std::tuple{cost(*one) > (1 + equals) * least,
-                        departures(*one),
-                        is_lossy(one->strategy.comm_hook),
-                        one->memory,
-                        digits_of(cap),
-                        cap,
-                        cost(*one)};
+      return std::tuple{cost(*one) > (1 + equals) * least_cost, one->memory, digits_of(cap), cap, cost(*one)};
     };
-    return **std::ranges::min_element(all, {}, trouble);
+    return **std::ranges::min_element(good, {}, trouble);
+  }
+
+  /// Nobody can tell the simplest from the fastest, but something between the two, which differs from it in
+  /// less, may be faster than it for sure. Of such the one that changes least, until there is none.
+  const Tried& recommended(const std::vector<const Tried*>& all) const {
+    const auto* best = &simplest_of_best(all);
+    for (;;) {
+      std::vector<const Tried*> faster;
+      for (const auto* one : all) {
+        if (cost(*one) < cost(*best) && !as_good_as(*one, *best)) faster.push_back(one);
+      }
+      if (faster.empty()) return *best;
+      best = *std::ranges::min_element(faster, {}, [&](const Tried* one) {
+        return std::pair{changes(*one), cost(*one)};
+      });
+    }
   }
 
   std::optional<Optimum> optimum() {
@@ -176,20 +211,21 @@ class Search {
       by_hook[{tried.strategy.comm_hook, tried.strategy.powersgd_rank}].push_back(&tried);
     }
     Optimum found;
-    found.best = without_idle_settings(simplest_of_best(every));
+    found.fastest = fastest_of(every);
+    found.best = without_idle_settings(recommended(every), found.fastest);
     found.defaults = tried_.get({0, pytorch_defaults()});
     found.as_written = tried_.get({0, space_.jobs.front().job.strategy});
-    for (const auto& [hook, tried] : by_hook) found.best_of_hooks.push_back(simplest_of_best(tried));
+    for (const auto& [hook, tried] : by_hook) found.best_of_hooks.push_back(recommended(tried));
     found.turned_back = turned_back(found.best);
     add_curve(found);
     return found;
   }
 
-  /// Turns back what brings nothing, to values that are searched.
-  Tried without_idle_settings(Tried best) {
+  /// Turns back what brings nothing, or nothing that is sure, to values that are searched.
+  Tried without_idle_settings(Tried best, const Tried& fastest) {
     const auto is_idle = [&](const TurnedBack& one) {
       return has(space_, one.without.strategy) && one.without.cannot_run.empty() &&
-             cost(one.without) <= (1 + equals) * cost(best);
+             as_good_as(best, one.without) && as_good_as(fastest, one.without);
     };
     for (;;) {
       const auto settings = turned_back(best);
@@ -282,6 +318,10 @@ class Search {
 Seconds time_per_sample(const Job& job, const Tried& tried) {
   const auto samples = static_cast<double>(job.gpus) * job.batch_per_gpu * job.accumulate;
   return tried.metrics.step_time / samples;
+}
+
+Choice choice_of(const Job& job, const Tried& tried) {
+  return {time_per_sample(job, tried).value(), tried.metrics.step_time, tried.errors};
 }
 
 SearchResult optimize(const SearchSpace& space, const std::string& engine, const ForEach& for_each) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/run/leaders.hpp"
 #include "sim/run/search_space.hpp"
 #include "sim/run/simulate.hpp"
 
@@ -18,15 +19,17 @@ struct Tried {
   Strategy strategy;
   Metrics metrics;
   TimeRange range;                    ///< of the step's time
+  std::vector<PossibleError> errors;  ///< that it may have
   Bytes memory{};                     ///< that the GPU must hold
   std::vector<std::string> basis;     ///< what the prediction rests on
   std::vector<std::string> warnings;  ///< what to know before trusting it
-  std::string cannot_run;  ///< why, "needs about 93 GB on each GPU, but ..."; empty: it can. Then only
-                           ///< figures of steps that were simulated count
+  std::string cannot_run;  ///< why, "does not fit: 93 of 24 GB on each l4"; empty: it can. Then only figures
+                           ///< of steps that were simulated count
 };
 
 /// Time that a sample takes: steps of different batches compare by it.
 Seconds time_per_sample(const Job& job, const Tried& tried);
+Choice choice_of(const Job& job, const Tried& tried);
 
 /// A setting of the best turned back to what PyTorch (or, beside the strategy, the scenario) has.
 struct TurnedBack {
@@ -41,7 +44,8 @@ struct CapPoint {
 };
 
 struct Optimum {
-  Tried best;
+  Tried best;      ///< that one should take: of those that are level with the fastest, what changes least
+  Tried fastest;   ///< by the predicted figures alone
   Tried defaults;  ///< PyTorch's, in the job as written
   Tried as_written;
   std::vector<Tried> best_of_hooks;     ///< one a hook (and rank) that has settings that fit
@@ -68,10 +72,11 @@ struct SearchResult {
 
 /// Finds the settings with the least time a sample. Caps that cut the same buckets are simulated once. Cuts
 /// are tried at caps spaced by the logarithm, then all cuts beside those within 2 % of the best with their
-/// hook. Of settings within 0.01 % of the best, the one with the fewest departures from PyTorch's defaults
-/// wins, then a hook that loses nothing, less memory, the rounder cap; nothing stays in the best that can be
-/// turned back for 0.01 % or less. Left out is what the GPU cannot hold, or what NCCL cannot do in another
-/// job than the one as written.
+/// hook. Of settings that are level with the fastest, and that none beats for sure, the one with the fewest
+/// departures from PyTorch's defaults wins, then a hook that loses nothing; of these the fastest, and within
+/// 0.01 % of it less memory, the rounder cap. Nothing stays in the best that can be turned back without a
+/// sure loss. Left out is what the GPU cannot hold, or what NCCL cannot do in another job than the one as
+/// written.
 /// @param engine a name from engines()
 /// @throws SimulationError if a simulation could not finish, ConfigError if the job as written cannot run
 SearchResult optimize(const SearchSpace& space, const std::string& engine, const ForEach& for_each);

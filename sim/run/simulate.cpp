@@ -8,7 +8,6 @@
 #include "sim/metrics/measure.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/run/steady_state.hpp"
-#include "sim/run/step_range.hpp"
 #include "sim/run/trust.hpp"
 
 namespace gradway {
@@ -40,6 +39,7 @@ Run simulate(const Scenario& scenario, std::string_view engine, FoldRanks fold) 
   auto trust = what_it_rests_on(scenario, costs, collectives, run.lowered.rests_on, measured.memory);
   about_steps(run, trust);
   const auto range = step_range(measured.metrics, trust.grounds);
+  auto errors = possible_errors(scenario, costs, measured.metrics, trust.grounds);
   return {.scenario = scenario,
           .engine = std::move(run.engine),
           .workload = std::move(run.workload),
@@ -49,6 +49,8 @@ Run simulate(const Scenario& scenario, std::string_view engine, FoldRanks fold) 
           .window = run.window,
           .measured = std::move(measured),
           .range = range,
+          .grounds = trust.grounds,
+          .errors = std::move(errors),
           .basis = std::move(trust.basis),
           .warnings = std::move(trust.warnings)};
 }

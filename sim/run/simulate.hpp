@@ -12,6 +12,7 @@
 #include "sim/metrics/metrics.hpp"
 #include "sim/metrics/steps.hpp"
 #include "sim/plan/scenario.hpp"
+#include "sim/run/errors.hpp"
 #include "sim/run/step_range.hpp"
 
 namespace gradway {
@@ -27,6 +28,8 @@ struct Run {
   StepWindow window;  ///< the steps that are reported
   Measured measured;
   TimeRange range;                    ///< of the step's time
+  Grounds grounds;                    ///< what the parts of the step rest on
+  std::vector<PossibleError> errors;  ///< that the step's time may have
   std::vector<std::string> basis;     ///< what the prediction rests on
   std::vector<std::string> warnings;  ///< what to know before trusting it
 };

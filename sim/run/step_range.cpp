@@ -23,27 +23,9 @@ double look_up(const Doubts& doubts, Basis basis) {
 // H200) and 9.0 % (another), so nine of ten by less than about twice as much.
 constexpr double input_doubt = 0.2;
 
-/// What each part of the step can be off by. A part that takes 1 + d times as long, or as short, as predicted
-/// lengthens the step by d of it, or shortens it by d / (1 + d).
-class Doubt {
- public:
-  void add(Seconds part, double doubt) {
-    up_ += square(part * doubt);
-    down_ += square(part * (doubt / (1 + doubt)));
-  }
-  /// What does not shorten the step, however short it is.
-  void add_hidden(Seconds part, double doubt) { up_ += square(part * doubt); }
-
-  TimeRange around(Seconds step) const {
-    return {step - Seconds{std::sqrt(down_)}, step + Seconds{std::sqrt(up_)}};
-  }
-
- private:
-  static double square(Seconds time) { return time.value() * time.value(); }
-
-  double up_ = 0;
-  double down_ = 0;
-};
+double square(Seconds time) {
+  return time.value() * time.value();
+}
 
 }  // namespace
 
@@ -88,17 +70,34 @@ double doubt_of_side_by_side(Basis basis) {
   return look_up(doubts, basis);
 }
 
-TimeRange step_range(const Metrics& metrics, const Grounds& grounds) {
+std::vector<DoubtfulPart> doubtful_parts(const Metrics& metrics, const Grounds& grounds) {
   const auto hidden = metrics.communication - metrics.exposed_communication;
   const auto collectives = doubt_of_collectives(grounds.communication, grounds.transport);
-  Doubt doubt;
-  doubt.add(metrics.compute + metrics.optimizer, doubt_of_compute(grounds.compute, grounds.batch_ratio));
-  doubt.add(metrics.launch_bound, doubt_of_launches(grounds.launches));
-  doubt.add(metrics.exposed_communication, collectives);
-  doubt.add_hidden(hidden, collectives);
-  doubt.add(hidden, doubt_of_side_by_side(grounds.side_by_side));
-  doubt.add(metrics.input_wait, input_doubt);
-  return doubt.around(metrics.step_time);
+  return {{PartOfStep::compute, metrics.compute + metrics.optimizer,
+           doubt_of_compute(grounds.compute, grounds.batch_ratio)},
+          {PartOfStep::launches, metrics.launch_bound, doubt_of_launches(grounds.launches)},
+          {PartOfStep::exposed_communication, metrics.exposed_communication, collectives},
+          {PartOfStep::hidden_communication, hidden, collectives},
+          {PartOfStep::side_by_side, hidden, doubt_of_side_by_side(grounds.side_by_side)},
+          {PartOfStep::input, metrics.input_wait, input_doubt}};
+}
+
+Seconds lengthens(Seconds time, double doubt) {
+  return time * doubt;
+}
+
+Seconds shortens(PartOfStep part, Seconds time, double doubt) {
+  return part == PartOfStep::hidden_communication ? Seconds{} : time * (doubt / (1 + doubt));
+}
+
+TimeRange step_range(const Metrics& metrics, const Grounds& grounds) {
+  double up = 0;
+  double down = 0;
+  for (const auto& [part, time, doubt] : doubtful_parts(metrics, grounds)) {
+    up += square(lengthens(time, doubt));
+    down += square(shortens(part, time, doubt));
+  }
+  return {metrics.step_time - Seconds{std::sqrt(down)}, metrics.step_time + Seconds{std::sqrt(up)}};
 }
 
 }  // namespace gradway

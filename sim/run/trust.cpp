@@ -89,7 +89,7 @@ void about_memory(const Scenario& scenario, const MemoryUse& memory, Trust& trus
   }
   if (fits(scenario, memory)) return;
   trust.warnings.push_back("the job " + why_it_does_not_fit(scenario, memory) +
-                           ": it would run out of memory");
+                           "; it would run out of memory");
 }
 
 /// What was set and changes nothing must not look as if it had been tried.

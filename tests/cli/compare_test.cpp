@@ -112,7 +112,37 @@ TEST_CASE("combinations that cannot be are left out with the reason", "[cli][com
       compare({"--set", "model=gpt_small", "--set", "job.batch_per_gpu=32"},
               {"compare", "article/p4d", "--platforms", "h200-4x,aws-p4d.24xlarge", "--gpus", "4", "--csv"});
   CHECK(memory.status == 0);
-  CHECK_THAT(memory.output, Contains("\nh200-4x,4,0.") && Contains("GB on each GPU, but a100-sxm-40gb has"));
+  CHECK_THAT(memory.output, Contains("\nh200-4x,4,0.") && Contains(",false,does not fit: ") &&
+                                Contains(" of 42.9 GB on each a100-sxm-40gb\n"));
+}
+
+TEST_CASE("what cannot be told apart is level, and nothing is crowned for it", "[cli][compare]") {
+  const std::vector<std::string> twins{"compare", "article/p4d", "--platforms",
+                                       "aws-p5.48xlarge,dgx-h100,aws-p4d.24xlarge"};
+  const auto table = compare({}, twins).output;
+  CHECK_THAT(table, Contains("  level\n") && Contains("\n  fastest      level: ") &&
+                        Contains("within what is not known") && !Contains("  fastest\n"));
+  const auto json = Json::parse(compare({"--json"}, twins).output);
+  CHECK(json.at("fastest").is_null());
+  CHECK(json.at("level").at("fastest").at("runs").size() == 2);
+  for (const auto& run : json.at("runs")) {
+    CHECK(run.at("costs").at("fastest") == false);
+    const bool is_level = platform_of(run) != "aws-p4d.24xlarge";
+    CHECK(run.at("costs").at("level") == (is_level ? Json{"speed"} : Json::array()));
+  }
+  CHECK_THAT(compare({"--csv"}, twins).output, Contains(",anchored,level,,true,\n"));
+}
+
+TEST_CASE("a comparison of what rests on unlike evidence says so in the table", "[cli][compare]") {
+  const std::vector<std::string> unlike{"compare", "article/p4d", "--platforms",
+                                        "aws-p4d.24xlarge,aws-p5.48xlarge,aws-p6-b200.48xlarge"};
+  const auto mixed = compare({}, unlike).output;
+  CHECK_THAT(mixed, Contains(" ms+ ") && Contains("\n+ anchored: ") && Contains(" ms* ") &&
+                        Contains("\n* datasheet: ") && Contains("\nno mark: measured"));
+  std::istringstream lines{mixed};
+  for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 80);
+  CHECK(Json::parse(compare({"--json"}, unlike).output).at("mixed_evidence") == true);
+  CHECK_THAT(compare({}).output, !Contains("no mark: measured"));  // both of the article are measured
 }
 
 TEST_CASE("a platform that is not there is a slip, and nothing is compared", "[cli][compare]") {
@@ -131,8 +161,10 @@ TEST_CASE("if nothing runs, all errors are told", "[cli][compare]") {
   const auto large = compare({"--set", "model=gpt_small", "--set", "job.batch_per_gpu=64"});
   CHECK(large.status == 2);
   CHECK(large.output.empty());
-  CHECK_THAT(large.errors,
-             Contains("GB on each GPU, but a100-sxm-40gb has 42.9 GB (platform 'aws-p4d.24xlarge')"));
+  CHECK_THAT(
+      large.errors,
+      Contains(" of 42.9 GB on each a100-sxm-40gb (platform 'aws-p4d.24xlarge')\n") &&
+          Contains("hint: no platform holds the job: take a smaller batch, or GPUs with more memory\n"));
 }
 
 TEST_CASE("a comparison gives the same bytes on one thread and on several, in lines of 80 columns",

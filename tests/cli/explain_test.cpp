@@ -80,14 +80,23 @@ TEST_CASE("host memory twice as fast is what run gives when platform and calibra
   CHECK(one.at("gain").get<double>() == Approx(0.4155).epsilon(1e-3));
 }
 
+TEST_CASE("an explanation of a job that does not fit says so first", "[cli][explain]") {
+  const std::vector<std::string> large{"--set", "job.batch_per_gpu=4096"};
+  const auto outcome = run_gradway({"explain", "article/g6e", large[0], large[1]});
+  CHECK(outcome.status == 0);
+  CHECK(outcome.output.starts_with("does not fit: 372 of 48 GB on each l40s\n"));
+  CHECK(explained(large).at("fits") == false);
+  CHECK(explained({}).at("fits") == true);
+}
+
 TEST_CASE("the document of an explanation has all that is needed to repeat it", "[cli][explain]") {
   const auto document = explained({"--set", "strategy.bucket_cap=100 MiB", "--set", "faster.gpu=2"});
   std::vector<std::string> keys;
   for (const auto& [key, value] : document.items()) keys.push_back(key);
   std::ranges::sort(keys);
-  CHECK(keys == std::vector<std::string>{"basis", "bottleneck", "counterfactuals", "engine", "evidence",
-                                         "gradway", "interval", "no_help", "scenario", "schema",
-                                         "step_time_s", "warnings"});
+  CHECK(keys == std::vector<std::string>{"basis", "bottleneck", "counterfactuals", "does_not_fit", "engine",
+                                         "evidence", "fits", "gradway", "interval", "no_help", "scenario",
+                                         "schema", "step_time_s", "warnings"});
   CHECK(document.at("schema") == 1);
   CHECK(document.at("scenario").at("faster") == Json{{"gpu", 2.0}});
   CHECK(document.at("warnings").at(0).get<std::string>().starts_with("what if, not what is: GPU kernels 2"));

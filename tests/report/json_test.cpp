@@ -31,7 +31,8 @@ TEST_CASE("a report has the documented fields in their order", "[report][json]")
   std::vector<std::string> keys;
   for (const auto& [key, value] : report.items()) keys.push_back(key);
   CHECK(keys == std::vector<std::string>{"schema", "gradway", "scenario", "engine", "ranks", "metrics",
-                                         "interval", "memory", "price", "bottleneck", "links", "basis",
+                                         "interval", "fits", "does_not_fit", "gpu_memory_bytes", "memory",
+                                         "price", "bottleneck", "links", "rests_on", "basis", "doubts",
                                          "warnings"});
   CHECK(report["schema"] == 1);
   CHECK(report["gradway"] == "1.2.3");

@@ -13,14 +13,20 @@ using report::Style;
 
 namespace {
 
-/// A sweep whose i-th point takes so many milliseconds; one that takes none failed.
-report::Sweep made_up(std::vector<Axis> axes, const std::vector<double>& ms) {
+constexpr double too_large = 77;  // milliseconds of a point that does not fit
+
+/// A sweep whose i-th point takes so many milliseconds; one that takes none failed. What is not known of each
+/// is this share of it, and no two points share it.
+report::Sweep made_up(std::vector<Axis> axes, const std::vector<double>& ms, double doubt = 0) {
   report::Sweep sweep{"made up", std::move(axes), {}};
   for (std::size_t i = 0; i < ms.size(); ++i) {
+    const bool fits = ms[i] != too_large;
     const auto report = fmt::format(
-        R"({{"metrics": {{"step_time_s": {}, "samples_per_s": {}, "exposed_communication_s": {},
-             "cost_usd_per_million_samples": 5}}}})",
-        ms[i] / 1e3, 1e5 / ms[i], ms[i] / 1e4);
+        R"({{"metrics": {{"step_time_s": {0}, "samples_per_s": {1}, "exposed_communication_s": {2},
+             "cost_usd_per_million_samples": {0}}}, "fits": {3}, "does_not_fit": {4}, "rests_on": "measured",
+             "doubts": [{{"part": "compute", "of": "point {5}", "time_s": {0}, "doubt": {6}}}]}})",
+        ms[i] / 1e3, 1e5 / ms[i], ms[i] / 1e4, fits,
+        fits ? "null" : R"("does not fit: 93 of 24 GB on each l4")", i, doubt);
     sweep.points.push_back(
         {point_values(sweep.axes, i), ms[i] > 0 ? report : "", ms[i] > 0 ? "" : "error: no\n"});
   }
@@ -43,12 +49,12 @@ const Axis hooks{"strategy.comm_hook", {"none", "bf16"}};
 TEST_CASE("a sweep has its table, and a line for each combination of the other axes", "[report][sweep]") {
   CHECK(table_of(made_up({caps, hooks}, {10, 40, 20, 31, 40, 20})) ==
         "bucket_cap  comm_hook  step time  samples/s  exposed  USD/M samples\n"
-        "25 MiB      none           10 ms      1e+04   10.0 %              5  fastest\n"
-        "25 MiB      bf16           40 ms       2500   10.0 %              5\n"
-        "50 MiB      none           20 ms       5000   10.0 %              5\n"
-        "50 MiB      bf16           31 ms       3226   10.0 %              5\n"
-        "100 MiB     none           40 ms       2500   10.0 %              5\n"
-        "100 MiB     bf16           20 ms       5000   10.0 %              5\n"
+        "25 MiB      none           10 ms      1e+04   10.0 %           0.01  fastest\n"
+        "25 MiB      bf16           40 ms       2500   10.0 %           0.04\n"
+        "50 MiB      none           20 ms       5000   10.0 %           0.02\n"
+        "50 MiB      bf16           31 ms       3226   10.0 %          0.031\n"
+        "100 MiB     none           40 ms       2500   10.0 %           0.04\n"
+        "100 MiB     bf16           20 ms       5000   10.0 %           0.02\n"
         "\n"
         "step time over strategy.bucket_cap, 25 MiB to 100 MiB\n"
         "comm_hook\n"
@@ -70,6 +76,33 @@ TEST_CASE("a point that failed is a gap in the line", "[report][sweep]") {
   const auto table = table_of(made_up({caps}, {10, 0, 20}));
   CHECK_THAT(table, Contains("\n50 MiB              -          -        -              -  failed\n") &&
                         Contains("▁ █  10 to 20 ms\n") && Contains("\nerror: no\n"));
+}
+
+TEST_CASE("a point that does not fit says so instead of its figures, and is not ranked", "[report][sweep]") {
+  const auto sweep = made_up({caps}, {100, too_large, 200});
+  const auto table = table_of(sweep);
+  CHECK_THAT(table, Contains("\n50 MiB      does not fit: 93 of 24 GB on each l4\n") &&
+                        Contains("▁ █  100 to 200 ms\n"));
+  CHECK_THAT(table, Contains("\n25 MiB         100 ms       1000   10.0 %            0.1  fastest\n"));
+  CHECK(report::ranking_of(sweep).fastest.winner() == 0);
+  CHECK(report::ranking_of(sweep).cheapest.winner() == 0);
+  CHECK(report::ranking_of(sweep).shortest_step.winner() == 0);
+  std::ostringstream csv;
+  report::write_csv(csv, sweep);
+  CHECK_THAT(csv.str(), Contains("fits,rests_on,error\n") && Contains(",false,measured,\n"));
+  CHECK_THAT(table_of(made_up({caps}, {too_large, too_large, too_large})),
+             Contains("\nno point fits\n") && !Contains("fastest"));
+}
+
+TEST_CASE("points that differ by less than is known are level, and none is the fastest", "[report][sweep]") {
+  const auto level = table_of(made_up({caps}, {100, 101, 150}, 0.05));
+  CHECK_THAT(level, Contains("0.1  level\n") && Contains("0.101  level\n") && !Contains("fastest"));
+  CHECK_THAT(level,
+             Contains("\nlevel: 25 MiB and 50 MiB, the difference of 1.0 % is within what is not known\n"));
+  std::ostringstream json;
+  report::write_json(json, made_up({caps}, {100, 101, 150}, 0.05), "1");
+  CHECK_THAT(json.str(), Contains("\"fastest\": null,\n  \"cheapest\": null,"));
+  CHECK_THAT(table_of(made_up({caps}, {100, 101, 150}, 0.001)), Contains("fastest") && !Contains("level"));
 }
 
 TEST_CASE("axes that end alike keep their whole names", "[report][sweep]") {

@@ -54,7 +54,9 @@ TEST_CASE("the cheapest comes first, what has no price last, and the faster one 
                                      alternative(200_ms, 36), alternative(200_ms, 18),
                                      alternative(10_ms, std::nullopt)};
   CHECK(by_cost(all) == std::vector<std::size_t>{3, 1, 2, 4, 0});
-  CHECK(fastest(all) == 4);
+  CHECK(fastest(all).winner() == 4);
+  CHECK(cheapest(all).winner() == 3);
+  CHECK(shortest_step(all).winner() == 4);
 }
 
 TEST_CASE("an interval comes from the parts of a step and what each rests on", "[run]") {

@@ -53,10 +53,15 @@ export interface Report {
   ranks: { all: number; simulated: number };
   metrics: Metrics;
   interval: { step_time_s: Range; [key: string]: Range | undefined };
+  /** false: the job would run out of memory, and all else is what it would take if it did not. */
+  fits?: boolean;
+  does_not_fit?: string | null;
   memory: Record<string, number>;
   price: Price | null;
   bottleneck: { resource: string; why: string };
   links: LinkUse[];
+  /** In a word: measured, anchored, moved or datasheet. */
+  rests_on?: string;
   basis: string[];
   warnings: string[];
 }
@@ -142,13 +147,25 @@ export interface RunDocument extends Any {
 
 export type SweepPoint = { set: Record<string, string> } & Partial<Report> & { error?: string };
 
+/** Those that come first and differ by less than is known; the first one's index is first. */
+export interface Level {
+  runs: number[];
+  difference: number;
+}
+
+/** Indices of runs that are ahead of all others; null where several are level, or none can be ranked. */
+export interface Ranking {
+  fastest?: number | null;
+  cheapest?: number | null;
+  shortest_step?: number | null;
+  level?: { fastest: Level | null; cheapest: Level | null; shortest_step: Level | null };
+}
+
 export interface SweepDocument extends Any {
   kind: 'sweep';
-  sweep: {
+  sweep: Ranking & {
     vary: { key: string; values: string[] }[];
     runs: SweepPoint[];
-    fastest?: number | null;
-    cheapest?: number | null;
   };
 }
 
@@ -158,6 +175,8 @@ export interface Costs {
   run_usd?: number | null;
   cheapest?: boolean;
   fastest?: boolean;
+  /** What it is level in with others that come first: speed, cost. */
+  level?: string[];
   pareto?: boolean;
 }
 
@@ -168,10 +187,12 @@ export interface ComparedRun extends Report {
 export interface CompareDocument extends Any {
   kind: 'compare';
   job: string;
-  compare: {
+  compare: Ranking & {
     scenario: string;
     samples?: number;
     runs: ComparedRun[];
+    /** The runs rest on evidence of different kinds. */
+    mixed_evidence?: boolean;
     left_out: { platform: string; gpus: string | number; reason: string }[];
   };
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What stands above the charts: the bar, the headline numbers, warnings, what the numbers rest on.
-import type { PageDocument } from './document';
+import type { Level, PageDocument } from './document';
 import { button, h, value, type Child } from './dom';
-import { counted } from './format';
+import { counted, percentText } from './format';
 import { currentMode, setMode, type Mode } from './theme';
 
 const modes: Record<Mode, { next: Mode; text: string }> = {
@@ -44,6 +44,17 @@ export function bar(data: PageDocument, parts: HTMLElement[]): HTMLElement {
 
 export const footer = (data: PageDocument): HTMLElement =>
   h('footer', {}, `Written by gradway ${data.gradway}. This file holds all it shows; it opens without a network.`);
+
+/** Above all else: a job that would run out of memory. */
+export const misfit = (why: string): HTMLElement =>
+  h('p', { class: 'box misfit', id: 'misfit', role: 'alert' }, h('strong', {}, `The job ${why}.`), ' What follows is what it would take with enough memory.');
+
+/** "differences of up to 1.2 % are within what is not known" */
+export const levelText = ({ runs, difference }: Level): string => {
+  if (difference === 0) return 'no difference is predicted';
+  const percent = difference < 5e-4 ? 'less than 0.1 %' : percentText(difference);
+  return runs.length === 2 ? `the difference of ${percent} is within what is not known` : `differences of up to ${percent} are within what is not known`;
+};
 
 /** The title and what was done, in a sentence. */
 export const title = (text: string, what: Child, ...more: Child[]): HTMLElement =>

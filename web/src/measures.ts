@@ -15,7 +15,8 @@ export interface Measure {
   range?: string;
 }
 
-const metric = (pick: (metrics: Report['metrics']) => Maybe) => (run: Measured) => (run.metrics ? pick(run.metrics) : null);
+/** A job that does not fit has no numbers to show beside others. */
+const metric = (pick: (metrics: Report['metrics']) => Maybe) => (run: Measured) => (run.metrics && run.fits !== false ? pick(run.metrics) : null);
 
 export const measures: Measure[] = [
   { id: 'step', name: 'step time', better: 'low', value: metric((m) => m.step_time_s), text: timeText, range: 'step_time_s' },
@@ -39,7 +40,7 @@ export const measuresOf = (runs: Measured[], ids?: string[]): Measure[] =>
 
 /** The interval of the measure, if the document has it. */
 export function rangeOf(run: Measured, one: Measure): Range | undefined {
-  const range = one.range ? run.interval?.[one.range] : undefined;
+  const range = one.range && run.fits !== false ? run.interval?.[one.range] : undefined;
   return range && known(range[0]) && known(range[1]) ? range : undefined;
 }
 

@@ -9,8 +9,8 @@ before(async () => (browser = await launch()));
 after(() => browser.close());
 
 for (const one of ofKind('sweep')) {
-  const { runs, vary, fastest, cheapest } = one.data.sweep;
-  const good = runs.filter((run) => run.metrics);
+  const { runs, vary, fastest, cheapest, level } = one.data.sweep;
+  const good = runs.filter((run) => run.metrics && run.fits);
 
   test(`${one.name}: each number that can be shown; a point under the mouse is the document's`, async () => {
     const { page, wrongs, close } = await open(browser, one);
@@ -43,6 +43,14 @@ for (const one of ofKind('sweep')) {
       await page.getByLabel('Show', { exact: true }).selectOption('million');
       for (const value of Object.values(runs[cheapest].set)) assert.ok((await heading.textContent()).includes(value));
     }
+    for (const [rank, measure] of [['fastest', 'samples'], ['cheapest', 'million'], ['shortest_step', 'step']]) {
+      if (!level[rank] && typeof one.data.sweep[rank] !== 'number') continue;
+      await page.getByLabel('Show', { exact: true }).selectOption(measure);
+      assert.equal((await heading.textContent()).includes('within what is not known'), Boolean(level[rank]), rank);
+    }
+    const misfits = runs.filter((run) => run.fits === false);
+    assert.equal(await page.locator('#misfits li').count(), misfits.length);
+    for (const run of misfits) assert.ok((await page.locator('#misfits').textContent()).includes(run.does_not_fit));
     if (vary.length > 1) {
       for (const { key } of vary) {
         await page.getByLabel('Across', { exact: true }).selectOption(key);
@@ -57,7 +65,7 @@ for (const one of ofKind('sweep')) {
     }
     const rows = await tableOf(page, 'curves');
     assert.equal(rows.length, runs.length);
-    rows.forEach((row, i) => runs[i].metrics && assert.equal(row[vary.length], runs[i].metrics.step_time_s));
+    rows.forEach((row, i) => runs[i].metrics && runs[i].fits && assert.equal(row[vary.length], runs[i].metrics.step_time_s));
     const words = (text) => text.split(/\s+/).join(' ').trim();
     for (const run of runs.filter((it) => !it.metrics)) assert.ok(words(await page.locator('#failed').innerText()).includes(words(run.error)), 'a failed point gives its reason');
     assert.deepEqual(wrongs, []);
@@ -99,8 +107,10 @@ for (const one of ofKind('compare')) {
     rows.forEach(([platform, gpus, step], i) => {
       assert.ok(platform.startsWith(runs[i].scenario.platform));
       assert.deepEqual([gpus, step], [runs[i].scenario.job.gpus, runs[i].metrics.step_time_s]);
+      for (const what of ['speed', 'cost']) assert.equal(platform.includes(`level in ${what}`), runs[i].costs.level.includes(what));
       for (const [key, mark] of [['fastest', 'fastest'], ['cheapest', 'cheapest'], ['pareto', 'Pareto']]) assert.equal(platform.includes(mark), Boolean(runs[i].costs[key]), `${platform}: ${mark}`);
     });
+    assert.equal(await page.locator('#evidence').count(), one.data.compare.mixed_evidence ? 1 : 0);
     for (const it of leftOut) assert.ok((await page.locator('#left-out').innerText()).includes(it.reason));
     assert.deepEqual(wrongs, []);
     await close();

@@ -21,7 +21,13 @@ for (const one of ofKind('run')) {
       const shown = page.locator(`[data-tile="${name}"] .main .value`);
       return (await shown.count()) ? Number(await shown.getAttribute('data-value')) : undefined;
     };
-    assert.equal(await tile('Step time'), metrics.step_time_s);
+    assert.equal(await tile(report.fits ? 'Step time' : 'Would take'), metrics.step_time_s);
+    assert.equal(await page.locator('#misfit').count(), report.fits ? 0 : 1);
+    if (!report.fits) {
+      assert.ok((await page.locator('#misfit').textContent()).includes(report.does_not_fit));
+      const [banner, heading] = await Promise.all([page.locator('#misfit').boundingBox(), page.locator('h1').boundingBox()]);
+      assert.ok(banner.y < heading.y, 'what does not fit is said first');
+    }
     assert.equal(await tile('Exposed communication'), metrics.exposed_communication_s);
     assert.equal(await tile('Memory of a GPU'), metrics.peak_memory_bytes);
     assert.equal(await tile('Bus bandwidth'), metrics.bus_bandwidth_bytes_per_s);

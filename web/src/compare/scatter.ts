@@ -110,9 +110,12 @@ function option(runs: ComparedRun[], state: State, colours: Palette, width: numb
 function finding(runs: ComparedRun[], state: State): string {
   const name = namer(runs);
   const first = front(runs, state);
-  if (first.length === 1) return `${name(first[0]!)} is both the fastest and the cheapest`;
-  if (first.length > 1) return `${first.length} of ${runs.length} are worth their price: from ${name(first[0]!)}, cheapest, to ${name(first[first.length - 1]!)}, fastest`;
-  return 'Cost against time';
+  const low = first[0];
+  const high = first[first.length - 1];
+  if (!low || !high) return 'Cost against time';
+  if (low === high) return low.costs.fastest && low.costs.cheapest ? `${name(low)} is both the fastest and the cheapest` : `${name(low)} is ahead in both, but others are level with it`;
+  const which = [low.costs.cheapest ? ', cheapest,' : '', high.costs.fastest ? ', fastest' : ''];
+  return `${first.length} of ${runs.length} are worth their price: from ${name(low)}${which[0]} to ${name(high)}${which[1]}`;
 }
 
 /** Nothing without prices. */

@@ -15,6 +15,7 @@ export function compareTable(runs: ComparedRun[]): Table {
       { name: 'GPUs', number: true },
       ...shown.map((one) => ({ name: one.name, number: true })),
       { name: 'step in nine of ten cases', number: true },
+      { name: 'rests on' },
       { name: 'bottleneck' },
     ],
     rows: runs.map((run) => {
@@ -28,6 +29,7 @@ export function compareTable(runs: ComparedRun[]): Table {
           return cell(one.text(value), known(value) ? value : null);
         }),
         cell(rangeText(range), range?.[0] ?? null),
+        cell(run.rests_on ?? ''),
         cell(run.bottleneck.resource),
       ];
     }),

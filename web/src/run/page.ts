@@ -3,7 +3,7 @@
 import type { Report, RunDocument } from '../document';
 import { h, value } from '../dom';
 import * as text from '../format';
-import { basis, tiles, title, warnings, type Tile } from '../header';
+import { basis, misfit, tiles, title, warnings, type Tile } from '../header';
 import { arrows } from '../names';
 import { buckets } from './buckets';
 import { links } from './links';
@@ -23,12 +23,12 @@ function costTile({ metrics }: Report): Tile {
   };
 }
 
-function headline({ metrics, interval, memory, scenario }: Report): HTMLElement {
+function headline({ metrics, interval, memory, scenario, fits }: Report): HTMLElement {
   const collective = scenario.strategy.kind === 'collective';
   const exposed = metrics.exposed_communication_s;
   return tiles([
     {
-      name: 'Step time',
+      name: fits === false ? 'Would take' : 'Step time',
       text: text.timeText(metrics.step_time_s),
       exact: metrics.step_time_s,
       notes: [`${text.rangeText(interval.step_time_s)} in nine of ten cases`],
@@ -71,6 +71,7 @@ export function runPage(data: RunDocument): HTMLElement[] {
   const { report } = data;
   const { model, hardware, strategy } = data.headline;
   const parts = [
+    report.does_not_fit ? misfit(report.does_not_fit) : null,
     title(data.title, [model, `${hardware} (${report.scenario.platform})`, strategy].filter(Boolean).join(' · ')),
     headline(report),
     warnings(report.warnings),

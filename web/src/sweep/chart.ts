@@ -4,18 +4,21 @@ import { draw, section, type Stop } from '../chart';
 import type { SweepDocument } from '../document';
 import { choice, h } from '../dom';
 import { known } from '../format';
+import { levelText } from '../header';
 import { onTheme, palette } from '../theme';
 import { keyName } from './axis';
 import { curves, curvesOption } from './curves';
 import { cells, heatHeight, heatOption, heatSpan } from './heat';
-import { best, settings, type State } from './state';
+import { best, settings, type Best, type State } from './state';
 import { pointsTable } from './table';
 
-function finding(state: State, index: number): string {
-  const run = state.runs[index];
-  if (!run) return 'No point could be simulated';
+function finding(state: State, { points, level }: Best): string {
+  const run = state.runs[points[0] ?? -1];
+  if (!run) return state.runs.some((one) => one.fits === false) ? 'No point fits' : 'No point could be simulated';
   const word = state.measure.better === 'low' ? 'Least' : 'Most';
-  return `${word} ${state.measure.name}: ${state.measure.text(state.measure.value(run))} at ${settings(run)}`;
+  const value = `${state.measure.text(state.measure.value(run))} at ${settings(run)}`;
+  if (!level) return `${word} ${state.measure.name}: ${value}`;
+  return `${points.length} points are level in ${state.measure.name}, ${value} first: ${levelText(level)}`;
 }
 
 /** The curves' or cells' data that have a value. */
@@ -44,7 +47,7 @@ export function sweepChart(document: SweepDocument['sweep'], state: State): HTML
     if (!state.heat || !state.by) return key.replaceChildren();
     const [low, high] = heatSpan(state);
     const ramp = h('i', { style: `background:linear-gradient(90deg,${palette().scale.join(',')})` });
-    key.replaceChildren(h('div', { class: 'legend' }, h('span', { class: 'ramp' }, state.measure.text(low), ramp, state.measure.text(high)), h('span', {}, '★ best point')));
+    key.replaceChildren(h('div', { class: 'legend' }, h('span', { class: 'ramp' }, state.measure.text(low), ramp, state.measure.text(high)), h('span', {}, best(state, document).level ? '≈ level' : '★ best point')));
   };
   const part = section('curves', 'Points', title(), controls, key, drawn.element);
   const update = (change: Partial<State>): void => {

@@ -9,7 +9,7 @@ import { symbolOf } from '../shapes';
 import type { Palette } from '../theme';
 import { spanOf, whiskers, type Whisker } from '../whiskers';
 import { keyName } from './axis';
-import { pointAt, type State } from './state';
+import { pointAt, type Best, type State } from './state';
 import { pointTip } from './tip';
 
 /** The points of each curve, in the order of the axis. */
@@ -61,7 +61,7 @@ function band(points: [number, number, number][], colours: Palette): object {
   };
 }
 
-export function curvesOption(state: State, bestPoint: number, colours: Palette, width: number): Option {
+export function curvesOption(state: State, best: Best, colours: Palette, width: number): Option {
   const { measure, x } = state;
   const lines = curves(state);
   const runs = (points: number[]) => points.map((index) => state.runs[index]).filter((run) => run?.metrics);
@@ -87,13 +87,13 @@ export function curvesOption(state: State, bestPoint: number, colours: Palette, 
     data: line.points.map((index, i) => {
       const run = state.runs[index];
       const value = run ? measure.value(run) : null;
-      const isBest = index === bestPoint && index >= 0;
+      const isBest = best.points.includes(index);
       return {
         value: x.numbers ? [x.numbers[i]!, known(value) ? value : null] : known(value) ? value : null,
         point: index,
         ...(isBest && {
           symbolSize: 15,
-          label: { show: true, formatter: 'best', position: 'top', distance: 6, color: colours.text, fontWeight: 600, backgroundColor: colours.background, padding: [1, 4], borderRadius: 3 },
+          label: { show: true, formatter: best.level ? 'level' : 'best', position: 'top', distance: 6, color: colours.text, fontWeight: 600, backgroundColor: colours.background, padding: [1, 4], borderRadius: 3 },
         }),
       };
     }),
@@ -114,7 +114,7 @@ export function curvesOption(state: State, bestPoint: number, colours: Palette, 
     tooltip: {
       formatter: (item: unknown) => {
         const point = (item as { data?: { point?: number } }).data?.point ?? -1;
-        return pointTip(state, point, point === bestPoint);
+        return pointTip(state, point, best);
       },
     },
     xAxis: xAxis(state, colours),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A number over two axes: a cell a point, the best one framed.
+// A number over two axes: a cell a point, those that come first framed.
 import type { CustomSeriesRenderItemAPI, CustomSeriesRenderItemParams } from 'echarts';
 import { logarithmic } from '../axes';
 import type { Option } from '../chart';
@@ -9,7 +9,7 @@ import { known } from '../format';
 import type { Palette } from '../theme';
 import { spanOf } from '../whiskers';
 import { keyName } from './axis';
-import { pointAt, type State } from './state';
+import { pointAt, type Best, type State } from './state';
 import { pointTip } from './tip';
 
 export interface HeatCell {
@@ -35,7 +35,7 @@ export function place(value: number, [low, high]: Range): number {
 
 export const heatHeight = (state: State): number => 64 + Math.max(3, state.by?.values.length ?? 0) * 44;
 
-export function heatOption(state: State, bestPoint: number, colours: Palette, width: number): Option {
+export function heatOption(state: State, best: Best, colours: Palette, width: number): Option {
   const all = cells(state);
   const span = heatSpan(state);
   const left = width < 560 ? 84 : 120;
@@ -55,7 +55,7 @@ export function heatOption(state: State, bestPoint: number, colours: Palette, wi
     tooltip: {
       formatter: (item: unknown) => {
         const { point } = all[(item as { dataIndex: number }).dataIndex]!;
-        return pointTip(state, point, point === bestPoint && point >= 0);
+        return pointTip(state, point, best);
       },
     },
     xAxis: axis(state.x, false),
@@ -71,9 +71,10 @@ export function heatOption(state: State, bestPoint: number, colours: Palette, wi
           const value = run ? state.measure.value(run) : null;
           const [x, y] = api.coord([one.x, one.y]) as [number, number];
           const [w, h] = (api.size!([1, 1]) as [number, number]).map((side) => side - 3) as [number, number];
-          const isBest = one.point === bestPoint && one.point >= 0;
+          const isBest = best.points.includes(one.point);
+          const sign = best.level ? '≈' : '★';
           const fill = known(value) ? at(colours.scale, place(value, span)) : colours.background;
-          const text = known(value) ? state.measure.text(value) : run?.error ? 'failed' : '';
+          const text = known(value) ? state.measure.text(value) : run?.fits === false ? 'does not fit' : run?.error ? 'failed' : '';
           const fits = w > text.length * 6.6 + 4;
           const body = {
             type: 'rect',
@@ -82,7 +83,7 @@ export function heatOption(state: State, bestPoint: number, colours: Palette, wi
             emphasis: { style: { stroke: colours.text, lineWidth: 2 } },
             textConfig: { position: 'inside' },
             textContent: {
-              style: { text: fits ? (isBest ? `{best|★} ${text}` : text) : isBest ? '★' : known(value) ? '' : '×', fill: known(value) ? inkOn(fill) : colours.muted, fontSize: 12, rich: { best: { fill: inkOn(fill), fontSize: 13 } } },
+              style: { text: fits ? (isBest ? `{best|${sign}} ${text}` : text) : isBest ? sign : known(value) ? '' : '×', fill: known(value) ? inkOn(fill) : colours.muted, fontSize: 12, rich: { best: { fill: inkOn(fill), fontSize: 13 } } },
             },
           };
           return body as never;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A sweep: its best points, how a number changes over the axes, all points.
 import { section } from '../chart';
-import type { SweepDocument } from '../document';
+import type { Level, SweepDocument } from '../document';
 import { h } from '../dom';
 import { counted, numberText, timeText, usdText } from '../format';
-import { basis, tiles, title, warnings } from '../header';
+import { basis, levelText, tiles, title, warnings, type Tile } from '../header';
 import { gathered } from '../summary';
 import { tableOf } from '../table';
 import { sweepChart } from './chart';
@@ -14,6 +14,9 @@ import { pointsTable } from './table';
 export function sweepPage(data: SweepDocument): HTMLElement[] {
   const { sweep } = data;
   const failed = sweep.runs.filter((run) => !run.metrics);
+  const misfits = sweep.runs.filter((run) => run.does_not_fit);
+  const levelTile = (name: string, level: Level | null | undefined): Tile | null | undefined =>
+    level && { name, text: `${level.runs.length} level`, exact: level.runs.length, notes: [`${settings(sweep.runs[level.runs[0]!]!)} first`, levelText(level)] };
   const first = sweep.runs.find((run) => run.metrics);
   const fastest = typeof sweep.fastest === 'number' ? sweep.runs[sweep.fastest] : undefined;
   const cheapest = typeof sweep.cheapest === 'number' ? sweep.runs[sweep.cheapest] : undefined;
@@ -30,7 +33,9 @@ export function sweepPage(data: SweepDocument): HTMLElement[] {
         exact: cheapest.metrics.cost_usd_per_million_samples,
         notes: [settings(cheapest)],
       },
-      { name: 'Points', text: String(sweep.runs.length), exact: sweep.runs.length, notes: [failed.length > 0 ? `${failed.length} failed` : 'all simulated'] },
+      levelTile('Fastest', sweep.level?.fastest),
+      levelTile('Cheapest, a million samples', sweep.level?.cheapest),
+      { name: 'Points', text: String(sweep.runs.length), exact: sweep.runs.length, notes: [[failed.length > 0 && `${failed.length} failed`, misfits.length > 0 && `${misfits.length} do not fit`].filter(Boolean).join(', ') || 'all simulated'] },
     ]),
     warnings(texts),
     failed.length > 0
@@ -39,6 +44,14 @@ export function sweepPage(data: SweepDocument): HTMLElement[] {
           { class: 'box', id: 'failed' },
           h('strong', {}, `${counted(failed.length, 'point')} failed`),
           h('ul', {}, ...failed.map((run) => h('li', {}, h('b', {}, settings(run)), h('div', { class: 'lines' }, (run.error ?? 'no reason is given').trim())))),
+        )
+      : null,
+    misfits.length > 0
+      ? h(
+          'div',
+          { class: 'box misfit', id: 'misfits' },
+          h('strong', {}, misfits.length === sweep.runs.length ? 'No point fits' : `${counted(misfits.length, 'point')} ${misfits.length === 1 ? 'does' : 'do'} not fit`),
+          h('ul', {}, ...misfits.map((run) => h('li', {}, h('b', {}, settings(run)), `: ${run.does_not_fit}`))),
         )
       : null,
     basis(gathered(sweep.runs, 'basis'), false, 'What these rest on'),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What of a sweep is drawn: a number over one or two of its axes, the other axes held.
-import type { SweepDocument, SweepPoint } from '../document';
+import type { Level, SweepDocument, SweepPoint } from '../document';
 import { bestOf, measuresOf, type Measure } from '../measures';
 import { axisOf, type SweptAxis } from './axis';
 
@@ -23,11 +23,11 @@ export function initial({ vary, runs }: SweepDocument['sweep']): State | undefin
   const sizes = new Set(runs.flatMap(({ scenario }) => (scenario ? [scenario.job.gpus * scenario.job.batch_per_gpu * scenario.job.accumulate] : [])));
   const first = known.find((one) => one.id === (sizes.size > 1 ? 'samples' : 'step')) ?? known[0];
   if (axes.length === 0 || !first) return undefined;
-  const best = bestOf(runs, first);
+  const start = bestOf(runs, first);
   // Curves need numbers: the axis with most of them goes across.
   const across = [...axes].sort((a, b) => Number(Boolean(b.numbers)) - Number(Boolean(a.numbers)) || b.values.length - a.values.length)[0]!;
   const by = [...axes].filter((axis) => axis !== across).sort((a, b) => b.values.length - a.values.length)[0];
-  const held = Object.fromEntries(axes.map((axis) => [axis.key, runs[best]?.set[axis.key] ?? axis.values[0]!]));
+  const held = Object.fromEntries(axes.map((axis) => [axis.key, runs[start]?.set[axis.key] ?? axis.values[0]!]));
   return { axes, runs, measures: known, measure: first, x: across, by, heat: Boolean(by && across.numbers && by.numbers && by.values.length > 3), held };
 }
 
@@ -41,11 +41,23 @@ export function pointAt(state: State, x: string, by?: string): number {
   );
 }
 
-/** The best of all points by the measure: as the document says where it does. */
-export function best(state: State, document: SweepDocument['sweep']): number {
-  if (state.measure.id === 'samples' && typeof document.fastest === 'number') return document.fastest;
-  if (state.measure.id === 'million' && typeof document.cheapest === 'number') return document.cheapest;
-  return bestOf(state.runs, state.measure);
+/** The points that come first; several are level. */
+export interface Best {
+  points: number[];
+  level?: Level;
+}
+
+const ranks: Record<string, 'fastest' | 'cheapest' | 'shortest_step'> = { samples: 'fastest', million: 'cheapest', step: 'shortest_step' };
+
+/** Who comes first by the measure: as the document says where it ranks. */
+export function best(state: State, document: SweepDocument['sweep']): Best {
+  const rank = ranks[state.measure.id];
+  const winner = rank && document[rank];
+  const level = rank && document.level?.[rank];
+  if (level) return { points: level.runs, level };
+  if (typeof winner === 'number') return { points: [winner] };
+  const index = bestOf(state.runs, state.measure);
+  return { points: index < 0 ? [] : [index] };
 }
 
 export const settings = (run: SweepPoint): string =>

@@ -5,10 +5,15 @@ import { known, rangeText } from '../format';
 import { measuresOf, rangeOf, measure } from '../measures';
 import { cell, type Table } from '../table';
 
-export function pointsTable({ vary, runs, fastest, cheapest }: SweepDocument['sweep']): Table {
+export function pointsTable({ vary, runs, fastest, cheapest, level }: SweepDocument['sweep']): Table {
   const shown = measuresOf(runs);
   const mark = (index: number): string | undefined =>
-    [index === fastest ? 'fastest' : '', index === cheapest ? 'cheapest' : ''].filter(Boolean).join(', ') || undefined;
+    [
+      index === fastest ? 'fastest' : '',
+      index === cheapest ? 'cheapest' : '',
+      level?.fastest?.runs.includes(index) ? 'level in speed' : '',
+      level?.cheapest?.runs.includes(index) ? 'level in cost' : '',
+    ].filter(Boolean).join(', ') || undefined;
   return {
     caption: 'All points',
     columns: [
@@ -26,7 +31,7 @@ export function pointsTable({ vary, runs, fastest, cheapest }: SweepDocument['sw
           return cell(one.text(value), known(value) ? value : null);
         }),
         cell(rangeText(range), range?.[0] ?? null),
-        cell(run.error ? 'failed' : (run.bottleneck?.resource ?? '')),
+        cell(run.error ? 'failed' : (run.does_not_fit ?? run.bottleneck?.resource ?? '')),
       ];
     }),
   };

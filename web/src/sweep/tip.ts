@@ -3,18 +3,19 @@
 import { tip, type TipRow } from '../dom';
 import { known, rangeText, timeText } from '../format';
 import { rangeOf } from '../measures';
-import type { State } from './state';
+import type { Best, State } from './state';
 
-export function pointTip(state: State, index: number, isBest: boolean): string {
+export function pointTip(state: State, index: number, { points, level }: Best): string {
   const run = state.runs[index];
   if (!run) return tip('no such point', []);
   const set = Object.entries(run.set).map(([key, value]): TipRow => [key, value]);
   if (!run.metrics) return tip('failed', set, run.error ?? '');
+  if (run.does_not_fit) return tip('does not fit', set, run.does_not_fit);
   const { measure } = state;
   const value = measure.value(run);
   const range = rangeOf(run, measure);
   return tip(
-    isBest ? 'best point' : 'point',
+    !points.includes(index) ? 'point' : level ? 'level with the best' : 'best point',
     [
       ...set,
       [measure.name, measure.text(value), known(value) ? value : undefined],
