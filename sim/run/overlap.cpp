@@ -33,7 +33,7 @@ OpGraph without_collectives(const OpGraph& graph) {
 
 Seconds step_without_collectives(const Run& run, std::string_view engine) {
   const Lowered lowered{without_collectives(run.ops), run.folding};
-  const auto timeline = choose_engine(engine, lowered.ops).engine->run(run.scenario.platform, lowered.ops);
+  const auto timeline = choose_engine(engine).engine->run(run.scenario.platform, lowered.ops);
   return measure(run.scenario, run.workload, lowered, timeline).metrics.step_time;
 }
 

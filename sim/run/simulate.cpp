@@ -15,7 +15,7 @@ Run simulate(const Scenario& scenario, std::string_view engine_name, FoldRanks f
   auto workload = plan(scenario, costs);
   const CollectiveLowering collectives{scenario};
   auto lowered = lower(workload, scenario, collectives, fold);
-  const auto chosen = choose_engine(engine_name, lowered.ops);
+  const auto chosen = choose_engine(engine_name);
   auto timeline = chosen.engine->run(scenario.platform, lowered.ops);
   check(timeline, lowered.ops);
   auto measured = measure(scenario, workload, lowered, timeline);
