@@ -29,8 +29,8 @@ struct Sweep {
 /// The point with the most samples a second, the first of them; none if nothing ran.
 std::optional<std::size_t> fastest(const Sweep& sweep);
 
-/// Is the text a whole report of a run, as `write_json` writes it?
-bool is_report(const std::string& text);
+/// Is the text a report of a run as `write_json` writes it, with all the metrics that a sweep shows?
+bool is_report(std::string_view text);
 
 /// One row a point: what was varied, step time, throughput, exposed communication, cost; the fastest marked.
 /// Then a sparkline of the step times over the last axis of numbers (or, if there is none, the last axis) for
