@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/cli/commands.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -98,8 +99,11 @@ std::vector<Override> parse_overrides(const std::vector<std::string>& texts) {
                           {},
                           equals == 0 ? "write the key before '=', as in '--set job.gpus=4'"
                                       : fmt::format("write '--set {}=VALUE'", text)});
+    } else if (const auto key = text.substr(0, equals);
+               std::ranges::find(overrides, key, &Override::key) != overrides.end()) {
+      problems.push_back({Where{}, fmt::format("'--set {}' is given twice", key), {}, "give each key once"});
     } else {
-      overrides.push_back({text.substr(0, equals), text.substr(equals + 1)});
+      overrides.push_back({key, text.substr(equals + 1)});
     }
   }
   if (!problems.empty()) throw ConfigError{problems};

@@ -47,7 +47,8 @@ void add_scenario(CLI::App& app, std::string& scenario);
 /// Adds `--set KEY=VALUE`, which can be given several times.
 void add_overrides(CLI::App& app, std::vector<std::string>& texts);
 
-/// "job.gpus=4" -> key and value. @throws ConfigError for each text without a key or '='.
+/// "job.gpus=4" -> key and value. @throws ConfigError for each text without a key or '=', and
+/// for a key given twice.
 std::vector<Override> parse_overrides(const std::vector<std::string>& texts);
 
 /// Throws one problem with an argument: nothing to point at but its own text.

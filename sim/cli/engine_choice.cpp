@@ -25,7 +25,7 @@ std::vector<std::string> engine_names() {
 void add_engine(CLI::App& app, std::string& name) {
   app.add_option(
          "--engine", name,
-         fmt::format("{}; auto picks by size; {} if not given", fmt::join(engine_names(), ", "), name))
+         fmt::format("{}; auto is the fastest; {} if not given", fmt::join(engine_names(), ", "), name))
       ->type_name("NAME");
 }
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/cli/files.hpp"
 
-#include <unistd.h>
+#include <fcntl.h>
+#include <ext/stdio_filebuf.h>
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
+#include <random>
 
 #include <fmt/format.h>
 
@@ -20,6 +21,36 @@ namespace fs = std::filesystem;
   refuse(fmt::format("cannot write to '{}': {}", folder.string(), why),
          "give --out a place that can be written to");
 }
+
+/// 64 bits that nobody can foretell, as text.
+std::string unforeseeable() {
+  std::random_device bits;
+  return fmt::format("{:08x}{:08x}", bits(), bits());
+}
+
+/// A file under a name of its own, which nothing had before: no link that was laid in its place is followed.
+class NewFile {
+  using Buffer = __gnu_cxx::stdio_filebuf<char>;
+
+ public:
+  explicit NewFile(const fs::path& path) {
+    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (file >= 0) buffer_ = Buffer{file, std::ios::out | std::ios::binary};
+  }
+
+  bool is_open() const { return buffer_.is_open(); }
+
+  /// @return false: not all of it could be written; errno says why
+  bool write(const std::function<void(std::ostream&)>& content) {
+    if (!is_open()) return false;
+    std::ostream out{&buffer_};
+    content(out);
+    return out.flush() && buffer_.close() != nullptr;
+  }
+
+ private:
+  Buffer buffer_;
+};
 
 /// Files under names of their own until all are complete. What is left when this goes away is removed.
 class Unfinished {
@@ -36,13 +67,12 @@ class Unfinished {
   void add(const OutputFile& file) {
     const auto place = folder_ / file.name;
     make(place.parent_path());
-    const auto path = place.parent_path() / fmt::format(".{}.{}", place.filename().string(), getpid());
-    names_.emplace_back(path, place);
+    const auto path = place.parent_path() / fmt::format(".{}.{}", place.filename().string(), unforeseeable());
     errno = 0;
-    std::ofstream out{path, std::ios::binary};
-    if (out) file.write(out);
-    out.close();
-    if (!out) refuse_folder(folder_, errno == 0 ? "the file is not complete" : std::strerror(errno));
+    NewFile target{path};
+    if (target.is_open()) names_.emplace_back(path, place);
+    if (!target.write(file.write))
+      refuse_folder(folder_, errno == 0 ? "the file is not complete" : std::strerror(errno));
   }
 
   void finish() {
@@ -75,7 +105,6 @@ class Unfinished {
 
 void check_folder(const fs::path& folder) {
   std::error_code error;
-  if (folder.empty()) refuse("'--out' has an empty name", "give it a folder");
   if (fs::exists(folder, error) && !fs::is_directory(folder, error)) {
     refuse(fmt::format("'--out {}' is a file, not a folder", folder.string()),
            "give another name, or move the file away");

@@ -41,8 +41,7 @@ Status run_command(int argc, const char* const* argv, std::ostringstream& result
     results.str("");
     return Status::unfinished;
   } catch (const std::bad_alloc&) {
-    std::cerr
-        << "error: there is not enough memory for this simulation\n  hint: simulate fewer ranks or steps\n";
+    std::cerr << no_memory;
     results.str("");
     return Status::unfinished;
   } catch (const std::exception& error) {
@@ -74,7 +73,10 @@ bool deliver(std::string_view text) {
 int main(int argc, char** argv) {
   using gradway::cli::Status;
   gradway::cli::occupy_standard_streams();
+  // A reader that is gone, and a file that may not get larger, are told by `write` instead.
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+  gradway::cli::forget_foreign_variables();
   std::ostringstream results;
   const auto status = gradway::cli::run_command(argc, argv, results);
   const bool delivered = gradway::cli::deliver(results.view());

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/cli/points.hpp"
 
+#include <algorithm>
+#include <new>
+
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -20,6 +23,8 @@ Failure outcome(const std::function<void(std::size_t)>& run, std::size_t index) 
     return failure;
   } catch (const SimulationError& error) {
     return {Status::unfinished, fmt::format("error: {}\n", error.what()), {error.what()}};
+  } catch (const std::bad_alloc&) {
+    return {Status::unfinished, no_memory, {"there is not enough memory"}};
   } catch (const std::exception& error) {
     return {Status::bug, fmt::format("error: {}; this is a bug in gradway\n", error.what()), {error.what()}};
   }
@@ -45,6 +50,15 @@ Status status_of(const std::vector<Failure>& failures) {
     if (status == Status::done || failure.status == Status::bug) status = failure.status;
   }
   return status;
+}
+
+void tell_each_once(const std::vector<Failure>& failures, std::ostream& messages) {
+  std::vector<std::string> told;
+  for (const auto& failure : failures) {
+    if (failure.status == Status::done || std::ranges::find(told, failure.text) != told.end()) continue;
+    told.push_back(failure.text);
+    messages << failure.text;
+  }
 }
 
 void add_jobs(CLI::App& app, int& jobs) {

@@ -32,6 +32,9 @@ std::vector<Failure> run_points(const Surroundings& around, std::string what, st
 /// That of the first point that failed; a bug comes before all others.
 Status status_of(const std::vector<Failure>& failures);
 
+/// Writes why points failed, the same words only once.
+void tell_each_once(const std::vector<Failure>& failures, std::ostream& messages);
+
 /// Adds `--jobs N`.
 void add_jobs(CLI::App& app, int& jobs);
 

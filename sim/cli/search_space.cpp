@@ -90,6 +90,9 @@ std::vector<Axis> axes_of(const std::vector<std::string>& over) {
              "give '--over' for each key with values");
     add(parse_axes({text}, "--over").front());
   }
+  auto with_values = axes;
+  std::erase_if(with_values, [](const Axis& axis) { return axis.values.empty(); });
+  check_size(with_values);
   return axes;
 }
 

@@ -12,4 +12,8 @@ enum class Status : int {
   limit_passed = 4,  ///< a validation is worse than asked for
 };
 
+/// What is said of `std::bad_alloc`, with Status::unfinished.
+inline constexpr auto no_memory =
+    "error: there is not enough memory for this simulation\n  hint: simulate fewer ranks or steps\n";
+
 }  // namespace gradway::cli

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string_view>
+#include <vector>
 
 namespace gradway::cli {
 namespace {
@@ -73,11 +74,17 @@ DataPath data_path(std::ostream& messages) {
     }
     data.roots.push_back(folder);
   }
-  const auto installed = installed_data();
-  std::error_code ignored;
-  if (has_platforms(".") && !fs::equivalent(".", installed, ignored)) data.roots.push_back(".");
-  data.roots.push_back(installed);
+  data.roots.push_back(installed_data());
   return data;
+}
+
+void forget_foreign_variables() {
+  std::vector<std::string> names;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text{*entry};
+    if (text.starts_with("NS_")) names.emplace_back(text.substr(0, text.find('=')));
+  }
+  for (const auto& name : names) unsetenv(name.c_str());
 }
 
 }  // namespace gradway::cli

@@ -25,9 +25,12 @@ report::Style style_of_output();
 /// Is standard error a terminal?
 bool messages_on_terminal();
 
-/// The folders of GRADWAY_PATH, the working folder if it has platforms/, then the installed data: the folder
-/// with platforms/ nearest above the program, or the folder gradway was built in. Warns of folders that do
-/// not exist.
+/// The folders of GRADWAY_PATH, then the installed data: the folder with platforms/ nearest above the
+/// program, or the folder gradway was built in. Warns of folders that do not exist.
 DataPath data_path(std::ostream& messages);
+
+/// Takes the variables of ns-3 (NS_LOG, NS_GLOBAL_VALUE ...) out of the environment: SimGrid brings that
+/// library along, which obeys them as it is loaded, and prints or aborts.
+void forget_foreign_variables();
 
 }  // namespace gradway::cli

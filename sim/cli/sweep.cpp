@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <fstream>
 #include <memory>
-#include <mutex>
+#include <optional>
 #include <sstream>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "sim/base/digest.hpp"
+#include "sim/cli/check_values.hpp"
 #include "sim/cli/commands.hpp"
 #include "sim/cli/engine_choice.hpp"
+#include "sim/cli/kept_points.hpp"
 #include "sim/cli/out_folder.hpp"
 #include "sim/cli/points.hpp"
 #include "sim/cli/price_choice.hpp"
+#include "sim/cli/program_digest.hpp"
 #include "sim/cli/vary.hpp"
 #include "sim/report/json.hpp"
 #include "sim/report/page/page.hpp"
@@ -36,26 +38,6 @@ struct Arguments {
   bool no_folding = false;
 };
 
-/// Reports of finished points in the folder of an earlier sweep, by a digest of all that decides them.
-class FinishedPoints {
- public:
-  explicit FinishedPoints(std::filesystem::path folder) : folder_{std::move(folder)} {}
-
-  /// @return the report, or "" if there is none that can be used
-  std::string find(const std::string& digest) const {
-    std::ifstream file{folder_ / (digest + ".json"), std::ios::binary};
-    std::string text{std::istreambuf_iterator<char>{file}, {}};
-    return report::is_report(text) ? text : "";
-  }
-
-  void keep(const std::string& digest, const std::string& report) const {
-    write_files(folder_, {{digest + ".json", [&](std::ostream& out) { out << report; }}});
-  }
-
- private:
-  std::filesystem::path folder_;
-};
-
 /// Runs the points of a sweep, several at once.
 class Sweeper {
  public:
@@ -64,10 +46,14 @@ class Sweeper {
     sweep_.scenario = std::filesystem::path{arguments.scenario}.stem().string();
     sweep_.axes = parse_axes(arguments.vary);
     check_clashes();
-    if (!arguments.out.empty()) finished_.emplace(std::filesystem::path{arguments.out} / "points");
+    check_values(sweep_.axes, [&](const std::vector<std::string>& values) {
+      return problems_of_values(arguments.scenario, overrides_of(values), around.data, arguments.price);
+    });
+    if (!arguments.out.empty()) kept_.emplace(std::filesystem::path{arguments.out} / "points");
   }
 
-  report::Sweep run() {
+  /// Simulates all points. If none can be, their errors are told, and there is no sweep.
+  std::optional<report::Sweep> run() {
     const auto count = point_count(sweep_.axes);
     sweep_.points.resize(count);
     for (std::size_t i = 0; i < count; ++i) sweep_.points[i].values = point_values(sweep_.axes, i);
@@ -76,11 +62,16 @@ class Sweeper {
     });
     for (std::size_t i = 0; i < count; ++i) sweep_.points[i].error = failures[i].text;
     status_ = status_of(failures);
+    tell_damaged();
+    if (std::ranges::find(failures, Status::done, &Failure::status) == failures.end()) {
+      tell_each_once(failures, around_.messages);
+      return std::nullopt;
+    }
     return std::move(sweep_);
   }
 
   Status status() const { return status_; }
-  std::size_t found() const { return found_; }
+  std::size_t found() const { return kept_ ? kept_->found() : 0; }
 
  private:
   void check_clashes() const {
@@ -90,34 +81,39 @@ class Sweeper {
     }
   }
 
-  std::string report_of(const std::vector<std::string>& values) {
+  void tell_damaged() const {
+    if (!kept_ || kept_->damaged() == 0) return;
+    around_.messages << fmt::format(
+        "warning: {} of the points in '{}/points' had been damaged or changed, and were simulated anew\n",
+        kept_->damaged(), arguments_.out);
+  }
+
+  std::vector<Override> overrides_of(const std::vector<std::string>& values) const {
     auto overrides = fixed_;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      const auto& key = sweep_.axes[i].key;
-      Where where;
-      where.file = fmt::format("--vary {}={}", key, values[i]);
-      overrides.push_back({key, values[i], std::move(where)});
-    }
-    const auto scenario = load_scenario(arguments_.scenario, overrides, around_.data, arguments_.price);
-    const auto digest = digest_of(scenario);
-    if (finished_) {
-      if (auto report = finished_->find(digest); !report.empty()) {
-        const std::scoped_lock lock{mutex_};
-        ++found_;
-        return report;
-      }
+    for (std::size_t i = 0; i < values.size(); ++i)
+      overrides.push_back({sweep_.axes[i].key, values[i], told_by(sweep_.axes[i], values[i])});
+    return overrides;
+  }
+
+  std::string report_of(const std::vector<std::string>& values) {
+    const auto scenario =
+        load_scenario(arguments_.scenario, overrides_of(values), around_.data, arguments_.price);
+    const auto key = key_of(scenario);
+    if (kept_) {
+      if (auto report = kept_->find(key)) return std::move(*report);
     }
     std::ostringstream text;
     const auto fold = arguments_.no_folding ? FoldRanks::no : FoldRanks::yes;
     report::write_json(text, simulate(scenario, arguments_.engine, fold), GRADWAY_VERSION);
-    if (finished_) finished_->keep(digest, text.str());
+    if (kept_) kept_->keep(key, text.str());
     return text.str();
   }
 
-  std::string digest_of(const Scenario& scenario) const {
+  /// A digest of all that decides a report: the program, its input, what it is asked to do.
+  std::string key_of(const Scenario& scenario) const {
     Digest digest;
-    for (const auto& part : {std::string{GRADWAY_VERSION}, arguments_.engine, scenario.digest})
-      digest.add(part);
+    digest.add(program_digest());
+    for (const auto& part : {arguments_.engine, scenario.name, scenario.digest}) digest.add(part);
     digest.add(arguments_.no_folding ? "all ranks" : "folded");
     return digest.hex();
   }
@@ -126,10 +122,8 @@ class Sweeper {
   const Surroundings& around_;
   std::vector<Override> fixed_;
   report::Sweep sweep_;
-  std::optional<FinishedPoints> finished_;
-  std::mutex mutex_;
+  std::optional<KeptPoints> kept_;
   Status status_ = Status::done;
-  std::size_t found_ = 0;
 };
 
 void check(const Arguments& arguments) {
@@ -143,7 +137,9 @@ Status sweep(const Arguments& arguments, const CLI::App& app, const Surroundings
   check(arguments);
   const bool writes_files = wants_files(app, arguments.out);
   Sweeper sweeper{arguments, around};
-  const auto finished = sweeper.run();
+  const auto sweep = sweeper.run();
+  if (!sweep) return sweeper.status();
+  const auto& finished = *sweep;
   const auto json = [&](std::ostream& out) { report::write_json(out, finished, GRADWAY_VERSION); };
   const auto csv = [&](std::ostream& out) { report::write_csv(out, finished); };
   if (arguments.json) {

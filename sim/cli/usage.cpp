@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/cli/usage.hpp"
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <memory>
@@ -10,6 +11,7 @@
 
 #include "sim/base/nearest.hpp"
 #include "sim/cli/help.hpp"
+#include "sim/cli/program_digest.hpp"
 
 namespace gradway::cli {
 namespace {
@@ -51,6 +53,18 @@ void check_words(const CLI::App& app) {
              fmt::format("{} ({})", suggestion(word, command_names()), see_help(app)));
     }
     refuse(fmt::format("'{}' has no use for '{}'", typed_name(app), word), see_help(app));
+  }
+}
+
+/// No option means anything by an empty value; as if it were not given is what a script's empty variable must
+/// not become.
+void check_values(const CLI::App& app) {
+  for (const auto* option : app.get_options()) {
+    if (option->get_lnames().empty()) continue;
+    const auto values = option->results();
+    if (std::ranges::find(values, "") != values.end())
+      refuse(fmt::format("'--{}' has an empty value", option->get_lnames().front()),
+             fmt::format("{} ({})", option->get_description(), see_help(app)));
   }
 }
 
@@ -125,7 +139,8 @@ Action parse_command_line(int argc, const char* const* argv) {
     refuse(error.what(), see_help(chosen()));
   }
   check_words(chosen());
-  if (wants_version) return say(fmt::format("gradway {}\n", GRADWAY_VERSION));
+  check_values(chosen());
+  if (wants_version) return say(fmt::format("gradway {} (build {})\n", GRADWAY_VERSION, program_digest()));
   if (&chosen() == program.get()) return say_no_command;
   return [program, action = actions[&chosen()].second](const Surroundings& around) { return action(around); };
 }

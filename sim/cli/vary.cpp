@@ -71,14 +71,17 @@ std::vector<Axis> parse_axes(const std::vector<std::string>& texts, std::string_
     }
     axes.push_back(std::move(axis));
   }
-  if (problems.empty() && point_count(axes) > most_points) {
-    problems.push_back({{},
-                        fmt::format("the sweep has {} points", point_count(axes)),
-                        {},
-                        fmt::format("at most {} can be asked for at once", most_points)});
-  }
   if (!problems.empty()) throw ConfigError{std::move(problems)};
+  check_size(axes);
   return axes;
+}
+
+void check_size(const std::vector<Axis>& axes) {
+  if (point_count(axes) <= most_points) return;
+  throw ConfigError{Problem{{},
+                            fmt::format("these values make more than {} points", most_points),
+                            {},
+                            "vary fewer keys, or each with fewer values"}};
 }
 
 }  // namespace gradway::cli

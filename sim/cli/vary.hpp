@@ -19,4 +19,7 @@ std::vector<std::string> split_values(std::string_view text);
 ///         than anyone can want; all problems at once.
 std::vector<Axis> parse_axes(const std::vector<std::string>& texts, std::string_view option = "--vary");
 
+/// @throws ConfigError if the cross product has more points than anyone can want
+void check_size(const std::vector<Axis>& axes);
+
 }  // namespace gradway::cli

@@ -123,6 +123,9 @@ Scenario load_scenario(const std::string& file, const std::vector<Override>& ove
   loader.problems().raise();
   built = with_speeds(std::move(built), spec.faster);
   take_anchor(spec, model.model);
+  auto warnings = doubts_of_anchor(spec, gpu.gpu);
+  const auto& notes = loader.problems().notes();
+  warnings.insert(warnings.begin(), notes.begin(), notes.end());
   return Scenario{.name = stem(found),
                   .model = std::move(model.model),
                   .platform = std::move(built),
@@ -130,8 +133,26 @@ Scenario load_scenario(const std::string& file, const std::vector<Override>& ove
                   .job = spec.job,
                   .anchor = spec.anchor,
                   .calibration = std::move(calibration),
-                  .warnings = doubts_of_anchor(spec, gpu.gpu),
+                  .warnings = std::move(warnings),
                   .digest = loader.problems().seen().hex()};
+}
+
+std::vector<Problem> problems_of_values(const std::string& file, const std::vector<Override>& overrides,
+                                        const DataPath& data, const PriceChoice& price) {
+  try {
+    const auto found = find_file(DataKind::scenario, file, data, in_file(file));
+    Loader loader{found, data};
+    const auto spec = loader.scenario(found, overrides);
+    loader.find(DataKind::model, spec.model);
+    if (const auto at = loader.find(DataKind::platform, spec.platform)) {
+      auto platform = loader.platform(*at, spec.platform.name);
+      loader.price(platform.description, price, data);
+    }
+    loader.problems().raise();
+  } catch (const ConfigError& error) {
+    return error.problems();
+  }
+  return {};
 }
 
 Platform load_platform(const std::string& name, int ranks, const DataPath& data, Calibration* calibration) {

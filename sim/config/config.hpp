@@ -22,7 +22,8 @@ struct Override {
 };
 
 /// Folders that hold models/, platforms/, calibration/results/ and scenarios/, the first one that has a file
-/// wins. The folder of the scenario itself always comes before them.
+/// wins. The folder of the scenario itself always comes before them. A name that the last folder has too, but
+/// is taken from elsewhere, is noted in the scenario's warnings.
 struct DataPath {
   std::vector<std::filesystem::path> roots;  ///< GRADWAY_PATH in its order, then the installed data
 };
@@ -60,6 +61,13 @@ struct Cases {
 /// @throws ConfigError with every problem of every file that was read.
 Scenario load_scenario(const std::string& file, const std::vector<Override>& overrides, const DataPath& data,
                        const PriceChoice& price = {});
+
+/// What is wrong with the values of a scenario: what `load_scenario` would complain of before it sets the
+/// model, the platform and the job against each other. Quick enough to be asked of every point of a sweep
+/// beforehand.
+/// @return no problem: it may still be that the scenario does not fit together
+std::vector<Problem> problems_of_values(const std::string& file, const std::vector<Override>& overrides,
+                                        const DataPath& data, const PriceChoice& price = {});
 
 /// Reads a file of cases. The scenarios it names must exist but are not read.
 /// @throws ConfigError with every problem of the file.

@@ -69,6 +69,10 @@ Node load_chain(DataKind kind, const Found& file, const Lookup& lookup, Problems
 }  // namespace
 
 Node load_document(const Found& file, Problems& problems) {
+  if (!file.instead_of.empty()) {
+    problems.note(fmt::format("{} is that of '{}', not the one that is shipped with gradway", file.instead_of,
+                              file.shown));
+  }
   const auto source = problems.attempt([&] { return std::optional{read_source(file.path, file.shown)}; });
   if (!source) return broken(file);
   auto root = parse_yaml(*source, problems);

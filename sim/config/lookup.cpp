@@ -93,13 +93,16 @@ bool is_another_kind(const fs::path& path, DataKind kind) {
                              [&](const Place& other) { return std::ranges::any_of(other.marks, has); });
 }
 
-void check_name(const Place& place, const std::string& name, const Where& where) {
+bool is_name(const Place& place, const std::string& text) {
   const auto is_good = [&](unsigned char c) {
     return std::isalnum(c) != 0 || c == '.' || c == '_' || c == '-' || c == '+' || (place.nested && c == '/');
   };
-  const bool is_name = !name.empty() && name.front() != '.' && name.front() != '/' &&
-                       name.find("..") == std::string::npos && std::ranges::all_of(name, is_good);
-  if (!is_name) {
+  return !text.empty() && text.front() != '.' && text.front() != '/' &&
+         text.find("..") == std::string::npos && std::ranges::all_of(text, is_good);
+}
+
+void check_name(const Place& place, const std::string& name, const Where& where) {
+  if (!is_name(place, name)) {
     fail(where, fmt::format("'{}' is not a name of a {}", name, place.noun),
          fmt::format("write the name of its file in '{}' without the ending", place.folder));
   }
@@ -131,7 +134,7 @@ void add_names(const Place& place, const fs::path& folder, std::set<std::string>
     if (error || file == fs::recursive_directory_iterator{}) break;
     if (!is_file(file->path())) continue;
     const auto name = name_of(place, folder, file->path());
-    if (!name.empty() && (place.nested || name.find('/') == std::string::npos)) names.insert(name);
+    if (is_name(place, name)) names.insert(name);
   }
 }
 
@@ -140,10 +143,28 @@ std::string shown_name(const fs::path& root, const fs::path& file) {
   return (root.is_absolute() ? file : root / file).generic_string();
 }
 
+/// The working folder is no data folder: what a name stands for must not depend on where one is unsaid.
+bool is_in_working_folder(const Place& place, const std::string& name) {
+  return is_file(fs::path{place.folder} / fmt::format("{}{}", name, place.ending));
+}
+constexpr std::string_view how_to_add_working_folder =
+    "the folder you are in has it; with GRADWAY_PATH=. it is a data folder";
+
+/// The same file, with what it stands before.
+Found before_installed(Found found, const Place& place, const std::string& name, const DataPath& data) {
+  if (data.roots.empty()) return found;
+  const auto installed = data.roots.back() / place.folder / fmt::format("{}{}", name, place.ending);
+  std::error_code ignored;
+  if (is_file(installed) && !fs::equivalent(found.path, installed, ignored))
+    found.instead_of = fmt::format("the {} {}", place.noun, name);
+  return found;
+}
+
 std::optional<Found> find_in_data(const Place& place, const std::string& name, const DataPath& data) {
   const auto file = fs::path{place.folder} / fmt::format("{}{}", name, place.ending);
   for (const auto& root : data.roots) {
-    if (is_file(root / file)) return Found{root / file, shown_name(root, file)};
+    if (is_file(root / file))
+      return before_installed({root / file, shown_name(root, file)}, place, name, data);
   }
   return std::nullopt;
 }
@@ -173,13 +194,15 @@ Found Lookup::find(DataKind kind, const std::string& name, const Where& where) c
   check_name(place, name, where);
   const auto file = fmt::format("{}{}", name, place.ending);
   if (beside_) {
-    if (const auto found = find_beside(place, name, *beside_)) return *found;
+    if (const auto found = find_beside(place, name, *beside_))
+      return before_installed(*found, place, name, *data_);
   }
   if (const auto found = find_in_data(place, name, *data_)) return *found;
   fail(where,
        fmt::format("no {} has the name '{}': there is no '{}/{}' beside your file or in the data folders",
                    place.noun, name, place.folder, file),
-       suggestion(name, names(kind)));
+       is_in_working_folder(place, name) ? std::string{how_to_add_working_folder}
+                                         : suggestion(name, names(kind)));
 }
 
 std::vector<std::string> Lookup::names(DataKind kind) const {
@@ -204,6 +227,8 @@ Found find_file(DataKind kind, const std::string& file, const DataPath& data, co
   const auto bare = file.ends_with(".yaml") ? without_ending(file) : file;
   if (const auto found = find_in_data(place, bare, data)) return *found;
   if (fs::is_directory(file, ignored)) return {file, file};
+  if (is_in_working_folder(place, bare))
+    fail(where, "there is no such file", std::string{how_to_add_working_folder});
   const Lookup all{data};
   fail(where, where.line == 0 ? "there is no such file" : fmt::format("there is no file '{}'", file),
        nearest(bare, all.names(kind)).empty() ? fmt::format("give a path, or a name of 'gradway list {}s'",

@@ -14,6 +14,7 @@ namespace gradway::config {
 struct Found {
   std::filesystem::path path;
   std::string shown;
+  std::string instead_of{};  ///< what of the installed data the name would else stand for; "": nothing
 };
 
 /// Looks names up: beside the first file of a run, then in the data folders.

@@ -18,6 +18,11 @@ void Problems::add(const ConfigError& error) {
   list_.insert(list_.end(), error.problems().begin(), error.problems().end());
 }
 
+void Problems::note(std::string text) {
+  saw(text);  // it goes into reports
+  if (std::ranges::find(notes_, text) == notes_.end()) notes_.push_back(std::move(text));
+}
+
 void Problems::raise() const {
   if (list_.empty()) return;
   std::map<std::string, std::size_t> rank;

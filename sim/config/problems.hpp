@@ -31,6 +31,10 @@ class Problems {
     return std::invoke_result_t<Read>();
   }
 
+  /// What is not wrong, but should be known.
+  void note(std::string text);
+  const std::vector<std::string>& notes() const { return notes_; }
+
   void saw(std::string_view text) { seen_.add(text); }
   const Digest& seen() const { return seen_; }
 
@@ -39,6 +43,7 @@ class Problems {
 
  private:
   std::vector<Problem> list_;
+  std::vector<std::string> notes_;
   Digest seen_;
 };
 

@@ -135,7 +135,7 @@ Seconds median_gap(std::span<const TracedStep> steps, const std::vector<std::siz
 std::int64_t main_stream(std::span<const TracedLaunch> launches) {
   std::map<std::int64_t, std::int64_t> busy;
   for (const auto& launch : launches) {
-    if (launch.activity->kind == Activity::Kind::kernel)
+    if (launch.activity->kind == TracedActivity::Kind::kernel)
       busy[launch.activity->stream] += launch.activity->duration;
   }
   const auto most = std::ranges::max_element(busy, {}, [](const auto& stream) { return stream.second; });

@@ -28,7 +28,7 @@ const Operand::Shape* first_tensor(const Signature& signature) {
 }
 
 bool copies_in(const Trace& trace, const TracedLaunch& launch) {
-  return launch.activity->kind == Activity::Kind::copy &&
+  return launch.activity->kind == TracedActivity::Kind::copy &&
          trace.names.text(launch.activity->name).find("HtoD") != std::string::npos;
 }
 

@@ -41,9 +41,9 @@ KernelClass class_of_copy(std::string_view name) {
 
 }  // namespace
 
-KernelClass class_of(Activity::Kind kind, std::string_view name) {
-  if (kind == Activity::Kind::copy) return class_of_copy(name);
-  if (kind == Activity::Kind::memset) return KernelClass::memory;
+KernelClass class_of(TracedActivity::Kind kind, std::string_view name) {
+  if (kind == TracedActivity::Kind::copy) return class_of_copy(name);
+  if (kind == TracedActivity::Kind::memset) return KernelClass::memory;
   const bool is_frameworks_own =
       std::ranges::any_of(framework_starts, [&](auto start) { return name.starts_with(start); });
   const auto text = lower(name);

@@ -45,7 +45,7 @@ std::vector<Launch> launches_of(const Trace& trace, const TracedStep& step, cons
     launch.gpu = averaged.gpu[i];
     launch.host_waits = averaged.host_waits[i];
     launch.blocks = activity.blocks;
-    if (activity.kind == Activity::Kind::kernel)
+    if (activity.kind == TracedActivity::Kind::kernel)
       launch.blocks_per_sm = blocks_per_multiprocessor(activity, limits);
     launch.stream = streams.emplace(activity.stream, static_cast<int>(streams.size())).first->second;
     launches.push_back(std::move(launch));

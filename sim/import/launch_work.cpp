@@ -30,9 +30,9 @@ std::string operation_name(const Trace& trace, const TracedLaunch& launch) {
 std::string name_of(const Trace& trace, const TracedLaunch& traced, const Launch& launch, bool is_helper) {
   const auto operation = operation_name(trace, traced);
   const auto& kernel = trace.names.text(traced.activity->name);
-  if (traced.activity->kind == Activity::Kind::memset)
+  if (traced.activity->kind == TracedActivity::Kind::memset)
     return operation.empty() ? "memset" : operation + " memset";
-  if (traced.activity->kind == Activity::Kind::copy && operation.empty()) return "copy";
+  if (traced.activity->kind == TracedActivity::Kind::copy && operation.empty()) return "copy";
   if (operation.empty()) return short_name(kernel);
   return is_helper && launch.kind == KernelClass::memory ? fmt::format("{} {}", operation, short_name(kernel))
                                                          : operation;
@@ -59,7 +59,7 @@ class Group {
   }
 
  private:
-  bool is_kernel(std::size_t i) const { return traced_[i].activity->kind == Activity::Kind::kernel; }
+  bool is_kernel(std::size_t i) const { return traced_[i].activity->kind == TracedActivity::Kind::kernel; }
 
   std::vector<std::size_t> kernels() const {
     std::vector<std::size_t> result;
@@ -109,7 +109,7 @@ class Group {
     if (is_kernel(i)) return;
     const auto& activity = *traced_[i].activity;
     const bool reads_and_writes =
-        activity.kind == Activity::Kind::copy && launches_[i].kind == KernelClass::memory;
+        activity.kind == TracedActivity::Kind::copy && launches_[i].kind == KernelClass::memory;
     launches_[i].bytes = Bytes{static_cast<double>(activity.bytes) * (reads_and_writes ? 2 : 1)};
   }
 

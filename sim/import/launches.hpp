@@ -13,7 +13,7 @@ namespace gradway {
 /// Something that a call put on the GPU, and what asked for it. Points into the trace.
 struct TracedLaunch {
   const ApiCall* call = nullptr;
-  const Activity* activity = nullptr;
+  const TracedActivity* activity = nullptr;
   const Operation* operation = nullptr;  ///< null: none is known
   bool in_backward = false;              ///< launched by autograd
   bool is_main_thread = false;           ///< that of the optimizer

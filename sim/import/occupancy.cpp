@@ -32,7 +32,7 @@ int most_blocks(int capability) {
 
 }  // namespace
 
-int blocks_per_multiprocessor(const Activity& kernel, const DeviceLimits& limits) {
+int blocks_per_multiprocessor(const TracedActivity& kernel, const DeviceLimits& limits) {
   if (limits.threads == 0 || limits.registers == 0 || limits.shared == 0 || kernel.threads == 0) return 0;
   const int warps = up_to(kernel.threads, warp) / warp;
   int blocks = std::min(most_blocks(limits.capability), limits.threads / (warps * warp));

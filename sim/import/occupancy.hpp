@@ -10,6 +10,6 @@ namespace gradway {
 /// @source CUDA C++ Programming Guide 12, "Compute Capabilities", and the occupancy calculator of the CUDA
 /// toolkit: registers are handed out to warps in units of 256, on each of the four parts of a
 /// multiprocessor; a block's shared memory in units of 128 bytes with 1 KiB of CUDA's own (8.0 and later).
-int blocks_per_multiprocessor(const Activity& kernel, const DeviceLimits& limits);
+int blocks_per_multiprocessor(const TracedActivity& kernel, const DeviceLimits& limits);
 
 }  // namespace gradway

@@ -100,9 +100,9 @@ class Collector final : public TraceSink {
     if (!event.is_complete || !has_times(event)) return;
     if (event.category == "cpu_op") return operation(event);
     if (event.category == "cuda_runtime" || event.category == "cuda_driver") return call(event);
-    if (event.category == "kernel") return activity(event, Activity::Kind::kernel);
-    if (event.category == "gpu_memcpy") return activity(event, Activity::Kind::copy);
-    if (event.category == "gpu_memset") return activity(event, Activity::Kind::memset);
+    if (event.category == "kernel") return activity(event, TracedActivity::Kind::kernel);
+    if (event.category == "gpu_memcpy") return activity(event, TracedActivity::Kind::copy);
+    if (event.category == "gpu_memset") return activity(event, TracedActivity::Kind::memset);
     if (event.category == "overhead") trace_.overheads.push_back(span(event));
     if (event.category == "user_annotation") annotation(event);
   }
@@ -134,11 +134,11 @@ class Collector final : public TraceSink {
     trace_.calls.push_back({span(event), event.correlation, event.thread, trace_.names.id(event.name)});
   }
 
-  void activity(const RawEvent& event, Activity::Kind kind) {
+  void activity(const RawEvent& event, TracedActivity::Kind kind) {
     note(trace_.devices, event.device);
-    if (kind == Activity::Kind::kernel && event.name.find("nccl") != std::string::npos)
+    if (kind == TracedActivity::Kind::kernel && event.name.find("nccl") != std::string::npos)
       notice("the kernel '" + event.name.substr(0, event.name.find('(')) + "'");
-    Activity activity;
+    TracedActivity activity;
     static_cast<Span&>(activity) = span(event);
     activity.correlation = event.correlation;
     activity.external = event.external;

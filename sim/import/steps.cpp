@@ -76,7 +76,7 @@ int tell_phases(const TracedStep& step) {
       backward_end = launch.call->end();
       if (is_new_pass) ++passes;
       is_new_pass = false;
-    } else if (launch.is_main_thread && launch.activity->kind == Activity::Kind::kernel) {
+    } else if (launch.is_main_thread && launch.activity->kind == TracedActivity::Kind::kernel) {
       is_new_pass = true;
     }
   }

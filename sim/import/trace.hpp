@@ -43,7 +43,7 @@ struct ApiCall : Span {
 };
 
 /// A kernel, copy or memset on the GPU.
-struct Activity : Span {
+struct TracedActivity : Span {
   enum class Kind : std::uint8_t { kernel, copy, memset };
   std::int64_t correlation = 0;
   std::int64_t external = 0;  ///< the operation it belongs to; 0: none
@@ -99,7 +99,7 @@ struct Trace {
   TextPool names;  ///< of calls and activities
   std::vector<Signature> signatures;
   std::vector<ApiCall> calls;
-  std::vector<Activity> activities;
+  std::vector<TracedActivity> activities;
   std::vector<Operation> operations;
   std::vector<Annotation> optimizer_steps;
   std::vector<Annotation> profiler_steps;

@@ -28,8 +28,6 @@ BytesPerSecond nccl_pcie_rate(BytesPerSecond measured) {
   return measured;
 }
 
-}  // namespace
-
 /// What the rings of one node carry together: those along direct NVLinks share none, others are one.
 class InsideNode {
  public:
@@ -65,6 +63,8 @@ std::optional<BytesPerSecond> nvls_rate(const Platform& platform, const Routes& 
   }
   return least;
 }
+
+}  // namespace
 
 Communicator describe_communicator(const Platform& platform, const Routes& routes,
                                    const NcclSettings& settings, const std::vector<std::vector<Hop>>& rings,

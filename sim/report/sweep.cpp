@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/report/sweep.hpp"
 
+#include <algorithm>
+#include <array>
 #include <limits>
 #include <ostream>
 
@@ -14,6 +16,10 @@ namespace gradway::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+/// What the tables, pages and documents of a sweep read of each point.
+constexpr std::array shown_metrics{"step_time_s", "samples_per_s", "exposed_communication_s",
+                                   "cost_usd_per_million_samples"};
 
 /// The metrics of a point that has a report.
 Json metrics_of(const SweepPoint& point) {
@@ -63,10 +69,24 @@ Ranking ranking_of(const Sweep& sweep) {
   return {leaders_of(time_of_sample), leaders_of(cost_of_sample), leaders_of(time_of_step)};
 }
 
-bool is_report(const std::string& text) {
-  const auto json = Json::parse(text, nullptr, false);
-  return json.is_object() && json.contains("metrics") && json["metrics"].is_object() &&
-         json.contains("doubts");
+bool is_report(std::string_view text) {
+  // What is nested deeper than any report is left out while it is read: to copy it would take a stack as
+  // deep.
+  constexpr int deepest = 16;
+  bool is_flat = true;
+  const auto json = Json::parse(
+      text,
+      [&](int depth, Json::parse_event_t, Json&) {
+        is_flat = is_flat && depth <= deepest;
+        return is_flat;
+      },
+      false);
+  if (!is_flat || !json.is_object() || json.value("schema", Json{}) != 1) return false;
+  const auto metrics = json.value("metrics", Json{});
+  const auto is_figure = [](const Json& value) { return value.is_number() || value.is_null(); };
+  const bool is_told = json.contains("doubts") && json.value("fits", Json{}).is_boolean();
+  return is_told && metrics.is_object() && std::ranges::all_of(metrics, is_figure) &&
+         std::ranges::all_of(shown_metrics, [&](const char* name) { return metrics.contains(name); });
 }
 
 void write_csv(std::ostream& out, const Sweep& sweep) {

@@ -30,8 +30,8 @@ struct Sweep {
 /// Points that failed or do not fit are not ranked.
 Ranking ranking_of(const Sweep& sweep);
 
-/// Is the text a whole report of a run, as `write_json` writes it?
-bool is_report(const std::string& text);
+/// Is the text a report of a run as `write_json` writes it, with all the metrics that a sweep shows?
+bool is_report(std::string_view text);
 
 /// One row a point: what was varied, step time, throughput, exposed communication, cost; the fastest marked,
 /// or those that are level; what does not fit says so instead. Then a sparkline of the step times over the

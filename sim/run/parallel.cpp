@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -15,7 +16,11 @@ void for_each_in_parallel(std::size_t count, int threads, const std::function<vo
   };
   const auto helpers = std::min(count, static_cast<std::size_t>(threads)) - (count > 0 ? 1 : 0);
   std::vector<std::jthread> others;
-  for (std::size_t i = 0; i < helpers; ++i) others.emplace_back(take_turns);
+  try {
+    for (std::size_t i = 0; i < helpers; ++i) others.emplace_back(take_turns);
+  } catch (const std::system_error&) {
+    // No thread more can be had (memory, a limit on processes): those that there are do it all.
+  }
   take_turns();
 }
 

@@ -35,7 +35,7 @@ SteadyRun run_to_steady_state(WorkloadGraph workload, const Platform& platform, 
   for (;; run.workload.steps *= 2) {
     run.lowered = lowered(run.workload);
     const auto& ops = run.lowered.ops;
-    const auto chosen = choose_engine(engine, ops);
+    const auto chosen = choose_engine(engine);
     run.engine = chosen.name;
     run.timeline = chosen.engine->run(platform, ops);
     check(run.timeline, ops);

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/run/sweep.hpp"
 
+#include <limits>
+
 #include "sim/base/contract.hpp"
 
 namespace gradway {
 
 std::size_t point_count(const std::vector<Axis>& axes) {
   std::size_t count = 1;
-  for (const auto& axis : axes) count *= axis.values.size();
+  for (const auto& axis : axes) {
+    if (__builtin_mul_overflow(count, axis.values.size(), &count))
+      return std::numeric_limits<std::size_t>::max();
+  }
   return count;
 }
 

@@ -12,7 +12,8 @@ struct Axis {
   std::vector<std::string> values;
 };
 
-/// Points of the cross product; the first axis varies slowest. @return 0 axes: one point
+/// Points of the cross product; the first axis varies slowest. @return 0 axes: one point; the largest number
+/// for more than it can say
 std::size_t point_count(const std::vector<Axis>& axes);
 
 /// The values of a point, one an axis. @pre index < point_count(axes)

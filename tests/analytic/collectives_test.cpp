@@ -25,7 +25,7 @@ double seconds(CollectiveKind kind, int ranks, const char* engine) {
     op.path = graph.add_path(flow.path);
     graph.add(op);
   }
-  return choose_engine(engine, graph).engine->run(scenario.platform, graph).makespan().value();
+  return choose_engine(engine).engine->run(scenario.platform, graph).makespan().value();
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ double seconds(const Neighbour& neighbour, const char* engine) {
   own.amount = 10e9;
   own.path = path;
   const auto id = graph.add(own);
-  const auto timeline = choose_engine(engine, graph).engine->run(platform, graph);
+  const auto timeline = choose_engine(engine).engine->run(platform, graph);
   check(timeline, graph);
   CHECK(timeline.end[0] == timeline.end[id.index()]);  // it ends with the run
   return timeline.duration(id).value();

@@ -37,7 +37,8 @@ TEST_CASE("a matrix becomes a platform that can be shown", "[cli][import]") {
   const auto outcome = desk.import({"topo", "topo.txt", "-o", "platforms/mine.yaml"});
   CHECK(outcome.errors.empty());
   CHECK(outcome.status == 0);
-  const auto shown = desk.run({"show", "platform", "mine"});
+  const auto shown =
+      run_gradway({"show", "platform", "mine"}, {.folder = desk.folder.path(), .gradway_path = "."});
   CHECK_THAT(shown.output,
              Contains("2 x l40s on 1 node") && Contains("GPU0  X     PHB   cpu0\nGPU1  PHB   X     cpu0\n"));
   CHECK(outcome.output == "platforms/mine.yaml\n\n" + shown.output);

@@ -51,7 +51,8 @@ TEST_CASE("samples of a probe become a platform that can be shown", "[cli][impor
   CHECK(outcome.errors.empty());
   CHECK(outcome.status == 0);
   CHECK_THAT(outcome.output, Contains("platforms/mine.yaml\n"));
-  const auto shown = desk.run({"show", "platform", "mine"});
+  const auto shown =
+      run_gradway({"show", "platform", "mine"}, {.folder = desk.folder.path(), .gradway_path = "."});
   CHECK(shown.status == 0);
   CHECK_THAT(shown.output, Contains("4 x h200 on 1 node") && Contains("GPU0  X     NV18  NV18  NV18") &&
                                Contains("gpu0 <-> nvswitch  18 x nvlink  388 GB/s each way") &&

@@ -42,11 +42,19 @@ namespace {
     const rlimit limit{*world.most_memory, *world.most_memory};
     ::setrlimit(RLIMIT_AS, &limit);
   }
+  if (world.largest_file) {
+    const rlimit limit{*world.largest_file, *world.largest_file};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  for (const auto& entry : world.environment) {
+    const auto equals = entry.find('=');
+    ::setenv(entry.substr(0, equals).c_str(), entry.substr(equals + 1).c_str(), 1);
+  }
   ::unsetenv("NO_COLOR");
   if (world.no_color) ::setenv("NO_COLOR", "1", 1);
   ::unsetenv("GRADWAY_PATH");
   if (!world.gradway_path.empty()) ::setenv("GRADWAY_PATH", world.gradway_path.c_str(), 1);
-  if (::chdir(world.folder.c_str()) == 0) ::execv(GRADWAY_PROGRAM, arguments.data());
+  if (::chdir(world.folder.c_str()) == 0) ::execv(world.program.c_str(), arguments.data());
   ::_exit(127);
 }
 

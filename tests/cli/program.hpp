@@ -23,8 +23,11 @@ struct World {
   bool output_closed = false;                         ///< there is no standard output
   bool output_broken = false;                         ///< standard output is a pipe that nobody reads
   std::optional<std::size_t> most_memory{};           ///< bytes of address space
-  std::optional<unsigned short> terminal{};           ///< standard output is a terminal of so many columns
-  bool no_color = false;                              ///< NO_COLOR is set
+  std::optional<std::size_t> largest_file{};          ///< bytes that it may write into one
+  std::vector<std::string> environment{};             ///< more variables, each "NAME=VALUE"
+  std::string program = GRADWAY_PROGRAM;
+  std::optional<unsigned short> terminal{};  ///< standard output is a terminal of so many columns
+  bool no_color = false;                     ///< NO_COLOR is set
 };
 
 /// Runs gradway as a user would, without a terminal unless one is asked for.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <filesystem>
 #include <sstream>
 
 #include <catch2/catch.hpp>
@@ -8,6 +9,7 @@
 #include "tests/cli/program.hpp"
 
 using namespace gradway::testing;
+using Json = nlohmann::json;
 using Catch::Matchers::Contains;
 using Catch::Matchers::StartsWith;
 
@@ -101,7 +103,66 @@ TEST_CASE("own data stands beside the installed data, whatever the working folde
   const auto outcome = run_gradway({"run", "my.yaml"}, {.folder = folder.path()});
   CHECK(outcome.status == 0);
   CHECK(outcome.output.find("16 x a100-sxm-40gb on 2 nodes") != std::string::npos);
-  const auto platforms = run_gradway({"list", "platforms"}, {.folder = folder.path()}).output;
+  CHECK_THAT(outcome.output, !Contains("shipped with gradway"));
+  const auto platforms =
+      run_gradway({"list", "platforms"}, {.folder = folder.path(), .gradway_path = "."}).output;
   CHECK(platforms.find("two-p4d") != std::string::npos);
   CHECK(platforms.find("aws-p4d.24xlarge") != std::string::npos);
+}
+
+TEST_CASE("the working folder is no data folder, unless it is said", "[cli][list]") {
+  const TemporaryFolder folder;
+  const auto shipped =
+      content_of(std::filesystem::path{GRADWAY_SOURCE_DIR} / "platforms/aws-g6e.48xlarge.yaml");
+  folder.write("platforms/aws-g6e.48xlarge.yaml", shipped + "# mine\n");
+  folder.write("platforms/mine.yaml", shipped);
+
+  const auto here = run_gradway({"run", "article/g6e"}, {.folder = folder.path()});
+  CHECK(here.output == run_gradway({"run", "article/g6e"}).output);
+  const auto mine = run_gradway({"run", "article/g6e", "--set", "platform=mine"}, {.folder = folder.path()});
+  CHECK(mine.status == 2);
+  const auto shown = run_gradway({"show", "platform", "mine"}, {.folder = folder.path()});
+  CHECK(shown.errors ==
+        "mine: error: there is no such file\n"
+        "  hint: the folder you are in has it; with GRADWAY_PATH=. it is a data folder\n");
+  CHECK_THAT(mine.errors,
+             Contains("hint: the folder you are in has it; with GRADWAY_PATH=. it is a data folder"));
+}
+
+TEST_CASE("a name of the shipped data that stands for something else is told", "[cli][list]") {
+  const TemporaryFolder folder;
+  const auto shipped =
+      content_of(std::filesystem::path{GRADWAY_SOURCE_DIR} / "platforms/aws-g6e.48xlarge.yaml");
+  folder.write("data/platforms/aws-g6e.48xlarge.yaml", shipped + "# mine\n");
+  folder.write("beside/platforms/aws-g6e.48xlarge.yaml", shipped + "# mine\n");
+  std::filesystem::copy_file(std::filesystem::path{GRADWAY_SOURCE_DIR} / "scenarios/article/g6e.yaml",
+                             folder.path() / "beside" / "g6e.yaml");
+  const auto warnings = [&](const std::string& scenario, const std::string& path) {
+    const auto outcome =
+        run_gradway({"run", scenario, "--json"}, {.folder = folder.path(), .gradway_path = path});
+    REQUIRE(outcome.status == 0);
+    CHECK_THAT(outcome.output, !Contains(folder.path().string()));
+    return Json::parse(outcome.output).at("warnings");
+  };
+  const auto told = [&](const Json& list, const std::string& file) {
+    return std::ranges::count(list, Json("the platform aws-g6e.48xlarge is that of '" + file +
+                                         "', not the one that is shipped with gradway"));
+  };
+  CHECK(told(warnings("article/g6e", "data"), "data/platforms/aws-g6e.48xlarge.yaml") == 1);
+  CHECK(told(warnings("beside/g6e.yaml", ""), "beside/platforms/aws-g6e.48xlarge.yaml") == 1);
+  CHECK(told(warnings("article/g6e", (folder.path() / "data").string()), "platforms/aws-g6e.48xlarge.yaml") ==
+        1);
+  CHECK_THAT(warnings("article/g6e", "").dump(), !Contains("shipped with gradway"));
+}
+
+TEST_CASE("a file whose name cannot be a name is not listed", "[cli][list]") {
+  const TemporaryFolder folder;
+  for (const auto* name : {"caf\xe9", "my node", "-\x1b[2J", "good-name"})
+    folder.write(std::string{"platforms/"} + name + ".yaml", "schema: 1\n");
+  const auto arguments = GENERATE(std::vector<std::string>{"list", "platforms"},
+                                  std::vector<std::string>{"list", "platforms", "--json"});
+  const auto outcome = run_gradway(arguments, {.gradway_path = folder.path().string()});
+  CHECK(outcome.status == 0);
+  CHECK_THAT(outcome.output,
+             Contains("good-name") && !Contains("caf") && !Contains("my node") && !Contains("2J"));
 }

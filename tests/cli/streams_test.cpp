@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
+#include <cstdlib>
+#include <filesystem>
+
 #include "tests/cli/program.hpp"
 
 using namespace gradway::testing;
@@ -41,4 +44,44 @@ TEST_CASE("a simulation without enough memory could not finish", "[cli][streams]
   CHECK(outcome.errors ==
         "error: there is not enough memory for this simulation\n  hint: simulate fewer ranks or steps\n");
 }
+
+TEST_CASE("too little memory is no bug of gradway in any command that simulates", "[cli][streams]") {
+  auto arguments = GENERATE(
+      std::vector<std::string>{"sweep", "scale/ddp-24", "--vary", "job.gpus=4096,8192", "--no-folding"},
+      std::vector<std::string>{"compare", "scale/ddp-24", "--platforms", "synthetic-star,synthetic-ring"},
+      std::vector<std::string>{"explain", "scale/ddp-24"},
+      std::vector<std::string>{"optimize", "scale/ddp-24"});
+  CAPTURE(arguments.front());
+  arguments.insert(arguments.end(), {"--set", "steps=10000", "--jobs", "2"});
+  const auto outcome = run_gradway(arguments, {.most_memory = std::size_t{400} << 20U});
+
+  CHECK(outcome.status == 3);
+  CHECK(outcome.output.empty());
+  CHECK(outcome.errors ==
+        "error: there is not enough memory for this simulation\n  hint: simulate fewer ranks or steps\n");
+}
 #endif
+
+TEST_CASE("files that may not get as large as they must leave nothing behind", "[cli][streams]") {
+  const TemporaryFolder folder;
+  const auto out = folder.path() / "out";
+  const auto outcome = run_gradway({"run", "article/g6e", "--out", out}, {.largest_file = 100 << 10U});
+
+  CHECK(outcome.status == 2);
+  CHECK(outcome.output.empty());
+  CHECK(outcome.errors == "error: cannot write to '" + out.string() +
+                              "': File too large\n  hint: give --out a place that can be written to\n");
+  CHECK_FALSE(std::filesystem::exists(out));
+}
+
+TEST_CASE("a link laid in the way of an unfinished file is not followed", "[cli][streams]") {
+  const TemporaryFolder folder;
+  folder.write("victim", "precious\n");
+  folder.write("out/kept", "");
+  const auto command = "cd '" + folder.path().string() +
+                       "' && for name in report.json trace.json report.html; do ln -s ../victim "
+                       "out/.$name.$$; done && exec '" +
+                       GRADWAY_PROGRAM + "' run article/g6e --out out >output 2>&1";
+  CHECK(std::system(command.c_str()) == 0);
+  CHECK(content_of(folder.path() / "victim") == "precious\n");
+}

@@ -2,13 +2,17 @@
 #include <catch2/catch.hpp>
 
 #include <filesystem>
+#include <fstream>
 
 #include <nlohmann/json.hpp>
 
+#include "sim/base/digest.hpp"
+#include "sim/config/config.hpp"
 #include "tests/cli/program.hpp"
 
 using namespace gradway::testing;
 using Json = nlohmann::json;
+using Catch::Matchers::Contains;
 
 TEST_CASE("a sweep gives the runs of its points, in the order of the input", "[cli][sweep]") {
   const auto all = run_gradway({"sweep", "article/g6e", "--vary", "job.gpus=8,2", "--vary",
@@ -79,6 +83,104 @@ TEST_CASE("a finished point that was damaged is run again", "[cli][sweep]") {
   CHECK(second.errors.find("0 of 2 points were there already") != std::string::npos);
 }
 
+TEST_CASE("a finished point that cannot be what was written is run again", "[cli][sweep]") {
+  namespace fs = std::filesystem;
+  const TemporaryFolder folder;
+  const auto points = folder.path() / "out" / "points";
+  const std::vector<std::string> sweep{"sweep",        "article/g6e", "--vary",
+                                       "job.gpus=2,4", "--out",       (folder.path() / "out").string()};
+  const auto first = run_gradway(sweep);
+  std::vector<fs::path> files{fs::directory_iterator{points}, fs::directory_iterator{}};
+  REQUIRE(files.size() == 2);
+  const auto whole = content_of(files[0]);
+  const auto with = [&](const std::string& from, const std::string& to) {
+    auto text = whole;
+    const auto at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    return text.replace(at, from.size(), to);
+  };
+  std::string deep = "{\"metrics\":";
+  for (int i = 0; i < 200000; ++i) deep += "{\"a\":";
+  const auto damaged =
+      GENERATE_COPY(std::string{}, std::string{"{\"metrics\":{}}\n"}, deep, whole.substr(0, whole.size() - 1),
+                    with("\"step_time_s\": ", "\"step_time_s\": -"),
+                    with("\"samples_per_s\": ", "\"samples_per_s\": 9"), content_of(files[1]));
+  CAPTURE(damaged.substr(0, 100));
+
+  std::ofstream{files[0], std::ios::binary} << damaged;
+  const auto second = run_gradway(sweep);
+
+  CHECK(second.status == 0);
+  CHECK(second.output == first.output);
+  CHECK_THAT(second.errors, Contains("warning: 1 of the points in '" + points.string() +
+                                     "' had been damaged or changed, and were simulated anew\n") &&
+                                Contains("1 of 2 points were there already"));
+  CHECK(content_of(files[0]) == whole);
+}
+
+TEST_CASE("a point is kept under a digest of the program, the scenario and the data", "[cli][sweep]") {
+  namespace fs = std::filesystem;
+  const TemporaryFolder folder;
+  run_gradway({"sweep", "article/g6e", "--vary", "job.gpus=2", "--out", (folder.path() / "out").string()});
+  const auto version = run_gradway({"--version"}).output;
+  const fs::path source{GRADWAY_SOURCE_DIR};
+  const auto scenario = gradway::load_scenario((source / "scenarios/article/g6e.yaml").string(),
+                                               {{"job.gpus", "2"}}, {{source}});
+  gradway::Digest key;
+  key.add(version.substr(version.find("build ") + 6, 16));
+  for (const auto& part : {std::string{"fluid"}, scenario.name, scenario.digest, std::string{"folded"}})
+    key.add(part);
+  CHECK(fs::exists(folder.path() / "out" / "points" / (key.hex() + ".json")));
+}
+
+TEST_CASE("a value that is wrong wherever it stands is an error before anything runs", "[cli][sweep]") {
+  const TemporaryFolder folder;
+  const auto out = folder.path() / "out";
+  const auto errors = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "sweep");
+    arguments.insert(arguments.end(), {"--out", out.string()});
+    const auto outcome = run_gradway(arguments);
+    CHECK(outcome.status == 2);
+    CHECK(outcome.output.empty());
+    CHECK_FALSE(std::filesystem::exists(out));
+    return outcome.errors;
+  };
+  CHECK(
+      errors({"article/g6e", "--vary", "strategy.bucket_cap=25 MiB,25 MiBB", "--vary", "job.gpus=2,four"}) ==
+      "--vary job.gpus=four: error: 'four' is not a whole number\n"
+      "--vary strategy.bucket_cap=25 MiBB: error: 'MiBB' is not a unit of data\n"
+      "  hint: units: B kB MB GB TB KiB MiB GiB TiB\n");
+  CHECK_THAT(errors({"article/g6e", "--vary", "platform=aws-g6e.48xlarge,aws-g6e.48xlrage"}),
+             Catch::StartsWith("--vary platform=aws-g6e.48xlrage: error: no platform has the name "));
+  CHECK(errors({"article/g6ee", "--vary", "job.gpus=2,4"}) ==
+        "article/g6ee: error: there is no such file\n  hint: did you mean 'article/g6e'?\n");
+  CHECK(
+      errors({"article/g6e", "--vary", "job.gpus=2,4", "--region", "mars"}) ==
+      "--region mars: error: no price of 'aws-g6e.48xlarge' in 'mars' is known\n  hint: known: us-east-1\n");
+  CHECK_THAT(errors({"article/g6e", "--vary", "job.gpus=2,4", "--set", "job.gups=4"}),
+             Catch::StartsWith("--set job.gups=4: error: no scenario has the key"));
+}
+
+TEST_CASE("a sweep of which no point runs writes nothing", "[cli][sweep]") {
+  const TemporaryFolder folder;
+  const auto out = folder.path() / "out";
+  const auto outcome =
+      run_gradway({"sweep", "h200-4x/vit_l_32", "--vary", "job.gpus=9,10", "--out", out.string()});
+  CHECK(outcome.status == 2);
+  CHECK(outcome.output.empty());
+  CHECK_THAT(outcome.errors, Contains("--vary job.gpus=9: error: job.gpus 9, but the platform has 4 GPUs") &&
+                                 Contains("--vary job.gpus=10: error: job.gpus 10, but"));
+  CHECK_FALSE(std::filesystem::exists(out));
+}
+
+TEST_CASE("a value that is wrong beside some others only is wrong there only", "[cli][sweep]") {
+  const auto outcome = run_gradway({"sweep", "article/p4d", "--vary", "strategy.kind=none,ddp", "--vary",
+                                    "strategy.bucket_cap=25 MiB,50 MiB", "--csv"});
+  CHECK(outcome.status == 2);
+  CHECK_THAT(outcome.output, Contains("\nddp,25 MiB,0.") && Contains("\nddp,50 MiB,0."));
+  CHECK_THAT(outcome.output, Contains("\nnone,50 MiB,,"));
+}
+
 TEST_CASE("a sweep over steps that take no time has its table", "[cli][sweep]") {
   const auto outcome = run_gradway({"sweep", "scale/ring-all-reduce", "--vary", "job.gpus=1,2"});
   CHECK(outcome.status == 0);
@@ -104,6 +206,16 @@ TEST_CASE("a sweep says what is wrong with its arguments", "[cli][sweep]") {
   CHECK(errors({"--vary", "job.gpus"}) ==
         "error: '--vary job.gpus' is not a key and its values\n"
         "  hint: write '--vary KEY=VALUE,VALUE,...', as in '--vary job.gpus=1,2,4,8'\n");
+  std::vector<std::string> too_many;
+  for (const auto* key : {"job.gpus", "job.batch_per_gpu", "job.accumulate", "steps", "faster.gpu",
+                          "faster.cpu", "faster.pcie", "faster.network"}) {
+    std::string values{"1"};
+    for (int i = 2; i <= 256; ++i) values += "," + std::to_string(i);
+    too_many.insert(too_many.end(), {"--vary", std::string{key} + "=" + values});
+  }
+  CHECK(errors(too_many) ==
+        "error: these values make more than 1000000 points\n"
+        "  hint: vary fewer keys, or each with fewer values\n");
   CHECK(errors({"--vary", "job.gpus=1,2", "--set", "job.gpus=4"}) ==
         "error: 'job.gpus' is set and varied\n  hint: leave out '--set' or '--vary' for it\n");
   CHECK(errors({"--vary", "job.gpus=1,2", "--json", "--csv"}) ==

@@ -24,7 +24,8 @@ TEST_CASE("help and version go to standard output", "[cli][usage]") {
   const auto version = run_gradway({"--version"});
   CHECK(version.status == 0);
   CHECK(version.errors.empty());
-  CHECK_THAT(version.output, Catch::Matchers::Matches("gradway [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+  CHECK_THAT(version.output,
+             Catch::Matchers::Matches("gradway [0-9]+\\.[0-9]+\\.[0-9]+ \\(build [0-9a-f]{16}\\)\n"));
 }
 
 TEST_CASE("without a command there is help, but no success", "[cli][usage]") {
@@ -70,6 +71,16 @@ TEST_CASE("wrong usage is told with what would be right", "[cli][usage]") {
        "error: there is no engine 'fluidd'\n  hint: did you mean 'fluid'?\n"},
       {{"run", "article/g6e", "--set", "job.gpus"},
        "error: '--set job.gpus' is not a key and a value\n  hint: write '--set job.gpus=VALUE'\n"},
+      {{"run", "article/g6e", "--set", "job.gpus=8", "--set", "job.gpus=4"},
+       "error: '--set job.gpus' is given twice\n  hint: give each key once\n"},
+      {{"import", "kineto", "trace.json", "--step-time", ""},
+       "error: '--step-time' has an empty value\n"
+       "  hint: kineto: the step without the profiler, as in 39.3ms (see 'gradway import --help')\n"},
+      {{"run", "article/g6e", "--region="},
+       "error: '--region' needs a value\n  hint: see 'gradway run --help'\n"},
+      {{"compare", "article/p4d", "--platforms", "a", "--samples", ""},
+       "error: '--samples' has an empty value\n"
+       "  hint: also time and cost of a run over so many samples (see 'gradway compare --help')\n"},
       {{"run", "article/g6e", "--set", "=4"},
        "error: '--set =4' is not a key and a value\n"
        "  hint: write the key before '=', as in '--set job.gpus=4'\n"},

@@ -4,11 +4,15 @@
 
 #include <catch2/catch.hpp>
 #include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <thread>
 
 #include "sim/engine/simgrid/child_process.hpp"
+#include "sim/engine/simgrid/load_module.hpp"
+#include "sim/engine/simgrid/simgrid_engine.hpp"
 #include "tests/support/small_graphs.hpp"
 
 using namespace gradway;
@@ -50,9 +54,51 @@ TEST_CASE("only the end of a long output is kept", "[child]") {
   CHECK_THAT(child.last_words, Catch::EndsWith("line 99999\n"));
 }
 
+TEST_CASE("a child that stops is ended when its time is over", "[child]") {
+  const ChildResult child = run_in_child(
+      []() -> std::string {
+        std::fprintf(stderr, "about to stop\n");
+        std::raise(SIGSTOP);
+        return "never";
+      },
+      Seconds{0.2});
+  CHECK(child.out_of_time);
+  CHECK_FALSE(child.finished);
+  CHECK(child.fate == "signal 9 (Killed)");
+  CHECK(child.last_words == "about to stop\n");
+}
+
+TEST_CASE("a child that works within its time is left alone", "[child]") {
+  const ChildResult child = run_in_child(
+      [] {
+        std::this_thread::sleep_for(std::chrono::milliseconds{300});
+        return std::string{"done"};
+      },
+      Seconds{60});
+  CHECK_FALSE(child.out_of_time);
+  CHECK(child.result == "done");
+}
+
+TEST_CASE("an engine whose child gives no answer says what to do", "[child]") {
+  OpGraph graph;
+  const auto path = path_over(graph, {0});
+  for (int i = 0; i < 20000; ++i) graph.add(flow_op(1 + i, path));
+  CHECK_THROWS_WITH(
+      SimgridEngine{Seconds{0.1}}.run(resources_of({1}), graph),
+      "SimGrid gave no answer in 0.1 s, for 20000 ops; its process was ended\n"
+      "  hint: '--engine fluid' gives the same times to 1e-9, and sooner; or simulate fewer ranks");
+}
+
+TEST_CASE("an engine that is not there says where it must be", "[child]") {
+  CHECK_THROWS_WITH(load_simgrid("libgradway_elsewhere.so"),
+                    Catch::Contains("the engine 'simgrid' cannot be loaded: libgradway_elsewhere.so: ") &&
+                        Catch::Contains("hint: 'libgradway_simgrid.so' must stand where"));
+}
+
 TEST_CASE("no child is left behind", "[child]") {
   run_in_child([] { return std::string{}; });
   run_in_child([]() -> std::string { std::abort(); });
+  run_in_child([]() -> std::string { return std::raise(SIGSTOP) == 0 ? "" : "?"; }, Seconds{0.05});
   CHECK(::waitpid(-1, nullptr, WNOHANG) == -1);
   CHECK(errno == ECHILD);
 }

@@ -33,11 +33,11 @@ TEST_CASE("kernels are told apart by their names", "[import][work]") {
   }));
   CAPTURE(name);
 
-  CHECK(class_of(Activity::Kind::kernel, name) == kind);
+  CHECK(class_of(TracedActivity::Kind::kernel, name) == kind);
 }
 
 TEST_CASE("copies are told apart by their direction", "[import][work]") {
-  using enum Activity::Kind;
+  using enum TracedActivity::Kind;
   CHECK(class_of(copy, "Memcpy HtoD (Pinned -> Device)") == KernelClass::copy_in);
   CHECK(class_of(copy, "Memcpy DtoH (Device -> Pageable)") == KernelClass::copy_out);
   CHECK(class_of(copy, "Memcpy DtoD (Device -> Device)") == KernelClass::memory);
@@ -66,7 +66,7 @@ TEST_CASE("as many blocks fit as threads, registers and shared memory let", "[im
   DeviceLimits l40s{
       .id = 0, .name = "", .capability = 89, .threads = 1536, .registers = 65536, .shared = 102400};
   const auto fit = [](const DeviceLimits& limits, int threads, int registers, int shared) {
-    Activity kernel;
+    TracedActivity kernel;
     kernel.threads = threads;
     kernel.registers = registers;
     kernel.shared = shared;

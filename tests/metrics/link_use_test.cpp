@@ -38,7 +38,7 @@ Op flow(double amount, std::uint32_t path, Seconds latency = Seconds{}) {
 }
 
 std::vector<UseChange> use_of_first(const Platform& platform, const OpGraph& graph, const char* engine) {
-  const auto timeline = choose_engine(engine, graph).engine->run(platform, graph);
+  const auto timeline = choose_engine(engine).engine->run(platform, graph);
   return link_use(platform, graph, timeline, {ResourceId{0}}).front();
 }
 
@@ -119,7 +119,7 @@ TEST_CASE("whatever the flows, links carry their amounts and no more than their 
     RandomShape shape;
     shape.round = round;
     const auto [platform, graph] = random_case(seed, shape);
-    const auto timeline = choose_engine(engine, graph).engine->run(platform, graph);
+    const auto timeline = choose_engine(engine).engine->run(platform, graph);
     const auto ids = all_of(platform);
     const auto use = link_use(platform, graph, timeline, ids);
     std::vector<double> amounts(platform.resources.size(), 0);

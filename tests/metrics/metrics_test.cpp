@@ -19,7 +19,7 @@ namespace {
 Measured measured(const Scenario& scenario) {
   const auto workload = plan(scenario, compute_costs(scenario));
   const auto lowered = lower(workload, scenario, CollectiveLowering{scenario});
-  const auto timeline = choose_engine("fluid", lowered.ops).engine->run(scenario.platform, lowered.ops);
+  const auto timeline = choose_engine("fluid").engine->run(scenario.platform, lowered.ops);
   return measure(scenario, workload, lowered, timeline, step_windows(workload, lowered.ops, timeline).back());
 }
 

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include <atomic>
+#include <limits>
 #include <set>
 
 #include "sim/run/parallel.hpp"
@@ -19,6 +20,13 @@ TEST_CASE("the points of a sweep are the cross product, the first axis slowest")
   for (std::size_t i = 0; i < 6; ++i) all.insert(point_values(axes, i));
   CHECK(all.size() == 6);
   CHECK(point_count({}) == 1);
+}
+
+TEST_CASE("more points than can be counted are not none", "[sweep]") {
+  const Axis axis{"a", std::vector<std::string>(256, "1")};
+  CHECK(point_count(std::vector<Axis>(7, axis)) == std::size_t{1} << 56U);
+  CHECK(point_count(std::vector<Axis>(8, axis)) == std::numeric_limits<std::size_t>::max());
+  CHECK(point_count(std::vector<Axis>(9, axis)) == std::numeric_limits<std::size_t>::max());
 }
 
 TEST_CASE("work in parallel is done once each, whatever the number of threads") {

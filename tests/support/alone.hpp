@@ -22,7 +22,7 @@ inline Seconds time_alone(const CollectiveLowering& lowering, CollectiveKind kin
     op.path = graph.add_path(flow.path);
     graph.add(op);
   }
-  return choose_engine(engine, graph).engine->run(platform, graph).makespan();
+  return choose_engine(engine).engine->run(platform, graph).makespan();
 }
 
 }  // namespace gradway::test

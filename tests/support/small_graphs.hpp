@@ -42,7 +42,7 @@ inline Op in_queue(Op op, std::uint32_t queue) {
 }
 
 inline Timeline run_with(const std::string& engine, const Platform& platform, const OpGraph& graph) {
-  const Timeline timeline = choose_engine(engine, graph).engine->run(platform, graph);
+  const Timeline timeline = choose_engine(engine).engine->run(platform, graph);
   check(timeline, graph);
   return timeline;
 }

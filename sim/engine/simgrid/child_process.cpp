@@ -2,6 +2,7 @@
 #include "sim/engine/simgrid/child_process.hpp"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,6 +23,10 @@ namespace {
 /// Of a child's output, this much is kept.
 constexpr off_t most_last_words = 2000;
 
+/// Waiting is counted in turns this long, not by a clock: so a child is given no less time because its parent
+/// was stopped meanwhile (Ctrl-Z).
+constexpr Seconds turn{0.05};
+
 class File {
  public:
   explicit File(int descriptor) : descriptor_{descriptor} {}
@@ -36,16 +41,16 @@ class File {
     if (const int open = std::exchange(descriptor_, -1); open >= 0) ::close(open);
   }
 
-  /// All bytes up to the end.
-  std::string read_all() const {
-    std::string text;
+  /// Adds all bytes up to the end. @return false: nothing came for so long
+  bool read_all(std::string& text, Seconds most_time = Seconds::infinite()) const {
     char buffer[65536];
-    while (true) {
+    while (wait(most_time)) {
       const ssize_t count = ::read(descriptor_, buffer, sizeof buffer);
       if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) return text;
+      if (count <= 0) return true;
       text.append(buffer, static_cast<std::size_t>(count));
     }
+    return false;
   }
 
   bool write_all(const char* bytes, std::size_t size) const {
@@ -60,6 +65,16 @@ class File {
   }
 
  private:
+  /// @return false: there is nothing to read yet
+  bool wait(Seconds most_time) const {
+    pollfd descriptor{descriptor_, POLLIN, 0};
+    for (Seconds waited{}; waited < most_time; waited += turn) {
+      const int ready = ::poll(&descriptor, 1, static_cast<int>(turn.value() * 1e3));
+      if (ready > 0 || (ready < 0 && errno != EINTR)) return true;
+    }
+    return false;
+  }
+
   int descriptor_;
 };
 
@@ -93,12 +108,14 @@ std::string fate_of(pid_t child) {
 std::string end_of(const File& printed) {
   const off_t size = ::lseek(printed.descriptor(), 0, SEEK_END);
   ::lseek(printed.descriptor(), size > most_last_words ? size - most_last_words : 0, SEEK_SET);
-  return printed.read_all();
+  std::string text;
+  printed.read_all(text);
+  return text;
 }
 
 }  // namespace
 
-ChildResult run_in_child(const std::function<std::string()>& work) {
+ChildResult run_in_child(const std::function<std::string()>& work, Seconds most_time) {
   // A child forked while another thread holds the writing end of its pipe would keep that pipe open.
   static std::mutex one_fork_at_a_time;
   std::unique_lock lock{one_fork_at_a_time};
@@ -115,7 +132,9 @@ ChildResult run_in_child(const std::function<std::string()>& work) {
   lock.unlock();
 
   ChildResult left;
-  std::string bytes = incoming.read_all();
+  std::string bytes;
+  left.out_of_time = !incoming.read_all(bytes, most_time);
+  if (left.out_of_time) ::kill(child, SIGKILL);
   left.fate = fate_of(child);
   left.last_words = end_of(printed);
   std::uint64_t size = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/engine/simgrid/fluid_model.hpp"
+#include "sim/engine/simgrid/module/fluid_model.hpp"
 
 #include <algorithm>
 #include <array>
