@@ -20,6 +20,7 @@ constexpr std::size_t narrowest = 8;  // no column is cut below this
 
 void Table::add(std::vector<std::string> cells) {
   expects(cells.size() == columns_.size(), "a row has a cell for each column");
+  for (auto& cell : cells) cell = one_line(cell);
   rows_.push_back(std::move(cells));
 }
 
