@@ -208,7 +208,8 @@ TEST_CASE("other streams than the main one are numbered and named", "[import]") 
 
 TEST_CASE("work that was launched before the trace began is left out", "[import]") {
   auto trace = trace_of(small_step());
-  trace.raw(R"({"ph":"X","cat":"kernel","name":"old","ts":4377009848000.5,"dur":2,"args":{"correlation":5,"stream":7}})");
+  trace.raw(
+      R"({"ph":"X","cat":"kernel","name":"old","ts":4377009848000.5,"dur":2,"args":{"correlation":5,"stream":7}})");
 
   const auto imported = import_text(trace.json());
 
