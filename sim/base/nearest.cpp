@@ -38,6 +38,8 @@ std::string nearest(std::string_view name, const std::vector<std::string>& candi
   std::string best;
   auto best_distance = std::max<std::size_t>(1, name.size() / 3) + 1;
   for (const auto& candidate : candidates) {
+    const auto [shorter, longer] = std::minmax({name.size(), candidate.size()});
+    if (longer - shorter >= best_distance) continue;  // so many letters differ at least
     const auto distance = edit_distance(name, candidate);
     if (distance < best_distance) {
       best_distance = distance;

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/printable.hpp"
+
 namespace gradway {
 namespace {
 
@@ -20,8 +22,33 @@ std::string picture(const Where& where) {
   for (int i = 0; i + 1 < where.column && i < static_cast<int>(where.text.size()); ++i) {
     indent += where.text[static_cast<std::size_t>(i)] == '\t' ? '\t' : ' ';
   }
-  const auto tail = std::string(static_cast<std::size_t>(std::max(0, where.length - 1)), '~');
+  const auto longest_tail = static_cast<int>(where.text.size());
+  const auto tail = std::string(static_cast<std::size_t>(std::clamp(where.length - 1, 0, longest_tail)), '~');
   return fmt::format("{} | {}\n      | {}^{}\n", number, where.text, indent, tail);
+}
+
+// Far above what gradway itself says: beyond are values that were read, and may be megabytes.
+constexpr std::size_t longest_name = 4096;  // PATH_MAX
+constexpr std::size_t longest_text = 800;
+constexpr std::size_t longest_hint = 4000;  // may list all names there are
+
+void make_fit(Where& where) {
+  where.file = printable(shortened(where.file, longest_name));
+  where.text = shown_line(where.text);
+}
+
+/// What messages, tables and files may show of a problem: values and names in it can hold anything.
+std::vector<Problem> fit_to_show(std::vector<Problem> problems) {
+  for (auto& problem : problems) {
+    make_fit(problem.where);
+    problem.what = printable(shortened(problem.what, longest_text));
+    problem.hint = printable(shortened(problem.hint, longest_hint));
+    for (auto& note : problem.notes) {
+      make_fit(note.where);
+      note.what = printable(shortened(note.what, longest_text));
+    }
+  }
+  return problems;
 }
 
 std::string join(const std::vector<Problem>& problems) {
@@ -43,7 +70,9 @@ std::string to_text(const Problem& problem) {
 }
 
 ConfigError::ConfigError(std::vector<Problem> problems)
-    : std::runtime_error{join(problems)},
-      problems_{std::make_shared<const std::vector<Problem>>(std::move(problems))} {}
+    : ConfigError{std::make_shared<const std::vector<Problem>>(fit_to_show(std::move(problems)))} {}
+
+ConfigError::ConfigError(std::shared_ptr<const std::vector<Problem>> problems)
+    : std::runtime_error{join(*problems)}, problems_{std::move(problems)} {}
 
 }  // namespace gradway

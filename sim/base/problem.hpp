@@ -37,7 +37,8 @@ struct Problem {
 /// Renders a problem the way a compiler does: place, message, the line with a caret, notes, hint.
 std::string to_text(const Problem& problem);
 
-/// The user's input is wrong; carries every problem found. Exit status 2.
+/// The user's input is wrong; carries every problem found. Exit status 2. Texts of problems are made fit to
+/// be shown: values of megabytes are cut in their middle, control characters escaped.
 class ConfigError : public std::runtime_error {
  public:
   explicit ConfigError(std::vector<Problem> problems);
@@ -45,6 +46,8 @@ class ConfigError : public std::runtime_error {
   const std::vector<Problem>& problems() const { return *problems_; }
 
  private:
+  explicit ConfigError(std::shared_ptr<const std::vector<Problem>> problems);
+
   std::shared_ptr<const std::vector<Problem>> problems_;
 };
 

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <sstream>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/base/printable.hpp"
 #include "sim/cli/calibrate_actions.hpp"
 #include "sim/cli/commands.hpp"
 #include "sim/cli/files.hpp"
+#include "sim/cli/read_back.hpp"
 #include "sim/config/scalars.hpp"
 #include "sim/fit/fit.hpp"
 #include "sim/fit/write_calibration.hpp"
@@ -48,9 +52,11 @@ Status fit_samples(const CalibrateArguments& arguments, const Surroundings& arou
   const auto samples = read_samples_aloud(arguments.files, around);
   auto calibration =
       fit(samples, title_of(arguments, samples), facts_of(arguments.platform, samples, around));
-  write_file(arguments.out, arguments.force,
-             [&](std::ostream& out) { write_calibration_file(out, calibration); });
-  calibration.name = arguments.out;
+  std::ostringstream text;
+  write_calibration_file(text, calibration);
+  check_reads_back(DataKind::calibration, text.str(), arguments.files.front());
+  write_file(arguments.out, arguments.force, [&](std::ostream& out) { out << text.view(); });
+  calibration.name = printable(arguments.out);
   report::write_calibration(around.results, calibration, around.style);
   return Status::done;
 }

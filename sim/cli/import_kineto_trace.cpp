@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ostream>
 
+#include "sim/base/printable.hpp"
 #include "sim/cli/files.hpp"
 #include "sim/cli/import_formats.hpp"
 #include "sim/cli/option_value.hpp"
+#include "sim/cli/read_back.hpp"
 #include "sim/config/read.hpp"
 #include "sim/import/kineto.hpp"
 #include "sim/report/show_profile.hpp"
@@ -21,13 +23,14 @@ void import_kineto_trace(const ImportArguments& arguments, const Surroundings& a
   const auto& file = arguments.files.front();
   const auto imported = import_kineto(file, file, options);
   const auto text = profile_yaml(imported.profile, imported.notes);
-  for (const auto& warning : imported.warnings) around.messages << "warning: " << warning << '\n';
+  check_reads_back(DataKind::model, text, file);
+  for (const auto& warning : imported.warnings) warn(around, warning);
   if (arguments.out.empty()) {
     around.results << text;
     return;
   }
   write_file(arguments.out, arguments.force, [&](std::ostream& out) { out << text; });
-  around.results << around.style.paint(report::Paint::bold, arguments.out) << "\n\n";
+  around.results << around.style.paint(report::Paint::bold, printable(arguments.out)) << "\n\n";
   report::write_profile(around.results, imported.profile, around.style);
 }
 

@@ -5,10 +5,12 @@
 #include <fmt/format.h>
 
 #include "sim/base/nearest.hpp"
+#include "sim/base/printable.hpp"
 #include "sim/cli/commands.hpp"
 #include "sim/cli/files.hpp"
 #include "sim/cli/import_formats.hpp"
 #include "sim/cli/option_value.hpp"
+#include "sim/cli/read_back.hpp"
 #include "sim/config/scalars.hpp"
 #include "sim/cost/calibration_words.hpp"
 #include "sim/cost/size_text.hpp"
@@ -75,22 +77,22 @@ void import_nccl_tests(const ImportArguments& arguments, const Surroundings& aro
   std::vector<NcclTestSamples> runs;
   for (const auto& name : arguments.files) {
     auto imported = import_nccl_test_log(read_text_file(name), options);
-    for (const auto& warning : imported.warnings) around.messages << "warning: " << warning << '\n';
+    for (const auto& warning : imported.warnings) warn(around, warning);
     std::ranges::move(imported.runs, std::back_inserter(runs));
   }
   for (const auto& run : runs) {
     if (is_modelled(run.operation)) continue;
-    around.messages << fmt::format(
-        "warning: gradway does not model {}: its {} rows are kept, and of no use yet\n", run.operation,
-        run.rows.size());
+    warn(around, fmt::format("gradway does not model {}: its {} rows are kept, and of no use yet",
+                             run.operation, run.rows.size()));
   }
   const auto text = samples_json(runs);
+  check_samples_read_back(text, arguments.files.front());
   if (arguments.out.empty()) {
     around.results << text;
     return;
   }
   write_file(arguments.out, arguments.force, [&](std::ostream& out) { out << text; });
-  around.results << around.style.paint(report::Paint::bold, arguments.out) << "\n\n";
+  around.results << around.style.paint(report::Paint::bold, printable(arguments.out)) << "\n\n";
   write_runs(runs, around);
 }
 

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/printable.hpp"
+#include "sim/cli/read_back.hpp"
 #include "sim/import/gpu_name.hpp"
 #include "sim/report/show_platform.hpp"
 
@@ -12,7 +14,8 @@ namespace fs = std::filesystem;
 
 void put_platform(const WrittenPlatform& platform, const std::vector<OutputFile>& beside,
                   const ImportArguments& arguments, const Surroundings& around) {
-  for (const auto& warning : platform.warnings) around.messages << "warning: " << warning << '\n';
+  check_reads_back(DataKind::platform, platform.yaml, arguments.files.front());
+  for (const auto& warning : platform.warnings) warn(around, warning);
   if (arguments.out.empty()) {
     around.results << platform.yaml;
     return;
@@ -22,10 +25,10 @@ void put_platform(const WrittenPlatform& platform, const std::vector<OutputFile>
       {out.filename().string(), [&](std::ostream& stream) { stream << platform.yaml; }}};
   files.insert(files.end(), beside.begin(), beside.end());
   write_files(out.has_parent_path() ? out.parent_path() : fs::path{"."}, files);
-  around.results << around.style.paint(report::Paint::bold, arguments.out) << '\n';
+  around.results << around.style.paint(report::Paint::bold, printable(arguments.out)) << '\n';
   for (const auto& file : beside) {
     const auto path = (out.parent_path() / file.name).generic_string();
-    around.results << around.style.paint(report::Paint::bold, path) << '\n';
+    around.results << around.style.paint(report::Paint::bold, printable(path)) << '\n';
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "sim/cli/commands.hpp"
 #include "sim/cli/import_platform.hpp"
+#include "sim/cli/read_back.hpp"
 #include "sim/describe/write_gpu.hpp"
 #include "sim/describe/write_platform.hpp"
 #include "sim/import/gpu_name.hpp"
@@ -51,6 +52,7 @@ void import_probe(const ImportArguments& arguments, const Surroundings& around) 
   const auto gpu = gpu_file_name(node_of(samples, file).gpus.front().name);
   const auto platform = platform_yaml(samples, {gpu, arguments.calibration});
   const auto own_gpu = gpu_file(samples, gpu, arguments, around);
+  if (own_gpu) check_reads_back(DataKind::gpu, own_gpu->yaml, file);
   const bool is_calibrated = arguments.calibration.empty() ||
                              is_among(list_names(DataKind::calibration, around.data), arguments.calibration);
   std::vector<OutputFile> beside;
@@ -58,20 +60,17 @@ void import_probe(const ImportArguments& arguments, const Surroundings& around) 
     beside.push_back({fmt::format("gpus/{}.yaml", gpu), [&](std::ostream& out) { out << own_gpu->yaml; }});
   put_platform(platform, beside, arguments, around);
   if (!is_calibrated) {
-    around.messages << fmt::format(
-        "warning: there is no calibration '{}' yet: 'gradway calibrate fit' makes it\n",
-        arguments.calibration);
+    warn(around, fmt::format("there is no calibration '{}' yet: 'gradway calibrate fit' makes it",
+                             arguments.calibration));
   }
   if (arguments.out.empty()) {
     if (own_gpu)
-      around.messages << fmt::format(
-          "warning: no file of platforms/gpus describes '{}': with --out, one is written\n", gpu);
+      warn(around, fmt::format("no file of platforms/gpus describes '{}': with --out, one is written", gpu));
     return;
   }
   if (own_gpu) {
-    around.messages << fmt::format(
-        "warning: no file described the GPU; of the new one complete from the datasheet: {}\n",
-        fmt::join(own_gpu->to_complete, ", "));
+    warn(around, fmt::format("no file described the GPU; of the new one complete from the datasheet: {}",
+                             fmt::join(own_gpu->to_complete, ", ")));
   }
   if (is_calibrated) show_written(arguments.out, around);
 }

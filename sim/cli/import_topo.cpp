@@ -8,7 +8,8 @@ namespace gradway::cli {
 
 void import_topo(const ImportArguments& arguments, const Surroundings& around) {
   if (!arguments.out.empty()) check_yaml(arguments.out, arguments.force, "platforms");
-  const auto text = read_text_file(arguments.files.front());
+  constexpr std::string_view underlines = "\x1b";  // as nvidia-smi prints its header; they are left out
+  const auto text = read_text_file(arguments.files.front(), underlines);
   const auto matrix = read_topology_matrix(text.content, text.name);
   const auto list = find_gpu_list(text);
   if (list.gpus > 0 && static_cast<std::size_t>(list.gpus) != matrix.gpus) {

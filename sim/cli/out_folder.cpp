@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "sim/base/printable.hpp"
 #include "sim/report/page/page.hpp"
 
 namespace gradway::cli {
@@ -26,7 +27,7 @@ void put_files(const std::string& folder, const std::vector<OutputFile>& files, 
     const auto* separator = i == 0 ? "" : i + 1 == files.size() ? " and " : ", ";
     names += fmt::format("{}{}/{}", separator, folder, files[i].name);
   }
-  around.messages << fmt::format("wrote {}{}\n", names, remark);
+  around.messages << fmt::format("wrote {}{}\n", printable(names), remark);
 }
 
 void put_results(const std::string& folder, std::vector<OutputFile> files,

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/base/printable.hpp"
+
 namespace gradway::cli {
 namespace {
 
@@ -55,6 +57,10 @@ report::Style style_of_output() {
   return style;
 }
 
+void warn(const Surroundings& around, std::string_view text) {
+  around.messages << "warning: " << printable(text) << '\n';
+}
+
 bool messages_on_terminal() {
   return isatty(STDERR_FILENO) != 0;
 }
@@ -69,7 +75,7 @@ DataPath data_path(std::ostream& messages) {
     if (folder.empty()) continue;
     std::error_code ignored;
     if (!fs::is_directory(folder, ignored)) {
-      messages << "warning: GRADWAY_PATH names '" << folder.string() << "', which is no folder\n";
+      messages << "warning: GRADWAY_PATH names '" << printable(folder.string()) << "', which is no folder\n";
       continue;
     }
     data.roots.push_back(folder);

@@ -3,6 +3,7 @@
 
 #include <ostream>
 #include <string>
+#include <string_view>
 
 #include "sim/config/config.hpp"
 #include "sim/report/style.hpp"
@@ -21,6 +22,9 @@ struct Surroundings {
 /// Colours and width of standard output: plain and 80 columns wide unless it is a terminal; NO_COLOR is
 /// respected.
 report::Style style_of_output();
+
+/// Writes a warning on a line of its own.
+void warn(const Surroundings& around, std::string_view text);
 
 /// Is standard error a terminal?
 bool messages_on_terminal();

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/printable.hpp"
 #include "sim/config/document.hpp"
 #include "sim/config/lookup.hpp"
 #include "sim/config/overrides.hpp"
@@ -90,7 +91,7 @@ class Loader {
 };
 
 std::string stem(const Found& file) {
-  return file.path.stem().string();
+  return printable(file.path.stem().string());
 }
 
 }  // namespace
@@ -197,7 +198,7 @@ Calibration load_calibration(const std::string& name, const DataPath& data) {
   Reader reader{root, in_file(found.shown), problems};
   const bool is_named_by_folder = stem(found) == "calibration" && found.path.has_parent_path();
   auto calibration = read_calibration(
-      reader, is_named_by_folder ? found.path.parent_path().filename().string() : stem(found));
+      reader, is_named_by_folder ? printable(found.path.parent_path().filename().string()) : stem(found));
   problems.raise();
   return calibration;
 }

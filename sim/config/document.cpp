@@ -12,8 +12,8 @@
 namespace gradway::config {
 namespace {
 
-Node broken(const Found& file) {
-  return Node{.kind = Node::Kind::broken, .where = in_file(file.shown)};
+Node broken(const Where& file) {
+  return Node{.kind = Node::Kind::broken, .where = file};
 }
 
 /// @return false if nothing more can be said about a file of another schema.
@@ -57,9 +57,9 @@ Node load_chain(DataKind kind, const Found& file, const Lookup& lookup, Problems
     fail(base_value.where, fmt::format("'based_on' goes round in a circle: {}", circle(chain, target)),
          "one of these files must stand on its own");
   });
-  if (!found) return broken(file);
+  if (!found) return broken(in_file(file.shown));
   auto inherited = load_chain(kind, *found, lookup, problems, chain);
-  if (inherited.kind == Node::Kind::broken) return broken(file);
+  if (inherited.kind == Node::Kind::broken) return broken(in_file(file.shown));
   for (auto& entry : inherited.entries) {
     if (root.find(entry.key) == nullptr) root.entries.push_back(std::move(entry));
   }
@@ -74,19 +74,22 @@ Node load_document(const Found& file, Problems& problems) {
                               file.shown));
   }
   const auto source = problems.attempt([&] { return std::optional{read_source(file.path, file.shown)}; });
-  if (!source) return broken(file);
-  auto root = parse_yaml(*source, problems);
+  return source ? read_document(*source, problems) : broken(in_file(file.shown));
+}
+
+Node read_document(const SourceText& source, Problems& problems) {
+  auto root = parse_yaml(source, problems);
   if (root.kind == Node::Kind::null) {
-    problems.add(Problem{in_file(file.shown), "the file is empty", {}, "begin it with 'schema: 1'"});
+    problems.add(Problem{source.whole(), "the file is empty", {}, "begin it with 'schema: 1'"});
   } else if (root.kind != Node::Kind::map && root.kind != Node::Kind::broken) {
     problems.add(Problem{root.where,
                          fmt::format("a file must be a map of keys and values, not {}", describe(root)),
                          {},
                          "begin it with 'schema: 1'"});
   }
-  if (root.kind != Node::Kind::map) return broken(file);
-  root.where = in_file(file.shown);
-  return take_schema(root, problems) ? root : broken(file);
+  if (root.kind != Node::Kind::map) return broken(source.whole());
+  root.where = source.whole();
+  return take_schema(root, problems) ? root : broken(source.whole());
 }
 
 Node load_with_base(DataKind kind, const Found& file, const Lookup& lookup, Problems& problems) {

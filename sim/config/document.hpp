@@ -4,12 +4,16 @@
 #include "sim/config/lookup.hpp"
 #include "sim/config/node.hpp"
 #include "sim/config/problems.hpp"
+#include "sim/config/source_file.hpp"
 
 namespace gradway::config {
 
 /// Reads a file whose top level is a map that begins with 'schema: 1', and takes that key off.
 /// What is wrong goes to the problems; a file that cannot be used gives a broken node.
 Node load_document(const Found& file, Problems& problems);
+
+/// The same of a text that was read already.
+Node read_document(const SourceText& source, Problems& problems);
 
 /// The same with `based_on: NAME`: the keys of that file (and of the one it is based on) that this one does
 /// not have itself, each with its own place. Only whole top-level keys are inherited.

@@ -34,8 +34,8 @@ bool is_below(std::string_view line, int column) {
 }  // namespace
 
 const LiteralText* CutText::find(int line) const {
-  const auto found = std::ranges::find(literals, line, &LiteralText::line);
-  return found == literals.end() ? nullptr : &*found;
+  const auto found = std::ranges::lower_bound(literals, line, {}, &LiteralText::line);
+  return found == literals.end() || found->line != line ? nullptr : &*found;
 }
 
 CutText cut_literals(const SourceText& source) {

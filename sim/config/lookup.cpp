@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 
 #include "sim/base/nearest.hpp"
+#include "sim/base/printable.hpp"
+#include "sim/base/utf8.hpp"
 #include "sim/config/parse.hpp"
 #include "sim/config/problems.hpp"
 
@@ -205,7 +207,9 @@ Found Lookup::find(DataKind kind, const std::string& name, const Where& where) c
                                          : suggestion(name, names(kind)));
 }
 
-std::vector<std::string> Lookup::names(DataKind kind) const {
+const std::vector<std::string>& Lookup::names(DataKind kind) const {
+  const auto [known, is_new] = names_.try_emplace(kind);
+  if (!is_new) return known->second;
   const auto& place = place_of(kind);
   std::set<std::string> found;
   if (beside_) {
@@ -213,10 +217,11 @@ std::vector<std::string> Lookup::names(DataKind kind) const {
     add_names(place, beside_->path / fs::path{place.folder}.filename(), found);
   }
   for (const auto& root : data_->roots) add_names(place, root / place.folder, found);
-  return {found.begin(), found.end()};
+  known->second.assign(found.begin(), found.end());
+  return known->second;
 }
 
-Found find_file(DataKind kind, const std::string& file, const DataPath& data, const Where& where,
+Found find_file(DataKind kind, const std::string& file, const Lookup& all, const Where& where,
                 const fs::path& from) {
   const auto& place = place_of(kind);
   std::error_code ignored;
@@ -225,15 +230,19 @@ Found find_file(DataKind kind, const std::string& file, const DataPath& data, co
       return {path, path.generic_string()};
   }
   const auto bare = file.ends_with(".yaml") ? without_ending(file) : file;
-  if (const auto found = find_in_data(place, bare, data)) return *found;
+  if (const auto found = find_in_data(place, bare, all.data())) return *found;
   if (fs::is_directory(file, ignored)) return {file, file};
   if (is_in_working_folder(place, bare))
     fail(where, "there is no such file", std::string{how_to_add_working_folder});
-  const Lookup all{data};
   fail(where, where.line == 0 ? "there is no such file" : fmt::format("there is no file '{}'", file),
        nearest(bare, all.names(kind)).empty() ? fmt::format("give a path, or a name of 'gradway list {}s'",
                                                             kind == DataKind::prices ? "price" : place.noun)
                                               : suggestion(bare, all.names(kind)));
+}
+
+Found find_file(DataKind kind, const std::string& file, const DataPath& data, const Where& where,
+                const fs::path& from) {
+  return find_file(kind, file, Lookup{data}, where, from);
 }
 
 }  // namespace gradway::config

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,12 +30,16 @@ class Lookup {
   /// @throws ConfigError at `where` if nothing has the name, with the nearest that there is.
   Found find(DataKind kind, const std::string& name, const Where& where) const;
 
-  /// Names of all files of a kind that could be found, sorted, each once.
-  std::vector<std::string> names(DataKind kind) const;
+  /// Names of all files of a kind that could be found, sorted, each once. Looks for them at the first call,
+  /// and reads files to tell their kinds. Not for several threads at once.
+  const std::vector<std::string>& names(DataKind kind) const;
+
+  const DataPath& data() const { return *data_; }
 
  private:
   std::optional<Found> beside_;  ///< a folder
   const DataPath* data_;
+  mutable std::map<DataKind, std::vector<std::string>> names_;
 };
 
 /// A file given on the command line or by a file of cases: a path, or a name of the data folders.
@@ -42,5 +47,8 @@ class Lookup {
 /// @throws ConfigError at `where`.
 Found find_file(DataKind kind, const std::string& file, const DataPath& data, const Where& where,
                 const std::filesystem::path& from = {});
+/// The same for one of many files.
+Found find_file(DataKind kind, const std::string& file, const Lookup& all, const Where& where,
+                const std::filesystem::path& from);
 
 }  // namespace gradway::config

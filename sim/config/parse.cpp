@@ -13,10 +13,13 @@
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
 
+#include "sim/base/printable.hpp"
 #include "sim/config/literal_text.hpp"
 
 namespace gradway::config {
 namespace {
+
+constexpr int most_values = 300'000;  // far above any description; keeps a wrong file from filling memory
 
 struct SyntaxText {
   std::string_view said;  ///< by yaml-cpp
@@ -77,6 +80,7 @@ class Builder final : public YAML::EventHandler {
     if (tag == "!" && !is_closed(mark)) {  // yaml-cpp takes the end of the file for the missing quote
       throw YAML::ParserException{mark, "illegal EOF in scalar"};
     }
+    if (!has_clean_text(mark, value)) return put(Node{.kind = Node::Kind::broken, .where = at(mark, 1)});
     const auto* literal = rest_of_line(mark).starts_with('|') ? cut_.find(mark.line) : nullptr;
     put(Node{.kind = Node::Kind::scalar,
              .text = literal != nullptr ? literal->text : value,
@@ -158,6 +162,17 @@ class Builder final : public YAML::EventHandler {
     }
   }
 
+  /// Escapes of a text in double quotes can say what cannot stand in the file itself.
+  bool has_clean_text(const YAML::Mark& mark, const std::string& value) {
+    const auto bad = first_control(value, "\t\n");
+    if (bad == std::string::npos) return true;
+    problems_.add(Problem{at(mark, scalar_length(mark, value)),
+                          fmt::format("the text has the control character {}", code_point(value, bad)),
+                          {},
+                          "leave out its escape"});
+    return false;
+  }
+
   void open(Node::Kind kind, const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) {
     check_properties(mark, tag, anchor);
     stack_.push_back(Frame{.node = Node{.kind = kind, .where = at(mark, 1)}, .key = {}, .seen = {}});
@@ -170,6 +185,9 @@ class Builder final : public YAML::EventHandler {
   }
 
   void put(Node node) {
+    if (++values_ > most_values)
+      fail(node.where, fmt::format("the file has more than {} values", most_values),
+           "is it really a description?");
     if (stack_.empty()) {
       root_ = std::move(node);
       return;
@@ -208,6 +226,7 @@ class Builder final : public YAML::EventHandler {
   Problems& problems_;
   std::vector<Frame> stack_;
   Node root_;
+  int values_ = 0;
 };
 
 Problem syntax_problem(const SourceText& source, const YAML::ParserException& error) {

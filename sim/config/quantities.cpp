@@ -32,10 +32,10 @@ constexpr std::array step_units = {Unit{"steps/s", 1}};
 enum KindIndex { bandwidth_kind, bytes_kind, time_kind, flops_kind, price_kind, steps_kind };
 
 constexpr std::array kinds = {
-    QuantityKind{"bandwidth", "a bandwidth", "'GB/s'", bandwidth_units, 1, "1 B/s", 1e18, "1000000 TB/s"},
+    QuantityKind{"bandwidth", "a bandwidth", "'GB/s'", bandwidth_units, 1e3, "1 kB/s", 1e18, "1000000 TB/s"},
     QuantityKind{"data", "an amount of data", "'MB' or 'MiB'", byte_units, 1, "1 B", 9e15, "9000 TB"},
     QuantityKind{"time", "a time", "'us' or 'ms'", time_units, 1e-12, "0.001 ns", 1e8, "100000000 s"},
-    QuantityKind{"compute rate", "a compute rate", "'TFLOP/s'", flop_units, 1, "0.000000001 GFLOP/s", 1e21,
+    QuantityKind{"compute rate", "a compute rate", "'TFLOP/s'", flop_units, 1e6, "0.001 GFLOP/s", 1e21,
                  "1000000 PFLOP/s"},
     QuantityKind{"price", "a price", "'USD/h'", price_units, 1e-6, "0.000001 USD/h", 1e9, "1000000000 USD/h"},
     QuantityKind{"step rate", "a step rate", "'steps/s'", step_units, 1e-8, "0.00000001 steps/s", 1e12,
@@ -135,6 +135,14 @@ double quantity(const Node& node, KindIndex index, bool zero_is_good = false) {
   return value;
 }
 
+Seconds short_time(const Node& node, bool zero_is_good) {
+  const Seconds time{quantity(node, time_kind, zero_is_good)};
+  if (time > Seconds{1})
+    fail(node.where,
+         fmt::format("'{}' is too long for a latency or the cost of a launch: at most 1 s", node.text));
+  return time;
+}
+
 }  // namespace
 
 std::span<const QuantityKind> quantity_kinds() {
@@ -155,6 +163,12 @@ Seconds duration(const Node& node) {
 }
 Seconds duration_or_zero(const Node& node) {
   return Seconds{quantity(node, time_kind, true)};
+}
+Seconds latency(const Node& node) {
+  return short_time(node, false);
+}
+Seconds latency_or_zero(const Node& node) {
+  return short_time(node, true);
 }
 FlopsPerSecond compute_rate(const Node& node) {
   return FlopsPerSecond{quantity(node, flops_kind)};

@@ -39,6 +39,8 @@ Bytes bytes(const Node& node);
 Bytes bytes_or_zero(const Node& node);
 Seconds duration(const Node& node);
 Seconds duration_or_zero(const Node& node);
+Seconds latency(const Node& node);  ///< at most 1 s: also what a launch costs
+Seconds latency_or_zero(const Node& node);
 FlopsPerSecond compute_rate(const Node& node);
 UsdPerHour price_per_hour(const Node& node);
 Seconds step_rate(const Node& node);  ///< "8.91 steps/s", as the time of a step

@@ -7,6 +7,7 @@
 #include "sim/config/quantities.hpp"
 #include "sim/config/read.hpp"
 #include "sim/config/read_measurements.hpp"
+#include "sim/cost/plausible.hpp"
 
 namespace gradway::config {
 namespace {
@@ -18,6 +19,9 @@ CollectiveSample read_sample(Reader sample) {
                           .size = sample.required("size", bytes),
                           .time = sample.required("time", duration),
                           .source = sample.required("source", text)};
+  const SizedTime measured{result.size, result.time};
+  if (sample.sound() && !is_plausible(measured))
+    sample.error(sample.value_place("time"), implausible_text(measured), "leave the entry out");
   sample.finish();
   return result;
 }

@@ -16,18 +16,18 @@ namespace {
 /// Finds scenarios that a file of cases names; says nothing twice.
 class ScenarioFinder {
  public:
-  ScenarioFinder(const Found& cases, const DataPath& data) : cases_{cases}, data_{data} {}
+  ScenarioFinder(const Found& cases, const DataPath& data) : cases_{cases}, all_{data} {}
 
   std::string operator()(const Node& node) const {
     const auto& name = text(node);
-    const auto found = find_file(DataKind::scenario, name, data_, node.where, cases_.path.parent_path());
+    const auto found = find_file(DataKind::scenario, name, all_, node.where, cases_.path.parent_path());
     // A file of the data folders is found again by its name, which keeps the folder out of later messages.
     return found.path == found.shown ? found.shown : name;
   }
 
  private:
   const Found& cases_;
-  const DataPath& data_;
+  Lookup all_;
 };
 
 std::vector<Override> read_set(Reader& set, Problems& problems) {

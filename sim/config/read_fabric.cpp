@@ -32,7 +32,7 @@ std::optional<BytesPerSecond> read_stream_rate(Reader& fabric) {
   }
   if (!fabric.has("window") && !fabric.has("round_trip")) return std::nullopt;
   const auto window = fabric.required("window", bytes);
-  const auto round_trip = fabric.required("round_trip", duration);
+  const auto round_trip = fabric.required("round_trip", latency);
   return round_trip > Seconds{} ? std::optional{window / round_trip} : std::nullopt;
 }
 
@@ -46,7 +46,7 @@ void read_network(Reader& fabric, FabricDescription& description) {
   network.kind = kind;
   network.gpudirect = fabric.optional("gpudirect", boolean, bool{facts.gpudirect});
   network.message_latency =
-      fabric.optional("message_latency", duration_or_zero, Seconds{facts.message_latency});
+      fabric.optional("message_latency", latency_or_zero, Seconds{facts.message_latency});
   network.stream_rate = read_stream_rate(fabric);
   network.streams = fabric.optional("streams", integer(1, 64), 1);
 }
@@ -60,7 +60,7 @@ FabricDescription read_fabric(Reader fabric) {
   if (kind) description.kind = *kind;
   read_network(fabric, description);
   description.bandwidth = fabric.required("bandwidth", bandwidth);
-  description.latency = fabric.required("latency", duration_or_zero);
+  description.latency = fabric.required("latency", latency_or_zero);
   const auto has_leaves = kind ? std::optional{*kind != FabricDescription::Kind::star} : std::nullopt;
   read_leaves(fabric, description, has_leaves, {"nodes_per_leaf", "leaf_spine or rail_optimised"},
               &FabricDescription::nodes_per_leaf);

@@ -58,8 +58,8 @@ GpuSpec read_gpu(Reader& file, const std::string& name) {
     read_rates(file, gpu);
     gpu.memory_efficiency = file.required("memory_efficiency", efficiency);
     gpu.widen_efficiency = file.required("widen_efficiency", efficiency);
-    gpu.kernel_latency = file.required("kernel_latency", duration_or_zero);
-    gpu.launch_cost = file.required("launch_cost", duration_or_zero);
+    gpu.kernel_latency = file.required("kernel_latency", latency_or_zero);
+    gpu.launch_cost = file.required("launch_cost", latency_or_zero);
   }
   file.finish();
   return spec;

@@ -38,7 +38,7 @@ LinkRate read_link(Reader& link) {
           .bandwidth = link.required("bandwidth", bandwidth),
           .least = link.maybe("least_bandwidth", bandwidth),
           .most = link.maybe("most_bandwidth", bandwidth),
-          .latency = link.optional("latency", duration_or_zero, Seconds{}),
+          .latency = link.optional("latency", latency_or_zero, Seconds{}),
           .smallest = link.required("smallest", bytes),
           .largest = link.required("largest", bytes),
           .fitted = read_fitted(link),
@@ -67,7 +67,7 @@ MatrixRate read_matrix(Reader& rate) {
 MemoryRate read_memory(Reader& rate) {
   return {.kernel =
               rate.required("kernel", word_in<MemoryKernel>("a memory-bound kernel", words::memory_kernels)),
-          .latency = rate.optional("latency", duration_or_zero, Seconds{}),
+          .latency = rate.optional("latency", latency_or_zero, Seconds{}),
           .bandwidth = rate.required("bandwidth", bandwidth),
           .of_peak = rate.maybe("of_peak", percentage),
           .fitted = read_fitted(rate)};
@@ -76,7 +76,7 @@ MemoryRate read_memory(Reader& rate) {
 OptimizerRate read_optimizer(Reader& rate) {
   return {.optimizer = rate.required("optimizer", word_in<Optimizer>("an optimizer", words::optimizers)),
           .tensors = rate.required("tensors", integer(1, 1 << 30)),
-          .floor = rate.optional("floor", duration_or_zero, Seconds{}),
+          .floor = rate.optional("floor", latency_or_zero, Seconds{}),
           .bandwidth = rate.required("bandwidth", bandwidth),
           .fitted = read_fitted(rate)};
 }
@@ -84,7 +84,7 @@ OptimizerRate read_optimizer(Reader& rate) {
 AttentionRate read_attention(Reader& rate) {
   return {.arithmetic = rate.required("precision", word_in<Arithmetic>("a precision", words::arithmetics)),
           .causal = rate.required("causal", boolean),
-          .latency = rate.optional("latency", duration_or_zero, Seconds{}),
+          .latency = rate.optional("latency", latency_or_zero, Seconds{}),
           .rate = rate.required("rate", compute_rate),
           .of_peak = rate.maybe("of_peak", percentage),
           .fitted = read_fitted(rate)};
@@ -92,7 +92,7 @@ AttentionRate read_attention(Reader& rate) {
 
 LaunchTime read_launch(Reader& cost) {
   return {.what = cost.required("what", word_in<LaunchCost>("a cost of launches", words::launch_costs)),
-          .time = cost.required("time", duration),
+          .time = cost.required("time", latency),
           .fitted = read_fitted(cost)};
 }
 
@@ -110,7 +110,7 @@ std::vector<Entry> read_entries(Reader& parent, std::string_view key, Entry (*re
 void read_older_keys(Reader& kernels, KernelRates& rates) {
   const auto stream = kernels.maybe("memory_stream", bandwidth);
   const auto widen = kernels.maybe("memory_widen", bandwidth);
-  const auto launch = kernels.maybe("launch_cost", duration);
+  const auto launch = kernels.maybe("launch_cost", latency);
   if (stream) rates.memory.push_back({MemoryKernel::copy_fp32, {}, *stream, {}, {}});
   if (widen) rates.memory.push_back({MemoryKernel::cast_bf16_fp32, {}, *widen, {}, {}});
   if (launch) rates.launches.push_back({LaunchCost::launch, *launch, {}});
@@ -135,7 +135,7 @@ KernelRates read_kernels(Reader& file) {
   rates.optimizers = read_entries(*kernels, "optimizers", read_optimizer);
   rates.attention = read_entries(*kernels, "attention", read_attention);
   rates.launches = read_entries(*kernels, "launches", read_launch);
-  rates.smallest_kernel = kernels->maybe("smallest_kernel", duration);
+  rates.smallest_kernel = kernels->maybe("smallest_kernel", latency);
   read_older_keys(*kernels, rates);
   kernels->finish();
   return rates;

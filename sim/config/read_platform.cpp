@@ -59,7 +59,7 @@ LinkDescription read_link(Reader link) {
   const auto kind = link.required("kind", if_good(one_of("a kind of link", link_kinds)));
   description.kind = kind.value_or(LinkKind::pcie);
   read_link_rates(link, description);
-  description.latency = link.optional("latency", duration_or_zero, Seconds{});
+  description.latency = link.optional("latency", latency_or_zero, Seconds{});
   if (kind.value_or(LinkKind::nvlink) == LinkKind::nvlink) {
     description.count = link.optional("count", integer(1, 1024), 1);
   } else {
@@ -89,7 +89,7 @@ GeneratedPlatform read_generated(Reader generate) {
   const auto topology = generate.required("topology", if_good(one_of("a topology", topologies)));
   if (topology) description.topology = *topology;
   description.bandwidth = generate.required("bandwidth", bandwidth);
-  description.latency = generate.required("latency", duration_or_zero);
+  description.latency = generate.required("latency", latency_or_zero);
   const auto has_leaves =
       topology ? std::optional{*topology == GeneratedPlatform::Topology::leaf_spine} : std::nullopt;
   read_leaves(generate, description, has_leaves, {"gpus_per_leaf", "leaf_spine"},
@@ -116,7 +116,7 @@ NvlinkDomainDescription read_nvlink_domain(Reader domain) {
   description.nodes = domain.required("nodes", integer(1, most_nodes));
   description.bandwidth = domain.required("bandwidth", bandwidth);
   description.count = domain.optional("count", integer(1, 1024), 1);
-  description.latency = domain.optional("latency", duration_or_zero, Seconds{});
+  description.latency = domain.optional("latency", latency_or_zero, Seconds{});
   domain.finish();
   return description;
 }

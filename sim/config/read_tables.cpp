@@ -10,6 +10,7 @@
 #include "sim/config/quantities.hpp"
 #include "sim/config/read_measurements.hpp"
 #include "sim/config/text_table.hpp"
+#include "sim/cost/plausible.hpp"
 
 namespace gradway::config {
 namespace {
@@ -55,6 +56,7 @@ std::vector<SizedTime> read_sizes(const Node& node, Problems& problems, bool is_
     point.time = quantity(row, "time", duration);
     row.finish();
     const auto where = [&] { return Row{start}.next("size").where(); };
+    if (!is_plausible(point)) fail(where(), implausible_text(point), "leave the row out");
     if (is_curve && !points.empty() && point.size <= points.back().size)
       fail(where(), "the size is not above that of the row before", "begin with the smallest size");
     if (is_curve && !points.empty() && point.time < points.back().time)
@@ -107,6 +109,9 @@ double percentage(const Node& node) {
   const std::string_view unit{end, static_cast<std::size_t>(word.data() + word.size() - end)};
   if (error != std::errc{} || !std::isfinite(value) || value < 0 || (unit != " %" && unit != "%"))
     fail(node.where, fmt::format("'{}' is not a percentage", word), "write a number and '%', as in 4.2 %");
+  constexpr double most = 100'000;  // a thousand times, as slow-downs
+  if (value > most)
+    fail(node.where, fmt::format("'{}' is too large for a percentage: at most 100000 %", word));
   return value / 100;
 }
 

@@ -101,8 +101,9 @@ int compute_capability(const Node& node) {
 
 double efficiency(const Node& node) {
   const auto value = plain_number(node, "an efficiency");
-  if (value <= 0 || value > 1) {
-    fail(node.where, fmt::format("an efficiency is above 0 and at most 1, got '{}'", node.text),
+  constexpr double least = 1e-6;  // below, times are too long to compute with
+  if (value < least || value > 1) {
+    fail(node.where, fmt::format("an efficiency is from 1e-6 to 1, got '{}'", node.text),
          value > 1 && value <= 100 ? fmt::format("write {:.6g} for {:.6g} %", value / 100, value) : "");
   }
   return value;
@@ -127,12 +128,12 @@ double weight(const Node& node) {
 double times_as_fast(const Node& node) {
   const auto& word = scalar(node, "how many times as fast");
   const auto value = node.quoted ? std::nullopt : number_of<double>(word);
-  if (value && *value > 0 && *value <= largest_speed) return *value;
+  if (value && *value >= smallest_speed && *value <= largest_speed) return *value;
   if (value && std::isinf(*value) && *value > 0)
     fail(node.where, fmt::format("'{}' is not a number of times as fast", word),
          "write a large one such as 1e9");
   if (value && !std::isnan(*value)) {
-    fail(node.where, fmt::format("how many times as fast is above 0 and at most 1e12, got '{}'", word),
+    fail(node.where, fmt::format("how many times as fast is from 1e-6 to 1e12, got '{}'", word),
          *value > largest_speed ? "1e9 is as good as infinitely fast"
                                 : "0.5 makes it half as fast, 1 leaves it as it is");
   }

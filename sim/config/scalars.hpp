@@ -22,10 +22,10 @@ std::string text(const Node& node);        ///< any text that is not blank
 std::string date(const Node& node);        ///< a day such as 2026-01-24, which exists
 bool boolean(const Node& node);            ///< true or false, nothing else
 int compute_capability(const Node& node);  ///< "8.9" -> 89
-double efficiency(const Node& node);       ///< above 0, at most 1
+double efficiency(const Node& node);       ///< from 1e-6 to 1
 double slowdown(const Node& node);         ///< from 1 to 1000
 double weight(const Node& node);           ///< from 0.001 to 1000
-double times_as_fast(const Node& node);    ///< above 0, at most 1e12
+double times_as_fast(const Node& node);    ///< from 1e-6 to 1e12
 
 /// A whole number in plain digits, from `least` to `most`.
 std::int64_t whole(const Node& node, std::int64_t least, std::int64_t most);

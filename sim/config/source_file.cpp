@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/printable.hpp"
+#include "sim/base/utf8.hpp"
 #include "sim/config/problems.hpp"
 
 namespace gradway::config {
@@ -15,7 +17,6 @@ namespace {
 
 constexpr std::size_t largest_file =
     4 << 20;  // far above any description; keeps a wrong file from filling memory
-constexpr std::size_t longest_picture = 300;  // longer lines are not shown under a message
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 std::vector<std::string> split_lines(std::string_view content) {
@@ -28,34 +29,6 @@ std::vector<std::string> split_lines(std::string_view content) {
     content.remove_prefix(end == std::string_view::npos ? content.size() : end + 1);
   }
   return lines;
-}
-
-bool is_continuation(char c) {
-  return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
-}
-
-int characters(std::string_view bytes) {
-  return static_cast<int>(std::ranges::count_if(bytes, [](char c) { return !is_continuation(c); }));
-}
-
-/// How many bytes the character with this first byte has; 0 if none begins so (RFC 3629).
-std::size_t encoded_length(char first) {
-  const auto byte = static_cast<unsigned char>(first);
-  if (byte < 0x80) return 1;
-  if (byte >= 0xC2 && byte < 0xE0) return 2;
-  if (byte >= 0xE0 && byte < 0xF0) return 3;
-  return byte >= 0xF0 && byte < 0xF5 ? 4 : 0;
-}
-
-/// Index of the first byte that is no UTF-8, or npos.
-std::size_t first_bad_byte(std::string_view text) {
-  for (std::size_t at = 0; at < text.size();) {
-    const auto length = encoded_length(text[at]);
-    const auto tail = text.substr(at + 1, length == 0 ? 0 : length - 1);
-    if (length == 0 || tail.size() + 1 != length || !std::ranges::all_of(tail, is_continuation)) return at;
-    at += length;
-  }
-  return std::string_view::npos;
 }
 
 }  // namespace
@@ -76,10 +49,11 @@ SourceText::SourceText(std::string shown, std::string content)
   std::vector<Problem> tabs;
   for (int index = 0; index < static_cast<int>(lines_.size()); ++index) {
     const auto& text = line(index);
-    if (const auto bad = first_bad_byte(text); bad != std::string::npos) {
-      auto where = place(index, static_cast<int>(bad), 1);
-      where.text.clear();
-      fail(where, "this byte is not UTF-8", "save the file in UTF-8");
+    if (const auto bad = first_bad_byte(text); bad != std::string::npos)
+      fail(place(index, static_cast<int>(bad), 1), "this byte is not UTF-8", "save the file in UTF-8");
+    if (const auto bad = first_control(text, "\t"); bad != std::string::npos) {
+      fail(place(index, static_cast<int>(bad), 1),
+           fmt::format("the control character {} stands here", code_point(text, bad)), "remove it");
     }
     const auto indent = text.find_first_not_of(" \t");
     const auto tab = text.find('\t');
@@ -91,7 +65,11 @@ SourceText::SourceText(std::string shown, std::string content)
 }
 
 SourceText::SourceText(const Where& where, std::string content)
-    : shown_{where.file}, content_{std::move(content)}, lines_{split_lines(content_)}, fixed_{where} {}
+    : shown_{where.file}, content_{std::move(content)}, lines_{split_lines(content_)}, fixed_{where} {
+  if (const auto bad = first_control(content_, "\t\n"); bad != std::string::npos)
+    fail(where, fmt::format("'{}' has the control character {}", content_, code_point(content_, bad)),
+         "remove it");
+}
 
 Where SourceText::whole() const {
   return fixed_ ? *fixed_ : in_file(shown_);
@@ -101,11 +79,16 @@ Where SourceText::place(int line, int byte_column, int bytes) const {
   if (fixed_) return *fixed_;
   const std::string_view text = this->line(line);
   const auto start = std::min(text.size(), static_cast<std::size_t>(std::max(0, byte_column)));
+  if (last_.line != line || last_.byte > start) last_ = {.line = line};
+  last_.characters += characters(text.substr(last_.byte, start - last_.byte));
+  last_.byte = start;
+  auto shown = shown_line(text);
+  const auto marked = shown.empty() ? "" : text.substr(start, static_cast<std::size_t>(std::max(0, bytes)));
   return Where{.file = shown_,
                .line = line + 1,
-               .column = 1 + characters(text.substr(0, start)),
-               .length = characters(text.substr(start, static_cast<std::size_t>(std::max(0, bytes)))),
-               .text = text.size() > longest_picture ? "" : std::string{text}};
+               .column = 1 + static_cast<int>(last_.characters),
+               .length = static_cast<int>(characters(marked)),
+               .text = std::move(shown)};
 }
 
 const std::string& SourceText::line(int zero_based) const {

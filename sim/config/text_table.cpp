@@ -10,17 +10,13 @@
 #include <fmt/format.h>
 
 #include "sim/base/nearest.hpp"
+#include "sim/base/printable.hpp"
+#include "sim/base/utf8.hpp"
 
 namespace gradway::config {
 namespace {
 
 constexpr std::string_view blanks = " \t\r";
-constexpr std::size_t longest_picture = 300;  // longer rows are not shown under a message
-
-int characters(std::string_view bytes) {
-  return static_cast<int>(
-      std::ranges::count_if(bytes, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
 
 template <class Number>
 bool reads(std::string_view word, Number& value) {
@@ -41,12 +37,11 @@ Where Cell::where() const {
   const auto indent = static_cast<std::size_t>(std::max(0, table_->block_indent));
   auto text = std::string(indent, ' ').append(row_);
   if (text.ends_with('\r')) text.pop_back();
-  if (text.size() > longest_picture) text.clear();
   return Where{.file = table_->where.file,
                .line = table_->where.line + 1 + line_,
-               .column = 1 + static_cast<int>(indent) + characters(row_.substr(0, start)),
-               .length = characters(word_),
-               .text = std::move(text)};
+               .column = 1 + static_cast<int>(indent + characters(row_.substr(0, start))),
+               .length = static_cast<int>(characters(word_)),
+               .text = shown_line(text)};
 }
 
 void Row::skip_blanks() {

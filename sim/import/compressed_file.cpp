@@ -8,10 +8,14 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/utf8.hpp"
+
 namespace gradway {
 namespace {
 
 constexpr unsigned zlib_buffer = 1 << 18;
+constexpr std::size_t longest_value =
+    16'000'000;  // characters; stacks of calls are the longest that there are
 
 [[noreturn]] void refuse(const Where& where, std::string what, std::string hint = "") {
   throw ConfigError{Problem{where, std::move(what), {}, std::move(hint)}};
@@ -26,8 +30,7 @@ void advance(int& line, int& column, const char* begin, const char* end) {
     column = 1;
   }
   const auto rest = text.substr(last_break == std::string_view::npos ? 0 : last_break + 1);
-  column += static_cast<int>(
-      std::ranges::count_if(rest, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+  column += static_cast<int>(characters(rest));
 }
 
 }  // namespace
@@ -40,6 +43,7 @@ CompressedFile::CompressedFile(const std::filesystem::path& path, std::string sh
   file_.reset(gzopen(path.c_str(), "rb"));
   if (!file_) refuse(whole(), "the file cannot be read", "check its permissions");
   gzbuffer(file_.get(), zlib_buffer);
+  setg(part_.data(), part_.data(), part_.data());
 }
 
 Where CompressedFile::whole() const {
@@ -48,13 +52,22 @@ Where CompressedFile::whole() const {
   return where;
 }
 
-Where CompressedFile::last_place() const {
+Position CompressedFile::last_position() {
+  auto* const last = gptr() == eback() ? gptr() : gptr() - 1;
+  if (counted_ < last) advance(at_.line, at_.column, counted_, last);
+  counted_ = std::max(counted_, last);
+  return at_;
+}
+
+Where CompressedFile::last_place() {
   auto where = whole();
-  where.line = line_;
-  where.column = column_;
-  const auto* last = gptr() == eback() ? gptr() : gptr() - 1;
-  advance(where.line, where.column, eback(), last);
+  where.line = last_position().line;
+  where.column = at_.column;
   return where;
+}
+
+void CompressedFile::begin_value() {
+  most_ = size() + longest_value;
 }
 
 void CompressedFile::check() const {
@@ -69,7 +82,9 @@ void CompressedFile::check() const {
 }
 
 void CompressedFile::read_to_end() {
-  while (!at_end_) {
+  constexpr std::size_t far_enough = 100'000'000;  // a packed file of a megabyte may unpack to gigabytes
+  most_ = std::numeric_limits<std::size_t>::max();
+  for (const auto end = size() + far_enough; !at_end_ && size() < end;) {
     setg(eback(), egptr(), egptr());
     underflow();
   }
@@ -77,8 +92,13 @@ void CompressedFile::read_to_end() {
 
 CompressedFile::int_type CompressedFile::underflow() {
   before_ = size();
-  advance(line_, column_, eback(), egptr());
+  advance(at_.line, at_.column, counted_, egptr());
+  counted_ = part_.data();
   setg(part_.data(), part_.data(), part_.data());
+  if (before_ > most_) {
+    refuse(last_place(), fmt::format("a single value goes on for more than {} MB", longest_value / 1'000'000),
+           "has the file been damaged? No program writes such a value");
+  }
   const auto count = gzread(file_.get(), part_.data(), static_cast<unsigned>(part_.size()));
   at_end_ = count <= 0;
   if (at_end_) return traits_type::eof();

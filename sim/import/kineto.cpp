@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/printable.hpp"
 #include "sim/import/average.hpp"
 #include "sim/import/batch.hpp"
 #include "sim/import/cpu_time.hpp"
@@ -166,8 +167,9 @@ ImportedProfile import_kineto(const std::filesystem::path& path, const std::stri
   tell_growth(trace, step, profile, profile.launches);
   check_step_time(options, profile, file);
   result.notes.input_per_sample = input_bytes(profile);
-  result.notes.source = fmt::format("PyTorch profiler trace {}, {} step{}", path.filename().string(),
-                                    profile.steps, profile.steps == 1 ? "" : "s");
+  result.notes.source =
+      fmt::format("PyTorch profiler trace {}, {} step{}", printable(path.filename().string()), profile.steps,
+                  profile.steps == 1 ? "" : "s");
   if (joined.orphans > 0)
     result.warnings.push_back(fmt::format(
         "activities of the GPU left out because their launches are not in the trace: {}", joined.orphans));

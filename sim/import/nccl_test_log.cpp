@@ -104,6 +104,10 @@ class Parser {
   }
 
   void end_table() {
+    if (rows_of_nothing_ > 0) {
+      run_.remarks.push_back(fmt::format("{}:{}: rows of size 0 are left out, they send nothing: {}",
+                                         file_.name, first_of_nothing_, std::exchange(rows_of_nothing_, 0)));
+    }
     if (!broken_) return;
     run_.remarks.push_back(fmt::format("{}:{}: the table ends in the middle of a row, which is left out",
                                        file_.name, broken_->where.line));
@@ -185,7 +189,11 @@ class Parser {
     // An old version's last column is the largest error, not a count.
     const auto is_wrong = [&](const NcclTestTime& time) { return !is_old_ && time.wrong.value_or(0) != 0; };
     if (is_wrong(row.out_of_place) || (row.in_place && is_wrong(*row.in_place))) fail_wrong(row.where);
-    if (row.size.value() > 0) run_.rows.push_back(std::move(row));
+    if (row.size.value() > 0) {
+      run_.rows.push_back(std::move(row));
+    } else if (rows_of_nothing_++ == 0) {
+      first_of_nothing_ = row.where.line;
+    }
   }
 
   static constexpr auto damaged_hint = "has the log been cut off, or edited by hand?";
@@ -196,6 +204,8 @@ class Parser {
   std::string next_program_;
   std::optional<BrokenTestRow> broken_;  ///< a row that may be the last one of a table that was cut off
   bool expects_rest_ = false;            ///< of a row that NCCL's output ran through
+  int rows_of_nothing_ = 0;              ///< of this table, and the line of the first
+  int first_of_nothing_ = 0;
   bool in_table_ = false;
   bool is_old_ = false;
 };

@@ -2,6 +2,7 @@
 #include "sim/import/nccl_test_row.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <span>
@@ -15,6 +16,21 @@ namespace {
 constexpr std::size_t most_prefix = 3;     // words that a launcher puts before a line
 constexpr std::size_t columns_of_way = 4;  // time, algbw, busbw, #wrong
 constexpr double largest = 1e18;
+constexpr double shortest_time = 1e-3;  // microseconds: no clock tells less
+constexpr double longest_time = 1e10;   // hours
+
+/// @source test_typenames in src/common.cu of nccl-tests and of rccl-tests, old and new
+struct ElementType {
+  std::string_view name;
+  int bytes;
+};
+constexpr std::array element_types{
+    ElementType{"float", 4},    ElementType{"half", 2},        ElementType{"bfloat16", 2},
+    ElementType{"double", 8},   ElementType{"int8", 1},        ElementType{"uint8", 1},
+    ElementType{"char", 1},     ElementType{"int32", 4},       ElementType{"uint32", 4},
+    ElementType{"int", 4},      ElementType{"int64", 8},       ElementType{"uint64", 8},
+    ElementType{"f8e4m3", 1},   ElementType{"f8e5m2", 1},      ElementType{"fp8_e4m3", 1},
+    ElementType{"fp8_e5m2", 1}, ElementType{"hip_bfloat16", 2}};
 
 struct Word {
   std::string_view text;
@@ -75,6 +91,8 @@ class Reader {
     while (rest.size() > 3 && is_time_of_day(rest.back().text)) rest = rest.first(rest.size() - 1);
     row_.where = place_in(line_, file_, rest.front().offset, rest.front().text.size());
     row_.size = Bytes{number(rest.front().text).value_or(0)};
+    row_.count = number(rest[1].text).value_or(0);
+    const auto type = rest[2];
     rest = rest.subspan(3);
     if (!rest.empty() && is_letter(rest.front().text.front()) && rest.front().text != "N/A") {
       if (rest.front().text != "none") row_.reduction = std::string{rest.front().text};
@@ -98,6 +116,9 @@ class Reader {
       row_.in_place.emplace();
       if (!read_time(rest.subspan(columns_of_way), *row_.in_place)) return *broken_;
     }
+    const auto* const known = std::ranges::find(element_types, type.text, &ElementType::name);
+    if (known == element_types.end()) return broken(type, "is no type of elements that nccl-tests knows");
+    row_.element = known->bytes;
     return row_;
   }
 
@@ -112,7 +133,7 @@ class Reader {
     auto word = words.begin();
     for (const auto& value : values) {
       const bool is_time = word == words.begin();
-      if (!value || *value < 0 || (is_time && *value == 0)) {
+      if (!value || *value < 0 || (is_time && (*value < shortest_time || *value > longest_time))) {
         broken_ = broken(*word, is_time ? "is no time in microseconds" : "is no rate in GB/s");
         return false;
       }

@@ -22,6 +22,8 @@ struct NcclTestTime {
 /// A row of a table of nccl-tests.
 struct NcclTestRow {
   Bytes size{};
+  double count = 0;                      ///< elements; of some operations those of one rank
+  int element = 0;                       ///< bytes of one
   std::optional<std::string> reduction;  ///< "sum"; nothing: the table has no such column, or says "none"
   bool has_root_column = false;
   int root = -1;

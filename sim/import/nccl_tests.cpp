@@ -42,7 +42,10 @@ class Resolver {
     samples.tag = transport(samples.nodes) + forced();
     samples.gpu = run_.gpu;
     samples.iterations = run_.iterations;
-    for (const auto& row : run_.rows) samples.rows.push_back({row.size, time_of(row, samples.operation)});
+    for (const auto& row : run_.rows) {
+      check_count(row, samples.ranks);
+      samples.rows.push_back({row.size, time_of(row, samples.operation)});
+    }
     return samples;
   }
 
@@ -153,6 +156,16 @@ class Resolver {
     fail(fmt::format("NCCL was forced to NCCL_ALGO={} and NCCL_PROTO={}, which samples cannot say",
                      run_.algorithm, run_.protocol),
          "force one of Ring and Tree and one of LL, LL128 and Simple, or nothing");
+  }
+
+  /// The size is that of all elements; the count of some operations is that of one rank.
+  void check_count(const NcclTestRow& row, int ranks) const {
+    const auto counted = row.count * row.element;
+    if (row.size.value() == counted || row.size.value() == counted * ranks) return;
+    refuse_at(row.where,
+              fmt::format("the row does not add up: {:.0f} elements of {} B are not {:.0f} B", row.count,
+                          row.element, row.size.value()),
+              "has the log been edited by hand?");
   }
 
   Seconds time_of(const NcclTestRow& row, const std::string& operation) const {

@@ -2,20 +2,34 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
+
+#include "sim/base/problem.hpp"
+#include "sim/import/compressed_file.hpp"
 
 namespace gradway {
+
+/// What stands in the place of a time and is none.
+struct WrongTime {
+  std::string_view key;
+  std::string value;  ///< empty if it is neither a number nor a text
+  Where where;
+};
 
 /// An event of a trace as it stands in the file; reused from event to event, so that reading allocates
 /// nothing. What an event lacks is empty or zero.
 struct RawEvent {
+  Position at;               ///< its brace in the file
   bool is_complete = false;  ///< has a duration ("ph": "X")
   std::string category;
   std::string name;
   std::int64_t process = 0;
   std::int64_t thread = 0;
-  std::int64_t start = 0;  ///< nanoseconds
-  std::int64_t duration = 0;
+  std::optional<std::int64_t> start;  ///< nanoseconds; nothing if it has none that can be
+  std::optional<std::int64_t> duration;
+  std::optional<WrongTime> wrong_time;  ///< why
   std::int64_t external = 0;
   std::int64_t correlation = 0;
   std::int64_t device = 0;

@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdlib>
 #include <span>
+
+#include <fmt/format.h>
 
 #include "sim/import/trace_parser.hpp"
 
@@ -56,11 +59,21 @@ Number sensible(std::int64_t value, Number most) {
   return value >= 0 && value <= static_cast<std::int64_t>(most) ? static_cast<Number>(value) : Number{};
 }
 
-/// Sensible times: from 0, and not longer than a day.
-bool has_times(const RawEvent& event) {
-  constexpr std::int64_t day = 86'400'000'000'000;
-  return event.start >= 0 && event.duration >= 0 && event.duration <= day;
-}
+/// What is read of an event's category, and what an event of it is called in messages.
+struct Category {
+  enum class Is { operation, call, kernel, copy, memset, overhead, annotation };
+  std::string_view name;
+  Is is;
+  std::string_view noun;
+};
+constexpr std::array categories{Category{"cpu_op", Category::Is::operation, "operation"},
+                                Category{"cuda_runtime", Category::Is::call, "call"},
+                                Category{"cuda_driver", Category::Is::call, "call"},
+                                Category{"kernel", Category::Is::kernel, "kernel"},
+                                Category{"gpu_memcpy", Category::Is::copy, "copy"},
+                                Category{"gpu_memset", Category::Is::memset, "memset"},
+                                Category{"overhead", Category::Is::overhead, "overhead"},
+                                Category{"user_annotation", Category::Is::annotation, "annotation"}};
 
 std::vector<std::string> lines(std::string_view text) {
   std::vector<std::string> result;
@@ -84,6 +97,9 @@ Signature signature_of(const RawEvent& event, bool with_values) {
 
 class Collector final : public TraceSink {
  public:
+  /// @param file names the trace in messages
+  explicit Collector(Where file) : file_{std::move(file)} {}
+
   Trace take() { return std::move(trace_); }
 
   void device(const RawDevice& device) override {
@@ -97,18 +113,55 @@ class Collector final : public TraceSink {
   }
 
   void event(const RawEvent& event) override {
-    if (!event.is_complete || !has_times(event)) return;
-    if (event.category == "cpu_op") return operation(event);
-    if (event.category == "cuda_runtime" || event.category == "cuda_driver") return call(event);
-    if (event.category == "kernel") return activity(event, TracedActivity::Kind::kernel);
-    if (event.category == "gpu_memcpy") return activity(event, TracedActivity::Kind::copy);
-    if (event.category == "gpu_memset") return activity(event, TracedActivity::Kind::memset);
-    if (event.category == "overhead") trace_.overheads.push_back(span(event));
-    if (event.category == "user_annotation") annotation(event);
+    const auto* const category = std::ranges::find(categories, event.category, &Category::name);
+    if (category == categories.end()) return;
+    check_times(event, *category);
+    switch (category->is) {
+      case Category::Is::operation:
+        return operation(event);
+      case Category::Is::call:
+        return call(event);
+      case Category::Is::kernel:
+        return activity(event, TracedActivity::Kind::kernel);
+      case Category::Is::copy:
+        return activity(event, TracedActivity::Kind::copy);
+      case Category::Is::memset:
+        return activity(event, TracedActivity::Kind::memset);
+      case Category::Is::overhead:
+        return trace_.overheads.push_back(span(event));
+      case Category::Is::annotation:
+        return annotation(event);
+    }
   }
 
  private:
-  static Span span(const RawEvent& event) { return {event.start, event.duration}; }
+  static Span span(const RawEvent& event) { return {*event.start, *event.duration}; }
+
+  /// An event that was left out because its time is none would make the step shorter, and nobody would know.
+  void check_times(const RawEvent& event, const Category& category) {
+    const auto fail = [&](Where where, const std::string& what) {
+      throw ConfigError{Problem{std::move(where), what, {}, "copy the trace again, or record it again"}};
+    };
+    const auto text = [&] { return fmt::format("the {} '{}'", category.noun, event.name); };
+    const auto here = [&] {
+      auto where = file_;
+      where.line = event.at.line;
+      where.column = event.at.column;
+      return where;
+    };
+    if (const auto& wrong = event.wrong_time) {
+      fail(wrong->where, wrong->value.empty() ? fmt::format("the '{}' of {} is no number", wrong->key, text())
+                                              : fmt::format("the '{}' of {} is no time: '{}'", wrong->key,
+                                                            text(), wrong->value));
+    }
+    if (!event.is_complete) fail(here(), fmt::format("{} is not complete: its 'ph' is not 'X'", text()));
+    if (!event.start) fail(here(), fmt::format("{} has no 'ts'", text()));
+    if (!event.duration) fail(here(), fmt::format("{} has no 'dur'", text()));
+    constexpr std::int64_t day = 86'400'000'000'000;
+    if (!first_start_) first_start_ = event.start;
+    if (std::abs(*event.start - *first_start_) > day)
+      fail(here(), fmt::format("{} begins more than a day from the first event", text()));
+  }
 
   void operation(const RawEvent& event) {
     trace_.has_shapes = trace_.has_shapes || event.has_shapes;
@@ -149,6 +202,7 @@ class Collector final : public TraceSink {
     activity.threads = sensible(event.threads, 1 << 16);
     activity.registers = sensible(event.registers, 1 << 16);
     activity.shared = sensible(event.shared, 1 << 24);
+    activity.at = event.at;
     activity.kind = kind;
     trace_.activities.push_back(activity);
   }
@@ -174,7 +228,9 @@ class Collector final : public TraceSink {
     if (std::ranges::find(seen, id) == seen.end()) seen.push_back(id);
   }
 
+  Where file_;
   Trace trace_;
+  std::optional<std::int64_t> first_start_;
   std::unordered_map<std::string, std::uint32_t> signatures_;
   std::string key_;
 };
@@ -189,7 +245,7 @@ std::uint32_t TextPool::id(std::string_view text) {
 
 Trace read_trace(const std::filesystem::path& file, const std::string& shown) {
   CompressedFile source{file, shown};
-  Collector collector;
+  Collector collector{source.whole()};
   parse_trace(source, collector);
   return collector.take();
 }

@@ -6,6 +6,9 @@
 #include <charconv>
 #include <cmath>
 #include <functional>
+#include <utility>
+
+#include <fmt/format.h>
 
 namespace gradway {
 namespace {
@@ -25,32 +28,32 @@ Meaning meaning_of(std::string_view name, const std::array<Word<Meaning>, size>&
   return otherwise;
 }
 
-/// Far more than any trace has; what is beyond is nonsense, and could not be added up.
-constexpr std::int64_t most_microseconds = 4'000'000'000'000'000;
+constexpr std::int64_t longest = 86'400'000'000'000;               // nanoseconds: a day
+constexpr std::int64_t most_microseconds = 4'000'000'000'000'000;  // since 1970 until 2096
 
-std::int64_t to_nanoseconds(std::int64_t microseconds, std::int64_t thousandths = 0) {
-  return std::clamp(microseconds, -most_microseconds, most_microseconds) * 1000 + thousandths;
-}
-
-/// Microseconds as nanoseconds. "4377009848817.126" is read as text: a double would lose the last digit.
-std::int64_t nanoseconds(const JsonValue& value) {
-  if (value.text.empty()) return to_nanoseconds(value.number);
+/// Microseconds as nanoseconds, if it is a number. "4377009848817.126" is read as text: a double would lose
+/// the last digit.
+std::optional<std::int64_t> nanoseconds(const JsonValue& value) {
+  if (!value.is_number) return std::nullopt;
   const auto* const end = value.text.data() + value.text.size();
-  std::int64_t whole = 0;
-  const auto [point, error] = std::from_chars(value.text.data(), end, whole);
-  if (error != std::errc{} || (point != end && *point != '.') ||
-      value.text.find_first_of("eE") != std::string_view::npos) {
-    double other = 0;
-    std::from_chars(value.text.data(), end, other);
-    constexpr auto most = static_cast<double>(most_microseconds);
-    return std::llround(std::clamp(other, -most, most) * 1e3);
-  }
+  std::int64_t whole = value.number;
   std::int64_t thousandths = 0;
-  const auto* digit = point == end ? end : point + 1;
-  for (int place = 0; place < 3; ++place) {
-    thousandths = thousandths * 10 + (digit < end ? *digit++ - '0' : 0);
+  if (!value.text.empty()) {
+    const auto [point, error] = std::from_chars(value.text.data(), end, whole);
+    if (error != std::errc{} || (point != end && *point != '.') ||
+        value.text.find_first_of("eE") != std::string_view::npos) {
+      double other = 0;
+      std::from_chars(value.text.data(), end, other);
+      if (!(std::abs(other) <= static_cast<double>(most_microseconds))) return std::nullopt;
+      return std::llround(other * 1e3);
+    }
+    const auto* digit = point == end ? end : point + 1;
+    for (int place = 0; place < 3; ++place) {
+      thousandths = thousandths * 10 + (digit < end ? *digit++ - '0' : 0);
+    }
   }
-  return to_nanoseconds(whole, value.text.starts_with('-') ? -thousandths : thousandths);
+  if (whole < -most_microseconds || whole > most_microseconds) return std::nullopt;
+  return whole * 1000 + (value.text.starts_with('-') ? -thousandths : thousandths);
 }
 
 /// A number for a thread or a process, which may have a name instead.
@@ -64,10 +67,27 @@ std::int64_t identity(const JsonValue& value) {
 void RawEvent::clear() {
   is_complete = false;
   has_shapes = false;
+  for (auto* time : {&start, &duration}) time->reset();
+  wrong_time.reset();
   for (auto* text : {&category, &name, &shapes, &types, &values}) text->clear();
-  for (auto* number : {&process, &thread, &start, &duration, &external, &correlation, &device, &stream,
-                       &bytes, &registers, &shared, &blocks, &threads})
+  for (auto* number : {&process, &thread, &external, &correlation, &device, &stream, &bytes, &registers,
+                       &shared, &blocks, &threads})
     *number = 0;
+}
+
+void EventBuilder::begin() {
+  event_.clear();
+  event_.at = file_->last_position();
+  seen_ = 0;
+}
+
+std::optional<std::int64_t> EventBuilder::time(std::string_view key, const JsonValue& value,
+                                               std::int64_t most) {
+  const auto read = nanoseconds(value);
+  if (read && *read >= 0 && *read <= most) return read;
+  auto shown = value.is_number && value.text.empty() ? std::to_string(value.number) : std::string{value.text};
+  if (!event_.wrong_time) event_.wrong_time = WrongTime{key, std::move(shown), file_->last_place()};
+  return std::nullopt;
 }
 
 void EventBuilder::key(int depth, std::string_view name) {
@@ -84,8 +104,24 @@ void EventBuilder::key(int depth, std::string_view name) {
       Word<A>{"shared memory", A::shared}, Word<A>{"grid", A::grid},
       Word<A>{"block", A::block},          Word<A>{"Input Dims", A::shapes},
       Word<A>{"Input type", A::types},     Word<A>{"Concrete Inputs", A::values}};
-  if (depth == 0) field_ = meaning_of(name, fields, F::none);
-  if (depth == 1 && field_ == F::arguments) argument_ = meaning_of(name, arguments, A::none);
+  if (depth == 0) {
+    field_ = meaning_of(name, fields, F::none);
+    if (field_ != F::none) see(static_cast<unsigned>(field_), name);
+  } else if (depth == 1 && field_ == F::arguments) {
+    argument_ = meaning_of(name, arguments, A::none);
+    if (argument_ != A::none) see(fields.size() + 1 + static_cast<unsigned>(argument_), name);
+  }
+}
+
+void EventBuilder::see(std::size_t key, std::string_view name) {
+  const auto bit = std::uint64_t{1} << key;
+  if ((seen_ & bit) != 0) {
+    throw ConfigError{Problem{file_->last_place(),
+                              fmt::format("key '{}' stands in this event twice", name),
+                              {},
+                              "copy the trace again, or record it again"}};
+  }
+  seen_ |= bit;
 }
 
 void EventBuilder::value(int depth, const JsonValue& value) {
@@ -126,10 +162,10 @@ void EventBuilder::record_value(const JsonValue& value) {
       event_.thread = identity(value);
       break;
     case Field::start:
-      event_.start = nanoseconds(value);
+      event_.start = time("ts", value, most_microseconds * 1000);
       break;
     case Field::duration:
-      event_.duration = nanoseconds(value);
+      event_.duration = time("dur", value, longest);
       break;
     case Field::arguments:
     case Field::none:

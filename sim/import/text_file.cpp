@@ -2,28 +2,33 @@
 #include "sim/import/text_file.hpp"
 
 #include <algorithm>
+#include <array>
 #include <istream>
 
+#include <fmt/format.h>
+
+#include "sim/base/printable.hpp"
+#include "sim/base/utf8.hpp"
 #include "sim/import/compressed_file.hpp"
 
 namespace gradway {
 namespace {
 
 constexpr std::size_t largest_text = 64'000'000;  // keeps a wrong file from filling memory
-constexpr std::size_t longest_picture = 300;      // longer lines are not shown under a message
 
-bool starts_character(char c) {
-  return (static_cast<unsigned char>(c) & 0xC0) != 0x80;  // UTF-8
-}
-
-int characters(std::string_view bytes) {
-  return static_cast<int>(std::ranges::count_if(bytes, starts_character));
-}
-
-/// Escapes would move the caret away from its place.
-bool can_be_shown(std::string_view line) {
-  return line.size() <= longest_picture &&
-         std::ranges::all_of(line, [](unsigned char c) { return c == '\t' || (c >= 0x20 && c != 0x7F); });
+void check_characters(const TextFile& file, std::string_view allowed) {
+  const std::string_view content = file.content;
+  const auto may_stand = fmt::format("\t\n\r{}", allowed);
+  if (const auto bad = first_control(content, may_stand); bad != std::string_view::npos) {
+    refuse_at(file.at(bad, 1), fmt::format("the control character {} stands here", code_point(content, bad)),
+              "remove it: it is no part of the text");
+  }
+  for (auto at = content.find('\r'); at != std::string_view::npos; at = content.find('\r', at + 1)) {
+    const auto behind = content.find_first_not_of('\r', at);
+    if (behind == std::string_view::npos || content[behind] != '\n')
+      refuse_at(file.at(at, 1), "a carriage return stands within a line", "end lines with a line feed");
+    at = behind;
+  }
 }
 
 }  // namespace
@@ -53,9 +58,9 @@ Where place_in(const TextLine& line, const std::string& file, std::size_t offset
   const auto in_line = std::min(offset - line.offset, line.text.size());
   return Where{.file = file,
                .line = line.number,
-               .column = 1 + characters(line.text.substr(0, in_line)),
-               .length = characters(line.text.substr(in_line, length)),
-               .text = can_be_shown(line.text) ? std::string{line.text} : ""};
+               .column = 1 + static_cast<int>(characters(line.text.substr(0, in_line))),
+               .length = static_cast<int>(characters(line.text.substr(in_line, length))),
+               .text = shown_line(line.text)};
 }
 
 std::vector<TextLine> lines_of(std::string_view text) {
@@ -70,12 +75,14 @@ std::vector<TextLine> lines_of(std::string_view text) {
   return lines;
 }
 
-TextFile read_text_file(const std::string& name) {
+TextFile read_text_file(const std::string& name, std::string_view allowed) {
   CompressedFile packed{name, name};
   std::istream in{&packed};
-  TextFile file{name, std::string(largest_text + 1, '\0')};
-  in.read(file.content.data(), static_cast<std::streamsize>(file.content.size()));
-  file.content.resize(static_cast<std::size_t>(in.gcount()));
+  TextFile file{name, {}};
+  for (std::array<char, 1 << 16> part{}; in && file.content.size() <= largest_text;) {
+    in.read(part.data(), part.size());
+    file.content.append(part.data(), static_cast<std::size_t>(in.gcount()));
+  }
   if (file.content.size() > largest_text)
     refuse_at(file.whole(), "the file has more than 64 MB",
               "is this the right file? Give the part that matters");
@@ -84,6 +91,7 @@ TextFile read_text_file(const std::string& name) {
     refuse_at(file.whole(), "the file is empty", "");
   if (file.content.find('\0') != std::string::npos)
     refuse_at(file.whole(), "this is not a text file: it has NUL bytes", "");
+  check_characters(file, allowed);
   file.content.shrink_to_fit();
   return file;
 }

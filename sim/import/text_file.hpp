@@ -39,7 +39,8 @@ Where place_in(const TextLine& line, const std::string& file, std::size_t offset
 std::vector<TextLine> lines_of(std::string_view text);
 
 /// Reads what people paste and programs print, plain or packed by gzip.
+/// @param allowed control characters that may stand in it, besides tabs and the ends of lines
 /// @throws ConfigError if the file is missing, unreadable, damaged, empty, no text, or of more than 64 MB
-TextFile read_text_file(const std::string& name);
+TextFile read_text_file(const std::string& name, std::string_view allowed = "");
 
 }  // namespace gradway

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/printable.hpp"
 #include "sim/base/problem.hpp"
 #include "sim/import/matrix_lines.hpp"
 
@@ -94,12 +95,10 @@ class Parser {
 
   [[noreturn]] void fail(const MatrixWord& word, std::string what, std::string hint) const {
     const auto length = static_cast<int>(word.text.size());
-    const auto text = word.line == 0 ? std::string{} : lines_[static_cast<std::size_t>(word.line) - 1].text;
-    const auto is_plain = text.find('\x1b') == std::string::npos;
-    throw ConfigError{Problem{Where{file_, word.line, word.column, length, is_plain ? text : ""},
-                              std::move(what),
-                              {},
-                              std::move(hint)}};
+    const auto text =
+        word.line == 0 ? std::string{} : shown_line(lines_[static_cast<std::size_t>(word.line) - 1].text);
+    throw ConfigError{
+        Problem{Where{file_, word.line, word.column, length, text}, std::move(what), {}, std::move(hint)}};
   }
 
   /// @return the line behind the header, which a narrow terminal may have broken

@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "sim/import/compressed_file.hpp"
+
 namespace gradway {
 
 // What is kept of a profiler trace: compact records, because a trace has millions of events. Times are in
@@ -54,6 +56,7 @@ struct TracedActivity : Span {
   std::int32_t threads = 0;  ///< of a block
   std::int32_t registers = 0;
   std::int32_t shared = 0;  ///< bytes of shared memory of a block
+  Position at;              ///< in the file
   Kind kind = Kind::kernel;
 };
 

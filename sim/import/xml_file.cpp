@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/printable.hpp"
+
 namespace gradway {
 namespace {
 
@@ -91,7 +93,12 @@ Where XmlFile::at(const pugi::xml_node& element, std::string_view attribute) con
 }
 
 std::string XmlFile::attribute(const pugi::xml_node& element, const char* name) const {
-  return element.attribute(name).value();
+  const std::string_view text = element.attribute(name).value();
+  if (const auto bad = first_control(text); bad != std::string_view::npos) {
+    refuse_at(at(element, name), fmt::format("the text has the control character {}", code_point(text, bad)),
+              fmt::format("it is the '{}' of <{}>", name, element.name()));
+  }
+  return std::string{text};
 }
 
 std::optional<int> XmlFile::whole(const pugi::xml_node& element, const char* name, int least,

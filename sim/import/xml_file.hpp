@@ -26,7 +26,7 @@ class XmlFile {
   /// The attribute's value; the element's name if it has no such attribute.
   Where at(const pugi::xml_node& element, std::string_view attribute) const;
 
-  /// An attribute's value; empty if there is none.
+  /// An attribute's value; empty if there is none. @throws ConfigError if it has control characters
   std::string attribute(const pugi::xml_node& element, const char* name) const;
   /// Nothing if there is none, or an empty one. @throws ConfigError if it is not from `least` to `most`;
   /// numbers may be written as 0x1f

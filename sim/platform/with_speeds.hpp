@@ -7,8 +7,9 @@
 
 namespace gradway {
 
-/// The largest speed that a scenario can ask for: far beyond what makes a difference, near enough to compute
-/// with.
+/// The least and the largest speed that a scenario can ask for: far beyond what makes a difference, near
+/// enough to compute with.
+inline constexpr double smallest_speed = 1e-6;
 inline constexpr double largest_speed = 1e12;
 
 /// The part of the hardware that each resource belongs to. A NIC's link to its slot belongs to the network:

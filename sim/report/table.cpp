@@ -20,12 +20,14 @@ constexpr std::size_t narrowest = 8;  // no column is cut below this
 
 void Table::add(std::vector<std::string> cells) {
   expects(cells.size() == columns_.size(), "a row has a cell for each column");
+  for (auto& cell : cells) cell = one_line(cell);
   rows_.push_back({std::move(cells), ""});
 }
 
 void Table::add_with_note(std::vector<std::string> cells, std::string note) {
   expects(cells.size() < columns_.size(), "a note stands in the place of cells");
-  rows_.push_back({std::move(cells), std::move(note)});
+  for (auto& cell : cells) cell = one_line(cell);
+  rows_.push_back({std::move(cells), one_line(note)});
 }
 
 std::vector<std::size_t> Table::widths() const {

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 
 #include "sim/base/contract.hpp"
+#include "sim/base/printable.hpp"
+#include "sim/base/utf8.hpp"
 
 namespace gradway::report {
 namespace {
@@ -48,16 +50,37 @@ std::string scaled(double value, std::span<const Scale> scales, std::string_view
   return name.empty() ? number : fmt::format("{} {}", number, name);
 }
 
-bool starts_code_point(char c) {
-  return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+/// Offset behind the control sequence of a colour that begins at `at`, as `Style` writes it; `at` if none
+/// does.
+std::size_t behind_colour(std::string_view text, std::size_t at) {
+  constexpr std::string_view start = "\x1b[";
+  if (!text.substr(at).starts_with(start)) return at;
+  const auto end = text.find_first_not_of("0123456789;", at + start.size());
+  return end != std::string_view::npos && text[end] == 'm' ? end + 1 : at;
 }
 
-/// Byte offset of the n-th code point, or the size.
-std::size_t offset_of(std::string_view text, std::size_t n) {
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (starts_code_point(text[i]) && n-- == 0) return i;
+/// Calls `visit` with the offset of each character that takes a column, until it returns false.
+template <class Visit>
+void for_each_column(std::string_view text, const Visit& visit) {
+  for (std::size_t at = 0; at < text.size();) {
+    if (const auto behind = behind_colour(text, at); behind != at) {
+      at = behind;
+      continue;
+    }
+    if (starts_character(text[at]) && !visit(at)) return;
+    ++at;
   }
-  return text.size();
+}
+
+/// Byte offset of the n-th character that takes a column, or the size.
+std::size_t offset_of(std::string_view text, std::size_t n) {
+  auto offset = text.size();
+  for_each_column(text, [&](std::size_t at) {
+    if (n-- > 0) return true;
+    offset = at;
+    return false;
+  });
+  return offset;
 }
 
 }  // namespace
@@ -114,13 +137,26 @@ std::string counted_text(std::int64_t count, std::string_view noun) {
 
 std::size_t columns_of(std::string_view text) {
   std::size_t columns = 0;
-  bool in_escape = false;
-  for (const auto c : text) {
-    if (c == '\x1b') in_escape = true;
-    if (!in_escape && starts_code_point(c)) ++columns;
-    if (in_escape && c == 'm') in_escape = false;
-  }
+  for_each_column(text, [&columns](std::size_t) {
+    ++columns;
+    return true;
+  });
   return columns;
+}
+
+std::string one_line(std::string_view text) {
+  std::string line;
+  std::size_t start = 0;
+  const auto take = [&](std::size_t end) { line += printable(text.substr(start, end - start)); };
+  for (auto at = text.find('\x1b'); at != std::string_view::npos; at = text.find('\x1b', at + 1)) {
+    const auto behind = behind_colour(text, at);
+    if (behind == at) continue;
+    take(at);
+    line += text.substr(at, behind - at);
+    start = behind;
+  }
+  take(text.size());
+  return line;
 }
 
 std::string fit(std::string_view text, std::size_t width) {

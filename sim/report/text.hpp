@@ -32,6 +32,9 @@ std::string counted_text(std::int64_t count, std::string_view noun);
 /// Columns that UTF-8 text takes on a terminal, one a code point. Control sequences of colours take none.
 std::size_t columns_of(std::string_view text);
 
+/// The text with every control character escaped but those of our own colours, so that it stays in its line.
+std::string one_line(std::string_view text);
+
 /// Text cut in its middle to at most `width` columns: both ends of "node0.gpu0 -> fabric" matter.
 std::string fit(std::string_view text, std::size_t width);
 

@@ -108,6 +108,7 @@ ContentionRow read_contention(const JsonRow& row) {
   result.collective_time = row.time("allreduce_seconds");
   result.collectives = row.whole("allreduce_reps", 1, most_repeats);
   result.size = row.bytes("bytes");
+  row.check_plausible("allreduce_seconds", {result.size, result.collective_time});
   result.channels = read_channels(row);
   return result;
 }
@@ -124,6 +125,8 @@ CopyContentionRow read_copy_contention(const JsonRow& row) {
   result.collective_time = row.time("allreduce_seconds");
   result.collectives = row.whole("allreduce_reps", 1, most_repeats);
   result.size = row.bytes("bytes");
+  row.check_plausible("copy_seconds", {result.copy_size, result.copy_time});
+  row.check_plausible("allreduce_seconds", {result.size, result.collective_time});
   return result;
 }
 

@@ -44,6 +44,7 @@ void add_pattern(const JsonRow& row, Samples& samples) {
         fmt::format("'{}' has {} times, not {}", pattern.name, pattern.times.size(), pattern.copies.size()),
         "one for each of its copies");
   }
+  for (const auto& time : pattern.times) row.check_plausible("seconds", {pattern.size, time});
   samples.patterns.push_back(std::move(pattern));
 }
 

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 
+#include "sim/base/printable.hpp"
+#include "sim/base/utf8.hpp"
+
 namespace gradway {
 namespace {
 
-constexpr std::size_t longest_picture = 300;  // longer lines are not shown under a message
 constexpr std::string_view blanks = " \t\r\n";
 
 /// Offset behind the text in quotes that begins at `at`.
@@ -64,9 +66,9 @@ Where JsonPlaces::at(std::size_t offset, std::size_t length) const {
   const auto line = text_.substr(start, std::min(text_.find('\n', start), text_.size()) - start);
   return Where{.file = file_,
                .line = 1 + static_cast<int>(std::ranges::count(before, '\n')),
-               .column = 1 + static_cast<int>(before.size() - start),
+               .column = 1 + static_cast<int>(characters(before.substr(start))),
                .length = static_cast<int>(std::min(length, start + line.size() - before.size())),
-               .text = line.size() > longest_picture ? std::string{} : std::string{line}};
+               .text = shown_line(line)};
 }
 
 Where JsonPlaces::row(std::size_t index) const {

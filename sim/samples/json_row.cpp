@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/nearest.hpp"
+#include "sim/cost/plausible.hpp"
 
 namespace gradway {
 namespace {
@@ -16,7 +17,6 @@ constexpr double largest_amount = 9e15;  // bytes; beyond, a double loses single
 constexpr int most_gpus = 1 << 20;
 constexpr Seconds shortest_time{1e-9};  // no clock of a probe tells less
 constexpr Seconds longest_time{1e8};
-constexpr BytesPerSecond largest_rate{1e16};  // a thousand times the memory of the fastest GPU of today
 
 /// "'x'", or what it is if it is long.
 std::string shown(const Json& value) {
@@ -104,11 +104,13 @@ Seconds JsonRow::seconds(const char* key, const Json& found) const {
 
 SizedTime JsonRow::sized_time() const {
   const SizedTime read{bytes("bytes"), time("seconds")};
-  if (read.size / read.time > largest_rate) {
-    fail("seconds", fmt::format("{} bytes in {} s cannot be", read.size.value(), read.time.value()),
-         "leave out the rows of probes that failed");
-  }
+  check_plausible("seconds", read);
   return read;
+}
+
+void JsonRow::check_plausible(const char* key, const SizedTime& measured) const {
+  if (!is_plausible(measured))
+    fail(key, implausible_text(measured), "leave out the rows of probes that failed");
 }
 
 Seconds JsonRow::time(const char* key) const {

@@ -32,8 +32,10 @@ class JsonRow {
   double count(const char* key) const;  ///< a whole number above zero, which may be large
   Bytes bytes(const char* key) const;
   Seconds time(const char* key) const;  ///< in seconds
-  /// 'bytes' and 'seconds', at a rate that can be
+  /// 'bytes' and 'seconds', if both together can be
   SizedTime sized_time() const;
+  /// @throws ConfigError at the key if that size cannot take that time
+  void check_plausible(const char* key, const SizedTime& measured) const;
   std::vector<Seconds> times(const char* key) const;
   /// From and to of each copy: `[["host", 0], [0, 1]]`; at least one.
   std::vector<CopyWay> copy_ways(const char* key) const;

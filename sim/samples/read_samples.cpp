@@ -2,14 +2,15 @@
 #include "sim/samples/read_samples.hpp"
 
 #include <algorithm>
-#include <iterator>
+#include <charconv>
 #include <string_view>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "sim/base/digest.hpp"
-#include "sim/import/compressed_file.hpp"
+#include "sim/base/printable.hpp"
+#include "sim/import/text_file.hpp"
 #include "sim/samples/sample_rows.hpp"
 
 namespace gradway {
@@ -24,12 +25,64 @@ constexpr std::string_view list_hint = "a file of samples is one list of rows: [
   throw ConfigError{Problem{std::move(where), std::move(what), {}, std::move(hint)}};
 }
 
+/// The character that the escape at `at` stands for, in UTF-8 as far as control characters go; empty for
+/// others.
+std::string escaped_control(std::string_view text, std::size_t at) {
+  constexpr std::string_view short_ones = "bfr";
+  constexpr std::string_view short_meanings = "\b\f\r";
+  const auto kind = at + 1 < text.size() ? text[at + 1] : '\0';
+  if (const auto found = short_ones.find(kind); found != std::string_view::npos)
+    return std::string{short_meanings[found]};
+  unsigned code = 0;
+  const auto digits = text.substr(std::min(at + 2, text.size()), 4);
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), code, 16);
+  if (kind != 'u' || digits.size() != 4 || error != std::errc{} || end != digits.data() + 4) return "";
+  if (code < 0x80) return std::string{static_cast<char>(code)};
+  const auto byte = [](unsigned bits) { return static_cast<char>(bits); };
+  if (code < 0x800) return {byte(0xC0 | (code >> 6)), byte(0x80 | (code & 0x3F))};
+  return {byte(0xE0 | (code >> 12)), byte(0x80 | ((code >> 6) & 0x3F)), byte(0x80 | (code & 0x3F))};
+}
+
+/// Escapes can say what cannot stand in the file itself.
+void check_escapes(std::string_view text, const JsonPlaces& places) {
+  for (auto at = text.find('\\'); at != std::string_view::npos; at = text.find('\\', at + 2)) {
+    const auto character = escaped_control(text, at);
+    if (const auto bad = first_control(character, "\t\n"); bad != std::string::npos) {
+      refuse(places.at(at, text[at + 1] == 'u' ? 6 : 2),
+             fmt::format("this is the control character {}", code_point(character, bad)), "leave it out");
+    }
+  }
+}
+
+/// Ends the reading of what takes far more room than its text. Called with each value.
+class Bounds {
+ public:
+  explicit Bounds(const JsonPlaces& places) : places_{places} {}
+
+  bool operator()(int depth, Json::parse_event_t, const Json&) {
+    constexpr int deepest = 16;             // rows have lists of pairs
+    constexpr int most_values = 1'000'000;  // a probe writes some ten thousand
+    if (depth > deepest)
+      refuse(places_.whole(), fmt::format("lists and maps are nested more than {} deep", deepest),
+             std::string{list_hint});
+    if (++values_ > most_values)
+      refuse(places_.whole(), fmt::format("the file has more than {} values", most_values),
+             "is this the right file? Give the part that matters");
+    return true;
+  }
+
+ private:
+  const JsonPlaces& places_;
+  int values_ = 0;
+};
+
 Json parse(const SampleFile& file, const JsonPlaces& places) {
   const std::string_view text = file.content;
   const auto first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) refuse(places.whole(), "the file is empty", std::string{list_hint});
+  check_escapes(text, places);
   try {
-    return Json::parse(text);
+    return Json::parse(text, Bounds{places});
   } catch (const Json::parse_error& error) {
     const auto offset = error.byte == 0 ? 0 : error.byte - 1;
     const auto c = offset < text.size() ? text[offset] : ' ';
@@ -69,17 +122,14 @@ void add_file(const SampleFile& file, Samples& samples, std::vector<Problem>& pr
 
 /// Without its folder and the ending of packed files, so that packing a file changes nothing.
 std::string plain_name(const std::string& name) {
-  const auto file = name.substr(name.find_last_of('/') + 1);
+  const auto file = printable(name.substr(name.find_last_of('/') + 1));
   return file.ends_with(".gz") ? file.substr(0, file.size() - 3) : file;
 }
 
 }  // namespace
 
 SampleFile read_sample_file(const std::string& name) {
-  CompressedFile file{name, name};
-  SampleFile read{name, {std::istreambuf_iterator<char>{&file}, {}}};
-  file.check();
-  return read;
+  return {name, read_text_file(name).content};
 }
 
 Samples read_samples(const std::vector<SampleFile>& files) {

@@ -145,7 +145,7 @@ TEST_CASE("calls of a kind that takes long may take twice as long", "[import]") 
 
 TEST_CASE("the kernels of a graph cost the CPU one launch", "[import]") {
   const Loop loop{.beside = [](TraceBuilder& own, int, std::size_t launch, double time) {
-    if (launch == 2) own.kernel_of_last_call({}, time + 500, 10, 0);
+    if (launch == 2) own.kernel_of_last_call({.stream = 8}, time + 500, 10, 0);
   }};
 
   const auto profile = import_loop(small_step(), loop).profile;

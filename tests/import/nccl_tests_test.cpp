@@ -196,8 +196,9 @@ TEST_CASE("launchers' prefixes, output of NCCL, old columns and several logs in 
   REQUIRE(several.runs.size() == 2);
   CHECK(several.runs[0].rows.size() == 2);
   CHECK(several.runs[1].operation == "all_gather");
-  REQUIRE(several.warnings.size() == 1);
+  REQUIRE(several.warnings.size() == 2);
   CHECK_THAT(several.warnings[0], Contains("NCCL's own output runs through the row, which is left out"));
+  CHECK_THAT(several.warnings[1], Contains("rows of size 0 are left out"));
 
   const auto cut =
       import(start + ranks(4) + columns + row("sum -1", 1.5) + "  2000000 500000 float sum -1 50.0", p2p);
@@ -286,4 +287,35 @@ TEST_CASE("a damaged start of a row does not pass for other output", "[import][e
              Contains("log.txt:9:3: error: this is no row of nccl-tests"));
   CHECK_THAT(message(head + "# Out of bounds values : 7 FAILED\n", p2p),
              Contains("log.txt:9:1: error: the test found wrong values"));
+}
+
+TEST_CASE("a row whose elements are not its size, or of no known type, is refused", "[import][errors]") {
+  const auto changed = [](const std::string& from, const std::string& to) {
+    auto text = row("sum -1", 1.5);
+    return start + ranks(4) + columns + text.replace(text.find(from), from.size(), to);
+  };
+  CHECK_THAT(message(changed("250000 float", "250001 float"), p2p),
+             Contains("error: the row does not add up: 250001 elements of 4 B are not 1000000 B\n"));
+  CHECK_THAT(message(changed("250000 float", "250000 half"), p2p),
+             Contains("250000 elements of 2 B are not 1000000 B"));
+  CHECK_THAT(message(changed("float", "banana"), p2p),
+             Contains("error: 'banana' is no type of elements that nccl-tests knows\n"));
+  CHECK(import(changed("250000 float", "500000 bfloat16"), p2p).runs.size() == 1);
+  CHECK(import(changed("250000 float", "62500 float"), p2p).runs.size() == 1);  // of one rank of four
+}
+
+TEST_CASE("rows that send nothing are left out aloud", "[import]") {
+  const std::string nothing = "  0 0 float sum -1 12.00 0.00 0.00 N/A 11.00 0.00 0.00 N/A\n";
+  const auto imported = import(start + ranks(4) + columns + nothing + nothing + row("sum -1", 1.5), p2p);
+  CHECK(imported.runs[0].rows.size() == 1);
+  CHECK(imported.warnings ==
+        std::vector<std::string>{"log.txt:8: rows of size 0 are left out, they send nothing: 2"});
+}
+
+TEST_CASE("a time that no clock tells is no time", "[import][errors]") {
+  for (const auto* time : {"1e-300", "0.0001", "1e11"}) {
+    auto text = row("sum -1", 1.5);
+    const auto log = start + ranks(4) + columns + text.replace(text.find("50.00"), 5, time);
+    CHECK_THAT(message(log, p2p), Contains(fmt::format("error: '{}' is no time in microseconds\n", time)));
+  }
 }

@@ -186,7 +186,7 @@ TEST_CASE("several optimizers after one backward pass are one", "[import]") {
 
 TEST_CASE("what a hook launches on autograd's thread is backward", "[import]") {
   const Loop loop{.beside = [](TraceBuilder& trace, int, std::size_t launch, double time) {
-    if (launch == 3) trace.launch({}, time + 0.6, 0.2, time + 1000, 5, 0, autograd_thread);
+    if (launch == 3) trace.launch({.stream = 8}, time + 0.6, 0.2, time + 1000, 5, 0, autograd_thread);
   }};
 
   CHECK(phases_of(import_loop(small_step(), loop).profile) ==
@@ -208,7 +208,8 @@ TEST_CASE("other streams than the main one are numbered and named", "[import]") 
 
 TEST_CASE("work that was launched before the trace began is left out", "[import]") {
   auto trace = trace_of(small_step());
-  trace.raw(R"({"ph":"X","cat":"kernel","name":"old","ts":1,"dur":2,"args":{"correlation":5,"stream":7}})");
+  trace.raw(
+      R"({"ph":"X","cat":"kernel","name":"old","ts":4377009848000.5,"dur":2,"args":{"correlation":5,"stream":7}})");
 
   const auto imported = import_text(trace.json());
 

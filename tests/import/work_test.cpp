@@ -135,7 +135,7 @@ TEST_CASE("an operation's products belong to its matrix kernels", "[import][work
     double at = time + 1;
     for (const auto* name : names) {
       at += 1.5;
-      trace.launch({.name = name}, at, 1, 1000 + at * 10, at * 3, id, autograd_thread);
+      trace.launch({.name = name, .stream = 8}, at, 1, 1000 + at * 10, 12, id, autograd_thread);
     }
   }};
 

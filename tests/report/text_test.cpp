@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/report/text.hpp"
 
+#include <algorithm>
 #include <sstream>
 
 #include <catch2/catch.hpp>
@@ -53,6 +54,24 @@ TEST_CASE("text is cut and wrapped by what a terminal shows", "[report][text]") 
   CHECK(wrap("one two three", 7) == std::vector<std::string>{"one two", "three"});
   CHECK(wrap("sevenletters a", 5) == std::vector<std::string>{"seven", "lette", "rs a"});
   CHECK(wrap("", 5) == std::vector<std::string>{""});
+}
+
+TEST_CASE("text with escapes that are none of ours is cut where it was measured", "[report][text]") {
+  const auto name = std::string(60, 'a') + "\x1b[31m " + std::string(60, 'b');  // a colour takes no columns
+  CHECK(columns_of(name) == 121);
+  CHECK(columns_of(fit(name, 40)) == 40);
+  const auto open =
+      std::string(60, 'a') + "\x1b" + std::string(60, 'm');  // no sequence: it takes its columns
+  CHECK(columns_of(open) == 121);
+  for (std::size_t width = 1; width < 130; ++width) {
+    CHECK(columns_of(fit(open, width)) == std::min<std::size_t>(width, 121));
+    CHECK(columns_of(shorten(open, width)) == std::min<std::size_t>(width, 121));
+  }
+}
+
+TEST_CASE("a cell of a table keeps our colours and shows all else", "[report][text]") {
+  CHECK(one_line("\x1b[31mred\x1b[0m") == "\x1b[31mred\x1b[0m");
+  CHECK(one_line("a\x1b[2Jb\nc\x1b") == "a\\x1b[2Jb\\x0ac\\x1b");
 }
 
 TEST_CASE("the first sentence ends at a stop with a blank behind it", "[report][text]") {

@@ -195,7 +195,7 @@ TEST_CASE("a row that is wrong is refused with its place, whatever is wrong", "[
       {R"({"op": "all_reduce", "tag": "p2p", "world": 2, "bytes": 8, "seconds": null})", "null",
        "'seconds' must be a time in seconds, not 'null'", ""},
       {R"({"kind": "h2d_pinned", "bytes": 1000000000, "seconds": 1e-8})", "1e-8",
-       "1000000000 bytes in 1e-08 s cannot be", "leave out the rows of probes that failed"},
+       "1000000000 B in 1e-08 s cannot be", "leave out the rows of probes that failed"},
       {R"({"op": "all_to_all", "tag": "p2p", "world": 2, "bytes": 8, "seconds": 0})", "0",
        "a time must be from 1e-09 to 100000000 s, got '0'", "leave out the rows of probes that failed"},
       {R"({"op": "contention", "tag": "p2p", "gemm": "8192"})", "\"8192\"", "'8192' is not a square product",
@@ -250,4 +250,44 @@ TEST_CASE("a file that is given twice would count twice", "[fit][errors]") {
         }) ==
         "b.json: error: the file holds just what 'a.json' holds\n"
         "  hint: give each file once: no sample counts twice\n");
+}
+
+TEST_CASE("control characters of samples are refused where they stand, also as escapes", "[fit][errors]") {
+  const auto row = [](const std::string& tag) {
+    return "[\n{\"op\": \"all_reduce\", \"tag\": \"" + tag + "\"}]";
+  };
+  CHECK_THAT(message(row("\\u001b[31m")),
+             Catch::Matchers::StartsWith("samples.json:2:30: error: this is the control character U+001B\n"));
+  CHECK_THAT(message(row("\\b")), Catch::Matchers::Contains("error: this is the control character U+0008\n"));
+  CHECK_THAT(message(row("\\u009b")),
+             Catch::Matchers::Contains("error: this is the control character U+009B\n"));
+  CHECK_THAT(message(row("\\u202E")),
+             Catch::Matchers::Contains("error: this is the control character U+202E\n"));
+  for (const auto* harmless : {"\\\\u001b", "\\n", "\\u00e4", "\\u12"})
+    CHECK_THAT(message(row(harmless)), !Catch::Matchers::Contains("control character"));
+}
+
+TEST_CASE("samples that are nested deeply, or have too many values, are refused", "[fit][errors]") {
+  CHECK_THAT(message(std::string(3'000'000, '[')),
+             Catch::Matchers::Contains("error: lists and maps are nested more than 16 deep\n"));
+  std::string many = "[1";
+  for (int i = 0; i < 1'000'000; ++i) many += ",1";
+  CHECK_THAT(message(many + "]"),
+             Catch::Matchers::Contains("error: the file has more than 1000000 values\n"));
+}
+
+TEST_CASE("times that a size cannot take are refused", "[fit][errors]") {
+  const auto row = [](const std::string& bytes, const std::string& seconds) {
+    return R"([{"op": "all_reduce", "bytes": )" + bytes + R"(, "seconds": )" + seconds +
+           R"(, "world": 4, "tag": "p2p"}])";
+  };
+  CHECK_THAT(message(row("1", "100000000")), Catch::Matchers::Contains("error: 1 B in 1e+08 s cannot be\n"));
+  CHECK_THAT(message(row("1000000000", "1e-9")),
+             Catch::Matchers::Contains("error: 1000000000 B in 1e-09 s cannot be\n"));
+  CHECK(message(row("1", "0.9")).empty());
+  CHECK(message(row("1000000000", "900")).empty());
+  CHECK_THAT(
+      message(
+          R"([{"kind": "pattern", "name": "h2d+d2h_x2", "bytes": 4096, "seconds": [1e-6, 2e-6, 3e3, 4e-6]}])"),
+      Catch::Matchers::Contains("error: 4096 B in 3000 s cannot be\n"));
 }

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/cli/read_back.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "sim/config/check_text.hpp"
+#include "sim/samples/read_samples.hpp"
+
+namespace gradway::cli {
+namespace {
+
+/// Calls `read`; what it refuses, it refuses of the input.
+template <class Read>
+void check(const std::string& input, const Read& read) {
+  try {
+    read();
+  } catch (const ConfigError& error) {
+    const auto& first = error.problems().front();
+    std::string_view line = first.where.text;
+    line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+    Where where;
+    where.file = input;
+    throw ConfigError{Problem{where,
+                              fmt::format("what is made of this cannot be read again: {}", first.what),
+                              {},
+                              fmt::format("a value in the file must be far out of range{}",
+                                          line.empty() ? "" : fmt::format(": it would give '{}'", line))}};
+  }
+}
+
+}  // namespace
+
+void check_reads_back(DataKind kind, const std::string& text, const std::string& input) {
+  check(input, [&] { check_text(kind, text); });
+}
+
+void check_samples_read_back(const std::string& text, const std::string& input) {
+  check(input, [&] { static_cast<void>(read_samples({{input, text}})); });
+}
+
+}  // namespace gradway::cli

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "sim/config/config.hpp"
+
+namespace gradway::cli {
+
+// What gradway writes, it must be able to read. Asked before anything is written or printed, so that an input
+// that leads to something else is refused instead.
+
+/// @param input what the text was made of, for the message @throws ConfigError if the text is no such file
+void check_reads_back(DataKind kind, const std::string& text, const std::string& input);
+/// The same of a file of samples.
+void check_samples_read_back(const std::string& text, const std::string& input);
+
+}  // namespace gradway::cli

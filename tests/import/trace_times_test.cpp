@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// A time that is none, or a kernel that is there twice, would change the step without a word: it is refused.
+#include <catch2/catch.hpp>
+
+#include "tests/import/trace_builder.hpp"
+
+using namespace gradway;
+using namespace gradway::testing;
+using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
+
+namespace {
+
+const std::string again = "\n  hint: copy the trace again, or record it again\n";
+
+std::string small_trace() {
+  return trace_of(small_step()).json();
+}
+
+/// The trace with one `from`, the last, in another form.
+std::string with(const std::string& from, const std::string& to) {
+  auto text = small_trace();
+  const auto at = text.rfind(from);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, from.size(), to);
+}
+
+/// An event of that category on stream 9, with its times as they are given.
+std::string with_event(const std::string& category, const std::string& times) {
+  auto trace = trace_of(small_step());
+  trace.raw(R"({"ph":"X","cat":")" + category + R"(","name":"it","pid":0,"tid":9,)" + times +
+            R"("args":{"device":0,"stream":9,"correlation":77}})");
+  return trace.json();
+}
+
+constexpr const char* good_start = R"("ts":4377009850000.5,)";
+
+}  // namespace
+
+TEST_CASE("a time of a trace that is none is refused with its place", "[import][errors]") {
+  using Row = std::pair<std::string, std::string>;
+  const auto [value, what] =
+      GENERATE(values<Row>({{"-1", " is no time: '-1'"},
+                            {"-6800.0", " is no time: '-6800.0'"},
+                            {"1e30", " is no time: '1e30'"},
+                            {"9223372036854775807", " is no time: '9223372036854775807'"},
+                            {"86400000001", " is no time: '86400000001'"},
+                            {"\"abc\"", " is no time: 'abc'"},
+                            {"\"12\"", " is no time: '12'"},
+                            {"null", " is no number"},
+                            {"true", " is no number"}}));
+  const auto category = GENERATE(as<std::string>{}, "kernel", "gpu_memcpy", "gpu_memset", "cuda_runtime",
+                                 "cuda_driver", "cpu_op", "user_annotation", "overhead");
+  CAPTURE(category, value);
+  const auto message = refusal(with_event(category, good_start + ("\"dur\":" + value + ",")));
+  CHECK_THAT(message, Contains("error: the 'dur' of the ") && Contains(" 'it'" + what + again));
+  CHECK_THAT(message, StartsWith("trace.json:69:"));
+}
+
+TEST_CASE("an event without a time, or that is not complete, is refused with its place", "[import][errors]") {
+  CHECK(refusal(with_event("kernel", good_start)) ==
+        "trace.json:69:1: error: the kernel 'it' has no 'dur'" + again);
+  CHECK(refusal(with_event("gpu_memcpy", R"("dur":1,)")) ==
+        "trace.json:69:1: error: the copy 'it' has no 'ts'" + again);
+  CHECK_THAT(refusal(with_event("kernel", R"("ts":[],"dur":1,)")), Contains("the kernel 'it' has no 'ts'"));
+  CHECK_THAT(refusal(with_event("kernel", R"("ts":-5,"dur":1,)")),
+             Contains("the 'ts' of the kernel 'it' is no time: '-5'"));
+  CHECK_THAT(refusal(with_event("kernel", R"("ts":1,"dur":1,)")),
+             Contains("the kernel 'it' begins more than a day from the first event"));
+  CHECK_THAT(refusal(with(R"("ph":"X","cat":"kernel")", R"("ph":7,"cat":"kernel")")),
+             Contains("is not complete: its 'ph' is not 'X'"));
+  CHECK(refusal(with_event("something_else", R"("dur":-1,)")).empty());  // nothing is read of it
+}
+
+TEST_CASE("kernels that take no time at all are refused", "[import][errors]") {
+  auto step = small_step();
+  for (auto& made : step) made.gpu = 0;
+  CHECK_THAT(refusal(trace_of(step).json()), Contains("error: no kernel of the trace takes any time\n"));
+}
+
+TEST_CASE("kernels of one stream that overlap are refused, but not by what rounding does",
+          "[import][errors]") {
+  const auto shifted = [](double overlap) {
+    auto trace = trace_of(small_step());
+    const auto id = trace.op({}, 900, 10);
+    trace.launch({.name = "first", .stream = 9}, 901, 2, 1000, 50, id);
+    trace.launch({.name = "second", .stream = 9}, 904, 2, 1050 - overlap, 50, id);
+    return refusal(trace.json());
+  };
+  CHECK(shifted(0).empty());
+  CHECK(shifted(0.353).empty());  // a kernel launched programmatically, on an H200
+  CHECK(shifted(1).empty());      // whole microseconds
+  const auto message = shifted(30);
+  CHECK_THAT(message,
+             Contains("error: on stream 9, 'second' from 20.000 to 70.000 us overlaps with 'first' from "
+                      "0.000 to 50.000 us\n"));
+  CHECK_THAT(message, Contains("the other one is here\n"));
+}
+
+TEST_CASE("a trace whose events stand in it twice is refused, in few words", "[import][errors]") {
+  auto text = small_trace();
+  const auto start = text.find("[\n", text.find("traceEvents")) + 2;
+  const auto events = text.substr(start, text.rfind("\n]") - start);
+  const auto message = refusal(text.insert(start, events + ",\n"));
+  CHECK_THAT(message, Contains("overlaps with"));
+  CHECK(message.size() < 5000);
+}
+
+TEST_CASE("a key twice and what stands behind the end are refused", "[import][errors]") {
+  CHECK_THAT(refusal(with(R"("cat":"kernel",)", R"("cat":"kernel","dur":1,)")),
+             Contains("error: key 'dur' stands in this event twice\n"));
+  CHECK_THAT(refusal(with(R"("stream":7,)", R"("stream":7,"stream":8,)")),
+             Contains("error: key 'stream' stands in this event twice\n"));
+  CHECK_THAT(refusal(with("\n]}", "\n],\"traceEvents\":[]}")),
+             Contains("error: key 'traceEvents' stands in the file twice\n"));
+  CHECK_THAT(refusal(small_trace() + std::string(1, '\0')),
+             Contains("error: a NUL byte stands behind the end of the JSON\n"));
+  CHECK_THAT(refusal(small_trace() + std::string(1, '\0') + "{}"),
+             Contains("error: a NUL byte stands behind the end of the JSON\n"));
+  CHECK_THAT(refusal(small_trace() + "{}"), Contains("error: this is not JSON\n"));
+  CHECK(refusal(small_trace() + " \n\t\n").empty());
+}
+
+TEST_CASE("control characters of a trace are refused, also as escapes", "[import][errors]") {
+  CHECK_THAT(refusal(with("sm90_xmma", R"(\u001b[31m)")),
+             Contains("error: the text has the control character U+001B\n"));
+  CHECK_THAT(refusal(with("sm90_xmma", "\xe2\x80\xae")),
+             Contains("error: the text has the control character U+202E\n"));
+}
+
+TEST_CASE("what is nested too deeply, or goes on without an end, is refused early", "[import][errors]") {
+  const std::string deep(100, '[');
+  CHECK(refusal("{\"traceEvents\": " + deep) ==
+        "trace.json:1:80: error: lists and maps are nested more than 64 deep\n"
+        "  hint: gradway reads what torch.profiler's export_chrome_trace() writes, also packed by gzip\n");
+  for (const auto* start :
+       {"{\"traceEvents\": [", "{\"traceEvents\": [{\"name\": \"", "{\"traceEvents\": [{\"ts\": "}) {
+    const char filler = std::string{start}.ends_with('[') ? ' ' : '1';
+    CHECK_THAT(refusal(start + std::string(20'000'000, filler)),
+               Contains("error: a single value goes on for more than 16 MB\n"));
+  }
+}
