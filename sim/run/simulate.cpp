@@ -10,18 +10,24 @@
 
 namespace gradway {
 
-Run simulate(const Scenario& scenario, std::string_view engine_name, FoldRanks fold) {
+Run simulate(Scenario scenario, std::string_view engine_name, FoldRanks fold, const Watch& watch) {
+  tell(watch, "planning the step");
   const auto costs = compute_costs(scenario);
   auto workload = plan(scenario, costs);
+  tell(watch, "laying collectives over the links");
   const CollectiveLowering collectives{scenario};
+  tell(watch, "looking for ranks that do the same");
   auto lowered = lower(workload, scenario, collectives, fold);
   const auto chosen = choose_engine(engine_name, lowered.ops);
-  auto timeline = chosen.engine->run(scenario.platform, lowered.ops);
+  tell(watch, "simulating");
+  auto timeline = chosen.engine->watched_run(scenario.platform, lowered.ops, watch);
+  tell(watch, "checking and measuring");
   check(timeline, lowered.ops);
+  check_amounts(timeline, lowered.ops, scenario.platform);
   auto measured = measure(scenario, workload, lowered, timeline);
   auto trust = what_it_rests_on(scenario, costs, collectives, measured.memory);
   const auto range = step_range(measured.metrics, trust.grounds);
-  return {.scenario = scenario,
+  return {.scenario = std::move(scenario),
           .engine = std::string{chosen.name},
           .workload = std::move(workload),
           .ops = std::move(lowered.ops),
