@@ -85,21 +85,24 @@ void write_json(std::ostream& out, const Run& run, std::string_view version) {
   for (const auto& link : run.measured.links) {
     links.push_back(
         {{"name", link.name}, {"busy_fraction", link.busy_fraction}, {"bytes", amount(link.bytes.value())}});
+    if (link.alike > 0) links.back()["alike"] = link.alike;
   }
-  write(out, {{"schema", 1},
-              {"gradway", version},
-              {"scenario", scenario_json(run.scenario)},
-              {"engine", run.engine},
-              {"ranks", {{"all", run.workload.ranks}, {"simulated", run.folding.simulated_ranks()}}},
-              {"metrics", metrics_json(run.measured.metrics)},
-              {"interval", {{"step_time_s", {run.range.low.value(), run.range.high.value()}}}},
-              {"memory", memory_json(run.measured.memory)},
-              {"price", price_json(run.scenario.platform.price)},
-              {"bottleneck",
-               {{"resource", run.measured.bottleneck.resource}, {"why", run.measured.bottleneck.why}}},
-              {"links", std::move(links)},
-              {"basis", run.basis},
-              {"warnings", run.warnings}});
+  Json json{
+      {"schema", 1},
+      {"gradway", version},
+      {"scenario", scenario_json(run.scenario)},
+      {"engine", run.engine},
+      {"ranks", {{"all", run.workload.ranks}, {"simulated", run.folding.simulated_ranks()}}},
+      {"metrics", metrics_json(run.measured.metrics)},
+      {"interval", {{"step_time_s", {run.range.low.value(), run.range.high.value()}}}},
+      {"memory", memory_json(run.measured.memory)},
+      {"price", price_json(run.scenario.platform.price)},
+      {"bottleneck", {{"resource", run.measured.bottleneck.resource}, {"why", run.measured.bottleneck.why}}},
+      {"links", std::move(links)},
+      {"basis", run.basis},
+      {"warnings", run.warnings}};
+  if (run.measured.links_left_out > 0) json["links_left_out"] = run.measured.links_left_out;
+  write(out, json);
 }
 
 void write_json(std::ostream& out, const Validation& validation) {
