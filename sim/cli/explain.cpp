@@ -8,6 +8,7 @@
 #include "sim/cli/engine_choice.hpp"
 #include "sim/cli/points.hpp"
 #include "sim/cli/price_choice.hpp"
+#include "sim/cli/progress.hpp"
 #include "sim/report/explain.hpp"
 #include "sim/run/parallel.hpp"
 
@@ -39,12 +40,19 @@ std::string command_of(const Arguments& arguments) {
   return command;
 }
 
-Status explain(const Arguments& arguments, const Surroundings& around) {
-  check_engine(arguments.engine);
+Explanation explained(const Arguments& arguments, const Surroundings& around) {
+  Progress progress{around};
+  const auto watch = progress.watch();
+  tell(watch, "reading the scenario and building its platform");
   const auto scenario =
       load_scenario(arguments.scenario, parse_overrides(arguments.set), around.data, arguments.price);
-  const auto explanation =
-      gradway::explain(scenario, arguments.engine, arguments.jobs > 0 ? arguments.jobs : all_cores());
+  tell(watch, "simulating what would help");
+  return gradway::explain(scenario, arguments.engine, arguments.jobs > 0 ? arguments.jobs : all_cores());
+}
+
+Status explain(const Arguments& arguments, const Surroundings& around) {
+  check_engine(arguments.engine);
+  const auto explanation = explained(arguments, around);
   if (arguments.json) {
     report::write_json(around.results, explanation, GRADWAY_VERSION);
   } else {

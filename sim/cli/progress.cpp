@@ -1,30 +1,86 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/cli/progress.hpp"
 
+#include <cmath>
+
 #include <fmt/format.h>
 
 namespace gradway::cli {
 namespace {
 
 constexpr std::size_t bar_width = 30;
+constexpr std::chrono::milliseconds patience{1000};
+constexpr std::chrono::milliseconds between{200};
+
+// Before so much is done the time that is left is a guess.
+constexpr double least_share = 0.02;
+
+/// "40 s", "3 min", "2.5 h"
+std::string about(double seconds) {
+  constexpr double minute = 60;
+  constexpr double hour = 3600;
+  if (seconds < 2 * minute) return fmt::format("{:.0f} s", std::ceil(seconds));
+  if (seconds < 2 * hour) return fmt::format("{:.0f} min", seconds / minute);
+  return fmt::format("{:.1f} h", seconds / hour);
+}
 
 }  // namespace
 
 Progress::Progress(const Surroundings& around, std::string what, std::size_t count)
-    : around_{around}, what_{std::move(what)}, count_{count} {}
+    : around_{around}, what_{std::move(what)}, count_{count} {
+  if (around_.shows_progress) painter_ = std::jthread{[this](std::stop_token stop) { keep_painting(stop); }};
+}
+
+Progress::Progress(const Surroundings& around) : Progress{around, "starting", 0} {}
 
 Progress::~Progress() {
-  if (around_.shows_progress && done_ > 0) around_.messages << "\r\x1b[K" << std::flush;
+  if (painter_.joinable()) {
+    painter_.request_stop();
+    painter_.join();
+  }
+  if (painted_) around_.messages << "\r\x1b[K" << std::flush;
 }
 
 void Progress::step() {
   const std::scoped_lock lock{mutex_};
   ++done_;
-  if (!around_.shows_progress) return;
-  const auto filled = bar_width * done_ / count_;
-  around_.messages << fmt::format("\r[{:<{}}] {} {} of {}", std::string(filled, '='), bar_width, what_, done_,
-                                  count_)
-                   << std::flush;
+  share_ = static_cast<double>(done_) / static_cast<double>(count_);
+}
+
+Watch Progress::watch() {
+  if (!around_.shows_progress) return {};
+  return [this](std::string_view what, std::optional<double> done) {
+    const std::scoped_lock lock{mutex_};
+    if (what != what_) {
+      what_ = what;
+      began_ = Clock::now();
+    }
+    share_ = done;
+  };
+}
+
+/// A thread of its own: work that takes long tells nothing meanwhile.
+void Progress::keep_painting(std::stop_token stop) {
+  std::unique_lock lock{mutex_};
+  for (auto wait = patience;; wait = between) {
+    if (ends_.wait_for(lock, stop, wait, [&] { return stop.stop_requested(); })) return;
+    around_.messages << "\r\x1b[K" << line() << std::flush;
+    painted_ = true;
+  }
+}
+
+std::string Progress::line() const {
+  const std::chrono::duration<double> taken = Clock::now() - began_;
+  auto text = what_;
+  if (count_ > 0) {
+    const auto filled = bar_width * done_ / count_;
+    text = fmt::format("[{:<{}}] {} {} of {}", std::string(filled, '='), bar_width, what_, done_, count_);
+  } else if (share_) {
+    text += fmt::format(", {:.0f} % done", std::floor(100 * *share_));
+  }
+  if (share_ && *share_ >= least_share)
+    return text + fmt::format(", about {} left", about(taken.count() * (1 - *share_) / *share_));
+  return text + fmt::format(", since {}", about(std::floor(taken.count())));
 }
 
 }  // namespace gradway::cli

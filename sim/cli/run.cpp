@@ -7,6 +7,7 @@
 #include "sim/cli/engine_choice.hpp"
 #include "sim/cli/out_folder.hpp"
 #include "sim/cli/price_choice.hpp"
+#include "sim/cli/progress.hpp"
 #include "sim/report/json.hpp"
 #include "sim/report/page/page.hpp"
 #include "sim/report/terminal.hpp"
@@ -26,13 +27,21 @@ struct Arguments {
   bool no_folding = false;
 };
 
+Run simulated(const Arguments& arguments, const std::vector<Override>& overrides,
+              const Surroundings& around) {
+  Progress progress{around};
+  const auto watch = progress.watch();
+  tell(watch, "reading the scenario and building its platform");
+  auto scenario = load_scenario(arguments.scenario, overrides, around.data, arguments.price);
+  const auto fold = arguments.no_folding ? FoldRanks::no : FoldRanks::yes;
+  return simulate(std::move(scenario), arguments.engine, fold, watch);
+}
+
 Status run(const Arguments& arguments, const CLI::App& app, const Surroundings& around) {
   check_engine(arguments.engine);
   const bool writes_files = wants_files(app, arguments.out);
   const auto overrides = parse_overrides(arguments.set);
-  const auto scenario = load_scenario(arguments.scenario, overrides, around.data, arguments.price);
-  const auto finished =
-      simulate(scenario, arguments.engine, arguments.no_folding ? FoldRanks::no : FoldRanks::yes);
+  const auto finished = simulated(arguments, overrides, around);
   const auto write_json = [&](std::ostream& out) { report::write_json(out, finished, GRADWAY_VERSION); };
   if (arguments.json) {
     write_json(around.results);

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/base/watch.hpp"
 #include "sim/engine/timeline.hpp"
 #include "sim/graph/op_graph.hpp"
 #include "sim/platform/platform.hpp"
@@ -20,6 +21,10 @@ class Engine {
   virtual ~Engine() = default;
   /// @throws SimulationError if the graph cannot finish, naming the ops that wait; or if the engine dies.
   virtual Timeline run(const Platform& platform, const OpGraph& graph) const = 0;
+  /// The same; engines for long runs tell how much has ended.
+  virtual Timeline watched_run(const Platform& platform, const OpGraph& graph, const Watch&) const {
+    return run(platform, graph);
+  }
 };
 
 /// A row of the table of engines: the program's help, its legal values and the tests all read it.

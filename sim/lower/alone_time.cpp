@@ -2,7 +2,7 @@
 #include "sim/lower/alone_time.hpp"
 
 #include <algorithm>
-#include <map>
+#include <vector>
 
 namespace gradway {
 namespace {
@@ -13,15 +13,16 @@ constexpr double largest_share_of_latency = 0.9;
 /// Rate that each of several equal flows gets when nothing else uses the links: max-min shares are equal
 /// where all meet, and the most used resource decides for the slowest.
 BytesPerSecond rate_alone(const std::vector<CollectiveFlow>& flows, const Platform& platform, Rates rates) {
-  std::map<ResourceId, int> uses;
+  std::vector<int> uses(platform.resources.size(), 0);
   for (const auto& flow : flows) {
-    for (const auto resource : flow.path) ++uses[resource];
+    for (const auto resource : flow.path) ++uses[resource.index()];
   }
   auto rate = BytesPerSecond::infinite();
-  for (const auto& [resource, times] : uses) {
-    const auto& shared = platform.resources[resource.index()];
-    rate =
-        std::min(rate, BytesPerSecond{(rates == Rates::as_built ? shared.capacity : shared.rate()) / times});
+  for (std::size_t i = 0; i < uses.size(); ++i) {
+    if (uses[i] == 0) continue;
+    const auto& shared = platform.resources[i];
+    rate = std::min(rate,
+                    BytesPerSecond{(rates == Rates::as_built ? shared.capacity : shared.rate()) / uses[i]});
   }
   return rate;
 }

@@ -24,25 +24,32 @@ std::optional<ChannelLimit> CollectiveOps::limit() const {
 std::vector<const std::vector<ResourceId>*> CollectiveOps::paths() const {
   std::vector<const std::vector<ResourceId>*> all;
   for (const auto& [call, entry] : entries_) {
-    for (const auto& flow : entry.lowered.flows) all.push_back(&flow.path);
+    for (const auto& flow : entry.lowered.flows) all.push_back(flow.path.address());
   }
+  std::ranges::sort(all);
+  all.erase(std::unique(all.begin(), all.end()), all.end());
   return all;
 }
 
 void CollectiveOps::enter(OpGraph& graph, const Folding& folding, std::uint32_t side) {
   std::map<std::vector<ResourceId>, std::uint32_t> known;
+  std::map<const std::vector<ResourceId>*, std::uint32_t> folded;  // most calls take the same paths
   for (auto& [call, entry] : entries_) {
     Op op;
     op.latency = entry.lowered.latency;
     op.origin.activity = Activity::collective;
     for (const auto& flow : entry.lowered.flows) {
-      auto path = folding.fold(flow.path);
-      const auto [place, is_new] = known.try_emplace(path, 0);
-      if (is_new) place->second = graph.add_path(std::move(path));
+      const auto [entered, is_first] = folded.try_emplace(flow.path.address(), 0);
+      if (is_first) {
+        auto path = folding.fold(flow.path);
+        const auto [place, is_new] = known.try_emplace(path, 0);
+        if (is_new) place->second = graph.add_path(std::move(path));
+        entered->second = place->second;
+      }
       op.kind = OpKind::flow;
       op.amount = flow.amount.value();
       op.cap = flow.cap;
-      op.path = place->second;
+      op.path = entered->second;
       op.side = side;
       entry.ops.push_back(op);
     }

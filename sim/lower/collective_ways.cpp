@@ -2,7 +2,6 @@
 #include "sim/lower/collective_ways.hpp"
 
 #include <algorithm>
-#include <iterator>
 
 #include <fmt/format.h>
 
@@ -11,15 +10,9 @@
 namespace gradway {
 namespace {
 
-std::vector<ResourceId> all_hops(const CollectiveWays::Hops& hops, std::size_t count) {
-  std::vector<ResourceId> path;
-  for (std::size_t i = 0; i < count; ++i) path.insert(path.end(), hops[i].path.begin(), hops[i].path.end());
-  return path;
-}
-
 /// A broadcast goes once along the ring and does not close it.
-std::size_t hops_used(CollectiveKind kind, const CollectiveWays::Hops& ring) {
-  return kind == CollectiveKind::broadcast ? ring.size() - 1 : ring.size();
+bool closes_ring(CollectiveKind kind) {
+  return kind != CollectiveKind::broadcast;
 }
 
 }  // namespace
@@ -27,15 +20,39 @@ std::size_t hops_used(CollectiveKind kind, const CollectiveWays::Hops& ring) {
 CollectiveWays::CollectiveWays(const Routes& routes, const NcclSettings& settings, int ranks)
     : routes_{routes}, settings_{settings}, ranks_{ranks} {
   if (ranks == 1) return;
-  for (const auto& order : ring_orders(routes, ranks)) {
+  orders_ = ring_orders(routes, ranks);
+  for (const auto& order : orders_) {
     auto& ring = rings_.emplace_back();
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      ring.push_back(hop(order[i], order[(i + 1) % order.size()], rings_.size() - 1));
-    }
+    ring.reserve(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i)
+      ring.add(hop(order[i], order[(i + 1) % order.size()], rings_.size() - 1));
   }
 }
 
+/// Inside a node it is that of the first node that had such a hop, moved to this one.
 Hop CollectiveWays::hop(std::size_t from_rank, std::size_t to_rank, std::size_t rail) const {
+  const auto& platform = routes_.platform();
+  const auto& size = platform.node_size;
+  const auto from = platform.gpus[from_rank];
+  const auto to = platform.gpus[to_rank];
+  const auto node = platform.device(from).node;
+  if (size.devices == 0 || node != platform.device(to).node) return sought(from_rank, to_rank, rail);
+  const auto number = static_cast<std::size_t>(node);
+  const Inside asked{from.index() - number * size.devices, to.index() - number * size.devices, rail};
+  auto known = inside_.find(asked);
+  if (known == inside_.end()) {
+    auto found = sought(from_rank, to_rank, rail);
+    const auto is_inside = [&](ResourceId id) { return id.index() / size.resources == number; };
+    if (!std::ranges::all_of(found.path, is_inside)) return found;
+    for (auto& id : found.path) id = ResourceId{id.index() - number * size.resources};
+    known = inside_.emplace(asked, std::move(found)).first;
+  }
+  auto hop = known->second;
+  for (auto& id : hop.path) id = ResourceId{id.index() + number * size.resources};
+  return hop;
+}
+
+Hop CollectiveWays::sought(std::size_t from_rank, std::size_t to_rank, std::size_t rail) const {
   const auto& platform = routes_.platform();
   const auto from = platform.gpus[from_rank];
   const auto to = platform.gpus[to_rank];
@@ -49,22 +66,18 @@ Hop CollectiveWays::hop(std::size_t from_rank, std::size_t to_rank, std::size_t 
 }
 
 /// Both directions of each edge.
-std::vector<CollectiveWays::Hops> CollectiveWays::lay(const std::vector<std::vector<Edge>>& trees) const {
+std::vector<Hops> CollectiveWays::lay(const std::vector<std::vector<Edge>>& trees) const {
   std::vector<Hops> laid;
   for (const auto& edges : trees) {
     const auto rail = laid.size() / 2;  // trees come in pairs, one a NIC
     auto& tree = laid.emplace_back();
+    tree.reserve(2 * edges.size());
     for (const auto& [child, parent] : edges) {
-      tree.push_back(hop(child, parent, rail));
-      tree.push_back(hop(parent, child, rail));
+      tree.add(hop(child, parent, rail));
+      tree.add(hop(parent, child, rail));
     }
   }
   return laid;
-}
-
-const std::vector<CollectiveWays::Hops>& CollectiveWays::trees() const {
-  if (trees_.empty()) trees_ = lay(tree_edges(routes_, ranks_));
-  return trees_;
 }
 
 /// The bytes that NVSwitches reduce and multicast: each GPU sends them to its switch and gets them back.
@@ -78,24 +91,34 @@ std::vector<ResourceId> CollectiveWays::through_nvswitches() const {
   return path;
 }
 
-std::vector<std::vector<ResourceId>> CollectiveWays::paths(CollectiveKind kind, Algorithm algorithm) const {
-  std::vector<std::vector<ResourceId>> paths;
+const std::vector<SharedPath>& CollectiveWays::paths(CollectiveKind kind, Algorithm algorithm) const {
+  const bool closes = algorithm != Algorithm::ring || closes_ring(kind);
+  const auto [place, is_new] = paths_.try_emplace({algorithm, closes});
+  if (is_new) place->second = lay_paths(algorithm, closes);
+  return place->second;
+}
+
+std::vector<SharedPath> CollectiveWays::lay_paths(Algorithm algorithm, bool closes) const {
+  std::vector<SharedPath> paths;
   switch (algorithm) {
     case Algorithm::ring:
-      for (const auto& ring : rings_) paths.push_back(all_hops(ring, hops_used(kind, ring)));
+      for (const auto& ring : rings_) paths.emplace_back(closes ? ring.path() : ring.path_without_last());
       break;
     case Algorithm::tree:
-      for (const auto& tree : trees()) paths.push_back(all_hops(tree, tree.size()));
+      for (auto& tree : lay(tree_edges(routes_, ranks_))) paths.emplace_back(std::move(tree).path());
       break;
     case Algorithm::nvls:
-      paths.push_back(through_nvswitches());
+      paths.emplace_back(through_nvswitches());
       break;
-    case Algorithm::nvls_tree:
+    case Algorithm::nvls_tree: {
+      const auto nvlinks = through_nvswitches();
       for (const auto& tree : lay(tree_edges_between_nodes(routes_, ranks_))) {
-        auto& path = paths.emplace_back(through_nvswitches());
-        std::ranges::copy(all_hops(tree, tree.size()), std::back_inserter(path));
+        auto path = nvlinks;
+        path.insert(path.end(), tree.path().begin(), tree.path().end());
+        paths.emplace_back(std::move(path));
       }
       break;
+    }
   }
   return paths;
 }

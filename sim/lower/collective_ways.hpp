@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <compare>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "sim/cost/nccl_model.hpp"
+#include "sim/lower/hops.hpp"
 #include "sim/lower/rank_order.hpp"
+#include "sim/lower/shared_path.hpp"
 #include "sim/lower/transport.hpp"
 
 namespace gradway {
@@ -12,30 +17,40 @@ namespace gradway {
 /// Where the collectives of some ranks go: rings, trees and NVSwitches, laid over the links of the platform.
 class CollectiveWays {
  public:
-  using Hops = std::vector<Hop>;
-
   /// The first two must outlive this. @throws ConfigError if two neighbours have no transport
   CollectiveWays(const Routes& routes, const NcclSettings& settings, int ranks);
 
-  /// One a NIC of a node; on a single node one, or those that its NVLinks make.
+  /// The orders in which the rings visit the ranks, and their hops: one a NIC of a node; on a single node
+  /// one, or those that its NVLinks make.
+  const std::vector<std::vector<std::size_t>>& orders() const { return orders_; }
   const std::vector<Hops>& rings() const { return rings_; }
 
   /// The resources of each of the flows that share a collective: all its hops, one after the other.
-  std::vector<std::vector<ResourceId>> paths(CollectiveKind kind, Algorithm algorithm) const;
+  const std::vector<SharedPath>& paths(CollectiveKind kind, Algorithm algorithm) const;
 
  private:
+  /// A hop between two ranks of one node, counted from its first rank.
+  struct Inside {
+    std::size_t from;
+    std::size_t to;
+    std::size_t rail;
+    auto operator<=>(const Inside&) const = default;
+  };
+
   Hop hop(std::size_t from_rank, std::size_t to_rank, std::size_t rail) const;
+  Hop sought(std::size_t from_rank, std::size_t to_rank, std::size_t rail) const;
   std::vector<Hops> lay(const std::vector<std::vector<Edge>>& trees) const;
-  const std::vector<Hops>& trees() const;
   std::vector<ResourceId> through_nvswitches() const;
+  std::vector<SharedPath> lay_paths(Algorithm algorithm, bool closes) const;
 
   const Routes& routes_;
   const NcclSettings& settings_;
   int ranks_;
+  std::vector<std::vector<std::size_t>> orders_;
   std::vector<Hops> rings_;
-  /// Laid when the first collective takes a tree, since few do and it costs as much as all rings. Empty until
-  /// then.
-  mutable std::vector<Hops> trees_;
+  mutable std::map<Inside, Hop> inside_;  ///< on the first node that had it
+  /// Laid when the first collective takes them: each costs as much as all rings.
+  mutable std::map<std::pair<Algorithm, bool>, std::vector<SharedPath>> paths_;
 };
 
 }  // namespace gradway

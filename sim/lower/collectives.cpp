@@ -20,12 +20,12 @@ namespace {
 
 /// Latency of `laps` times around the ring, less the hop that no chunk needs: a chunk starts behind the
 /// shortest.
-Seconds around(const std::vector<Hop>& ring, double laps) {
+Seconds around(const Hops& ring, double laps) {
   Seconds sum{};
   auto least = Seconds::infinite();
-  for (const auto& hop : ring) {
-    sum += hop.latency;
-    least = std::min(least, hop.latency);
+  for (std::size_t i = 0; i < ring.size(); ++i) {
+    sum += ring[i].latency;
+    least = std::min(least, ring[i].latency);
   }
   return (sum - least) * laps;
 }
@@ -49,8 +49,7 @@ CollectiveLowering::CollectiveLowering(const Scenario& scenario)
   communicator_.ranks = scenario.job.gpus;
   if (communicator_.ranks == 1) return;
   if (scenario.platform.collectives == CollectiveRules::ideal) return;
-  communicator_ =
-      describe_communicator(scenario_.platform, routes_, settings_, ways_.rings(), scenario.job.gpus);
+  communicator_ = describe_communicator(scenario_.platform, routes_, settings_, ways_, scenario.job.gpus);
   if (!choose_plan(CollectiveKind::all_reduce, 1_MiB, communicator_, settings_)) {
     throw ConfigError{{{},
                        "NCCL_ALGO and NCCL_PROTO leave no way to run an all-reduce",
@@ -155,7 +154,7 @@ Communicator CollectiveLowering::communicator_as_measured(int ranks) const {
     return same;
   }
   return describe_communicator(scenario_.platform, routes_, settings_,
-                               CollectiveWays{routes_, settings_, ranks}.rings(), ranks);
+                               CollectiveWays{routes_, settings_, ranks}, ranks);
 }
 
 void CollectiveLowering::find_calibration() {
@@ -293,7 +292,7 @@ LoweredCollective CollectiveLowering::ideal(CollectiveKind kind, Bytes size) con
   const auto& ring = ways_.rings().front();
   const auto factor = bus_factor(kind, communicator_.ranks);
   const double laps = kind == CollectiveKind::all_reduce ? 2 : 1;
-  const auto latency = kind == CollectiveKind::send_recv ? ring.front().latency : around(ring, laps);
+  const auto latency = kind == CollectiveKind::send_recv ? ring[0].latency : around(ring, laps);
   return {
       latency,
       {{ways_.paths(kind, Algorithm::ring).front(), factor * size, std::numeric_limits<double>::infinity()}},
@@ -321,11 +320,11 @@ LoweredCollective CollectiveLowering::lower(CollectiveKind kind, Bytes size) con
   const auto measured = table_time(kind, size, plan);
   LoweredCollective lowered{.latency = plan.latency, .rests_on = {evidence_of(kind, plan, measured)}};
   if (size == 0_B) return lowered;
-  auto paths = ways_.paths(kind, plan.algorithm);
+  const auto& paths = ways_.paths(kind, plan.algorithm);
   const auto each = plan.algorithm == Algorithm::ring ? bus_factor(kind, communicator_.ranks) : 1.0;
   const auto factor = each / static_cast<double>(paths.size());
-  for (auto& path : paths) {
-    lowered.flows.push_back({std::move(path), factor * size, factor * plan.algorithm_bandwidth.value()});
+  for (const auto& path : paths) {
+    lowered.flows.push_back({path, factor * size, factor * plan.algorithm_bandwidth.value()});
   }
   if (measured) take_time(lowered, measured->time, scenario_.platform, Rates::as_built);
   const auto most = measured ? std::numeric_limits<double>::infinity() : most_of_streams(plan, paths.size());

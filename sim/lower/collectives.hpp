@@ -11,6 +11,7 @@
 #include "sim/cost/nccl_model.hpp"
 #include "sim/lower/collective_ways.hpp"
 #include "sim/lower/evidence.hpp"
+#include "sim/lower/shared_path.hpp"
 #include "sim/plan/scenario.hpp"
 
 namespace gradway {
@@ -18,7 +19,7 @@ namespace gradway {
 /// A part of a collective as one flow. A ring or a tree is tightly coupled: it moves at the pace of its
 /// slowest hop. So one flow uses the resources of all its hops at once.
 struct CollectiveFlow {
-  std::vector<ResourceId> path;
+  SharedPath path;
   Bytes amount{};  ///< that each hop carries
   double cap = 0;  ///< bytes a second: what the channels move when no link is in the way
 };

@@ -67,8 +67,7 @@ std::optional<BytesPerSecond> nvls_rate(const Platform& platform, const Routes& 
 }  // namespace
 
 Communicator describe_communicator(const Platform& platform, const Routes& routes,
-                                   const NcclSettings& settings, const std::vector<std::vector<Hop>>& rings,
-                                   int ranks) {
+                                   const NcclSettings& settings, const CollectiveWays& ways, int ranks) {
   Communicator communicator;
   communicator.ranks = ranks;
   const auto& gpu = platform.gpu_models.front();
@@ -77,7 +76,8 @@ Communicator describe_communicator(const Platform& platform, const Routes& route
   communicator.amd_cpu = platform.amd_cpu;
   communicator.nvlink = true;
   communicator.transport = Transport::p2p;
-  const auto orders = ring_orders(routes, communicator.ranks);
+  const auto& orders = ways.orders();
+  const auto& rings = ways.rings();
   const bool is_mesh = has_direct_nvlinks(routes, ranks_by_domain(platform, ranks).front());
   InsideNode inside;
   for (std::size_t r = 0; r < rings.size(); ++r) {

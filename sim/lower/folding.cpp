@@ -4,117 +4,139 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <ranges>
+#include <utility>
 
 namespace gradway {
 namespace {
 
-using Colour = std::uint32_t;
+/// Members of classes, all of one class at first.
+class Classes {
+ public:
+  explicit Classes(std::size_t members) : class_(members, 0), size_{members} {}
 
-/// What tells members of a class apart: numbers in a fixed order, then pairs (neighbour, how often), sorted.
-struct Signature {
-  std::vector<double> own;
-  std::vector<std::pair<std::uint64_t, std::uint32_t>> neighbours;
+  std::size_t of(std::size_t member) const { return class_[member]; }
+  /// That have members.
+  std::size_t count() const { return count_; }
 
-  auto operator<=>(const Signature&) const = default;
+  /// Parts members of a class that have different keys, from each other and from those that are not named.
+  /// @param key a number of the member
+  template <class Members, class Key>
+  void part(const Members& members, const Key& key) {
+    std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> made;
+    for (const auto member : members) {
+      auto& of = class_[member];
+      const auto [place, is_new] =
+          made.try_emplace({of, key(member)}, static_cast<std::uint32_t>(size_.size()));
+      if (is_new) {
+        size_.push_back(0);
+        ++count_;
+      }
+      if (--size_[of] == 0) --count_;
+      of = place->second;
+      ++size_[of];
+    }
+  }
+
+  /// By member: the first one of its class.
+  std::vector<std::size_t> representatives() const {
+    std::vector<std::size_t> first(size_.size(), class_.size());
+    std::vector<std::size_t> result(class_.size());
+    for (std::size_t i = 0; i < class_.size(); ++i) {
+      if (first[class_[i]] == class_.size()) first[class_[i]] = i;
+      result[i] = first[class_[i]];
+    }
+    return result;
+  }
+
+ private:
+  std::vector<std::uint32_t> class_;  ///< by member
+  std::vector<std::size_t> size_;     ///< by class
+  std::size_t count_ = 1;
 };
 
-/// Adds (neighbour, 1) pairs up to (neighbour, count), in order of the neighbour.
-void count_up(std::vector<std::pair<std::uint64_t, std::uint32_t>>& neighbours) {
-  std::ranges::sort(neighbours);
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < neighbours.size(); ++i) {
-    if (kept > 0 && neighbours[kept - 1].first == neighbours[i].first) {
-      neighbours[kept - 1].second += neighbours[i].second;
-    } else {
-      neighbours[kept++] = neighbours[i];
-    }
-  }
-  neighbours.resize(kept);
-}
+/// Numbers what it is asked for, in the order in which it comes.
+template <class Thing>
+class Numbers {
+ public:
+  std::uint64_t of(const Thing& thing) { return known_.try_emplace(thing, known_.size()).first->second; }
 
-/// Numbers the signatures; equal ones get equal numbers. @return how many there are
-std::size_t colour(const std::vector<Signature>& signatures, std::vector<Colour>& colours) {
-  std::map<Signature, Colour> known;
-  for (std::size_t i = 0; i < signatures.size(); ++i) {
-    colours[i] = known.try_emplace(signatures[i], static_cast<Colour>(known.size())).first->second;
-  }
-  return known.size();
-}
+ private:
+  std::map<Thing, std::uint64_t> known_;
+};
 
-/// The first member of each colour.
-std::vector<std::size_t> representatives(const std::vector<Colour>& colours) {
-  std::map<Colour, std::size_t> first;
-  std::vector<std::size_t> result(colours.size());
-  for (std::size_t i = 0; i < colours.size(); ++i) result[i] = first.try_emplace(colours[i], i).first->second;
-  return result;
-}
-
+/// Each round costs as much as the paths are long.
 class Refinement {
  public:
-  Refinement(const std::vector<std::vector<ResourceId>>& rank_paths,
-             const std::vector<const std::vector<ResourceId>*>& collective_paths, const Platform& platform)
+  Refinement(const std::vector<std::vector<ResourceId>>& rank_paths, const Platform& platform)
       : rank_paths_{rank_paths},
-        platform_{platform},
-        ranks_(rank_paths.size(), 0),
-        resources_(platform.resources.size(), 0) {
-    fixed_.resize(platform.resources.size());
-    for (std::size_t flow = 0; flow < collective_paths.size(); ++flow) {
-      for (const auto resource : *collective_paths[flow]) fixed_[resource.index()].emplace_back(flow, 1);
-    }
-    for (auto& uses : fixed_) count_up(uses);
+        ranks_{rank_paths.size()},
+        resources_{platform.resources.size()},
+        uses_(platform.resources.size(), 0) {
+    Numbers<std::pair<ResourceKind, double>> numbers;
+    resources_.part(std::views::iota(std::size_t{0}, platform.resources.size()), [&](std::size_t i) {
+      return numbers.of({platform.resources[i].kind, platform.resources[i].rate()});
+    });
+  }
+
+  void part_by_use(const std::vector<ResourceId>& path) {
+    count_uses(path);
+    part_resources();
   }
 
   Folding run() {
     for (std::size_t before = 0, now = 1; now != before;) {
       before = now;
-      now = refine_resources() + refine_ranks();
+      part_resources_by_ranks();
+      part_ranks();
+      now = resources_.count() + ranks_.count();
     }
-    const auto resource_firsts = representatives(resources_);
-    Folding folding{representatives(ranks_), {}};
-    for (const auto first : resource_firsts) folding.resource_representative.emplace_back(first);
+    Folding folding{ranks_.representatives(), {}};
+    for (const auto first : resources_.representatives()) folding.resource_representative.emplace_back(first);
     return folding;
   }
 
  private:
-  std::size_t refine_resources() {
-    std::vector<Signature> signatures(resources_.size());
-    for (std::size_t i = 0; i < resources_.size(); ++i) {
-      const auto& resource = platform_.resources[i];
-      signatures[i].own = {static_cast<double>(resource.kind), resource.rate(),
-                           static_cast<double>(resources_[i])};
+  void count_uses(const std::vector<ResourceId>& path) {
+    for (const auto resource : path) {
+      if (uses_[resource.index()]++ == 0) used_.push_back(resource.index());
     }
-    // Ranks come behind the collective flows among the neighbours.
-    for (std::size_t rank = 0; rank < rank_paths_.size(); ++rank) {
-      for (const auto resource : rank_paths_[rank]) {
-        signatures[resource.index()].neighbours.emplace_back(rank_mark | ranks_[rank], 1);
-      }
-    }
-    for (std::size_t i = 0; i < resources_.size(); ++i) {
-      auto& neighbours = signatures[i].neighbours;
-      neighbours.insert(neighbours.end(), fixed_[i].begin(), fixed_[i].end());
-      count_up(neighbours);
-    }
-    return colour(signatures, resources_);
   }
 
-  std::size_t refine_ranks() {
-    std::vector<Signature> signatures(ranks_.size());
-    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
-      signatures[rank].own = {static_cast<double>(ranks_[rank])};
-      for (const auto resource : rank_paths_[rank])
-        signatures[rank].neighbours.emplace_back(resources_[resource.index()], 1);
-      count_up(signatures[rank].neighbours);
-    }
-    return colour(signatures, ranks_);
+  void part_resources() {
+    resources_.part(used_, [&](std::size_t resource) { return uses_[resource]; });
+    for (const auto resource : used_) uses_[resource] = 0;
+    used_.clear();
   }
 
-  static constexpr std::uint64_t rank_mark = std::uint64_t{1} << 63;
+  /// How often a class of ranks uses each, class by class.
+  void part_resources_by_ranks() {
+    std::vector<std::size_t> order(rank_paths_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, [&](std::size_t rank) { return ranks_.of(rank); });
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      count_uses(rank_paths_[order[i]]);
+      if (i + 1 == order.size() || ranks_.of(order[i]) != ranks_.of(order[i + 1])) part_resources();
+    }
+  }
+
+  /// By the classes of the resources on a rank's path.
+  void part_ranks() {
+    Numbers<std::vector<std::size_t>> numbers;
+    std::vector<std::size_t> on_path;
+    ranks_.part(std::views::iota(std::size_t{0}, rank_paths_.size()), [&](std::size_t rank) {
+      on_path.clear();
+      for (const auto resource : rank_paths_[rank]) on_path.push_back(resources_.of(resource.index()));
+      std::ranges::sort(on_path);
+      return numbers.of(on_path);
+    });
+  }
 
   const std::vector<std::vector<ResourceId>>& rank_paths_;
-  const Platform& platform_;
-  std::vector<Colour> ranks_;
-  std::vector<Colour> resources_;
-  std::vector<std::vector<std::pair<std::uint64_t, std::uint32_t>>> fixed_;
+  Classes ranks_;
+  Classes resources_;
+  std::vector<std::uint32_t> uses_;  ///< by resource, of what is counted just now
+  std::vector<std::size_t> used_;    ///< those that it uses
 };
 
 }  // namespace
@@ -143,7 +165,9 @@ Folding no_folding(std::size_t ranks, const Platform& platform) {
 Folding find_folding(const std::vector<std::vector<ResourceId>>& rank_paths,
                      const std::vector<const std::vector<ResourceId>*>& collective_paths,
                      const Platform& platform) {
-  return Refinement{rank_paths, collective_paths, platform}.run();
+  Refinement refinement{rank_paths, platform};
+  for (const auto* path : collective_paths) refinement.part_by_use(*path);
+  return refinement.run();
 }
 
 }  // namespace gradway

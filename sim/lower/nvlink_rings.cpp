@@ -20,13 +20,14 @@ Links direct_links(const Routes& routes, const std::vector<std::size_t>& ranks) 
   std::map<DeviceId, std::size_t> position;
   for (std::size_t i = 0; i < ranks.size(); ++i) position[platform.gpus[ranks[i]]] = i;
   Links links;
-  for (const auto& link : platform.links) {
-    if (link.kind != LinkKind::nvlink) continue;
-    const auto from = position.find(link.from);
-    const auto to = position.find(link.to);
-    if (from == position.end() || to == position.end()) continue;
-    if (links.empty()) links.assign(ranks.size(), std::vector<int>(ranks.size(), 0));
-    links[from->second][to->second] += link.count;
+  for (const auto& [device, from] : position) {
+    for (const auto* link : routes.links_from(device)) {
+      if (link->kind != LinkKind::nvlink) continue;
+      const auto to = position.find(link->to);
+      if (to == position.end()) continue;
+      if (links.empty()) links.assign(ranks.size(), std::vector<int>(ranks.size(), 0));
+      links[from][to->second] += link->count;
+    }
   }
   return links;
 }

@@ -30,14 +30,15 @@ class Replay {
         shares_{paths_.capacities(), paths_.longest()},
         sides_{graph},
         slots_(graph.size(), nowhere),
-        watched_(platform.resources.size(), nowhere),
+        watched_(paths_.capacities().size(), nowhere),
         now_using_(resources.size()),
         is_stale_(resources.size(), false),
         changes_(resources.size()) {
-    for (std::size_t i = 0; i < resources.size(); ++i)
-      watched_[resources[i].index()] = static_cast<std::uint32_t>(i);
-    for (std::size_t i = 0; i < platform.resources.size(); ++i)
-      is_shared_.push_back(platform.resources[i].kind != ResourceKind::gpu);
+    for (std::size_t i = 0; i < resources.size(); ++i) {
+      if (const auto number = paths_.number(resources[i])) watched_[*number] = static_cast<std::uint32_t>(i);
+    }
+    for (std::uint32_t i = 0; i < paths_.capacities().size(); ++i)
+      is_shared_.push_back(platform.resources[paths_.resource(i).index()].kind != ResourceKind::gpu);
   }
 
   std::vector<std::vector<UseChange>> run() {
@@ -149,11 +150,11 @@ class Replay {
   SideTable sides_;
   std::vector<MaxMin::Slot> slots_;     ///< by op, while it shares
   std::vector<std::uint32_t> in_slot_;  ///< op by slot
-  std::vector<bool> is_shared_;         ///< by resource: by more than the kernels of a GPU
-  std::vector<std::uint32_t> watched_;  ///< by resource: its place among those that are watched
+  std::vector<bool> is_shared_;  ///< by number of a resource in the paths: by more than the kernels of a GPU
+  std::vector<std::uint32_t> watched_;  ///< by number, too: its place among those that are watched
   std::vector<std::vector<User>> now_using_;
   std::vector<bool> is_stale_;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> stale_;  ///< places and their resources
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> stale_;  ///< places and their numbers
   std::vector<std::vector<UseChange>> changes_;
 };
 

@@ -9,6 +9,7 @@
 #include "sim/metrics/bottleneck.hpp"
 #include "sim/metrics/intervals.hpp"
 #include "sim/metrics/memory.hpp"
+#include "sim/metrics/resource_uses.hpp"
 
 namespace gradway {
 namespace {
@@ -87,30 +88,6 @@ void add_cost(Metrics& metrics, const Scenario& scenario) {
   metrics.cost_usd_per_million_samples = metrics.cost_per_hour->value() / 3600 / metrics.samples_per_s * 1e6;
 }
 
-std::vector<ResourceUse> use_of_links(const StepWindow& window, const Platform& platform,
-                                      const Lowered& lowered) {
-  std::vector<double> carried(platform.resources.size(), 0);
-  std::vector<double> wanted(platform.resources.size(), 0);
-  for (const auto& op : lowered.ops.ops()) {
-    if (op.is_endless()) {
-      for (const auto resource : lowered.ops.path(op.path)) wanted[resource.index()] += op.cap;
-    }
-    if (op.kind != OpKind::flow || op.origin.step != window.step) continue;
-    for (const auto resource : lowered.ops.path(op.path)) carried[resource.index()] += op.amount;
-  }
-  std::vector<ResourceUse> used;
-  for (std::size_t i = 0; i < carried.size(); ++i) {
-    const auto& resource = platform.resources[i];
-    const auto stands_for = lowered.folding.resource_representative[i].index();
-    const auto bytes = carried[stands_for];
-    if (resource.kind == ResourceKind::gpu || bytes == 0) continue;
-    used.push_back({resource.name, bytes / (resource.rate() * window.each().value()), Bytes{bytes},
-                    wanted[stands_for] / resource.rate()});
-  }
-  std::ranges::stable_sort(used, std::ranges::greater{}, &ResourceUse::busy_fraction);
-  return used;
-}
-
 /// Flows of one call pay theirs side by side.
 Seconds latency_of_collectives(const StepWindow& window, const WorkloadGraph& workload, const OpGraph& ops) {
   std::vector<Seconds> longest(workload.tasks.size());
@@ -132,10 +109,17 @@ Measured measure(const Scenario& scenario, const WorkloadGraph& workload, const 
   add_cost(measured.metrics, scenario);
   measured.memory = memory_use(scenario, lowered.channels);
   measured.metrics.peak_memory = measured.memory.allocated();
-  measured.links = use_of_links(window, scenario.platform, lowered);
+  auto uses = use_of_resources(window, scenario.platform, lowered);
   std::optional<NcclUse> nccl;
   if (lowered.limit) nccl = {*lowered.limit, latency_of_collectives(window, workload, lowered.ops)};
-  measured.bottleneck = find_bottleneck(scenario, measured.metrics, measured.links, nccl);
+  measured.bottleneck = find_bottleneck(scenario, measured.metrics, uses.links, nccl);
+  if (uses.links.size() > most_links_listed) {
+    for (std::size_t i = most_links_listed; i < uses.links.size(); ++i)
+      measured.links_left_out += 1 + uses.links[i].alike;
+    uses.links.resize(most_links_listed);
+  }
+  measured.links = std::move(uses.links);
+  measured.carried = std::move(uses.carried);
   return measured;
 }
 

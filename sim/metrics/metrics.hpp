@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "sim/base/ids.hpp"
 #include "sim/base/units.hpp"
 
 namespace gradway {
@@ -72,14 +74,23 @@ struct ResourceUse {
   double busy_fraction = 0;     ///< bytes carried over what it could have carried in the step
   Bytes bytes{};                ///< a step
   double wanted_by_others = 0;  ///< share that a neighbour's traffic would like
+  std::size_t alike = 0;        ///< others that carry as much at the same time and are not listed
 };
+
+/// More links than this are not listed one by one: a report must not grow with the machine.
+constexpr std::size_t most_links_listed = 1000;
 
 /// All that a run says of itself.
 struct Measured {
   Metrics metrics;
   MemoryUse memory;
   Bottleneck bottleneck;
-  std::vector<ResourceUse> links;  ///< busiest first; links and memories that carried anything
+  /// Links and memories that carried anything, busiest first. Of more than `most_links_listed` one of those
+  /// that are alike, and of these the busiest.
+  std::vector<ResourceUse> links;
+  std::size_t links_left_out = 0;  ///< less busy ones, neither listed nor like one that is
+  /// What each resource that stands for itself carried in the step, in order; see Folding.
+  std::vector<std::pair<ResourceId, Bytes>> carried;
 };
 
 }  // namespace gradway

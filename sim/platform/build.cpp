@@ -12,21 +12,16 @@
 namespace gradway {
 namespace {
 
-/// Adds the nodes of a written platform one by one; collects what is wrong with the first (all are alike).
+/// Adds the first node of a written platform, and as many like it; collects what is wrong with it.
 class NodeBuilder {
  public:
   NodeBuilder(const BuiltPlatform& hardware, int nodes, const Gpu& gpu, PlatformBuilder& builder)
-      : node_{hardware.node},
-        gpu_{gpu},
-        builder_{builder},
-        prefixed_{nodes > 1 || (hardware.fabric && hardware.nodes)} {}
+      : node_{hardware.node}, gpu_{gpu}, builder_{builder}, nodes_{nodes} {
+    // So that no part of a node can take the name of a part of the fabric.
+    if (nodes > 1 || (hardware.fabric && hardware.nodes)) prefix_ = "node0.";
+  }
 
-  void add(int number) {
-    prefix_ = prefixed_ ? fmt::format("node{}.", number) : "";
-    number_ = number;
-    known_.clear();
-    where_.clear();
-    linked_.clear();
+  void add() {
     for (int i = 0; i < node_.gpus; ++i) {
       const auto id = add_device(fmt::format("gpu{}", i), {}, DeviceKind::gpu);
       if (id) builder_.add_gpu(*id, gpu_);
@@ -43,11 +38,12 @@ class NodeBuilder {
     for (const auto& link : node_.links) connect(link);
     find_loose_ends();
     if (!problems_.empty()) throw ConfigError{problems_};
+    builder_.repeat_node(nodes_, known_);
   }
 
  private:
   std::optional<DeviceId> add_device(const std::string& name, const Where& where, DeviceKind kind) {
-    const auto id = builder_.add_device(prefix_ + name, kind, number_);
+    const auto id = builder_.add_device(prefix_ + name, kind, 0);
     if (!id) {
       problems_.push_back(
           {where, fmt::format("the name '{}' is taken", name), {}, "each part of a node needs its own name"});
@@ -121,8 +117,7 @@ class NodeBuilder {
   const NodeDescription& node_;
   const Gpu& gpu_;
   PlatformBuilder& builder_;
-  bool prefixed_;  // so that no part of a node can take the name of a part of the fabric
-  int number_ = 0;
+  int nodes_;
   std::string prefix_;
   std::vector<std::string> known_;
   std::vector<Where> where_;
@@ -143,8 +138,7 @@ void build(const BuiltPlatform& hardware, const PlatformDescription& description
                        {},
                        "list the node's 'nics' and link them to its PCIe tree"}};
   }
-  NodeBuilder nodes{hardware, count, gpu, builder};
-  for (int number = 0; number < count; ++number) nodes.add(number);
+  NodeBuilder{hardware, count, gpu, builder}.add();
   builder.platform().nodes = count;
   if (hardware.nvlink_domain) add_nvlink_domains(*hardware.nvlink_domain, builder);
   if (hardware.fabric) add_fabric(*hardware.fabric, builder);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "sim/platform/platform.hpp"
 
@@ -27,6 +28,11 @@ class PlatformBuilder {
   /// Both directions of a connection, each a resource of its own.
   void connect(DeviceId a, DeviceId b, LinkKind kind, const Rates& rates);
 
+  /// Makes what has been built so far the first of so many nodes that are alike.
+  /// @param names of its parts, in their order, without the name of the node
+  void repeat_node(int nodes, const std::vector<std::string>& names);
+
+  /// Parts of the first node, and what is between nodes.
   std::optional<DeviceId> find(const std::string& name) const;
   Platform& platform() { return platform_; }
 

@@ -18,11 +18,12 @@ enum class LinkKind : std::uint8_t { pcie, nvlink, inter_socket, network };
 enum class ResourceKind : std::uint8_t { link, host_memory, gpu };
 
 /// Something with a capacity that flows share: one direction of a link, the memory of a socket, a GPU's SMs.
+/// Platforms have millions: a name is made when somebody asks for it, see Platform::name_of.
 struct Resource {
-  std::string name;
   ResourceKind kind = ResourceKind::link;
-  double capacity = 0;  ///< as built: bytes a second; 1 for a GPU (seconds of kernel a second)
-  double speed = 1;     ///< what-if: flows find so many times the capacity; see with_speeds
+  std::uint32_t of = 0;  ///< of a link its index, else that of the device
+  double capacity = 0;   ///< as built: bytes a second; 1 for a GPU (seconds of kernel a second)
+  double speed = 1;      ///< what-if: flows find so many times the capacity; see with_speeds
 
   /// What flows share.
   double rate() const { return capacity * speed; }
@@ -71,6 +72,14 @@ enum class CollectiveRules : std::uint8_t {
   ideal,  ///< rings at the full rate of their links, one link latency a step; for analysis
 };
 
+/// How much of each table a node takes where nodes are alike: they stand one after the other at the front, so
+/// that what is found on one holds on the others, moved by so much. Zero where nodes are not alike.
+struct NodeSize {
+  std::size_t devices = 0;
+  std::size_t links = 0;
+  std::size_t resources = 0;
+};
+
 /// Hardware: devices, directed links and resources. Immutable once built; made by `build_platform` or a
 /// generator.
 struct Platform {
@@ -82,8 +91,9 @@ struct Platform {
   std::vector<DeviceId> gpus;                       ///< in order of rank: node by node
   std::vector<ResourceId> gpu_resources;            ///< beside `gpus`: the GPU's SMs
   std::vector<std::optional<ResourceId>> memories;  ///< beside `devices`: host memory, for sockets
-  std::vector<Gpu> gpu_models;                      ///< beside `gpus`
+  std::vector<Gpu> gpu_models;                      ///< one: all GPUs are of one kind
   int nodes = 1;
+  NodeSize node_size{};
   std::vector<int> nvlink_domains;  ///< by node: nodes of one number share NVSwitches; empty: none do
   std::optional<Network> network;   ///< between nodes, if they have a fabric
   std::vector<Price> prices;        ///< all that are known
@@ -96,6 +106,8 @@ struct Platform {
   Speeds speeds;           ///< what-if; those of links and memories stand in the resources too
 
   const Device& device(DeviceId id) const { return devices[id.index()]; }
+  /// "gpu0 -> plx1", "cpu0 memory", "gpu3"
+  std::string name_of(ResourceId id) const;
   /// What NCCL takes for a node: all that NVSwitches join. @return a number; those of one node are equal
   int nvlink_domain(DeviceId id) const {
     const auto node = device(id).node;

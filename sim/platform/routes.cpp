@@ -2,56 +2,29 @@
 #include "sim/platform/routes.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include <fmt/format.h>
 
-#include "sim/base/contract.hpp"
-
 namespace gradway {
 namespace {
-
-constexpr int unreached = std::numeric_limits<int>::max();
 
 bool is_endpoint(DeviceKind kind) {
   return kind == DeviceKind::gpu || kind == DeviceKind::nic;
 }
 
-bool allowed(LinkKind kind, Routes::Over over) {
-  switch (over) {
-    case Routes::Over::nvlink:
-      return kind == LinkKind::nvlink;
-    case Routes::Over::host:
-      return kind == LinkKind::pcie || kind == LinkKind::inter_socket;
-    case Routes::Over::network:
-      return kind == LinkKind::network;
-    case Routes::Over::any:
-      return true;
-  }
-  return false;
+/// The answer that is known, or the one that is found now.
+template <class Question, class Answer, class Find>
+Answer remembered(std::map<Question, Answer>& known, const Question& question, const Find& find) {
+  const auto [place, is_new] = known.try_emplace(question);
+  if (is_new) place->second = find();
+  return place->second;
 }
 
 }  // namespace
 
-Seconds Route::latency() const {
-  Seconds sum{};
-  for (const auto* link : links) sum += link->latency;
-  return sum;
-}
-
-void Route::append_resources(std::vector<ResourceId>& path) const {
-  for (const auto* link : links) path.push_back(link->resource);
-}
-
-Routes::Routes(const Platform& platform)
-    : platform_{platform},
-      into_(platform.devices.size()),
-      out_of_(platform.devices.size()),
-      nodes_(static_cast<std::size_t>(platform.nodes)) {
-  for (const auto& link : platform.links) {
-    into_[link.to.index()].push_back(&link);
-    out_of_[link.from.index()].push_back(&link);
-  }
+Routes::Routes(const Platform& platform) : platform_{platform}, search_{platform} {
+  if (platform.node_size.devices > 0) return;
+  nodes_.resize(static_cast<std::size_t>(platform.nodes));
   for (std::size_t i = 0; i < platform.devices.size(); ++i) {
     if (const auto node = platform.devices[i].node; node >= 0) {
       nodes_[static_cast<std::size_t>(node)].push_back(DeviceId{i});
@@ -59,60 +32,52 @@ Routes::Routes(const Platform& platform)
   }
 }
 
-/// Counts hops backwards from the end, breadth first, until the start is reached. Without `through_endpoints`
-/// no GPU or NIC but the start is entered, so that a search on a fabric does not visit all that hang on it.
-Routes::Hops Routes::hops_to(DeviceId to, std::optional<DeviceId> from, Over over,
-                             bool through_endpoints) const {
-  Hops hops(platform_.devices.size(), unreached);
-  std::vector<DeviceId> queue{to};
-  hops[to.index()] = 0;
-  for (std::size_t next = 0; next < queue.size() && queue[next] != from; ++next) {
-    for (const auto* link : into_[queue[next].index()]) {
-      auto& there = hops[link->from.index()];
-      if (there != unreached || !allowed(link->kind, over)) continue;
-      if (!through_endpoints && link->from != from && is_endpoint(platform_.device(link->from).kind))
-        continue;
-      there = hops[queue[next].index()] + 1;
-      queue.push_back(link->from);
-    }
-  }
-  return hops;
-}
-
-Route Routes::walk(DeviceId from, DeviceId to, const Hops& hops, Over over, std::size_t label) const {
-  Route route;
-  for (auto at = from; at != to;) {
-    std::vector<const Link*> onward;
-    for (const auto* link : out_of_[at.index()]) {
-      const auto rest = hops[link->to.index()];
-      if (allowed(link->kind, over) && rest != unreached && rest + 1 == hops[at.index()])
-        onward.push_back(link);
-    }
-    expects(!onward.empty(), "a way that exists can be walked");
-    route.links.push_back(onward[label % onward.size()]);
-    at = route.links.back()->to;
-  }
-  return route;
+/// Nothing if the answer would not hold on other nodes.
+std::optional<Routes::Question> Routes::question(DeviceId a, DeviceId b, Over over, std::size_t label) const {
+  const auto size = platform_.node_size.devices;
+  const auto node = platform_.device(a).node;
+  if (size == 0 || node < 0 || platform_.device(b).node != node) return std::nullopt;
+  const auto first = static_cast<std::size_t>(node) * size;
+  return Question{a.index() - first, b.index() - first, over, label};
 }
 
 std::optional<Route> Routes::find(DeviceId from, DeviceId to, Over over, std::size_t label) const {
-  if (auto direct = direct_link(from, to, over, label)) return Route{{direct}};
-  for (const bool through_endpoints : {false, true}) {
-    const auto hops = hops_to(to, from, over, through_endpoints);
-    if (hops[from.index()] != unreached) return walk(from, to, hops, over, label);
+  const auto asked = question(from, to, over, label);
+  if (!asked) return seek(from, to, over, label);
+  const auto links = platform_.node_size.links;
+  const auto first = static_cast<std::size_t>(platform_.device(from).node) * links;
+  if (const auto known = ways_.find(*asked); known != ways_.end()) {
+    if (!known->second) return std::nullopt;
+    Route route;
+    for (const auto link : *known->second) route.links.push_back(&platform_.links[first + link]);
+    return route;
   }
-  return std::nullopt;
+  auto route = seek(from, to, over, label);
+  Way way;
+  if (route) {
+    way.emplace();
+    for (const auto* link : route->links) {
+      const auto index = static_cast<std::size_t>(link - platform_.links.data());
+      if (index < first || index >= first + links) return route;  // it leaves the node
+      way->push_back(index - first);
+    }
+  }
+  ways_.emplace(*asked, std::move(way));
+  return route;
 }
 
-const Link* Routes::direct_link(DeviceId from, DeviceId to, Over over, std::size_t label) const {
-  std::vector<const Link*> direct;
-  for (const auto* link : out_of_[from.index()]) {
-    if (link->to == to && allowed(link->kind, over)) direct.push_back(link);
-  }
-  return direct.empty() ? nullptr : direct[label % direct.size()];
+std::optional<Route> Routes::seek(DeviceId from, DeviceId to, Over over, std::size_t label) const {
+  if (const auto* direct = search_.direct_link(from, to, over, label)) return Route{{direct}};
+  if (auto route = search_.find(from, to, over, false, label)) return route;
+  return search_.find(from, to, over, true, label);
 }
 
 int Routes::nvlinks(DeviceId a, DeviceId b) const {
+  const auto asked = question(a, b, Over::nvlink, 0);
+  return asked ? remembered(nvlinks_, *asked, [&] { return count_nvlinks(a, b); }) : count_nvlinks(a, b);
+}
+
+int Routes::count_nvlinks(DeviceId a, DeviceId b) const {
   const auto route = find(a, b, Over::nvlink);
   if (!route || route->links.empty()) return 0;
   for (const auto* link : route->links) {
@@ -122,6 +87,11 @@ int Routes::nvlinks(DeviceId a, DeviceId b) const {
 }
 
 PathType Routes::path_type(DeviceId a, DeviceId b) const {
+  const auto asked = question(a, b, Over::any, 0);
+  return asked ? remembered(path_types_, *asked, [&] { return measure_path(a, b); }) : measure_path(a, b);
+}
+
+PathType Routes::measure_path(DeviceId a, DeviceId b) const {
   if (a == b) return PathType::self;
   if (nvlinks(a, b) > 0) return PathType::nvlink;
   const auto route = find(a, b, Over::host);
@@ -151,29 +121,42 @@ PathType Routes::path_type(DeviceId a, DeviceId b) const {
 }
 
 std::optional<Routes::SwitchLinks> Routes::links_to_nvswitch(DeviceId gpu) const {
-  for (const auto* up : out_of_[gpu.index()]) {
-    if (platform_.device(up->to).kind != DeviceKind::nvswitch) continue;
-    for (const auto* down : into_[gpu.index()])
-      if (down->from == up->to) return SwitchLinks{up, down};
+  const auto& links = platform_.links;
+  for (const auto up : search_.out_of(gpu)) {
+    if (platform_.device(links[up].to).kind != DeviceKind::nvswitch) continue;
+    for (const auto down : search_.into(gpu))
+      if (links[down].from == links[up].to) return SwitchLinks{&links[up], &links[down]};
   }
   return std::nullopt;
 }
 
+std::vector<const Link*> Routes::links_from(DeviceId device) const {
+  std::vector<const Link*> found;
+  for (const auto link : search_.out_of(device)) found.push_back(&platform_.links[link]);
+  return found;
+}
+
 std::optional<DeviceId> Routes::home_socket(DeviceId device) const {
-  const auto hops = hops_to(device, std::nullopt, Over::host, true);
-  std::optional<DeviceId> best;
-  for (const auto socket : on_node(platform_.device(device).node, DeviceKind::socket)) {
-    if (hops[socket.index()] == unreached) continue;
-    if (!best || hops[socket.index()] < hops[best->index()]) best = socket;
-  }
-  return best;
+  const auto size = platform_.node_size.devices;
+  const auto node = platform_.device(device).node;
+  if (size == 0 || node < 0) return search_.nearest_socket(device);
+  const auto first = static_cast<std::size_t>(node) * size;
+  const auto found = remembered(sockets_, device.index() - first, [&]() -> std::optional<std::size_t> {
+    const auto socket = search_.nearest_socket(device);
+    return socket ? std::optional{socket->index() - first} : std::nullopt;
+  });
+  return found ? std::optional{DeviceId{first + *found}} : std::nullopt;
 }
 
 std::vector<DeviceId> Routes::on_node(int node, DeviceKind kind) const {
   std::vector<DeviceId> found;
-  for (const auto id : nodes_[static_cast<std::size_t>(node)]) {
+  const auto add = [&](DeviceId id) {
     if (platform_.device(id).kind == kind) found.push_back(id);
-  }
+  };
+  const auto size = platform_.node_size.devices;
+  const auto number = static_cast<std::size_t>(node);
+  for (auto i = number * size; i < (number + 1) * size; ++i) add(DeviceId{i});
+  if (size == 0) std::ranges::for_each(nodes_[number], add);
   return found;
 }
 

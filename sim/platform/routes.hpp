@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <compare>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "sim/platform/platform.hpp"
+#include "sim/platform/route_search.hpp"
 
 namespace gradway {
 
@@ -21,19 +24,15 @@ enum class PathType {
   net,     ///< through the fabric
 };
 
-/// A way through the platform, in the order of travel.
-struct Route {
-  std::vector<const Link*> links;
-
-  Seconds latency() const;
-  void append_resources(std::vector<ResourceId>& path) const;
-};
-
-/// Ways through one platform. Holds a reference: the platform must outlive it.
+/// Ways through one platform. Holds a reference: the platform must outlive it. For one thread: what was found
+/// is kept.
+///
+/// Linear in what a search must see, not in the platform: it starts at both ends, enters no GPU or NIC that
+/// it may not pass, and what was found on one of several nodes that are alike is not sought on the others.
 class Routes {
  public:
   /// Which connections a route may use.
-  enum class Over { nvlink, host, network, any };
+  using Over = RouteSearch::Over;
 
   explicit Routes(const Platform& platform);
 
@@ -53,23 +52,38 @@ class Routes {
     const Link* down = nullptr;
   };
   std::optional<SwitchLinks> links_to_nvswitch(DeviceId gpu) const;
+  /// The links that start at a device, in no particular order.
+  std::vector<const Link*> links_from(DeviceId device) const;
   /// The socket a device hangs on. @return nothing if no socket is in reach.
   std::optional<DeviceId> home_socket(DeviceId device) const;
   /// Devices of a kind on one node, in order.
   std::vector<DeviceId> on_node(int node, DeviceKind kind) const;
 
  private:
-  /// Hops from each device to one, as far as they were counted.
-  using Hops = std::vector<int>;
-  Hops hops_to(DeviceId to, std::optional<DeviceId> from, Over over, bool through_endpoints) const;
-  /// The link between two neighbours; spares the search. @return nullptr if there is none
-  const Link* direct_link(DeviceId from, DeviceId to, Over over, std::size_t label) const;
-  Route walk(DeviceId from, DeviceId to, const Hops& hops, Over over, std::size_t label) const;
+  /// Two parts of one node, counted from its first part, and what was asked of them.
+  struct Question {
+    std::size_t a;
+    std::size_t b;
+    Over over;
+    std::size_t label;
+    auto operator<=>(const Question&) const = default;
+  };
+  /// Links of a way, counted from the first link of the node; nothing if there is no way.
+  using Way = std::optional<std::vector<std::size_t>>;
+
+  std::optional<Question> question(DeviceId a, DeviceId b, Over over, std::size_t label) const;
+  std::optional<Route> seek(DeviceId from, DeviceId to, Over over, std::size_t label) const;
+  int count_nvlinks(DeviceId a, DeviceId b) const;
+  PathType measure_path(DeviceId a, DeviceId b) const;
 
   const Platform& platform_;
-  std::vector<std::vector<const Link*>> into_;    ///< links by the device they end at
-  std::vector<std::vector<const Link*>> out_of_;  ///< ... and start at, in the same order of the platform
-  std::vector<std::vector<DeviceId>> nodes_;      ///< devices by node
+  mutable RouteSearch search_;
+  std::vector<std::vector<DeviceId>> nodes_;  ///< devices by node; empty where nodes are alike
+  mutable std::map<Question, Way> ways_;
+  mutable std::map<Question, int> nvlinks_;
+  mutable std::map<Question, PathType> path_types_;
+  mutable std::map<std::size_t, std::optional<std::size_t>>
+      sockets_;  ///< by part of a node, both counted in it
 };
 
 /// The cell of `nvidia-smi topo -m` for a type: "X", "NV12", "PIX", ...

@@ -88,29 +88,32 @@ void write_json(std::ostream& out, const Run& run, std::string_view version) {
   for (const auto& link : run.measured.links) {
     links.push_back(
         {{"name", link.name}, {"busy_fraction", link.busy_fraction}, {"bytes", amount(link.bytes.value())}});
+    if (link.alike > 0) links.back()["alike"] = link.alike;
   }
   const auto& memory = run.measured.memory;
   const auto& gpu = run.scenario.platform.gpu_models.front();
   const bool it_fits = fits(run.scenario, memory);
-  write(out, {{"schema", 1},
-              {"gradway", version},
-              {"scenario", scenario_json(run.scenario)},
-              {"engine", run.engine},
-              {"ranks", {{"all", run.workload.ranks}, {"simulated", run.folding.simulated_ranks()}}},
-              {"metrics", metrics_json(run.measured.metrics)},
-              {"interval", {{"step_time_s", {run.range.low.value(), run.range.high.value()}}}},
-              {"fits", it_fits},
-              {"does_not_fit", it_fits ? Json(nullptr) : Json(why_it_does_not_fit(run.scenario, memory))},
-              {"gpu_memory_bytes", gpu.ideal ? Json(nullptr) : amount(gpu.memory.value())},
-              {"memory", memory_json(memory)},
-              {"price", price_json(run.scenario.platform.price)},
-              {"bottleneck",
-               {{"resource", run.measured.bottleneck.resource}, {"why", run.measured.bottleneck.why}}},
-              {"links", std::move(links)},
-              {"rests_on", name_of(evidence_of(run.grounds))},
-              {"basis", run.basis},
-              {"doubts", errors_json(run.errors)},
-              {"warnings", run.warnings}});
+  Json json{
+      {"schema", 1},
+      {"gradway", version},
+      {"scenario", scenario_json(run.scenario)},
+      {"engine", run.engine},
+      {"ranks", {{"all", run.workload.ranks}, {"simulated", run.folding.simulated_ranks()}}},
+      {"metrics", metrics_json(run.measured.metrics)},
+      {"interval", {{"step_time_s", {run.range.low.value(), run.range.high.value()}}}},
+      {"fits", it_fits},
+      {"does_not_fit", it_fits ? Json(nullptr) : Json(why_it_does_not_fit(run.scenario, memory))},
+      {"gpu_memory_bytes", gpu.ideal ? Json(nullptr) : amount(gpu.memory.value())},
+      {"memory", memory_json(memory)},
+      {"price", price_json(run.scenario.platform.price)},
+      {"bottleneck", {{"resource", run.measured.bottleneck.resource}, {"why", run.measured.bottleneck.why}}},
+      {"links", std::move(links)},
+      {"rests_on", name_of(evidence_of(run.grounds))},
+      {"basis", run.basis},
+      {"doubts", errors_json(run.errors)},
+      {"warnings", run.warnings}};
+  if (run.measured.links_left_out > 0) json["links_left_out"] = run.measured.links_left_out;
+  write(out, json);
 }
 
 void write_json(std::ostream& out, const Validation& validation) {

@@ -5,7 +5,6 @@
 #include <set>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "sim/base/contract.hpp"
 #include "sim/cost/nccl_model.hpp"
@@ -109,13 +108,11 @@ std::string level_in_words(const Leaders& leaders, const std::vector<std::string
 }
 
 std::string hardware_in_words(const Platform& platform, int gpus) {
-  std::set<std::string> models;
   std::set<int> nodes;
   for (std::size_t i = 0; i < platform.gpus.size() && i < static_cast<std::size_t>(gpus); ++i) {
-    models.insert(platform.gpu_models[i].name);
     nodes.insert(platform.device(platform.gpus[i]).node);
   }
-  return fmt::format("{} x {} on {}", gpus, fmt::join(models, " and "),
+  return fmt::format("{} x {} on {}", gpus, platform.gpu_models.front().name,
                      counted_text(static_cast<std::int64_t>(nodes.size()), "node"));
 }
 

@@ -29,18 +29,20 @@ void about_steps(const SteadyRun& run, Trust& trust) {
 
 }  // namespace
 
-Run simulate(const Scenario& scenario, std::string_view engine, FoldRanks fold) {
+Run simulate(Scenario scenario, std::string_view engine, FoldRanks fold, const Watch& watch) {
+  tell(watch, "planning the step");
   const auto costs = compute_costs(scenario);
+  const auto workload = plan(scenario, costs);
+  tell(watch, "laying collectives over the links");
   const CollectiveLowering collectives{scenario};
-  auto run = run_to_steady_state(
-      plan(scenario, costs), scenario.platform, engine,
-      [&](const WorkloadGraph& workload) { return lower(workload, scenario, collectives, fold); });
+  const auto lowered = [&](const WorkloadGraph& steps) { return lower(steps, scenario, collectives, fold); };
+  auto run = run_to_steady_state(workload, scenario.platform, engine, lowered, watch);
   auto measured = measure(scenario, run.workload, run.lowered, run.timeline, run.window);
   auto trust = what_it_rests_on(scenario, costs, collectives, run.lowered.rests_on, measured.memory);
   about_steps(run, trust);
   const auto range = step_range(measured.metrics, trust.grounds);
   auto errors = possible_errors(scenario, costs, measured.metrics, trust.grounds);
-  return {.scenario = scenario,
+  return {.scenario = std::move(scenario),
           .engine = std::move(run.engine),
           .workload = std::move(run.workload),
           .ops = std::move(run.lowered.ops),

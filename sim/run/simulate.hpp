@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/base/watch.hpp"
 #include "sim/engine/timeline.hpp"
 #include "sim/graph/op_graph.hpp"
 #include "sim/graph/workload_graph.hpp"
@@ -36,6 +37,7 @@ struct Run {
 
 /// The whole simulator: each line of its body is one stage, and data only goes down.
 /// @param engine "auto" or a name from engines()
-Run simulate(const Scenario& scenario, std::string_view engine = "auto", FoldRanks fold = FoldRanks::yes);
+Run simulate(Scenario scenario, std::string_view engine = "auto", FoldRanks fold = FoldRanks::yes,
+             const Watch& watch = {});
 
 }  // namespace gradway

@@ -29,22 +29,26 @@ bool is_long_enough(const SteadyRun& run) {
 }  // namespace
 
 SteadyRun run_to_steady_state(WorkloadGraph workload, const Platform& platform, std::string_view engine,
-                              const std::function<Lowered(const WorkloadGraph&)>& lowered) {
+                              const std::function<Lowered(const WorkloadGraph&)>& lowered,
+                              const Watch& watch) {
   SteadyRun run;
   run.workload = std::move(workload);
   for (;; run.workload.steps *= 2) {
+    tell(watch, "looking for ranks that do the same");
     run.lowered = lowered(run.workload);
     const auto& ops = run.lowered.ops;
     const auto chosen = choose_engine(engine);
     run.engine = chosen.name;
-    run.timeline = chosen.engine->run(platform, ops);
+    tell(watch, "simulating");
+    run.timeline = chosen.engine->watched_run(platform, ops, watch);
+    tell(watch, "checking and measuring");
     check(run.timeline, ops);
+    check_amounts(run.timeline, ops, platform);
     if (run.workload.starts_steady) {
       run.window = step_windows(run.workload, ops, run.timeline).back();
       return run;
     }
     auto window = repeating_steps(run.workload, ops, run.timeline);
-    run.repeats = window.has_value();
     if (!window && is_long_enough(run)) {
       window = level_steps(run.workload, ops, run.timeline);
       if (!window) fail_to_settle(run);

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "sim/base/watch.hpp"
 #include "sim/engine/timeline.hpp"
 #include "sim/lower/lower.hpp"
 #include "sim/metrics/steps.hpp"
@@ -17,14 +18,14 @@ struct SteadyRun {
   std::string engine;
   Lowered lowered;
   Timeline timeline;
-  StepWindow window;    ///< of the steps that count
-  bool repeats = true;  ///< false: the steps are equally long on average only
+  StepWindow window;  ///< of the steps that count
 };
 
 /// Lowers and runs a workload, with twice as many steps each time, until its steps repeat.
 /// @param engine "auto" or a name from engines()
 /// @throws SimulationError if they do not even settle on average
 SteadyRun run_to_steady_state(WorkloadGraph workload, const Platform& platform, std::string_view engine,
-                              const std::function<Lowered(const WorkloadGraph&)>& lowered);
+                              const std::function<Lowered(const WorkloadGraph&)>& lowered,
+                              const Watch& watch = {});
 
 }  // namespace gradway

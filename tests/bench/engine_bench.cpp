@@ -33,7 +33,7 @@ Work lock_step(std::int64_t ranks, OpKind kind, bool queued) {
       op.cap = 1;
     }
     if (queued) op.queue = work.graph.add_queue("queue");
-    work.platform.resources.push_back({"resource", ResourceKind::gpu, 1});
+    work.platform.resources.push_back({ResourceKind::gpu, 0, 1});
   }
   OpId barrier = work.graph.add({});
   for (int round = 0; round < rounds; ++round) {

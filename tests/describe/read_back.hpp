@@ -25,15 +25,15 @@ class ReadBack {
     platform_ = load_platform(file.string(), 1, DataPath{{GRADWAY_SOURCE_DIR}});
     std::filesystem::remove(file);
     for (const auto& link : platform_.links)
-      rates_[platform_.resources[link.resource.index()].name] =
-          platform_.resources[link.resource.index()].capacity / 1e9;
+      rates_[platform_.name_of(link.resource)] = platform_.resources[link.resource.index()].capacity / 1e9;
   }
 
   double rate(const std::string& link) const { return rates_.at(link); }
   std::size_t links() const { return rates_.size(); }
   double memory(const std::string& socket) const {
-    for (const auto& resource : platform_.resources) {
-      if (resource.name == socket + " memory") return resource.capacity / 1e9;
+    for (std::size_t i = 0; i < platform_.resources.size(); ++i) {
+      if (platform_.name_of(ResourceId{i}) == socket + " memory")
+        return platform_.resources[i].capacity / 1e9;
     }
     return 0;
   }

@@ -81,7 +81,7 @@ TEST_CASE("the engines agree on hundreds of flows that start together on crossin
     Dice dice{seed};
     RandomCase made;
     for (int i = 0; i < 64; ++i) {
-      made.platform.resources.push_back({"port", ResourceKind::link, dice.between(10e9, 400e9)});
+      made.platform.resources.push_back({ResourceKind::link, 0, dice.between(10e9, 400e9)});
     }
     for (int i = 0; i < 300; ++i) {
       Op op{.kind = OpKind::flow, .latency = 1_us, .amount = dice.between(1e5, 1e9)};

@@ -64,3 +64,109 @@ TEST_CASE("a timeline that breaks a law of its graph is a bug", "[timeline]") {
   }
   CHECK_THROWS_AS(check(small.timeline, small.graph), ContractViolation);
 }
+
+namespace {
+
+/// Flows that keep a link full to the end, one of them with a cap, and a kernel and a collective that slow
+/// each other.
+struct Shared {
+  OpGraph graph;
+  Platform platform = resources_of({100, 40, 1});
+
+  Shared() {
+    const auto both = path_over(graph, {0, 1, 1});
+    const auto wide = path_over(graph, {0});
+    const auto gpu = path_over(graph, {2});
+    Op capped = flow_op(60, wide);
+    capped.cap = 30;
+    capped.latency = Seconds{0.5};
+    graph.add(flow_op(50, both));
+    graph.add(flow_op(300, wide));
+    graph.add(capped);
+    Op kernel = flow_op(2, gpu);
+    kernel.cap = 1;
+    kernel.side = graph.add_side({Side::Kind::kernel, 1.5, {0}});
+    graph.add(kernel);
+    Op collective = flow_op(40, wide);
+    collective.cap = 40;
+    collective.weight = 3;
+    collective.side = graph.add_side({Side::Kind::collective, 2, {0}});
+    graph.add(collective);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("no timeline of an engine moves more than its platform can, nor one that it made on a faster one",
+          "[timeline]") {
+  const auto engine = GENERATE("simgrid", "fluid");
+  const Shared shared;
+  const auto run = [&](const Platform& platform) {
+    return choose_engine(engine, shared.graph).engine->run(platform, shared.graph);
+  };
+  CHECK_NOTHROW(check_amounts(run(shared.platform), shared.graph, shared.platform));
+  auto faster = shared.platform;
+  faster.resources[0].capacity *= 1.001;
+  CHECK_THROWS_AS(check_amounts(run(faster), shared.graph, shared.platform), ContractViolation);
+  faster = shared.platform;
+  faster.resources[1].capacity *= 1.5;
+  CHECK_THROWS_AS(check_amounts(run(faster), shared.graph, shared.platform), ContractViolation);
+}
+
+TEST_CASE("a flow that moved more than can be is a bug", "[timeline]") {
+  const auto platform = resources_of({100, 100});
+  OpGraph graph;
+  const auto path = path_over(graph, {0, 1, 1});
+  Timeline timeline;
+  const auto add = [&](Op op, double start, double end) {
+    graph.add(op);
+    timeline.start.emplace_back(start);
+    timeline.end.emplace_back(end);
+  };
+  SECTION("alone it takes what the resource that it uses twice lets through") {
+    add(flow_op(100, path), 0, 2);
+    CHECK_NOTHROW(check_amounts(timeline, graph, platform));
+    timeline.end[0] = Seconds{1.99};
+  }
+  SECTION("with a cap it takes what that lets through") {
+    Op op = flow_op(100, path);
+    op.cap = 10;
+    add(op, 0, 10);
+    CHECK_NOTHROW(check_amounts(timeline, graph, platform));
+    timeline.end[0] = Seconds{9.9};
+  }
+  SECTION("its latency moves nothing") {
+    Op op = flow_op(100, path);
+    op.latency = Seconds{1};
+    add(op, 0, 3);
+    CHECK_NOTHROW(check_amounts(timeline, graph, platform));
+    timeline.end[0] = Seconds{2.9};
+  }
+  SECTION("two that overlap share") {
+    add(flow_op(100, path), 0, 3);
+    add(flow_op(100, path), 1, 4);
+    CHECK_NOTHROW(check_amounts(timeline, graph, platform));
+    timeline.end[1] = Seconds{3.9};
+  }
+  SECTION("what lies within the time of another takes from it") {
+    add(flow_op(150, path), 0, 5);
+    add(flow_op(100, path), 2, 4.5);
+    add(flow_op(1, path), 4.9, 9);
+    CHECK_NOTHROW(check_amounts(timeline, graph, platform));
+    graph.add(flow_op(1, path));
+    timeline.start.emplace_back(1);
+    timeline.end.emplace_back(2);
+  }
+  SECTION("a neighbour slows it as long as it is there") {
+    Op kernel = flow_op(50, path);
+    kernel.cap = 10;
+    kernel.side = graph.add_side({Side::Kind::kernel, 2, {0}});
+    add(kernel, 0, 7);  // 4 s at 5, 3 s at 10
+    Op collective = flow_op(1, path_over(graph, {0}));
+    collective.side = graph.add_side({Side::Kind::collective, 1, {0}});
+    add(collective, 2, 6);
+    CHECK_NOTHROW(check_amounts(timeline, graph, platform));
+    timeline.end[0] = Seconds{6.9};
+  }
+  CHECK_THROWS_AS(check_amounts(timeline, graph, platform), ContractViolation);
+}

@@ -20,7 +20,7 @@ using Uses = std::map<std::string, int>;
 
 Uses uses(const Platform& platform, const std::vector<ResourceId>& path) {
   Uses counted;
-  for (const auto resource : path) ++counted[platform.resources[resource.index()].name];
+  for (const auto resource : path) ++counted[platform.name_of(resource)];
   return counted;
 }
 
@@ -232,8 +232,7 @@ TEST_CASE("NVLSTree between two nodes sends the buffer once over all NICs of a n
   REQUIRE(lowered.flows.size() == 8);  // two trees a NIC
   std::map<std::string, double> carried;
   for (const auto& flow : lowered.flows)
-    for (const auto resource : flow.path)
-      carried[platform.resources[resource.index()].name] += flow.amount.value();
+    for (const auto resource : flow.path) carried[platform.name_of(resource)] += flow.amount.value();
   const double buffer = 1073741824;
   for (const auto* nic : {"0", "1", "2", "3"})
     CHECK(carried.at(std::string{"node0.nic"} + nic + " -> fabric") == Approx(buffer / 4));

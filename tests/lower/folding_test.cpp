@@ -15,7 +15,7 @@ using Paths = std::vector<std::vector<ResourceId>>;
 /// Resources of the given capacities; nothing else matters for folding.
 Platform resources(const std::vector<double>& capacities) {
   Platform platform;
-  for (const auto capacity : capacities) platform.resources.push_back({"r", ResourceKind::link, capacity});
+  for (const auto capacity : capacities) platform.resources.push_back({ResourceKind::link, 0, capacity});
   return platform;
 }
 

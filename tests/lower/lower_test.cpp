@@ -23,7 +23,7 @@ Scenario on(Platform platform, int ranks) {
 
 std::map<std::string, int> uses(const Platform& platform, const std::vector<ResourceId>& path) {
   std::map<std::string, int> counted;
-  for (const auto resource : path) ++counted[platform.resources[resource.index()].name];
+  for (const auto resource : path) ++counted[platform.name_of(resource)];
   return counted;
 }
 

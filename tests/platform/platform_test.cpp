@@ -12,8 +12,7 @@ namespace {
 
 std::string names(const Platform& platform, const std::vector<ResourceId>& path) {
   std::string all;
-  for (const auto resource : path)
-    all += (all.empty() ? "" : ", ") + platform.resources[resource.index()].name;
+  for (const auto resource : path) all += (all.empty() ? "" : ", ") + platform.name_of(resource);
   return all;
 }
 

@@ -18,7 +18,9 @@ Speeds all_different() {
 }
 
 const Resource& resource(const Platform& platform, const std::string& name) {
-  return *std::ranges::find(platform.resources, name, &Resource::name);
+  for (std::size_t i = 0; i < platform.resources.size(); ++i)
+    if (platform.name_of(ResourceId{i}) == name) return platform.resources[i];
+  throw std::runtime_error{name};
 }
 
 }  // namespace

@@ -73,8 +73,9 @@ const ResourceUse& use_of(const Run& run, const std::string& name) {
 }
 
 double capacity_of(const Run& run, const std::string& name) {
-  for (const auto& resource : run.scenario.platform.resources)
-    if (resource.name == name) return resource.capacity;
+  const auto& platform = run.scenario.platform;
+  for (std::size_t i = 0; i < platform.resources.size(); ++i)
+    if (platform.name_of(ResourceId{i}) == name) return platform.resources[i].capacity;
   return 0;
 }
 

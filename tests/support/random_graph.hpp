@@ -95,8 +95,7 @@ inline RandomCase random_case(std::uint64_t seed, const RandomShape& shape) {
     const double capacity =
         shape.round ? 1e9 * static_cast<double>(1 + dice.roll(4)) : dice.between(1e8, 1e11);
     made.platform.resources.push_back(
-        {"r" + std::to_string(i), ResourceKind::link,
-         dice.chance(0.1) ? std::numeric_limits<double>::infinity() : capacity});
+        {ResourceKind::link, 0, dice.chance(0.1) ? std::numeric_limits<double>::infinity() : capacity});
   }
   for (std::size_t i = 0; i < shape.queues; ++i) made.graph.add_queue("q" + std::to_string(i));
   for (std::size_t i = 0; i < 2 * shape.resources; ++i) add_random_path(dice, shape, made.graph);

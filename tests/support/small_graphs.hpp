@@ -15,8 +15,7 @@ namespace gradway::testing {
 inline Platform resources_of(const std::vector<double>& capacities) {
   Platform platform;
   for (const double capacity : capacities) {
-    platform.resources.push_back(
-        {"r" + std::to_string(platform.resources.size()), ResourceKind::link, capacity});
+    platform.resources.push_back({ResourceKind::link, 0, capacity});
   }
   return platform;
 }
@@ -44,6 +43,7 @@ inline Op in_queue(Op op, std::uint32_t queue) {
 inline Timeline run_with(const std::string& engine, const Platform& platform, const OpGraph& graph) {
   const Timeline timeline = choose_engine(engine).engine->run(platform, graph);
   check(timeline, graph);
+  check_amounts(timeline, graph, platform);
   return timeline;
 }
 

@@ -29,6 +29,8 @@ export interface LinkUse {
   name: string;
   busy_fraction: number;
   bytes: number;
+  /** How many others carry as much at the same time and are not listed. */
+  alike?: number;
 }
 
 export interface Scenario {
@@ -62,6 +64,8 @@ export interface Report {
   links: LinkUse[];
   /** In a word: measured, anchored, moved or datasheet. */
   rests_on?: string;
+  /** Less busy ones, neither listed nor like one that is. */
+  links_left_out?: number;
   basis: string[];
   warnings: string[];
 }

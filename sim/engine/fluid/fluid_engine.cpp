@@ -7,7 +7,7 @@
 
 namespace gradway {
 
-Timeline FluidEngine::run(const Platform& platform, const OpGraph& graph) const {
+Timeline FluidEngine::watched_run(const Platform& platform, const OpGraph& graph, const Watch& watch) const {
   const PathTable paths{platform, graph};
   FluidClock clock{paths, graph.size()};
   Scheduler scheduler{graph, paths, clock};
@@ -15,6 +15,7 @@ Timeline FluidEngine::run(const Platform& platform, const OpGraph& graph) const 
   while (clock.next() < Seconds::infinite()) {
     clock.advance([&](OpId op) { scheduler.due(op); });
     scheduler.settle(clock.now());
+    tell(watch, "simulating", scheduler.share_ended());
   }
   return scheduler.take_timeline();
 }

@@ -9,20 +9,36 @@
 namespace gradway {
 
 PathTable::PathTable(const Platform& platform, const OpGraph& graph) {
-  capacities_.reserve(platform.resources.size());
-  for (const Resource& resource : platform.resources) {
-    expects(resource.rate() >= 0, "a capacity is a number, not below zero");
-    capacities_.push_back(resource.rate());
+  constexpr std::uint32_t unused = UINT32_MAX;
+  constexpr std::uint32_t used = 0;
+  std::vector<std::uint32_t> number(platform.resources.size(), unused);
+  for (const auto& path : graph.paths()) {
+    for (const ResourceId id : path) {
+      expects(id.index() < number.size(), "a path names resources of the platform");
+      const double rate = platform.resources[id.index()].rate();
+      expects(rate >= 0, "a capacity is a number, not below zero");
+      if (std::isfinite(rate)) number[id.index()] = used;
+    }
+  }
+  for (std::size_t i = 0; i < number.size(); ++i) {
+    if (number[i] == unused) continue;
+    number[i] = static_cast<std::uint32_t>(resources_.size());
+    resources_.emplace_back(i);
+    capacities_.push_back(platform.resources[i].rate());
   }
   std::vector<std::uint32_t> resources;
   for (const auto& path : graph.paths()) {
     resources.clear();
-    for (const ResourceId id : path) {
-      expects(id.index() < capacities_.size(), "a path names resources of the platform");
-      if (std::isfinite(capacities_[id.index()])) resources.push_back(static_cast<std::uint32_t>(id.index()));
-    }
+    for (const ResourceId id : path)
+      if (number[id.index()] != unused) resources.push_back(number[id.index()]);
     add(resources);
   }
+}
+
+std::optional<std::uint32_t> PathTable::number(ResourceId resource) const {
+  const auto found = std::ranges::lower_bound(resources_, resource);
+  if (found == resources_.end() || *found != resource) return std::nullopt;
+  return static_cast<std::uint32_t>(found - resources_.begin());
 }
 
 void PathTable::add(std::vector<std::uint32_t>& resources) {

@@ -36,6 +36,8 @@ class Scheduler {
 
   /// All but endless ops have.
   bool all_ended() const { return ended_ + endless_.size() == graph_.size(); }
+  /// Of all ops, from 0 to 1.
+  double share_ended() const { return static_cast<double>(ended_) / static_cast<double>(graph_.size()); }
   /// The dates of all ops; leaves the scheduler empty.
   /// @throws SimulationError that names ops that wait, if some have not ended
   Timeline take_timeline();

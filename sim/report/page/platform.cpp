@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <map>
 #include <string>
 #include <vector>
@@ -34,7 +35,7 @@ std::string key_of(std::string_view name) {
 class Drawing {
  public:
   explicit Drawing(const Run& run)
-      : platform_{run.scenario.platform}, is_shown_(platform_.devices.size(), false) {
+      : run_{run}, platform_{run.scenario.platform}, is_shown_(platform_.devices.size(), false) {
     for (const auto& use : run.measured.links) used_.emplace(use.name, &use);
     choose_nodes(run.scenario.job.gpus);
     add_switches();
@@ -72,8 +73,23 @@ class Drawing {
     for (std::size_t i = 0; i < used_gpus_; ++i) gpus_shown_ += is_shown_[platform_.gpus[i].index()];
   }
 
-  bool is_used(const Link& link) const {
-    return used_.contains(platform_.resources[link.resource.index()].name);
+  bool is_used(const Link& link) const { return busy(link.resource).bytes.value() > 0; }
+
+  struct Busy {
+    double fraction = 0;
+    Bytes bytes{};
+  };
+
+  /// As the report lists it, or as one that it leaves out is like it.
+  Busy busy(ResourceId id) const {
+    const auto listed = used_.find(platform_.name_of(id));
+    if (listed != used_.end()) return {listed->second->busy_fraction, listed->second->bytes};
+    const auto alike = run_.folding.resource_representative[id.index()];
+    const auto& carried = run_.measured.carried;
+    const auto found = std::ranges::lower_bound(carried, alike, {}, &std::pair<ResourceId, Bytes>::first);
+    if (found == carried.end() || found->first != alike) return {};
+    const BytesPerSecond rate{platform_.resources[id.index()].rate()};
+    return {found->second / (rate * run_.measured.metrics.step_time), found->second};
   }
 
   /// Switches outside of nodes that something shown is linked to; of one node only if it uses the link.
@@ -102,12 +118,11 @@ class Drawing {
   /// Capacity and use of a resource.
   Json use(ResourceId id) const {
     const auto& resource = platform_.resources[id.index()];
-    const auto found = used_.find(resource.name);
-    const bool is_used = found != used_.end();
-    return {{"name", resource.name},
+    const auto used = busy(id);
+    return {{"name", platform_.name_of(id)},
             {"capacity_bytes_per_s", resource.rate()},
-            {"busy_fraction", is_used ? found->second->busy_fraction : 0},
-            {"bytes", is_used ? found->second->bytes.value() : 0}};
+            {"busy_fraction", used.fraction},
+            {"bytes", used.bytes.value()}};
   }
 
   Json direction(const Link& link) const {
@@ -117,10 +132,13 @@ class Drawing {
   }
 
   Json links() const {
+    std::vector<Link> shown;
+    std::ranges::copy_if(platform_.links, std::back_inserter(shown), [&](const Link& link) {
+      return is_shown_[link.from.index()] && is_shown_[link.to.index()];
+    });
     Json list = Json::array();
-    for (const auto& connection : connections(platform_.links)) {
+    for (const auto& connection : connections(shown)) {
       const auto& link = *connection.there;
-      if (!is_shown_[link.from.index()] || !is_shown_[link.to.index()]) continue;
       list.push_back({{"a", platform_.device(link.from).name},
                       {"b", platform_.device(link.to).name},
                       {"kind", key_of(name_of(link.kind))},
@@ -142,6 +160,7 @@ class Drawing {
     return list;
   }
 
+  const Run& run_;
   const Platform& platform_;
   std::map<std::string, const ResourceUse*> used_;
   std::vector<bool> is_shown_;

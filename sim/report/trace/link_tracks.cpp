@@ -12,27 +12,24 @@ namespace gradway::report {
 namespace {
 
 std::vector<ResourceId> busiest(const Run& run, std::size_t most) {
-  const auto& resources = run.scenario.platform.resources;
-  std::map<std::string_view, std::size_t> by_name;
-  for (std::size_t i = 0; i < resources.size(); ++i) by_name.emplace(resources[i].name, i);
+  const auto& platform = run.scenario.platform;
+  std::map<std::string, ResourceId> by_name;  // of those that stand for themselves
+  for (const auto& [id, bytes] : run.measured.carried) by_name.emplace(platform.name_of(id), id);
   std::vector<ResourceId> found;
   for (const auto& use : run.measured.links) {
     if (found.size() == most) break;
-    const ResourceId id{by_name.at(use.name)};
-    if (run.folding.stands_for_itself(id) && std::isfinite(resources[id.index()].capacity))
-      found.push_back(id);
+    const auto known = by_name.find(use.name);
+    if (known != by_name.end() && std::isfinite(platform.resources[known->second.index()].capacity))
+      found.push_back(known->second);
   }
   return found;
 }
 
 int node_of(const Platform& platform, ResourceId id) {
-  for (const auto& link : platform.links) {
-    if (link.resource == id) return std::max(platform.device(link.from).node, platform.device(link.to).node);
-  }
-  for (std::size_t i = 0; i < platform.memories.size(); ++i) {
-    if (platform.memories[i] == id) return platform.devices[i].node;
-  }
-  return -1;
+  const auto& resource = platform.resources[id.index()];
+  if (resource.kind != ResourceKind::link) return platform.devices[resource.of].node;
+  const auto& link = platform.links[resource.of];
+  return std::max(platform.device(link.from).node, platform.device(link.to).node);
 }
 
 /// Of changes in the same nanosecond the last one counts.
@@ -55,7 +52,7 @@ std::vector<LinkTrack> busiest_links(const Run& run, std::size_t most) {
   std::vector<LinkTrack> tracks;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     LinkTrack track;
-    track.name = platform.resources[ids[i].index()].name;
+    track.name = platform.name_of(ids[i]);
     track.node = node_of(platform, ids[i]);
     const auto members = std::ranges::count(run.folding.resource_representative, ids[i]);
     track.alike = static_cast<std::size_t>(members - 1);

@@ -36,17 +36,11 @@ std::size_t node_of(const Platform& platform, std::size_t rank) {
 /// "node 0: 8 x l40s"
 std::string node_name(const Run& run, std::size_t node) {
   const auto& platform = run.scenario.platform;
-  std::map<std::string, int> gpus;
-  for (std::size_t rank = 0; rank < static_cast<std::size_t>(run.workload.ranks); ++rank) {
-    if (node_of(platform, rank) == node) ++gpus[platform.gpu_models[rank].name];
-  }
-  auto name = fmt::format("node {}", node);
-  const auto* before = ": ";
-  for (const auto& [gpu, count] : gpus) {
-    name += fmt::format("{}{} x {}", before, count, gpu);
-    before = ", ";
-  }
-  return name;
+  int gpus = 0;
+  for (std::size_t rank = 0; rank < static_cast<std::size_t>(run.workload.ranks); ++rank)
+    if (node_of(platform, rank) == node) ++gpus;
+  if (gpus == 0) return fmt::format("node {}", node);
+  return fmt::format("node {}: {} x {}", node, gpus, platform.gpu_models.front().name);
 }
 
 /// What leads to a collective of a bucket.

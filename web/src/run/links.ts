@@ -4,14 +4,29 @@ import { draw, section } from '../chart';
 import { at } from '../colour';
 import type { LinkUse } from '../document';
 import { h, tip } from '../dom';
-import { bytesText, percentText, shareText } from '../format';
+import { bytesText, countText, percentText, shareText } from '../format';
 import { arrows } from '../names';
 import { cell } from '../table';
 import { topOf } from './heat';
 
 const most = 10;
 
-export function links(all: LinkUse[]): HTMLElement {
+/** "node0.gpu0 → node0.nvswitch (and 511 alike)" */
+function nameOf(link: LinkUse): string {
+  return link.alike ? `${arrows(link.name)} (and ${countText(link.alike)} alike)` : arrows(link.name);
+}
+
+/** What the table has, and what it has not. */
+function extent(all: LinkUse[], leftOut: number): string | false {
+  const alike = all.reduce((sum, link) => sum + (link.alike ?? 0), 0);
+  if (alike + leftOut === 0) return all.length > most && `The table has all ${all.length}.`;
+  const parts = [`The table has ${countText(all.length)} of ${countText(all.length + alike + leftOut)}`];
+  if (alike > 0) parts.push(`${countText(alike)} do the same as one of them at the same time`);
+  if (leftOut > 0) parts.push(`${countText(leftOut)} that are less busy are left out`);
+  return `${parts.join('; ')}.`;
+}
+
+export function links(all: LinkUse[], leftOut: number): HTMLElement {
   if (all.length === 0) return section('links', 'Busiest links', 'No link carries anything', h('p', { class: 'lead' }, 'All that moves stays inside the GPUs.'));
   const sorted = [...all].sort((a, b) => b.busy_fraction - a.busy_fraction);
   const shown = sorted.slice(0, most);
@@ -27,7 +42,7 @@ export function links(all: LinkUse[]): HTMLElement {
       make: () => ({
         caption: 'Links and memories by use',
         columns: [{ name: 'link or memory' }, { name: 'busy', number: true }, { name: 'carried a step', number: true }],
-        rows: sorted.map((link) => [cell(arrows(link.name)), cell(percentText(link.busy_fraction), link.busy_fraction), cell(bytesText(link.bytes), link.bytes)]),
+        rows: sorted.map((link) => [cell(nameOf(link)), cell(percentText(link.busy_fraction), link.busy_fraction), cell(bytesText(link.bytes), link.bytes)]),
       }),
     },
     option: (colours, width) => {
@@ -37,7 +52,7 @@ export function links(all: LinkUse[]): HTMLElement {
         tooltip: {
           formatter: (item: unknown) => {
             const link = shown[(item as { dataIndex: number }).dataIndex]!;
-            return tip(arrows(link.name), [
+            return tip(nameOf(link), [
               ['busy', percentText(link.busy_fraction), link.busy_fraction],
               ['carried a step', bytesText(link.bytes), link.bytes],
             ]);
@@ -64,6 +79,7 @@ export function links(all: LinkUse[]): HTMLElement {
       };
     },
   });
-  const rest = all.length > most && h('p', { class: 'hint' }, `The table has all ${all.length}.`);
+  const text = extent(all, leftOut);
+  const rest = text && h('p', { class: 'hint' }, text);
   return section('links', 'Busiest links', title, chart.element, rest);
 }

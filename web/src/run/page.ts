@@ -80,7 +80,7 @@ export function runPage(data: RunDocument): HTMLElement[] {
     step(report),
     timeline(data.timeline),
     platform(data.platform),
-    h('div', { class: 'pair' }, links(report.links), useOverTime(data.use, data.timeline)),
+    h('div', { class: 'pair' }, links(report.links, report.links_left_out ?? 0), useOverTime(data.use, data.timeline)),
     buckets(data.buckets, data.timeline),
     memory(report),
   ];

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string_view>
+
+namespace gradway {
+
+/// Is told what long work is at, and how much of that is done (from 0 to 1) where it can be told. Called
+/// often and by one thread; empty if nobody wants to know.
+using Watch = std::function<void(std::string_view what, std::optional<double> done)>;
+
+inline void tell(const Watch& watch, std::string_view what, std::optional<double> done = {}) {
+  if (watch) watch(what, done);
+}
+
+}  // namespace gradway

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "sim/base/contract.hpp"
+#include "sim/engine/timeline.hpp"
+
+namespace gradway {
+
+namespace {
+
+/// Engines round dates, and end together what differs by less.
+constexpr double rounding = 1e-9;
+
+/// When a flow moves: its latency is paid, and it has not ended.
+struct Stretch {
+  double begin = 0;
+  double end = 0;
+  double amount = 0;
+};
+
+bool moves(const Op& op) {
+  return op.kind == OpKind::flow && op.amount > 0 && !op.is_endless();
+}
+
+Stretch stretch(const Timeline& timeline, const OpGraph& graph, std::size_t op) {
+  const auto& it = graph.ops()[op];
+  return {(timeline.start[op] + it.latency).value(), timeline.end[op].value(), it.amount};
+}
+
+/// A resource on a path, with how often the path names it.
+struct Use {
+  std::uint32_t path;
+  std::uint32_t times;
+  auto operator<=>(const Use&) const = default;
+};
+
+/// Which paths use a resource.
+using Users = std::vector<Use>;
+
+/// Of resources that the same paths use equally often the narrowest: the others can carry more.
+std::map<Users, double> narrowest(const OpGraph& graph, const Platform& platform) {
+  std::vector<Users> users(platform.resources.size());
+  for (std::uint32_t path = 0; path < graph.paths().size(); ++path) {
+    for (const auto resource : graph.path(path)) {
+      auto& of = users[resource.index()];
+      if (of.empty() || of.back().path != path) of.push_back({path, 0});
+      ++of.back().times;
+    }
+  }
+  std::map<Users, double> found;
+  for (std::size_t i = 0; i < users.size(); ++i) {
+    const double capacity = platform.resources[i].rate();
+    if (users[i].empty() || std::isinf(capacity)) continue;
+    const auto [place, is_new] = found.try_emplace(std::move(users[i]), capacity);
+    if (!is_new) place->second = std::min(place->second, capacity);
+  }
+  return found;
+}
+
+/// How long something is under way, for windows of time.
+class Coverage {
+ public:
+  void add(const Stretch& stretch) { parts_.push_back({stretch.begin, stretch.end}); }
+
+  /// Joins what overlaps; to be called before `within`.
+  void close() {
+    std::ranges::sort(parts_, {}, &Part::begin);
+    std::vector<Part> joined;
+    for (const auto& part : parts_) {
+      if (!joined.empty() && part.begin <= joined.back().end) {
+        joined.back().end = std::max(joined.back().end, part.end);
+      } else {
+        joined.push_back(part);
+        joined.back().before = joined.size() == 1 ? 0 : until(joined[joined.size() - 2]);
+      }
+    }
+    parts_ = std::move(joined);
+  }
+
+  double within(double begin, double end) const { return before(end) - before(begin); }
+
+ private:
+  struct Part {
+    double begin = 0;
+    double end = 0;
+    double before = 0;  ///< how long the parts before it are
+  };
+
+  static double until(const Part& part) { return part.before + part.end - part.begin; }
+
+  double before(double date) const {
+    const auto next = std::ranges::upper_bound(parts_, date, {}, &Part::begin);
+    if (next == parts_.begin()) return 0;
+    const auto& part = *std::prev(next);
+    return part.before + std::min(date, part.end) - part.begin;
+  }
+
+  std::vector<Part> parts_;
+};
+
+/// Who is in flow beside whom.
+class Neighbours {
+ public:
+  Neighbours(const Timeline& timeline, const OpGraph& graph) : graph_{graph}, in_flow_(graph.sides().size()) {
+    if (graph.sides().empty()) return;
+    for (std::size_t i = 0; i < graph.size(); ++i) {
+      const Op& op = graph.ops()[i];
+      if (moves(op) && op.side != Op::absent) in_flow_[op.side].add(stretch(timeline, graph, i));
+    }
+    for (auto& side : in_flow_) side.close();
+    for (std::uint32_t side = 0; side < graph.sides().size(); ++side) {
+      for (const auto gpu : graph.sides()[side].gpus) {
+        if (gpu >= on_gpu_.size()) on_gpu_.resize(gpu + 1);
+        on_gpu_[gpu].push_back(side);
+      }
+    }
+  }
+
+  /// For so long, at least, the op had a neighbour of the other kind.
+  double beside(const Op& op, const Stretch& when) const {
+    double longest = 0;
+    const Side& own = graph_.sides()[op.side];
+    for (const auto gpu : own.gpus) {
+      for (const auto side : on_gpu_[gpu]) {
+        if (graph_.sides()[side].kind != own.kind)
+          longest = std::max(longest, in_flow_[side].within(when.begin, when.end));
+      }
+    }
+    return longest;
+  }
+
+ private:
+  const OpGraph& graph_;
+  std::vector<Coverage> in_flow_;                   ///< by side
+  std::vector<std::vector<std::uint32_t>> on_gpu_;  ///< sides by GPU
+};
+
+/// What each path carries in a second with all its resources to itself.
+std::vector<double> path_limits(const OpGraph& graph, const std::map<Users, double>& resources) {
+  std::vector<double> limits(graph.paths().size(), std::numeric_limits<double>::infinity());
+  for (const auto& [users, capacity] : resources) {
+    for (const auto& use : users) limits[use.path] = std::min(limits[use.path], capacity / use.times);
+  }
+  return limits;
+}
+
+void check_flows(const Timeline& timeline, const OpGraph& graph, const std::vector<double>& limits,
+                 double slack) {
+  const Neighbours neighbours{timeline, graph};
+  for (std::size_t i = 0; i < graph.size(); ++i) {
+    const Op& op = graph.ops()[i];
+    if (!moves(op)) continue;
+    const auto when = stretch(timeline, graph, i);
+    const double most = std::min(op.cap, limits[op.path]);
+    if (std::isinf(most)) continue;
+    double could = (when.end - when.begin + slack) * most;
+    const double slowdown = op.side == Op::absent ? 1 : graph.sides()[op.side].slowdown;
+    if (slowdown > 1 && std::isfinite(op.cap))
+      could -= neighbours.beside(op, when) * (most - std::min(op.cap / slowdown, limits[op.path]));
+    expects(when.amount <= could * (1 + rounding),
+            "no flow is faster than its path, its cap and its neighbours allow");
+  }
+}
+
+/// Sums by place, and sums of all places from one on (a Fenwick tree).
+class Sums {
+ public:
+  explicit Sums(std::size_t places) : sums_(places + 1, 0) {}
+  void add(std::size_t place, double amount) {
+    for (auto i = sums_.size() - 1 - place; i < sums_.size(); i += i & (~i + 1)) sums_[i] += amount;
+  }
+  double from(std::size_t place) const {
+    double sum = 0;
+    for (auto i = sums_.size() - 1 - place; i > 0; i -= i & (~i + 1)) sum += sums_[i];
+    return sum;
+  }
+
+ private:
+  std::vector<double> sums_;
+};
+
+/// @param flows in order of their begin
+void check_windows(const std::vector<Stretch>& flows, double capacity, double slack) {
+  const auto fits = [&](double amount, double begin, double end) {
+    return amount <= capacity * (end - begin + slack) * (1 + rounding);
+  };
+  std::vector<std::size_t> by_end(flows.size());
+  for (std::size_t i = 0; i < flows.size(); ++i) by_end[i] = i;
+  // Of those that end together the last to begin first: the first one's time then holds them all.
+  std::ranges::sort(by_end, [&](std::size_t a, std::size_t b) {
+    return std::pair{flows[a].end, b} < std::pair{flows[b].end, a};
+  });
+  Sums ended{flows.size()};
+  for (const auto i : by_end) {
+    ended.add(i, flows[i].amount);
+    expects(fits(ended.from(i), flows[i].begin, flows[i].end),
+            "no resource carries more than its capacity while a flow lasts");
+  }
+  double begin = 0;
+  double end = -1;
+  double amount = 0;
+  for (const auto& flow : flows) {
+    if (flow.begin > end) {
+      begin = flow.begin;
+      amount = 0;
+    }
+    end = std::max(end, flow.end);
+    amount += flow.amount;
+    expects(fits(amount, begin, end), "no resource carries more than its capacity while it is in use");
+  }
+}
+
+std::vector<std::vector<std::uint32_t>> flows_by_path(const OpGraph& graph) {
+  std::vector<std::vector<std::uint32_t>> flows(graph.paths().size());
+  for (std::uint32_t i = 0; i < graph.size(); ++i) {
+    if (const Op& op = graph.ops()[i]; moves(op)) flows[op.path].push_back(i);
+  }
+  return flows;
+}
+
+}  // namespace
+
+void check_amounts(const Timeline& timeline, const OpGraph& graph, const Platform& platform) {
+  const double slack = timeline.makespan().value() * rounding;
+  const auto resources = narrowest(graph, platform);
+  check_flows(timeline, graph, path_limits(graph, resources), slack);
+  const auto by_path = flows_by_path(graph);
+  std::vector<Stretch> flows;
+  for (const auto& [users, capacity] : resources) {
+    flows.clear();
+    for (const auto& [path, times] : users) {
+      for (const auto op : by_path[path]) {
+        flows.push_back(stretch(timeline, graph, op));
+        flows.back().amount *= times;
+      }
+    }
+    if (flows.size() < 2) continue;  // checked with its path
+    std::ranges::sort(flows, {}, &Stretch::begin);
+    check_windows(flows, capacity, slack);
+  }
+}
+
+}  // namespace gradway
