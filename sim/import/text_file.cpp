@@ -75,7 +75,7 @@ std::vector<TextLine> lines_of(std::string_view text) {
   return lines;
 }
 
-TextFile read_text_file(const std::string& name, std::string_view allowed) {
+TextFile read_text_file(const std::string& name, std::string_view allowed, const std::string& hint_if_empty) {
   CompressedFile packed{name, name};
   std::istream in{&packed};
   TextFile file{name, {}};
@@ -88,7 +88,7 @@ TextFile read_text_file(const std::string& name, std::string_view allowed) {
               "is this the right file? Give the part that matters");
   packed.check();
   if (file.content.find_first_not_of(" \t\r\n") == std::string::npos)
-    refuse_at(file.whole(), "the file is empty", "");
+    refuse_at(file.whole(), "the file is empty", hint_if_empty);
   if (file.content.find('\0') != std::string::npos)
     refuse_at(file.whole(), "this is not a text file: it has NUL bytes", "");
   check_characters(file, allowed);

@@ -41,6 +41,7 @@ std::vector<TextLine> lines_of(std::string_view text);
 /// Reads what people paste and programs print, plain or packed by gzip.
 /// @param allowed control characters that may stand in it, besides tabs and the ends of lines
 /// @throws ConfigError if the file is missing, unreadable, damaged, empty, no text, or of more than 64 MB
-TextFile read_text_file(const std::string& name, std::string_view allowed = "");
+TextFile read_text_file(const std::string& name, std::string_view allowed = "",
+                        const std::string& hint_if_empty = "");
 
 }  // namespace gradway

@@ -253,6 +253,13 @@ class Parser {
 }  // namespace
 
 TopologyMatrix read_topology_matrix(std::string_view text, const std::string& file) {
+  constexpr std::size_t largest =
+      8'000'000;  // a thousand devices, and far more words about them than there are
+  if (text.size() > largest) {
+    Where where;
+    where.file = file;
+    throw ConfigError{Problem{where, "the file has more than 8 MB", {}, std::string{what_it_is}}};
+  }
   return Parser{text, file}.parse();
 }
 

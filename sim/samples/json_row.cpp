@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/nearest.hpp"
+#include "sim/base/printable.hpp"
 #include "sim/cost/plausible.hpp"
 
 namespace gradway {
@@ -52,7 +53,11 @@ const Json& JsonRow::value(const char* key) const {
 const std::string& JsonRow::text(const char* key) const {
   const auto& found = value(key);
   if (!found.is_string()) fail(key, fmt::format("'{}' must be a text, not {}", key, shown(found)), "");
-  return found.get_ref<const std::string&>();
+  const auto& text = found.get_ref<const std::string&>();
+  if (const auto bad = first_control(text, "\t\n"); bad != std::string::npos)
+    fail(key, fmt::format("the text has the control character {}", code_point(text, bad)),
+         "leave out its escape");
+  return text;
 }
 
 bool JsonRow::boolean(const char* key) const {

@@ -26,7 +26,7 @@ class JsonRow {
   Where where() const { return places_.row(index_); }
   /// The value's place; the row's if it has no such key.
   Where where(const char* key) const { return places_.value(index_, key); }
-  const std::string& text(const char* key) const;
+  const std::string& text(const char* key) const;  ///< without control characters
   bool boolean(const char* key) const;
   int whole(const char* key, int least, int most) const;
   double count(const char* key) const;  ///< a whole number above zero, which may be large

@@ -2,7 +2,6 @@
 #include "sim/samples/read_samples.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -23,35 +22,6 @@ constexpr std::string_view list_hint = "a file of samples is one list of rows: [
 
 [[noreturn]] void refuse(Where where, std::string what, std::string hint) {
   throw ConfigError{Problem{std::move(where), std::move(what), {}, std::move(hint)}};
-}
-
-/// The character that the escape at `at` stands for, in UTF-8 as far as control characters go; empty for
-/// others.
-std::string escaped_control(std::string_view text, std::size_t at) {
-  constexpr std::string_view short_ones = "bfr";
-  constexpr std::string_view short_meanings = "\b\f\r";
-  const auto kind = at + 1 < text.size() ? text[at + 1] : '\0';
-  if (const auto found = short_ones.find(kind); found != std::string_view::npos)
-    return std::string{short_meanings[found]};
-  unsigned code = 0;
-  const auto digits = text.substr(std::min(at + 2, text.size()), 4);
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), code, 16);
-  if (kind != 'u' || digits.size() != 4 || error != std::errc{} || end != digits.data() + 4) return "";
-  if (code < 0x80) return std::string{static_cast<char>(code)};
-  const auto byte = [](unsigned bits) { return static_cast<char>(bits); };
-  if (code < 0x800) return {byte(0xC0 | (code >> 6)), byte(0x80 | (code & 0x3F))};
-  return {byte(0xE0 | (code >> 12)), byte(0x80 | ((code >> 6) & 0x3F)), byte(0x80 | (code & 0x3F))};
-}
-
-/// Escapes can say what cannot stand in the file itself.
-void check_escapes(std::string_view text, const JsonPlaces& places) {
-  for (auto at = text.find('\\'); at != std::string_view::npos; at = text.find('\\', at + 2)) {
-    const auto character = escaped_control(text, at);
-    if (const auto bad = first_control(character, "\t\n"); bad != std::string::npos) {
-      refuse(places.at(at, text[at + 1] == 'u' ? 6 : 2),
-             fmt::format("this is the control character {}", code_point(character, bad)), "leave it out");
-    }
-  }
 }
 
 /// Ends the reading of what takes far more room than its text. Called with each value.
@@ -80,7 +50,6 @@ Json parse(const SampleFile& file, const JsonPlaces& places) {
   const std::string_view text = file.content;
   const auto first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) refuse(places.whole(), "the file is empty", std::string{list_hint});
-  check_escapes(text, places);
   try {
     return Json::parse(text, Bounds{places});
   } catch (const Json::parse_error& error) {
@@ -129,7 +98,7 @@ std::string plain_name(const std::string& name) {
 }  // namespace
 
 SampleFile read_sample_file(const std::string& name) {
-  return {name, read_text_file(name).content};
+  return {name, read_text_file(name, "", std::string{list_hint}).content};
 }
 
 Samples read_samples(const std::vector<SampleFile>& files) {
