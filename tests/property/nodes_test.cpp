@@ -22,7 +22,7 @@ struct Machine {
 // mesh of NVLinks, PCIe trees; EFA, InfiniBand and TCP; with and without measured collectives.
 constexpr std::array machines{Machine{"aws-p5.48xlarge", 8},      Machine{"azure-nd-gb200-v6", 4},
                               Machine{"gcp-a3-highgpu-8g", 8},    Machine{"aws-g6e.48xlarge", 8},
-                              Machine{"aws-p4d.24xlarge", 8},     Machine{"dgx-1-v100", 8},
+                              Machine{"aws-p4d.24xlarge", 8},     Machine{"azure-nd40rs-v2", 8},
                               Machine{"azure-nd96isr-h100-v5", 8}};
 
 /// Two or three nodes, the last one not always full.
