@@ -22,7 +22,7 @@ class CollectiveOps {
   std::optional<ChannelLimit> limit() const;
 
   /// What all of them rest on, each thing once.
-  const std::vector<Evidence>& rests_on() const { return rests_on_; }
+  const std::vector<CollectiveEvidence>& rests_on() const { return rests_on_; }
 
   /// The paths of all flows, for finding what can be folded.
   std::vector<const std::vector<ResourceId>*> paths() const;
@@ -40,7 +40,7 @@ class CollectiveOps {
     std::vector<Op> ops;
   };
   std::map<std::pair<CollectiveKind, Bytes>, Entry> entries_;
-  std::vector<Evidence> rests_on_;
+  std::vector<CollectiveEvidence> rests_on_;
 };
 
 }  // namespace gradway

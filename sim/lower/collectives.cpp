@@ -191,15 +191,15 @@ std::optional<TableTime> CollectiveLowering::table_time(CollectiveKind kind, Byt
   return tables_->time(kind, size, plan);
 }
 
-Evidence CollectiveLowering::evidence_of(CollectiveKind kind, const CollectivePlan& plan,
-                                         const std::optional<TableTime>& measured) const {
-  using enum Evidence::Source;
+CollectiveEvidence CollectiveLowering::evidence_of(CollectiveKind kind, const CollectivePlan& plan,
+                                                   const std::optional<TableTime>& measured) const {
+  using enum CollectiveEvidence::Source;
   const auto transport = transport_of(plan);
-  Evidence evidence{.kind = kind,
-                    .transport = transport,
-                    .doubted_as = transport,
-                    .ranks = communicator_.ranks,
-                    .nodes = communicator_.nodes};
+  CollectiveEvidence evidence{.kind = kind,
+                              .transport = transport,
+                              .doubted_as = transport,
+                              .ranks = communicator_.ranks,
+                              .nodes = communicator_.nodes};
   if (measured) {
     evidence.source = table;
     evidence.use = measured->use;
@@ -221,41 +221,41 @@ Evidence CollectiveLowering::evidence_of(CollectiveKind kind, const CollectivePl
   return evidence;
 }
 
-std::string CollectiveLowering::basis_text(const Evidence& evidence) const {
+std::string CollectiveLowering::basis_text(const CollectiveEvidence& evidence) const {
   if (evidence.is_floor) {
     auto alone = evidence;
     alone.is_floor = false;
     return "not faster than one node: " + one_node_->collectives.basis_text(alone);
   }
   switch (evidence.source) {
-    case Evidence::Source::ideal:
+    case CollectiveEvidence::Source::ideal:
       return "collectives: ideal rings over the platform's links";
-    case Evidence::Source::table:
+    case CollectiveEvidence::Source::table:
       return line_of_table(evidence, scenario_.calibration);
-    case Evidence::Source::sample:
+    case CollectiveEvidence::Source::sample:
       return fmt::format("{} all-reduce: {} of {:.1f} MB on {} ranks in {:.3g} ms ({})",
                          name_of(evidence.transport), name_of(sample_->kind), sample_->size.value() / 1e6,
                          sample_->ranks, sample_->time.value() * 1e3, sample_->source);
-    case Evidence::Source::nominal:
+    case CollectiveEvidence::Source::nominal:
       return fmt::format("{} all-reduce: NCCL's nominal channel rates, nothing measured",
                          name_of(evidence.transport));
-    case Evidence::Source::nvls:
+    case CollectiveEvidence::Source::nvls:
       return fmt::format("NVLS all-reduce: NCCL's own estimate times {}, which 8 H100 reach ({})",
                          nvls_reached, nvls_source);
   }
   return {};
 }
 
-std::vector<std::string> CollectiveLowering::warnings_of(const Evidence& evidence) const {
+std::vector<std::string> CollectiveLowering::warnings_of(const CollectiveEvidence& evidence) const {
   if (evidence.is_floor) return {};
   const auto transport = name_of(evidence.transport);
-  if (evidence.source == Evidence::Source::table) return doubts_of(evidence);
-  if (evidence.source == Evidence::Source::sample && sample_->ranks != communicator_.ranks) {
+  if (evidence.source == CollectiveEvidence::Source::table) return doubts_of(evidence);
+  if (evidence.source == CollectiveEvidence::Source::sample && sample_->ranks != communicator_.ranks) {
     return {fmt::format("{} collectives were measured on {} ranks, not on {}", transport, sample_->ranks,
                         communicator_.ranks)};
   }
   const bool is_nvlink = evidence.transport == Transport::p2p && communicator_.nvlink;
-  if (evidence.source == Evidence::Source::nominal && !is_nvlink) {
+  if (evidence.source == CollectiveEvidence::Source::nominal && !is_nvlink) {
     return {
         fmt::format("the rate of {} collectives on this platform was never measured: NCCL's nominal "
                     "rate is often too high",
@@ -297,7 +297,7 @@ LoweredCollective CollectiveLowering::ideal(CollectiveKind kind, Bytes size) con
       latency,
       {{ways_.paths(kind, Algorithm::ring).front(), factor * size, std::numeric_limits<double>::infinity()}},
       {},
-      {{.source = Evidence::Source::ideal, .basis = Basis::given, .kind = kind}}};
+      {{.source = CollectiveEvidence::Source::ideal, .basis = Basis::given, .kind = kind}}};
 }
 
 /// What the connections of a flow's channels carry over a hop between nodes.

@@ -9,8 +9,8 @@
 
 #include "sim/cost/collective_table.hpp"
 #include "sim/cost/nccl_model.hpp"
+#include "sim/lower/collective_evidence.hpp"
 #include "sim/lower/collective_ways.hpp"
-#include "sim/lower/evidence.hpp"
 #include "sim/lower/shared_path.hpp"
 #include "sim/plan/scenario.hpp"
 
@@ -33,9 +33,9 @@ struct ChannelLimit {
 /// A collective of all ranks, ready for an engine: the latency, then the flows side by side.
 struct LoweredCollective {
   Seconds latency{};
-  std::vector<CollectiveFlow> flows{};  ///< empty for one rank
-  std::optional<ChannelLimit> limit{};  ///< of the caps; empty without NCCL
-  std::vector<Evidence> rests_on{};     ///< empty for one rank
+  std::vector<CollectiveFlow> flows{};         ///< empty for one rank
+  std::optional<ChannelLimit> limit{};         ///< of the caps; empty without NCCL
+  std::vector<CollectiveEvidence> rests_on{};  ///< empty for one rank
 };
 
 /// Lays the collectives of one communicator (all ranks of the job) over the links of the platform.
@@ -66,9 +66,9 @@ class CollectiveLowering {
   /// Channels of a large all-reduce. @pre as for `choose`
   int communicator_channels() const;
   /// A line for what a prediction rests on. @param evidence of what was lowered here
-  std::string basis_text(const Evidence& evidence) const;
+  std::string basis_text(const CollectiveEvidence& evidence) const;
   /// What to know before trusting it.
-  std::vector<std::string> warnings_of(const Evidence& evidence) const;
+  std::vector<std::string> warnings_of(const CollectiveEvidence& evidence) const;
 
  private:
   struct OneNode;
@@ -85,8 +85,8 @@ class CollectiveLowering {
   double most_of_streams(const CollectivePlan& plan, std::size_t flows) const;
   void find_calibration();
   std::optional<TableTime> table_time(CollectiveKind kind, Bytes size, const CollectivePlan& plan) const;
-  Evidence evidence_of(CollectiveKind kind, const CollectivePlan& plan,
-                       const std::optional<TableTime>& measured) const;
+  CollectiveEvidence evidence_of(CollectiveKind kind, const CollectivePlan& plan,
+                                 const std::optional<TableTime>& measured) const;
   LoweredCollective ideal(CollectiveKind kind, Bytes size) const;
 
   const Scenario& scenario_;

@@ -47,7 +47,7 @@ Overlap overlap_of(const Run& run, std::string_view engine) {
   const CollectiveLowering collectives{run.scenario};
   overlap.without_collectives = step_without_collectives(run, collectives, engine);
   Bytes largest{};
-  std::vector<Evidence> rests_on;
+  std::vector<CollectiveEvidence> rests_on;
   for (const auto& task : run.workload.tasks) {
     if (task.kind != TaskKind::collective) continue;
     auto lowered = collectives.lower(task.collective, task.bytes);

@@ -122,7 +122,7 @@ void add(std::vector<std::string>& list, std::string text) {
 }
 
 /// The collective that can be off by most counts for all.
-void about_collectives(const CollectiveLowering& collectives, const std::vector<Evidence>& all,
+void about_collectives(const CollectiveLowering& collectives, const std::vector<CollectiveEvidence>& all,
                        Trust& trust) {
   double most = -1;
   for (const auto& evidence : all) {
@@ -139,7 +139,7 @@ void about_collectives(const CollectiveLowering& collectives, const std::vector<
 }  // namespace
 
 Trust what_it_rests_on(const Scenario& scenario, const ComputeCosts& costs,
-                       const CollectiveLowering& collectives, const std::vector<Evidence>& rests_on,
+                       const CollectiveLowering& collectives, const std::vector<CollectiveEvidence>& rests_on,
                        const MemoryUse& memory) {
   Trust trust;
   trust.warnings = scenario.warnings;

@@ -31,7 +31,7 @@ struct Trust {
 
 /// @param rests_on of all collectives that the job runs
 Trust what_it_rests_on(const Scenario& scenario, const ComputeCosts& costs,
-                       const CollectiveLowering& collectives, const std::vector<Evidence>& rests_on,
+                       const CollectiveLowering& collectives, const std::vector<CollectiveEvidence>& rests_on,
                        const MemoryUse& memory);
 
 }  // namespace gradway

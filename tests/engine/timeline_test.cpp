@@ -102,7 +102,7 @@ TEST_CASE("no timeline of an engine moves more than its platform can, nor one th
   const auto engine = GENERATE("simgrid", "fluid");
   const Shared shared;
   const auto run = [&](const Platform& platform) {
-    return choose_engine(engine, shared.graph).engine->run(platform, shared.graph);
+    return choose_engine(engine).engine->run(platform, shared.graph);
   };
   CHECK_NOTHROW(check_amounts(run(shared.platform), shared.graph, shared.platform));
   auto faster = shared.platform;

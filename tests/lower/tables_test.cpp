@@ -41,7 +41,7 @@ const CollectiveTable six = measured(Transport::shm, 6, {{1_KiB, 20_us}, {1_GiB,
 /// What is said of collectives, each thing once.
 struct Told {
   Told(const CollectiveLowering& lowering, const std::vector<std::pair<CollectiveKind, Bytes>>& calls) {
-    std::vector<Evidence> all;
+    std::vector<CollectiveEvidence> all;
     for (const auto& [kind, size] : calls) add(all, lowering.lower(kind, size).rests_on);
     const auto once = [](std::vector<std::string>& list, const std::string& text) {
       if (std::ranges::find(list, text) == list.end()) list.push_back(text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/lower/evidence.hpp"
+#include "sim/lower/collective_evidence.hpp"
 
 #include <algorithm>
 
@@ -29,12 +29,12 @@ std::string title_of(const CollectiveTable& table) {
 
 }  // namespace
 
-void add(std::vector<Evidence>& all, const std::vector<Evidence>& more) {
+void add(std::vector<CollectiveEvidence>& all, const std::vector<CollectiveEvidence>& more) {
   for (const auto& one : more)
     if (std::ranges::find(all, one) == all.end()) all.push_back(one);
 }
 
-std::string line_of_table(const Evidence& evidence, const Calibration& calibration) {
+std::string line_of_table(const CollectiveEvidence& evidence, const Calibration& calibration) {
   const auto& use = evidence.use;
   const auto& table = *use.table;
   const auto of = calibration.date.empty() ? "" : fmt::format(" of {}", calibration.date);
@@ -56,7 +56,7 @@ std::string line_of_table(const Evidence& evidence, const Calibration& calibrati
   return text;
 }
 
-std::vector<std::string> doubts_of(const Evidence& evidence) {
+std::vector<std::string> doubts_of(const CollectiveEvidence& evidence) {
   const auto& use = evidence.use;
   const auto& table = *use.table;
   const auto what = fmt::format("{} {}", name_of(evidence.transport), name_of(evidence.kind));

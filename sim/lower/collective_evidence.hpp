@@ -10,7 +10,7 @@
 namespace gradway {
 
 /// What the time of a collective rests on; it comes with its flows.
-struct Evidence {
+struct CollectiveEvidence {
   enum class Source {
     ideal,    ///< rules, not NCCL
     table,    ///< times by size of the calibration: see `use`
@@ -28,17 +28,17 @@ struct Evidence {
   bool is_floor = false;  ///< of one node alone, which several cannot beat
   TableUse use{};         ///< with Source::table
 
-  bool operator==(const Evidence&) const = default;
+  bool operator==(const CollectiveEvidence&) const = default;
 };
 
 /// Keeps each thing once, in the order in which it came.
-void add(std::vector<Evidence>& all, const std::vector<Evidence>& more);
+void add(std::vector<CollectiveEvidence>& all, const std::vector<CollectiveEvidence>& more);
 
 /// All about the use of a table that was not measured, one sentence each. @pre Source::table
-std::vector<std::string> doubts_of(const Evidence& evidence);
+std::vector<std::string> doubts_of(const CollectiveEvidence& evidence);
 
 /// Of which day a table is, how well it fits and how far off it is between its sizes, in one line.
 /// @pre Source::table
-std::string line_of_table(const Evidence& evidence, const Calibration& calibration);
+std::string line_of_table(const CollectiveEvidence& evidence, const Calibration& calibration);
 
 }  // namespace gradway
