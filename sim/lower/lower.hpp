@@ -15,9 +15,9 @@ enum class FoldRanks { yes, no };
 struct Lowered {
   OpGraph ops;
   Folding folding;
-  int channels = 0;                     ///< of NCCL; 0 if it has none to run
-  std::optional<ChannelLimit> limit{};  ///< of the channels in the largest collective
-  std::vector<CollectiveEvidence> rests_on{};     ///< the collectives
+  int channels = 0;                            ///< of NCCL; 0 if it has none to run
+  std::optional<ChannelLimit> limit{};         ///< of the channels in the largest collective
+  std::vector<CollectiveEvidence> rests_on{};  ///< the collectives
 };
 
 /// Turns what the framework issues into what an engine knows, for all ranks and steps.

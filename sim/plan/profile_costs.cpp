@@ -120,8 +120,8 @@ Flops products_of(const Profile& profile, Precision precision) {
   return work;
 }
 
-/// Scales all kernels so that the replay at the anchor's batch takes the anchor's time.
-void meet_anchor(ProfileCosts& costs, const Profile& profile, const Anchor& anchor, const Gpu& gpu) {
+/// By what all kernels are scaled so that the replay at the anchor's batch takes the anchor's time.
+double scale_to_meet(const Anchor& anchor, const ProfileCosts& costs, const Profile& profile, const Gpu& gpu) {
   auto measured = costs;
   move_to_batch(measured, profile, anchor.batch, gpu);
   auto step = replayed(profile, measured.gpu);
@@ -129,10 +129,24 @@ void meet_anchor(ProfileCosts& costs, const Profile& profile, const Anchor& anch
     for (std::size_t i = 0; i < step.size(); ++i) step[i].gpu = measured.gpu[i] * scale;
     return replay(step, costs.cpu_scale, costs.pause);
   };
-  costs.anchor_scale = meet(scaled, anchor.step_time, 0.01, 100);
-  for (auto& time : costs.gpu) time = time * costs.anchor_scale;
-  costs.moved = Moved::anchor;
-  costs.anchor = anchor;
+  return meet(scaled, anchor.step_time, 0.01, 100);
+}
+
+/// Moves the kernels of a profile to another GPU: by roofline, or to an anchor of the model there.
+void move_from(const Gpu& profiled, ProfileCosts& costs, const Scenario& scenario, const Gpu& gpu) {
+  const auto& profile = *scenario.model.profile;
+  const auto before = total(costs.gpu);
+  costs.moved = Moved::roofline;
+  move_to_gpu(costs, profile, profiled, gpu);
+  if (const auto* anchor = matching_anchor(scenario, gpu)) {
+    const auto samples = static_cast<double>(anchor->batch) / profile.batch;
+    refuse_beyond_peak(scenario, gpu, *anchor, products_of(profile, anchor->precision) * samples,
+                       anchor->step_time);
+    costs.moved = Moved::anchor;
+    costs.anchor = *anchor;
+    costs.anchor_scale = scale_to_meet(*anchor, costs, profile, gpu);
+  }
+  costs.moved_by = total(costs.gpu) * costs.anchor_scale / before;
 }
 
 }  // namespace
@@ -143,21 +157,12 @@ ProfileCosts profile_costs(const Scenario& scenario) {
   ProfileCosts costs;
   for (const auto& launch : profile.launches) costs.gpu.push_back(launch.gpu);
   take_profiler_out(costs, profile);
-  if (scenario.profiled_gpu) {
-    const auto before = total(costs.gpu);
-    costs.moved = Moved::roofline;
-    move_to_gpu(costs, profile, *scenario.profiled_gpu, gpu);
-    if (const auto* anchor = matching_anchor(scenario, gpu)) {
-      const auto samples = static_cast<double>(anchor->batch) / profile.batch;
-      refuse_beyond_peak(scenario, gpu, *anchor, products_of(profile, anchor->precision) * samples,
-                         anchor->step_time);
-      meet_anchor(costs, profile, *anchor, gpu);
-    }
-    costs.moved_by = total(costs.gpu) / before;
-  }
+  if (scenario.profiled_gpu) move_from(*scenario.profiled_gpu, costs, scenario, gpu);
   if (scenario.job.batch_per_gpu != profile.batch) {
     move_to_batch(costs, profile, scenario.job.batch_per_gpu, gpu);
   }
+  // Last, so that an anchor of the job's own batch is met.
+  for (auto& time : costs.gpu) time = time * costs.anchor_scale;
   return costs;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/run/steady_state.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "sim/base/problem.hpp"
@@ -14,9 +16,12 @@ constexpr int many_steps = 200;
 constexpr int some_steps = 16;
 constexpr std::size_t many_ops = 2'000'000;  // half a second in an engine
 
+/// A CPU that may be ahead by many steps needs several times as many to get there.
 bool is_long_enough(const SteadyRun& run) {
   const auto steps = run.workload.steps;
-  return steps >= many_steps || (steps >= some_steps && run.lowered.ops.size() >= many_ops);
+  const auto ahead = run.workload.after_reported;
+  const bool is_large = run.lowered.ops.size() >= many_ops;
+  return steps >= std::max(many_steps, 16 * ahead) || (is_large && steps >= std::max(some_steps, 4 * ahead));
 }
 
 [[noreturn]] void fail_to_settle(const SteadyRun& run) {

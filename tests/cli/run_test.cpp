@@ -109,7 +109,7 @@ TEST_CASE("an --out makes the folder and fills it", "[cli][run]") {
   CHECK(trace["otherData"]["ranks"] == "all 8 ranks");
   const auto& events = trace["traceEvents"];
   const auto step = std::ranges::find_if(
-      events, [](const Json& event) { return event["ph"] == "X" && event["name"] == "step 0, reported"; });
+      events, [](const Json& event) { return event["ph"] == "X" && event["name"] == "step 2, reported"; });
   REQUIRE(step != events.end());
   CHECK((*step)["dur"].get<double>() ==
         Approx(report["metrics"]["step_time_s"].get<double>() * 1e6).margin(1e-3));

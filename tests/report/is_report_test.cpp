@@ -10,7 +10,7 @@ using gradway::report::is_report;
 namespace {
 
 std::string with_metrics(const std::string& metrics, const std::string& more = "") {
-  return "{\"schema\": 1, \"metrics\": {" + metrics + "}" + more + "}";
+  return "{\"schema\": 1, \"fits\": true, \"doubts\": [], \"metrics\": {" + metrics + "}" + more + "}";
 }
 
 const std::string figures =

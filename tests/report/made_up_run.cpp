@@ -119,6 +119,7 @@ Run made_up_run(int ranks) {
   ops.add(reduce, Origin::none, Activity::marker, 4_ms, 4_ms, OpKind::join);
   ops.add(reduce, Origin::none, Activity::collective, 4_ms, 7_ms);
   ops.add(reduce, Origin::none, Activity::collective, 5_ms, 9_ms);
+  run.window = {0, 0_ms, 10_ms};
   run.measured = made_up_measured();
   run.range = {9_ms, 12_ms};
   run.basis = {"explicit times", "a made-up platform"};

@@ -151,8 +151,10 @@ TEST_CASE("the use of links of a page carries the bytes of report.json", "[repor
     CHECK(share == Approx(reported->busy_fraction).epsilon(1e-5));
     CHECK(share <= busier * (1 + 1e-5));
     busier = share;
-    const auto alike = std::ranges::count_if(
-        links, [&](const auto& one) { return one.busy_fraction == reported->busy_fraction; });
+    std::size_t alike = 0;
+    for (const auto& one : links) {
+      if (one.busy_fraction == reported->busy_fraction) alike += 1 + one.alike;
+    }
     CHECK(link["alike"] < alike);
   }
 }

@@ -89,7 +89,8 @@ class TraceWriter {
     events_.thread(thread, "steps");
     for (const auto& window : step_windows(run_.workload, run_.ops, run_.timeline)) {
       if (nanoseconds(window.to) <= nanoseconds(window.from)) continue;
-      const auto label = fmt::format("step {}{}", window.step, run_.window.has(window.step) ? ", reported" : "");
+      const auto label =
+          fmt::format("step {}{}", window.step, run_.window.has(window.step) ? ", reported" : "");
       events_.slice(thread, json_text(label), "step", nanoseconds(window.from), nanoseconds(window.to),
                     fmt::format(R"("step":{})", window.step));
     }
