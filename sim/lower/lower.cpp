@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -32,6 +33,8 @@ struct Rank {
   std::vector<OpId> ends;                     ///< by task of the current step
   std::deque<std::pair<OpId, int>> in_queue;  ///< what the compute stream was given last, and its launches
   int queued = 0;                             ///< launches in it
+  std::optional<OpId> prefetch;               ///< the copy beside the current step: the next one uses it
+  std::optional<OpId> wanted;  ///< the copy beside the step before, until the step waits for it
 };
 
 /// The ways of the input copies by rank; empty where nothing is copied or there is no host memory.
@@ -83,7 +86,10 @@ class Lowering {
         workload_.tasks.size() * (ranks_.size() + 3) * static_cast<std::size_t>(workload_.steps);
     graph_.reserve(most, 3 * most);
     for (int step = 0; step < workload_.steps; ++step) {
-      for (auto& rank : ranks_) rank.ends.clear();
+      for (auto& rank : ranks_) {
+        rank.ends.clear();
+        rank.wanted = std::exchange(rank.prefetch, std::nullopt);
+      }
       for (std::size_t t = 0; t < workload_.tasks.size(); ++t) add_task(workload_.tasks[t], t, step);
     }
     return {std::move(graph_), std::move(folding_), 0, calls_.limit(), calls_.rests_on()};
@@ -146,7 +152,9 @@ class Lowering {
       issue(rank, task, origin);
       const auto op = graph_.add(main_op(rank, task, origin));
       connect(rank, task, op);
+      if (task.kind == TaskKind::copy_in && task.stream == Stream::own) rank.prefetch = op;
       if (task.stream == Stream::compute) {
+        if (rank.wanted) graph_.add_edge(*std::exchange(rank.wanted, std::nullopt), op);
         chain(rank.compute, op);
         rank.in_queue.emplace_back(op, task.launches);
         rank.queued += task.launches;

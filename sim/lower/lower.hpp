@@ -26,8 +26,8 @@ struct Lowered {
 /// several streams share the GPU. copy: a flow over host memory and PCIe, one at a time on the GPU's copy
 /// engine. collective: starts when the last rank is ready, holds the communicator of all ranks, moves as the
 /// flows of its rings or trees. CPU: one delay a task, in order; a task does not start before it is issued.
-/// Streams are chains of edges. Kernels and collectives on one GPU slow each other as the calibration says
-/// for the job's precision.
+/// Streams are chains of edges; a step waits for what was copied beside the one before (a prefetch is for
+/// use). Kernels and collectives on one GPU slow each other as the calibration says for the job's precision.
 Lowered lower(const WorkloadGraph& workload, const Scenario& scenario, const CollectiveLowering& collectives,
               FoldRanks fold = FoldRanks::yes);
 

@@ -66,9 +66,9 @@ class Planner {
     graph_.starts_steady = gpu().ideal;
     if (gpu().ideal) return;
     if (scenario_.job.input.background_copy > 0_B) {
-      int launches = 1;
+      int launches = 0;
       for (const auto& task : graph_.tasks) launches += task.stream == Stream::compute ? task.launches : 0;
-      graph_.after_reported = (launch_queue_depth + launches - 1) / launches;
+      graph_.after_reported = (launch_queue_depth + launches - 1) / std::max(1, launches) + 1;
     }
     graph_.steps = std::max(graph_.steps, least_steps + graph_.after_reported) + graph_.after_reported;
   }
