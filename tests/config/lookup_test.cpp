@@ -42,6 +42,24 @@ TEST_CASE("a name is looked up beside the scenario, then in the data folders in 
   CHECK(parameters() == 1);
 }
 
+TEST_CASE("a file is read as it stands each time, and its text counts each time", "[config][lookup]") {
+  const TemporaryFolder here;
+  here.write("run.yaml", "schema: 1\nmodel: m\nplatform: lab\njob: { gpus: 1, batch_per_gpu: 1 }\n");
+  const auto read = [&] { return load_scenario((here.path() / "run.yaml").string(), {}, DataPath{{good}}); };
+  here.write("m.yaml", model_of(4));
+  const auto first = read();
+  CHECK(read().digest == first.digest);
+  here.write("m.yaml", model_of(3));
+  CHECK(read().model.parameter_count() == 3);
+  CHECK(read().digest != first.digest);
+  here.write("m.yaml", "schema: 1\nsource: made up\nkind: none\n");
+  const auto message = test::message_of(read);
+  CHECK(message.find("'none' is not a kind of model") != std::string::npos);
+  CHECK(test::message_of(read) == message);
+  here.write("m.yaml", model_of(4));
+  CHECK(read().digest == first.digest);
+}
+
 TEST_CASE("the GPU of a platform is looked up in gpus/ beside it", "[config][lookup]") {
   const TemporaryFolder here;
   here.write("mine.yaml", "schema: 1\nsource: made up\ngpu: new\nnode: { gpus: 1 }\n");
