@@ -121,7 +121,8 @@ Flops products_of(const Profile& profile, Precision precision) {
 }
 
 /// By what all kernels are scaled so that the replay at the anchor's batch takes the anchor's time.
-double scale_to_meet(const Anchor& anchor, const ProfileCosts& costs, const Profile& profile, const Gpu& gpu) {
+double scale_to_meet(const Anchor& anchor, const ProfileCosts& costs, const Profile& profile,
+                     const Gpu& gpu) {
   auto measured = costs;
   move_to_batch(measured, profile, anchor.batch, gpu);
   auto step = replayed(profile, measured.gpu);

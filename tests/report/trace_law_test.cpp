@@ -198,10 +198,10 @@ TEST_CASE("phases stand around the slices of their step", "[report][trace]") {
 
 TEST_CASE("a step has one phase of each kind, and micro-steps have their own", "[report][trace]") {
   const auto* micro_steps = GENERATE("1", "3");
-  const auto run = simulate(scenario_of(
-      {"",
-       "article/g6e",
-       {{"job.gpus", "2"}, {"job.accumulate", micro_steps}, {"strategy.bucket_cap", "25 MiB"}}}));
+  const auto run = simulate(
+      scenario_of({"",
+                   "article/g6e",
+                   {{"job.gpus", "2"}, {"job.accumulate", micro_steps}, {"strategy.bucket_cap", "25 MiB"}}}));
   const auto trace = trace_of(run);
 
   std::map<std::string, int> phases;
@@ -209,9 +209,11 @@ TEST_CASE("a step has one phase of each kind, and micro-steps have their own", "
     if (slice.rank == 0 && slice.track == "phases") ++phases[slice.name];
   const int steps = run.workload.steps;
   const int each = std::stoi(micro_steps) * steps;
-  CHECK(phases ==
-        std::map<std::string, int>{
-            {"input", each}, {"forward", each}, {"backward", each}, {"communication", steps}, {"optimizer", steps}});
+  CHECK(phases == std::map<std::string, int>{{"input", each},
+                                             {"forward", each},
+                                             {"backward", each},
+                                             {"communication", steps},
+                                             {"optimizer", steps}});
 }
 
 TEST_CASE("steps follow one another from the start of the run", "[report][trace]") {
