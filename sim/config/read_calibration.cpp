@@ -18,6 +18,7 @@ CollectiveSample read_sample(Reader sample) {
                           .ranks = sample.required("ranks", integer(2, 1 << 20)),
                           .size = sample.required("size", bytes),
                           .time = sample.required("time", duration),
+                          .nominal = sample.maybe("nominal", bandwidth),
                           .source = sample.required("source", text)};
   const SizedTime measured{result.size, result.time};
   if (sample.sound() && !is_plausible(measured))

@@ -23,6 +23,9 @@ struct CollectiveSample {
   int ranks = 0;
   Bytes size{};  ///< the buffer on each rank (all-gather, reduce-scatter: the large one)
   Seconds time{};
+  /// What NCCL took a way between two GPUs of one socket for, at most: by such figures, not by what was
+  /// measured, it chooses. Empty: whatever the platform that takes the sample says.
+  std::optional<BytesPerSecond> nominal;
   std::string source;
 };
 

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/printable.hpp"
+
 namespace gradway {
 namespace {
 
@@ -124,7 +126,7 @@ class Parser {
     const auto gpu = behind(device, "] ");
     if (!gpu.empty()) device.remove_suffix(gpu.size());
     run_.ranks[*rank] = {std::string{host}, std::string{device}};
-    if (run_.gpu.empty()) run_.gpu = gpu;
+    if (run_.gpu.empty()) run_.gpu = printable(gpu);
   }
 
   void read_nccl(std::string_view text) {

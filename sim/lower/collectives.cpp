@@ -169,6 +169,8 @@ void CollectiveLowering::find_calibration() {
     if (!sample_ || distance(sample) < distance(*sample_)) sample_ = &sample;
   }
   if (!sample_) return;
+  if (sample_->nominal)
+    communicator_.node_bandwidth = std::min(communicator_.node_bandwidth, *sample_->nominal);
   const auto measured = communicator_as_measured(sample_->ranks);
   const auto plan = choose_plan(sample_->kind, sample_->size, measured, NcclSettings{});
   expects(plan.has_value(), "without settings NCCL always has a plan");

@@ -28,6 +28,10 @@ BytesPerSecond nccl_pcie_rate(BytesPerSecond measured) {
   return measured;
 }
 
+/// What NCCL takes for the way between sockets of AMD, whatever it carries.
+/// @source NCCL 2.28.9, src/graph/topo.h
+constexpr BytesPerSecond nccl_amd_sockets = 16_GBps;
+
 /// What the rings of one node carry together: those along direct NVLinks share none, others are one.
 class InsideNode {
  public:
@@ -94,7 +98,10 @@ Communicator describe_communicator(const Platform& platform, const Routes& route
       const auto links = is_mesh && communicator.nodes == 1 ? 1 : routes.nvlinks(a, b);
       const BytesPerSecond nominal{links * nccl_nvlink_rate(gpu.compute_capability) * 1e9};
       communicator.nvlink = communicator.nvlink && hop.nvlink;
-      inside.add(r, hop.nvlink ? nominal : nccl_pcie_rate(hop.bandwidth));
+      auto rate = hop.nvlink ? nominal : nccl_pcie_rate(hop.bandwidth);
+      if (platform.amd_cpu && !hop.nvlink && routes.path_type(a, b) == PathType::sys)
+        rate = std::min(rate, nccl_amd_sockets);
+      inside.add(r, rate);
       communicator.transport = std::max(communicator.transport, hop.transport);
     }
     if (communicator.nodes > 1) communicator.net_bandwidth += leaving;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/printable.hpp"
 #include "sim/import/nccl_operation.hpp"
 #include "sim/import/nccl_tests.hpp"
 #include "tests/support/config_files.hpp"
@@ -74,6 +75,15 @@ TEST_CASE("a log becomes rows of samples", "[import]") {
         "20}\n]\n");
   const auto in_place = import(start + ranks(4) + row("sum -1", 1.5), {.transport = "p2p", .in_place = true});
   CHECK(in_place.runs[0].rows[0].time.value() == Approx(45e-6));
+}
+
+TEST_CASE("control characters in the name of a GPU do not reach the samples", "[import]") {
+  auto log = start + ranks(4) + columns + row("sum -1", 1.5);
+  for (auto at = log.find("NVIDIA H200"); at != std::string::npos; at = log.find("NVIDIA H200"))
+    log.replace(at, 11, "NVIDIA\x1bH200");
+  const auto imported = import(log, p2p);
+  CHECK(imported.runs[0].gpu == "NVIDIA\\x1bH200");
+  CHECK(first_control(samples_json(imported.runs), "\n") == std::string::npos);
 }
 
 TEST_CASE("columns and bandwidths tell operations apart, where they can", "[import]") {
