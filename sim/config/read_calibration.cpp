@@ -18,8 +18,8 @@ CollectiveSample read_sample(Reader sample) {
                           .ranks = sample.required("ranks", integer(2, 1 << 20)),
                           .size = sample.required("size", bytes),
                           .time = sample.required("time", duration),
-                          .nominal = sample.maybe("nominal", bandwidth),
-                          .source = sample.required("source", text)};
+                          .source = sample.required("source", text),
+                          .nominal = sample.maybe("nominal", bandwidth)};
   const SizedTime measured{result.size, result.time};
   if (sample.sound() && !is_plausible(measured))
     sample.error(sample.value_place("time"), implausible_text(measured), "leave the entry out");

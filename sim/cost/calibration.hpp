@@ -23,10 +23,10 @@ struct CollectiveSample {
   int ranks = 0;
   Bytes size{};  ///< the buffer on each rank (all-gather, reduce-scatter: the large one)
   Seconds time{};
+  std::string source;
   /// What NCCL took a way between two GPUs of one socket for, at most: by such figures, not by what was
   /// measured, it chooses. Empty: whatever the platform that takes the sample says.
-  std::optional<BytesPerSecond> nominal;
-  std::string source;
+  std::optional<BytesPerSecond> nominal{};
 };
 
 /// A measured time of something of one size.
