@@ -22,12 +22,13 @@ class Id {
 using DeviceId = Id<struct DeviceTag>;  ///< a vertex of the platform: GPU, switch, socket, NIC
 using ResourceId =
     Id<struct ResourceTag>;  ///< something with a capacity: one direction of a link, host memory, a GPU's SMs
-using PathId = Id<struct PathTag>;    ///< a bag of resources that one flow uses together
-using QueueId = Id<struct QueueTag>;  ///< something that serves one op at a time, first come first served
-using TaskId = Id<struct TaskTag>;    ///< a node of the workload graph
-using OpId = Id<struct OpTag>;        ///< a node of the op graph
-using LayerId = Id<struct LayerTag>;  ///< a layer of the model
-using RankId = Id<struct RankTag>;    ///< a rank of the job
+using ProgramId = Id<struct ProgramTag>;  ///< what some actors of a workload do
+using ActorId = Id<struct ActorTag>;      ///< who runs a program: the ranks of the job first, in order
+using GroupId = Id<struct GroupTag>;      ///< a communicator of a workload
+using ChannelId = Id<struct ChannelTag>;  ///< a bounded hand-over of a workload
+using StreamId = Id<struct StreamTag>;    ///< a stream of a program
+using TaskId = Id<struct TaskTag>;        ///< a task of a program
+using OpId = Id<struct OpTag>;            ///< a node of the op graph
 
 }  // namespace gradway
 

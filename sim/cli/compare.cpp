@@ -16,7 +16,7 @@
 #include "sim/cli/points.hpp"
 #include "sim/cli/price_choice.hpp"
 #include "sim/cli/vary.hpp"
-#include "sim/metrics/memory.hpp"
+#include "sim/plan/memory.hpp"
 #include "sim/report/compare.hpp"
 #include "sim/report/json.hpp"
 #include "sim/report/page/page.hpp"

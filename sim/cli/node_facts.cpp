@@ -2,7 +2,7 @@
 #include "sim/cli/node_facts.hpp"
 
 #include "sim/base/problem.hpp"
-#include "sim/lower/collectives.hpp"
+#include "sim/lower/communicators.hpp"
 
 namespace gradway::cli {
 namespace {
@@ -17,8 +17,8 @@ std::map<std::string, std::string> variables(Transport transport) {
 
 std::optional<int> channels(const Scenario& scenario, Transport transport) {
   try {
-    const CollectiveLowering lowering{scenario};
-    if (lowering.communicator().transport == transport) return lowering.communicator_channels();
+    const CommunicatorOfAll all{scenario};
+    if (all->facts().transport == transport) return all->channels();
   } catch (const ConfigError&) {  // no such transport there
   }
   return std::nullopt;

@@ -8,8 +8,9 @@
 #include "sim/base/units.hpp"
 #include "sim/cost/measured_rates.hpp"
 #include "sim/cost/nccl_settings.hpp"
-#include "sim/graph/workload_graph.hpp"
 #include "sim/platform/gpu.hpp"
+#include "sim/workload/collective_kind.hpp"
+#include "sim/workload/profile.hpp"
 
 namespace gradway {
 

@@ -48,7 +48,7 @@ Seconds time_at(const CollectiveTable& table, Bytes size) {
 }
 
 CollectiveTables::CollectiveTables(const Calibration& calibration, Transport transport,
-                                   const Communicator& communicator, const NcclSettings& settings)
+                                   const CommunicatorFacts& communicator, const NcclSettings& settings)
     : communicator_{communicator}, settings_{settings} {
   for (const auto& table : calibration.tables) {
     if (table.transport == transport) tables_.push_back(&table);

@@ -40,7 +40,7 @@ class CollectiveTables {
  public:
   /// Tables within a node for a communicator within a node and tables between nodes for others, if there are
   /// such. @param transport that limits the communicator
-  CollectiveTables(const Calibration& calibration, Transport transport, const Communicator& communicator,
+  CollectiveTables(const Calibration& calibration, Transport transport, const CommunicatorFacts& communicator,
                    const NcclSettings& settings);
 
   bool empty() const { return tables_.empty(); }
@@ -77,7 +77,7 @@ class CollectiveTables {
   Seconds with_channels(Seconds time, CollectiveKind kind, Bytes size, const CollectivePlan& plan,
                         int channels) const;
 
-  Communicator communicator_;
+  CommunicatorFacts communicator_;
   NcclSettings settings_;
   std::vector<const CollectiveTable*> tables_;  ///< of the transport, by ranks
 };

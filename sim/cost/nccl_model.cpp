@@ -90,11 +90,11 @@ double steps(CollectiveKind kind, int ranks) {
 
 /// A hop between nodes, microseconds: NCCL's figure and what the network adds. Simple asks for a flush, which
 /// costs that once more.
-double net_hop(double nccl_us, Protocol protocol, const Communicator& c) {
+double net_hop(double nccl_us, Protocol protocol, const CommunicatorFacts& c) {
   return nccl_us + c.net_latency.value() * 1e6 * (protocol == Protocol::simple ? 2 : 1);
 }
 
-Seconds ring_latency(CollectiveKind kind, Protocol protocol, const Communicator& c) {
+Seconds ring_latency(CollectiveKind kind, Protocol protocol, const CommunicatorFacts& c) {
   const auto a = index(Algorithm::ring);
   const auto p = index(protocol);
   const auto hop = (c.nvlink ? nvlink_hop_us : pci_hop_us)[a][p];
@@ -110,7 +110,7 @@ Seconds ring_latency(CollectiveKind kind, Protocol protocol, const Communicator&
       1e-6};
 }
 
-Seconds tree_latency(Protocol protocol, const Communicator& c) {
+Seconds tree_latency(Protocol protocol, const CommunicatorFacts& c) {
   const auto a = index(Algorithm::tree);
   const auto p = index(protocol);
   const double hop = (c.nvlink ? nvlink_hop_us : pci_hop_us)[a][p];
@@ -119,13 +119,13 @@ Seconds tree_latency(Protocol protocol, const Communicator& c) {
   return Seconds{(base_latency_us[a][p] + 2 * ((a_node - 1) * hop + between)) * 1e-6};
 }
 
-Seconds nvls_latency(const Communicator& c) {
+Seconds nvls_latency(const CommunicatorFacts& c) {
   const double between = std::log2(c.nodes) * net_hop(nvls_tree_net_us, Protocol::simple, c);
   return Seconds{(nvls_us + 2 * between) * 1e-6};
 }
 
 /// GB/s of bus bandwidth that the NVSwitches of a node allow.
-double nvls_inside(const Communicator& c) {
+double nvls_inside(const CommunicatorFacts& c) {
   const bool is_blackwell = generation(c.compute_capability) == blackwell;
   const auto efficiency = is_blackwell ? nvls_efficiency_blackwell : nvls_efficiency_hopper;
   // One channel of a rank reduces for each of the others.
@@ -133,7 +133,7 @@ double nvls_inside(const Communicator& c) {
 }
 
 /// GB/s of bus bandwidth of NVLS on one node, and of NVLSTree on several.
-double nvls_bus(const Communicator& c) {
+double nvls_bus(const CommunicatorFacts& c) {
   const auto gen = static_cast<std::size_t>(generation(c.compute_capability));
   const auto inside = nvls_inside(c);
   if (c.nodes == 1) return inside;
@@ -141,14 +141,14 @@ double nvls_bus(const Communicator& c) {
   return std::min({inside, between, nvls_channels * nvls_tree_channel[gen][c.nodes == 2 ? 1 : 2]});
 }
 
-double ll_max(const Communicator& c) {
+double ll_max(const CommunicatorFacts& c) {
   if (c.nodes == 1) return ll_max_one_node[generation(c.compute_capability)];
   return ll_max_nodes[c.nodes == 2 ? 0 : 1][c.amd_cpu ? 1 : 0];
 }
 
 /// GB/s of bus bandwidth after the corrections of section 2a of NCCL's model.
 double corrected(Algorithm algorithm, Protocol protocol, Bytes size, const Channels& channels,
-                 const Communicator& c) {
+                 const CommunicatorFacts& c) {
   const auto gen = static_cast<std::size_t>(generation(c.compute_capability));
   const auto nodes = static_cast<std::size_t>(std::min(c.nodes, 3) - 1);
   auto bus = channels.count * channels.each.value() / 1e9;
@@ -169,12 +169,12 @@ double corrected(Algorithm algorithm, Protocol protocol, Bytes size, const Chann
   return bus * tree_by_size[index(protocol)][static_cast<std::size_t>(by_size)];
 }
 
-Seconds latency_of(Algorithm algorithm, CollectiveKind kind, Protocol protocol, const Communicator& c) {
+Seconds latency_of(Algorithm algorithm, CollectiveKind kind, Protocol protocol, const CommunicatorFacts& c) {
   if (is_nvls(algorithm)) return nvls_latency(c);
   return algorithm == Algorithm::ring ? ring_latency(kind, protocol, c) : tree_latency(protocol, c);
 }
 
-bool available(Algorithm algorithm, Protocol protocol, CollectiveKind kind, const Communicator& c) {
+bool available(Algorithm algorithm, Protocol protocol, CollectiveKind kind, const CommunicatorFacts& c) {
   if (algorithm != Algorithm::ring && kind != CollectiveKind::all_reduce) return false;
   if (is_nvls(algorithm)) {
     return c.nvls && protocol == Protocol::simple && (algorithm == Algorithm::nvls) == (c.nodes == 1);
@@ -189,7 +189,7 @@ bool available(Algorithm algorithm, Protocol protocol, CollectiveKind kind, cons
 /// @source NCCL 2.28.9: src/graph/search.cc starts at the best way between two GPUs, src/graph/tuning.cc
 /// takes
 ///         the row of its kind
-Seconds as_priced(const CollectivePlan& plan, Bytes size, const Communicator& c) {
+Seconds as_priced(const CollectivePlan& plan, Bytes size, const CommunicatorFacts& c) {
   const auto too_little = is_nvls(plan.algorithm) && !c.nvlink ? Seconds{nvls_us * 1e-6} : Seconds{};
   return plan.estimate(size) - too_little;
 }
@@ -211,7 +211,7 @@ double bus_factor(CollectiveKind kind, int ranks) {
   return 1;
 }
 
-Channels search_channels(const Communicator& c, const NcclSettings& settings, Algorithm algorithm) {
+Channels search_channels(const CommunicatorFacts& c, const NcclSettings& settings, Algorithm algorithm) {
   // NCCL counts channels at their rate between the nodes, but those of trees on two nodes at that inside.
   auto rate = c.ranks == c.nodes ? c.net_bandwidth : c.node_bandwidth;
   const bool inside = c.nodes == 1 || (c.nodes == 2 && algorithm == Algorithm::tree);
@@ -238,7 +238,7 @@ Channels search_channels(const Communicator& c, const NcclSettings& settings, Al
   return count < best.count ? Channels{count, best.each} : Channels{count, BytesPerSecond{bus / count}};
 }
 
-std::vector<CollectivePlan> candidate_plans(CollectiveKind kind, Bytes size, const Communicator& c,
+std::vector<CollectivePlan> candidate_plans(CollectiveKind kind, Bytes size, const CommunicatorFacts& c,
                                             const NcclSettings& settings) {
   std::vector<CollectivePlan> plans;
   for (const auto algorithm : {Algorithm::ring, Algorithm::tree, Algorithm::nvls, Algorithm::nvls_tree}) {
@@ -264,7 +264,7 @@ std::vector<CollectivePlan> candidate_plans(CollectiveKind kind, Bytes size, con
   return plans;
 }
 
-std::optional<CollectivePlan> choose_plan(CollectiveKind kind, Bytes size, const Communicator& c,
+std::optional<CollectivePlan> choose_plan(CollectiveKind kind, Bytes size, const CommunicatorFacts& c,
                                           const NcclSettings& settings) {
   auto plans = candidate_plans(kind, size, c, settings);
   if (c.prefers_nvls_tree) {
@@ -277,7 +277,7 @@ std::optional<CollectivePlan> choose_plan(CollectiveKind kind, Bytes size, const
 }
 
 CollectivePlan with_all_channels(const CollectivePlan& plan, CollectiveKind kind, Bytes size,
-                                 const Communicator& c, NcclSettings settings) {
+                                 const CommunicatorFacts& c, NcclSettings settings) {
   if (!settings.has_channel_limits()) return plan;
   settings.min_channels = settings.max_channels = std::nullopt;
   for (const auto& candidate : candidate_plans(kind, size, c, settings))
@@ -285,15 +285,9 @@ CollectivePlan with_all_channels(const CollectivePlan& plan, CollectiveKind kind
   return plan;
 }
 
-BytesPerSecond nvls_reach(const Communicator& c) {
+BytesPerSecond nvls_reach(const CommunicatorFacts& c) {
   return BytesPerSecond{nvls_inside(c) * nvls_reached / bus_factor(CollectiveKind::all_reduce, c.ranks) *
                         1e9};
-}
-
-std::string_view name_of(CollectiveKind kind) {
-  constexpr std::array<std::string_view, 5> names{"all-reduce", "all-gather", "reduce-scatter", "broadcast",
-                                                  "send/recv"};
-  return names[static_cast<std::size_t>(kind)];
 }
 
 std::string_view name_of(Transport transport) {

@@ -11,7 +11,7 @@
 namespace gradway {
 
 /// What NCCL knows of a communicator when it prices its algorithms.
-struct Communicator {
+struct CommunicatorFacts {
   int ranks = 1;
   int nodes = 1;  ///< NCCL's: what NVSwitches join is one
   Transport transport =
@@ -55,12 +55,13 @@ double bus_factor(CollectiveKind kind, int ranks);
 /// @source NCCL 2.28.9, src/graph/search.cc: speeds tried from high to low until the channels fill the links,
 /// fast
 ///         channels split in two, all doubled.
-Channels search_channels(const Communicator& communicator, const NcclSettings& settings,
+Channels search_channels(const CommunicatorFacts& communicator, const NcclSettings& settings,
                          Algorithm algorithm = Algorithm::ring);
 
 /// Every plan that NCCL would consider, with its own estimate of latency and rate.
 /// @source NCCL 2.28.9, src/graph/tuning.cc
-std::vector<CollectivePlan> candidate_plans(CollectiveKind kind, Bytes size, const Communicator& communicator,
+std::vector<CollectivePlan> candidate_plans(CollectiveKind kind, Bytes size,
+                                            const CommunicatorFacts& communicator,
                                             const NcclSettings& settings);
 
 /// NVLink SHARP: NVSwitches reduce and multicast.
@@ -78,17 +79,17 @@ inline constexpr std::string_view nvls_source =
 /// The same plan as NCCL makes it without NCCL_MIN_NCHANNELS and NCCL_MAX_NCHANNELS, which only scale its
 /// estimate. @pre the plan is one of `candidate_plans` with these settings
 CollectivePlan with_all_channels(const CollectivePlan& plan, CollectiveKind kind, Bytes size,
-                                 const Communicator& communicator, NcclSettings settings);
+                                 const CommunicatorFacts& communicator, NcclSettings settings);
 
 /// Buffer bytes a second that the NVSwitches of a node really pass in NVLS or NVLSTree.
-BytesPerSecond nvls_reach(const Communicator& communicator);
+BytesPerSecond nvls_reach(const CommunicatorFacts& communicator);
 
 /// The plan with the least estimate, as NCCL picks it (src/enqueue.cc); empty if NCCL_ALGO and NCCL_PROTO
 /// leave none.
-std::optional<CollectivePlan> choose_plan(CollectiveKind kind, Bytes size, const Communicator& communicator,
+std::optional<CollectivePlan> choose_plan(CollectiveKind kind, Bytes size,
+                                          const CommunicatorFacts& communicator,
                                           const NcclSettings& settings);
 
-std::string_view name_of(CollectiveKind kind);
 std::string_view name_of(Transport transport);
 std::string_view name_of(Algorithm algorithm);
 std::string_view name_of(Protocol protocol);

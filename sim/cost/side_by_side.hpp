@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "sim/cost/calibration.hpp"
-#include "sim/graph/workload_graph.hpp"
+#include "sim/workload/profile.hpp"
 
 namespace gradway {
 

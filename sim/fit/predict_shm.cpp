@@ -24,7 +24,7 @@ bool is_measured(const std::vector<CollectiveTable>& tables, int ranks) {
 CollectiveTable predict(const LinkRate& memory) {
   const auto rate = ring_rate(memory);
   // Which GPU it is matters only for the rates that NCCL takes for LL over NVLink.
-  const Communicator communicator{
+  const CommunicatorFacts communicator{
       .ranks = memory.gpus, .transport = Transport::shm, .node_bandwidth = rate, .net_bandwidth = {}};
   CollectiveTable table;
   table.transport = Transport::shm;

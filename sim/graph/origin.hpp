@@ -22,9 +22,11 @@ struct Origin {
   static constexpr std::int32_t none = -1;
   static constexpr std::int32_t no_step = -2;  ///< beside all steps
 
-  std::int32_t task = none;  ///< index of the task in the workload graph
-  std::int32_t rank = none;  ///< the rank that runs it; none for an op of all ranks
-  std::int32_t step = 0;     ///< which simulated step, or no_step
+  std::int32_t task = none;   ///< index of the task in its program
+  std::int32_t actor = none;  ///< that runs it (of ranks: the rank); none for an op of a group
+  std::int32_t step = 0;      ///< which simulated step, or no_step
+  std::int32_t group = none;  ///< that meets in it
+  std::uint16_t program = 0;  ///< of the actor; of a group's op: of the first member that came
   Activity activity = Activity::marker;
   Phase phase = Phase::forward;
 };

@@ -2,6 +2,8 @@
 #include "sim/lower/folding.hpp"
 
 #include <algorithm>
+#include <array>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <ranges>
@@ -65,18 +67,40 @@ class Numbers {
   std::map<Thing, std::uint64_t> known_;
 };
 
+/// Where an actor has a group or channel.
+struct Seat {
+  std::size_t actor;
+  std::size_t slot;
+};
+
 /// Each round costs as much as the paths are long.
 class Refinement {
  public:
-  Refinement(const std::vector<std::vector<ResourceId>>& rank_paths, const Platform& platform)
-      : rank_paths_{rank_paths},
-        ranks_{rank_paths.size()},
+  Refinement(const Workload& workload, const std::vector<ActorUse>& actor_uses,
+             const std::vector<GroupUse>& group_uses, const Platform& platform)
+      : workload_{workload},
+        actor_uses_{actor_uses},
+        group_uses_{group_uses},
+        actors_{workload.actors.size()},
+        groups_{workload.groups.size()},
+        channels_{workload.channels.size()},
         resources_{platform.resources.size()},
+        seats_(workload.groups.size()),
         uses_(platform.resources.size(), 0) {
-    Numbers<std::pair<ResourceKind, double>> numbers;
-    resources_.part(std::views::iota(std::size_t{0}, platform.resources.size()), [&](std::size_t i) {
-      return numbers.of({platform.resources[i].kind, platform.resources[i].rate()});
+    part_all<std::pair<ResourceKind, double>>(resources_, platform.resources.size(), [&](std::size_t i) {
+      return std::pair{platform.resources[i].kind, platform.resources[i].rate()};
     });
+    part_all<std::pair<std::size_t, double>>(actors_, workload.actors.size(), [&](std::size_t i) {
+      return std::pair{workload.actors[i].program.index(), workload.actors[i].slower};
+    });
+    part_all<std::size_t>(groups_, workload.groups.size(), [&](std::size_t i) { return group_uses[i].kind; });
+    for (std::size_t i = 0; i < workload.actors.size(); ++i) {
+      const auto& slots = workload.actors[i].groups;
+      for (std::size_t slot = 0; slot < slots.size(); ++slot)
+        seats_[slots[slot].index()].push_back({i, slot});
+    }
+    // The flows of a group that is alone in its class stay so: once is enough.
+    if (workload.groups.size() == 1) part_resources_by_groups();
   }
 
   void part_by_use(const std::vector<ResourceId>& path) {
@@ -87,16 +111,30 @@ class Refinement {
   Folding run() {
     for (std::size_t before = 0, now = 1; now != before;) {
       before = now;
-      part_resources_by_ranks();
-      part_ranks();
-      now = resources_.count() + ranks_.count();
+      part_resources_by_actors();
+      if (workload_.groups.size() > 1) part_resources_by_groups();
+      part_actors();
+      if (workload_.groups.size() > 1) part_groups();
+      part_channels();
+      now = resources_.count() + actors_.count() + groups_.count() + channels_.count();
     }
-    Folding folding{ranks_.representatives(), {}};
+    Folding folding;
+    folding.ranks = static_cast<std::size_t>(workload_.ranks);
+    for (const auto first : actors_.representatives()) folding.actor_representative.emplace_back(first);
+    for (const auto first : groups_.representatives()) folding.group_representative.emplace_back(first);
+    for (const auto first : channels_.representatives()) folding.channel_representative.emplace_back(first);
     for (const auto first : resources_.representatives()) folding.resource_representative.emplace_back(first);
     return folding;
   }
 
  private:
+  template <class Key, class KeyOf>
+  void part_all(Classes& classes, std::size_t members, const KeyOf& key_of) {
+    Numbers<Key> numbers;
+    classes.part(std::views::iota(std::size_t{0}, members),
+                 [&](std::size_t member) { return numbers.of(key_of(member)); });
+  }
+
   void count_uses(const std::vector<ResourceId>& path) {
     for (const auto resource : path) {
       if (uses_[resource.index()]++ == 0) used_.push_back(resource.index());
@@ -109,35 +147,109 @@ class Refinement {
     used_.clear();
   }
 
-  /// How often a class of ranks uses each, class by class.
-  void part_resources_by_ranks() {
-    std::vector<std::size_t> order(rank_paths_.size());
+  /// Calls `each(member)`, class by class, and `at_end()` behind each class.
+  template <class Each, class AtEnd>
+  void class_by_class(const Classes& classes, std::size_t members, const Each& each, const AtEnd& at_end) {
+    std::vector<std::size_t> order(members);
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, {}, [&](std::size_t rank) { return ranks_.of(rank); });
+    std::ranges::stable_sort(order, {}, [&](std::size_t member) { return classes.of(member); });
     for (std::size_t i = 0; i < order.size(); ++i) {
-      count_uses(rank_paths_[order[i]]);
-      if (i + 1 == order.size() || ranks_.of(order[i]) != ranks_.of(order[i + 1])) part_resources();
+      each(order[i]);
+      if (i + 1 == order.size() || classes.of(order[i]) != classes.of(order[i + 1])) at_end();
     }
   }
 
-  /// By the classes of the resources on a rank's path.
-  void part_ranks() {
-    Numbers<std::vector<std::size_t>> numbers;
-    std::vector<std::size_t> on_path;
-    ranks_.part(std::views::iota(std::size_t{0}, rank_paths_.size()), [&](std::size_t rank) {
-      on_path.clear();
-      for (const auto resource : rank_paths_[rank]) on_path.push_back(resources_.of(resource.index()));
-      std::ranges::sort(on_path);
-      return numbers.of(on_path);
+  /// How often a class of actors uses each, class by class and kind of flow by kind.
+  void part_resources_by_actors() {
+    std::size_t kinds = 0;
+    for (const auto& use : actor_uses_) kinds = std::max(kinds, use.size());
+    for (std::size_t kind = 0; kind < kinds; ++kind) {
+      class_by_class(
+          actors_, actor_uses_.size(),
+          [&](std::size_t actor) {
+            if (kind < actor_uses_[actor].size()) count_uses(actor_uses_[actor][kind]);
+          },
+          [&] { part_resources(); });
+    }
+  }
+
+  void part_resources_by_groups() {
+    std::size_t most = 0;
+    for (const auto& use : group_uses_) most = std::max(most, use.paths.size());
+    for (std::size_t path = 0; path < most; ++path) {
+      class_by_class(
+          groups_, group_uses_.size(),
+          [&](std::size_t group) {
+            if (path < group_uses_[group].paths.size()) count_uses(*group_uses_[group].paths[path]);
+          },
+          [&] { part_resources(); });
+    }
+  }
+
+  /// Adds the classes of a path's resources to a key, with a mark of its end.
+  void add_classes(std::vector<std::size_t>& key, const std::vector<ResourceId>& path) const {
+    const auto begin = static_cast<std::ptrdiff_t>(key.size());
+    for (const auto resource : path) key.push_back(resources_.of(resource.index()));
+    std::sort(key.begin() + begin, key.end());
+    key.push_back(std::numeric_limits<std::size_t>::max());
+  }
+
+  void part_actors() {
+    std::vector<std::size_t> key;
+    part_all<std::vector<std::size_t>>(actors_, actor_uses_.size(), [&](std::size_t actor) {
+      key.clear();
+      for (const auto& path : actor_uses_[actor]) add_classes(key, path);
+      for (const auto group : workload_.actors[actor].groups) key.push_back(groups_.of(group.index()));
+      for (const auto channel : workload_.actors[actor].channels)
+        key.push_back(channels_.of(channel.index()));
+      return key;
     });
   }
 
-  const std::vector<std::vector<ResourceId>>& rank_paths_;
-  Classes ranks_;
+  void part_groups() {
+    part_all<std::vector<std::size_t>>(groups_, group_uses_.size(), [&](std::size_t group) {
+      std::vector<std::pair<std::size_t, std::size_t>> members;
+      for (const auto& seat : seats_[group]) members.emplace_back(seat.slot, actors_.of(seat.actor));
+      std::ranges::sort(members);
+      std::vector<std::size_t> key;
+      for (const auto& [slot, of] : members) key.insert(key.end(), {slot, of});
+      for (const auto* path : group_uses_[group].paths) add_classes(key, *path);
+      return key;
+    });
+  }
+
+  void part_channels() {
+    part_all<std::array<std::size_t, 5>>(channels_, workload_.channels.size(), [&](std::size_t i) {
+      const auto& channel = workload_.channels[i];
+      return std::array{actors_.of(channel.from.index()), slot_of(channel.from, i),
+                        actors_.of(channel.to.index()), slot_of(channel.to, i),
+                        static_cast<std::size_t>(channel.depth)};
+    });
+  }
+
+  std::size_t slot_of(ActorId actor, std::size_t channel) const {
+    const auto& channels = workload_.actors[actor.index()].channels;
+    return static_cast<std::size_t>(std::ranges::find(channels, ChannelId{channel}) - channels.begin());
+  }
+
+  const Workload& workload_;
+  const std::vector<ActorUse>& actor_uses_;
+  const std::vector<GroupUse>& group_uses_;
+  Classes actors_;
+  Classes groups_;
+  Classes channels_;
   Classes resources_;
-  std::vector<std::uint32_t> uses_;  ///< by resource, of what is counted just now
-  std::vector<std::size_t> used_;    ///< those that it uses
+  std::vector<std::vector<Seat>> seats_;  ///< by group
+  std::vector<std::uint32_t> uses_;       ///< by resource, of what is counted just now
+  std::vector<std::size_t> used_;         ///< those that it uses
 };
+
+template <class Tag>
+std::vector<Id<Tag>> each_itself(std::size_t count) {
+  std::vector<Id<Tag>> all;
+  for (std::size_t i = 0; i < count; ++i) all.emplace_back(i);
+  return all;
+}
 
 }  // namespace
 
@@ -149,24 +261,21 @@ std::vector<ResourceId> Folding::fold(const std::vector<ResourceId>& path) const
 
 std::size_t Folding::simulated_ranks() const {
   std::size_t count = 0;
-  for (std::size_t rank = 0; rank < rank_representative.size(); ++rank)
-    count += stands_for_itself(rank) ? 1 : 0;
+  for (std::size_t rank = 0; rank < ranks; ++rank) count += stands_for_itself(ActorId{rank}) ? 1 : 0;
   return count;
 }
 
-Folding no_folding(std::size_t ranks, const Platform& platform) {
-  Folding folding;
-  folding.rank_representative.resize(ranks);
-  std::iota(folding.rank_representative.begin(), folding.rank_representative.end(), std::size_t{0});
-  for (std::size_t i = 0; i < platform.resources.size(); ++i) folding.resource_representative.emplace_back(i);
-  return folding;
+Folding no_folding(const Workload& workload, const Platform& platform) {
+  return {static_cast<std::size_t>(workload.ranks), each_itself<ActorTag>(workload.actors.size()),
+          each_itself<GroupTag>(workload.groups.size()), each_itself<ChannelTag>(workload.channels.size()),
+          each_itself<ResourceTag>(platform.resources.size())};
 }
 
-Folding find_folding(const std::vector<std::vector<ResourceId>>& rank_paths,
-                     const std::vector<const std::vector<ResourceId>*>& collective_paths,
-                     const Platform& platform) {
-  Refinement refinement{rank_paths, platform};
-  for (const auto* path : collective_paths) refinement.part_by_use(*path);
+Folding find_folding(const Workload& workload, const std::vector<ActorUse>& actors,
+                     const std::vector<GroupUse>& groups,
+                     const std::vector<const std::vector<ResourceId>*>& others, const Platform& platform) {
+  Refinement refinement{workload, actors, groups, platform};
+  for (const auto* path : others) refinement.part_by_use(*path);
   return refinement.run();
 }
 

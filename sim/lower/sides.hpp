@@ -7,24 +7,25 @@
 #include <vector>
 
 #include "sim/graph/op_graph.hpp"
-#include "sim/graph/workload_graph.hpp"
-#include "sim/lower/collectives.hpp"
+#include "sim/nccl/communicator.hpp"
 #include "sim/plan/scenario.hpp"
 
 namespace gradway {
 
-/// The sides of a graph: what kernels and the collectives of one communicator cost each other. Made as they
-/// are asked for, one for each rank and each slow-down (in steps of a thousandth).
+/// The sides of a graph: what kernels and the collectives of their communicators cost each other. Made as
+/// they are asked for, one for each actor and each slow-down (in steps of a thousandth).
 class Sides {
  public:
-  /// The first two must outlive this.
-  Sides(const Scenario& scenario, const CollectiveLowering& collectives);
+  explicit Sides(const Scenario& scenario);
 
-  /// Of the communicator's collectives; `Op::absent` if nothing was measured.
-  /// @param ranks that are simulated
-  std::uint32_t of_collectives(OpGraph& graph, const std::vector<std::uint32_t>& ranks) const;
-  /// Of a kernel on a rank; without a footprint, of any large kernel of the job's precision.
-  std::uint32_t of_kernel(OpGraph& graph, std::uint32_t rank, const std::optional<Footprint>& footprint);
+  /// Of a communicator's collectives; `Op::absent` if nothing was measured.
+  /// @param actors members that are simulated
+  std::uint32_t of_collectives(OpGraph& graph, const Communicator& communicator,
+                               const std::vector<std::uint32_t>& actors) const;
+  /// Of a kernel of an actor; without a footprint, of any large kernel of the job's precision. Of several
+  /// communicators the one that slows it most counts.
+  std::uint32_t of_kernel(OpGraph& graph, std::uint32_t actor, const std::optional<Footprint>& footprint,
+                          const std::vector<const Communicator*>& communicators);
 
  private:
   struct Weight {
@@ -33,12 +34,11 @@ class Sides {
     bool is_free = true;  ///< neither slowed nor holding anyone back
     auto operator<=>(const Weight&) const = default;
   };
-  Weight weigh(const Footprint& kernel) const;
+  Weight weigh(const Footprint& kernel, const Communicator& communicator) const;
 
-  const CollectiveLowering& collectives_;
   Footprint usual_;  ///< stands for kernels that are not known
   int multiprocessors_;
-  std::map<Footprint, Weight> weights_;
+  std::map<std::pair<const Communicator*, Footprint>, Weight> weights_;
   std::map<std::pair<std::uint32_t, Weight>, std::uint32_t> known_;
 };
 

@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "sim/lower/collectives.hpp"
 #include "sim/metrics/metrics.hpp"
+#include "sim/nccl/communicator.hpp"
 #include "sim/plan/scenario.hpp"
 
 namespace gradway {

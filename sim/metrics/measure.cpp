@@ -2,14 +2,17 @@
 #include "sim/metrics/measure.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <map>
+#include <utility>
+#include <vector>
 
 #include "sim/cost/nccl_model.hpp"
-#include "sim/lower/rank_order.hpp"
 #include "sim/metrics/bottleneck.hpp"
 #include "sim/metrics/intervals.hpp"
-#include "sim/metrics/memory.hpp"
 #include "sim/metrics/resource_uses.hpp"
+#include "sim/metrics/view.hpp"
+#include "sim/nccl/rank_order.hpp"
+#include "sim/plan/memory.hpp"
 
 namespace gradway {
 namespace {
@@ -17,17 +20,18 @@ namespace {
 // What fills a moment of the step, the most important first; the last is what is left.
 enum Kind { optimizer, compute, collective, input, launch, kinds };
 
-/// Kind of an op on rank 0, or `kinds` if it does not count.
-Kind kind_of(const Op& op, const WorkloadGraph& workload) {
+/// Kind of an op that a program sees, or `kinds` if it does not count.
+Kind kind_of(const Op& op, const View& view) {
   const auto& origin = op.origin;
-  if (origin.rank > 0 || origin.task == Origin::none) return kinds;
+  if (!view.sees(origin)) return kinds;
   switch (origin.activity) {
     case Activity::kernel:
       return origin.phase == Phase::optimizer ? optimizer : compute;
     case Activity::collective:
       return collective;
     case Activity::copy:  // a background copy is nobody's wait
-      return workload.tasks[static_cast<std::size_t>(origin.task)].stream == Stream::own ? kinds : input;
+      return view.program().is_beside(view.program().tasks[static_cast<std::size_t>(origin.task)]) ? kinds
+                                                                                                   : input;
     case Activity::launch:
       return launch;
     case Activity::marker:
@@ -36,49 +40,52 @@ Kind kind_of(const Op& op, const WorkloadGraph& workload) {
   return kinds;
 }
 
-void split_step(Metrics& metrics, const StepWindow& window, const WorkloadGraph& workload, const OpGraph& ops,
-                const Timeline& timeline) {
+/// Where the time of a program's step goes.
+StepParts split_step(const View& view, const StepWindow& window, const OpGraph& ops,
+                     const Timeline& timeline) {
   std::vector<Interval> all;
   std::vector<Interval> collectives;
   for (std::size_t i = 0; i < ops.size(); ++i) {
-    const auto kind = kind_of(ops.op(OpId{i}), workload);
+    const auto kind = kind_of(ops.op(OpId{i}), view);
     if (kind == kinds) continue;
     all.push_back({timeline.start[i], timeline.end[i], kind});
     if (kind == collective) collectives.push_back(all.back());
   }
   const auto time = split_time(all, kinds, window.from, window.to);
-  metrics.step_time = window.each();
-  metrics.optimizer = time[optimizer] / window.steps;
-  metrics.compute = time[compute] / window.steps;
-  metrics.exposed_communication = time[collective] / window.steps;
-  metrics.input_wait = time[input] / window.steps;
-  metrics.launch_bound = time[launch] / window.steps;
-  metrics.idle = time[kinds] / window.steps;
-  metrics.communication = covered(collectives, window.from, window.to) / window.steps;
-  if (metrics.step_time > Seconds{}) {
-    metrics.gpu_busy_fraction = (metrics.compute + metrics.optimizer) / metrics.step_time;
+  StepParts parts;
+  parts.optimizer = time[optimizer] / window.steps;
+  parts.compute = time[compute] / window.steps;
+  parts.exposed_communication = time[collective] / window.steps;
+  parts.input_wait = time[input] / window.steps;
+  parts.launch_bound = time[launch] / window.steps;
+  parts.idle = time[kinds] / window.steps;
+  parts.communication = covered(collectives, window.from, window.to) / window.steps;
+  return parts;
+}
+
+/// What an actor of a program sends in a step.
+void count_calls(Metrics& metrics, const Workload& workload, ProgramId program) {
+  const auto actor = std::ranges::find(workload.actors, program, &Actor::program);
+  for (const auto& task : workload.programs[program.index()].tasks) {
+    const auto* call = std::get_if<Call>(&task.work);
+    if (!call) continue;
+    const auto group = actor->groups[call->group.index];
+    const auto ranks = static_cast<int>(workload.groups[group.index()].members.size());
+    ++metrics.collectives;
+    metrics.bytes_sent_per_gpu += bus_factor(call->kind, ranks) * call->bytes;
   }
 }
 
-void count_work(Metrics& metrics, const Scenario& scenario, const WorkloadGraph& workload) {
-  for (const auto& task : workload.tasks) {
-    if (task.kind != TaskKind::collective) continue;
-    ++metrics.collectives;
-    metrics.bytes_sent_per_gpu += bus_factor(task.collective, workload.ranks) * task.bytes;
-  }
-  Flops work{};
-  for (const auto& layer : scenario.model.layers) {
-    work += layer.forward.flops_per_sample + layer.backward.flops_per_sample;
-  }
-  if (const auto& profile = scenario.model.profile) {
-    for (const auto& launch : profile->launches) work += launch.flops / profile->batch;
-  }
-  const double samples = static_cast<double>(scenario.job.batch_per_gpu) * scenario.job.accumulate;
-  if (work > Flops{}) metrics.tflops_per_gpu = (work * samples / metrics.step_time).value() / 1e12;
+void count_work(Metrics& metrics, const Scenario& scenario, const Workload& workload, ProgramId program) {
+  count_calls(metrics, workload, program);
+  const auto& flops = workload.programs[program.index()].flops;
+  if (flops > Flops{}) metrics.tflops_per_gpu = (flops / metrics.step_time).value() / 1e12;
   if (scenario.job.strategy.kind == StrategyKind::collective)
     metrics.bus_bandwidth = metrics.bytes_sent_per_gpu / metrics.step_time;
   metrics.steps_per_s = 1 / metrics.step_time.value();
-  metrics.samples_per_s = samples * workload.ranks * metrics.steps_per_s;
+  double samples = 0;
+  for (const auto& actor : workload.actors) samples += workload.programs[actor.program.index()].samples;
+  metrics.samples_per_s = samples * metrics.steps_per_s;
 }
 
 void add_cost(Metrics& metrics, const Scenario& scenario) {
@@ -88,30 +95,74 @@ void add_cost(Metrics& metrics, const Scenario& scenario) {
   metrics.cost_usd_per_million_samples = metrics.cost_per_hour->value() / 3600 / metrics.samples_per_s * 1e6;
 }
 
-/// Flows of one call pay theirs side by side.
-Seconds latency_of_collectives(const StepWindow& window, const WorkloadGraph& workload, const OpGraph& ops) {
-  std::vector<Seconds> longest(workload.tasks.size());
+/// Of the calls of a program; flows of one call pay theirs side by side.
+Seconds latency_of_collectives(const StepWindow& window, const View& view, const OpGraph& ops) {
+  std::map<std::pair<std::uint16_t, std::int32_t>, Seconds>
+      longest;  // by program and task that laid the call
   for (const auto& op : ops.ops()) {
-    if (op.origin.activity != Activity::collective || op.origin.step != window.step) continue;
-    auto& latency = longest[static_cast<std::size_t>(op.origin.task)];
+    const auto& origin = op.origin;
+    if (origin.activity != Activity::collective || origin.step != window.step || !view.sees(origin)) continue;
+    auto& latency = longest[{origin.program, origin.task}];
     latency = std::max(latency, op.latency);
   }
-  return std::accumulate(longest.begin(), longest.end(), Seconds{});
+  Seconds sum{};
+  for (const auto& [task, latency] : longest) sum += latency;
+  return sum;
+}
+
+/// Of the program that needs most.
+MemoryUse peak_memory(const Workload& workload, const std::vector<int>& channels) {
+  MemoryUse most;
+  for (std::size_t i = 0; i < workload.programs.size(); ++i) {
+    auto memory = workload.programs[i].memory;
+    memory.nccl = nccl_buffers(channels[i]);
+    if (i == 0 || memory.needed() > most.needed()) most = memory;
+  }
+  return most;
+}
+
+/// The program whose work ends the step; of several that of the lowest rank.
+ProgramId last_program(const Workload& workload, const StepWindow& window, const OpGraph& ops,
+                       const Timeline& timeline) {
+  std::vector<Seconds> ends(workload.programs.size());
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    const auto& origin = ops.op(OpId{i}).origin;
+    if (origin.step != window.step || origin.actor == Origin::none || origin.actor >= workload.ranks)
+      continue;
+    auto& end = ends[origin.program];
+    end = std::max(end, timeline.end[i]);
+  }
+  auto last = workload.actors.front().program;
+  for (std::size_t rank = 0; rank < static_cast<std::size_t>(workload.ranks); ++rank) {
+    const auto program = workload.actors[rank].program;
+    if (ends[program.index()] > ends[last.index()]) last = program;
+  }
+  return last;
 }
 
 }  // namespace
 
-Measured measure(const Scenario& scenario, const WorkloadGraph& workload, const Lowered& lowered,
+Measured measure(const Scenario& scenario, const Workload& workload, const Lowered& lowered,
                  const Timeline& timeline, const StepWindow& window) {
   Measured measured;
-  split_step(measured.metrics, window, workload, lowered.ops, timeline);
-  count_work(measured.metrics, scenario, workload);
-  add_cost(measured.metrics, scenario);
-  measured.memory = memory_use(scenario, lowered.channels);
+  auto& metrics = measured.metrics;
+  for (std::size_t i = 0; i < workload.programs.size(); ++i) {
+    const View view{workload, lowered.folding, ProgramId{i}};
+    measured.by_program.push_back(split_step(view, window, lowered.ops, timeline));
+  }
+  measured.program = last_program(workload, window, lowered.ops, timeline);
+  const View headline{workload, lowered.folding, measured.program};
+  static_cast<StepParts&>(metrics) = measured.by_program[measured.program.index()];
+  metrics.step_time = window.each();
+  if (metrics.step_time > Seconds{})
+    metrics.gpu_busy_fraction = (metrics.compute + metrics.optimizer) / metrics.step_time;
+  count_work(metrics, scenario, workload, measured.program);
+  add_cost(metrics, scenario);
+  measured.memory = peak_memory(workload, lowered.channels);
   measured.metrics.peak_memory = measured.memory.allocated();
   auto uses = use_of_resources(window, scenario.platform, lowered);
   std::optional<NcclUse> nccl;
-  if (lowered.limit) nccl = {*lowered.limit, latency_of_collectives(window, workload, lowered.ops)};
+  if (lowered.limit) nccl = {*lowered.limit, latency_of_collectives(window, headline, lowered.ops)};
   measured.bottleneck = find_bottleneck(scenario, measured.metrics, uses.links, nccl);
   if (uses.links.size() > most_links_listed) {
     for (std::size_t i = most_links_listed; i < uses.links.size(); ++i)

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sim/engine/timeline.hpp"
-#include "sim/graph/workload_graph.hpp"
+#include "sim/graph/workload.hpp"
 #include "sim/lower/lower.hpp"
 #include "sim/metrics/metrics.hpp"
 #include "sim/metrics/steps.hpp"
@@ -10,8 +10,8 @@
 
 namespace gradway {
 
-/// What a step of the window was like on average, seen from rank 0.
-Measured measure(const Scenario& scenario, const WorkloadGraph& workload, const Lowered& lowered,
+/// What a step of the window was like on average.
+Measured measure(const Scenario& scenario, const Workload& workload, const Lowered& lowered,
                  const Timeline& timeline, const StepWindow& window);
 
 }  // namespace gradway

@@ -9,18 +9,13 @@
 
 #include "sim/base/ids.hpp"
 #include "sim/base/units.hpp"
+#include "sim/workload/memory_use.hpp"
 
 namespace gradway {
 
-/// What a step costs and where its time goes. Times are of a step in the steady state on rank 0, the mean
-/// where several alternate; the parts
-/// `compute` (without the optimizer's kernels), `optimizer`, `exposed_communication`, `input_wait`,
-/// `launch_bound` and `idle` add up to `step_time`. Rates of a step that takes no time are infinite, its
-/// shares zero.
-struct Metrics {
-  Seconds step_time{};
-  double steps_per_s = 0;
-  double samples_per_s = 0;
+/// Where the time of a step goes, seen by an actor of one program; the mean where several steps alternate.
+/// All but `communication` add up to the step's time.
+struct StepParts {
   Seconds compute{};                ///< forward, backward and DDP's own kernels run (any of them)
   Seconds communication{};          ///< a collective is under way
   Seconds exposed_communication{};  ///< ... and no kernel runs beside it
@@ -28,6 +23,14 @@ struct Metrics {
   Seconds optimizer{};              ///< the optimizer's kernels run
   Seconds launch_bound{};           ///< the GPU has nothing to do because the CPU has not issued it yet
   Seconds idle{};                   ///< none of these: waiting for other ranks or for latencies
+};
+
+/// What a step in the steady state costs, and where the time goes of the program that ends it. Rates of a
+/// step that takes no time are infinite, its shares zero.
+struct Metrics : StepParts {
+  Seconds step_time{};
+  double steps_per_s = 0;
+  double samples_per_s = 0;
   double gpu_busy_fraction = 0;
   double tflops_per_gpu = 0;     ///< of the model's own operations
   std::int64_t collectives = 0;  ///< a step
@@ -36,30 +39,6 @@ struct Metrics {
   std::optional<BytesPerSecond> bus_bandwidth;  ///< of a collective alone, as nccl-tests counts it
   std::optional<UsdPerHour> cost_per_hour;      ///< of the nodes that the ranks lie on, each as a whole
   std::optional<double> cost_usd_per_million_samples;
-};
-
-/// Memory of one GPU at the moment of the step when most of it is in use.
-struct MemoryUse {
-  // In PyTorch's own count (torch.cuda.max_memory_allocated).
-  Bytes parameters{};       ///< fp32
-  Bytes gradients{};        ///< beside DDP's buckets; none of their own where they are views of these
-  Bytes optimizer_state{};  ///< with what its step holds for a moment, if that is the peak
-  Bytes buckets{};
-  Bytes comm_hook{};      ///< casts in flight; PowerSGD's errors, P and Q
-  Bytes weight_copies{};  ///< 16 bit, which autocast keeps until their layer's backward pass
-  Bytes activations{};
-  Bytes input{};
-  Bytes workspace{};  ///< cuBLAS and cuBLASLt
-  // What the card must hold beyond that.
-  Bytes slack{};    ///< between what is allocated and what PyTorch's allocator has reserved
-  Bytes context{};  ///< CUDA's context with the kernels that are loaded
-  Bytes nccl{};     ///< buffers of NCCL's channels
-
-  Bytes allocated() const {
-    return parameters + gradients + optimizer_state + buckets + comm_hook + weight_copies + activations +
-           input + workspace;
-  }
-  Bytes needed() const { return allocated() + slack + context + nccl; }
 };
 
 /// What limits the step, in words.
@@ -83,7 +62,9 @@ constexpr std::size_t most_links_listed = 1000;
 /// All that a run says of itself.
 struct Measured {
   Metrics metrics;
-  MemoryUse memory;
+  std::vector<StepParts> by_program;
+  ProgramId program{0};  ///< that ends the step: of `metrics`
+  MemoryUse memory;      ///< of the program that needs most
   Bottleneck bottleneck;
   /// Links and memories that carried anything, busiest first. Of more than `most_links_listed` one of those
   /// that are alike, and of these the busiest.

@@ -51,8 +51,7 @@ class OpsOfSteps {
 
 }  // namespace
 
-std::vector<StepWindow> step_windows(const WorkloadGraph& workload, const OpGraph& ops,
-                                     const Timeline& timeline) {
+std::vector<StepWindow> step_windows(const Workload& workload, const OpGraph& ops, const Timeline& timeline) {
   std::vector<Seconds> ends(static_cast<std::size_t>(workload.steps));
   for (std::size_t i = 0; i < ops.size(); ++i) {
     const auto step = ops.op(OpId{i}).origin.step;
@@ -69,7 +68,7 @@ std::vector<StepWindow> step_windows(const WorkloadGraph& workload, const OpGrap
   return windows;
 }
 
-std::optional<StepWindow> repeating_steps(const WorkloadGraph& workload, const OpGraph& ops,
+std::optional<StepWindow> repeating_steps(const Workload& workload, const OpGraph& ops,
                                           const Timeline& timeline) {
   const auto windows = step_windows(workload, ops, timeline);
   const auto last = windows.size() - 1 - static_cast<std::size_t>(workload.after_reported);
@@ -88,7 +87,7 @@ std::optional<StepWindow> repeating_steps(const WorkloadGraph& workload, const O
   return std::nullopt;
 }
 
-std::optional<StepWindow> level_steps(const WorkloadGraph& workload, const OpGraph& ops,
+std::optional<StepWindow> level_steps(const Workload& workload, const OpGraph& ops,
                                       const Timeline& timeline) {
   const auto windows = step_windows(workload, ops, timeline);
   const auto last = windows.size() - 1 - static_cast<std::size_t>(workload.after_reported);

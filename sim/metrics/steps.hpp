@@ -6,7 +6,7 @@
 
 #include "sim/engine/timeline.hpp"
 #include "sim/graph/op_graph.hpp"
-#include "sim/graph/workload_graph.hpp"
+#include "sim/graph/workload.hpp"
 
 namespace gradway {
 
@@ -24,17 +24,15 @@ struct StepWindow {
 };
 
 /// All steps of a run, in their order, one by one.
-std::vector<StepWindow> step_windows(const WorkloadGraph& workload, const OpGraph& ops,
-                                     const Timeline& timeline);
+std::vector<StepWindow> step_windows(const Workload& workload, const OpGraph& ops, const Timeline& timeline);
 
 /// The steady state: the fewest steps before the last `after_reported` ones in which all that the GPUs and
 /// links do repeats what they did in as many steps before. Mostly one; several where the CPU, which may be
 /// ahead by many launches, lets steps alternate. Empty if nothing repeats, or the run is too short to tell.
-std::optional<StepWindow> repeating_steps(const WorkloadGraph& workload, const OpGraph& ops,
+std::optional<StepWindow> repeating_steps(const Workload& workload, const OpGraph& ops,
                                           const Timeline& timeline);
 
 /// Where nothing repeats exactly: the later half of the steps, if the two halves of it take equally long.
-std::optional<StepWindow> level_steps(const WorkloadGraph& workload, const OpGraph& ops,
-                                      const Timeline& timeline);
+std::optional<StepWindow> level_steps(const Workload& workload, const OpGraph& ops, const Timeline& timeline);
 
 }  // namespace gradway

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "sim/graph/workload_graph.hpp"
+#include "sim/graph/workload.hpp"
 #include "sim/plan/scenario.hpp"
 
 namespace gradway {
 
 /// One call of a collective a step, and nothing else. @pre the strategy is of kind collective
-WorkloadGraph plan_collective(const Scenario& scenario);
+Workload plan_collective(const Scenario& scenario);
 
 }  // namespace gradway

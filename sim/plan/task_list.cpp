@@ -5,8 +5,12 @@
 
 namespace gradway {
 
+std::vector<Stream> streams_of_a_rank() {
+  return {{"compute", Lane::compute}, {"communicator", Lane::communicator}, {"side", Lane::side}};
+}
+
 TaskId TaskList::add(Task task) {
-  graph_.tasks.push_back(std::move(task));
+  program_.tasks.push_back(std::move(task));
   return last();
 }
 
@@ -14,30 +18,34 @@ TaskId TaskList::kernel(std::string name, Phase phase, Seconds work, int kernels
   Task task;
   task.name = std::move(name);
   task.phase = phase;
-  task.work = work;
+  Kernel kernel{.work = work, .pause = pause_.value_or(Seconds{}) * kernels};
+  if (phase == Phase::communication) kernel.footprint = Footprint{KernelClass::memory, Precision::fp32, 0, 0};
+  task.work = kernel;
+  task.stream = compute_stream;
   task.launch = gpu_.launch_cost * kernels;
   task.launches = kernels;
-  task.pause = pause_.value_or(Seconds{}) * kernels;
-  if (phase == Phase::communication) task.footprint = Footprint{KernelClass::memory, Precision::fp32, 0, 0};
   return add(std::move(task));
 }
 
 TaskId TaskList::kernel_after(TaskId before, std::string name, Phase phase, Seconds work, int kernels) {
   const auto id = kernel(std::move(name), phase, work, kernels);
-  (*this)[id].stream = Stream::own;
+  (*this)[id].stream = side_stream;
   (*this)[id].after.push_back(before);
+  return id;
+}
+
+TaskId TaskList::memory_kernels(std::string name, Bytes traffic, int kernels, Seconds launch) {
+  const auto id = kernel(std::move(name), Phase::communication, memory(traffic, kernels), kernels);
+  (*this)[id].launch = launch;
   return id;
 }
 
 TaskId TaskList::collective(CollectiveKind kind, std::string name, Bytes size, TaskId after) {
   Task task;
   task.name = std::move(name);
-  task.kind = TaskKind::collective;
-  task.collective = kind;
-  task.activity = Activity::collective;
+  task.work = Call{kind, size, Slot{0}};
   task.phase = Phase::communication;
-  task.stream = Stream::communicator;
-  task.bytes = size;
+  task.stream = communicator_stream;
   task.launch = cpu(ddp_cpu.all_reduce);
   task.after = {after};
   return add(std::move(task));

@@ -4,22 +4,30 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "sim/cost/kernel_cost.hpp"
-#include "sim/graph/workload_graph.hpp"
+#include "sim/graph/workload.hpp"
 #include "sim/platform/gpu.hpp"
 
 namespace gradway {
 
-/// Appends tasks to a step in the order in which the CPU issues them; knows what issuing costs on this GPU.
+/// The streams of a rank that trains.
+inline constexpr StreamId compute_stream{0};
+inline constexpr StreamId communicator_stream{1};
+inline constexpr StreamId side_stream{2};  ///< kernels and copies that only wait for what they name
+std::vector<Stream> streams_of_a_rank();
+
+/// Appends tasks to a program in the order in which the CPU issues them; knows what issuing costs on this
+/// GPU.
 class TaskList {
  public:
   /// @param pause that the GPU makes before each kernel, where it is known (beside a profile): a kernel then
   /// lasts as
   ///              long as the shortest one and what it moves take together. Empty: the GPU's kernel latency
   ///              stands for the pause and the shortest kernel.
-  TaskList(WorkloadGraph& graph, const Gpu& gpu, std::optional<Seconds> pause)
-      : graph_{graph}, gpu_{gpu}, pause_{pause} {}
+  TaskList(Program& program, const Gpu& gpu, std::optional<Seconds> pause)
+      : program_{program}, gpu_{gpu}, pause_{pause} {}
 
   /// Adds a task as it stands.
   TaskId add(Task task);
@@ -27,7 +35,10 @@ class TaskList {
   TaskId kernel(std::string name, Phase phase, Seconds work, int kernels);
   /// The same on a stream of its own, after another task.
   TaskId kernel_after(TaskId before, std::string name, Phase phase, Seconds work, int kernels);
-  /// A collective on the communicator's stream. @param after what must have ended on every rank
+  /// The same for memory-bound kernels of a strategy. @param launch of all of them together
+  TaskId memory_kernels(std::string name, Bytes traffic, int kernels, Seconds launch);
+  /// A collective on the communicator's stream, on the first group of the actor.
+  /// @param after what must have ended on every rank
   TaskId collective(CollectiveKind kind, std::string name, Bytes size, TaskId after);
 
   /// GPU time of `kernels` memory-bound kernels that read and write `traffic` together.
@@ -38,12 +49,12 @@ class TaskList {
   /// What the CPU of a rank needs for something; nothing on an ideal GPU.
   Seconds cpu(Seconds cost) const { return gpu_.ideal ? Seconds{} : cost; }
 
-  Task& operator[](TaskId id) { return graph_.tasks[id.index()]; }
-  TaskId last() const { return TaskId{graph_.tasks.size() - 1}; }
+  Task& operator[](TaskId id) { return program_.tasks[id.index()]; }
+  TaskId last() const { return TaskId{program_.tasks.size() - 1}; }
   const Gpu& gpu() const { return gpu_; }
 
  private:
-  WorkloadGraph& graph_;
+  Program& program_;
   const Gpu& gpu_;
   std::optional<Seconds> pause_;
 };

@@ -11,17 +11,31 @@ namespace {
 // KiB).
 constexpr Seconds copy_latency = 2.6_us;
 
-}  // namespace
-
-std::optional<HostCopyWay> host_copy_way(const Routes& routes, const Platform& platform, std::size_t gpu) {
+std::optional<HostCopyWay> way_of(const Routes& routes, const Platform& platform, std::size_t gpu,
+                                  bool is_in) {
   const auto socket = routes.home_socket(platform.gpus[gpu]);
   if (!socket || !platform.memories[socket->index()]) return std::nullopt;
-  HostCopyWay way{{*platform.memories[socket->index()]}, BytesPerSecond::infinite(), copy_latency};
-  routes.find(*socket, platform.gpus[gpu], Routes::Over::host)->append_resources(way.resources);
+  const auto memory = *platform.memories[socket->index()];
+  HostCopyWay way{{}, BytesPerSecond::infinite(), copy_latency};
+  if (is_in) way.resources.push_back(memory);
+  const auto from = is_in ? *socket : platform.gpus[gpu];
+  const auto to = is_in ? platform.gpus[gpu] : *socket;
+  routes.find(from, to, Routes::Over::host)->append_resources(way.resources);
+  if (!is_in) way.resources.push_back(memory);
   for (const auto resource : way.resources) {
     way.slowest = std::min(way.slowest, BytesPerSecond{platform.resources[resource.index()].capacity});
   }
   return way;
+}
+
+}  // namespace
+
+std::optional<HostCopyWay> host_copy_way(const Routes& routes, const Platform& platform, std::size_t gpu) {
+  return way_of(routes, platform, gpu, true);
+}
+
+std::optional<HostCopyWay> way_to_host(const Routes& routes, const Platform& platform, std::size_t gpu) {
+  return way_of(routes, platform, gpu, false);
 }
 
 }  // namespace gradway

@@ -26,4 +26,7 @@ inline constexpr double copy_engine_weight = 6;
 /// @return nothing if the platform has no host memory (generated platforms)
 std::optional<HostCopyWay> host_copy_way(const Routes& routes, const Platform& platform, std::size_t gpu);
 
+/// The way back: the links up from the GPU, then the memory.
+std::optional<HostCopyWay> way_to_host(const Routes& routes, const Platform& platform, std::size_t gpu);
+
 }  // namespace gradway

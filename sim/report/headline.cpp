@@ -3,7 +3,7 @@
 
 #include <ostream>
 
-#include "sim/metrics/memory.hpp"
+#include "sim/plan/memory.hpp"
 #include "sim/report/text.hpp"
 
 namespace gradway::report {

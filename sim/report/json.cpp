@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "sim/metrics/memory.hpp"
+#include "sim/plan/memory.hpp"
 #include "sim/report/errors_json.hpp"
 #include "sim/report/scenario_json.hpp"
 #include "sim/report/words.hpp"

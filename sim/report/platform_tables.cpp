@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "sim/cost/nccl_model.hpp"
-#include "sim/lower/transport.hpp"
+#include "sim/nccl/transport.hpp"
 #include "sim/report/table.hpp"
 #include "sim/report/text.hpp"
 #include "sim/report/words.hpp"

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/metrics/memory.hpp"
+#include "sim/plan/memory.hpp"
 #include "sim/report/breakdown.hpp"
 #include "sim/report/fields.hpp"
 #include "sim/report/headline.hpp"

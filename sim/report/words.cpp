@@ -28,7 +28,6 @@ constexpr std::array<std::string_view, 3> optimizers{"sgd", "adamw", "adamw_fuse
 constexpr std::array<std::string_view, 4> evidences{"measured", "anchored", "moved", "datasheet"};
 constexpr std::array<std::string_view, 5> phases{"input", "forward", "backward", "communication",
                                                  "optimizer"};
-constexpr std::array<std::string_view, 4> task_kinds{"kernel", "copy", "collective", "host"};
 constexpr std::array<std::string_view, 4> link_kinds{"pcie", "nvlink", "inter-socket", "network"};
 constexpr std::array<std::string_view, 7> device_kinds{"GPU",      "socket", "root complex", "PCIe switch",
                                                        "NVSwitch", "NIC",    "fabric switch"};
@@ -55,9 +54,6 @@ std::string_view name_of(Evidence evidence) {
 }
 std::string_view name_of(Phase phase) {
   return look_up(phases, phase);
-}
-std::string_view name_of(TaskKind kind) {
-  return look_up(task_kinds, kind);
 }
 std::string_view name_of(LinkKind kind) {
   return look_up(link_kinds, kind);

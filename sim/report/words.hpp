@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sim/graph/origin.hpp"
-#include "sim/graph/workload_graph.hpp"
+#include "sim/graph/workload.hpp"
 #include "sim/platform/platform.hpp"
 #include "sim/run/evidence.hpp"
 #include "sim/run/leaders.hpp"
@@ -22,7 +22,6 @@ std::string_view name_of(Optimizer optimizer);
 
 std::string_view name_of(Evidence evidence);
 std::string_view name_of(Phase phase);
-std::string_view name_of(TaskKind kind);
 std::string_view name_of(LinkKind kind);
 std::string_view name_of(DeviceKind kind);
 

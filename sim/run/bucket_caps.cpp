@@ -6,7 +6,7 @@
 #include <map>
 
 #include "sim/base/contract.hpp"
-#include "sim/plan/buckets.hpp"
+#include "sim/plan/ddp/buckets.hpp"
 
 namespace gradway {
 namespace {
@@ -27,7 +27,7 @@ int digits_of(Bytes cap) {
   return digits;
 }
 
-std::vector<int> bucket_ends(const std::vector<Bucket>& buckets) {
+std::vector<int> bucket_ends(const std::vector<Unit>& buckets) {
   std::vector<int> ends;
   int end = 0;
   for (const auto& bucket : buckets) ends.push_back(end += static_cast<int>(bucket.gradients.size()));

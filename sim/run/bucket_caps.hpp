@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "sim/base/units.hpp"
-#include "sim/graph/workload_graph.hpp"
+#include "sim/graph/workload.hpp"
 #include "sim/workload/model.hpp"
 
 namespace gradway {
@@ -20,7 +20,7 @@ struct CapRange {
 };
 
 /// How many gradients are in the buckets up to and with each: tells one cut from another.
-std::vector<int> bucket_ends(const std::vector<Bucket>& buckets);
+std::vector<int> bucket_ends(const std::vector<Unit>& buckets);
 
 /// Caps under which DDP cuts a model's gradients into the same buckets. A step is the same for all of them.
 struct SameBuckets {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/run/overlap.hpp"
 
+#include <algorithm>
 #include <limits>
+#include <utility>
 
-#include "sim/lower/alone_time.hpp"
+#include "sim/nccl/alone_time.hpp"
 #include "sim/run/steady_state.hpp"
 
 namespace gradway {
@@ -30,10 +32,10 @@ OpGraph without_collectives(const OpGraph& graph) {
   return rest;
 }
 
-Seconds step_without_collectives(const Run& run, const CollectiveLowering& collectives,
+Seconds step_without_collectives(const Run& run, const Communicators& communicators,
                                  std::string_view engine) {
-  const auto lowered = [&](const WorkloadGraph& workload) {
-    auto all = lower(workload, run.scenario, collectives);
+  const auto lowered = [&](const Workload& workload) {
+    auto all = lower(workload, run.scenario, communicators);
     all.ops = without_collectives(all.ops);
     return all;
   };
@@ -44,22 +46,28 @@ Seconds step_without_collectives(const Run& run, const CollectiveLowering& colle
 
 Overlap overlap_of(const Run& run, std::string_view engine) {
   Overlap overlap;
-  const CollectiveLowering collectives{run.scenario};
-  overlap.without_collectives = step_without_collectives(run, collectives, engine);
+  const Communicators communicators{run.workload, run.scenario};
+  overlap.without_collectives = step_without_collectives(run, communicators, engine);
   Bytes largest{};
-  std::vector<CollectiveEvidence> rests_on;
-  for (const auto& task : run.workload.tasks) {
-    if (task.kind != TaskKind::collective) continue;
-    auto lowered = collectives.lower(task.collective, task.bytes);
-    add(rests_on, lowered.rests_on);
+  const auto& program = run.workload.programs[run.measured.program.index()];
+  const auto actor = std::ranges::find(run.workload.actors, run.measured.program, &Actor::program);
+  for (const auto& task : program.tasks) {
+    const auto* call = std::get_if<Call>(&task.work);
+    if (!call) continue;
+    const auto& communicator = communicators.of(actor->groups[call->group.index]);
+    auto lowered = communicator.lower(call->kind, call->bytes);
+    for (const auto& evidence : lowered.rests_on) {
+      auto line = basis_text(evidence, run.scenario.calibration);
+      if (std::ranges::find(overlap.basis, line) == overlap.basis.end())
+        overlap.basis.push_back(std::move(line));
+    }
     overlap.collectives += time_alone(lowered, run.scenario.platform);
-    if (task.bytes >= largest) overlap.limit = lowered.limit;
-    largest = std::max(largest, task.bytes);
+    if (call->bytes >= largest) overlap.limit = lowered.limit;
+    largest = std::max(largest, call->bytes);
     lowered.latency = Seconds{};
     for (auto& flow : lowered.flows) flow.cap = std::numeric_limits<double>::infinity();
     overlap.links += time_alone(lowered, run.scenario.platform);
   }
-  for (const auto& evidence : rests_on) overlap.basis.push_back(collectives.basis_text(evidence));
   return overlap;
 }
 

@@ -34,11 +34,12 @@ Run simulate(Scenario scenario, std::string_view engine, FoldRanks fold, const W
   const auto costs = compute_costs(scenario);
   const auto workload = plan(scenario, costs);
   tell(watch, "laying collectives over the links");
-  const CollectiveLowering collectives{scenario};
-  const auto lowered = [&](const WorkloadGraph& steps) { return lower(steps, scenario, collectives, fold); };
+  check(workload);
+  const Communicators communicators{workload, scenario};
+  const auto lowered = [&](const Workload& steps) { return lower(steps, scenario, communicators, fold); };
   auto run = run_to_steady_state(workload, scenario.platform, engine, lowered, watch);
   auto measured = measure(scenario, run.workload, run.lowered, run.timeline, run.window);
-  auto trust = what_it_rests_on(scenario, costs, collectives, run.lowered.rests_on, measured.memory);
+  auto trust = what_it_rests_on(scenario, costs, communicators, run.lowered.rests_on, measured.memory);
   about_steps(run, trust);
   const auto range = step_range(measured.metrics, trust.grounds);
   auto errors = possible_errors(scenario, costs, measured.metrics, trust.grounds);

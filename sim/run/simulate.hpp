@@ -8,7 +8,7 @@
 #include "sim/base/watch.hpp"
 #include "sim/engine/timeline.hpp"
 #include "sim/graph/op_graph.hpp"
-#include "sim/graph/workload_graph.hpp"
+#include "sim/graph/workload.hpp"
 #include "sim/lower/lower.hpp"
 #include "sim/metrics/metrics.hpp"
 #include "sim/metrics/steps.hpp"
@@ -22,7 +22,7 @@ namespace gradway {
 struct Run {
   Scenario scenario;
   std::string engine;
-  WorkloadGraph workload;
+  Workload workload;
   OpGraph ops;
   Folding folding;  ///< which ranks stand for which in `ops` and `timeline`
   Timeline timeline;

@@ -33,9 +33,8 @@ bool is_long_enough(const SteadyRun& run) {
 
 }  // namespace
 
-SteadyRun run_to_steady_state(WorkloadGraph workload, const Platform& platform, std::string_view engine,
-                              const std::function<Lowered(const WorkloadGraph&)>& lowered,
-                              const Watch& watch) {
+SteadyRun run_to_steady_state(Workload workload, const Platform& platform, std::string_view engine,
+                              const std::function<Lowered(const Workload&)>& lowered, const Watch& watch) {
   SteadyRun run;
   run.workload = std::move(workload);
   for (;; run.workload.steps *= 2) {

@@ -14,7 +14,7 @@ namespace gradway {
 
 /// A simulation that was long enough.
 struct SteadyRun {
-  WorkloadGraph workload;  ///< with the steps that were simulated
+  Workload workload;  ///< with the steps that were simulated
   std::string engine;
   Lowered lowered;
   Timeline timeline;
@@ -24,8 +24,8 @@ struct SteadyRun {
 /// Lowers and runs a workload, with twice as many steps each time, until its steps repeat.
 /// @param engine "auto" or a name from engines()
 /// @throws SimulationError if they do not even settle on average
-SteadyRun run_to_steady_state(WorkloadGraph workload, const Platform& platform, std::string_view engine,
-                              const std::function<Lowered(const WorkloadGraph&)>& lowered,
+SteadyRun run_to_steady_state(Workload workload, const Platform& platform, std::string_view engine,
+                              const std::function<Lowered(const Workload&)>& lowered,
                               const Watch& watch = {});
 
 }  // namespace gradway

@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "sim/base/problem.hpp"
-#include "sim/metrics/memory.hpp"
-#include "sim/plan/buckets.hpp"
+#include "sim/plan/ddp/buckets.hpp"
+#include "sim/plan/memory.hpp"
 
 namespace gradway {
 

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/metrics/memory.hpp"
+#include "sim/plan/memory.hpp"
 #include "sim/platform/host_copy.hpp"
 #include "sim/run/step_range.hpp"
 #include "sim/run/trust_in_compute.hpp"
@@ -14,9 +14,10 @@
 namespace gradway {
 namespace {
 
-void about_contention(const Scenario& scenario, const CollectiveLowering& collectives, Trust& trust) {
-  if (scenario.platform.collectives == CollectiveRules::ideal || scenario.job.gpus == 1) return;
-  const auto* entry = collectives.side_by_side({KernelClass::matrix, scenario.job.precision, 0, 0});
+/// @param communicator whose collectives run beside the kernels
+void about_contention(const Scenario& scenario, const Communicator& communicator, Trust& trust) {
+  if (scenario.platform.collectives == CollectiveRules::ideal || communicator.facts().ranks == 1) return;
+  const auto* entry = communicator.side_by_side({KernelClass::matrix, scenario.job.precision, 0, 0});
   trust.grounds.side_by_side = Basis::nominal;
   if (!entry) {
     trust.warnings.push_back(
@@ -40,7 +41,7 @@ void about_contention(const Scenario& scenario, const CollectiveLowering& collec
         fmt::format("what kernels and collectives cost each other was measured on {} GPUs, not on {}",
                     entry->ranks, scenario.job.gpus));
   }
-  const auto channels = collectives.communicator_channels();
+  const auto channels = communicator.channels();
   if (entry->channels > 0 && entry->channels != channels) {
     is_stretched();
     trust.warnings.push_back(fmt::format(
@@ -122,12 +123,12 @@ void add(std::vector<std::string>& list, std::string text) {
 }
 
 /// The collective that can be off by most counts for all.
-void about_collectives(const CollectiveLowering& collectives, const std::vector<CollectiveEvidence>& all,
+void about_collectives(const Calibration& calibration, const std::vector<CollectiveEvidence>& all,
                        Trust& trust) {
   double most = -1;
   for (const auto& evidence : all) {
-    add(trust.basis, collectives.basis_text(evidence));
-    for (auto& warning : collectives.warnings_of(evidence)) add(trust.warnings, std::move(warning));
+    add(trust.basis, basis_text(evidence, calibration));
+    for (auto& warning : warnings_of(evidence)) add(trust.warnings, std::move(warning));
     const auto doubt = doubt_of_collectives(evidence.basis, evidence.doubted_as);
     if (doubt <= most) continue;
     most = doubt;
@@ -139,13 +140,13 @@ void about_collectives(const CollectiveLowering& collectives, const std::vector<
 }  // namespace
 
 Trust what_it_rests_on(const Scenario& scenario, const ComputeCosts& costs,
-                       const CollectiveLowering& collectives, const std::vector<CollectiveEvidence>& rests_on,
+                       const Communicators& communicators, const std::vector<CollectiveEvidence>& rests_on,
                        const MemoryUse& memory) {
   Trust trust;
   trust.warnings = scenario.warnings;
   about_compute(scenario, costs, trust);
-  about_collectives(collectives, rests_on, trust);
-  about_contention(scenario, collectives, trust);
+  about_collectives(scenario.calibration, rests_on, trust);
+  if (const auto* first = communicators.first()) about_contention(scenario, *first, trust);
   about_held_back(scenario, trust);
   about_input(scenario, trust);
   about_memory(scenario, memory, trust);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "sim/cost/basis.hpp"
-#include "sim/lower/collectives.hpp"
+#include "sim/lower/communicators.hpp"
 #include "sim/metrics/metrics.hpp"
 #include "sim/plan/compute_costs.hpp"
 #include "sim/plan/scenario.hpp"
@@ -31,7 +31,7 @@ struct Trust {
 
 /// @param rests_on of all collectives that the job runs
 Trust what_it_rests_on(const Scenario& scenario, const ComputeCosts& costs,
-                       const CollectiveLowering& collectives, const std::vector<CollectiveEvidence>& rests_on,
+                       const Communicators& communicators, const std::vector<CollectiveEvidence>& rests_on,
                        const MemoryUse& memory);
 
 }  // namespace gradway

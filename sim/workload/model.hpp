@@ -68,6 +68,8 @@ struct Model {
       profile;  ///< if it was measured launch by launch; the layers then only hold the gradients
 
   std::int64_t parameter_count() const;
+  /// Forward and backward, of the model's own operations.
+  Flops flops_per_sample() const;
   std::size_t parameter_tensors() const;
 };
 

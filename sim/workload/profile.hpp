@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,6 +20,16 @@ enum class KernelClass {
   memory,     ///< all others: element-wise, reductions, normalisations, copies in the GPU's memory, memsets
   copy_in,    ///< host to device, on the copy engine
   copy_out,   ///< device to host
+};
+
+/// What a kernel takes of the GPU's multiprocessors.
+struct Footprint {
+  KernelClass kind = KernelClass::matrix;
+  Precision precision = Precision::fp32;
+  std::int64_t blocks = 0;  ///< thread blocks; 0: not known
+  int blocks_per_sm = 0;    ///< that fit on a multiprocessor at once
+
+  auto operator<=>(const Footprint&) const = default;
 };
 
 /// Which part of a step issued it.

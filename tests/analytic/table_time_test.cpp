@@ -26,16 +26,16 @@ TEST_CASE("on idle links a collective takes just the time of the calibration's t
   scenario.platform = load_platform("h200-4x", 4, DataPath{{GRADWAY_SOURCE_DIR}}, &scenario.calibration);
   scenario.job.gpus = ranks;
   scenario.job.nccl = variables.at(transport);
-  const CollectiveLowering lowering{scenario};
+  const CommunicatorOfAll lowering{scenario};
   const CollectiveTables tables{scenario.calibration, transport, lowering.communicator(), NcclSettings{}};
-  REQUIRE(lowering.communicator().transport == transport);
+  REQUIRE(lowering->facts().transport == transport);
 
   // 4 and 16 MiB over host memory are faster than its rate allows: the caches of the CPU serve them.
   for (const auto size : {1_KiB, 64_KiB, 1_MiB, 4_MiB, 16_MiB, 33_MB, 256_MiB, 2_GiB}) {
-    const auto expected = tables.time(kind, size, lowering.choose(kind, size));
+    const auto expected = tables.time(kind, size, lowering->choose(kind, size));
     REQUIRE(expected);
     CAPTURE(engine, static_cast<int>(transport), ranks, size.value());
-    CHECK(time_alone(lowering, kind, size, scenario.platform, engine).value() ==
+    CHECK(time_alone(*lowering, kind, size, scenario.platform, engine).value() ==
           Approx(expected->time.value()).epsilon(tolerance::closed_form));
   }
 }

@@ -28,7 +28,7 @@ CollectiveTable as(CollectiveTable table, Algorithm algorithm, Protocol protocol
   return table;
 }
 
-Communicator nvlink(int ranks) {
+CommunicatorFacts nvlink(int ranks) {
   return {.ranks = ranks,
           .nvlink = true,
           .compute_capability = 90,

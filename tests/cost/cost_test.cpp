@@ -11,8 +11,8 @@ using namespace gradway::test;
 namespace {
 
 /// 8 A100 on NVSwitch, as NCCL sees them: 12 NVLinks of 20 GB/s.
-Communicator a100_node() {
-  Communicator c;
+CommunicatorFacts a100_node() {
+  CommunicatorFacts c;
   c.ranks = 8;
   c.nvlink = true;
   c.compute_capability = 80;
@@ -21,8 +21,8 @@ Communicator a100_node() {
 }
 
 /// PCIe Gen4 through host memory.
-Communicator shm_node() {
-  Communicator c;
+CommunicatorFacts shm_node() {
+  CommunicatorFacts c;
   c.ranks = 8;
   c.transport = Transport::shm;
   c.compute_capability = 89;
@@ -30,7 +30,7 @@ Communicator shm_node() {
   return c;
 }
 
-CollectivePlan only(const char* algo, const char* proto, Bytes size, const Communicator& c) {
+CollectivePlan only(const char* algo, const char* proto, Bytes size, const CommunicatorFacts& c) {
   NcclSettings settings;
   settings.algo = algo;
   settings.proto = proto;

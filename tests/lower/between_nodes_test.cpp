@@ -4,11 +4,11 @@
 #include <map>
 #include <set>
 
-#include "sim/lower/alone_time.hpp"
-#include "sim/lower/collectives.hpp"
-#include "sim/lower/net_hop.hpp"
-#include "sim/lower/nvlink_rings.hpp"
-#include "sim/lower/rank_order.hpp"
+#include "sim/lower/communicators.hpp"
+#include "sim/nccl/alone_time.hpp"
+#include "sim/nccl/net_hop.hpp"
+#include "sim/nccl/nvlink_rings.hpp"
+#include "sim/nccl/rank_order.hpp"
 #include "tests/support/builders.hpp"
 
 using namespace gradway;
@@ -134,7 +134,9 @@ TEST_CASE("without GPUDirect data bounces through host memory; sockets copy it o
 TEST_CASE("on rails NICs of one number meet on one leaf, and no ring needs the spines") {
   const auto platform = built_platform(nvswitch_node(4), 4, rails(4, 2));
   const auto scenario = on(platform, 16, {{"NCCL_ALGO", "Ring"}});
-  const auto lowered = CollectiveLowering{scenario}.lower(CollectiveKind::all_reduce, 1_GiB);
+  const auto lowered = CommunicatorOfAll {
+    scenario
+    } -> lower(CollectiveKind::all_reduce, 1_GiB);
   REQUIRE(lowered.flows.size() == 4);
   for (std::size_t rail = 0; rail < 4; ++rail) {
     for (const auto& [name, times] : uses(platform, lowered.flows[rail].path)) {
@@ -148,10 +150,13 @@ TEST_CASE("on rails NICs of one number meet on one leaf, and no ring needs the s
 
 TEST_CASE("between groups of rails the uplinks carry what crosses, so oversubscription shows") {
   const auto platform = built_platform(nvswitch_node(2), 4, rails(2, 1));
-  const auto used = uses(platform, CollectiveLowering{on(platform, 8, {{"NCCL_ALGO", "Ring"}})}
-                                       .lower(CollectiveKind::all_reduce, 1_GiB)
-                                       .flows[0]
-                                       .path);
+  const auto used = uses(
+      platform,
+      CommunicatorOfAll {
+        on(platform, 8, {{"NCCL_ALGO", "Ring"}})
+      } -> lower(CollectiveKind::all_reduce, 1_GiB)
+          .flows[0]
+          .path);
   CHECK(used.at("leaf0.rail0 -> spine0") == 1);
   CHECK(used.at("leaf1.rail0 -> spine0") == 1);
 }
@@ -160,7 +165,7 @@ TEST_CASE(
     "NCCL's double trees: each node is an inner node of one tree at most, so none sends more than twice") {
   const int nodes = GENERATE(2, 3, 4, 5, 8, 16, 17);
   const auto platform = built_platform(nvswitch_node(1), nodes, star_fabric());
-  const auto trees = tree_edges(Routes{platform}, nodes);
+  const auto trees = tree_edges(Routes{platform}, first_gpus(nodes));
   REQUIRE(trees.size() == 2);
   std::vector<int> sent(static_cast<std::size_t>(nodes), 0);  // in halves of the buffer
   for (const auto& edges : trees) {
@@ -202,9 +207,9 @@ TEST_CASE("NVLS passes each NVLink once in each direction, whatever the number o
   const int gpus = GENERATE(4, 8);
   const auto platform = hopper_nodes(gpus, 1);
   const auto scenario = on(platform, gpus);
-  const CollectiveLowering lowering{scenario};
-  CHECK(lowering.choose(CollectiveKind::all_reduce, 1_GiB).algorithm == Algorithm::nvls);
-  const auto lowered = lowering.lower(CollectiveKind::all_reduce, 1_GiB);
+  const CommunicatorOfAll lowering{scenario};
+  CHECK(lowering->choose(CollectiveKind::all_reduce, 1_GiB).algorithm == Algorithm::nvls);
+  const auto lowered = lowering->lower(CollectiveKind::all_reduce, 1_GiB);
   REQUIRE(lowered.flows.size() == 1);
   CHECK(lowered.flows[0].amount == 1_GiB);
   for (const auto& [name, times] : uses(platform, lowered.flows[0].path)) CHECK(times == 1);
@@ -213,7 +218,9 @@ TEST_CASE("NVLS passes each NVLink once in each direction, whatever the number o
 
 TEST_CASE("NVLS needs an NVSwitch, Hopper, and nobody who switched it off; it is for all-reduce alone") {
   const auto algorithm = [](const Scenario& scenario, CollectiveKind kind = CollectiveKind::all_reduce) {
-    return CollectiveLowering{scenario}.choose(kind, 1_GiB).algorithm;
+    return CommunicatorOfAll {
+      scenario
+      } -> choose(kind, 1_GiB).algorithm;
   };
   CHECK(algorithm(on(hopper_nodes(8, 1), 8)) == Algorithm::nvls);
   CHECK(algorithm(on(hopper_nodes(8, 1), 8), CollectiveKind::all_gather) == Algorithm::ring);
@@ -228,7 +235,9 @@ TEST_CASE("NVLS needs an NVSwitch, Hopper, and nobody who switched it off; it is
 TEST_CASE("NVLSTree between two nodes sends the buffer once over all NICs of a node together") {
   const auto platform = hopper_nodes(4, 2);
   const auto scenario = on(platform, 8, {{"NCCL_ALGO", "NVLSTree"}});
-  const auto lowered = CollectiveLowering{scenario}.lower(CollectiveKind::all_reduce, 1_GiB);
+  const auto lowered = CommunicatorOfAll {
+    scenario
+    } -> lower(CollectiveKind::all_reduce, 1_GiB);
   REQUIRE(lowered.flows.size() == 8);  // two trees a NIC
   std::map<std::string, double> carried;
   for (const auto& flow : lowered.flows)
@@ -243,18 +252,20 @@ TEST_CASE("what NVSwitches join is one node for NCCL, and several machines for t
   const NvlinkDomainDescription domain{{}, 2, 300_GBps, 18, {}};
   const auto platform = hopper_nodes(4, 4, domain);
   CHECK(node_count(platform, 16) == 4);
-  CHECK(ranks_by_domain(platform, 16).size() == 2);
+  CHECK(gpus_by_domain(platform, first_gpus(16)).size() == 2);
   const auto rack = on(platform, 8);
-  const CollectiveLowering inside{rack};
-  CHECK(inside.communicator().nodes == 1);
-  CHECK(inside.choose(CollectiveKind::all_reduce, 1_GiB).algorithm == Algorithm::nvls);
+  const CommunicatorOfAll inside{rack};
+  CHECK(inside->facts().nodes == 1);
+  CHECK(inside->choose(CollectiveKind::all_reduce, 1_GiB).algorithm == Algorithm::nvls);
   const auto with_ring = on(platform, 8, {{"NCCL_ALGO", "Ring"}});
-  const auto ring = CollectiveLowering{with_ring}.lower(CollectiveKind::all_reduce, 1_GiB);
+  const auto ring = CommunicatorOfAll {
+    with_ring
+    } -> lower(CollectiveKind::all_reduce, 1_GiB);
   for (const auto& [name, times] : uses(platform, ring.flows.at(0).path)) {
     CHECK(name.find("nvlink_domain0") != std::string::npos);
     CHECK(times == 1);
   }
-  CHECK(CollectiveLowering{on(platform, 16)}.communicator().nodes == 2);
+  CHECK(CommunicatorOfAll { on(platform, 16) } -> communicator().nodes == 2);
 }
 
 TEST_CASE("a TCP connection carries its window each round trip; more streams carry more, up to the wire") {
@@ -264,10 +275,9 @@ TEST_CASE("a TCP connection carries its window each round trip; more streams car
   const auto rate = [&](std::map<std::string, std::string> variables) {
     variables["NCCL_ALGO"] = "Ring";
     variables["NCCL_MAX_NCHANNELS"] = "1";
-    return CollectiveLowering{on(platform, 2, variables)}
-        .lower(CollectiveKind::all_reduce, 1_GiB)
-        .flows.at(0)
-        .cap;
+    return CommunicatorOfAll {
+      on(platform, 2, variables)
+      } -> lower(CollectiveKind::all_reduce, 1_GiB).flows.at(0).cap;
   };
   CHECK(rate({}) == Approx(0.1e9));
   CHECK(rate({{"NCCL_SOCKET_NTHREADS", "2"}, {"NCCL_NSOCKS_PERTHREAD", "8"}}) == Approx(1.6e9));
@@ -275,7 +285,7 @@ TEST_CASE("a TCP connection carries its window each round trip; more streams car
 }
 
 TEST_CASE("a network's latency is paid for each message, and once more where Simple flushes") {
-  Communicator c;
+  CommunicatorFacts c;
   c.ranks = 2;
   c.nodes = 2;
   c.node_bandwidth = c.net_bandwidth = 12_GBps;
@@ -299,8 +309,8 @@ TEST_CASE("several nodes are not faster than what was measured of one") {
       scenario.calibration.collectives = {
           {CollectiveKind::all_reduce, Transport::shm, 6, 1000_MB, Seconds{2}, "test"}};
     }
-    const CollectiveLowering lowering{scenario};
-    return time_alone(lowering.lower(CollectiveKind::all_reduce, 1000_MB), scenario.platform);
+    const CommunicatorOfAll lowering{scenario};
+    return time_alone(lowering->lower(CollectiveKind::all_reduce, 1000_MB), scenario.platform);
   };
   CHECK(time(12, false) < Seconds{1});
   CHECK(time(6, true).value() == Approx(2));

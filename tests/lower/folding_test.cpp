@@ -4,6 +4,7 @@
 #include "sim/lower/folding.hpp"
 #include "sim/platform/host_copy.hpp"
 #include "tests/support/builders.hpp"
+#include "tests/support/workloads.hpp"
 
 using namespace gradway;
 using namespace gradway::test;
@@ -25,11 +26,28 @@ std::vector<ResourceId> ids(std::initializer_list<std::size_t> numbers) {
   return path;
 }
 
-std::vector<std::size_t> classes(const Paths& ranks, const std::vector<std::vector<ResourceId>>& flows,
-                                 const Platform& platform) {
+/// As many ranks of one program, each with a path of its own; flows that all share.
+Folding folding_of(const Paths& ranks, const std::vector<std::vector<ResourceId>>& flows,
+                   const Platform& platform) {
+  Workload workload;
+  workload.programs.push_back(program("rank", {}));
+  std::vector<ActorUse> uses;
+  for (const auto& path : ranks) {
+    workload.actors.push_back({.program = ProgramId{0}, .at = DeviceId{0}});
+    uses.push_back({path});
+  }
+  workload.ranks = static_cast<int>(ranks.size());
   std::vector<const std::vector<ResourceId>*> pointers;
   for (const auto& flow : flows) pointers.push_back(&flow);
-  return find_folding(ranks, pointers, platform).rank_representative;
+  return find_folding(workload, uses, {}, pointers, platform);
+}
+
+std::vector<std::size_t> classes(const Paths& ranks, const std::vector<std::vector<ResourceId>>& flows,
+                                 const Platform& platform) {
+  std::vector<std::size_t> representatives;
+  for (const auto id : folding_of(ranks, flows, platform).actor_representative)
+    representatives.push_back(id.index());
+  return representatives;
 }
 
 }  // namespace
@@ -69,7 +87,7 @@ TEST_CASE("what sets a neighbour apart sets its neighbours apart") {
 TEST_CASE("a folded path names a resource as often as the whole class uses it") {
   const auto platform = resources({10, 10});
   const Paths ranks{ids({0}), ids({0}), ids({1}), ids({1})};
-  const auto folding = find_folding(ranks, {}, platform);
+  const auto folding = folding_of(ranks, {}, platform);
   REQUIRE(folding.simulated_ranks() == 1);
   std::vector<ResourceId> all;
   for (const auto& path : ranks) {
@@ -81,7 +99,11 @@ TEST_CASE("a folded path names a resource as often as the whole class uses it") 
 
 TEST_CASE("without folding everybody stands for themselves") {
   const auto platform = resources({10, 10});
-  const auto folding = no_folding(3, platform);
+  Workload workload;
+  workload.programs.push_back(program("rank", {}));
+  workload.ranks = 3;
+  workload.actors.assign(3, {.program = ProgramId{0}, .at = DeviceId{0}});
+  const auto folding = no_folding(workload, platform);
   CHECK(folding.simulated_ranks() == 3);
   CHECK(folding.fold(ids({0, 1, 1})) == ids({0, 1, 1}));
 }

@@ -5,7 +5,7 @@
 
 #include "sim/base/problem.hpp"
 #include "sim/lower/lower.hpp"
-#include "sim/lower/rank_order.hpp"
+#include "sim/nccl/rank_order.hpp"
 #include "sim/plan/plan.hpp"
 #include "tests/support/builders.hpp"
 
@@ -98,8 +98,8 @@ TEST_CASE("GPUDirect RDMA goes straight to a near NIC, and through host memory i
 
 TEST_CASE("a ring all-reduce moves 2(n-1)/n of the buffer over every hop, each direction of each GPU once") {
   const auto scenario = on(built_platform(nvswitch_node(8)), 8);
-  const CollectiveLowering lowering{scenario};
-  const auto lowered = lowering.lower(CollectiveKind::all_reduce, 1_GiB);
+  const CommunicatorOfAll lowering{scenario};
+  const auto lowered = lowering->lower(CollectiveKind::all_reduce, 1_GiB);
   REQUIRE(lowered.flows.size() == 1);
   CHECK(lowered.flows[0].amount.value() == Approx(1.75 * 1073741824));
   const auto used = uses(scenario.platform, lowered.flows[0].path);
@@ -109,8 +109,8 @@ TEST_CASE("a ring all-reduce moves 2(n-1)/n of the buffer over every hop, each d
 
 TEST_CASE("each collective moves its bus factor; a broadcast does not close the ring") {
   const auto scenario = on(built_platform(nvswitch_node(4)), 4);
-  const CollectiveLowering lowering{scenario};
-  const auto flow = [&](CollectiveKind kind) { return lowering.lower(kind, 256_MiB).flows.at(0); };
+  const CommunicatorOfAll lowering{scenario};
+  const auto flow = [&](CollectiveKind kind) { return lowering->lower(kind, 256_MiB).flows.at(0); };
   CHECK((flow(CollectiveKind::all_gather).amount / 256_MiB) == Approx(0.75));
   CHECK((flow(CollectiveKind::reduce_scatter).amount / 256_MiB) == Approx(0.75));
   CHECK((flow(CollectiveKind::broadcast).amount / 256_MiB) == Approx(1));
@@ -120,13 +120,13 @@ TEST_CASE("each collective moves its bus factor; a broadcast does not close the 
 
 TEST_CASE("several nodes use all their NICs, each ring leaving at another GPU") {
   const auto scenario = on(built_platform(nvswitch_node(4), 2, star_fabric()), 8);
-  const CollectiveLowering lowering{scenario};
-  CHECK(lowering.communicator().nodes == 2);
-  CHECK(lowering.communicator().net_bandwidth.value() == Approx(4 * 12.5e9));
+  const CommunicatorOfAll lowering{scenario};
+  CHECK(lowering->facts().nodes == 2);
+  CHECK(lowering->facts().net_bandwidth.value() == Approx(4 * 12.5e9));
   auto scenario_ring = scenario;
   scenario_ring.job.nccl = {{"NCCL_ALGO", "RING"}};
-  const CollectiveLowering rings{scenario_ring};
-  const auto lowered = rings.lower(CollectiveKind::all_reduce, 1_GiB);
+  const CommunicatorOfAll rings{scenario_ring};
+  const auto lowered = rings->lower(CollectiveKind::all_reduce, 1_GiB);
   REQUIRE(lowered.flows.size() == 4);
   std::map<std::string, int> used;
   Bytes sent{};
@@ -145,7 +145,9 @@ TEST_CASE("several nodes use all their NICs, each ring leaving at another GPU") 
 TEST_CASE("trees on several nodes use all their NICs alike") {
   auto scenario = on(built_platform(nvswitch_node(4), 2, star_fabric()), 8);
   scenario.job.nccl = {{"NCCL_ALGO", "TREE"}};
-  const auto lowered = CollectiveLowering{scenario}.lower(CollectiveKind::all_reduce, 1_GiB);
+  const auto lowered = CommunicatorOfAll {
+    scenario
+    } -> lower(CollectiveKind::all_reduce, 1_GiB);
   REQUIRE(lowered.flows.size() == 8);
   std::map<std::string, double> carried;
   for (const auto& flow : lowered.flows) {
@@ -163,11 +165,11 @@ TEST_CASE("ring orders visit every rank once; trees join all ranks without a cyc
   const auto platform = built_platform(nvswitch_node(4), nodes, star_fabric());
   const int ranks = 4 * nodes;
   const Routes routes{platform};
-  for (const auto& order : ring_orders(routes, ranks)) {
+  for (const auto& order : ring_orders(routes, first_gpus(ranks))) {
     CHECK(std::set<std::size_t>(order.begin(), order.end()).size() == static_cast<std::size_t>(ranks));
     CHECK(order.size() == static_cast<std::size_t>(ranks));
   }
-  for (const auto& edges : tree_edges(routes, ranks)) {
+  for (const auto& edges : tree_edges(routes, first_gpus(ranks))) {
     CHECK(edges.size() == static_cast<std::size_t>(ranks - 1));
     std::set<std::size_t> children;
     for (const auto& [child, parent] : edges) children.insert(child);
@@ -178,10 +180,10 @@ TEST_CASE("ring orders visit every rank once; trees join all ranks without a cyc
 namespace {
 
 std::vector<std::string> warnings_of_all_reduce(const Scenario& scenario) {
-  const CollectiveLowering lowering{scenario};
-  const auto rests_on = lowering.lower(CollectiveKind::all_reduce, 1000_MB).rests_on;
+  const CommunicatorOfAll lowering{scenario};
+  const auto rests_on = lowering->lower(CollectiveKind::all_reduce, 1000_MB).rests_on;
   REQUIRE(rests_on.size() == 1);
-  return lowering.warnings_of(rests_on[0]);
+  return warnings_of(rests_on[0]);
 }
 
 }  // namespace
@@ -191,8 +193,8 @@ TEST_CASE("a measured collective sets the rate of its transport, and comes out a
   scenario.job.nccl = {{"NCCL_P2P_DISABLE", "1"}};
   scenario.calibration.collectives = {
       {CollectiveKind::all_reduce, Transport::shm, 6, 1000_MB, 500_ms, "test"}};
-  const CollectiveLowering lowering{scenario};
-  const auto lowered = lowering.lower(CollectiveKind::all_reduce, 1000_MB);
+  const CommunicatorOfAll lowering{scenario};
+  const auto lowered = lowering->lower(CollectiveKind::all_reduce, 1000_MB);
   CHECK(lowered.latency.value() + lowered.flows[0].amount.value() / lowered.flows[0].cap == Approx(0.5));
   CHECK(warnings_of_all_reduce(scenario).empty());
 }
@@ -215,7 +217,7 @@ TEST_CASE("a measured collective faster than its latency is the user's error") {
   scenario.calibration.name = "lab";
   scenario.calibration.collectives = {{CollectiveKind::all_reduce, Transport::p2p, 8, 1_GiB, 1_us, "test"}};
   CHECK_THROWS_WITH(
-      CollectiveLowering{scenario},
+      CommunicatorOfAll{scenario},
       "error: calibration 'lab': all-reduce of 1074 MB on 8 ranks in 1 us cannot be, its latency alone is "
       "56 us\n  hint: check its 'time' and 'size'; a large buffer tells the rate best\n");
 }
@@ -226,25 +228,27 @@ TEST_CASE("a GPU that cannot reach its NIC has no transport between nodes") {
   node.links = {link("gpu0", "nvswitch", LinkKind::nvlink, 300_GBps, 12),
                 link("nic0", "plx0", LinkKind::pcie, 25_GBps)};
   const auto two = on(built_platform(node, 2, star_fabric()), 2);
-  CHECK_THROWS_WITH(CollectiveLowering{two}, Catch::Contains("no transport from node0.gpu0 to node1.gpu0"));
+  CHECK_THROWS_WITH(CommunicatorOfAll{two}, Catch::Contains("no transport from node0.gpu0 to node1.gpu0"));
 }
 
 TEST_CASE("settings that leave no way are the user's error") {
   auto scenario = on(built_platform(nvswitch_node(4)), 4);
   scenario.job.nccl = {{"NCCL_ALGO", "RING"}, {"NCCL_PROTO", "^LL,LL128,SIMPLE"}};
-  CHECK_THROWS_WITH(CollectiveLowering{scenario}, Catch::Contains("NCCL_ALGO and NCCL_PROTO leave no way"));
+  CHECK_THROWS_WITH(CommunicatorOfAll{scenario}, Catch::Contains("NCCL_ALGO and NCCL_PROTO leave no way"));
   auto island = tree_node();
   island.nics.clear();
   island.links.erase(island.links.begin() + 1);
   auto split = on(built_platform(island), 6);
   split.job.nccl = {{"NCCL_SHM_DISABLE", "1"}};
-  CHECK_THROWS_WITH(CollectiveLowering{split},
+  CHECK_THROWS_WITH(CommunicatorOfAll{split},
                     Catch::Contains("no transport from gpu2 to gpu3 on platform 'test'"));
 }
 
 TEST_CASE("one rank needs no transport and sends nothing") {
   const auto scenario = on(built_platform(tree_node()), 1);
-  const auto lowered = CollectiveLowering{scenario}.lower(CollectiveKind::all_reduce, 1_GiB);
+  const auto lowered = CommunicatorOfAll {
+    scenario
+    } -> lower(CollectiveKind::all_reduce, 1_GiB);
   CHECK(lowered.flows.empty());
   CHECK(lowered.latency == Seconds{});
 }
@@ -253,11 +257,11 @@ TEST_CASE("a lowered step keeps every task of every rank and step, and waits onl
   auto scenario = ring_scenario(4, {{"layer", 3, 1_ms, 2_ms, 1000}}, 4000_B);
   scenario.job.steps = 2;
   const auto workload = plan(scenario, compute_costs(scenario));
-  const auto graph = lower(workload, scenario, CollectiveLowering{scenario}, FoldRanks::no).ops;
+  const auto graph = lower(workload, scenario, Communicators{workload, scenario}, FoldRanks::no).ops;
   std::map<std::tuple<int, int, int>, int> kernels;
   int collectives = 0;
   for (const auto& op : graph.ops()) {
-    if (op.origin.activity == Activity::kernel) ++kernels[{op.origin.step, op.origin.rank, op.origin.task}];
+    if (op.origin.activity == Activity::kernel) ++kernels[{op.origin.step, op.origin.actor, op.origin.task}];
     collectives += op.origin.activity == Activity::collective;
   }
   CHECK(kernels.size() == 2u * 4 * 6);

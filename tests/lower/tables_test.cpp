@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "sim/lower/collectives.hpp"
+#include "sim/lower/communicators.hpp"
 #include "tests/support/builders.hpp"
 
 using namespace gradway;
@@ -40,15 +40,16 @@ const CollectiveTable six = measured(Transport::shm, 6, {{1_KiB, 20_us}, {1_GiB,
 
 /// What is said of collectives, each thing once.
 struct Told {
-  Told(const CollectiveLowering& lowering, const std::vector<std::pair<CollectiveKind, Bytes>>& calls) {
+  Told(const CommunicatorOfAll& lowering, const Calibration& calibration,
+       const std::vector<std::pair<CollectiveKind, Bytes>>& calls) {
     std::vector<CollectiveEvidence> all;
-    for (const auto& [kind, size] : calls) add(all, lowering.lower(kind, size).rests_on);
+    for (const auto& [kind, size] : calls) add(all, lowering->lower(kind, size).rests_on);
     const auto once = [](std::vector<std::string>& list, const std::string& text) {
       if (std::ranges::find(list, text) == list.end()) list.push_back(text);
     };
     for (const auto& evidence : all) {
-      once(basis, lowering.basis_text(evidence));
-      for (const auto& warning : lowering.warnings_of(evidence)) once(warnings, warning);
+      once(basis, basis_text(evidence, calibration));
+      for (const auto& warning : warnings_of(evidence)) once(warnings, warning);
     }
   }
 
@@ -60,9 +61,9 @@ struct Told {
 
 TEST_CASE("latency and flow of a measured collective add up to its time", "[lower]") {
   const auto scenario = scenario_with({six});
-  const CollectiveLowering lowering{scenario};
+  const CommunicatorOfAll lowering{scenario};
   for (const auto size : {1_KiB, 1_MiB, 1_GiB}) {
-    const auto lowered = lowering.lower(all_reduce, size);
+    const auto lowered = lowering->lower(all_reduce, size);
     REQUIRE(lowered.flows.size() == 1);
     const auto& flow = lowered.flows[0];
     CHECK(lowered.latency.value() + flow.amount.value() / flow.cap ==
@@ -73,16 +74,18 @@ TEST_CASE("latency and flow of a measured collective add up to its time", "[lowe
 
 TEST_CASE("the latency is NCCL's own, but for times that leave less room", "[lower]") {
   const auto scenario = scenario_with({measured(Transport::shm, 6, {{1_KiB, 10_us}, {1_GiB, 500_ms}})});
-  const CollectiveLowering lowering{scenario};
-  CHECK(lowering.lower(all_reduce, 1_KiB).latency.value() == Approx(9e-6));
-  const auto large = lowering.lower(all_reduce, 1_GiB);
-  CHECK(large.latency == lowering.choose(all_reduce, 1_GiB).latency);
+  const CommunicatorOfAll lowering{scenario};
+  CHECK(lowering->lower(all_reduce, 1_KiB).latency.value() == Approx(9e-6));
+  const auto large = lowering->lower(all_reduce, 1_GiB);
+  CHECK(large.latency == lowering->choose(all_reduce, 1_GiB).latency);
 }
 
 TEST_CASE("bytes that a link could not carry in the measured time are not carried", "[lower]") {
   // A ring of six over host memory crosses the link between the sockets once each way, at 20 GB/s.
   const auto scenario = scenario_with({measured(Transport::shm, 6, {{1_KiB, 20_us}, {1_GiB, 50_ms}})});
-  const auto lowered = CollectiveLowering{scenario}.lower(all_reduce, 1_GiB);
+  const auto lowered = CommunicatorOfAll {
+    scenario
+    } -> lower(all_reduce, 1_GiB);
   const auto moving = 50e-3 - lowered.latency.value();
   CHECK(lowered.flows[0].cap <= 20e9 * (1 + 1e-12));
   CHECK(lowered.flows[0].amount.value() == Approx(lowered.flows[0].cap * moving));
@@ -91,8 +94,9 @@ TEST_CASE("bytes that a link could not carry in the measured time are not carrie
 
 TEST_CASE("what is used of a table is told once, with its date and its errors", "[lower]") {
   const auto scenario = scenario_with({six});
-  const CollectiveLowering lowering{scenario};
-  const Told told{lowering, {{all_reduce, 1_MiB}, {all_reduce, 2_MiB}, {all_reduce, 3_MiB}}};
+  const CommunicatorOfAll lowering{scenario};
+  const Told told{
+      lowering, scenario.calibration, {{all_reduce, 1_MiB}, {all_reduce, 2_MiB}, {all_reduce, 3_MiB}}};
   CHECK(told.basis ==
         std::vector<std::string>{"SHM all-reduce: calibration lab of 2026-11-21, 6 ranks, 1 KiB to 1 GiB; "
                                  "fits its samples within 0.1 % (worst 2.0 %), a size left out within 3.0 % "
@@ -104,8 +108,10 @@ TEST_CASE("each thing that was not measured is a warning, once", "[lower]") {
   auto scenario = scenario_with({six}, 4);
   scenario.calibration.tables[0].predicted_from = "copies";
   scenario.job.nccl["NCCL_ALGO"] = "Tree";
-  const CollectiveLowering lowering{scenario};
-  const Told told{lowering, {{all_reduce, 2_GiB}, {all_reduce, 4_GiB}, {CollectiveKind::broadcast, 1_MiB}}};
+  const CommunicatorOfAll lowering{scenario};
+  const Told told{lowering,
+                  scenario.calibration,
+                  {{all_reduce, 2_GiB}, {all_reduce, 4_GiB}, {CollectiveKind::broadcast, 1_MiB}}};
   CHECK(told.warnings ==
         std::vector<std::string>{
             "SHM all-reduce was not measured: its time is predicted from copies",
@@ -120,11 +126,11 @@ TEST_CASE("tables of one node that serve several are a warning", "[lower]") {
   auto scenario = scenario_with({measured(Transport::net, 8, {{1_KiB, 50_us}, {1_GiB, 500_ms}})}, 8);
   scenario.platform = built_platform(nvswitch_node(4), 2, star_fabric());
   scenario.job.nccl.clear();
-  const CollectiveLowering lowering{scenario};
-  const auto lowered = lowering.lower(all_reduce, 1_GiB);
+  const CommunicatorOfAll lowering{scenario};
+  const auto lowered = lowering->lower(all_reduce, 1_GiB);
   CHECK(lowered.flows.size() > 1);
   CHECK(lowered.latency.value() + lowered.flows[0].amount.value() / lowered.flows[0].cap == Approx(0.5));
-  CHECK(Told{lowering, {{all_reduce, 1_GiB}}}.warnings ==
+  CHECK(Told{lowering, scenario.calibration, {{all_reduce, 1_GiB}}}.warnings ==
         std::vector<std::string>{
             "NET all-reduce was measured inside one node, the job has 2: the same times are assumed"});
 }
@@ -132,8 +138,8 @@ TEST_CASE("tables of one node that serve several are a warning", "[lower]") {
 TEST_CASE("a number of ranks between two tables is told in the basis", "[lower]") {
   const auto scenario =
       scenario_with({measured(Transport::shm, 2, {{1_KiB, 10_us}, {1_GiB, 100_ms}}), six}, 4);
-  const CollectiveLowering lowering{scenario};
-  const Told told{lowering, {{all_reduce, 1_MiB}}};
+  const CommunicatorOfAll lowering{scenario};
+  const Told told{lowering, scenario.calibration, {{all_reduce, 1_MiB}}};
   REQUIRE(told.basis.size() == 1);
   CHECK_THAT(told.basis[0],
              Catch::StartsWith("SHM all-reduce: calibration lab of 2026-11-21, 4 ranks from 2 and 6, "));
@@ -145,8 +151,8 @@ TEST_CASE("tables that fit nothing that is asked for leave NCCL's nominal rates,
   tree.algorithm = Algorithm::tree;
   tree.protocol = Protocol::ll128;
   const auto scenario = scenario_with({tree});
-  const CollectiveLowering lowering{scenario};
-  const Told told{lowering, {{all_reduce, 1_GiB}, {all_reduce, 2_GiB}}};
+  const CommunicatorOfAll lowering{scenario};
+  const Told told{lowering, scenario.calibration, {{all_reduce, 1_GiB}, {all_reduce, 2_GiB}}};
   CHECK(told.basis ==
         std::vector<std::string>{"SHM all-reduce: NCCL's nominal channel rates, nothing measured"});
   CHECK(told.warnings.size() == 1);
@@ -155,7 +161,7 @@ TEST_CASE("tables that fit nothing that is asked for leave NCCL's nominal rates,
 TEST_CASE("a table wins over a single measured collective of its transport", "[lower]") {
   auto scenario = scenario_with({six});
   scenario.calibration.collectives = {{all_reduce, Transport::shm, 6, 1000_MB, 5_ms, "test"}};
-  const CollectiveLowering lowering{scenario};
-  const auto lowered = lowering.lower(all_reduce, 1_GiB);
+  const CommunicatorOfAll lowering{scenario};
+  const auto lowered = lowering->lower(all_reduce, 1_GiB);
   CHECK(lowered.latency.value() + lowered.flows[0].amount.value() / lowered.flows[0].cap == Approx(0.5));
 }

@@ -7,7 +7,7 @@
 #include "sim/lower/lower.hpp"
 #include "sim/metrics/intervals.hpp"
 #include "sim/metrics/measure.hpp"
-#include "sim/metrics/memory.hpp"
+#include "sim/plan/memory.hpp"
 #include "sim/plan/plan.hpp"
 #include "tests/support/builders.hpp"
 
@@ -18,7 +18,7 @@ namespace {
 
 Measured measured(const Scenario& scenario) {
   const auto workload = plan(scenario, compute_costs(scenario));
-  const auto lowered = lower(workload, scenario, CollectiveLowering{scenario});
+  const auto lowered = lower(workload, scenario, Communicators{workload, scenario});
   const auto timeline = choose_engine("fluid").engine->run(scenario.platform, lowered.ops);
   return measure(scenario, workload, lowered, timeline, step_windows(workload, lowered.ops, timeline).back());
 }
@@ -127,7 +127,7 @@ TEST_CASE("memory counts parameters, gradients, activations, buckets and the opt
   scenario.model.layers = vision_transformer({224, 32, 24, 16, 1024, 4096, 1000});
   scenario.job.batch_per_gpu = 32;
   scenario.job.strategy.kind = StrategyKind::none;
-  const auto peak = [&] { return memory_use(scenario, 0).allocated(); };
+  const auto peak = [&] { return memory_use(scenario, *make_sync(scenario)).allocated(); };
   const auto alone = peak();
   CHECK(alone.value() == Approx(5.32e9).epsilon(0.05));  // measured on an H200: 5.32 GB
   scenario.job.strategy.kind = StrategyKind::ddp;

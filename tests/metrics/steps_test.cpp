@@ -26,7 +26,7 @@ struct Kernels {
   std::optional<StepWindow> repeating() const { return repeating_steps(workload, ops, timeline); }
   std::optional<StepWindow> level() const { return level_steps(workload, ops, timeline); }
 
-  WorkloadGraph workload;
+  Workload workload;
   OpGraph ops;
   Timeline timeline;
 };

@@ -3,7 +3,7 @@
 
 #include <numeric>
 
-#include "sim/plan/buckets.hpp"
+#include "sim/plan/ddp/buckets.hpp"
 #include "sim/plan/plan.hpp"
 #include "tests/support/builders.hpp"
 
@@ -23,19 +23,26 @@ Scenario vit_scenario() {
   return scenario;
 }
 
-WorkloadGraph plan_of(const Scenario& scenario) {
-  return plan(scenario, compute_costs(scenario));
+Program plan_of(const Scenario& scenario) {
+  return plan(scenario, compute_costs(scenario)).first_program();
 }
 
-int count(const WorkloadGraph& graph, TaskKind kind) {
-  return static_cast<int>(std::ranges::count(graph.tasks, kind, &Task::kind));
+Seconds work_of(const Task& task) {
+  const auto* kernel = std::get_if<Kernel>(&task.work);
+  return kernel ? kernel->work : Seconds{};
+}
+
+template <class Kind>
+int count(const Program& graph) {
+  return static_cast<int>(std::ranges::count_if(
+      graph.tasks, [](const Task& task) { return std::holds_alternative<Kind>(task.work); }));
 }
 
 /// Traffic of the memory-bound tasks whose name contains a word, on the round GPU (1 TB/s).
-double gigabytes(const WorkloadGraph& graph, const std::string& word) {
+double gigabytes(const Program& graph, const std::string& word) {
   double seconds = 0;
   for (const auto& task : graph.tasks) {
-    if (task.name.find(word) != std::string::npos) seconds += task.work.value();
+    if (task.name.find(word) != std::string::npos) seconds += work_of(task).value();
   }
   return seconds * 1e3;
 }
@@ -87,7 +94,7 @@ TEST_CASE("without DDP nothing is reduced or copied") {
   scenario.job.gpus = 1;
   scenario.job.strategy = {.kind = StrategyKind::none, .bucket_cap = {}};
   const auto graph = plan_of(scenario);
-  CHECK(count(graph, TaskKind::collective) == 0);
+  CHECK(count<Call>(graph) == 0);
   CHECK(gigabytes(graph, "bucket") == 0);
 }
 
@@ -97,8 +104,8 @@ TEST_CASE("a bucket knows the task that fills it, and what is done for a bucket 
   scenario.job.accumulate = GENERATE(1, 2);
   const auto graph = plan_of(scenario);
   std::int32_t before = 0;
-  for (std::size_t b = 0; b < graph.buckets.size(); ++b) {
-    const auto& bucket = graph.buckets[b];
+  for (std::size_t b = 0; b < graph.units.size(); ++b) {
+    const auto& bucket = graph.units[b];
     REQUIRE(bucket.filled_by > before);
     before = bucket.filled_by;
     const auto filled_by = static_cast<std::size_t>(bucket.filled_by);
@@ -106,21 +113,21 @@ TEST_CASE("a bucket knows the task that fills it, and what is done for a bucket 
     CHECK(task.layer == bucket.gradients.back().layer);
     CHECK_THAT(task.name, Catch::EndsWith(" into bucket " + std::to_string(b)));
     // What follows in the order of issue is the first of its reduction.
-    CHECK(graph.tasks[filled_by + 1].bucket == static_cast<std::int32_t>(b));
+    CHECK(graph.tasks[filled_by + 1].unit == static_cast<std::int32_t>(b));
     CHECK(graph.tasks[filled_by + 1].phase == Phase::communication);
   }
   for (const auto& task : graph.tasks) {
     CAPTURE(task.name);
-    CHECK((task.bucket != Task::none) == (task.phase == Phase::communication));
-    if (task.bucket != Task::none)
-      CHECK((task.name + ' ').find("bucket " + std::to_string(task.bucket) + ' ') != std::string::npos);
+    CHECK((task.unit != Task::none) == (task.phase == Phase::communication));
+    if (task.unit != Task::none)
+      CHECK((task.name + ' ').find("bucket " + std::to_string(task.unit) + ' ') != std::string::npos);
   }
 }
 
 TEST_CASE("DDP copies each gradient into its bucket and, without views, back") {
   auto scenario = vit_scenario();
   const auto graph = plan_of(scenario);
-  CHECK(count(graph, TaskKind::collective) == 37);
+  CHECK(count<Call>(graph) == 37);
   // small tensors take the shortest kernel's time, so a little more than the traffic
   CHECK(gigabytes(graph, "into bucket") == Approx(2 * gradients_gb).epsilon(0.1));
   CHECK(gigabytes(graph, "back to gradients") == Approx(2 * gradients_gb).epsilon(0.1));
@@ -136,7 +143,7 @@ TEST_CASE("a hook in half precision casts, divides, sends half and casts back") 
   const auto graph = plan_of(scenario);
   Bytes sent{};
   for (const auto& task : graph.tasks) {
-    if (task.kind == TaskKind::collective) sent += task.bytes;
+    if (std::holds_alternative<Call>(task.work)) sent += bytes_of(task.work);
   }
   CHECK(sent.value() == 2.0 * 306535400);
   CHECK(gigabytes(graph, "divide") == Approx(gradients_gb));
@@ -150,7 +157,7 @@ TEST_CASE("PowerSGD sends factors instead of matrices, in three all-reduces a bu
   scenario.job.strategy.bucket_cap = GENERATE(100_MiB, 2000_MiB);
   const auto buckets = ddp_buckets(scenario.model, scenario.job.strategy.bucket_cap).size();
   const auto graph = plan_of(scenario);
-  CHECK(count(graph, TaskKind::collective) == static_cast<int>(3 * buckets));
+  CHECK(count<Call>(graph) == static_cast<int>(3 * buckets));
   CHECK(static_cast<std::size_t>(std::ranges::count(graph.tasks, true, &Task::host_waits)) == buckets);
   // 98 matrices (24 x 4, patches, head) are compressed. A block's are 3072 x 1024, 1024 x 1024, 4096 x 1024
   // and 1024 x 4096: sum of rows and columns 16384; the patches are 1024 x 3072, the head 1000 x 1024. The
@@ -159,7 +166,7 @@ TEST_CASE("PowerSGD sends factors instead of matrices, in three all-reduces a bu
   const double matrices = 24.0 * (3072 + 1024 + 4096 + 4096) * 1024 + 1024 * 3072 + 1000 * 1024;
   double sent = 0;
   for (const auto& task : graph.tasks) {
-    if (task.kind == TaskKind::collective) sent += task.bytes.value() / 4;
+    if (std::holds_alternative<Call>(task.work)) sent += bytes_of(task.work).value() / 4;
   }
   CHECK(sent == factors + 306535400 - matrices);
   // 12 for the error, 8 for the clone, 4 each for P, Q and the product, 12 for the new error, besides the
@@ -176,7 +183,7 @@ TEST_CASE("a higher PowerSGD rank sends that many times the factors") {
     double p_and_q = 0;
     for (const auto& task : plan_of(scenario).tasks) {
       if (task.name.ends_with("all-reduce P") || task.name.ends_with("all-reduce Q"))
-        p_and_q += task.bytes.value();
+        p_and_q += bytes_of(task.work).value();
     }
     return p_and_q;
   };
@@ -187,8 +194,8 @@ TEST_CASE("accumulation reduces once and adds the gradients of the other micro-s
   auto scenario = vit_scenario();
   scenario.job.accumulate = 3;
   const auto graph = plan_of(scenario);
-  CHECK(count(graph, TaskKind::collective) == 37);
-  CHECK(count(graph, TaskKind::copy_in) == 3);
+  CHECK(count<Call>(graph) == 37);
+  CHECK(count<Copy>(graph) == 3);
   CHECK(gigabytes(graph, "accumulate") == Approx(2 * 3 * gradients_gb).epsilon(0.1));
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/report/made_up_run.hpp"
 
+#include "sim/plan/plan.hpp"
+#include "sim/plan/task_list.hpp"
 #include "sim/platform/description.hpp"
 
 namespace gradway::testing {
@@ -11,32 +13,28 @@ constexpr std::int32_t compute = 1;
 constexpr std::int32_t reduce = 2;
 constexpr std::int32_t optimizer = 3;
 
-Task task(std::string name, TaskKind kind, Activity activity, Phase phase, Stream stream) {
+Task task(std::string name, TaskWork work, Phase phase, StreamId stream) {
   Task task;
   task.name = std::move(name);
-  task.kind = kind;
-  task.activity = activity;
+  task.work = std::move(work);
   task.phase = phase;
   task.stream = stream;
   return task;
 }
 
-WorkloadGraph made_up_workload(int ranks) {
-  WorkloadGraph workload;
-  workload.ranks = ranks;
-  workload.tasks = {
-      task("input copy", TaskKind::copy_in, Activity::copy, Phase::input, Stream::compute),
-      task("layer \"one\"", TaskKind::kernel, Activity::kernel, Phase::backward, Stream::compute),
-      task("bucket 0 all-reduce", TaskKind::collective, Activity::collective, Phase::communication,
-           Stream::communicator),
-      task("optimizer", TaskKind::kernel, Activity::kernel, Phase::optimizer, Stream::compute),
+Workload made_up_workload(const Scenario& scenario) {
+  Program program{.name = "rank", .streams = streams_of_a_rank()};
+  program.tasks = {
+      task("input copy", Copy{.bytes = Bytes{1000}}, Phase::input, compute_stream),
+      task("layer \"one\"", Kernel{}, Phase::backward, compute_stream),
+      task("bucket 0 all-reduce", Call{CollectiveKind::all_reduce, 4_MiB, Slot{0}}, Phase::communication,
+           communicator_stream),
+      task("optimizer", Kernel{}, Phase::optimizer, compute_stream),
   };
-  workload.tasks[input].bytes = Bytes{1000};
-  workload.tasks[compute].layer = 0;
-  workload.tasks[reduce].bucket = 0;
-  workload.tasks[reduce].bytes = 4_MiB;
-  workload.buckets = {{{{0, 0, 4_MiB}}, 4_MiB}};
-  return workload;
+  program.tasks[compute].layer = 0;
+  program.tasks[reduce].unit = 0;
+  program.units = {{{{0, 0, 4_MiB}}, 4_MiB}};
+  return on_all_ranks(std::move(program), scenario);
 }
 
 /// Adds ops together with their dates.
@@ -49,7 +47,13 @@ class OpsWithDates {
     Op op;
     op.kind = kind;
     op.latency = end - start;
-    op.origin = {task, rank, 0, activity, run_.workload.tasks[static_cast<std::size_t>(task)].phase};
+    op.origin = {.task = task,
+                 .actor = rank,
+                 .step = 0,
+                 .group = rank == Origin::none ? 0 : Origin::none,
+                 .program = 0,
+                 .activity = activity,
+                 .phase = run_.workload.first_program().tasks[static_cast<std::size_t>(task)].phase};
     run_.ops.add(op);
     run_.timeline.start.push_back(start);
     run_.timeline.end.push_back(end);
@@ -107,8 +111,8 @@ Run made_up_run(int ranks) {
   run.scenario.job.strategy.bucket_cap = 4_MiB;
   run.scenario.job.nccl = {{"NCCL_ALGO", "RING"}};
   run.engine = "fluid";
-  run.folding = no_folding(static_cast<std::size_t>(ranks), run.scenario.platform);
-  run.workload = made_up_workload(ranks);
+  run.workload = made_up_workload(run.scenario);
+  run.folding = no_folding(run.workload, run.scenario.platform);
   OpsWithDates ops{run};
   for (int rank = 0; rank < ranks; ++rank) {
     ops.add(input, rank, Activity::launch, 0_ms, 5_us);

@@ -103,7 +103,7 @@ TEST_CASE("buckets of a page are ready, then reduced, in their order", "[report]
   const auto buckets = report::buckets_json(run);
   const auto timeline = report::timeline_json(run);
 
-  REQUIRE(buckets.size() == run.workload.buckets.size());
+  REQUIRE(buckets.size() == run.workload.first_program().units.size());
   std::int64_t free = step_of(timeline).first;
   double bytes = 0;
   std::size_t gradients = 0;

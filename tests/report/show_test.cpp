@@ -139,7 +139,7 @@ TEST_CASE("a model is shown with exact totals, layers and anchors", "[report][sh
 
 TEST_CASE("a plan is shown with its buckets, collectives and phases", "[report][show]") {
   auto run = testing::made_up_run();
-  run.workload.tasks[1].work = 5_ms;
+  run.workload.programs[0].tasks[1].work = Kernel{.work = 5_ms};
   std::ostringstream out;
   report::write_plan(out, run.scenario, run.workload, {});
 

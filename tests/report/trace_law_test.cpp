@@ -148,9 +148,10 @@ TEST_CASE("an arrow leads from the last gradient of each bucket to its collectiv
     CHECK(starts[i]["name"] == fmt::format("bucket {}", bucket));
     if (begun.insert({to.rank, to.args["step"], bucket}).second) {
       CHECK(from.track == "compute");
-      const auto& filled_by = run.workload.tasks[static_cast<std::size_t>(
-          run.workload.buckets[static_cast<std::size_t>(bucket)].filled_by)];
-      if (filled_by.work > Seconds{}) {
+      const auto& program = run.workload.first_program();
+      const auto& filled_by =
+          program.tasks[static_cast<std::size_t>(program.units[static_cast<std::size_t>(bucket)].filled_by)];
+      if (std::get<Kernel>(filled_by.work).work > Seconds{}) {
         CHECK(from.name == filled_by.name);
         CHECK(from.args["bucket"] == bucket);
       } else {

@@ -75,11 +75,12 @@ TEST_CASE("processes are the run and its nodes, threads stand as nsys has them",
 
 TEST_CASE("what would overlap gets a row of its own", "[report][trace]") {
   auto run = made_up_run();
-  run.workload.tasks.push_back(run.workload.tasks[0]);  // a second copy, beside the first
-  run.workload.tasks.back().name = "background copy";
+  auto& tasks = run.workload.programs[0].tasks;
+  tasks.push_back(tasks[0]);  // a second copy, beside the first
+  tasks.back().name = "background copy";
   Op op;
   op.kind = OpKind::delay;
-  op.origin = {4, 0, 0, Activity::copy, Phase::input};
+  op.origin = {.task = 4, .actor = 0, .activity = Activity::copy, .phase = Phase::input};
   run.ops.add(op);
   run.timeline.start.push_back(0.5_ms);
   run.timeline.end.push_back(3_ms);
@@ -104,8 +105,8 @@ TEST_CASE("large runs keep a rank of each class and say so", "[report][trace]") 
        {65, 65, 8, "ranks 0, 1, 2, 3, 4, 5, 6, 7 of 65; others do otherwise and are left out"}}));
   CAPTURE(ranks, classes);
   auto run = made_up_run(ranks);
-  auto& representatives = run.folding.rank_representative;
-  for (std::size_t i = 0; i < representatives.size(); ++i) representatives[i] = i % classes;
+  auto& representatives = run.folding.actor_representative;
+  for (std::size_t i = 0; i < representatives.size(); ++i) representatives[i] = ActorId{i % classes};
   const auto trace = trace_of(run);
 
   std::set<int> seen;

@@ -53,13 +53,14 @@ TEST_CASE("without P2P NCCL prices NVLS without a latency, so it takes it for al
   for (const auto* size : {"1 KiB", "64 KiB", "16 MiB"}) {
     const auto scenario =
         all_reduce({{"platform", "dgx-h100"}, {"nccl.NCCL_P2P_DISABLE", "1"}, {"strategy.size", size}});
-    const CollectiveLowering lowering{scenario};
-    const auto plan = lowering.choose(CollectiveKind::all_reduce, scenario.job.strategy.collective.size);
+    const CommunicatorOfAll lowering{scenario};
+    const auto plan = lowering->choose(CollectiveKind::all_reduce, scenario.job.strategy.collective.size);
     CHECK(plan.algorithm == Algorithm::nvls);
     CHECK(plan.latency.value() == Approx(25e-6));  // what it takes does not change by that
   }
   const auto scenario = all_reduce({{"platform", "dgx-h100"}, {"strategy.size", "1 KiB"}});
-  CHECK(CollectiveLowering{scenario}.choose(CollectiveKind::all_reduce, 1_KiB).algorithm != Algorithm::nvls);
+  CHECK(CommunicatorOfAll { scenario } -> choose(CollectiveKind::all_reduce, 1_KiB).algorithm !=
+        Algorithm::nvls);
 }
 
 TEST_CASE("NCCL told to do what it would do by itself does the same") {
@@ -78,8 +79,8 @@ TEST_CASE("NCCL told to do what it would do by itself does the same") {
   for (const auto* size : {"1000 B", "100 kB", "1000 kB", "20 MB", "1 GB"}) {
     std::vector<Override> set{{"platform", job.platform}, {"job.gpus", job.gpus}, {"strategy.size", size}};
     const auto free = all_reduce(set);
-    const CollectiveLowering lowering{free};
-    const auto plan = lowering.choose(CollectiveKind::all_reduce, free.job.strategy.collective.size);
+    const CommunicatorOfAll lowering{free};
+    const auto plan = lowering->choose(CollectiveKind::all_reduce, free.job.strategy.collective.size);
     set.push_back({"nccl.NCCL_ALGO", std::string{name_of(plan.algorithm)}});
     set.push_back({"nccl.NCCL_PROTO", std::string{name_of(plan.protocol)}});
     CAPTURE(job.platform, job.gpus, size, name_of(plan.algorithm), name_of(plan.protocol));

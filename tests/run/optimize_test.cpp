@@ -7,7 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include "sim/config/config.hpp"
-#include "sim/plan/buckets.hpp"
+#include "sim/plan/ddp/buckets.hpp"
 #include "sim/run/optimize.hpp"
 #include "sim/run/parallel.hpp"
 #include "tests/support/builders.hpp"

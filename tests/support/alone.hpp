@@ -4,12 +4,12 @@
 #include <string>
 
 #include "sim/engine/engine.hpp"
-#include "sim/lower/collectives.hpp"
+#include "sim/lower/communicators.hpp"
 
 namespace gradway::test {
 
 /// How long a collective takes on an engine when nothing else happens.
-inline Seconds time_alone(const CollectiveLowering& lowering, CollectiveKind kind, Bytes size,
+inline Seconds time_alone(const Communicator& lowering, CollectiveKind kind, Bytes size,
                           const Platform& platform, const char* engine) {
   const auto lowered = lowering.lower(kind, size);
   OpGraph graph;

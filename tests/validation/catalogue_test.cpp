@@ -29,8 +29,9 @@ double all_reduce_time(const std::string& platform, int gpus) {
   Scenario scenario;
   scenario.platform = load_platform(platform, gpus, {{root}}, &scenario.calibration);
   scenario.job.gpus = gpus;
-  const CollectiveLowering lowering{scenario};
-  return test::time_alone(lowering, CollectiveKind::all_reduce, 256_MiB, scenario.platform, "fluid").value() *
+  const CommunicatorOfAll lowering{scenario};
+  return test::time_alone(*lowering, CollectiveKind::all_reduce, 256_MiB, scenario.platform, "fluid")
+             .value() *
          1e3;
 }
 

@@ -33,9 +33,9 @@ class Node {
   double error(const CollectiveRow& row, const char* engine = "fluid") {
     scenario_.job.gpus = row.ranks;
     scenario_.job.nccl = variables(row);
-    const CollectiveLowering lowering{scenario_};
-    REQUIRE(lowering.communicator().transport == row.transport);
-    return test::time_alone(lowering, row.kind, row.size, scenario_.platform, engine) / row.time - 1;
+    const CommunicatorOfAll lowering{scenario_};
+    REQUIRE(lowering->facts().transport == row.transport);
+    return test::time_alone(*lowering, row.kind, row.size, scenario_.platform, engine) / row.time - 1;
   }
 
  private:

@@ -15,8 +15,8 @@ Seconds all_reduce(const std::string& platform, int ranks, Bytes size) {
   Scenario scenario;
   scenario.platform = load_platform(platform, ranks, DataPath{{root}}, &scenario.calibration);
   scenario.job.gpus = ranks;
-  const CollectiveLowering lowering{scenario};
-  return test::time_alone(lowering, CollectiveKind::all_reduce, size, scenario.platform, "fluid");
+  const CommunicatorOfAll lowering{scenario};
+  return test::time_alone(*lowering, CollectiveKind::all_reduce, size, scenario.platform, "fluid");
 }
 
 }  // namespace

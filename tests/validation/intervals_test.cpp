@@ -101,9 +101,9 @@ TEST_CASE("tables meet another machine of their kind as well as their doubt says
   for (const auto& row : held_out_rows()) {
     if (row.transport != rows.transport || row.ranks != rows.ranks || row.size < 1_MiB) continue;
     scenario.job.nccl = variables(row);
-    const CollectiveLowering lowering{scenario};
-    ratios.push_back(test::time_alone(lowering, row.kind, row.size, scenario.platform, "fluid") / row.time);
-    for (const auto& evidence : lowering.lower(row.kind, row.size).rests_on)
+    const CommunicatorOfAll lowering{scenario};
+    ratios.push_back(test::time_alone(*lowering, row.kind, row.size, scenario.platform, "fluid") / row.time);
+    for (const auto& evidence : lowering->lower(row.kind, row.size).rests_on)
       CHECK(evidence.basis == rows.basis);
   }
   const auto off = nine_of_ten(ratios);
@@ -123,15 +123,15 @@ TEST_CASE("NCCL's nominal rates are as far off as their doubt says", "[validatio
       continue;
     scenario.job.gpus = row.ranks;
     scenario.job.nccl = variables(row);
-    const CollectiveLowering lowering{scenario};
-    ratios.push_back(test::time_alone(lowering, row.kind, row.size, scenario.platform, "fluid") / row.time);
+    const CommunicatorOfAll lowering{scenario};
+    ratios.push_back(test::time_alone(*lowering, row.kind, row.size, scenario.platform, "fluid") / row.time);
   }
   if (transport == Transport::shm) {  // and the one of the article's g6e
     auto g6e = load_scenario("article/g6e", {}, data);
     const auto measured = g6e.calibration.collectives.at(0);
     g6e.calibration.collectives.clear();
     ratios.push_back(
-        test::time_alone(CollectiveLowering{g6e}, measured.kind, measured.size, g6e.platform, "fluid") /
+        test::time_alone(*CommunicatorOfAll{g6e}, measured.kind, measured.size, g6e.platform, "fluid") /
         measured.time);
   }
   const auto off = nine_of_ten(ratios);

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/config/config.hpp"
-#include "sim/metrics/memory.hpp"
+#include "sim/plan/memory.hpp"
 
 using namespace gradway;
 
@@ -50,7 +50,7 @@ TEST_CASE("the peak of memory is met within 10 % on every run, and within 3 % on
     const auto row = nlohmann::json::parse(line);
     const auto scenario =
         load_scenario("h200-4x/" + row.at("model").get<std::string>(), overrides_of(row), DataPath{{root}});
-    const auto predicted = memory_use(scenario, 0).allocated().value() / 1e9;
+    const auto predicted = memory_use(scenario, *make_sync(scenario)).allocated().value() / 1e9;
     const auto error = predicted / row.at("peak_gb").get<double>() - 1;
     CAPTURE(line, predicted);
     CHECK(std::abs(error) < 0.1);

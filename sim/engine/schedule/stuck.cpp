@@ -32,7 +32,9 @@ std::string activity_name(Activity activity) {
 
 std::string op_name(const OpGraph& graph, std::uint32_t op) {
   const Origin& origin = graph.ops()[op].origin;
-  const std::string rank = origin.rank == Origin::none ? "all ranks" : fmt::format("rank {}", origin.rank);
+  const std::string rank = origin.actor != Origin::none   ? fmt::format("rank {}", origin.actor)
+                           : origin.group != Origin::none ? fmt::format("group {}", origin.group)
+                                                          : "all ranks";
   return fmt::format("op {} ({}, {}, step {})", op, activity_name(origin.activity), rank, origin.step);
 }
 

@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/metrics/view.hpp"
 #include "sim/report/trace/link_tracks.hpp"
 #include "sim/report/trace/shown_ranks.hpp"
 #include "sim/report/trace/slices.hpp"
@@ -86,17 +87,17 @@ class TimelineWriter {
     const std::string phase{name_of(slice.phase)};
     const bool is_phase = slice.task == Origin::none;
     const auto task = static_cast<std::size_t>(slice.task);
-    slices_.push_back({rows_.size() - 1, microseconds(slice.start_ns),
-                       microseconds(slice.end_ns - slice.start_ns),
-                       names_.number(is_phase ? phase : labels_[task]), phases_.number(phase),
-                       is_phase ? Task::none : run_.workload.tasks[task].bucket,
-                       is_phase ? 0 : whole(run_.workload.tasks[task].bytes)});
+    slices_.push_back(
+        {rows_.size() - 1, microseconds(slice.start_ns), microseconds(slice.end_ns - slice.start_ns),
+         names_.number(is_phase ? phase : labels_[slice.program][task]), phases_.number(phase),
+         is_phase ? Task::none : run_.workload.programs[slice.program].tasks[task].unit,
+         is_phase ? 0 : whole(bytes_of(run_.workload.programs[slice.program].tasks[task].work))});
   }
 
   const Run& run_;
   std::int64_t from_;  ///< the step, in nanoseconds
   std::int64_t to_;
-  std::vector<std::string> labels_;  ///< by task
+  std::vector<std::vector<std::string>> labels_;  ///< by program and task
   Names names_;
   Names phases_;
   Json rows_ = Json::array();
@@ -114,14 +115,15 @@ void cover(Span& span, Seconds start, Seconds end) {
   span.end = std::max(span.end, end);
 }
 
-/// By task, of one step: ops of rank 0 and of all ranks, launches aside. A collective of which nothing takes
+/// By task, of one step: ops of rank 0 and of its groups, launches aside. A collective of which nothing takes
 /// time is where its ranks meet.
 std::vector<Span> spans_on_rank_0(const Run& run, int step) {
-  std::vector<Span> spans(run.workload.tasks.size());
-  std::vector<Span> marks(run.workload.tasks.size());
+  const View view{run.workload, run.folding, ActorId{0}};
+  std::vector<Span> spans(view.program().tasks.size());
+  std::vector<Span> marks(view.program().tasks.size());
   for (std::size_t i = 0; i < run.ops.size(); ++i) {
     const auto& origin = run.ops.op(OpId{i}).origin;
-    if (origin.step != step || origin.rank > 0 || origin.task == Origin::none) continue;
+    if (origin.step != step || !view.sees(origin)) continue;
     if (origin.activity == Activity::launch) continue;
     auto& of = origin.activity == Activity::marker ? marks : spans;
     cover(of[static_cast<std::size_t>(origin.task)], run.timeline.start[i], run.timeline.end[i]);
@@ -144,19 +146,19 @@ Json timeline_json(const Run& run) {
 }
 
 Json buckets_json(const Run& run) {
-  const auto& workload = run.workload;
+  const auto& program = run.workload.first_program();
   const auto spans = spans_on_rank_0(run, run.window.step);
   Json list = Json::array();
-  for (std::size_t b = 0; b < workload.buckets.size(); ++b) {
-    const auto& bucket = workload.buckets[b];
+  for (std::size_t b = 0; b < program.units.size(); ++b) {
+    const auto& bucket = program.units[b];
     if (bucket.filled_by == Task::none) continue;
     Span reduced;
-    for (std::size_t task = 0; task < workload.tasks.size(); ++task) {
-      const auto& it = workload.tasks[task];
-      if (it.kind == TaskKind::collective && it.bucket == static_cast<std::int32_t>(b))
+    for (std::size_t task = 0; task < program.tasks.size(); ++task) {
+      const auto& it = program.tasks[task];
+      if (std::holds_alternative<Call>(it.work) && it.unit == static_cast<std::int32_t>(b))
         cover(reduced, spans[task].start, spans[task].end);
     }
-    const auto layer = [&](const Bucket::Gradient& gradient) {
+    const auto layer = [&](const Unit::Gradient& gradient) {
       return run.scenario.model.layers[static_cast<std::size_t>(gradient.layer)].name;
     };
     const auto us = [](Seconds date) { return microseconds(nanoseconds(date)); };

@@ -11,14 +11,14 @@
 namespace gradway::report {
 
 ShownRanks shown_ranks(const Folding& folding, std::size_t all_up_to, std::size_t most) {
-  const auto count = folding.rank_representative.size();
+  const auto count = folding.ranks;
   ShownRanks shown;
   if (count <= all_up_to) {
     shown.ranks.resize(count);
     std::iota(shown.ranks.begin(), shown.ranks.end(), std::size_t{0});
   } else {
     for (std::size_t rank = 0; rank < count && shown.ranks.size() < most; ++rank) {
-      if (folding.stands_for_itself(rank)) shown.ranks.push_back(rank);
+      if (folding.stands_for_itself(ActorId{rank})) shown.ranks.push_back(rank);
     }
   }
   const auto all = thousands_text(static_cast<std::int64_t>(count));

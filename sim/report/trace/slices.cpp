@@ -14,7 +14,7 @@
 namespace gradway::report {
 namespace {
 
-Track track_of(const Task& task, Activity activity) {
+Track track_of(Lane lane, Activity activity) {
   switch (activity) {
     case Activity::launch:
       return Track::launch;
@@ -25,7 +25,7 @@ Track track_of(const Task& task, Activity activity) {
     default:
       break;
   }
-  return task.stream == Stream::compute ? Track::compute : Track::other;
+  return lane == Lane::compute ? Track::compute : Track::other;
 }
 
 /// Backward and communication go on side by side; any other phase ends those before it.
@@ -37,12 +37,12 @@ bool ends(Phase next, Phase running) {
 }
 
 /// By task: the number of the stretch of its phase that it belongs to.
-std::vector<std::int32_t> segments(const WorkloadGraph& workload) {
+std::vector<std::int32_t> segments(const Program& program) {
   std::vector<std::int32_t> of_task;
   std::map<Phase, std::int32_t> running;
   std::int32_t count = 0;
-  for (const auto& task : workload.tasks) {
-    if (task.activity == Activity::copy && task.stream == Stream::own) {
+  for (const auto& task : program.tasks) {
+    if (program.is_beside(task)) {
       of_task.push_back(Origin::none);
       continue;
     }
@@ -79,32 +79,45 @@ std::int64_t nanoseconds(Seconds time) {
   return static_cast<std::int64_t>(std::llround(time.value() * 1e9));
 }
 
-Slices::Slices(const Run& run, const std::vector<std::size_t>& ranks)
-    : run_{run}, segment_{segments(run.workload)}, by_rank_(run.folding.rank_representative.size()) {
-  std::vector<bool> wanted(by_rank_.size(), false);
-  for (const auto rank : ranks) wanted[run.folding.rank_representative[rank]] = true;
+Slices::Slices(const Run& run, const std::vector<std::size_t>& ranks) : run_{run} {
+  for (const auto& program : run.workload.programs) segment_.push_back(segments(program));
+  for (const auto rank : ranks) {
+    by_actor_[run.folding.actor_representative[rank].index()];
+    for (const auto group : run.workload.actors[rank].groups)
+      by_group_[run.folding.group_representative[group.index()].index()];
+  }
   const auto& ops = run.ops.ops();
   for (std::size_t i = 0; i < ops.size(); ++i) {
     const auto& origin = ops[i].origin;
     if (ops[i].kind == OpKind::join || origin.activity == Activity::marker || origin.task == Origin::none)
       continue;
-    const auto rank = static_cast<std::size_t>(origin.rank);
-    if (origin.rank != Origin::none && !wanted[rank]) continue;
+    const bool is_of_group = origin.actor == Origin::none;
+    auto& all = is_of_group ? by_group_ : by_actor_;
+    const auto place = all.find(static_cast<std::size_t>(is_of_group ? origin.group : origin.actor));
+    if (place == all.end()) continue;
     Slice slice;
     slice.start_ns = nanoseconds(run.timeline.start[i]);
     slice.end_ns = nanoseconds(run.timeline.end[i]);
+    slice.program = origin.program;
     slice.task = origin.task;
     slice.step = origin.step;
     slice.phase = origin.phase;
-    slice.track = track_of(run.workload.tasks[static_cast<std::size_t>(origin.task)], origin.activity);
-    (origin.rank == Origin::none ? of_all_ : by_rank_[rank]).push_back(slice);
+    const auto& program = run.workload.programs[origin.program];
+    slice.track =
+        track_of(program.lane(program.tasks[static_cast<std::size_t>(origin.task)]), origin.activity);
+    place->second.push_back(slice);
   }
 }
 
 std::vector<Slice> Slices::of(std::size_t rank) const {
-  auto slices = by_rank_[run_.folding.rank_representative[rank]];
-  slices.insert(slices.end(), of_all_.begin(), of_all_.end());
-  const auto task_key = [](const Slice& slice) { return std::tuple{slice.track, slice.step, slice.task}; };
+  auto slices = by_actor_.at(run_.folding.actor_representative[rank].index());
+  for (const auto group : run_.workload.actors[rank].groups) {
+    const auto& more = by_group_.at(run_.folding.group_representative[group.index()].index());
+    slices.insert(slices.end(), more.begin(), more.end());
+  }
+  const auto task_key = [](const Slice& slice) {
+    return std::tuple{slice.track, slice.step, slice.program, slice.task};
+  };
   std::ranges::stable_sort(slices, {}, task_key);
   std::vector<Slice> merged;
   for (const auto& slice : slices) {
@@ -126,7 +139,7 @@ std::vector<Slice> Slices::of(std::size_t rank) const {
 void Slices::add_phases(std::vector<Slice>& slices) const {
   std::map<std::pair<std::int32_t, std::int32_t>, Slice> phases;  // by step and segment
   for (const auto& slice : slices) {
-    const auto segment = segment_[static_cast<std::size_t>(slice.task)];
+    const auto segment = segment_[slice.program][static_cast<std::size_t>(slice.task)];
     if (slice.track == Track::launch || segment == Origin::none) continue;
     auto phase = slice;
     phase.task = Origin::none;
@@ -137,11 +150,14 @@ void Slices::add_phases(std::vector<Slice>& slices) const {
   for (const auto& [key, phase] : phases) slices.push_back(phase);
 }
 
-std::vector<std::string> task_labels(const WorkloadGraph& workload) {
-  std::vector<std::string> labels;
-  for (const auto& task : workload.tasks) {
-    labels.push_back(task.bytes > Bytes{} ? fmt::format("{} ({})", task.name, bytes_text(task.bytes))
-                                          : task.name);
+std::vector<std::vector<std::string>> task_labels(const Workload& workload) {
+  std::vector<std::vector<std::string>> labels;
+  for (const auto& program : workload.programs) {
+    auto& of = labels.emplace_back();
+    for (const auto& task : program.tasks) {
+      const auto bytes = bytes_of(task.work);
+      of.push_back(bytes > Bytes{} ? fmt::format("{} ({})", task.name, bytes_text(bytes)) : task.name);
+    }
   }
   return labels;
 }

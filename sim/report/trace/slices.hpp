@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,7 +23,8 @@ constexpr std::array<std::string_view, 6> track_names{"phases",      "compute", 
 struct Slice {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
-  std::int32_t task = Origin::none;  ///< none: a phase
+  std::uint16_t program = 0;
+  std::int32_t task = Origin::none;  ///< of the program; none: a phase
   std::int32_t step = 0;
   Phase phase = Phase::forward;
   Track track = Track::compute;
@@ -45,19 +47,21 @@ class Slices {
   Slices(const Run& run, const std::vector<std::size_t>& ranks);
 
   /// The slices of a rank, or of the rank that was simulated for it, in order of track, start and lane. What
-  /// belongs to all ranks is among them.
+  /// belongs to its groups is among them.
   std::vector<Slice> of(std::size_t rank) const;
 
  private:
   void add_phases(std::vector<Slice>& slices) const;
 
   const Run& run_;
-  std::vector<std::int32_t> segment_;        ///< by task: phases in their order; none for background copies
-  std::vector<std::vector<Slice>> by_rank_;  ///< filled for the ranks that were simulated
-  std::vector<Slice> of_all_;
+  std::vector<std::vector<std::int32_t>>
+      segment_;  ///< by program and task: phases in their order; none for background copies
+  std::map<std::size_t, std::vector<Slice>> by_actor_;  ///< of those that were simulated for the ranks
+  std::map<std::size_t, std::vector<Slice>> by_group_;
 };
 
-/// What a slice is called: by task, its name, with the bytes it moves: "bucket 3 all-reduce (28.05 MB)".
-std::vector<std::string> task_labels(const WorkloadGraph& workload);
+/// What a slice is called: by program and task, its name, with the bytes it moves: "bucket 3 all-reduce
+/// (28.05 MB)".
+std::vector<std::vector<std::string>> task_labels(const Workload& workload);
 
 }  // namespace gradway::report

@@ -52,20 +52,20 @@ struct Arrow {
 };
 
 /// From the last gradient of each bucket to its collectives, one after the other.
-std::vector<Arrow> arrows_of(const WorkloadGraph& workload) {
+std::vector<Arrow> arrows_of(const Program& program) {
   std::vector<Arrow> arrows;
-  for (std::size_t b = 0; b < workload.buckets.size(); ++b) {
-    if (workload.buckets[b].filled_by == Task::none) continue;
-    const auto filled_by = static_cast<std::size_t>(workload.buckets[b].filled_by);
+  for (std::size_t b = 0; b < program.units.size(); ++b) {
+    if (program.units[b].filled_by == Task::none) continue;
+    const auto filled_by = static_cast<std::size_t>(program.units[b].filled_by);
     std::vector<std::size_t> from{filled_by};
     for (auto task = filled_by; task-- > 0;) {
-      if (workload.tasks[task].phase != Phase::backward) continue;
+      if (program.tasks[task].phase != Phase::backward) continue;
       from.push_back(task);
       break;
     }
-    for (auto task = filled_by; task < workload.tasks.size(); ++task) {
-      const auto& it = workload.tasks[task];
-      if (it.kind != TaskKind::collective || it.bucket != static_cast<std::int32_t>(b)) continue;
+    for (auto task = filled_by; task < program.tasks.size(); ++task) {
+      const auto& it = program.tasks[task];
+      if (!std::holds_alternative<Call>(it.work) || it.unit != static_cast<std::int32_t>(b)) continue;
       arrows.push_back({from, task, json_text(fmt::format("bucket {}", b))});
       from.insert(from.begin(), task);
     }
@@ -76,9 +76,15 @@ std::vector<Arrow> arrows_of(const WorkloadGraph& workload) {
 /// Writes the parts of a trace, in the order of its functions.
 class TraceWriter {
  public:
-  TraceWriter(std::ostream& out, const Run& run) : events_{out}, run_{run}, arrows_{arrows_of(run.workload)} {
-    for (const auto& label : task_labels(run.workload)) names_.push_back(json_text(label));
-    for (const auto& task : run.workload.tasks) args_.push_back(args(task));
+  TraceWriter(std::ostream& out, const Run& run)
+      : events_{out}, run_{run}, names_{task_labels(run.workload)} {
+    for (auto& labels : names_)
+      for (auto& label : labels) label = json_text(label);
+    for (const auto& program : run.workload.programs) {
+      arrows_.push_back(arrows_of(program));
+      auto& of = args_.emplace_back();
+      for (const auto& task : program.tasks) of.push_back(args(task));
+    }
   }
 
   void steps(const std::string& words) {
@@ -137,7 +143,7 @@ class TraceWriter {
       }
       write(thread, slice, rank);
     }
-    write_arrows(slices, thread_of);
+    write_arrows(run_.workload.actors[rank].program, slices, thread_of);
     gpu_busy(process, json_text(fmt::format("rank {} GPU busy", rank)), slices);
   }
 
@@ -168,14 +174,16 @@ class TraceWriter {
     if (slice.task == Origin::none)
       return events_.slice(thread, json_text(phase), phase, slice.start_ns, slice.end_ns, args);
     const auto task = static_cast<std::size_t>(slice.task);
-    events_.slice(thread, names_[task], phase, slice.start_ns, slice.end_ns, args + args_[task]);
+    events_.slice(thread, names_[slice.program][task], phase, slice.start_ns, slice.end_ns,
+                  args + args_[slice.program][task]);
   }
 
   template <class ThreadOf>
-  void write_arrows(const std::vector<Slice>& slices, const ThreadOf& thread_of) {
+  void write_arrows(ProgramId program, const std::vector<Slice>& slices, const ThreadOf& thread_of) {
+    const auto& arrows = arrows_[program.index()];
     std::map<std::pair<std::int32_t, std::size_t>, const Slice*> found;  // by step and task
     std::set<std::size_t> wanted;
-    for (const auto& arrow : arrows_) {
+    for (const auto& arrow : arrows) {
       wanted.insert(arrow.to);
       wanted.insert(arrow.from.begin(), arrow.from.end());
     }
@@ -185,7 +193,7 @@ class TraceWriter {
       found[{slice.step, task}] = &slice;
     }
     for (std::int32_t step = 0; step < run_.workload.steps; ++step) {
-      for (const auto& arrow : arrows_) {
+      for (const auto& arrow : arrows) {
         const auto to = found.find({step, arrow.to});
         const auto from = std::ranges::find_if(arrow.from, [&](std::size_t task) {
           return found.contains({step, task});
@@ -226,16 +234,18 @@ class TraceWriter {
     if (task.layer != Task::none && layer < run_.scenario.model.layers.size()) {
       text += fmt::format(R"(,"layer":{})", json_text(run_.scenario.model.layers[layer].name));
     }
-    if (task.bucket != Task::none) text += fmt::format(R"(,"bucket":{})", task.bucket);
-    if (task.bytes.value() > 0) text += fmt::format(R"(,"bytes":{:.0f})", task.bytes.value());
+    if (task.unit != Task::none) text += fmt::format(R"(,"bucket":{})", task.unit);
+    if (const auto bytes = bytes_of(task.work); bytes.value() > 0)
+      text += fmt::format(R"(,"bytes":{:.0f})", bytes.value());
     return text;
   }
 
   TraceEvents events_;
   const Run& run_;
-  std::vector<Arrow> arrows_;
-  std::vector<std::string> names_;  ///< by task
-  std::vector<std::string> args_;   ///< by task
+  // By program and task.
+  std::vector<std::vector<std::string>> names_;
+  std::vector<std::vector<std::string>> args_;
+  std::vector<std::vector<Arrow>> arrows_;  ///< by program
 };
 
 }  // namespace

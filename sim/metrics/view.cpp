@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/metrics/view.hpp"
+
+#include <algorithm>
+
+namespace gradway {
+namespace {
+
+ActorId first_of(const Workload& workload, ProgramId program) {
+  const auto actor = std::ranges::find(workload.actors, program, &Actor::program);
+  return ActorId{static_cast<std::size_t>(actor - workload.actors.begin())};
+}
+
+}  // namespace
+
+View::View(const Workload& workload, const Folding& folding, ActorId actor)
+    : program_{workload.program_of(actor)},
+      actor_{static_cast<std::int32_t>(folding.actor_representative[actor.index()].index())} {
+  for (const auto group : workload.actors[actor.index()].groups)
+    groups_.push_back(static_cast<std::int32_t>(folding.group_representative[group.index()].index()));
+}
+
+View::View(const Workload& workload, const Folding& folding, ProgramId program)
+    : View{workload, folding, first_of(workload, program)} {}
+
+bool View::sees(const Origin& origin) const {
+  if (origin.actor != Origin::none) return origin.actor == actor_;
+  return origin.task != Origin::none && std::ranges::find(groups_, origin.group) != groups_.end();
+}
+
+}  // namespace gradway

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "sim/graph/origin.hpp"
+#include "sim/lower/folding.hpp"
+
+namespace gradway {
+
+/// What an actor sees of a run: its own ops, or those of the actor that was simulated for it, and the ops of
+/// its groups.
+class View {
+ public:
+  View(const Workload& workload, const Folding& folding, ActorId actor);
+  /// Of the first actor that runs a program.
+  View(const Workload& workload, const Folding& folding, ProgramId program);
+
+  const Program& program() const { return program_; }
+  bool sees(const Origin& origin) const;
+
+ private:
+  const Program& program_;
+  std::int32_t actor_;
+  std::vector<std::int32_t> groups_;
+};
+
+}  // namespace gradway

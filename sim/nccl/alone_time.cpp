@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/nccl/alone_time.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace gradway {
+namespace {
+
+// So that something is left for the flows, which links and neighbours can slow.
+constexpr double largest_share_of_latency = 0.9;
+
+/// Rate that each of several equal flows gets when nothing else uses the links: max-min shares are equal
+/// where all meet, and the most used resource decides for the slowest.
+BytesPerSecond rate_alone(const std::vector<CollectiveFlow>& flows, const Platform& platform, Rates rates) {
+  std::vector<int> uses(platform.resources.size(), 0);
+  for (const auto& flow : flows) {
+    for (const auto resource : flow.path) ++uses[resource.index()];
+  }
+  auto rate = BytesPerSecond::infinite();
+  for (std::size_t i = 0; i < uses.size(); ++i) {
+    if (uses[i] == 0) continue;
+    const auto& shared = platform.resources[i];
+    rate = std::min(rate,
+                    BytesPerSecond{(rates == Rates::as_built ? shared.capacity : shared.rate()) / uses[i]});
+  }
+  return rate;
+}
+
+}  // namespace
+
+void take_time(LoweredCollective& lowered, Seconds time, const Platform& platform, Rates rates) {
+  lowered.latency = std::min(lowered.latency, time * largest_share_of_latency);
+  const auto moving = time - lowered.latency;
+  const auto most = rate_alone(lowered.flows, platform, rates) * moving;
+  for (auto& flow : lowered.flows) {
+    flow.amount = std::min(flow.amount, most);
+    flow.cap = (flow.amount / moving).value();
+  }
+}
+
+Seconds time_alone(const LoweredCollective& lowered, const Platform& platform) {
+  if (lowered.flows.empty()) return lowered.latency;
+  const auto& flow = lowered.flows.front();
+  return lowered.latency + flow.amount / std::min(BytesPerSecond{flow.cap},
+                                                  rate_alone(lowered.flows, platform, Rates::sped_up));
+}
+
+}  // namespace gradway

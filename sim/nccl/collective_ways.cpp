@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/nccl/collective_ways.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "sim/base/problem.hpp"
+
+namespace gradway {
+namespace {
+
+/// A broadcast goes once along the ring and does not close it.
+bool closes_ring(CollectiveKind kind) {
+  return kind != CollectiveKind::broadcast;
+}
+
+}  // namespace
+
+CollectiveWays::CollectiveWays(const Routes& routes, const NcclSettings& settings, GpuNumbers gpus)
+    : routes_{routes}, settings_{settings}, gpus_{std::move(gpus)} {
+  if (gpus_.size() == 1) return;
+  orders_ = ring_orders(routes, gpus_);
+  for (const auto& order : orders_) {
+    auto& ring = rings_.emplace_back();
+    ring.reserve(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i)
+      ring.add(hop(order[i], order[(i + 1) % order.size()], rings_.size() - 1));
+  }
+}
+
+/// Inside a node it is that of the first node that had such a hop, moved to this one.
+Hop CollectiveWays::hop(std::size_t from_gpu, std::size_t to_gpu, std::size_t rail) const {
+  const auto& platform = routes_.platform();
+  const auto& size = platform.node_size;
+  const auto from = platform.gpus[from_gpu];
+  const auto to = platform.gpus[to_gpu];
+  const auto node = platform.device(from).node;
+  if (size.devices == 0 || node != platform.device(to).node) return sought(from_gpu, to_gpu, rail);
+  const auto number = static_cast<std::size_t>(node);
+  const Inside asked{from.index() - number * size.devices, to.index() - number * size.devices, rail};
+  auto known = inside_.find(asked);
+  if (known == inside_.end()) {
+    auto found = sought(from_gpu, to_gpu, rail);
+    const auto is_inside = [&](ResourceId id) { return id.index() / size.resources == number; };
+    if (!std::ranges::all_of(found.path, is_inside)) return found;
+    for (auto& id : found.path) id = ResourceId{id.index() - number * size.resources};
+    known = inside_.emplace(asked, std::move(found)).first;
+  }
+  auto hop = known->second;
+  for (auto& id : hop.path) id = ResourceId{id.index() + number * size.resources};
+  return hop;
+}
+
+Hop CollectiveWays::sought(std::size_t from_gpu, std::size_t to_gpu, std::size_t rail) const {
+  const auto& platform = routes_.platform();
+  const auto from = platform.gpus[from_gpu];
+  const auto to = platform.gpus[to_gpu];
+  if (auto hop = make_hop(routes_, platform, settings_, from, to, rail)) return *std::move(hop);
+  throw ConfigError{
+      {{},
+       fmt::format("no transport from {} to {} on platform '{}'", platform.device(from).name,
+                   platform.device(to).name, platform.name),
+       {},
+       "NCCL_P2P_DISABLE, NCCL_SHM_DISABLE or NCCL_P2P_LEVEL leave only NET, and the node has no NIC"}};
+}
+
+/// Both directions of each edge.
+std::vector<Hops> CollectiveWays::lay(const std::vector<std::vector<Edge>>& trees) const {
+  std::vector<Hops> laid;
+  for (const auto& edges : trees) {
+    const auto rail = laid.size() / 2;  // trees come in pairs, one a NIC
+    auto& tree = laid.emplace_back();
+    tree.reserve(2 * edges.size());
+    for (const auto& [child, parent] : edges) {
+      tree.add(hop(child, parent, rail));
+      tree.add(hop(parent, child, rail));
+    }
+  }
+  return laid;
+}
+
+/// The bytes that NVSwitches reduce and multicast: each GPU sends them to its switch and gets them back.
+std::vector<ResourceId> CollectiveWays::through_nvswitches() const {
+  std::vector<ResourceId> path;
+  for (const auto gpu : gpus_) {
+    const auto links = routes_.links_to_nvswitch(routes_.platform().gpus[gpu]);
+    path.push_back(links->up->resource);
+    path.push_back(links->down->resource);
+  }
+  return path;
+}
+
+const std::vector<SharedPath>& CollectiveWays::paths(CollectiveKind kind, Algorithm algorithm) const {
+  const bool closes = algorithm != Algorithm::ring || closes_ring(kind);
+  const auto [place, is_new] = paths_.try_emplace({algorithm, closes});
+  if (is_new) place->second = lay_paths(algorithm, closes);
+  return place->second;
+}
+
+std::vector<SharedPath> CollectiveWays::lay_paths(Algorithm algorithm, bool closes) const {
+  std::vector<SharedPath> paths;
+  switch (algorithm) {
+    case Algorithm::ring:
+      for (const auto& ring : rings_) paths.emplace_back(closes ? ring.path() : ring.path_without_last());
+      break;
+    case Algorithm::tree:
+      for (auto& tree : lay(tree_edges(routes_, gpus_))) paths.emplace_back(std::move(tree).path());
+      break;
+    case Algorithm::nvls:
+      paths.emplace_back(through_nvswitches());
+      break;
+    case Algorithm::nvls_tree: {
+      const auto nvlinks = through_nvswitches();
+      for (const auto& tree : lay(tree_edges_between_nodes(routes_, gpus_))) {
+        auto path = nvlinks;
+        path.insert(path.end(), tree.path().begin(), tree.path().end());
+        paths.emplace_back(std::move(path));
+      }
+      break;
+    }
+  }
+  return paths;
+}
+
+}  // namespace gradway

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/nccl/communicator.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "sim/base/contract.hpp"
+#include "sim/base/problem.hpp"
+#include "sim/cost/channel_rate.hpp"
+#include "sim/cost/side_by_side.hpp"
+#include "sim/nccl/alone_time.hpp"
+#include "sim/nccl/describe_communicator.hpp"
+#include "sim/nccl/nvlink_rings.hpp"
+
+namespace gradway {
+namespace {
+
+/// Latency of `laps` times around the ring, less the hop that no chunk needs: a chunk starts behind the
+/// shortest.
+Seconds around(const Hops& ring, double laps) {
+  Seconds sum{};
+  auto least = Seconds::infinite();
+  for (std::size_t i = 0; i < ring.size(); ++i) {
+    sum += ring[i].latency;
+    least = std::min(least, ring[i].latency);
+  }
+  return (sum - least) * laps;
+}
+
+}  // namespace
+
+Communicator::Communicator(const Routes& routes, NcclSettings settings, const Calibration& calibration,
+                           GpuNumbers gpus)
+    : routes_{routes},
+      settings_{std::move(settings)},
+      calibration_{calibration},
+      gpus_{std::move(gpus)},
+      ways_{routes_, settings_, gpus_} {
+  facts_.ranks = static_cast<int>(gpus_.size());
+  if (facts_.ranks == 1) return;
+  if (platform().collectives == CollectiveRules::ideal) return;
+  facts_ = describe_communicator(platform(), routes_, settings_, ways_, gpus_);
+  if (!choose_plan(CollectiveKind::all_reduce, 1_MiB, facts_, settings_)) {
+    throw ConfigError{{{},
+                       "NCCL_ALGO and NCCL_PROTO leave no way to run an all-reduce",
+                       {},
+                       "LL128 needs NVLink between all GPUs of a node; allow Simple or LL"}};
+  }
+  find_calibration();
+  measure_against_one_node();
+}
+
+void Communicator::measure_against_one_node() {
+  if (facts_.nodes == 1 || (calibration_.tables.empty() && calibration_.collectives.empty())) return;
+  auto gpus = gpus_by_domain(platform(), gpus_).front();
+  if (gpus.size() == 1) return;
+  // What a node does at least is what it does at its best, however NCCL was told to cross nodes.
+  auto settings = settings_;
+  settings.algo.clear();
+  settings.proto.clear();
+  one_node_ = std::make_unique<Communicator>(routes_, std::move(settings), calibration_, std::move(gpus));
+}
+
+/// Each node does at least what it would do alone, at the rates that were measured there; the longer a ring,
+/// the more bytes each hop carries.
+void Communicator::take_no_less_than_one_node(LoweredCollective& lowered, CollectiveKind kind, Bytes size,
+                                              const CollectivePlan& plan) const {
+  const auto& one = *one_node_;
+  const bool is_ring = plan.algorithm == Algorithm::ring;
+  const auto more = is_ring ? bus_factor(kind, facts_.ranks) / bus_factor(kind, one.facts().ranks) : 1;
+  const auto alone = one.lower(kind, size);
+  const auto least = time_alone(alone, platform()) * more;
+  if (time_alone(lowered, platform()) >= least) return;
+  take_time(lowered, least, platform(), Rates::sped_up);
+  lowered.limit = alone.limit;
+  for (auto evidence : alone.rests_on) {
+    evidence.is_floor = true;
+    add(lowered.rests_on, {evidence});
+  }
+}
+
+/// Of the slowest hop of rings and trees.
+Transport Communicator::channels_transport() const {
+  return facts_.nodes > 1 ? Transport::net : facts_.transport;
+}
+
+/// NVSwitches reduce whatever way the channels take: NCCL_P2P_DISABLE does not switch NVLS off.
+/// @source NCCL 2.28.9 and 2.30.7: src/graph/paths.cc redirects only ways between GPUs, the search for NVLS
+///         (src/graph/search.cc) follows those from a GPU to the NVSwitch, and src/transport/nvls.cc asks for
+///         multicast alone. Read, not tried: no node with multicast was to be had
+Transport Communicator::transport_of(const CollectivePlan& plan) const {
+  return is_nvls(plan.algorithm) && facts_.nodes == 1 ? Transport::p2p : channels_transport();
+}
+
+Part Communicator::part_of_transport() const {
+  switch (channels_transport()) {
+    case Transport::shm:
+      return Part::host_memory;
+    case Transport::net:
+      return Part::network;
+    case Transport::p2p:
+    case Transport::none:
+      break;
+  }
+  return facts_.nvlink ? Part::nvlink : Part::pcie;
+}
+
+/// Where nothing was measured NVLS has a rate of its own, that of NVLink; between nodes, too.
+ChannelLimit Communicator::limit_of(const CollectivePlan& plan) const {
+  if (!is_nvls(plan.algorithm)) return {part_of_transport(), name_of(channels_transport())};
+  const bool is_nvlink = tables_->empty() || transport_of(plan) == Transport::p2p;
+  return {is_nvlink ? Part::nvlink : part_of_transport(), name_of(plan.algorithm)};
+}
+
+const SideBySide* Communicator::side_by_side(const Footprint& kernel) const {
+  if (facts_.ranks == 1 || platform().collectives == CollectiveRules::ideal) return nullptr;
+  const auto large = choose(CollectiveKind::all_reduce, 256_MiB);
+  const auto beside = [&](Transport transport) {
+    return measured_beside(calibration_.side_by_side, transport, facts_.ranks, kernel, large.channels);
+  };
+  if (const auto* measured = beside(transport_of(large))) return measured;
+  // Between nodes, too, the multiprocessors copy as they do inside one.
+  return facts_.nodes > 1 ? beside(facts_.transport) : nullptr;
+}
+
+int Communicator::channels() const {
+  return choose(CollectiveKind::all_reduce, 256_MiB).channels;
+}
+
+/// The communicator of another number of ranks. Rings of a mesh of NVLinks depend on it; else the rates are
+/// taken as those of this one.
+CommunicatorFacts Communicator::facts_as_measured(int ranks) const {
+  const auto node = gpus_by_domain(platform(), gpus_).front();
+  const bool is_inside = facts_.nodes == 1 && ranks <= static_cast<int>(platform().gpus.size());
+  if (!is_inside || !has_direct_nvlinks(routes_, node)) {
+    auto same = facts_;
+    same.ranks = ranks;
+    return same;
+  }
+  const auto gpus = first_gpus(ranks);
+  return describe_communicator(platform(), routes_, settings_, CollectiveWays{routes_, settings_, gpus},
+                               gpus);
+}
+
+void Communicator::find_calibration() {
+  const auto transport = channels_transport();
+  tables_.emplace(calibration_, transport, facts_, settings_);
+  if (!tables_->empty()) return;
+  const auto distance = [&](const CollectiveSample& sample) { return std::abs(sample.ranks - facts_.ranks); };
+  for (const auto& sample : calibration_.collectives) {
+    if (sample.transport != transport) continue;
+    if (!sample_ || distance(sample) < distance(*sample_)) sample_ = &sample;
+  }
+  if (!sample_) return;
+  if (sample_->nominal) facts_.node_bandwidth = std::min(facts_.node_bandwidth, *sample_->nominal);
+  const auto measured = facts_as_measured(sample_->ranks);
+  const auto plan = choose_plan(sample_->kind, sample_->size, measured, NcclSettings{});
+  expects(plan.has_value(), "without settings NCCL always has a plan");
+  if (sample_->time <= plan->latency) {
+    throw ConfigError{
+        {{},
+         fmt::format("calibration '{}': {} of {:.4g} MB on {} ranks in {:.4g} us cannot be, its latency "
+                     "alone is {:.4g} us",
+                     calibration_.name, name_of(sample_->kind), sample_->size.value() / 1e6, sample_->ranks,
+                     sample_->time.value() * 1e6, plan->latency.value() * 1e6),
+         {},
+         "check its 'time' and 'size'; a large buffer tells the rate best"}};
+  }
+  calibrated_ = (sample_->size / (sample_->time - plan->latency)) / plan->algorithm_bandwidth;
+}
+
+std::optional<TableTime> Communicator::table_time(CollectiveKind kind, Bytes size,
+                                                  const CollectivePlan& plan) const {
+  if (tables_->empty() || transport_of(plan) != channels_transport()) return std::nullopt;
+  return tables_->time(kind, size, plan);
+}
+
+CollectiveEvidence Communicator::evidence_of(CollectiveKind kind, const CollectivePlan& plan,
+                                             const std::optional<TableTime>& measured) const {
+  using enum CollectiveEvidence::Source;
+  const auto transport = transport_of(plan);
+  CollectiveEvidence evidence{.kind = kind,
+                              .transport = transport,
+                              .doubted_as = transport,
+                              .ranks = facts_.ranks,
+                              .nodes = facts_.nodes,
+                              .nvlink = facts_.nvlink};
+  if (measured) {
+    evidence.source = table;
+    evidence.use = measured->use;
+    const bool is_as_measured = evidence.use.upper == nullptr && doubts_of(evidence).empty();
+    evidence.basis = !evidence.use.table->predicted_from.empty() ? Basis::predicted
+                     : is_as_measured                            ? Basis::measured
+                                                                 : Basis::stretched;
+  } else if (is_nvls(plan.algorithm)) {
+    evidence.source = nvls;
+  } else if (sample_) {
+    evidence.source = sample;
+    evidence.sample = sample_;
+    const bool is_as_measured = sample_->ranks == facts_.ranks && !settings_.has_channel_limits();
+    evidence.basis = is_as_measured ? Basis::published : Basis::stretched;
+  } else if (transport == Transport::p2p && !facts_.nvlink) {
+    // P2P over PCIe that nobody measured crosses the same host bridges as SHM, and NCCL assumes as much of
+    // them.
+    evidence.doubted_as = Transport::shm;
+  }
+  return evidence;
+}
+
+CollectivePlan Communicator::choose(CollectiveKind kind, Bytes size) const {
+  auto settings = settings_;
+  auto plan = choose_plan(kind, size, facts_, settings);
+  if (!plan) {  // NCCL_ALGO=Tree leaves only all-reduce; NCCL then falls back to what exists
+    settings = NcclSettings{};
+    plan = choose_plan(kind, size, facts_, settings);
+  }
+  plan->algorithm_bandwidth = rate_of(*plan, kind, with_all_channels(*plan, kind, size, facts_, settings));
+  return *plan;
+}
+
+/// Buffer bytes a second that a plan reaches, where NCCL's own estimate is what chose it.
+BytesPerSecond Communicator::rate_of(const CollectivePlan& plan, CollectiveKind kind,
+                                     const CollectivePlan& with_all) const {
+  if (is_nvls(plan.algorithm)) return nvls_reach(facts_);
+  const auto rate = with_all.algorithm_bandwidth * calibrated_;
+  if (plan.channels == with_all.channels) return rate;
+  const auto each = channel_rate(facts_.nvlink && facts_.nodes == 1, plan.algorithm, plan.protocol);
+  return rate *
+         share_of_channels(plan.channels, with_all.channels, rate * bus_factor(kind, facts_.ranks), each);
+}
+
+LoweredCollective Communicator::ideal(CollectiveKind kind, Bytes size) const {
+  const auto& ring = ways_.rings().front();
+  const auto factor = bus_factor(kind, facts_.ranks);
+  const double laps = kind == CollectiveKind::all_reduce ? 2 : 1;
+  const auto latency = kind == CollectiveKind::send_recv ? ring[0].latency : around(ring, laps);
+  return {
+      latency,
+      {{ways_.paths(kind, Algorithm::ring).front(), factor * size, std::numeric_limits<double>::infinity()}},
+      {},
+      {{.source = CollectiveEvidence::Source::ideal, .basis = Basis::given, .kind = kind}}};
+}
+
+/// What the connections of a flow's channels carry over a hop between nodes.
+double Communicator::most_of_streams(const CollectivePlan& plan, std::size_t flows) const {
+  const auto& network = platform().network;
+  if (facts_.nodes == 1 || !network || !network->stream_rate) {
+    return std::numeric_limits<double>::infinity();
+  }
+  const bool is_told = settings_.socket_threads || settings_.sockets_a_thread;
+  const auto streams = is_told ? settings_.socket_threads.value_or(1) * settings_.sockets_a_thread.value_or(1)
+                               : network->streams;
+  const auto channels = std::max(1.0, plan.channels / static_cast<double>(flows));
+  return channels * streams * network->stream_rate->value() * platform().speeds[Part::network];
+}
+
+LoweredCollective Communicator::lower(CollectiveKind kind, Bytes size) const {
+  if (facts_.ranks == 1) return {};
+  if (platform().collectives == CollectiveRules::ideal) return ideal(kind, size);
+  const auto plan = choose(kind, size);
+  const auto measured = table_time(kind, size, plan);
+  LoweredCollective lowered{.latency = plan.latency, .rests_on = {evidence_of(kind, plan, measured)}};
+  if (size == 0_B) return lowered;
+  const auto& paths = ways_.paths(kind, plan.algorithm);
+  const auto each = plan.algorithm == Algorithm::ring ? bus_factor(kind, facts_.ranks) : 1.0;
+  const auto factor = each / static_cast<double>(paths.size());
+  for (const auto& path : paths) {
+    lowered.flows.push_back({path, factor * size, factor * plan.algorithm_bandwidth.value()});
+  }
+  if (measured) take_time(lowered, measured->time, platform(), Rates::as_built);
+  const auto most = measured ? std::numeric_limits<double>::infinity() : most_of_streams(plan, paths.size());
+  lowered.limit = limit_of(plan);
+  const auto faster = platform().speeds[lowered.limit->part];
+  for (auto& flow : lowered.flows) flow.cap = std::min(most, flow.cap * faster);
+  if (one_node_) take_no_less_than_one_node(lowered, kind, size, plan);
+  return lowered;
+}
+
+}  // namespace gradway

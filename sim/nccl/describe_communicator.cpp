@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/nccl/describe_communicator.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "sim/nccl/nvlink_rings.hpp"
+#include "sim/nccl/rank_order.hpp"
+
+namespace gradway {
+namespace {
+
+// Rate NCCL assigns to one NVLink, GB/s a direction. Source: NCCL 2.28.9, src/graph/topo.h.
+double nccl_nvlink_rate(int compute_capability) {
+  if (compute_capability >= 100) return 40.1;
+  if (compute_capability >= 90) return 20.6;
+  return 20.0;
+}
+
+/// What NCCL takes a way over PCIe for: the nominal rate of 16 lanes, which what was measured lies a little
+/// above.
+/// @source NCCL 2.28.9, src/graph/topo.cc: width times lane, 12 GB/s for Gen3 x16 and doubled with each
+/// generation
+BytesPerSecond nccl_pcie_rate(BytesPerSecond measured) {
+  constexpr double closest = 1.2;
+  for (const auto nominal : {12_GBps, 24_GBps, 48_GBps, 96_GBps})
+    if (measured >= nominal && measured < nominal * closest) return nominal;
+  return measured;
+}
+
+/// What NCCL takes for the way between sockets of AMD, whatever it carries.
+/// @source NCCL 2.28.9, src/graph/topo.h
+constexpr BytesPerSecond nccl_amd_sockets = 16_GBps;
+
+/// What the rings of one node carry together: those along direct NVLinks share none, others are one.
+class InsideNode {
+ public:
+  void add(std::size_t ring, BytesPerSecond nominal) {
+    if (ring >= slowest_.size()) slowest_.resize(ring + 1, BytesPerSecond::infinite());
+    slowest_[ring] = std::min(slowest_[ring], nominal);
+  }
+
+  BytesPerSecond together(int nodes) const {
+    if (slowest_.empty()) return BytesPerSecond::infinite();  // one rank a node
+    if (nodes > 1) return std::ranges::min(slowest_, {}, &BytesPerSecond::value);
+    BytesPerSecond sum{};
+    for (const auto rate : slowest_) sum += rate;
+    return sum;
+  }
+
+ private:
+  std::vector<BytesPerSecond> slowest_;  ///< hop of each ring
+};
+
+/// NVLink SHARP needs an NVSwitch for all GPUs of a node, Hopper or later, and nobody who switched it off.
+/// @return the nominal rate of a GPU into the switch; empty if there is no NVLS
+std::optional<BytesPerSecond> nvls_rate(const Platform& platform, const Routes& routes,
+                                        const NcclSettings& settings, const GpuNumbers& gpus) {
+  constexpr int hopper = 90;
+  const auto capability = platform.gpu_models.front().compute_capability;
+  if (!settings.nvls || !platform.nvls || capability < hopper) return std::nullopt;
+  auto least = BytesPerSecond::infinite();
+  for (const auto gpu : gpus) {
+    const auto links = routes.links_to_nvswitch(platform.gpus[gpu]);
+    if (!links) return std::nullopt;
+    least = std::min(least, BytesPerSecond{links->up->count * nccl_nvlink_rate(capability) * 1e9});
+  }
+  return least;
+}
+
+}  // namespace
+
+CommunicatorFacts describe_communicator(const Platform& platform, const Routes& routes,
+                                        const NcclSettings& settings, const CollectiveWays& ways,
+                                        const GpuNumbers& gpus) {
+  CommunicatorFacts communicator;
+  const auto nodes = gpus_by_domain(platform, gpus);
+  communicator.ranks = static_cast<int>(gpus.size());
+  const auto& gpu = platform.gpu_models.front();
+  communicator.nodes = static_cast<int>(nodes.size());
+  communicator.compute_capability = gpu.compute_capability;
+  communicator.amd_cpu = platform.amd_cpu;
+  communicator.nvlink = true;
+  communicator.transport = Transport::p2p;
+  const auto& orders = ways.orders();
+  const auto& rings = ways.rings();
+  const bool is_mesh = has_direct_nvlinks(routes, nodes.front());
+  InsideNode inside;
+  for (std::size_t r = 0; r < rings.size(); ++r) {
+    auto leaving = BytesPerSecond::infinite();
+    for (std::size_t i = 0; i < rings[r].size(); ++i) {
+      const auto& hop = rings[r][i];
+      const auto a = platform.gpus[orders[r][i]];
+      const auto b = platform.gpus[orders[r][(i + 1) % orders[r].size()]];
+      if (platform.nvlink_domain(a) != platform.nvlink_domain(b)) {
+        leaving = std::min(leaving, hop.bandwidth);
+        continue;
+      }
+      // A ring of a mesh of NVLinks has one of each bond.
+      const auto links = is_mesh && communicator.nodes == 1 ? 1 : routes.nvlinks(a, b);
+      const BytesPerSecond nominal{links * nccl_nvlink_rate(gpu.compute_capability) * 1e9};
+      communicator.nvlink = communicator.nvlink && hop.nvlink;
+      auto rate = hop.nvlink ? nominal : nccl_pcie_rate(hop.bandwidth);
+      if (platform.amd_cpu && !hop.nvlink && routes.path_type(a, b) == PathType::sys)
+        rate = std::min(rate, nccl_amd_sockets);
+      inside.add(r, rate);
+      communicator.transport = std::max(communicator.transport, hop.transport);
+    }
+    if (communicator.nodes > 1) communicator.net_bandwidth += leaving;
+  }
+  communicator.node_bandwidth = inside.together(communicator.nodes);
+  if (platform.network && communicator.nodes > 1) {
+    communicator.net_latency = platform.network->message_latency;
+  }
+  if (const auto rate = nvls_rate(platform, routes, settings, gpus)) {
+    communicator.nvls = true;
+    communicator.nvlink_bandwidth = *rate;
+    const bool has_efa = platform.network && platform.network->kind == NetworkKind::efa;
+    communicator.prefers_nvls_tree = has_efa && platform.network->gpudirect && communicator.nodes > 2;
+  }
+  return communicator;
+}
+
+}  // namespace gradway

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/nccl/net_hop.hpp"
+
+#include <algorithm>
+
+#include "sim/nccl/hop_builder.hpp"
+
+namespace gradway {
+namespace {
+
+class NetHop {
+ public:
+  NetHop(const Routes& routes, const NcclSettings& settings)
+      : routes_{routes}, platform_{routes.platform()}, settings_{settings}, hop_{routes, platform_} {}
+
+  std::optional<Hop> make(DeviceId from, DeviceId to, std::size_t rail) {
+    auto sender = from;
+    auto out = rail_nic(from, rail);
+    if (out && !is_near(from, *out)) {
+      const auto proxy = proxy_gpu(from, *out);
+      if (proxy) hop_.way(from, *proxy, Routes::Over::nvlink);
+      if (proxy) sender = *proxy;
+      if (!proxy) out = nearest_nic(from, rail);
+    }
+    auto in = rail_nic(to, rail);
+    if (in && !is_near(to, *in)) in = nearest_nic(to, rail);
+    if (!out || !in) return std::nullopt;
+    reach_nic(sender, *out, sender, can_be_read(sender));
+    if (*out != *in) hop_.way(*out, *in, Routes::Over::network, rail);
+    reach_nic(*in, to, to, true);
+    return hop_.build(Transport::net);
+  }
+
+ private:
+  bool is_near(DeviceId gpu, DeviceId nic) const { return routes_.path_type(gpu, nic) <= PathType::pxb; }
+
+  std::optional<DeviceId> rail_nic(DeviceId gpu, std::size_t rail) const {
+    const auto nics = routes_.on_node(platform_.device(gpu).node, DeviceKind::nic);
+    return nics.empty() ? std::nullopt : std::optional{nics[rail % nics.size()]};
+  }
+
+  /// Of those that are as near as the nearest, the one that the rail falls on.
+  std::optional<DeviceId> nearest_nic(DeviceId gpu, std::size_t rail) const {
+    const auto nics = routes_.on_node(platform_.device(gpu).node, DeviceKind::nic);
+    std::vector<DeviceId> nearest;
+    auto least = PathType::net;
+    for (const auto nic : nics) {
+      const auto distance = routes_.path_type(gpu, nic);
+      if (distance < least) nearest.clear();
+      least = std::min(least, distance);
+      if (distance == least) nearest.push_back(nic);
+    }
+    return nearest.empty() ? std::nullopt : std::optional{nearest[rail % nearest.size()]};
+  }
+
+  /// A GPU of the node that is near the NIC and has NVLinks to this one.
+  std::optional<DeviceId> proxy_gpu(DeviceId gpu, DeviceId nic) const {
+    if (settings_.pxn_disable) return std::nullopt;
+    for (const auto other : routes_.on_node(platform_.device(gpu).node, DeviceKind::gpu)) {
+      if (other != gpu && is_near(other, nic) && routes_.nvlinks(gpu, other) > 0) return other;
+    }
+    return std::nullopt;
+  }
+
+  /// NICs may read the memory of this GPU.
+  bool can_be_read(DeviceId gpu) const {
+    if (settings_.net_gdr_read) return *settings_.net_gdr_read;
+    constexpr int a100 = 80;
+    if (platform_.gpu_models.front().compute_capability >= a100) return true;
+    const auto others = routes_.on_node(platform_.device(gpu).node, DeviceKind::gpu);
+    return std::ranges::any_of(
+        others, [&](DeviceId other) { return other != gpu && routes_.nvlinks(gpu, other) > 0; });
+  }
+
+  /// Between a GPU and its NIC, in either direction.
+  void reach_nic(DeviceId from, DeviceId to, DeviceId gpu, bool may_be_direct) {
+    const auto level = settings_.net_gdr_level.value_or(PathType::pxb);
+    const bool can = !platform_.network || platform_.network->gpudirect;
+    const auto socket = routes_.home_socket(gpu);
+    if (!socket || (can && may_be_direct && routes_.path_type(from, to) <= level)) {
+      hop_.way(from, to, Routes::Over::host);
+      return;
+    }
+    const bool has_sockets = platform_.network && platform_.network->kind == NetworkKind::tcp;
+    hop_.way(from, *socket, Routes::Over::host)
+        .through_memory(*socket, has_sockets ? 2 : 1)
+        .way(*socket, to, Routes::Over::host);
+  }
+
+  const Routes& routes_;
+  const Platform& platform_;
+  const NcclSettings& settings_;
+  HopBuilder hop_;
+};
+
+}  // namespace
+
+bool have_nics(const Routes& routes, DeviceId a, DeviceId b) {
+  const auto has = [&](DeviceId gpu) {
+    return !routes.on_node(routes.platform().device(gpu).node, DeviceKind::nic).empty();
+  };
+  return has(a) && has(b);
+}
+
+std::optional<Hop> net_hop(const Routes& routes, const NcclSettings& settings, DeviceId from, DeviceId to,
+                           std::size_t rail) {
+  return NetHop{routes, settings}.make(from, to, rail);
+}
+
+}  // namespace gradway

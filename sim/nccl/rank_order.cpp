@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/nccl/rank_order.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+
+#include "sim/nccl/nvlink_rings.hpp"
+
+namespace gradway {
+namespace {
+
+using Nodes = std::vector<GpuNumbers>;
+
+/// The GPUs beside a NIC, counted within a node: where a ring enters and leaves the node.
+struct Door {
+  std::size_t entry = 0;
+  std::optional<std::size_t> exit;  ///< empty if no other GPU is as near
+};
+
+/// NICs of the first of NCCL's nodes, in order. All nodes are alike.
+std::vector<DeviceId> first_nics(const Platform& platform) {
+  std::vector<DeviceId> nics;
+  for (std::size_t i = 0; i < platform.devices.size(); ++i) {
+    const DeviceId id{i};
+    if (platform.device(id).kind == DeviceKind::nic && platform.nvlink_domain(id) == 0) nics.push_back(id);
+  }
+  return nics;
+}
+
+/// Of these NICs those that no other one of them is nearer to some of these GPUs.
+std::vector<DeviceId> nearest_nics(const Routes& routes, const GpuNumbers& gpus,
+                                   const std::vector<DeviceId>& nics) {
+  const auto& platform = routes.platform();
+  std::set<DeviceId> near;
+  for (const auto gpu : gpus) {
+    const auto distance = [&](DeviceId nic) { return routes.path_type(platform.gpus[gpu], nic); };
+    const auto least = distance(*std::ranges::min_element(nics, {}, distance));
+    for (const auto nic : nics)
+      if (distance(nic) == least) near.insert(nic);
+  }
+  return {near.begin(), near.end()};
+}
+
+/// The ways out of a node, one a NIC. Several NICs that are as near to several GPUs take turns.
+std::vector<Door> doors(const Routes& routes, const GpuNumbers& first_node) {
+  const auto& platform = routes.platform();
+  std::vector<Door> found;
+  std::vector<std::size_t> uses(first_node.size(), 0);
+  auto nics = first_nics(platform);
+  const auto domain = platform.nvlink_domain(platform.gpus[first_node.front()]);
+  const auto in_domain = [&](DeviceId gpu) { return platform.nvlink_domain(gpu) == domain; };
+  const auto all = static_cast<std::size_t>(std::ranges::count_if(platform.gpus, in_domain));
+  if (first_node.size() < all && !nics.empty()) nics = nearest_nics(routes, first_node, nics);
+  for (const auto nic : nics) {
+    std::vector<PathType> distance;
+    for (const auto gpu : first_node) distance.push_back(routes.path_type(platform.gpus[gpu], nic));
+    const auto nearest = *std::ranges::min_element(distance);
+    Door door;
+    auto least = static_cast<std::size_t>(-1);
+    for (std::size_t i = 0; i < distance.size(); ++i) {
+      if (distance[i] != nearest || uses[i] >= least) continue;
+      least = uses[i];
+      door.entry = i;
+    }
+    ++uses[door.entry];
+    for (std::size_t i = 0; i < distance.size() && nearest <= PathType::pxb; ++i) {
+      if (distance[i] == nearest && i != door.entry) door.exit = i;
+    }
+    found.push_back(door);
+  }
+  return found;
+}
+
+/// The order of a node's GPUs for a ring that comes in by a door.
+GpuNumbers through(GpuNumbers ring, const GpuNumbers& node, const Door& door, bool any_order) {
+  if (door.entry >= ring.size()) return ring;
+  std::ranges::rotate(ring, std::ranges::find(ring, node[door.entry]));
+  if (any_order && door.exit && *door.exit < ring.size()) {
+    const auto exit = std::ranges::find(ring, node[*door.exit]);
+    std::rotate(exit, exit + 1, ring.end());
+  }
+  return ring;
+}
+
+/// The GPUs have the same places in their nodes as those of another node. @pre nodes are alike
+bool are_alike(const Platform& platform, const GpuNumbers& node, const GpuNumbers& other) {
+  if (node.size() != other.size()) return false;
+  const auto a_node =
+      std::max<std::size_t>(1, platform.gpus.size() / static_cast<std::size_t>(platform.nodes));
+  return std::ranges::equal(
+      node, other, {}, [&](auto gpu) { return gpu % a_node; }, [&](auto gpu) { return gpu % a_node; });
+}
+
+/// A ring of each node; nodes with the same GPUs as the first one have its order.
+Nodes node_rings(const Routes& routes, const Nodes& nodes) {
+  Nodes rings;
+  for (const auto& node : nodes) {
+    if (rings.empty() || !are_alike(routes.platform(), node, nodes.front())) {
+      rings.push_back(nvlink_rings(routes, node).front());
+      continue;
+    }
+    auto& ring = rings.emplace_back(rings.front());
+    for (auto& gpu : ring) gpu += node.front() - nodes.front().front();
+  }
+  return rings;
+}
+
+/// The parent of a node in the tree of `count`; the root has none. Parents have a lower last bit.
+std::optional<std::size_t> parent_by_bits(std::size_t node, std::size_t count) {
+  if (node == 0) return std::nullopt;
+  const auto bit = node & (~node + 1);
+  const auto up = (node ^ bit) | (bit << 1);
+  return up >= count ? node ^ bit : up;
+}
+
+/// The same in the second tree of a pair.
+std::optional<std::size_t> parent_in_second(std::size_t node, std::size_t count) {
+  const bool mirrors = count % 2 == 0;
+  const auto parent = parent_by_bits(mirrors ? count - 1 - node : (node + count - 1) % count, count);
+  if (!parent) return std::nullopt;
+  return mirrors ? count - 1 - *parent : (*parent + 1) % count;
+}
+
+/// Calls `add(tree, child, parent)` with the numbers of nodes.
+template <class Add>
+void for_each_edge(std::size_t nodes, std::size_t rails, const Add& add) {
+  for (std::size_t tree = 0; tree < 2 * rails; ++tree) {
+    for (std::size_t node = 0; node < nodes; ++node) {
+      const auto parent = tree % 2 == 0 ? parent_by_bits(node, nodes) : parent_in_second(node, nodes);
+      if (parent) add(tree, node, *parent);
+    }
+  }
+}
+
+/// The GPU beside the door of a tree's NIC.
+std::size_t head(const GpuNumbers& ring, const GpuNumbers& node, const std::vector<Door>& ways,
+                 std::size_t tree) {
+  if (ways.empty()) return ring.front();
+  return through(ring, node, ways[tree / 2], false).front();
+}
+
+}  // namespace
+
+GpuNumbers first_gpus(int count) {
+  GpuNumbers gpus(static_cast<std::size_t>(count));
+  std::iota(gpus.begin(), gpus.end(), std::size_t{0});
+  return gpus;
+}
+
+Nodes gpus_by_domain(const Platform& platform, const GpuNumbers& gpus) {
+  Nodes nodes;
+  std::map<int, std::size_t> known;
+  for (const auto gpu : gpus) {
+    const auto [node, is_new] = known.try_emplace(platform.nvlink_domain(platform.gpus[gpu]), nodes.size());
+    if (is_new) nodes.emplace_back();
+    nodes[node->second].push_back(gpu);
+  }
+  return nodes;
+}
+
+int node_count(const Platform& platform, int gpus) {
+  const auto last = static_cast<std::size_t>(gpus) - 1;
+  return platform.device(platform.gpus[last]).node + 1;
+}
+
+Nodes ring_orders(const Routes& routes, const GpuNumbers& gpus) {
+  const auto nodes = gpus_by_domain(routes.platform(), gpus);
+  if (nodes.size() == 1) return nvlink_rings(routes, nodes.front());
+  const auto rings = node_rings(routes, nodes);
+  const bool any_order = !has_direct_nvlinks(routes, nodes.front());
+  auto ways = doors(routes, nodes.front());
+  if (ways.empty()) ways.emplace_back();
+  Nodes orders;
+  for (const auto& door : ways) {
+    auto& order = orders.emplace_back();
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+      std::ranges::copy(through(rings[i], nodes[i], door, any_order), std::back_inserter(order));
+  }
+  return orders;
+}
+
+std::vector<std::vector<Edge>> tree_edges_between_nodes(const Routes& routes, const GpuNumbers& gpus) {
+  const auto nodes = gpus_by_domain(routes.platform(), gpus);
+  if (nodes.size() == 1) return {};
+  const auto rings = node_rings(routes, nodes);
+  const auto ways = doors(routes, nodes.front());
+  const auto rails = std::max<std::size_t>(1, ways.size());
+  std::vector<std::vector<Edge>> trees(2 * rails);
+  for_each_edge(nodes.size(), rails, [&](std::size_t tree, std::size_t child, std::size_t parent) {
+    trees[tree].push_back(
+        {head(rings[child], nodes[child], ways, tree), head(rings[parent], nodes[parent], ways, tree)});
+  });
+  return trees;
+}
+
+std::vector<std::vector<Edge>> tree_edges(const Routes& routes, const GpuNumbers& gpus) {
+  const auto nodes = gpus_by_domain(routes.platform(), gpus);
+  auto trees = tree_edges_between_nodes(routes, gpus);
+  if (trees.empty()) trees.emplace_back();
+  const auto rings = node_rings(routes, nodes);
+  const auto ways = nodes.size() == 1 ? std::vector<Door>{} : doors(routes, nodes.front());
+  for (std::size_t tree = 0; tree < trees.size(); ++tree) {
+    for (std::size_t node = 0; node < nodes.size(); ++node) {
+      const auto chain =
+          ways.empty() ? rings[node] : through(rings[node], nodes[node], ways[tree / 2], false);
+      for (std::size_t i = 1; i < chain.size(); ++i) trees[tree].push_back({chain[i], chain[i - 1]});
+    }
+  }
+  return trees;
+}
+
+}  // namespace gradway

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/nccl/transport.hpp"
+
+#include "sim/nccl/hop_builder.hpp"
+#include "sim/nccl/net_hop.hpp"
+
+namespace gradway {
+namespace {
+
+std::optional<Hop> shm_hop(const Routes& routes, const Platform& platform, DeviceId from, DeviceId to) {
+  const auto socket = routes.home_socket(to);
+  if (!socket) return std::nullopt;
+  return HopBuilder{routes, platform}
+      .way(from, *socket, Routes::Over::host)
+      .through_memory(*socket)
+      .way(*socket, to, Routes::Over::host)
+      .build(Transport::shm);
+}
+
+}  // namespace
+
+Transport choose_transport(const Routes& routes, const Platform& platform, const NcclSettings& settings,
+                           DeviceId a, DeviceId b) {
+  if (platform.collectives == CollectiveRules::ideal) return Transport::p2p;
+  const bool same_node = platform.device(a).node == platform.device(b).node;
+  const bool same_domain = platform.nvlink_domain(a) == platform.nvlink_domain(b);
+  const auto level = settings.p2p_disable ? PathType::self : settings.p2p_level.value_or(PathType::pxb);
+  if (same_domain && routes.path_type(a, b) <= level) return Transport::p2p;
+  if (same_node && !settings.shm_disable && routes.home_socket(b)) return Transport::shm;
+  return have_nics(routes, a, b) ? Transport::net : Transport::none;
+}
+
+std::optional<Hop> make_hop(const Routes& routes, const Platform& platform, const NcclSettings& settings,
+                            DeviceId from, DeviceId to, std::size_t rail) {
+  if (platform.collectives == CollectiveRules::ideal) {
+    return HopBuilder{routes, platform}
+        .way(from, to, Routes::Over::any, from.index() + rail)
+        .build(Transport::p2p);
+  }
+  switch (choose_transport(routes, platform, settings, from, to)) {
+    case Transport::p2p: {
+      const bool nvlink = routes.nvlinks(from, to) > 0;
+      auto hop = HopBuilder{routes, platform}
+                     .way(from, to, nvlink ? Routes::Over::nvlink : Routes::Over::host)
+                     .build(Transport::p2p);
+      if (hop) hop->nvlink = nvlink;
+      return hop;
+    }
+    case Transport::shm:
+      return shm_hop(routes, platform, from, to);
+    case Transport::net:
+      return net_hop(routes, settings, from, to, rail);
+    case Transport::none:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+}  // namespace gradway

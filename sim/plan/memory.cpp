@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/plan/memory.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+namespace gradway {
+namespace {
+
+// CUDA's context with PyTorch's kernels: own measurement, 2026-11-21, H200, PyTorch 2.11, CUDA 13.0.
+constexpr auto cuda_context = 621_MiB;
+// Reserved by PyTorch's allocator beyond what is allocated: a rule of thumb, not checked by us.
+constexpr double allocator_slack = 0.05;
+// NCCL's buffers and kernels, for each of its channels: own measurement on 2 H200 over NVLink (24 channels),
+// the same day: the first barrier takes 840 MiB of each.
+constexpr auto nccl_channel = 35_MiB;
+
+/// Workspaces that PyTorch gives to cuBLAS and to cuBLASLt, each once for the thread of the forward pass and
+/// once for that of the backward pass. @source aten/src/ATen/cuda/CublasHandlePool.cpp, PyTorch 2.11
+Bytes cublas_workspaces(const Gpu& gpu) {
+  constexpr int hopper = 90;
+  constexpr int threads = 2;
+  if (gpu.ideal) return {};
+  return threads * (gpu.compute_capability >= hopper ? 32_MiB + 32_MiB : 8320_KiB + 1_MiB);
+}
+
+bool is_half(Precision precision) {
+  return precision == Precision::bf16 || precision == Precision::fp16;
+}
+
+Bytes fp32(double elements) {
+  return Bytes{4 * elements};
+}
+
+/// Activations of the whole batch, kept from the forward to the backward pass.
+struct Activations {
+  Bytes kept{};
+  Bytes at_the_loss{};  ///< more, for a moment
+};
+
+Activations activations_of(const Scenario& scenario) {
+  const auto& job = scenario.job;
+  const double batch = job.batch_per_gpu;
+  const int width = is_half(job.precision) ? 2 : 4;
+  Activations all;
+  for (const auto& layer : scenario.model.layers) {
+    all.kept +=
+        Bytes{batch * width * layer.saved_elements_per_sample} + fp32(batch * layer.saved_fp32_per_sample);
+    all.at_the_loss = std::max(all.at_the_loss, fp32(batch * layer.transient_fp32_per_sample));
+  }
+  return all;
+}
+
+/// Copies in 16 bits of the weights of matrix products.
+Bytes weight_copies(const Scenario& scenario) {
+  if (!is_half(scenario.job.precision)) return {};
+  double elements = 0;
+  for (const auto& layer : scenario.model.layers) {
+    if (layer.forward.flops_per_sample > Flops{}) elements += static_cast<double>(layer.parameter_count());
+  }
+  return Bytes{2 * elements};
+}
+
+/// What is there all the time.
+MemoryUse lasting(const Scenario& scenario, const MemoryOfSync& sync) {
+  const auto& job = scenario.job;
+  const auto parameters = fp32(static_cast<double>(scenario.model.parameter_count()));
+  MemoryUse use;
+  use.parameters = parameters;
+  use.optimizer_state = job.optimizer == Optimizer::sgd ? 0_B : 2 * parameters;
+  use.buckets = sync.buckets;
+  use.comm_hook = sync.kept;
+  use.input = scenario.model.input_per_sample * job.batch_per_gpu + job.input.background_copy;
+  const auto& gpu = scenario.platform.gpu_models.front();
+  use.workspace = cublas_workspaces(gpu);
+  use.context = gpu.ideal ? 0_B : cuda_context;
+  return use;
+}
+
+}  // namespace
+
+MemoryUse memory_use(const Scenario& scenario, const Sync& sync) {
+  const auto& job = scenario.job;
+  const auto of_sync = sync.memory();
+  const auto always = lasting(scenario, of_sync);
+  const auto activations = activations_of(scenario);
+  const auto gradients = of_sync.holds_gradients ? 0_B : always.parameters;
+
+  auto forward_ends = always;
+  forward_ends.gradients = gradients;
+  forward_ends.activations = activations.kept;
+  forward_ends.weight_copies = weight_copies(scenario);
+
+  auto loss = forward_ends;
+  loss.gradients = job.accumulate > 1 ? gradients : 0_B;
+  loss.activations += activations.at_the_loss;
+
+  auto backward_ends = always;
+  backward_ends.gradients = gradients;
+  backward_ends.comm_hook += of_sync.after_backward;
+
+  auto optimizer = always;
+  optimizer.gradients = gradients;
+  // PyTorch's foreach form takes the square roots of all second moments at once (torch/optim/adamw.py, 2.11).
+  if (job.optimizer == Optimizer::adamw) optimizer.optimizer_state += always.parameters;
+
+  const std::array moments{forward_ends, loss, backward_ends, optimizer};
+  auto peak = *std::ranges::max_element(moments, {}, &MemoryUse::allocated);
+  peak.slack = allocator_slack * peak.allocated();
+  return peak;
+}
+
+Bytes nccl_buffers(int channels) {
+  return channels * nccl_channel;
+}
+
+bool fits(const Scenario& scenario, const MemoryUse& memory) {
+  const auto& gpu = scenario.platform.gpu_models.front();
+  return gpu.ideal || memory.needed() <= gpu.memory;
+}
+
+std::string why_it_does_not_fit(const Scenario& scenario, const MemoryUse& memory) {
+  const auto& gpu = scenario.platform.gpu_models.front();
+  return fmt::format("does not fit: {:.3g} of {:.3g} GB on each {}", memory.needed().value() / 1e9,
+                     gpu.memory.value() / 1e9, gpu.name);
+}
+
+}  // namespace gradway

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sim/plan/compute_costs.hpp"
+#include "sim/plan/sync.hpp"
+
+namespace gradway {
+
+/// The program of a rank that trains the whole model: in each micro-step the input copy, the layers forward
+/// and backward, then the optimizer; and what the strategy adds.
+Program model_step(const Scenario& scenario, const ComputeCosts& costs, Sync& sync);
+
+}  // namespace gradway

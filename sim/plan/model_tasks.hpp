@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "sim/graph/workload.hpp"
+#include "sim/plan/compute_costs.hpp"
+#include "sim/plan/scenario.hpp"
+
+namespace gradway {
+
+/// A task of the model itself, and how many gradients are ready once it was issued.
+struct ModelTask {
+  Task task;
+  std::size_t gradients = 0;
+};
+
+/// All gradients of a model in the order in which they get ready: layers from the last to the first, and the
+/// parameters of a layer from the last to the first. Gradients are fp32.
+std::vector<Unit::Gradient> gradients_in_order(const Model& model);
+
+/// What one micro-step and the optimizer issue without data parallelism, in the order of issue. Gradients get
+/// ready in the order of `gradients_in_order`.
+struct ModelTasks {
+  std::vector<ModelTask> forward;  ///< input copies included
+  std::vector<ModelTask> backward;
+  std::vector<ModelTask> optimizer;
+};
+
+/// Of a model that is described layer by layer: one task for a layer and direction, all gradients of a layer
+/// ready after its backward task. Of a profile: one task a launch.
+/// @param pause before each kernel of a profile
+ModelTasks model_tasks(const Scenario& scenario, const ComputeCosts& costs, std::optional<Seconds> pause);
+
+}  // namespace gradway

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sim/base/units.hpp"
+
+namespace gradway {
+
+/// Memory of one GPU at the moment of the step when most of it is in use.
+struct MemoryUse {
+  // In PyTorch's own count (torch.cuda.max_memory_allocated).
+  Bytes parameters{};       ///< fp32
+  Bytes gradients{};        ///< beside DDP's buckets; none of their own where they are views of these
+  Bytes optimizer_state{};  ///< with what its step holds for a moment, if that is the peak
+  Bytes buckets{};
+  Bytes comm_hook{};      ///< casts in flight; PowerSGD's errors, P and Q
+  Bytes weight_copies{};  ///< 16 bit, which autocast keeps until their layer's backward pass
+  Bytes activations{};
+  Bytes input{};
+  Bytes workspace{};  ///< cuBLAS and cuBLASLt
+  // What the card must hold beyond that.
+  Bytes slack{};    ///< between what is allocated and what PyTorch's allocator has reserved
+  Bytes context{};  ///< CUDA's context with the kernels that are loaded
+  Bytes nccl{};     ///< buffers of NCCL's channels
+
+  Bytes allocated() const {
+    return parameters + gradients + optimizer_state + buckets + comm_hook + weight_copies + activations +
+           input + workspace;
+  }
+  Bytes needed() const { return allocated() + slack + context + nccl; }
+};
+
+}  // namespace gradway
