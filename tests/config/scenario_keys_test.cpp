@@ -25,30 +25,55 @@ std::set<std::string> split(const std::string& list) {
   return words;
 }
 
-/// Keys that the reader of scenarios takes beside an unknown one in this group: its own hint.
-std::set<std::string> read_keys(const std::string& group) {
-  const auto inside = group.empty()
-                          ? "zzzzz: 1"
-                          : fmt::format("{}: {}", group, group == "traffic" ? "[{zzzzz: 1}]" : "{zzzzz: 1}");
+/// What the reader of scenarios says where only this stands in a group.
+std::vector<Problem> problems_of(const std::string& group, const std::string& keys) {
+  const auto map = fmt::format("{{{}}}", keys);
+  const auto file =
+      group.empty() ? map : fmt::format("{{{}: {}}}", group, group == "traffic" ? "[" + map + "]" : map);
   config::Problems problems;
-  const auto root = config::parse_yaml(config::SourceText{config::in_file("x"), inside}, problems);
+  const auto root = config::parse_yaml(config::SourceText{config::in_file("x"), file}, problems);
   config::Reader reader{root, config::in_file("x"), problems};
   config::read_scenario(reader);
   try {
     problems.raise();
   } catch (const ConfigError& error) {
-    for (const auto& problem : error.problems()) {
-      if (problem.what.find("'zzzzz'") != std::string::npos && problem.hint.starts_with("known: "))
-        return split(problem.hint.substr(7));
-    }
+    return error.problems();
   }
   return {};
 }
 
+/// Keys that the reader takes in this group: its own hint for an unknown one.
+std::set<std::string> read_keys(const std::string& group) {
+  for (const auto& problem : problems_of(group, "zzzzz: 1")) {
+    if (problem.what.find("'zzzzz'") != std::string::npos && problem.hint.starts_with("known: "))
+      return split(problem.hint.substr(7));
+  }
+  return {};
+}
+
+/// Keys that the reader misses where a group is empty; "model" and the like are of the file, not of the
+/// group.
+std::set<std::string> missed_keys(const std::string& group) {
+  const auto missed_in = [](const std::vector<Problem>& problems) {
+    std::set<std::string> names;
+    std::smatch parts;
+    for (const auto& problem : problems) {
+      if (std::regex_match(problem.what, parts, std::regex{"the key '(.*)' is missing"}))
+        names.insert(parts[1]);
+    }
+    return names;
+  };
+  auto missed = missed_in(problems_of(group, ""));
+  if (group.empty()) return missed;
+  for (const auto& name : missed_in(problems_of("", ""))) missed.erase(name);
+  return missed;
+}
+
 /// Keys of the table in this group, without its name.
-std::set<std::string> told_keys(const std::string& group) {
+std::set<std::string> told_keys(const std::string& group, bool only_required = false) {
   std::set<std::string> names;
   for (const auto& key : described_keys()) {
+    if (only_required && !key.is_required) continue;
     const auto dot = key.name.find('.');
     const auto own_group = dot == std::string::npos ? "" : key.name.substr(0, dot);
     if (own_group == group) names.insert(dot == std::string::npos ? key.name : key.name.substr(dot + 1));
@@ -111,6 +136,9 @@ TEST_CASE("the table of keys has those that the reader takes, and no other", "[c
     auto told = told_keys(group);
     std::erase_if(told, [](const auto& name) { return is_of_the_file(name); });
     CHECK(told == read_keys(group));
+    auto required = told_keys(group, true);
+    std::erase_if(required, [](const auto& name) { return is_of_the_file(name); });
+    CHECK(required == missed_keys(group));
   }
 }
 
