@@ -24,7 +24,9 @@ std::string describe_model(const std::string& name, const DataPath& data) {
 
 std::string describe_scenario(const std::string& name, const DataPath& data) {
   const auto scenario = load_scenario(name, {}, data);
-  return fmt::format("{} on {} GPUs of {}", scenario.model.name, scenario.job.gpus, scenario.platform.name);
+  const auto is_call = scenario.job.strategy.kind == StrategyKind::collective;
+  return fmt::format("{} on {} GPUs of {}", is_call ? "a collective" : scenario.model.name, scenario.job.gpus,
+                     scenario.platform.name);
 }
 
 /// What else can be listed: a name and a sentence each.

@@ -50,6 +50,11 @@ TEST_CASE("every name that is listed can be shown", "[cli][list]") {
   }
 }
 
+TEST_CASE("a scenario without a model is listed as what it is", "[cli][list]") {
+  CHECK_THAT(run_gradway({"list", "scenarios"}).output,
+             Contains(" a collective on 8 GPUs of aws-p5.48xlarge\n"));
+}
+
 TEST_CASE("a list holds what GRADWAY_PATH adds, and files that are wrong", "[cli][list]") {
   const TemporaryFolder folder;
   folder.write("models/broken.yaml", "schema: 1\nlayers: nonsense\n");
