@@ -66,8 +66,9 @@ std::span<const Command> commands() {
               "gradway show model vit_l_32\n"
               "gradway show plan article/g6e --set strategy.bucket_cap='100 MiB'",
               add_show},
-      Command{"list", "list the platforms, models, scenarios or prices that names can stand for",
+      Command{"list", "list the platforms, models, scenarios or prices that names can stand for, or keys",
               "gradway list platforms\n"
+              "gradway list keys            # what can stand in a scenario\n"
               "GRADWAY_PATH=my-data gradway list scenarios",
               add_list},
   };

@@ -8,6 +8,7 @@
 
 #include "sim/base/nearest.hpp"
 #include "sim/cli/commands.hpp"
+#include "sim/report/key_list.hpp"
 #include "sim/report/platform_list.hpp"
 #include "sim/report/text.hpp"
 
@@ -15,6 +16,7 @@ namespace gradway::cli {
 namespace {
 
 const std::string platforms = "platforms";
+const std::string keys = "keys";
 
 std::string describe_model(const std::string& name, const DataPath& data) {
   return load_model(name, data).source;
@@ -22,7 +24,9 @@ std::string describe_model(const std::string& name, const DataPath& data) {
 
 std::string describe_scenario(const std::string& name, const DataPath& data) {
   const auto scenario = load_scenario(name, {}, data);
-  return fmt::format("{} on {} GPUs of {}", scenario.model.name, scenario.job.gpus, scenario.platform.name);
+  const auto is_call = scenario.job.strategy.kind == StrategyKind::collective;
+  return fmt::format("{} on {} GPUs of {}", is_call ? "a collective" : scenario.model.name, scenario.job.gpus,
+                     scenario.platform.name);
 }
 
 /// What else can be listed: a name and a sentence each.
@@ -64,18 +68,29 @@ void list_platforms(bool json, const Surroundings& around) {
   report::write_platforms(around.results, std::move(listed), around.style);
 }
 
+void list_keys(bool json, const Surroundings& around) {
+  const auto& all = config::described_keys();
+  if (json) return report::write_keys_json(around.results, all);
+  report::write_keys(around.results, all, around.style);
+}
+
 Status list(const std::string& what, bool json, const Surroundings& around) {
   if (what == platforms) {
     list_platforms(json, around);
     return Status::done;
   }
+  if (what == keys) {
+    list_keys(json, around);
+    return Status::done;
+  }
   const auto kind = std::ranges::find(kinds, what, &Kind::name);
   if (kind == kinds.end()) {
-    std::vector<std::string> names{platforms};
+    std::vector<std::string> names{platforms, keys};
     for (const auto& known : kinds) names.emplace_back(known.name);
     refuse(fmt::format("cannot list '{}'", what), suggestion(what, names));
   }
-  if (json) refuse(fmt::format("'list {}' has no '--json'", what), "only 'list platforms' has");
+  if (json)
+    refuse(fmt::format("'list {}' has no '--json'", what), "only 'list platforms' and 'list keys' have");
   const auto names = list_names(kind->kind, around.data);
   std::size_t width = 0;
   for (const auto& name : names) width = std::max(width, report::columns_of(name));
@@ -93,9 +108,10 @@ Status list(const std::string& what, bool json, const Surroundings& around) {
 
 Action add_list(CLI::App& app) {
   const auto what = std::make_shared<std::string>();
-  app.add_option("KIND", *what, "platforms, models, scenarios or prices")->required();
+  app.add_option("KIND", *what, "platforms, models, scenarios, prices, or the keys of a scenario")
+      ->required();
   const auto json = std::make_shared<bool>(false);
-  app.add_flag("--json", *json, "one JSON document; platforms only");
+  app.add_flag("--json", *json, "one JSON document; platforms and keys only");
   return [what, json](const Surroundings& around) { return list(*what, *json, around); };
 }
 

@@ -9,7 +9,7 @@
 #include "sim/base/nearest.hpp"
 #include "sim/cli/commands.hpp"
 #include "sim/cli/vary.hpp"
-#include "sim/config/overrides.hpp"
+#include "sim/config/scenario_keys.hpp"
 #include "sim/report/words.hpp"
 
 namespace gradway::cli {

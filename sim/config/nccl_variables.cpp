@@ -161,28 +161,40 @@ std::string sockets_a_thread(const Node& node) {
 struct Variable {
   std::string_view name;
   std::string (*parse)(const Node&);
+  std::string_view value;  ///< what `parse` takes, for people
+  std::string_view meaning;
 };
 
 constexpr std::array variables = {
-    Variable{"NCCL_P2P_DISABLE", flag},
-    Variable{"NCCL_SHM_DISABLE", flag},
-    Variable{"NCCL_PXN_DISABLE", flag},
-    Variable{"NCCL_NET_DISABLE_INTRA", flag},
-    Variable{"NCCL_SHM_USE_CUDA_MEMCPY", flag},
-    Variable{"NCCL_CROSS_NIC", cross_nic},
-    Variable{"NCCL_P2P_LEVEL", level},
-    Variable{"NCCL_NET_GDR_LEVEL", level},
-    Variable{"NCCL_ALGO", algorithm},
-    Variable{"NCCL_PROTO", protocol},
-    Variable{"NCCL_MIN_NCHANNELS", channels},
-    Variable{"NCCL_MAX_NCHANNELS", channels},
-    Variable{"NCCL_BUFFSIZE", buffer_size},
-    Variable{"NCCL_NTHREADS", threads},
-    Variable{"NCCL_NVLS_ENABLE", nvls},
-    Variable{"NCCL_NET_GDR_READ", flag},
-    Variable{"NCCL_SOCKET_NTHREADS", socket_threads},
-    Variable{"NCCL_NSOCKS_PERTHREAD", sockets_a_thread},
+    Variable{"NCCL_P2P_DISABLE", flag, "0 or 1", "GPUs do not copy to each other directly"},
+    Variable{"NCCL_SHM_DISABLE", flag, "0 or 1", "nor through host memory"},
+    Variable{"NCCL_PXN_DISABLE", flag, "0 or 1", "no way over a NIC of another GPU of the node"},
+    Variable{"NCCL_NET_DISABLE_INTRA", flag, "0 or 1", "accepted, not modelled"},
+    Variable{"NCCL_SHM_USE_CUDA_MEMCPY", flag, "0 or 1", "accepted, not modelled"},
+    Variable{"NCCL_CROSS_NIC", cross_nic, "0 to 2", "accepted, not modelled"},
+    Variable{"NCCL_P2P_LEVEL", level, "LOC, NVL, PIX, PXB, PHB, SYS", "how far apart GPUs use P2P"},
+    Variable{"NCCL_NET_GDR_LEVEL", level, "LOC, NVL, PIX, PXB, PHB, SYS",
+             "how far from a GPU a NIC reads and writes its memory"},
+    Variable{"NCCL_ALGO", algorithm, "Ring, Tree, NVLS, NVLSTree",
+             "one or several with commas; ^ in front: all but these"},
+    Variable{"NCCL_PROTO", protocol, "LL, LL128, Simple",
+             "one or several with commas; ^ in front: all but these"},
+    Variable{"NCCL_MIN_NCHANNELS", channels, "1 to 64", "channels at least"},
+    Variable{"NCCL_MAX_NCHANNELS", channels, "1 to 64", "channels at most"},
+    Variable{"NCCL_BUFFSIZE", buffer_size, "1024 to 1073741824",
+             "in bytes, or 4 MiB; accepted, not modelled"},
+    Variable{"NCCL_NTHREADS", threads, "64, 128, 256 or 512", "accepted, not modelled"},
+    Variable{"NCCL_NVLS_ENABLE", nvls, "0 to 2", "reductions in NVSwitches; 2 where the hardware has it"},
+    Variable{"NCCL_NET_GDR_READ", flag, "0 or 1", "NICs also read GPU memory, not only write it"},
+    Variable{"NCCL_SOCKET_NTHREADS", socket_threads, "1 to 16", "TCP: threads of a connection"},
+    Variable{"NCCL_NSOCKS_PERTHREAD", sockets_a_thread, "1 to 64", "TCP: sockets of a thread, 64 in all"},
 };
+
+std::vector<std::string> names_of_variables() {
+  std::vector<std::string> names;
+  for (const auto& variable : variables) names.emplace_back(variable.name);
+  return names;
+}
 
 void check_channels(Reader& nccl, const std::map<std::string, std::string>& values) {
   const auto least = values.find("NCCL_MIN_NCHANNELS");
@@ -211,12 +223,12 @@ void check_sockets(Reader& nccl, const std::map<std::string, std::string>& value
 
 std::map<std::string, std::string> read_nccl(Reader& nccl) {
   std::map<std::string, std::string> values;
-  for (const auto& [name, parse] : variables) {
-    const auto value = nccl.maybe(name, parse);
-    if (value && !value->empty()) values.emplace(name, *value);
+  for (const auto& variable : variables) {
+    const auto value = nccl.maybe(variable.name, variable.parse);
+    if (value && !value->empty()) values.emplace(variable.name, *value);
   }
   for (const auto& entry : nccl.entries()) {
-    const auto names = nccl_variable_names();
+    const auto names = names_of_variables();
     if (std::ranges::find(names, entry.key) != names.end()) continue;
     nccl.error(entry.where, fmt::format("'{}' is not a variable of NCCL that gradway knows", entry.key),
                suggestion(entry.key, names));
@@ -226,10 +238,13 @@ std::map<std::string, std::string> read_nccl(Reader& nccl) {
   return values;
 }
 
-std::vector<std::string> nccl_variable_names() {
-  std::vector<std::string> names;
-  for (const auto& variable : variables) names.emplace_back(variable.name);
-  return names;
+std::vector<ScenarioKey> nccl_keys() {
+  std::vector<ScenarioKey> keys;
+  for (const auto& variable : variables) {
+    keys.push_back(
+        {fmt::format("nccl.{}", variable.name), std::string{variable.value}, std::string{variable.meaning}});
+  }
+  return keys;
 }
 
 }  // namespace gradway::config

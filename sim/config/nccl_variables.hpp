@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/config/reader.hpp"
+#include "sim/config/scenario_keys.hpp"
 
 namespace gradway::config {
 
@@ -14,7 +15,7 @@ namespace gradway::config {
 /// are refused.
 std::map<std::string, std::string> read_nccl(Reader& nccl);
 
-/// The names of all variables that `read_nccl` takes.
-std::vector<std::string> nccl_variable_names();
+/// All variables that `read_nccl` takes, as keys of a scenario.
+std::vector<ScenarioKey> nccl_keys();
 
 }  // namespace gradway::config

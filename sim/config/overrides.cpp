@@ -2,55 +2,14 @@
 #include "sim/config/overrides.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include "sim/base/nearest.hpp"
-#include "sim/config/nccl_variables.hpp"
 #include "sim/config/parse.hpp"
-#include "sim/platform/speeds.hpp"
+#include "sim/config/scenario_keys.hpp"
 
 namespace gradway::config {
 namespace {
-
-constexpr std::array fixed_keys = {
-    "model",
-    "platform",
-    "job",
-    "job.gpus",
-    "job.batch_per_gpu",
-    "job.precision",
-    "job.accumulate",
-    "strategy",
-    "strategy.kind",
-    "strategy.bucket_cap",
-    "strategy.static_graph",
-    "strategy.gradient_as_bucket_view",
-    "strategy.comm_hook",
-    "strategy.powersgd_rank",
-    "strategy.operation",
-    "strategy.size",
-    "strategy.timed",
-    "optimizer",
-    "input",
-    "input.pin_memory",
-    "input.loader_workers",
-    "input.background_copy",
-    "anchor",
-    "anchor.gpu",
-    "anchor.precision",
-    "anchor.batch",
-    "anchor.optimizer",
-    "anchor.step_time",
-    "anchor.rate",
-    "anchor.source",
-    "steps",
-    "traffic",
-    "faster",
-    "nccl",
-};
 
 Where place_of(const Override& change) {
   if (!change.where.file.empty()) return change.where;
@@ -122,26 +81,6 @@ void drop_replaced(Node& scenario, const std::vector<Override>& overrides) {
 }
 
 }  // namespace
-
-std::vector<std::string> scenario_keys() {
-  std::vector<std::string> keys{fixed_keys.begin(), fixed_keys.end()};
-  for (const auto part : all_parts) keys.push_back(fmt::format("faster.{}", key_of(part)));
-  for (const auto& name : nccl_variable_names()) keys.push_back("nccl." + name);
-  return keys;
-}
-
-void check_scenario_key(const std::string& key, const Where& where) {
-  const auto keys = scenario_keys();
-  if (std::ranges::find(keys, key) != keys.end()) return;
-  auto hint = nearest(key, keys).empty() ? "" : suggestion(key, keys);
-  if (hint.empty()) {  // "gpus" for "job.gpus"
-    const auto inner =
-        std::ranges::find_if(keys, [&](const std::string& known) { return known.ends_with("." + key); });
-    if (inner != keys.end()) hint = fmt::format("did you mean '{}'?", *inner);
-  }
-  if (hint.empty()) hint = fmt::format("known: {}", fmt::join(fixed_keys, ", "));
-  fail(where, fmt::format("no scenario has the key '{}'", key), hint);
-}
 
 void apply_overrides(Node& scenario, const std::vector<Override>& overrides, Problems& problems) {
   if (scenario.kind != Node::Kind::map) return;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "sim/config/config.hpp"
@@ -9,12 +8,6 @@
 #include "sim/config/problems.hpp"
 
 namespace gradway::config {
-
-/// Every key of a scenario that can be set, with dots: groups ("job") before what is in them ("job.gpus").
-std::vector<std::string> scenario_keys();
-
-/// @throws ConfigError at `where` for a key that no scenario has, with the nearest that one has.
-void check_scenario_key(const std::string& key, const Where& where);
 
 /// Puts the values in place of what stands in the scenario, in order: a later one wins.
 /// A value's place becomes that of its override, so what is wrong with it is reported there. Setting the kind

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include "sim/config/document.hpp"
-#include "sim/config/overrides.hpp"
 #include "sim/config/quantities.hpp"
 #include "sim/config/read.hpp"
+#include "sim/config/scenario_keys.hpp"
 #include "sim/config/source_file.hpp"
 
 namespace gradway {

@@ -50,6 +50,11 @@ TEST_CASE("every name that is listed can be shown", "[cli][list]") {
   }
 }
 
+TEST_CASE("a scenario without a model is listed as what it is", "[cli][list]") {
+  CHECK_THAT(run_gradway({"list", "scenarios"}).output,
+             Contains(" a collective on 8 GPUs of aws-p5.48xlarge\n"));
+}
+
 TEST_CASE("a list holds what GRADWAY_PATH adds, and files that are wrong", "[cli][list]") {
   const TemporaryFolder folder;
   folder.write("models/broken.yaml", "schema: 1\nlayers: nonsense\n");
@@ -89,6 +94,22 @@ TEST_CASE("platforms are listed with what they are, as a table and as JSON", "[c
   CHECK(refused.status == 2);
   CHECK(refused.output.empty());
   CHECK_THAT(refused.errors, Contains("'list models' has no '--json'"));
+}
+
+TEST_CASE("the keys of a scenario are listed, as text and as JSON", "[cli][list]") {
+  const auto text = run_gradway({"list", "keys"});
+  CHECK(text.status == 0);
+  CHECK(text.errors.empty());
+  CHECK_THAT(text.output, Contains("\njob.gpus: 1 to 1048576; required\n    ranks") &&
+                              Contains("\noptimizer: sgd, adamw, adamw_fused; sgd if left out\n"));
+  const auto json = run_gradway({"list", "keys", "--json"});
+  CHECK(json.status == 0);
+  const auto keys = Json::parse(json.output).at("keys");
+  const auto found =
+      std::ranges::find_if(keys, [](const Json& key) { return key.at("key") == "faster.gpu"; });
+  REQUIRE(found != keys.end());
+  CHECK(found->at("default") == "1");
+  CHECK(found->at("set") == true);
 }
 
 TEST_CASE("own data stands beside the installed data, whatever the working folder", "[cli][list]") {

@@ -69,7 +69,7 @@ TEST_CASE("other models, ranks, transports and prefetches are met within 10 %, a
   REQUIRE(rows.size() == 66);
   for (const auto& row : rows) {
     CAPTURE(row.name);
-    // A prefetch of 3 GB a GPU runs slower than any copy that was measured alone; README says so.
+    // A prefetch of 3 GB a GPU runs slower than any copy that was measured alone; docs/ACCURACY.md says so.
     const bool known = row.name == "vit-shm-4-cap25-static-view-bg3000";
     CHECK(std::abs(row.error) < (known ? 0.18 : 0.10));
   }

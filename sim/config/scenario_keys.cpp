@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/config/scenario_keys.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/base/nearest.hpp"
+#include "sim/config/nccl_variables.hpp"
+#include "sim/platform/speeds.hpp"
+
+namespace gradway::config {
+namespace {
+
+constexpr bool required = true;
+constexpr bool in_files_only = false;
+
+std::vector<ScenarioKey> fixed_keys() {
+  return {
+      {"schema", "1", "the version of this format; the first key of every file", "", required, in_files_only},
+      {"source", "a text", "where the scenario comes from, for people", "", false, in_files_only},
+      {"based_on", "a name", "another scenario, which gives the keys and groups that this one lacks", "",
+       false, in_files_only},
+      {"model", "a name", "what is trained: gradway list models; none with strategy.kind collective", "",
+       required},
+      {"platform", "a name", "the hardware: gradway list platforms", "", required},
+      {"job", "a map", "how it is trained", "", required},
+      {"job.gpus", "1 to 1048576", "ranks, one on each GPU; nodes follow from the platform", "", required},
+      {"job.batch_per_gpu", "1 to 1000000",
+       "samples of a micro-step on each GPU; 1 with strategy.kind collective", "", required},
+      {"job.precision", "fp32, tf32, bf16, fp16",
+       "of kernels; bf16 and fp16 by autocast: weights and gradients stay fp32; a profile brings its own",
+       "fp32"},
+      {"job.accumulate", "1 to 10000", "micro-steps to one optimizer step, under DDP's no_sync", "1"},
+      {"strategy", "a map", "what the ranks do together"},
+      {"strategy.kind", "none, ddp, collective",
+       "PyTorch's DDP; none is one GPU without it; collective calls one collective and trains nothing",
+       "ddp"},
+      {"strategy.bucket_cap", "a size such as 25 MiB",
+       "when a bucket of gradients closes; left out, PyTorch's own: 1 MiB for the first, 25 MiB for others"},
+      {"strategy.static_graph", "true or false", "as DDP's; what it saves is not predicted", "false"},
+      {"strategy.gradient_as_bucket_view", "true or false", "gradients live in the buckets: fewer copies",
+       "false"},
+      {"strategy.comm_hook", "none, fp16, bf16, powersgd", "how gradients are compressed for the way",
+       "none"},
+      {"strategy.powersgd_rank", "1 to 4096", "of PowerSGD's matrices", "1"},
+      {"strategy.operation", "all_reduce, all_gather, reduce_scatter, broadcast, send_recv",
+       "kind collective: what is called", "all_reduce"},
+      {"strategy.size", "a size such as 1 GiB",
+       "kind collective, required there: the buffer on each rank (all_gather, reduce_scatter: the large "
+       "one)"},
+      {"strategy.timed", "back_to_back, one_by_one",
+       "kind collective: calls follow each other on the GPU, or PyTorch issues each and waits for it",
+       "back_to_back"},
+      {"optimizer", "sgd, adamw, adamw_fused", "a profile brings its own", "sgd"},
+      {"input", "a map", "how the batch reaches the GPU"},
+      {"input.pin_memory", "true or false", "copies from pinned host memory, beside kernels", "true"},
+      {"input.loader_workers", "0 to 4096", "changes nothing yet: samples are in host memory when needed",
+       "8"},
+      {"input.background_copy", "a size such as 100 MB, or 0 MB",
+       "what each GPU also copies from pinned host memory beside every step, as a prefetch does", "0 MB"},
+      {"anchor", "a map",
+       "a measured step on one GPU without DDP that compute is scaled to, instead of the model's own"},
+      {"anchor.gpu", "a name", "the GPU: a file of platforms/gpus", "", required},
+      {"anchor.precision", "fp32, tf32, bf16, fp16", "that it was measured in", "", required},
+      {"anchor.batch", "1 to 1000000", "samples of the step", "", required},
+      {"anchor.optimizer", "sgd, adamw, adamw_fused", "that it was measured with", "", required},
+      {"anchor.step_time", "a time such as 97 ms", "this, or rate"},
+      {"anchor.rate", "a rate such as 8.91 steps/s", "this, or step_time"},
+      {"anchor.source", "a text", "where the measurement comes from", "", required},
+      {"steps", "1 to 100000", "how many steps to simulate; the steady one is reported", "1"},
+      {"traffic", "a list of maps", "what neighbours send beside the job, as long as it runs"},
+      {"traffic.from", "a name", "a part that gradway show platform names", "", required, in_files_only},
+      {"traffic.to", "a name", "another part", "", required, in_files_only},
+      {"traffic.rate", "a bandwidth such as 10 GB/s", "what the neighbour would like; this, or load", "",
+       false, in_files_only},
+      {"traffic.load", "a number from 1e-6 to 1", "its share of the slowest link on the way; this, or rate",
+       "", false, in_files_only},
+      {"traffic.weight", "a number from 0.001 to 1000", "its share against the job's where they meet", "1",
+       false, in_files_only},
+  };
+}
+
+std::string meaning_of(Part part) {
+  switch (part) {
+    case Part::gpu:
+      return "kernels, not the pauses between them";
+    case Part::cpu:
+      return "launches, and what else the framework does on the CPU";
+    case Part::host_memory:
+      return "memory of the sockets, copies from pageable memory, NCCL's copies through it (SHM)";
+    case Part::pcie:
+      return "links of PCIe, and NCCL's P2P over them";
+    case Part::nvlink:
+      return "links of NVLink, NCCL's P2P over them, and NVLS";
+    case Part::inter_socket:
+      return "links between sockets";
+    case Part::network:
+      return "links and switches, NICs with the links to their slots, connections, NCCL's NET";
+  }
+  return "";
+}
+
+bool is_of(std::string_view group, const ScenarioKey& key) {
+  return key.name.size() > group.size() && key.name.starts_with(group) && key.name[group.size()] == '.';
+}
+
+}  // namespace
+
+const std::vector<ScenarioKey>& described_keys() {
+  static const auto all = [] {
+    auto keys = fixed_keys();
+    keys.push_back({"faster", "a map", "what if a part were so many times as fast; latencies stay"});
+    for (const auto part : all_parts) {
+      keys.push_back(
+          {fmt::format("faster.{}", key_of(part)), "a number from 1e-6 to 1e12", meaning_of(part), "1"});
+    }
+    keys.push_back({"nccl", "a map", "NCCL's variables, by their own names"});
+    for (auto& variable : nccl_keys()) keys.push_back(std::move(variable));
+    return keys;
+  }();
+  return all;
+}
+
+std::vector<std::string> scenario_keys() {
+  std::vector<std::string> names;
+  for (const auto& key : described_keys()) {
+    if (key.is_set_alone) names.push_back(key.name);
+  }
+  return names;
+}
+
+void check_scenario_key(const std::string& key, const Where& where) {
+  const auto& known = described_keys();
+  const auto found = std::ranges::find(known, key, &ScenarioKey::name);
+  if (found != known.end() && found->is_set_alone) return;
+  const auto names = scenario_keys();
+  auto hint = nearest(key, names).empty() ? "" : suggestion(key, names);
+  if (hint.empty()) {  // "gpus" for "job.gpus"
+    const auto inner =
+        std::ranges::find_if(names, [&](const std::string& name) { return name.ends_with("." + key); });
+    if (inner != names.end()) hint = fmt::format("did you mean '{}'?", *inner);
+  }
+  if (hint.empty()) {
+    std::vector<std::string> short_list;  // the groups with many keys by their names alone
+    for (const auto& one : known) {
+      if (one.is_set_alone && !is_of("faster", one) && !is_of("nccl", one)) short_list.push_back(one.name);
+    }
+    hint = fmt::format("known: {}", fmt::join(short_list, ", "));
+  }
+  fail(where, fmt::format("no scenario has the key '{}'", key), hint);
+}
+
+}  // namespace gradway::config

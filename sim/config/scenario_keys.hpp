@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/config/problems.hpp"
+
+namespace gradway::config {
+
+/// A key that a scenario can have, for people: `gradway list keys` and docs/scenario-keys.md. A test holds
+/// the rows against the reader: its keys, their values and their defaults.
+struct ScenarioKey {
+  std::string name;   ///< with dots; what is in an entry of a list, too: "traffic.from"
+  std::string value;  ///< what can stand there
+  std::string meaning;
+  std::string otherwise = {};  ///< what counts without the key, as it would be written; empty if nothing does
+  bool is_required = false;    ///< where its group stands
+  bool is_set_alone = true;    ///< by --set, --vary and the rows of a file of cases
+};
+
+/// All keys: groups ("job") before what is in them ("job.gpus").
+const std::vector<ScenarioKey>& described_keys();
+
+/// The names of those that can be set.
+std::vector<std::string> scenario_keys();
+
+/// @throws ConfigError at `where` for a key that cannot be set, with the nearest that can.
+void check_scenario_key(const std::string& key, const Where& where);
+
+}  // namespace gradway::config

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of keys, which people read, against the reader, which counts.
+#include <algorithm>
+#include <regex>
+#include <set>
+
+#include <fmt/format.h>
+#include <catch2/catch.hpp>
+
+#include "sim/config/config.hpp"
+#include "sim/config/parse.hpp"
+#include "sim/config/read.hpp"
+#include "sim/config/scenario_keys.hpp"
+#include "sim/cost/nccl_settings.hpp"
+
+using namespace gradway;
+using config::described_keys;
+
+namespace {
+
+std::set<std::string> split(const std::string& list) {
+  std::set<std::string> words;
+  const std::regex word{"[^, ]+"};
+  for (std::sregex_iterator at{list.begin(), list.end(), word}, end; at != end; ++at) words.insert(at->str());
+  return words;
+}
+
+/// What the reader of scenarios says where only this stands in a group.
+std::vector<Problem> problems_of(const std::string& group, const std::string& keys) {
+  const auto map = fmt::format("{{{}}}", keys);
+  const auto file =
+      group.empty() ? map : fmt::format("{{{}: {}}}", group, group == "traffic" ? "[" + map + "]" : map);
+  config::Problems problems;
+  const auto root = config::parse_yaml(config::SourceText{config::in_file("x"), file}, problems);
+  config::Reader reader{root, config::in_file("x"), problems};
+  config::read_scenario(reader);
+  try {
+    problems.raise();
+  } catch (const ConfigError& error) {
+    return error.problems();
+  }
+  return {};
+}
+
+/// Keys that the reader takes in this group: its own hint for an unknown one.
+std::set<std::string> read_keys(const std::string& group) {
+  for (const auto& problem : problems_of(group, "zzzzz: 1")) {
+    if (problem.what.find("'zzzzz'") != std::string::npos && problem.hint.starts_with("known: "))
+      return split(problem.hint.substr(7));
+  }
+  return {};
+}
+
+/// Keys that the reader misses where a group is empty; "model" and the like are of the file, not of the
+/// group.
+std::set<std::string> missed_keys(const std::string& group) {
+  const auto missed_in = [](const std::vector<Problem>& problems) {
+    std::set<std::string> names;
+    std::smatch parts;
+    for (const auto& problem : problems) {
+      if (std::regex_match(problem.what, parts, std::regex{"the key '(.*)' is missing"}))
+        names.insert(parts[1]);
+    }
+    return names;
+  };
+  auto missed = missed_in(problems_of(group, ""));
+  if (group.empty()) return missed;
+  for (const auto& name : missed_in(problems_of("", ""))) missed.erase(name);
+  return missed;
+}
+
+/// Keys of the table in this group, without its name.
+std::set<std::string> told_keys(const std::string& group, bool only_required = false) {
+  std::set<std::string> names;
+  for (const auto& key : described_keys()) {
+    if (only_required && !key.is_required) continue;
+    const auto dot = key.name.find('.');
+    const auto own_group = dot == std::string::npos ? "" : key.name.substr(0, dot);
+    if (own_group == group) names.insert(dot == std::string::npos ? key.name : key.name.substr(dot + 1));
+  }
+  return names;
+}
+
+/// What is said of a value of a key, alone or in its group.
+std::string said_of(const config::ScenarioKey& key, const std::string& value) {
+  std::vector<Override> changes;
+  if (key.meaning.starts_with("kind collective")) changes.push_back({"strategy.kind", "collective"});
+  if (key.is_set_alone) {
+    changes.push_back({key.name, value});
+  } else {
+    const auto dot = key.name.find('.');
+    changes.push_back(
+        {key.name.substr(0, dot), fmt::format("[{{ {}: {} }}]", key.name.substr(dot + 1), value)});
+  }
+  try {
+    load_scenario(GRADWAY_SOURCE_DIR "/tests/config/good/full.yaml", changes, {});
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// A kind of value: a wrong one, and what the reader says of it.
+struct Kind {
+  std::regex form;
+  std::string wrong, said;  ///< empty: the value as the table has it
+};
+
+const std::vector<Kind>& kinds() {
+  static const std::vector<Kind> all = {
+      {std::regex{"\\d+ to \\d+"}, "1099511627776", ""},
+      {std::regex{"(\\d+, )*\\d+ or \\d+"}, "65", ""},
+      {std::regex{"true or false"}, "maybe", ""},
+      {std::regex{"\\w+(, \\w+)+"}, "zzzzz", ""},
+      {std::regex{"a number (from .*)"}, "1e300", ""},
+      {std::regex{"a size such as .*"}, "5", "'MB' or 'MiB'"},
+      {std::regex{"a time such as .*"}, "5", "'us' or 'ms'"},
+      {std::regex{"a rate such as .*"}, "5", "'steps/s'"},
+      {std::regex{"a bandwidth such as .*"}, "5", "'GB/s'"},
+      {std::regex{"a name|a text"}, "[]", "a text must stand here"},
+      {std::regex{"a map"}, "5", "a map of keys and values must stand here"},
+      {std::regex{"a list of maps"}, "5", "must be a list"},
+  };
+  return all;
+}
+
+bool is_of_the_file(const std::string& name) {
+  return name == "schema" || name == "based_on";  // taken before the scenario is read
+}
+
+}  // namespace
+
+TEST_CASE("the table of keys has those that the reader takes, and no other", "[config][keys]") {
+  for (const std::string group : {"", "job", "strategy", "input", "anchor", "traffic", "faster", "nccl"}) {
+    CAPTURE(group);
+    auto told = told_keys(group);
+    std::erase_if(told, [](const auto& name) { return is_of_the_file(name); });
+    CHECK(told == read_keys(group));
+    auto required = told_keys(group, true);
+    std::erase_if(required, [](const auto& name) { return is_of_the_file(name); });
+    CHECK(required == missed_keys(group));
+  }
+}
+
+TEST_CASE("what the table says of a value is what the reader takes", "[config][keys]") {
+  for (const auto& key : described_keys()) {
+    if (is_of_the_file(key.name) || key.name == "source") continue;
+    CAPTURE(key.name, key.value);
+    const auto kind =
+        std::ranges::find_if(kinds(), [&](const Kind& one) { return std::regex_match(key.value, one.form); });
+    REQUIRE(kind != kinds().end());
+    std::smatch parts;
+    std::regex_match(key.value, parts, kind->form);
+    const auto range = key.value.starts_with("a number") ? parts[1].str() : key.value;
+    const auto said = said_of(key, kind->wrong);
+    CAPTURE(said);
+    CHECK(said.find(kind->said.empty() ? range : kind->said) != std::string::npos);
+    if (const auto example = key.value.find("such as "); example != std::string::npos) {
+      const auto value = key.value.substr(example + 8);
+      const auto comma = std::min(value.find(", or "), value.size());
+      CHECK(said_of(key, value.substr(0, comma)).find(" unit") == std::string::npos);
+      if (comma < value.size()) CHECK(said_of(key, value.substr(comma + 5)).empty());
+    }
+  }
+}
+
+TEST_CASE("the table says which variables of NCCL are not modelled", "[config][keys]") {
+  for (const auto& key : described_keys()) {
+    if (!key.name.starts_with("nccl.")) continue;
+    CAPTURE(key.name);
+    CHECK((key.meaning.find("not modelled") == std::string::npos) == is_modelled(key.name.substr(5)));
+  }
+}
+
+TEST_CASE("keys of files alone cannot be set", "[config][keys]") {
+  for (const auto& key : described_keys()) {
+    if (key.is_set_alone) continue;
+    CAPTURE(key.name);
+    CHECK_THROWS_WITH(config::check_scenario_key(key.name, {}),
+                      Catch::Matchers::Contains("no scenario has the key"));
+  }
+}
