@@ -24,7 +24,7 @@
 namespace gradway::cli {
 namespace {
 
-struct Arguments {
+struct CompareArguments {
   std::string scenario;
   std::string platforms;
   std::string gpus;
@@ -79,7 +79,7 @@ std::vector<std::string> list_of(std::string_view option, const std::string& tex
   return values;
 }
 
-std::vector<Combination> combinations_of(const Arguments& arguments) {
+std::vector<Combination> combinations_of(const CompareArguments& arguments) {
   const auto counts =
       arguments.gpus.empty() ? std::vector<std::string>{""} : list_of("--gpus", arguments.gpus);
   std::vector<Combination> combinations;
@@ -90,7 +90,7 @@ std::vector<Combination> combinations_of(const Arguments& arguments) {
 }
 
 /// What the options of the comparison decide must not be set beside them.
-std::vector<Override> fixed_overrides(const Arguments& arguments) {
+std::vector<Override> fixed_overrides(const CompareArguments& arguments) {
   auto fixed = parse_overrides(arguments.set);
   for (const auto& one : fixed) {
     if (one.key == "platform") refuse("'platform' is set and compared", "leave out '--set' for it");
@@ -100,7 +100,7 @@ std::vector<Override> fixed_overrides(const Arguments& arguments) {
   return fixed;
 }
 
-void run(Combination& combination, const Arguments& arguments, std::vector<Override> overrides,
+void run(Combination& combination, const CompareArguments& arguments, std::vector<Override> overrides,
          const DataPath& data) {
   overrides.push_back(told("platform", combination.platform, "--platforms"));
   if (!combination.gpus.empty()) overrides.push_back(told("job.gpus", combination.gpus, "--gpus"));
@@ -189,7 +189,7 @@ std::vector<Failure> slips(const std::vector<Combination>& combinations, const s
   return found;
 }
 
-Status compare(const Arguments& arguments, const CLI::App& app, const Surroundings& around) {
+Status compare(const CompareArguments& arguments, const CLI::App& app, const Surroundings& around) {
   check_engine(arguments.engine);
   if (arguments.json && arguments.csv)
     refuse("'--json' and '--csv' are two forms of one output", "choose one");
@@ -227,7 +227,7 @@ Status compare(const Arguments& arguments, const CLI::App& app, const Surroundin
 }  // namespace
 
 Action add_compare(CLI::App& app) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<CompareArguments>();
   add_scenario(app, arguments->scenario);
   app.add_option("--platforms", arguments->platforms, "names of 'gradway list platforms', with commas")
       ->type_name("A,B,...")

@@ -15,7 +15,7 @@
 namespace gradway::cli {
 namespace {
 
-struct Arguments {
+struct ExplainArguments {
   std::string scenario;
   std::vector<std::string> set;
   std::string engine = "fluid";  // as for a sweep
@@ -34,13 +34,13 @@ std::string quoted(const std::string& word) {
 }
 
 /// What runs the scenario as it is explained.
-std::string command_of(const Arguments& arguments) {
+std::string command_of(const ExplainArguments& arguments) {
   auto command = "gradway run " + quoted(arguments.scenario);
   for (const auto& text : arguments.set) command += " --set " + quoted(text);
   return command;
 }
 
-Explanation explained(const Arguments& arguments, const Surroundings& around) {
+Explanation explained(const ExplainArguments& arguments, const Surroundings& around) {
   Progress progress{around};
   const auto watch = progress.watch();
   tell(watch, "reading the scenario and building its platform");
@@ -50,7 +50,7 @@ Explanation explained(const Arguments& arguments, const Surroundings& around) {
   return gradway::explain(scenario, arguments.engine, arguments.jobs > 0 ? arguments.jobs : all_cores());
 }
 
-Status explain(const Arguments& arguments, const Surroundings& around) {
+Status explain(const ExplainArguments& arguments, const Surroundings& around) {
   check_engine(arguments.engine);
   const auto explanation = explained(arguments, around);
   if (arguments.json) {
@@ -64,7 +64,7 @@ Status explain(const Arguments& arguments, const Surroundings& around) {
 }  // namespace
 
 Action add_explain(CLI::App& app) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<ExplainArguments>();
   add_scenario(app, arguments->scenario);
   add_overrides(app, arguments->set);
   add_engine(app, arguments->engine);

@@ -58,7 +58,7 @@ struct Option {
     return names;
   }
 };
-constexpr std::array options{
+constexpr std::array all_options{
     Option{"--step-time",
            &ImportArguments::step_time,
            "TIME",
@@ -99,7 +99,7 @@ constexpr std::array options{
     Option{"--nodes", &ImportArguments::nodes, "N", "if the log does not say it", {"nccl-tests"}}};
 
 void check_options(const ImportArguments& arguments) {
-  for (const auto& option : options) {
+  for (const auto& option : all_options) {
     if (option.is_for(arguments.format) || (arguments.*option.value).empty()) continue;
     const auto taking = option.taking();
     refuse(fmt::format("'gradway import {}' has no use for '{}'", arguments.format, option.name),
@@ -148,7 +148,7 @@ Action add_import(CLI::App& app) {
       ->expected(1, 1 << 16);
   app.add_option("-o,--out", arguments->out, "the file to write; without it, what it would hold is printed")
       ->type_name("FILE");
-  for (const auto& option : options) {
+  for (const auto& option : all_options) {
     const auto help = fmt::format("{}: {}", fmt::join(option.taking(), ", "), option.help);
     app.add_option(std::string{option.name}, (*arguments).*option.value, help)
         ->type_name(std::string{option.type});

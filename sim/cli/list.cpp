@@ -30,17 +30,17 @@ std::string describe_scenario(const std::string& name, const DataPath& data) {
 }
 
 /// What else can be listed: a name and a sentence each.
-struct Kind {
+struct ListedKind {
   std::string_view name;
   DataKind kind;
   std::string (*describe)(const std::string&, const DataPath&);
 };
-constexpr std::array kinds{Kind{"models", DataKind::model, describe_model},
-                           Kind{"scenarios", DataKind::scenario, describe_scenario},
-                           Kind{"prices", DataKind::prices, load_source_of_prices}};
+constexpr std::array listed_kinds{ListedKind{"models", DataKind::model, describe_model},
+                                  ListedKind{"scenarios", DataKind::scenario, describe_scenario},
+                                  ListedKind{"prices", DataKind::prices, load_source_of_prices}};
 
 /// A file that is wrong is listed all the same: its name is taken.
-std::string description(const Kind& kind, const std::string& name, const DataPath& data) {
+std::string description(const ListedKind& kind, const std::string& name, const DataPath& data) {
   try {
     return report::first_sentence(kind.describe(name, data));
   } catch (const ConfigError&) {
@@ -83,10 +83,10 @@ Status list(const std::string& what, bool json, const Surroundings& around) {
     list_keys(json, around);
     return Status::done;
   }
-  const auto kind = std::ranges::find(kinds, what, &Kind::name);
-  if (kind == kinds.end()) {
+  const auto kind = std::ranges::find(listed_kinds, what, &ListedKind::name);
+  if (kind == listed_kinds.end()) {
     std::vector<std::string> names{platforms, keys};
-    for (const auto& known : kinds) names.emplace_back(known.name);
+    for (const auto& known : listed_kinds) names.emplace_back(known.name);
     refuse(fmt::format("cannot list '{}'", what), suggestion(what, names));
   }
   if (json)

@@ -19,7 +19,7 @@
 namespace gradway::cli {
 namespace {
 
-struct Arguments {
+struct OptimizeArguments {
   SearchRequest search;
   std::string engine = "fluid";  // as for a sweep
   std::string out;
@@ -49,7 +49,7 @@ report::Optimized in_words(AskedSearch asked, SearchResult result, const std::st
   return found;
 }
 
-Status optimize(const Arguments& arguments, const CLI::App& app, const Surroundings& around) {
+Status optimize(const OptimizeArguments& arguments, const CLI::App& app, const Surroundings& around) {
   check_engine(arguments.engine);
   const bool writes_files = wants_files(app, arguments.out);
   auto asked = read_search(arguments.search, around.data);
@@ -88,7 +88,7 @@ Status optimize(const Arguments& arguments, const CLI::App& app, const Surroundi
 }  // namespace
 
 Action add_optimize(CLI::App& app) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<OptimizeArguments>();
   auto& search = arguments->search;
   add_scenario(app, search.scenario);
   app.add_option("--over", search.over,

@@ -17,7 +17,7 @@
 namespace gradway::cli {
 namespace {
 
-struct Arguments {
+struct RunArguments {
   std::string scenario;
   std::vector<std::string> set;
   std::string engine = "auto";
@@ -27,7 +27,7 @@ struct Arguments {
   bool no_folding = false;
 };
 
-Run simulated(const Arguments& arguments, const std::vector<Override>& overrides,
+Run simulated(const RunArguments& arguments, const std::vector<Override>& overrides,
               const Surroundings& around) {
   Progress progress{around};
   const auto watch = progress.watch();
@@ -37,7 +37,7 @@ Run simulated(const Arguments& arguments, const std::vector<Override>& overrides
   return simulate(std::move(scenario), arguments.engine, fold, watch);
 }
 
-Status run(const Arguments& arguments, const CLI::App& app, const Surroundings& around) {
+Status run(const RunArguments& arguments, const CLI::App& app, const Surroundings& around) {
   check_engine(arguments.engine);
   const bool writes_files = wants_files(app, arguments.out);
   const auto overrides = parse_overrides(arguments.set);
@@ -60,7 +60,7 @@ Status run(const Arguments& arguments, const CLI::App& app, const Surroundings& 
 }  // namespace
 
 Action add_run(CLI::App& app) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<RunArguments>();
   add_scenario(app, arguments->scenario);
   add_overrides(app, arguments->set);
   add_engine(app, arguments->engine);

@@ -19,46 +19,46 @@ namespace {
 
 constexpr int gpus_of_made_up_platforms = 8;  // they have as many as a job asks for
 
-struct Arguments {
+struct ShowArguments {
   std::string kind;
   std::string name;
   std::vector<std::string> set;
 };
 
-void show_platform(const Arguments& arguments, const Surroundings& around) {
+void show_platform(const ShowArguments& arguments, const Surroundings& around) {
   Calibration calibration;
   const auto platform = load_platform(arguments.name, gpus_of_made_up_platforms, around.data, &calibration);
   report::write_platform(around.results, platform, calibration, around.style);
 }
 
-void show_calibration(const Arguments& arguments, const Surroundings& around) {
+void show_calibration(const ShowArguments& arguments, const Surroundings& around) {
   report::write_calibration(around.results, load_calibration(arguments.name, around.data), around.style);
 }
 
-void show_model(const Arguments& arguments, const Surroundings& around) {
+void show_model(const ShowArguments& arguments, const Surroundings& around) {
   report::write_model(around.results, load_model(arguments.name, around.data), around.style);
 }
 
-void show_plan(const Arguments& arguments, const Surroundings& around) {
+void show_plan(const ShowArguments& arguments, const Surroundings& around) {
   const auto scenario = load_scenario(arguments.name, parse_overrides(arguments.set), around.data);
   report::write_plan(around.results, scenario, plan(scenario, compute_costs(scenario)), around.style);
 }
 
 /// What can be shown.
-struct Kind {
+struct ShownKind {
   std::string_view name;
   bool takes_overrides;
-  void (*show)(const Arguments&, const Surroundings&);
+  void (*show)(const ShowArguments&, const Surroundings&);
 };
-constexpr std::array kinds{Kind{"platform", false, show_platform},
-                           Kind{"calibration", false, show_calibration}, Kind{"model", false, show_model},
-                           Kind{"plan", true, show_plan}};
+constexpr std::array shown_kinds{ShownKind{"platform", false, show_platform},
+                                 ShownKind{"calibration", false, show_calibration},
+                                 ShownKind{"model", false, show_model}, ShownKind{"plan", true, show_plan}};
 
-Status show(const Arguments& arguments, const Surroundings& around) {
-  const auto kind = std::ranges::find(kinds, arguments.kind, &Kind::name);
-  if (kind == kinds.end()) {
+Status show(const ShowArguments& arguments, const Surroundings& around) {
+  const auto kind = std::ranges::find(shown_kinds, arguments.kind, &ShownKind::name);
+  if (kind == shown_kinds.end()) {
     std::vector<std::string> names;
-    for (const auto& known : kinds) names.emplace_back(known.name);
+    for (const auto& known : shown_kinds) names.emplace_back(known.name);
     refuse(fmt::format("cannot show a '{}'", arguments.kind), suggestion(arguments.kind, names));
   }
   if (!arguments.set.empty() && !kind->takes_overrides) {
@@ -72,7 +72,7 @@ Status show(const Arguments& arguments, const Surroundings& around) {
 }  // namespace
 
 Action add_show(CLI::App& app) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<ShowArguments>();
   app.add_option("KIND", arguments->kind, "platform, calibration, model or plan")->required();
   app.add_option("NAME", arguments->name, "a name of 'gradway list', or a file; for a plan, of a scenario")
       ->required();

@@ -25,7 +25,7 @@
 namespace gradway::cli {
 namespace {
 
-struct Arguments {
+struct SweepArguments {
   std::string scenario;
   std::vector<std::string> set;
   std::vector<std::string> vary;
@@ -41,7 +41,7 @@ struct Arguments {
 /// Runs the points of a sweep, several at once.
 class Sweeper {
  public:
-  Sweeper(const Arguments& arguments, const Surroundings& around)
+  Sweeper(const SweepArguments& arguments, const Surroundings& around)
       : arguments_{arguments}, around_{around}, fixed_{parse_overrides(arguments.set)} {
     sweep_.scenario = std::filesystem::path{arguments.scenario}.stem().string();
     sweep_.axes = parse_axes(arguments.vary);
@@ -118,7 +118,7 @@ class Sweeper {
     return digest.hex();
   }
 
-  const Arguments& arguments_;
+  const SweepArguments& arguments_;
   const Surroundings& around_;
   std::vector<Override> fixed_;
   report::Sweep sweep_;
@@ -126,14 +126,14 @@ class Sweeper {
   Status status_ = Status::done;
 };
 
-void check(const Arguments& arguments) {
+void check(const SweepArguments& arguments) {
   check_engine(arguments.engine);
   if (arguments.json && arguments.csv)
     refuse("'--json' and '--csv' are two forms of one output", "choose one");
   if (arguments.vary.empty()) refuse("'gradway sweep' needs '--vary'", "as in '--vary job.gpus=1,2,4,8'");
 }
 
-Status sweep(const Arguments& arguments, const CLI::App& app, const Surroundings& around) {
+Status sweep(const SweepArguments& arguments, const CLI::App& app, const Surroundings& around) {
   check(arguments);
   const bool writes_files = wants_files(app, arguments.out);
   Sweeper sweeper{arguments, around};
@@ -161,7 +161,7 @@ Status sweep(const Arguments& arguments, const CLI::App& app, const Surroundings
 }  // namespace
 
 Action add_sweep(CLI::App& app) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<SweepArguments>();
   add_scenario(app, arguments->scenario);
   app.add_option("--vary", arguments->vary, "values that a key takes in turn; can be given several times")
       ->type_name("KEY=V1,V2,...")

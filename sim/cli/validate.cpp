@@ -22,7 +22,7 @@
 namespace gradway::cli {
 namespace {
 
-struct Arguments {
+struct ValidateArguments {
   std::string cases;
   std::vector<std::string> set;
   std::string out;
@@ -143,7 +143,7 @@ bool passes(std::string_view what, double error, std::optional<double> most, std
   return true;
 }
 
-Status validate(const Arguments& arguments, const CLI::App& app, const Surroundings& around) {
+Status validate(const ValidateArguments& arguments, const CLI::App& app, const Surroundings& around) {
   const bool writes_files = wants_files(app, arguments.out);
   const auto most_mean = limit("--max-mean-error", arguments.max_mean_error);
   const auto most = limit("--max-error", arguments.max_error);
@@ -172,7 +172,7 @@ Status validate(const Arguments& arguments, const CLI::App& app, const Surroundi
 }  // namespace
 
 Action add_validate(CLI::App& app) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<ValidateArguments>();
   app.add_option("CASES", arguments->cases, "a file of cases: a scenario, overrides and measured step times")
       ->required();
   app.add_option("--set", arguments->set,

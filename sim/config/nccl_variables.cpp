@@ -70,10 +70,10 @@ struct ListWord {
   bool is_modelled;
 };
 
-constexpr ListWord algorithms[] = {{"Ring", true},          {"Tree", true}, {"CollnetDirect", false},
-                                   {"CollnetChain", false}, {"NVLS", true}, {"NVLSTree", true},
-                                   {"PAT", false}};
-constexpr ListWord protocols[] = {{"LL", true}, {"LL128", true}, {"Simple", true}};
+constexpr ListWord known_algorithms[] = {{"Ring", true},          {"Tree", true}, {"CollnetDirect", false},
+                                         {"CollnetChain", false}, {"NVLS", true}, {"NVLSTree", true},
+                                         {"PAT", false}};
+constexpr ListWord known_protocols[] = {{"LL", true}, {"LL128", true}, {"Simple", true}};
 
 std::vector<std::string> modelled_names(std::span<const ListWord> words) {
   std::vector<std::string> names;
@@ -121,10 +121,10 @@ std::string list(const Node& node, std::string_view thing, std::span<const ListW
 }
 
 std::string algorithm(const Node& node) {
-  return list(node, "a list of algorithms", algorithms);
+  return list(node, "a list of algorithms", known_algorithms);
 }
 std::string protocol(const Node& node) {
-  return list(node, "a list of protocols", protocols);
+  return list(node, "a list of protocols", known_protocols);
 }
 
 /// Bytes: NCCL takes plain numbers; an amount with its unit means the same.

@@ -31,7 +31,7 @@ constexpr std::array step_units = {Unit{"steps/s", 1}};
 
 enum KindIndex { bandwidth_kind, bytes_kind, time_kind, flops_kind, price_kind, steps_kind };
 
-constexpr std::array kinds = {
+constexpr std::array kinds_known = {
     QuantityKind{"bandwidth", "a bandwidth", "'GB/s'", bandwidth_units, 1e3, "1 kB/s", 1e18, "1000000 TB/s"},
     QuantityKind{"data", "an amount of data", "'MB' or 'MiB'", byte_units, 1, "1 B", 9e15, "9000 TB"},
     QuantityKind{"time", "a time", "'us' or 'ms'", time_units, 1e-12, "0.001 ns", 1e8, "100000000 s"},
@@ -100,7 +100,7 @@ Written split(const Node& node, const QuantityKind& kind) {
          fmt::format("add one such as {}", kind.examples));
   }
   auto hint = unit_hint(written.unit, written.number, written.digits, kind);
-  for (const auto& other : kinds) {
+  for (const auto& other : kinds_known) {
     const bool is_its = std::ranges::find(other.units, written.unit, &Unit::name) != other.units.end();
     if (is_its && hint.empty()) hint = fmt::format("'{}' is a unit of {}", written.unit, other.name);
   }
@@ -115,7 +115,7 @@ Written split(const Node& node, const QuantityKind& kind) {
 
 /// @return the value in the base unit of the kind.
 double quantity(const Node& node, KindIndex index, bool zero_is_good = false) {
-  const auto& kind = kinds[static_cast<std::size_t>(index)];
+  const auto& kind = kinds_known[static_cast<std::size_t>(index)];
   const auto written = split(node, kind);
   const auto unit = std::ranges::find(kind.units, written.unit, &Unit::name);
   if (unit == kind.units.end()) wrong_unit(node, written, kind);
@@ -146,7 +146,7 @@ Seconds short_time(const Node& node, bool zero_is_good) {
 }  // namespace
 
 std::span<const QuantityKind> quantity_kinds() {
-  return kinds;
+  return kinds_known;
 }
 
 BytesPerSecond bandwidth(const Node& node) {

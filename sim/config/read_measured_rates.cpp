@@ -32,7 +32,7 @@ Fitted read_fitted(Reader& entry) {
           read_error(entry, "median_residual", "worst_residual")};
 }
 
-LinkRate read_link(Reader& link) {
+LinkRate read_link_rate(Reader& link) {
   return {.role = link.required("link", word_in<LinkRole>("a link", words::links)),
           .gpus = link.required("gpus", integer(1, 1 << 20)),
           .bandwidth = link.required("bandwidth", bandwidth),
@@ -119,7 +119,7 @@ void read_older_keys(Reader& kernels, KernelRates& rates) {
 }  // namespace
 
 std::vector<LinkRate> read_links(Reader& file) {
-  return read_entries(file, "links", read_link);
+  return read_entries(file, "links", read_link_rate);
 }
 
 std::vector<SharedLimit> read_shared_limits(Reader& file) {

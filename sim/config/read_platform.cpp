@@ -51,7 +51,7 @@ void read_link_rates(Reader& link, LinkDescription& description) {
   description.backward = link.required("bandwidth_backward", bandwidth);
 }
 
-LinkDescription read_link(Reader link) {
+LinkDescription read_described_link(Reader link) {
   LinkDescription description;
   description.where = link.where();
   description.from = link.required("from", pattern);
@@ -79,7 +79,7 @@ NodeDescription read_node(Reader node) {
   description.pcie_switches = node.list("pcie_switches", pattern);
   description.nvswitches = node.list("nvswitches", pattern);
   description.nics = node.list("nics", pattern);
-  for (auto& link : node.maps("links")) description.links.push_back(read_link(link));
+  for (auto& link : node.maps("links")) description.links.push_back(read_described_link(link));
   node.finish();
   return description;
 }

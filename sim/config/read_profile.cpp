@@ -13,8 +13,6 @@
 namespace gradway::config {
 namespace {
 
-namespace words = profile_words;
-
 constexpr double shortest_us = 1e-3;
 constexpr double longest_us = 1e12;
 constexpr double most_giga = 1e15;
@@ -24,20 +22,21 @@ constexpr int most_streams = 1024;
 constexpr std::int64_t largest_dimension = std::int64_t{1} << 40;
 
 void read_flag(const Cell& flag, Launch& launch) {
-  if (flag.word() == words::waits) {
+  if (flag.word() == profile_words::waits) {
     launch.host_waits = true;
-  } else if (flag.word() == words::fixed) {
+  } else if (flag.word() == profile_words::fixed) {
     launch.grows = false;
-  } else if (flag.word().starts_with(words::stream)) {
-    launch.stream = static_cast<int>(whole_number(flag.part(words::stream.size(), std::string_view::npos),
-                                                  "a stream's number", 1, most_streams));
+  } else if (flag.word().starts_with(profile_words::stream)) {
+    launch.stream =
+        static_cast<int>(whole_number(flag.part(profile_words::stream.size(), std::string_view::npos),
+                                      "a stream's number", 1, most_streams));
   } else {
     fail(flag.where(), fmt::format("'{}' is not a flag", flag.word()), "flags: waits, fixed, stream=N, or -");
   }
 }
 
 void read_flags(const Cell& flags, Launch& launch) {
-  if (flags.word() == words::no_flags) return;
+  if (flags.word() == profile_words::no_flags) return;
   for (std::size_t at = 0; at <= flags.word().size();) {
     const auto end = std::min(flags.word().find(',', at), flags.word().size());
     read_flag(flags.part(at, end - at), launch);
@@ -47,9 +46,9 @@ void read_flags(const Cell& flags, Launch& launch) {
 
 Launch read_launch(Row row) {
   Launch launch;
-  launch.phase = static_cast<ProfiledPhase>(index_among(row.next("phase"), "a phase", words::phases));
+  launch.phase = static_cast<ProfiledPhase>(index_among(row.next("phase"), "a phase", profile_words::phases));
   launch.kind =
-      static_cast<KernelClass>(index_among(row.next("class"), "a class of kernels", words::classes));
+      static_cast<KernelClass>(index_among(row.next("class"), "a class of kernels", profile_words::classes));
   launch.cpu = Seconds{number(row.next("cpu_us"), "a time of the CPU in microseconds", 0, longest_us) / 1e6};
   launch.gpu =
       Seconds{number(row.next("gpu_us"), "a time on the GPU in microseconds", shortest_us, longest_us) / 1e6};
@@ -57,7 +56,7 @@ Launch read_launch(Row row) {
   launch.blocks_per_sm = static_cast<int>(
       whole_number(row.next("per_sm"), "a number of blocks on a multiprocessor", 0, most_a_multiprocessor));
   launch.precision =
-      static_cast<Precision>(index_among(row.next("precision"), "a precision", words::precisions));
+      static_cast<Precision>(index_among(row.next("precision"), "a precision", profile_words::precisions));
   launch.flops = Flops{number(row.next("gflop"), "a number of 10^9 operations", 0, most_giga) * 1e9};
   launch.bytes = Bytes{number(row.next("mbyte"), "an amount in MB", 0, most_giga) * 1e6};
   read_flags(row.next("flags"), launch);
@@ -73,8 +72,9 @@ std::vector<Launch> read_launches(const Node& node, Problems& problems) {
 
 int read_element_bytes(Row& row) {
   const auto cell = row.next("dtype");
-  const auto type = std::ranges::find(words::element_types, cell.word(), &words::ElementType::name);
-  if (type == words::element_types.end())
+  const auto type =
+      std::ranges::find(profile_words::element_types, cell.word(), &profile_words::ElementType::name);
+  if (type == profile_words::element_types.end())
     fail(cell.where(), fmt::format("'{}' is not a type of elements", cell.word()),
          "types: fp32, bf16, fp16, fp64, int64");
   return type->bytes;
@@ -83,7 +83,7 @@ int read_element_bytes(Row& row) {
 std::vector<std::int64_t> read_shape(Row& row) {
   const auto cell = row.next("shape");
   std::vector<std::int64_t> shape;
-  if (cell.word() == words::scalar) return shape;
+  if (cell.word() == profile_words::scalar) return shape;
   for (std::size_t at = 0; at <= cell.word().size();) {
     const auto end = std::min(cell.word().find('x', at), cell.word().size());
     shape.push_back(
@@ -131,9 +131,10 @@ std::vector<ProfiledBuffer> read_buffers(const Node& node, Problems& problems) {
 void check_phases(Reader& file, const Profile& profile) {
   for (const auto phase : {ProfiledPhase::forward, ProfiledPhase::backward}) {
     if (std::ranges::find(profile.launches, phase, &Launch::phase) != profile.launches.end()) continue;
-    file.error(file.key_place("launches"),
-               fmt::format("no launch is of the phase '{}'", words::word(words::phases, phase)),
-               "a profile holds a whole training step");
+    file.error(
+        file.key_place("launches"),
+        fmt::format("no launch is of the phase '{}'", profile_words::word(profile_words::phases, phase)),
+        "a profile holds a whole training step");
   }
   if (profile.gradients.empty()) file.error(file.key_place("gradients"), "a profile needs a gradient");
 }

@@ -48,9 +48,9 @@ bool are_alike(const std::vector<CopyRate>& rates) {
   return most.rate <= alike * least.rate;
 }
 
-class Rating {
+class MeasuredRating {
  public:
-  Rating(const NodeRow& node, const NodeLayout& layout, const NodeRates& rates)
+  MeasuredRating(const NodeRow& node, const NodeLayout& layout, const NodeRates& rates)
       : node_{node}, layout_{layout}, rates_{rates} {}
 
   NodeLinks make() {
@@ -307,7 +307,7 @@ class Rating {
 }  // namespace
 
 NodeLinks node_links(const NodeRow& node, const NodeLayout& layout, const NodeRates& rates) {
-  return Rating{node, layout, rates}.make();
+  return MeasuredRating{node, layout, rates}.make();
 }
 
 }  // namespace gradway

@@ -15,9 +15,9 @@ namespace {
 constexpr int usual_lanes = 16;
 constexpr std::size_t cpus_of_a_server = 2;
 
-class Rating {
+class NominalRating {
  public:
-  Rating(const NodeLayout& layout, const UnmeasuredNode& facts)
+  NominalRating(const NodeLayout& layout, const UnmeasuredNode& facts)
       : layout_{layout}, facts_{facts}, usual_{pcie_transfers(facts.compute_capability)} {}
 
   NodeLinks make() {
@@ -164,7 +164,7 @@ class Rating {
 }  // namespace
 
 NodeLinks nominal_links(const NodeLayout& layout, const UnmeasuredNode& facts) {
-  return Rating{layout, facts}.make();
+  return NominalRating{layout, facts}.make();
 }
 
 }  // namespace gradway

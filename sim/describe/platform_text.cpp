@@ -112,9 +112,9 @@ std::string vendor_line(const PlatformDraft& draft) {
                      draft.cpu_vendor.empty() ? draft.no_vendor : plain_line(draft.cpu_vendor));
 }
 
-class Writer {
+class PlatformWriter {
  public:
-  explicit Writer(const PlatformDraft& draft) : draft_{draft} {}
+  explicit PlatformWriter(const PlatformDraft& draft) : draft_{draft} {}
 
   std::string write() {
     write_head();
@@ -194,7 +194,7 @@ class Writer {
 }  // namespace
 
 std::string platform_text(const PlatformDraft& draft) {
-  return Writer{draft}.write();
+  return PlatformWriter{draft}.write();
 }
 
 std::string platform_rate(BytesPerSecond rate) {

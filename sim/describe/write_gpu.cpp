@@ -52,9 +52,9 @@ std::optional<Seconds> launch_time(const KernelRates& rates) {
   return launch == rates.launches.end() ? std::nullopt : std::optional{launch->time};
 }
 
-class Writer {
+class GpuWriter {
  public:
-  explicit Writer(const Samples& samples)
+  explicit GpuWriter(const Samples& samples)
       : node_{node_of(samples)}, gpu_{node_.gpus.front()}, rates_{fit_kernels(samples, {})} {
     std::erase_if(rates_.matrix, [](const MatrixRate& matrix) {
       return matrix.shape != ProductShape::large ||
@@ -181,7 +181,7 @@ class Writer {
 }  // namespace
 
 WrittenGpu gpu_yaml(const Samples& samples) {
-  return Writer{samples}.write();
+  return GpuWriter{samples}.write();
 }
 
 }  // namespace gradway

@@ -13,7 +13,7 @@ namespace gradway {
 namespace {
 
 /// Engines round dates, and end together what differs by less.
-constexpr double rounding = 1e-9;
+constexpr double together = 1e-9;
 
 /// When a flow moves: its latency is paid, and it has not ended.
 struct Stretch {
@@ -161,7 +161,7 @@ void check_flows(const Timeline& timeline, const OpGraph& graph, const std::vect
     const double slowdown = op.side == Op::absent ? 1 : graph.sides()[op.side].slowdown;
     if (slowdown > 1 && std::isfinite(op.cap))
       could -= neighbours.beside(op, when) * (most - std::min(op.cap / slowdown, limits[op.path]));
-    expects(when.amount <= could * (1 + rounding),
+    expects(when.amount <= could * (1 + together),
             "no flow is faster than its path, its cap and its neighbours allow");
   }
 }
@@ -186,7 +186,7 @@ class Sums {
 /// @param flows in order of their begin
 void check_windows(const std::vector<Stretch>& flows, double capacity, double slack) {
   const auto fits = [&](double amount, double begin, double end) {
-    return amount <= capacity * (end - begin + slack) * (1 + rounding);
+    return amount <= capacity * (end - begin + slack) * (1 + together);
   };
   std::vector<std::size_t> by_end(flows.size());
   for (std::size_t i = 0; i < flows.size(); ++i) by_end[i] = i;
@@ -225,7 +225,7 @@ std::vector<std::vector<std::uint32_t>> flows_by_path(const OpGraph& graph) {
 }  // namespace
 
 void check_amounts(const Timeline& timeline, const OpGraph& graph, const Platform& platform) {
-  const double slack = timeline.makespan().value() * rounding;
+  const double slack = timeline.makespan().value() * together;
   const auto resources = narrowest(graph, platform);
   check_flows(timeline, graph, path_limits(graph, resources), slack);
   const auto by_path = flows_by_path(graph);

@@ -10,7 +10,7 @@ namespace gradway {
 namespace {
 
 /// Two dates may differ by this share of the makespan before one counts as later: engines round.
-constexpr double rounding = 1e-9;
+constexpr double no_later = 1e-9;
 
 /// The ops of each queue as one contiguous range, in order of id: a counting sort.
 struct QueueMembers {
@@ -57,7 +57,7 @@ Seconds Timeline::makespan() const {
 void check(const Timeline& timeline, const OpGraph& graph) {
   expects(timeline.start.size() == graph.size() && timeline.end.size() == graph.size(),
           "a timeline has dates for every op of its graph");
-  const Seconds slack = timeline.makespan() * rounding;
+  const Seconds slack = timeline.makespan() * no_later;
   expects(slack < Seconds::infinite(), "every op ends");
   for (std::size_t i = 0; i < graph.size(); ++i) {
     const Op& op = graph.ops()[i];

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/utf8.hpp"
+#include "sim/import/text_file.hpp"
 
 namespace gradway {
 namespace {
@@ -16,10 +17,6 @@ namespace {
 constexpr unsigned zlib_buffer = 1 << 18;
 constexpr std::size_t longest_value =
     16'000'000;  // characters; stacks of calls are the longest that there are
-
-[[noreturn]] void refuse(const Where& where, std::string what, std::string hint = "") {
-  throw ConfigError{Problem{where, std::move(what), {}, std::move(hint)}};
-}
 
 /// Moves a place behind a text. Columns count characters of UTF-8.
 void advance(int& line, int& column, const char* begin, const char* end) {
@@ -38,10 +35,10 @@ void advance(int& line, int& column, const char* begin, const char* end) {
 CompressedFile::CompressedFile(const std::filesystem::path& path, std::string shown)
     : shown_{std::move(shown)} {
   std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) refuse(whole(), "this is a folder, not a file");
-  if (!std::filesystem::exists(path, ignored)) refuse(whole(), "there is no such file");
+  if (std::filesystem::is_directory(path, ignored)) refuse_at(whole(), "this is a folder, not a file", "");
+  if (!std::filesystem::exists(path, ignored)) refuse_at(whole(), "there is no such file", "");
   file_.reset(gzopen(path.c_str(), "rb"));
-  if (!file_) refuse(whole(), "the file cannot be read", "check its permissions");
+  if (!file_) refuse_at(whole(), "the file cannot be read", "check its permissions");
   gzbuffer(file_.get(), zlib_buffer);
   setg(part_.data(), part_.data(), part_.data());
 }
@@ -75,10 +72,11 @@ void CompressedFile::check() const {
   std::string_view message = gzerror(file_.get(), &error);
   message.remove_prefix(std::min(message.rfind(": ") + 2, message.size()));  // the file's whole path
   constexpr const char* copy_again = "copy it again, or record it again";
-  if (error == Z_BUF_ERROR) refuse(whole(), "the gzip data is cut off before its end", copy_again);
-  if (error == Z_ERRNO) refuse(whole(), fmt::format("the file cannot be read: {}", std::strerror(errno)));
+  if (error == Z_BUF_ERROR) refuse_at(whole(), "the gzip data is cut off before its end", copy_again);
+  if (error == Z_ERRNO)
+    refuse_at(whole(), fmt::format("the file cannot be read: {}", std::strerror(errno)), "");
   if (error != Z_OK && error != Z_STREAM_END)
-    refuse(whole(), fmt::format("the gzip data is damaged ({})", message), copy_again);
+    refuse_at(whole(), fmt::format("the gzip data is damaged ({})", message), copy_again);
 }
 
 void CompressedFile::read_to_end() {
@@ -96,8 +94,9 @@ CompressedFile::int_type CompressedFile::underflow() {
   counted_ = part_.data();
   setg(part_.data(), part_.data(), part_.data());
   if (before_ > most_) {
-    refuse(last_place(), fmt::format("a single value goes on for more than {} MB", longest_value / 1'000'000),
-           "has the file been damaged? No program writes such a value");
+    refuse_at(last_place(),
+              fmt::format("a single value goes on for more than {} MB", longest_value / 1'000'000),
+              "has the file been damaged? No program writes such a value");
   }
   const auto count = gzread(file_.get(), part_.data(), static_cast<unsigned>(part_.size()));
   at_end_ = count <= 0;

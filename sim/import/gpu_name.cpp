@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/nearest.hpp"
+#include "sim/import/text_file.hpp"
 
 namespace gradway {
 namespace {
@@ -33,10 +34,6 @@ constexpr std::array driver_names{
     DriverName{"rtx-pro-6000-blackwell-workstation-edition", "rtx-pro-6000"},
     DriverName{"rtx-pro-6000-blackwell-max-q-workstation-edition", "rtx-pro-6000"}};
 constexpr std::array<std::string_view, 2> families{"tesla-", "geforce-"};
-
-[[noreturn]] void refuse(const Where& file, std::string what, std::string hint) {
-  throw ConfigError{Problem{file, std::move(what), {}, std::move(hint)}};
-}
 
 }  // namespace
 
@@ -67,14 +64,16 @@ std::string gpu_name(const std::string& device, const std::optional<std::string>
   const auto exists = [&](const std::string& name) { return std::ranges::find(known, name) != known.end(); };
   if (chosen) {
     if (exists(*chosen)) return *chosen;
-    refuse({}, fmt::format("'--gpu {}': there is no GPU of this name", *chosen), suggestion(*chosen, known));
+    refuse_at({}, fmt::format("'--gpu {}': there is no GPU of this name", *chosen),
+              suggestion(*chosen, known));
   }
   const auto choices = fmt::format("name one with --gpu: {}", fmt::join(known, ", "));
-  if (device.empty()) refuse(file, fmt::format("{} does not say which GPU it was taken on", teller), choices);
+  if (device.empty())
+    refuse_at(file, fmt::format("{} does not say which GPU it was taken on", teller), choices);
   const auto name = gpu_file_name(device);
   if (exists(name)) return name;
-  refuse(file, fmt::format("no file of platforms/gpus describes {}'s GPU, '{}'", teller, device),
-         fmt::format("write platforms/gpus/{}.yaml, or {}", name, choices));
+  refuse_at(file, fmt::format("no file of platforms/gpus describes {}'s GPU, '{}'", teller, device),
+            fmt::format("write platforms/gpus/{}.yaml, or {}", name, choices));
 }
 
 }  // namespace gradway

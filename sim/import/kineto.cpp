@@ -18,14 +18,11 @@
 #include "sim/import/read_trace.hpp"
 #include "sim/import/state.hpp"
 #include "sim/import/steps.hpp"
+#include "sim/import/text_file.hpp"
 #include "sim/import/trace_checks.hpp"
 
 namespace gradway {
 namespace {
-
-[[noreturn]] void refuse(const Where& file, std::string what, std::string hint) {
-  throw ConfigError{Problem{file, std::move(what), {}, std::move(hint)}};
-}
 
 DeviceLimits limits_of(const Trace& trace) {
   const auto found = std::ranges::find(trace.limits, trace.devices.front(), &DeviceLimits::id);
@@ -67,7 +64,7 @@ int batch_of(const Trace& trace, const TracedStep& step, const ImportOptions& op
   if (options.batch) return *options.batch;
   const auto found = find_batch(trace, step);
   if (!found)
-    refuse(file, "the trace does not show the batch: no copy from the host", "give it with --batch N");
+    refuse_at(file, "the trace does not show the batch: no copy from the host", "give it with --batch N");
   return *found;
 }
 
@@ -84,22 +81,22 @@ void check_step_time(const ImportOptions& options, const Profile& profile, const
   const auto given = milliseconds(*options.step_time);
   constexpr const char* hint = "measure the same model, batch and precision without the profiler";
   if (*options.step_time < shortest * busy)
-    refuse(file,
-           fmt::format("--step-time {} is too short: the GPU works for {} of the step", given,
-                       milliseconds(busy)),
-           hint);
+    refuse_at(file,
+              fmt::format("--step-time {} is too short: the GPU works for {} of the step", given,
+                          milliseconds(busy)),
+              hint);
   if (*options.step_time > longest * profile.traced_step)
-    refuse(file,
-           fmt::format("--step-time {} is too long: under the profiler, which slows it, the step takes {}",
-                       given, milliseconds(profile.traced_step)),
-           hint);
+    refuse_at(file,
+              fmt::format("--step-time {} is too long: under the profiler, which slows it, the step takes {}",
+                          given, milliseconds(profile.traced_step)),
+              hint);
 }
 
 void check_size(const TracedStep& step, const Where& file) {
   constexpr std::size_t most_launches = 30'000;  // what fits into a file that gradway reads
   if (step.launches.size() > most_launches)
-    refuse(file, fmt::format("a step has {} launches, more than {}", step.launches.size(), most_launches),
-           "is a step of the trace really one training step?");
+    refuse_at(file, fmt::format("a step has {} launches, more than {}", step.launches.size(), most_launches),
+              "is a step of the trace really one training step?");
 }
 
 void warn_of_cpu(const Profile& profile, std::vector<std::string>& warnings) {
@@ -159,7 +156,7 @@ ImportedProfile import_kineto(const std::filesystem::path& path, const std::stri
   profile.launches = launches_of(trace, step, averaged);
   profile.gradients = find_gradients(trace, step);
   if (profile.gradients.empty())
-    refuse(file, "no parameter gets a gradient in the trace", "record it with record_shapes=True");
+    refuse_at(file, "no parameter gets a gradient in the trace", "record it with record_shapes=True");
   profile.buffers = find_buffers(trace, step);
   profile.batch = batch_of(trace, step, options, file);
   profile.precision = options.precision.value_or(main_precision(profile.launches));

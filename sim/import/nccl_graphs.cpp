@@ -13,18 +13,19 @@ namespace {
 
 using pugi::xml_node;
 
-struct Word {
+struct NumberedWord {
   int number;
   std::string_view word;
 };
-constexpr std::array algorithms{Word{0, "ring"}, Word{1, "tree"}, Word{2, "collnet"}, Word{3, "nvls"},
-                                Word{4, "collnet direct"}};
-constexpr std::array patterns{Word{1, "balanced tree"}, Word{2, "split tree"}, Word{3, "tree"},
-                              Word{4, "ring"},          Word{5, "nvls"},       Word{6, "collnet direct"}};
+constexpr std::array algorithms{NumberedWord{0, "ring"}, NumberedWord{1, "tree"}, NumberedWord{2, "collnet"},
+                                NumberedWord{3, "nvls"}, NumberedWord{4, "collnet direct"}};
+constexpr std::array patterns{NumberedWord{1, "balanced tree"}, NumberedWord{2, "split tree"},
+                              NumberedWord{3, "tree"},          NumberedWord{4, "ring"},
+                              NumberedWord{5, "nvls"},          NumberedWord{6, "collnet direct"}};
 
 template <std::size_t size>
-std::string word_of(const std::array<Word, size>& words, int number) {
-  const auto* const found = std::ranges::find(words, number, &Word::number);
+std::string word_of(const std::array<NumberedWord, size>& words, int number) {
+  const auto* const found = std::ranges::find(words, number, &NumberedWord::number);
   return found == words.end() ? fmt::format("number {}", number) : std::string{found->word};
 }
 

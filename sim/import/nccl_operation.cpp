@@ -17,7 +17,7 @@ enum class Factor {
 };
 enum class Has { no, yes, any };
 
-struct Operation {
+struct TestedOperation {
   std::string_view name;     ///< in samples
   std::string_view program;  ///< letters of the program's name
   Factor factor;
@@ -26,18 +26,18 @@ struct Operation {
 };
 // Longer names first, so that "reducescatter" is no "reduce".
 constexpr std::array operations{
-    Operation{"reduce_scatter", "reducescatter", Factor::others, Has::yes, Has::no},
-    Operation{"all_reduce", "allreduce", Factor::both_ways, Has::yes, Has::no},
-    Operation{"all_gather", "allgather", Factor::others, Has::no, Has::no},
-    Operation{"all_to_all", "alltoall", Factor::others, Has::any, Has::no},
-    Operation{"broadcast", "broadcast", Factor::one, Has::no, Has::yes},
-    Operation{"hypercube", "hypercube", Factor::one, Has::any, Has::no},
-    Operation{"send_recv", "sendrecv", Factor::one, Has::any, Has::no},
-    Operation{"scatter", "scatter", Factor::others, Has::any, Has::yes},
-    Operation{"gather", "gather", Factor::others, Has::any, Has::yes},
-    Operation{"reduce", "reduce", Factor::one, Has::yes, Has::yes}};
+    TestedOperation{"reduce_scatter", "reducescatter", Factor::others, Has::yes, Has::no},
+    TestedOperation{"all_reduce", "allreduce", Factor::both_ways, Has::yes, Has::no},
+    TestedOperation{"all_gather", "allgather", Factor::others, Has::no, Has::no},
+    TestedOperation{"all_to_all", "alltoall", Factor::others, Has::any, Has::no},
+    TestedOperation{"broadcast", "broadcast", Factor::one, Has::no, Has::yes},
+    TestedOperation{"hypercube", "hypercube", Factor::one, Has::any, Has::no},
+    TestedOperation{"send_recv", "sendrecv", Factor::one, Has::any, Has::no},
+    TestedOperation{"scatter", "scatter", Factor::others, Has::any, Has::yes},
+    TestedOperation{"gather", "gather", Factor::others, Has::any, Has::yes},
+    TestedOperation{"reduce", "reduce", Factor::one, Has::yes, Has::yes}};
 
-double factor(const Operation& operation, int ranks) {
+double factor(const TestedOperation& operation, int ranks) {
   const auto others = static_cast<double>(ranks - 1) / ranks;
   return operation.factor == Factor::one ? 1 : operation.factor == Factor::others ? others : 2 * others;
 }
@@ -54,8 +54,8 @@ std::string letters_of(std::string_view text) {
   return letters;
 }
 
-const Operation* find(std::string_view name) {
-  const auto* const found = std::ranges::find(operations, name, &Operation::name);
+const TestedOperation* find(std::string_view name) {
+  const auto* const found = std::ranges::find(operations, name, &TestedOperation::name);
   return found == operations.end() ? nullptr : found;
 }
 
@@ -72,7 +72,7 @@ std::optional<int> ranks_by(const BusRatio& ratio, Factor factor) {
 }
 
 /// By the columns alone.
-bool has_columns_of(const NcclTestRow& row, const Operation& operation) {
+bool has_columns_of(const NcclTestRow& row, const TestedOperation& operation) {
   // Versions with a column for the root print "none" where nothing is reduced; of an exchange of all with
   // all, too.
   const bool is_new_all_to_all = operation.name == "all_to_all" && row.has_root_column && row.reduction;
@@ -85,7 +85,7 @@ bool has_columns_of(const NcclTestRow& row, const Operation& operation) {
 std::string nccl_operation(std::string_view word) {
   const auto letters = letters_of(word);
   const auto* const found =
-      std::ranges::find(operations, letters == "bcast" ? "broadcast" : letters, &Operation::program);
+      std::ranges::find(operations, letters == "bcast" ? "broadcast" : letters, &TestedOperation::program);
   return found == operations.end() ? "" : std::string{found->name};
 }
 

@@ -52,9 +52,9 @@ std::string program_in(std::string_view text) {
                                  end - (start == std::string_view::npos ? 0 : start + 1))};
 }
 
-class Parser {
+class LogParser {
  public:
-  explicit Parser(const TextFile& file) : file_{file} {}
+  explicit LogParser(const TextFile& file) : file_{file} {}
 
   std::vector<NcclTestRun> parse() {
     for (const auto& line : lines_of(file_.content)) read(line);
@@ -215,7 +215,7 @@ class Parser {
 }  // namespace
 
 std::vector<NcclTestRun> read_nccl_test_log(const TextFile& file) {
-  return Parser{file}.parse();
+  return LogParser{file}.parse();
 }
 
 }  // namespace gradway

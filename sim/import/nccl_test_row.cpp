@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t most_prefix = 3;     // words that a launcher puts before a line
 constexpr std::size_t columns_of_way = 4;  // time, algbw, busbw, #wrong
-constexpr double largest = 1e18;
+constexpr double largest_value = 1e18;
 constexpr double shortest_time = 1e-3;  // microseconds: no clock tells less
 constexpr double longest_time = 1e10;   // hours
 
@@ -32,13 +32,13 @@ constexpr std::array element_types{
     ElementType{"f8e4m3", 1},   ElementType{"f8e5m2", 1},      ElementType{"fp8_e4m3", 1},
     ElementType{"fp8_e5m2", 1}, ElementType{"hip_bfloat16", 2}};
 
-struct Word {
+struct PlacedWord {
   std::string_view text;
   std::size_t offset = 0;
 };
 
-std::vector<Word> words_of(const TextLine& line) {
-  std::vector<Word> words;
+std::vector<PlacedWord> words_of(const TextLine& line) {
+  std::vector<PlacedWord> words;
   const auto text = line.text;
   for (std::size_t at = 0; (at = text.find_first_not_of(" \t", at)) != std::string_view::npos;) {
     const auto end = std::min(text.find_first_of(" \t", at), text.size());
@@ -59,7 +59,8 @@ bool is_whole(std::string_view text) {
 std::optional<double> number(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool is_good = error == std::errc{} && end == text.data() + text.size() && std::abs(value) < largest;
+  const bool is_good =
+      error == std::errc{} && end == text.data() + text.size() && std::abs(value) < largest_value;
   return is_good ? std::optional{value} : std::nullopt;
 }
 
@@ -70,7 +71,7 @@ bool is_time_of_day(std::string_view text) {
 }
 
 /// The number of words before size, count and type; nothing if the line has no such start.
-std::optional<std::size_t> start_of_row(std::span<const Word> words) {
+std::optional<std::size_t> start_of_row(std::span<const PlacedWord> words) {
   for (std::size_t i = 0; i <= most_prefix && i + 3 < words.size(); ++i) {
     if (is_whole(words[i].text) && is_whole(words[i + 1].text) && is_letter(words[i + 2].text.front()))
       return i;
@@ -86,7 +87,7 @@ class Reader {
     const auto words = words_of(line_);
     const auto start = start_of_row(words);
     if (!start) return {};
-    std::span<const Word> rest{words};
+    std::span<const PlacedWord> rest{words};
     rest = rest.subspan(*start);
     while (rest.size() > 3 && is_time_of_day(rest.back().text)) rest = rest.first(rest.size() - 1);
     row_.where = place_in(line_, file_, rest.front().offset, rest.front().text.size());
@@ -123,12 +124,12 @@ class Reader {
   }
 
  private:
-  BrokenTestRow broken(const Word& word, std::string_view what) const {
+  BrokenTestRow broken(const PlacedWord& word, std::string_view what) const {
     return {place_in(line_, file_, word.offset, word.text.size()), fmt::format("'{}' {}", word.text, what),
             false};
   }
 
-  bool read_time(std::span<const Word> words, NcclTestTime& time) {
+  bool read_time(std::span<const PlacedWord> words, NcclTestTime& time) {
     const auto values = {number(words[0].text), number(words[1].text), number(words[2].text)};
     auto word = words.begin();
     for (const auto& value : values) {

@@ -16,7 +16,7 @@ namespace {
 
 using pugi::xml_node;
 
-constexpr std::size_t most_devices = 4096;
+constexpr std::size_t most_devices_of_a_node = 4096;
 constexpr int most_class = 0xFFFFFF;
 constexpr int nvswitch_class = 0x068000;
 constexpr int cpu_class = 0x068001;  // of an NVLink's other end
@@ -28,9 +28,9 @@ std::string small(std::string text) {
   return text;
 }
 
-class Parser {
+class TopologyParser {
  public:
-  explicit Parser(const XmlFile& file) : file_{file} {}
+  explicit TopologyParser(const XmlFile& file) : file_{file} {}
 
   NcclTopology parse() {
     const auto root = file_.root();
@@ -86,8 +86,8 @@ class Parser {
   NcclPci read_pci(const xml_node& node) {
     NcclPci pci;
     pci.where = file_.at(node);
-    if (++devices_ > most_devices)
-      refuse_at(pci.where, fmt::format("the file has more than {} devices", most_devices), "");
+    if (++devices_ > most_devices_of_a_node)
+      refuse_at(pci.where, fmt::format("the file has more than {} devices", most_devices_of_a_node), "");
     pci.bus = small(file_.attribute(node, "busid"));
     if (pci.bus.empty())
       refuse_at(pci.where, "the <pci> has no 'busid'",
@@ -198,7 +198,7 @@ NcclTopology read_nccl_topology(const XmlFile& file) {
     refuse_at(file.at(file.root()), fmt::format("<{}> is no topology of NCCL", file.root().name()),
               "one begins with <system>: set NCCL_TOPO_DUMP_FILE to have it written");
   }
-  return Parser{file}.parse();
+  return TopologyParser{file}.parse();
 }
 
 }  // namespace gradway

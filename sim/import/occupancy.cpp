@@ -8,7 +8,7 @@ namespace {
 
 constexpr int warp = 32;
 constexpr int register_unit = 256;  // a warp's
-constexpr int parts = 4;            // of a multiprocessor, each with its share of the registers
+constexpr int quarters = 4;         // of a multiprocessor, each with its share of the registers
 constexpr int shared_unit = 128;
 constexpr int shared_of_cuda = 1024;
 
@@ -38,7 +38,7 @@ int blocks_per_multiprocessor(const TracedActivity& kernel, const DeviceLimits& 
   int blocks = std::min(most_blocks(limits.capability), limits.threads / (warps * warp));
   if (kernel.registers > 0) {
     const int registers = up_to(kernel.registers * warp, register_unit);
-    const int warps_that_fit = limits.registers / parts / registers * parts;
+    const int warps_that_fit = limits.registers / quarters / registers * quarters;
     blocks = std::min(blocks, warps_that_fit / warps);
   }
   const int own = limits.capability >= 80 ? shared_of_cuda : 0;

@@ -15,13 +15,14 @@ namespace {
 
 /// A name of the file and what it means.
 template <class Meaning>
-struct Word {
+struct KnownName {
   std::string_view name;
   Meaning meaning;
 };
 
 template <class Meaning, std::size_t size>
-Meaning meaning_of(std::string_view name, const std::array<Word<Meaning>, size>& words, Meaning otherwise) {
+Meaning meaning_of(std::string_view name, const std::array<KnownName<Meaning>, size>& words,
+                   Meaning otherwise) {
   for (const auto& [known, meaning] : words) {
     if (known == name) return meaning;
   }
@@ -92,18 +93,18 @@ std::optional<std::int64_t> EventBuilder::time(std::string_view key, const JsonV
 
 void EventBuilder::key(int depth, std::string_view name) {
   using F = Field;
-  static constexpr std::array fields{Word<F>{"ph", F::phase},     Word<F>{"cat", F::category},
-                                     Word<F>{"name", F::name},    Word<F>{"pid", F::process},
-                                     Word<F>{"tid", F::thread},   Word<F>{"ts", F::start},
-                                     Word<F>{"dur", F::duration}, Word<F>{"args", F::arguments}};
+  static constexpr std::array fields{KnownName<F>{"ph", F::phase},     KnownName<F>{"cat", F::category},
+                                     KnownName<F>{"name", F::name},    KnownName<F>{"pid", F::process},
+                                     KnownName<F>{"tid", F::thread},   KnownName<F>{"ts", F::start},
+                                     KnownName<F>{"dur", F::duration}, KnownName<F>{"args", F::arguments}};
   using A = Argument;
   static constexpr std::array arguments{
-      Word<A>{"External id", A::external}, Word<A>{"correlation", A::correlation},
-      Word<A>{"device", A::device},        Word<A>{"stream", A::stream},
-      Word<A>{"bytes", A::bytes},          Word<A>{"registers per thread", A::registers},
-      Word<A>{"shared memory", A::shared}, Word<A>{"grid", A::grid},
-      Word<A>{"block", A::block},          Word<A>{"Input Dims", A::shapes},
-      Word<A>{"Input type", A::types},     Word<A>{"Concrete Inputs", A::values}};
+      KnownName<A>{"External id", A::external}, KnownName<A>{"correlation", A::correlation},
+      KnownName<A>{"device", A::device},        KnownName<A>{"stream", A::stream},
+      KnownName<A>{"bytes", A::bytes},          KnownName<A>{"registers per thread", A::registers},
+      KnownName<A>{"shared memory", A::shared}, KnownName<A>{"grid", A::grid},
+      KnownName<A>{"block", A::block},          KnownName<A>{"Input Dims", A::shapes},
+      KnownName<A>{"Input type", A::types},     KnownName<A>{"Concrete Inputs", A::values}};
   if (depth == 0) {
     field_ = meaning_of(name, fields, F::none);
     if (field_ != F::none) see(static_cast<unsigned>(field_), name);
@@ -221,12 +222,12 @@ void EventBuilder::dimension(std::int64_t size) {
 
 void DeviceBuilder::key(int depth, std::string_view name) {
   using Member = std::int64_t RawDevice::*;
-  static constexpr std::array members{Word<Member>{"id", &RawDevice::id},
-                                      Word<Member>{"computeMajor", &RawDevice::major},
-                                      Word<Member>{"computeMinor", &RawDevice::minor},
-                                      Word<Member>{"maxThreadsPerMultiprocessor", &RawDevice::threads},
-                                      Word<Member>{"regsPerMultiprocessor", &RawDevice::registers},
-                                      Word<Member>{"sharedMemPerMultiprocessor", &RawDevice::shared}};
+  static constexpr std::array members{KnownName<Member>{"id", &RawDevice::id},
+                                      KnownName<Member>{"computeMajor", &RawDevice::major},
+                                      KnownName<Member>{"computeMinor", &RawDevice::minor},
+                                      KnownName<Member>{"maxThreadsPerMultiprocessor", &RawDevice::threads},
+                                      KnownName<Member>{"regsPerMultiprocessor", &RawDevice::registers},
+                                      KnownName<Member>{"sharedMemPerMultiprocessor", &RawDevice::shared}};
   if (depth != 0) return;
   is_name_ = name == "name";
   field_ = meaning_of(name, members, Member{nullptr});

@@ -15,7 +15,7 @@
 namespace gradway {
 namespace {
 
-constexpr std::size_t most_devices = 1024;
+constexpr std::size_t most_columns = 1024;
 constexpr int most_nvlinks = 1024;
 constexpr std::string_view what_it_is =
     "a matrix is all that `nvidia-smi topo -m` prints, from its first line on";
@@ -59,9 +59,9 @@ bool is_affinity(std::string_view word) {
   return word.find_first_not_of("0123456789,-N/A") == std::string_view::npos;
 }
 
-class Parser {
+class MatrixParser {
  public:
-  Parser(std::string_view text, const std::string& file) : lines_{matrix_lines(text)}, file_{file} {}
+  MatrixParser(std::string_view text, const std::string& file) : lines_{matrix_lines(text)}, file_{file} {}
 
   TopologyMatrix parse() {
     const auto header = std::ranges::find_if(lines_, is_header);
@@ -115,11 +115,11 @@ class Parser {
       return word.text == "CPU" || word.text == "NUMA" || word.text == "GPU";
     };
     const auto end = std::ranges::find_if(words, is_first_of_affinity);
-    if (static_cast<std::size_t>(end - words.begin()) > most_devices)
-      fail(words[most_devices], "the matrix has too many columns", std::string{what_it_is});
+    if (static_cast<std::size_t>(end - words.begin()) > most_columns)
+      fail(words[most_columns], "the matrix has too many columns", std::string{what_it_is});
     devices_.assign(words.begin(), end);
     for (std::size_t i = 0; i < devices_.size(); ++i) {
-      const auto gpu = number_behind(devices_[i].text, "GPU", static_cast<int>(most_devices));
+      const auto gpu = number_behind(devices_[i].text, "GPU", static_cast<int>(most_columns));
       if (gpu && static_cast<std::size_t>(*gpu) != i)
         fail(devices_[i], fmt::format("'{}' is not the next GPU", devices_[i].text),
              "GPUs come first, in order");
@@ -225,7 +225,7 @@ class Parser {
                               : index - (starts_with_cpus || index == 0 ? 0 : 1);
       if (at < words.size()) text = words[at].text;
     }
-    matrix_.numa_nodes[i] = number_behind(text, "", static_cast<int>(most_devices));
+    matrix_.numa_nodes[i] = number_behind(text, "", static_cast<int>(most_columns));
   }
 
   void check_symmetry() const {
@@ -260,7 +260,7 @@ TopologyMatrix read_topology_matrix(std::string_view text, const std::string& fi
     where.file = file;
     throw ConfigError{Problem{where, "the file has more than 8 MB", {}, std::string{what_it_is}}};
   }
-  return Parser{text, file}.parse();
+  return MatrixParser{text, file}.parse();
 }
 
 }  // namespace gradway

@@ -12,6 +12,7 @@
 
 #include "sim/base/printable.hpp"
 #include "sim/import/record_builder.hpp"
+#include "sim/import/text_file.hpp"
 
 namespace gradway {
 namespace {
@@ -22,11 +23,7 @@ constexpr const char* what_is_read =
     "gradway reads what torch.profiler's export_chrome_trace() writes, also packed by gzip";
 
 constexpr const char* damaged_hint = "copy it again, or record it again";
-constexpr int deepest = 64;  // the shapes of lists of tensors are the deepest that there are, at 7
-
-[[noreturn]] void refuse(const Where& where, std::string what, std::string hint) {
-  throw ConfigError{Problem{where, std::move(what), {}, std::move(hint)}};
-}
+constexpr int deepest_list = 64;  // the shapes of lists of tensors are the deepest that there are, at 7
 
 /// Follows the braces and hands the records of the two lists that matter to their builders.
 class Handler final : public nlohmann::json_sax<Json> {
@@ -94,9 +91,9 @@ class Handler final : public nlohmann::json_sax<Json> {
     const bool is_cut = file_.at_end();
     file_.read_to_end();  // what is damaged in a packed file shows at its end
     file_.check();
-    if (file_.size() == 0) refuse(file_.whole(), "the file is empty", what_is_read);
-    if (is_cut) refuse(where, "the JSON ends in the middle", damaged_hint);
-    refuse(where, "this is not JSON", what_is_read);
+    if (file_.size() == 0) refuse_at(file_.whole(), "the file is empty", what_is_read);
+    if (is_cut) refuse_at(where, "the JSON ends in the middle", damaged_hint);
+    refuse_at(where, "this is not JSON", what_is_read);
   }
 
  private:
@@ -111,22 +108,22 @@ class Handler final : public nlohmann::json_sax<Json> {
                                              std::tuple{"traceEvents", Section::events, &has_events_}}) {
       if (top_key_ != key) continue;
       if (std::exchange(*seen, true))
-        refuse(file_.last_place(), fmt::format("key '{}' stands in the file twice", key), damaged_hint);
+        refuse_at(file_.last_place(), fmt::format("key '{}' stands in the file twice", key), damaged_hint);
       section_ = section;
     }
   }
 
   void go_deeper() {
     file_.begin_value();
-    if (++depth_ > deepest)
-      refuse(file_.last_place(), fmt::format("lists and maps are nested more than {} deep", deepest),
-             what_is_read);
+    if (++depth_ > deepest_list)
+      refuse_at(file_.last_place(), fmt::format("lists and maps are nested more than {} deep", deepest_list),
+                what_is_read);
   }
 
   void check_characters(std::string_view text) {
     if (const auto bad = first_control(text, "\t\n"); bad != std::string_view::npos)
-      refuse(file_.last_place(), fmt::format("the text has the control character {}", code_point(text, bad)),
-             damaged_hint);
+      refuse_at(file_.last_place(),
+                fmt::format("the text has the control character {}", code_point(text, bad)), damaged_hint);
   }
 
   bool value(const JsonValue& value) {
@@ -156,9 +153,9 @@ void parse_trace(CompressedFile& file, TraceSink& sink) {
   Json::sax_parse(stream, &handler);
   file.check();
   if (!file.at_end())  // to the JSON library, a NUL byte is the end
-    refuse(file.last_place(), "a NUL byte stands behind the end of the JSON", damaged_hint);
+    refuse_at(file.last_place(), "a NUL byte stands behind the end of the JSON", damaged_hint);
   if (!handler.has_events())
-    refuse(file.whole(), "this is JSON, but no trace: it has no list 'traceEvents'", what_is_read);
+    refuse_at(file.whole(), "this is JSON, but no trace: it has no list 'traceEvents'", what_is_read);
 }
 
 }  // namespace gradway

@@ -12,7 +12,7 @@
 namespace gradway {
 namespace {
 
-constexpr int deepest = 64;
+constexpr int deepest_element = 64;
 
 bool is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\r' || c == '\n';
@@ -22,7 +22,7 @@ bool is_blank(char c) {
 pugi::xml_node first_too_deep(const pugi::xml_node& root) {
   int depth = 1;
   for (auto node = root; node;) {
-    if (depth > deepest) return node;
+    if (depth > deepest_element) return node;
     if (node.first_child()) {
       node = node.first_child();
       ++depth;
@@ -54,7 +54,7 @@ XmlFile::XmlFile(TextFile text) : text_{std::move(text)}, lines_{lines_of(text_.
   }
   if (!root()) refuse_at(text_.whole(), "this is not XML: it has no element", "");
   if (const auto deep = first_too_deep(root()))
-    refuse_at(at(deep), fmt::format("elements are nested more than {} deep", deepest),
+    refuse_at(at(deep), fmt::format("elements are nested more than {} deep", deepest_element),
               "no node has so many PCIe switches");
 }
 

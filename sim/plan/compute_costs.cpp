@@ -27,10 +27,6 @@ Flops work_of_layers(const Model& model) {
   return work;
 }
 
-Seconds total(const std::vector<Seconds>& times) {
-  return std::accumulate(times.begin(), times.end(), Seconds{});
-}
-
 void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, int batch) {
   for (const auto& layer : scenario.model.layers) {
     costs.forward.push_back(layer_time(layer.forward, batch, scenario.job.precision, gpu));

@@ -108,10 +108,6 @@ void move_to_batch(ProfileCosts& costs, const Profile& profile, int batch, const
   }
 }
 
-Seconds total(const std::vector<Seconds>& times) {
-  return std::accumulate(times.begin(), times.end(), Seconds{});
-}
-
 /// Operations of a step in one precision.
 Flops products_of(const Profile& profile, Precision precision) {
   Flops work{};
@@ -151,6 +147,10 @@ void move_from(const Gpu& profiled, ProfileCosts& costs, const Scenario& scenari
 }
 
 }  // namespace
+
+Seconds total(const std::vector<Seconds>& times) {
+  return std::accumulate(times.begin(), times.end(), Seconds{});
+}
 
 ProfileCosts profile_costs(const Scenario& scenario) {
   const auto& profile = *scenario.model.profile;

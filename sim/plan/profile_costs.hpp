@@ -30,6 +30,8 @@ struct ProfileCosts {
       1;  ///< total kernel time on the platform's GPU over that of the profile, at the same batch
 };
 
+Seconds total(const std::vector<Seconds>& times);
+
 /// Takes the profiler's influence out of a profile, then moves its kernels to the job's batch and the
 /// platform's GPU.
 ///

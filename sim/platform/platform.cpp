@@ -3,6 +3,10 @@
 
 namespace gradway {
 
+bool is_endpoint(DeviceKind kind) {
+  return kind == DeviceKind::gpu || kind == DeviceKind::nic;
+}
+
 std::string Platform::name_of(ResourceId id) const {
   const auto& resource = resources[id.index()];
   switch (resource.kind) {

@@ -17,6 +17,9 @@ enum class DeviceKind : std::uint8_t { gpu, socket, root_complex, pcie_switch, n
 enum class LinkKind : std::uint8_t { pcie, nvlink, inter_socket, network };
 enum class ResourceKind : std::uint8_t { link, host_memory, gpu };
 
+/// Whether transfers begin and end there: none goes through.
+bool is_endpoint(DeviceKind kind);
+
 /// Something with a capacity that flows share: one direction of a link, the memory of a socket, a GPU's SMs.
 /// Platforms have millions: a name is made when somebody asks for it, see Platform::name_of.
 struct Resource {

@@ -11,10 +11,6 @@ namespace {
 
 constexpr auto unreached = std::numeric_limits<std::uint32_t>::max();
 
-bool is_endpoint(DeviceKind kind) {
-  return kind == DeviceKind::gpu || kind == DeviceKind::nic;
-}
-
 bool allowed(LinkKind kind, RouteSearch::Over over) {
   switch (over) {
     case RouteSearch::Over::nvlink:

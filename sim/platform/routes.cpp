@@ -8,10 +8,6 @@
 namespace gradway {
 namespace {
 
-bool is_endpoint(DeviceKind kind) {
-  return kind == DeviceKind::gpu || kind == DeviceKind::nic;
-}
-
 /// The answer that is known, or the one that is found now.
 template <class Question, class Answer, class Find>
 Answer remembered(std::map<Question, Answer>& known, const Question& question, const Find& find) {

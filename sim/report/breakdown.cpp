@@ -21,7 +21,7 @@ struct Part {
   Seconds Metrics::*time;
 };
 
-constexpr std::array parts{
+constexpr std::array shown_parts{
     Part{"compute", "█", Paint::green, &Metrics::compute},
     Part{"exposed communication", "▒", Paint::red, &Metrics::exposed_communication},
     Part{"input wait", "▓", Paint::yellow, &Metrics::input_wait},
@@ -41,7 +41,7 @@ std::string bar(const Metrics& metrics, std::size_t width, const Style& style) {
   std::string text;
   double sum = 0;
   std::size_t end = 0;
-  for (const auto& part : parts) {
+  for (const auto& part : shown_parts) {
     sum += metrics.*part.time / metrics.step_time;
     const auto next =
         static_cast<std::size_t>(std::round(std::clamp(sum, 0.0, 1.0) * static_cast<double>(width)));
@@ -74,7 +74,7 @@ std::string row(std::string_view mark, std::string_view name, Seconds time, Seco
 void write_breakdown(std::ostream& out, const Metrics& metrics, const Style& style) {
   if (!(metrics.step_time.value() > 0)) return;
   out << "  " << bar(metrics, std::max<std::size_t>(style.width, 12) - 4, style) << "\n\n";
-  for (const auto& part : parts) {
+  for (const auto& part : shown_parts) {
     out << row(style.paint(part.paint, part.fill), part.name, metrics.*part.time, metrics.step_time) << '\n';
   }
   const auto hidden = metrics.communication - metrics.exposed_communication;

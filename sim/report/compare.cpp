@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json span(const Expected& expected) {
+Json json_range(const Expected& expected) {
   return {expected.low, expected.high};
 }
 
@@ -42,17 +42,17 @@ Json run_json(const Compared& compared, std::size_t index, const Ranking& ranks,
   costs["usd_per_step"] = nullptr;
   if (const auto usd = usd_per_step(alternative)) {
     costs["usd_per_step"] = usd->value;
-    interval["usd_per_step"] = span(*usd);
-    interval["usd_per_million_samples"] = span(*usd_per_million_samples(alternative));
+    interval["usd_per_step"] = json_range(*usd);
+    interval["usd_per_million_samples"] = json_range(*usd_per_million_samples(alternative));
   }
   if (compared.samples) {
     const auto run = whole_run(alternative, *compared.samples);
     costs["run_hours"] = run.hours.value;
-    interval["run_hours"] = span(run.hours);
+    interval["run_hours"] = json_range(run.hours);
     costs["run_usd"] = nullptr;
     if (run.usd) {
       costs["run_usd"] = run.usd->value;
-      interval["run_usd"] = span(*run.usd);
+      interval["run_usd"] = json_range(*run.usd);
     }
   }
   costs["cheapest"] = ranks.cheapest.winner() == index;

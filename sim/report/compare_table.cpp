@@ -26,7 +26,7 @@ std::string digits_text(double value, int digits) {
 }
 
 /// "4.7 to 5.2"; as many digits as a person compares.
-std::string span(const Expected& expected) {
+std::string digits_range(const Expected& expected) {
   return fmt::format("{} to {}", digits_text(expected.low, 3), digits_text(expected.high, 3));
 }
 
@@ -102,8 +102,8 @@ void write_costs(std::ostream& out, const Compared& compared, const Style& style
     const auto million = *usd_per_million_samples(run);
     table.add({run.platform, thousands_text(run.gpus),
                fmt::format("{:.2f}", run.metrics.cost_per_hour->value()),
-               fmt::format("{:.3g}", usd_per_step(run)->value), digits_text(million.value, 4), span(million),
-               mark_of(leaders, i, "cheapest")});
+               fmt::format("{:.3g}", usd_per_step(run)->value), digits_text(million.value, 4),
+               digits_range(million), mark_of(leaders, i, "cheapest")});
   }
   out << '\n';
   table.write(out, style);
@@ -120,8 +120,8 @@ void write_whole_runs(std::ostream& out, const Compared& compared, const Style& 
   for (const auto& alternative : compared.runs) {
     const auto run = whole_run(alternative, *compared.samples);
     table.add({alternative.platform, thousands_text(alternative.gpus), digits_text(run.hours.value, 4) + " h",
-               span(run.hours) + " h", run.usd ? digits_text(run.usd->value, 4) : "-",
-               run.usd ? span(*run.usd) : "-"});
+               digits_range(run.hours) + " h", run.usd ? digits_text(run.usd->value, 4) : "-",
+               run.usd ? digits_range(*run.usd) : "-"});
   }
   out << '\n';
   table.write(out, style);

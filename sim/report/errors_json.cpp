@@ -13,13 +13,13 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // In the order of the enum.
-constexpr std::array<std::string_view, 6> parts{
+constexpr std::array<std::string_view, 6> parts_of_step{
     "compute", "launches", "exposed_communication", "hidden_communication", "side_by_side", "input"};
 
 PartOfStep part_of(std::string_view name) {
-  const auto found = std::ranges::find(parts, name);
-  expects(found != parts.end(), "a report names the parts of a step");
-  return static_cast<PartOfStep>(found - parts.begin());
+  const auto found = std::ranges::find(parts_of_step, name);
+  expects(found != parts_of_step.end(), "a report names the parts of a step");
+  return static_cast<PartOfStep>(found - parts_of_step.begin());
 }
 
 }  // namespace
@@ -27,7 +27,7 @@ PartOfStep part_of(std::string_view name) {
 Json errors_json(const std::vector<PossibleError>& errors) {
   Json list = Json::array();
   for (const auto& error : errors) {
-    list.push_back({{"part", parts.at(static_cast<std::size_t>(error.part))},
+    list.push_back({{"part", parts_of_step.at(static_cast<std::size_t>(error.part))},
                     {"of", error.of},
                     {"time_s", error.time.value()},
                     {"doubt", error.doubt}});

@@ -22,7 +22,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t bar_width = 20;
-constexpr std::size_t narrowest = 20;
+constexpr std::size_t narrowest_text = 20;
 
 /// As much of the bar as the gain is of the step.
 std::string bar(double gain) {
@@ -42,7 +42,7 @@ void write_help(std::ostream& out, const Counterfactual& one, Seconds step, cons
   const auto head = fmt::format("{:>13}  ", gain_text(gain));
   const auto indent = 2 + bar_width + head.size();
   const auto lines = wrap(fmt::format("{}: {}", one.words, time_text(one.step_time)),
-                          std::max(style.width, indent + narrowest) - indent);
+                          std::max(style.width, indent + narrowest_text) - indent);
   out << "  " << style.paint(one.bound() ? Paint::dim : Paint::green, bar(gain)) << head << lines.front()
       << '\n';
   for (std::size_t i = 1; i < lines.size(); ++i) out << std::string(indent, ' ') << lines[i] << '\n';

@@ -12,7 +12,7 @@ namespace gradway::report {
 namespace {
 
 constexpr std::size_t label_width = 15;  // two blanks, the label, a gap
-constexpr std::size_t narrowest = 20;
+constexpr std::size_t narrowest_value = 20;
 
 }  // namespace
 
@@ -22,7 +22,7 @@ void Fields::add(std::string_view label, std::string_view text, Paint paint) {
 
 void Fields::write(std::string_view label, std::string_view bullet, std::string_view text, Paint paint) {
   const auto room =
-      std::max(style_.width, label_width + bullet.size() + narrowest) - label_width - bullet.size();
+      std::max(style_.width, label_width + bullet.size() + narrowest_value) - label_width - bullet.size();
   const std::string under_bullet(bullet.size(), ' ');
   for (const auto& line : wrap(text, room)) {
     const auto head = fmt::format("  {:<{}}{}", label, label_width - 2, bullet);

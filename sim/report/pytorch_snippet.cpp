@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t longest_line = 76;
 
-std::string quoted(std::string_view text) {
+std::string python_text(std::string_view text) {
   std::string result = "\"";
   for (const auto c : text) {
     if (c == '"' || c == '\\') result += '\\';
@@ -33,7 +33,7 @@ std::string variables(const Job& job) {
   if (job.nccl.empty()) return "";
   std::string text = "import os\n\n# before init_process_group()\n";
   for (const auto& [name, value] : job.nccl)
-    text += fmt::format("os.environ[{}] = {}\n", quoted(name), quoted(value));
+    text += fmt::format("os.environ[{}] = {}\n", python_text(name), python_text(value));
   return text + "\n";
 }
 

@@ -133,7 +133,7 @@ Table table_of(const Sweep& sweep, const Overview& all, const Room& room) {
   return table;
 }
 
-bool is_number(const std::string& value) {
+bool begins_with_number(const std::string& value) {
   double number = 0;
   return std::from_chars(value.data(), value.data() + value.size(), number).ec == std::errc{};
 }
@@ -141,7 +141,8 @@ bool is_number(const std::string& value) {
 /// The axis that sparklines run along.
 std::size_t axis_of_lines(const std::vector<Axis>& axes) {
   for (auto i = axes.size(); i-- > 0;) {
-    if (axes[i].values.size() >= fewest_points && std::ranges::all_of(axes[i].values, is_number)) return i;
+    if (axes[i].values.size() >= fewest_points && std::ranges::all_of(axes[i].values, begins_with_number))
+      return i;
   }
   return axes.size() - 1;
 }

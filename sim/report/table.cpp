@@ -14,7 +14,7 @@ namespace gradway::report {
 namespace {
 
 constexpr std::size_t gap = 2;
-constexpr std::size_t narrowest = 8;  // no column is cut below this
+constexpr std::size_t narrowest_column = 8;  // no column is cut below this
 
 }  // namespace
 
@@ -59,7 +59,7 @@ void Table::write(std::ostream& out, const Style& style, std::string_view indent
   auto excess = total > style.width ? total - style.width : 0;
   for (std::size_t c = 0; c < columns_.size() && excess > 0; ++c) {
     if (columns_[c].align == Align::right && c > 0) continue;
-    const auto cut = std::min(excess, widths[c] - std::min(narrowest, widths[c]));
+    const auto cut = std::min(excess, widths[c] - std::min(narrowest_column, widths[c]));
     widths[c] -= cut;
     excess -= cut;
   }

@@ -11,14 +11,14 @@
 namespace gradway {
 namespace {
 
-constexpr auto mib = 1_MiB;
+constexpr auto one_mib = 1_MiB;
 
 constexpr int most_digits = 17;  // more than a double tells
 
 }  // namespace
 
 int digits_of(Bytes cap) {
-  const auto count = cap / mib;
+  const auto count = cap / one_mib;
   if (count != std::floor(count)) return most_digits;
   auto number = static_cast<std::int64_t>(count);
   while (number > 0 && number % 10 == 0) number /= 10;
@@ -36,7 +36,7 @@ std::vector<int> bucket_ends(const std::vector<Unit>& buckets) {
 
 CapRange whole_caps(const Model& model) {
   const Bytes all{4 * static_cast<double>(model.parameter_count())};
-  return {1, std::max(1, static_cast<int>(std::ceil(all / mib)))};
+  return {1, std::max(1, static_cast<int>(std::ceil(all / one_mib)))};
 }
 
 std::vector<SameBuckets> bucket_cuts(const Model& model, const std::vector<BucketCap>& caps,
@@ -50,7 +50,7 @@ std::vector<SameBuckets> bucket_cuts(const Model& model, const std::vector<Bucke
     return cuts[at->second];
   };
   for (int cap = range ? range->first : 1; range && cap <= range->last; ++cap) {
-    auto& cut = cut_of(cap * mib);
+    auto& cut = cut_of(cap * one_mib);
     cut.range = {cut.range ? cut.range->first : cap, cap};
   }
   for (const auto& cap : caps) cut_of(cap).caps.push_back(cap);
@@ -64,9 +64,9 @@ BucketCap simplest_cap(const SameBuckets& cut, CapRange whole) {
   const auto last = end == whole.last ? 10 * end : end;
   int best = first;
   for (int cap = first; cap <= last; ++cap) {
-    if (digits_of(cap * mib) < digits_of(best * mib)) best = cap;
+    if (digits_of(cap * one_mib) < digits_of(best * one_mib)) best = cap;
   }
-  return best * mib;
+  return best * one_mib;
 }
 
 }  // namespace gradway

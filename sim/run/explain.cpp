@@ -108,7 +108,7 @@ void answer(Questions& questions, const Scenario& scenario, std::string_view eng
     if (error) std::rethrow_exception(error);
 }
 
-std::string in_ms(Seconds time) {
+std::string ms_text(Seconds time) {
   return fmt::format("{:.4g} ms", time.value() * 1e3);
 }
 
@@ -128,7 +128,7 @@ std::vector<std::string> evidence_of(const Run& run, const std::optional<Overlap
     evidence.push_back(
         fmt::format("without any communication the step would take {}; the collectives alone, one after the "
                     "other, take {}",
-                    in_ms(overlap->without_collectives), in_ms(overlap->collectives)));
+                    ms_text(overlap->without_collectives), ms_text(overlap->collectives)));
   }
   if (!is_communication(metrics)) return evidence;
   if (overlap->links > Seconds{}) {

@@ -8,13 +8,13 @@
 namespace gradway {
 namespace {
 
-constexpr int most_gpus = 1 << 20;
+constexpr int gpu_numbers = 1 << 20;
 
 /// `[0]` or `[0, 1]`; empty without the key.
 std::vector<int> read_gpus(const JsonRow& row) {
   if (!row.has("gpus")) return {};
   const auto is_gpu = [](const nlohmann::json& value) {
-    return value.is_number_integer() && value >= 0 && value < most_gpus;
+    return value.is_number_integer() && value >= 0 && value < gpu_numbers;
   };
   const auto& gpus = row.json()["gpus"];
   if (!gpus.is_array() || gpus.empty() || gpus.size() > 2 || !std::ranges::all_of(gpus, is_gpu))

@@ -6,13 +6,13 @@
 namespace gradway {
 namespace {
 
-constexpr int most_gpus = 1024;
+constexpr int largest_number = 1024;
 
 /// Takes a number off the front of a text. Empty if there is none that could be a GPU's, or a count of them.
 std::optional<int> take_number(std::string_view& text) {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || number < 0 || number > most_gpus) return std::nullopt;
+  if (error != std::errc{} || number < 0 || number > largest_number) return std::nullopt;
   text.remove_prefix(static_cast<std::size_t>(end - text.data()));
   return number;
 }

@@ -15,7 +15,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr double largest_amount = 9e15;  // bytes; beyond, a double loses single ones
-constexpr int most_gpus = 1 << 20;
+constexpr int largest_gpu = 1 << 20;
 constexpr Seconds shortest_time{1e-9};  // no clock of a probe tells less
 constexpr Seconds longest_time{1e8};
 
@@ -138,7 +138,7 @@ std::vector<CopyWay> JsonRow::copy_ways(const char* key) const {
   };
   const auto end = [&](const Json& found) -> std::optional<int> {
     if (found == "host") return std::nullopt;
-    if (!found.is_number_integer() || found < 0 || found > most_gpus) wrong();
+    if (!found.is_number_integer() || found < 0 || found > largest_gpu) wrong();
     return found.get<int>();
   };
   const auto& found = value(key);

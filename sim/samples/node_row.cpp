@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int most_gpus = 1024;
+constexpr int most_gpus_of_a_node = 1024;
 constexpr int most_nodes = 65536;
 constexpr double most_amount = 9e15;  // beyond, a double loses whole numbers
 // Of NCCL's topology: NCCL 2.30.7, src/graph/xml.cc and topo.h.
@@ -164,8 +164,9 @@ void add_node_row(const JsonRow& row, Samples& samples) {
   node.cpu_model = cpu_model(topology);
   if (node.cpu_vendor.empty() && topology.find(arm) != std::string::npos) node.cpu_vendor = "ARM";
   if (const auto* gpus = facts.find("gpus")) {
-    if (!gpus->is_array() || gpus->size() > most_gpus)
-      row.fail("gpus", fmt::format("'gpus' of the node must be a list of at most {} GPUs", most_gpus), "");
+    if (!gpus->is_array() || gpus->size() > most_gpus_of_a_node)
+      row.fail("gpus",
+               fmt::format("'gpus' of the node must be a list of at most {} GPUs", most_gpus_of_a_node), "");
     for (const auto& gpu : *gpus)
       node.gpus.push_back(read_gpu({row, "gpus", fmt::format("GPU {}", node.gpus.size()), gpu}));
   }

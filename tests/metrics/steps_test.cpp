@@ -14,7 +14,10 @@ struct Kernels {
     for (std::size_t step = 0; step < lengths.size(); ++step) {
       Op op;
       op.kind = OpKind::delay;
-      op.origin = Origin{0, 0, static_cast<std::int32_t>(step), Activity::kernel, Phase::forward};
+      op.origin = Origin{.task = 0,
+                         .actor = 0,
+                         .step = static_cast<std::int32_t>(step),
+                         .activity = Activity::kernel};
       ops.add(op);
       timeline.start.push_back(date);
       date += Seconds{lengths[step]};
@@ -67,7 +70,7 @@ TEST_CASE("steps of one length that hold other things do not repeat") {
   for (int step = 0; step < 3; ++step) {
     Op op;
     op.kind = OpKind::delay;
-    op.origin = Origin{1, 0, step, Activity::kernel, Phase::forward};
+    op.origin = Origin{.task = 1, .actor = 0, .step = step, .activity = Activity::kernel};
     run.ops.add(op);
   }
   // Ops stand step by step in a graph: rebuild it so.

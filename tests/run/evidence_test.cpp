@@ -59,7 +59,7 @@ TEST_CASE("without P2P NCCL prices NVLS without a latency, so it takes it for al
     CHECK(plan.latency.value() == Approx(25e-6));  // what it takes does not change by that
   }
   const auto scenario = all_reduce({{"platform", "dgx-h100"}, {"strategy.size", "1 KiB"}});
-  CHECK(CommunicatorOfAll { scenario } -> choose(CollectiveKind::all_reduce, 1_KiB).algorithm !=
+  CHECK((*CommunicatorOfAll{scenario}).choose(CollectiveKind::all_reduce, 1_KiB).algorithm !=
         Algorithm::nvls);
 }
 

@@ -1,59 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 // What holds for every page, whatever its kind.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { launch, open, pages, shot } from './browser.mjs';
+import { describe, test } from 'node:test';
+import { openedOnce, pages, shot } from './browser.mjs';
 
-let browser;
-before(async () => (browser = await launch()));
-after(() => browser.close());
+const wide = { width: 1280, theme: 'light' };
+const narrow = { width: 390, theme: 'dark', touch: true };
+const other = { light: 'dark', dark: 'light' };
 
-const widths = [
-  { width: 1280, theme: 'light' },
-  { width: 1280, theme: 'dark' },
-  { width: 390, theme: 'light', touch: true },
-  { width: 390, theme: 'dark', touch: true },
-];
-
-for (const one of pages) {
-  test(`${one.name}: is one small file that asks for nothing`, () => {
-    const size = Buffer.byteLength(one.text) - one.dataSize;
-    assert.ok(size < 2e6, `${size} bytes without data`);
-    assert.match(one.text, /Content-Security-Policy" content="default-src 'none'/);
-    assert.doesNotMatch(one.text.replace(/<!--[^]*?-->/g, ''), /<(link|img|script|iframe)[^>]+(src|href)="(?!data:)/);
-    assert.match(one.text, /Apache ECharts[^]*zrender[^]*tslib/, 'the notices of the bundled parts');
-  });
-
-  for (const view of one.isOnlyOpened ? [widths[0], widths[3]] : widths) {
-    test(`${one.name}: draws all its charts at ${view.width} px, ${view.theme}, and logs nothing`, async () => {
-      const { page, wrongs, close } = await open(browser, one, view);
-      const charts = await page.locator('.chart').evaluateAll((all) =>
-        all.map((chart) => ({
-          label: chart.getAttribute('aria-label') ?? '',
-          drawn: chart.querySelectorAll('svg path').length > 0 || chart.querySelectorAll('canvas').length > 0,
-          focus: chart.tabIndex,
-          right: chart.getBoundingClientRect().right,
-        })),
-      );
-      assert.ok(charts.length > 0 || (one.data.validate?.cases ?? one.data.sweep?.runs ?? []).length === 0);
-      for (const chart of charts) {
-        assert.ok(chart.label.length > 10, 'a text alternative');
-        assert.ok(chart.drawn, chart.label);
-        assert.equal(chart.focus, 0, 'reached by the keyboard');
-        assert.ok(chart.right <= view.width + 0.5, `${chart.label} sticks out`);
-      }
-      assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= view.width, 'no scrolling sideways');
-      assert.doesNotMatch(await page.locator('body').innerText(), /\b(NaN|undefined|Infinity|\[object)/);
-      await shot(page, `${one.name}-${view.width}-${view.theme}`);
-      assert.deepEqual(wrongs, []);
-      await close();
-    });
+async function drawsAll(page, one, { width, theme }) {
+  const charts = await page.locator('.chart').evaluateAll((all) =>
+    all.map((chart) => ({
+      label: chart.getAttribute('aria-label') ?? '',
+      drawn: chart.querySelectorAll('svg path').length > 0 || chart.querySelectorAll('canvas').length > 0,
+      focus: chart.tabIndex,
+      right: chart.getBoundingClientRect().right,
+    })),
+  );
+  assert.ok(charts.length > 0 || (one.data.validate?.cases ?? one.data.sweep?.runs ?? []).length === 0);
+  for (const chart of charts) {
+    assert.ok(chart.label.length > 10, 'a text alternative');
+    assert.ok(chart.drawn, chart.label);
+    assert.equal(chart.focus, 0, 'reached by the keyboard');
+    assert.ok(chart.right <= width + 0.5, `${chart.label} sticks out`);
   }
+  assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= width, 'no scrolling sideways');
+  assert.doesNotMatch(await page.locator('body').innerText(), /\b(NaN|undefined|Infinity|\[object)/);
+  await shot(page, `${one.name}-${width}-${theme}`);
+}
 
-  if (one.isOnlyOpened) continue;
+async function changeTheme(page, theme) {
+  await page.emulateMedia({ colorScheme: theme });
+  await page.waitForFunction((wanted) => document.documentElement.dataset.theme === wanted, theme);
+}
 
-  test(`${one.name}: the button changes the colours and remembers nothing`, async () => {
-    const { page, wrongs, close } = await open(browser, one);
+/** What a page does when somebody uses it. */
+function answers(checks) {
+  checks('the button changes the colours and remembers nothing', async (page) => {
     const look = () => page.evaluate(() => [document.documentElement.dataset.theme, getComputedStyle(document.body).backgroundColor, document.querySelector('.chart svg text')?.getAttribute('fill')]);
     const light = await look();
     await page.locator('#theme').click();
@@ -68,12 +51,10 @@ for (const one of pages) {
     assert.deepEqual(await look(), light, 'auto again');
     await page.emulateMedia({ colorScheme: 'dark' });
     await page.waitForFunction(() => document.documentElement.dataset.theme === 'dark');
-    assert.deepEqual(wrongs, []);
-    await close();
   });
 
-  test(`${one.name}: prints light, opened, without controls`, async () => {
-    const { page, wrongs, close } = await open(browser, one, { theme: 'dark' });
+  checks('prints light, opened, without controls', async (page) => {
+    await changeTheme(page, 'dark');
     await page.emulateMedia({ media: 'print' });
     await page.waitForFunction(() => document.documentElement.dataset.theme === 'light');
     assert.equal(await page.locator('#theme').isVisible(), false);
@@ -90,12 +71,9 @@ for (const one of pages) {
     assert.ok(pdf.length > 10000);
     await page.emulateMedia({ media: 'screen' });
     await page.waitForFunction(() => document.documentElement.dataset.theme === 'dark');
-    assert.deepEqual(wrongs, []);
-    await close();
   });
 
-  test(`${one.name}: every chart answers to the arrow keys`, async () => {
-    const { page, wrongs, close } = await open(browser, one);
+  checks('every chart answers to the arrow keys', async (page) => {
     for (const chart of await page.locator('.chart').all()) {
       if ((await chart.locator('canvas').count()) > 0) continue; // the time line has keys of its own
       await chart.focus();
@@ -104,12 +82,9 @@ for (const one of pages) {
       assert.equal(await page.locator('[aria-live].hidden').textContent(), await chart.locator('.tip').textContent(), 'and says so');
       await page.keyboard.press('Escape');
     }
-    assert.deepEqual(wrongs, []);
-    await close();
   });
 
-  test(`${one.name}: a heading of a table sorts it`, async () => {
-    const { page, wrongs, close } = await open(browser, one);
+  checks('a heading of a table sorts it', async (page) => {
     const details = page.locator('details.as-table').first();
     await details.locator('summary').click();
     await details.locator('tbody tr').first().waitFor();
@@ -122,7 +97,33 @@ for (const one of pages) {
     await heads.nth(column).locator('button').click();
     assert.deepEqual(await values(), sorted.reverse());
     assert.equal(await heads.nth(column).getAttribute('aria-sort'), 'descending');
-    assert.deepEqual(wrongs, []);
-    await close();
   });
+}
+
+for (const one of pages) {
+  test(`${one.name}: is one small file that asks for nothing`, () => {
+    const size = Buffer.byteLength(one.text) - one.dataSize;
+    assert.ok(size < 2e6, `${size} bytes without data`);
+    assert.match(one.text, /Content-Security-Policy" content="default-src 'none'/);
+    assert.doesNotMatch(one.text.replace(/<!--[^]*?-->/g, ''), /<(link|img|script|iframe)[^>]+(src|href)="(?!data:)/);
+    assert.match(one.text, /Apache ECharts[^]*zrender[^]*tslib/, 'the notices of the bundled parts');
+  });
+
+  for (const view of [narrow, wide]) {
+    describe(`${one.name} at ${view.width} px`, () => {
+      const checks = openedOnce(one, view);
+
+      checks(`draws all its charts, ${view.theme}, and logs nothing`, (page) => drawsAll(page, one, view));
+
+      if (!one.isThorough) return;
+
+      checks(`draws all its charts, ${other[view.theme]}, and logs nothing`, async (page) => {
+        await changeTheme(page, other[view.theme]);
+        await drawsAll(page, one, { ...view, theme: other[view.theme] });
+        await changeTheme(page, view.theme);
+      });
+
+      if (view === wide) answers(checks);
+    });
+  }
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A headless browser without a network that remembers everything a page should not do.
+import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { chromium } from 'playwright-core';
 
@@ -9,22 +11,39 @@ const folder = resolve(process.env.GRADWAY_PAGES);
 const flags = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
 const tag = /<script id="data" type="application\/json">([^]*?)<\/script>/;
 
-/** All pages of the folder with their documents; those called also-*.html are only opened, to save time. */
+/** All pages of the folder with their documents. To save time those called also-*.html are only opened, and of those called
+ * brief-*.html only what is special about them is tested. */
 export const pages = readdirSync(folder)
   .filter((name) => name.endsWith('.html'))
   .sort()
   .map((name) => {
     const text = readFileSync(join(folder, name), 'utf8');
     const found = tag.exec(text);
-    return { name: name.slice(0, -5), isOnlyOpened: name.startsWith('also-'), url: pathToFileURL(join(folder, name)).href, text, data: JSON.parse(found[1]), dataSize: found[1].length };
+    return { name: name.slice(0, -5), isThorough: !/^(also|brief)-/.test(name), isOnlyOpened: name.startsWith('also-'), url: pathToFileURL(join(folder, name)).href, text, data: JSON.parse(found[1]), dataSize: found[1].length };
   });
 
+/** Pages to test; those that are not thorough only for what is special about them. */
 export const ofKind = (kind) => pages.filter(({ data, isOnlyOpened }) => data.kind === kind && !isOnlyOpened);
 
-export const launch = () => chromium.launch({ executablePath: process.env.CHROMIUM, headless: true, args: flags });
+let browser;
+before(async () => (browser = await chromium.launch({ executablePath: process.env.CHROMIUM, headless: true, args: flags })));
+after(() => browser.close());
+
+/** For a `describe`: a page that is opened once, and a function that adds a test of it, which may skip. Each gets the page as the one
+ * before left it. */
+export function openedOnce(one, view) {
+  let opened;
+  before(async () => (opened = await open(one, view)));
+  after(() => opened.close());
+  return (what, run, skip = false) =>
+    test(what, { skip }, async () => {
+      await run(opened.page);
+      assert.deepEqual(opened.wrongs, []);
+    });
+}
 
 /** A page opened without a network; `wrongs` gathers errors and requests, and must stay empty. */
-export async function open(browser, one, { width = 1280, height = 900, theme = 'light', touch = false } = {}) {
+async function open(one, { width = 1280, height = 900, theme = 'light', touch = false } = {}) {
   const context = await browser.newContext({ offline: true, viewport: { width, height }, colorScheme: theme, hasTouch: touch, deviceScaleFactor: 1 });
   const page = await context.newPage();
   const wrongs = [];

@@ -35,7 +35,7 @@ Json document(const Document&... of) {
 }
 
 /// The page with its data where the template leaves room for them.
-void write(std::ostream& out, const Json& data) {
+void write_page(std::ostream& out, const Json& data) {
   constexpr std::string_view start = R"(<script id="data" type="application/json">)";
   const auto template_text = page();
   const auto at = template_text.find(start);
@@ -79,27 +79,27 @@ void write_page(std::ostream& out, const Run& run, std::string_view version) {
   data["buckets"] = buckets_json(run);
   data["use"] = use_json(run);
   data["platform"] = platform_json(run);
-  write(out, data);
+  write_page(out, data);
 }
 
 void write_page(std::ostream& out, const Sweep& sweep, std::string_view version) {
   auto data = start_of("sweep", sweep.scenario, version);
   data["sweep"] = document(sweep, version);
-  write(out, data);
+  write_page(out, data);
 }
 
 void write_page(std::ostream& out, const Compared& compared, std::string_view version) {
   auto data = start_of("compare", compared.scenario, version);
   data["job"] = in_words(compared.model, compared.job);
   data["compare"] = document(compared, version);
-  write(out, data);
+  write_page(out, data);
 }
 
 void write_page(std::ostream& out, const Validation& validation, std::string_view title,
                 std::string_view version) {
   auto data = start_of("validate", title, version);
   data["validate"] = document(validation);
-  write(out, data);
+  write_page(out, data);
 }
 
 }  // namespace gradway::report

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t all_ranks_up_to = 64;
 constexpr std::size_t ranks_of_large_runs = 8;
-constexpr std::size_t links_shown = 8;
+constexpr std::size_t links_traced = 8;
 
 // Ids of threads: room for many lanes of a track, and for the ids of processes below those of ranks.
 constexpr std::size_t ids_a_rank = 100'000;
@@ -255,7 +255,7 @@ void write_trace(std::ostream& out, const Run& run) {
   out << fmt::format(
       R"({{"displayTimeUnit":"ms","otherData":{{"scenario":{},"engine":{},"ranks":{}}},"traceEvents":[)",
       json_text(run.scenario.name), json_text(run.engine), json_text(shown.words));
-  const auto links = busiest_links(run, links_shown);
+  const auto links = busiest_links(run, links_traced);
   const Slices slices{run, shown.ranks};
   TraceWriter writer{out, run};
   writer.steps(shown.words);
