@@ -14,9 +14,7 @@ namespace {
 /// Seconds of one collective alone on an ideal ring.
 double seconds(CollectiveKind kind, int ranks, const char* engine) {
   auto scenario = ring_scenario(ranks, {}, 1_MB, 100_GBps, 2_us);
-  const auto lowered = (*CommunicatorOfAll{
-    scenario
-   }).lower(kind, 800_MB);
+  const auto lowered = (*CommunicatorOfAll{scenario}).lower(kind, 800_MB);
   OpGraph graph;
   for (const auto& flow : lowered.flows) {
     Op op;

@@ -134,9 +134,7 @@ TEST_CASE("without GPUDirect data bounces through host memory; sockets copy it o
 TEST_CASE("on rails NICs of one number meet on one leaf, and no ring needs the spines") {
   const auto platform = built_platform(nvswitch_node(4), 4, rails(4, 2));
   const auto scenario = on(platform, 16, {{"NCCL_ALGO", "Ring"}});
-  const auto lowered = (*CommunicatorOfAll{
-    scenario
-   }).lower(CollectiveKind::all_reduce, 1_GiB);
+  const auto lowered = (*CommunicatorOfAll{scenario}).lower(CollectiveKind::all_reduce, 1_GiB);
   REQUIRE(lowered.flows.size() == 4);
   for (std::size_t rail = 0; rail < 4; ++rail) {
     for (const auto& [name, times] : uses(platform, lowered.flows[rail].path)) {
@@ -150,13 +148,10 @@ TEST_CASE("on rails NICs of one number meet on one leaf, and no ring needs the s
 
 TEST_CASE("between groups of rails the uplinks carry what crosses, so oversubscription shows") {
   const auto platform = built_platform(nvswitch_node(2), 4, rails(2, 1));
-  const auto used = uses(
-      platform,
-      (*CommunicatorOfAll{
-        on(platform, 8, {{"NCCL_ALGO", "Ring"}})
-     }).lower(CollectiveKind::all_reduce, 1_GiB)
-          .flows[0]
-          .path);
+  const auto used = uses(platform, (*CommunicatorOfAll{on(platform, 8, {{"NCCL_ALGO", "Ring"}})})
+                                       .lower(CollectiveKind::all_reduce, 1_GiB)
+                                       .flows[0]
+                                       .path);
   CHECK(used.at("leaf0.rail0 -> spine0") == 1);
   CHECK(used.at("leaf1.rail0 -> spine0") == 1);
 }
@@ -218,9 +213,7 @@ TEST_CASE("NVLS passes each NVLink once in each direction, whatever the number o
 
 TEST_CASE("NVLS needs an NVSwitch, Hopper, and nobody who switched it off; it is for all-reduce alone") {
   const auto algorithm = [](const Scenario& scenario, CollectiveKind kind = CollectiveKind::all_reduce) {
-    return (*CommunicatorOfAll{
-      scenario
-     }).choose(kind, 1_GiB).algorithm;
+    return (*CommunicatorOfAll{scenario}).choose(kind, 1_GiB).algorithm;
   };
   CHECK(algorithm(on(hopper_nodes(8, 1), 8)) == Algorithm::nvls);
   CHECK(algorithm(on(hopper_nodes(8, 1), 8), CollectiveKind::all_gather) == Algorithm::ring);
@@ -235,9 +228,7 @@ TEST_CASE("NVLS needs an NVSwitch, Hopper, and nobody who switched it off; it is
 TEST_CASE("NVLSTree between two nodes sends the buffer once over all NICs of a node together") {
   const auto platform = hopper_nodes(4, 2);
   const auto scenario = on(platform, 8, {{"NCCL_ALGO", "NVLSTree"}});
-  const auto lowered = (*CommunicatorOfAll{
-    scenario
-   }).lower(CollectiveKind::all_reduce, 1_GiB);
+  const auto lowered = (*CommunicatorOfAll{scenario}).lower(CollectiveKind::all_reduce, 1_GiB);
   REQUIRE(lowered.flows.size() == 8);  // two trees a NIC
   std::map<std::string, double> carried;
   for (const auto& flow : lowered.flows)
@@ -258,9 +249,7 @@ TEST_CASE("what NVSwitches join is one node for NCCL, and several machines for t
   CHECK(inside->facts().nodes == 1);
   CHECK(inside->choose(CollectiveKind::all_reduce, 1_GiB).algorithm == Algorithm::nvls);
   const auto with_ring = on(platform, 8, {{"NCCL_ALGO", "Ring"}});
-  const auto ring = (*CommunicatorOfAll{
-    with_ring
-   }).lower(CollectiveKind::all_reduce, 1_GiB);
+  const auto ring = (*CommunicatorOfAll{with_ring}).lower(CollectiveKind::all_reduce, 1_GiB);
   for (const auto& [name, times] : uses(platform, ring.flows.at(0).path)) {
     CHECK(name.find("nvlink_domain0") != std::string::npos);
     CHECK(times == 1);
@@ -275,9 +264,10 @@ TEST_CASE("a TCP connection carries its window each round trip; more streams car
   const auto rate = [&](std::map<std::string, std::string> variables) {
     variables["NCCL_ALGO"] = "Ring";
     variables["NCCL_MAX_NCHANNELS"] = "1";
-    return (*CommunicatorOfAll{
-      on(platform, 2, variables)
-     }).lower(CollectiveKind::all_reduce, 1_GiB).flows.at(0).cap;
+    return (*CommunicatorOfAll{on(platform, 2, variables)})
+        .lower(CollectiveKind::all_reduce, 1_GiB)
+        .flows.at(0)
+        .cap;
   };
   CHECK(rate({}) == Approx(0.1e9));
   CHECK(rate({{"NCCL_SOCKET_NTHREADS", "2"}, {"NCCL_NSOCKS_PERTHREAD", "8"}}) == Approx(1.6e9));

@@ -145,9 +145,7 @@ TEST_CASE("several nodes use all their NICs, each ring leaving at another GPU") 
 TEST_CASE("trees on several nodes use all their NICs alike") {
   auto scenario = on(built_platform(nvswitch_node(4), 2, star_fabric()), 8);
   scenario.job.nccl = {{"NCCL_ALGO", "TREE"}};
-  const auto lowered = (*CommunicatorOfAll{
-    scenario
-   }).lower(CollectiveKind::all_reduce, 1_GiB);
+  const auto lowered = (*CommunicatorOfAll{scenario}).lower(CollectiveKind::all_reduce, 1_GiB);
   REQUIRE(lowered.flows.size() == 8);
   std::map<std::string, double> carried;
   for (const auto& flow : lowered.flows) {
@@ -246,9 +244,7 @@ TEST_CASE("settings that leave no way are the user's error") {
 
 TEST_CASE("one rank needs no transport and sends nothing") {
   const auto scenario = on(built_platform(tree_node()), 1);
-  const auto lowered = (*CommunicatorOfAll{
-    scenario
-   }).lower(CollectiveKind::all_reduce, 1_GiB);
+  const auto lowered = (*CommunicatorOfAll{scenario}).lower(CollectiveKind::all_reduce, 1_GiB);
   CHECK(lowered.flows.empty());
   CHECK(lowered.latency == Seconds{});
 }

@@ -83,9 +83,7 @@ TEST_CASE("the latency is NCCL's own, but for times that leave less room", "[low
 TEST_CASE("bytes that a link could not carry in the measured time are not carried", "[lower]") {
   // A ring of six over host memory crosses the link between the sockets once each way, at 20 GB/s.
   const auto scenario = scenario_with({measured(Transport::shm, 6, {{1_KiB, 20_us}, {1_GiB, 50_ms}})});
-  const auto lowered = (*CommunicatorOfAll{
-    scenario
-   }).lower(all_reduce, 1_GiB);
+  const auto lowered = (*CommunicatorOfAll{scenario}).lower(all_reduce, 1_GiB);
   const auto moving = 50e-3 - lowered.latency.value();
   CHECK(lowered.flows[0].cap <= 20e9 * (1 + 1e-12));
   CHECK(lowered.flows[0].amount.value() == Approx(lowered.flows[0].cap * moving));

@@ -14,10 +14,8 @@ struct Kernels {
     for (std::size_t step = 0; step < lengths.size(); ++step) {
       Op op;
       op.kind = OpKind::delay;
-      op.origin = Origin{.task = 0,
-                         .actor = 0,
-                         .step = static_cast<std::int32_t>(step),
-                         .activity = Activity::kernel};
+      op.origin = Origin{
+          .task = 0, .actor = 0, .step = static_cast<std::int32_t>(step), .activity = Activity::kernel};
       ops.add(op);
       timeline.start.push_back(date);
       date += Seconds{lengths[step]};

@@ -41,9 +41,8 @@ void multiply(Platform& platform, Part part, double factor) {
 
 /// Each measured time but the latency of large buckets, divided.
 void divide_tables(Scenario& scenario, Transport transport, double factor) {
-  const auto latency_of_large = (*CommunicatorOfAll{
-    scenario
-   }).choose(CollectiveKind::all_reduce, 64_MiB).latency;
+  const auto latency_of_large =
+      (*CommunicatorOfAll{scenario}).choose(CollectiveKind::all_reduce, 64_MiB).latency;
   for (auto& table : scenario.calibration.tables) {
     if (table.transport != transport || table.ranks != scenario.job.gpus) continue;
     for (auto& point : table.points) {
