@@ -10,7 +10,7 @@
 #include "sim/base/nearest.hpp"
 #include "sim/cli/calibrate_actions.hpp"
 #include "sim/cli/commands.hpp"
-#include "sim/report/text.hpp"
+#include "sim/report/text/text.hpp"
 #include "sim/samples/read_samples.hpp"
 
 namespace gradway::cli {

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "sim/cli/node_facts.hpp"
 #include "sim/cli/status.hpp"
 #include "sim/cli/surroundings.hpp"
+#include "sim/fit/node_facts.hpp"
 
 namespace gradway::cli {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sim/base/problem.hpp"
-#include "sim/run/sweep.hpp"
+#include "sim/study/sweep.hpp"
 
 namespace gradway::cli {
 

@@ -18,7 +18,7 @@
 #include "sim/cli/vary.hpp"
 #include "sim/plan/memory.hpp"
 #include "sim/report/compare.hpp"
-#include "sim/report/json.hpp"
+#include "sim/report/json/json.hpp"
 #include "sim/report/page/page.hpp"
 
 namespace gradway::cli {

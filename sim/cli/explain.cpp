@@ -10,7 +10,7 @@
 #include "sim/cli/price_choice.hpp"
 #include "sim/cli/progress.hpp"
 #include "sim/report/explain.hpp"
-#include "sim/run/parallel.hpp"
+#include "sim/study/parallel.hpp"
 
 namespace gradway::cli {
 namespace {

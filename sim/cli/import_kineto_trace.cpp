@@ -7,8 +7,8 @@
 #include "sim/cli/option_value.hpp"
 #include "sim/cli/read_back.hpp"
 #include "sim/config/read.hpp"
-#include "sim/import/kineto.hpp"
-#include "sim/report/show_profile.hpp"
+#include "sim/import/kineto/kineto.hpp"
+#include "sim/report/show/show_profile.hpp"
 
 namespace gradway::cli {
 

@@ -14,9 +14,9 @@
 #include "sim/config/scalars.hpp"
 #include "sim/cost/calibration_words.hpp"
 #include "sim/cost/size_text.hpp"
-#include "sim/import/nccl_operation.hpp"
-#include "sim/import/nccl_tests.hpp"
-#include "sim/report/table.hpp"
+#include "sim/import/nccl_tests/nccl_operation.hpp"
+#include "sim/import/nccl_tests/nccl_tests.hpp"
+#include "sim/report/text/table.hpp"
 
 namespace gradway::cli {
 namespace {

@@ -6,8 +6,8 @@
 #include "sim/cli/option_value.hpp"
 #include "sim/config/scalars.hpp"
 #include "sim/describe/nccl_platform.hpp"
-#include "sim/import/nccl_xml.hpp"
-#include "sim/report/show_graphs.hpp"
+#include "sim/import/topology/nccl_xml.hpp"
+#include "sim/report/show/show_graphs.hpp"
 
 namespace gradway::cli {
 

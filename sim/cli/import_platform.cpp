@@ -5,8 +5,8 @@
 
 #include "sim/base/printable.hpp"
 #include "sim/cli/read_back.hpp"
-#include "sim/import/gpu_name.hpp"
-#include "sim/report/show_platform.hpp"
+#include "sim/import/topology/gpu_name.hpp"
+#include "sim/report/show/show_platform.hpp"
 
 namespace gradway::cli {
 

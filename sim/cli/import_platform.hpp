@@ -7,7 +7,7 @@
 #include "sim/cli/files.hpp"
 #include "sim/cli/import_formats.hpp"
 #include "sim/describe/matrix_platform.hpp"
-#include "sim/import/text_file.hpp"
+#include "sim/files/text_file.hpp"
 
 namespace gradway::cli {
 

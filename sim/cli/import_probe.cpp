@@ -10,7 +10,7 @@
 #include "sim/cli/read_back.hpp"
 #include "sim/describe/write_gpu.hpp"
 #include "sim/describe/write_platform.hpp"
-#include "sim/import/gpu_name.hpp"
+#include "sim/import/topology/gpu_name.hpp"
 #include "sim/samples/read_samples.hpp"
 
 namespace gradway::cli {

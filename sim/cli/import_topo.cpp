@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "sim/cli/import_platform.hpp"
-#include "sim/import/gpu_list.hpp"
+#include "sim/import/topology/gpu_list.hpp"
 
 namespace gradway::cli {
 

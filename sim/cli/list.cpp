@@ -8,9 +8,9 @@
 
 #include "sim/base/nearest.hpp"
 #include "sim/cli/commands.hpp"
-#include "sim/report/key_list.hpp"
-#include "sim/report/platform_list.hpp"
-#include "sim/report/text.hpp"
+#include "sim/report/show/key_list.hpp"
+#include "sim/report/show/platform_list.hpp"
+#include "sim/report/text/text.hpp"
 
 namespace gradway::cli {
 namespace {

@@ -14,7 +14,7 @@
 #include "sim/cli/search_space.hpp"
 #include "sim/report/optimize.hpp"
 #include "sim/report/pytorch_snippet.hpp"
-#include "sim/run/parallel.hpp"
+#include "sim/study/parallel.hpp"
 
 namespace gradway::cli {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "sim/base/problem.hpp"
 #include "sim/cli/progress.hpp"
-#include "sim/run/parallel.hpp"
+#include "sim/study/parallel.hpp"
 
 namespace gradway::cli {
 namespace {

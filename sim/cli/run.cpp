@@ -8,9 +8,9 @@
 #include "sim/cli/out_folder.hpp"
 #include "sim/cli/price_choice.hpp"
 #include "sim/cli/progress.hpp"
-#include "sim/report/json.hpp"
+#include "sim/report/json/json.hpp"
 #include "sim/report/page/page.hpp"
-#include "sim/report/terminal.hpp"
+#include "sim/report/text/terminal.hpp"
 #include "sim/report/trace/trace.hpp"
 #include "sim/run/simulate.hpp"
 

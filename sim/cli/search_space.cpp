@@ -10,7 +10,7 @@
 #include "sim/cli/commands.hpp"
 #include "sim/cli/vary.hpp"
 #include "sim/config/scenario_keys.hpp"
-#include "sim/report/words.hpp"
+#include "sim/report/text/words.hpp"
 
 namespace gradway::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "sim/cli/surroundings.hpp"
-#include "sim/run/optimize.hpp"
+#include "sim/study/optimize.hpp"
 
 namespace gradway::cli {
 

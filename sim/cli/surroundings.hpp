@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "sim/config/config.hpp"
-#include "sim/report/style.hpp"
+#include "sim/report/text/style.hpp"
 
 namespace gradway::cli {
 

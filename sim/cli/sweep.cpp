@@ -17,7 +17,7 @@
 #include "sim/cli/price_choice.hpp"
 #include "sim/cli/program_digest.hpp"
 #include "sim/cli/vary.hpp"
-#include "sim/report/json.hpp"
+#include "sim/report/json/json.hpp"
 #include "sim/report/page/page.hpp"
 #include "sim/report/sweep.hpp"
 #include "sim/run/simulate.hpp"

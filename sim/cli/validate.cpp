@@ -13,9 +13,9 @@
 #include "sim/cli/out_folder.hpp"
 #include "sim/cli/progress.hpp"
 #include "sim/cost/nccl_model.hpp"
-#include "sim/report/json.hpp"
+#include "sim/report/json/json.hpp"
 #include "sim/report/page/page.hpp"
-#include "sim/report/text.hpp"
+#include "sim/report/text/text.hpp"
 #include "sim/report/validation.hpp"
 #include "sim/run/simulate.hpp"
 

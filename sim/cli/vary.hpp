@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/run/sweep.hpp"
+#include "sim/study/sweep.hpp"
 
 namespace gradway::cli {
 

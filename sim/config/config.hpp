@@ -8,8 +8,8 @@
 
 #include "sim/base/problem.hpp"
 #include "sim/cost/calibration.hpp"
-#include "sim/plan/scenario.hpp"
 #include "sim/platform/platform.hpp"
+#include "sim/scenario/scenario.hpp"
 #include "sim/workload/model.hpp"
 
 namespace gradway {

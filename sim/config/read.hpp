@@ -10,7 +10,7 @@
 #include "sim/config/reader.hpp"
 #include "sim/config/scalars.hpp"
 #include "sim/platform/description.hpp"
-#include "sim/workload/job.hpp"
+#include "sim/scenario/job.hpp"
 #include "sim/workload/model.hpp"
 
 namespace gradway::config {

@@ -3,7 +3,7 @@
 
 #include "sim/base/units.hpp"
 #include "sim/platform/gpu.hpp"
-#include "sim/workload/job.hpp"
+#include "sim/scenario/job.hpp"
 #include "sim/workload/model.hpp"
 
 namespace gradway {

@@ -5,7 +5,7 @@
 
 #include "sim/describe/nominal_links.hpp"
 #include "sim/describe/nominal_rates.hpp"
-#include "sim/import/lay_out.hpp"
+#include "sim/import/topology/lay_out.hpp"
 
 namespace gradway {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "sim/describe/platform_draft.hpp"
-#include "sim/import/topology_matrix.hpp"
+#include "sim/import/topology/topology_matrix.hpp"
 
 namespace gradway {
 

@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "sim/describe/unlisted_gpus.hpp"
+#include "sim/files/text_file.hpp"
 #include "sim/fit/plain_text.hpp"
-#include "sim/import/text_file.hpp"
 
 namespace gradway {
 namespace {

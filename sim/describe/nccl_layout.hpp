@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sim/describe/nominal_links.hpp"
-#include "sim/import/nccl_topology.hpp"
+#include "sim/import/topology/nccl_topology.hpp"
 
 namespace gradway {
 

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "sim/describe/nominal_rates.hpp"
-#include "sim/import/pci_names.hpp"
-#include "sim/import/text_file.hpp"
+#include "sim/files/text_file.hpp"
+#include "sim/import/topology/pci_names.hpp"
 
 namespace gradway {
 namespace {

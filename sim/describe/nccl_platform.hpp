@@ -6,7 +6,7 @@
 
 #include "sim/describe/matrix_platform.hpp"
 #include "sim/describe/nccl_layout.hpp"
-#include "sim/import/nccl_topology.hpp"
+#include "sim/import/topology/nccl_topology.hpp"
 
 namespace gradway {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "sim/describe/node_rates.hpp"
-#include "sim/import/node_layout.hpp"
+#include "sim/import/topology/node_layout.hpp"
 
 namespace gradway {
 

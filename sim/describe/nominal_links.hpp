@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sim/describe/node_links.hpp"
-#include "sim/import/node_layout.hpp"
+#include "sim/import/topology/node_layout.hpp"
 
 namespace gradway {
 

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/import/text_file.hpp"
+#include "sim/files/text_file.hpp"
 
 namespace gradway {
 namespace {

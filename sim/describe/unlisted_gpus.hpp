@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/import/nccl_topology.hpp"
+#include "sim/import/topology/nccl_topology.hpp"
 
 namespace gradway {
 

@@ -8,7 +8,7 @@
 
 #include "sim/cost/size_text.hpp"
 #include "sim/fit/plain_text.hpp"
-#include "sim/import/lay_out.hpp"
+#include "sim/import/topology/lay_out.hpp"
 
 namespace gradway {
 namespace {

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "sim/cost/calibration.hpp"
+#include "sim/platform/platform.hpp"
+#include "sim/samples/samples.hpp"
 
 namespace gradway {
 
@@ -17,5 +19,10 @@ struct NodeFacts {
   std::array<std::optional<FlopsPerSecond>, precision_count> peak{};  ///< of the datasheet
   std::optional<BytesPerSecond> memory_bandwidth{};                   ///< the same
 };
+
+/// What a platform tells of the node that samples come from: what its GPU is, and for each transport and
+/// number of ranks with samples taken side by side the channels that NCCL would take there. Those that the
+/// platform does not have stay unknown.
+NodeFacts node_facts(const Platform& platform, const Samples& samples);
 
 }  // namespace gradway

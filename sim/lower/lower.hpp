@@ -5,7 +5,7 @@
 #include "sim/graph/workload.hpp"
 #include "sim/lower/communicators.hpp"
 #include "sim/lower/folding.hpp"
-#include "sim/plan/scenario.hpp"
+#include "sim/scenario/scenario.hpp"
 
 namespace gradway {
 

@@ -8,7 +8,7 @@
 
 #include "sim/graph/op_graph.hpp"
 #include "sim/nccl/communicator.hpp"
-#include "sim/plan/scenario.hpp"
+#include "sim/scenario/scenario.hpp"
 
 namespace gradway {
 

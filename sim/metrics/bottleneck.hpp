@@ -6,7 +6,7 @@
 
 #include "sim/metrics/metrics.hpp"
 #include "sim/nccl/communicator.hpp"
-#include "sim/plan/scenario.hpp"
+#include "sim/scenario/scenario.hpp"
 
 namespace gradway {
 

@@ -6,7 +6,7 @@
 #include "sim/lower/lower.hpp"
 #include "sim/metrics/metrics.hpp"
 #include "sim/metrics/steps.hpp"
-#include "sim/plan/scenario.hpp"
+#include "sim/scenario/scenario.hpp"
 
 namespace gradway {
 

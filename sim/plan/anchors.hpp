@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "sim/plan/scenario.hpp"
+#include "sim/scenario/scenario.hpp"
 
 namespace gradway {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sim/graph/workload.hpp"
-#include "sim/plan/scenario.hpp"
+#include "sim/scenario/scenario.hpp"
 
 namespace gradway {
 

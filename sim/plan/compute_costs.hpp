@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sim/plan/profile_costs.hpp"
-#include "sim/plan/scenario.hpp"
+#include "sim/scenario/scenario.hpp"
 
 namespace gradway {
 

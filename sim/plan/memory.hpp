@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "sim/plan/scenario.hpp"
 #include "sim/plan/sync.hpp"
+#include "sim/scenario/scenario.hpp"
 #include "sim/workload/memory_use.hpp"
 
 namespace gradway {

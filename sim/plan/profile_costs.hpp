@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/plan/scenario.hpp"
+#include "sim/scenario/scenario.hpp"
 
 namespace gradway {
 

@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "sim/plan/scenario.hpp"
 #include "sim/plan/task_list.hpp"
+#include "sim/scenario/scenario.hpp"
 
 namespace gradway {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sim/fit/predictions.hpp"
-#include "sim/report/style.hpp"
+#include "sim/report/text/style.hpp"
 
 namespace gradway::report {
 

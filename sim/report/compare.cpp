@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "sim/report/csv.hpp"
-#include "sim/report/ranking.hpp"
-#include "sim/report/words.hpp"
+#include "sim/report/json/csv.hpp"
+#include "sim/report/text/ranking.hpp"
+#include "sim/report/text/words.hpp"
 
 namespace gradway::report {
 namespace {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/report/style.hpp"
-#include "sim/run/compare.hpp"
+#include "sim/report/text/style.hpp"
+#include "sim/study/compare.hpp"
 
 namespace gradway::report {
 

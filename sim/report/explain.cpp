@@ -9,12 +9,12 @@
 #include <fmt/ranges.h>
 
 #include "sim/plan/memory.hpp"
-#include "sim/report/breakdown.hpp"
-#include "sim/report/fields.hpp"
-#include "sim/report/headline.hpp"
-#include "sim/report/scenario_json.hpp"
-#include "sim/report/text.hpp"
-#include "sim/report/words.hpp"
+#include "sim/report/json/scenario_json.hpp"
+#include "sim/report/text/breakdown.hpp"
+#include "sim/report/text/fields.hpp"
+#include "sim/report/text/headline.hpp"
+#include "sim/report/text/text.hpp"
+#include "sim/report/text/words.hpp"
 
 namespace gradway::report {
 namespace {

@@ -4,8 +4,8 @@
 #include <iosfwd>
 #include <string_view>
 
-#include "sim/report/style.hpp"
-#include "sim/run/explain.hpp"
+#include "sim/report/text/style.hpp"
+#include "sim/study/explain.hpp"
 
 namespace gradway::report {
 

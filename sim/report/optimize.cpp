@@ -8,10 +8,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/report/json/strategy_json.hpp"
 #include "sim/report/pytorch_snippet.hpp"
-#include "sim/report/strategy_json.hpp"
-#include "sim/report/text.hpp"
-#include "sim/report/words.hpp"
+#include "sim/report/text/text.hpp"
+#include "sim/report/text/words.hpp"
 
 namespace gradway::report {
 namespace {

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "sim/report/style.hpp"
-#include "sim/run/optimize.hpp"
+#include "sim/report/text/style.hpp"
+#include "sim/study/optimize.hpp"
 
 namespace gradway::report {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "sim/workload/job.hpp"
+#include "sim/scenario/job.hpp"
 
 namespace gradway::report {
 

@@ -8,9 +8,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "sim/report/csv.hpp"
-#include "sim/report/errors_json.hpp"
-#include "sim/report/ranking.hpp"
+#include "sim/report/json/csv.hpp"
+#include "sim/report/json/errors_json.hpp"
+#include "sim/report/text/ranking.hpp"
 
 namespace gradway::report {
 namespace {

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/report/style.hpp"
-#include "sim/run/leaders.hpp"
-#include "sim/run/sweep.hpp"
+#include "sim/report/text/style.hpp"
+#include "sim/study/leaders.hpp"
+#include "sim/study/sweep.hpp"
 
 namespace gradway::report {
 

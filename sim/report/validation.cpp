@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "sim/report/table.hpp"
-#include "sim/report/text.hpp"
+#include "sim/report/text/table.hpp"
+#include "sim/report/text/text.hpp"
 
 namespace gradway::report {
 namespace {

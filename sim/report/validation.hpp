@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "sim/base/units.hpp"
-#include "sim/report/style.hpp"
-#include "sim/run/step_range.hpp"
+#include "sim/report/text/style.hpp"
+#include "sim/trust/step_range.hpp"
 
 namespace gradway::report {
 

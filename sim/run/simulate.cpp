@@ -8,7 +8,7 @@
 #include "sim/metrics/measure.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/run/steady_state.hpp"
-#include "sim/run/trust.hpp"
+#include "sim/trust/trust.hpp"
 
 namespace gradway {
 namespace {

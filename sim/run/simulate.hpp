@@ -12,9 +12,9 @@
 #include "sim/lower/lower.hpp"
 #include "sim/metrics/metrics.hpp"
 #include "sim/metrics/steps.hpp"
-#include "sim/plan/scenario.hpp"
-#include "sim/run/errors.hpp"
-#include "sim/run/step_range.hpp"
+#include "sim/scenario/scenario.hpp"
+#include "sim/trust/errors.hpp"
+#include "sim/trust/step_range.hpp"
 
 namespace gradway {
 

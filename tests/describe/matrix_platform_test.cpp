@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "sim/import/text_file.hpp"
+#include "sim/files/text_file.hpp"
 #include "tests/describe/read_back.hpp"
 
 using namespace gradway;

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/import/nccl_xml.hpp"
+#include "sim/import/topology/nccl_xml.hpp"
 #include "tests/describe/read_back.hpp"
 #include "tests/support/config_files.hpp"
 

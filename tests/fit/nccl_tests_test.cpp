@@ -5,7 +5,7 @@
 
 #include "sim/cost/collective_table.hpp"
 #include "sim/fit/collective_tables.hpp"
-#include "sim/import/nccl_tests.hpp"
+#include "sim/import/nccl_tests/nccl_tests.hpp"
 #include "sim/samples/read_samples.hpp"
 
 using namespace gradway;

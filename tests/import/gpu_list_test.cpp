@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
-#include "sim/import/gpu_list.hpp"
-#include "sim/import/gpu_name.hpp"
-#include "sim/import/pci_names.hpp"
+#include "sim/import/topology/gpu_list.hpp"
+#include "sim/import/topology/gpu_name.hpp"
+#include "sim/import/topology/pci_names.hpp"
 #include "tests/support/config_files.hpp"
 
 using namespace gradway;

@@ -2,8 +2,8 @@
 // What is known of a kernel by itself: its class, its name, how many of its blocks fit.
 #include <catch2/catch.hpp>
 
-#include "sim/import/kernel_class.hpp"
-#include "sim/import/occupancy.hpp"
+#include "sim/import/kineto/kernel_class.hpp"
+#include "sim/import/kineto/occupancy.hpp"
 
 using namespace gradway;
 

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "sim/base/printable.hpp"
-#include "sim/import/nccl_operation.hpp"
-#include "sim/import/nccl_tests.hpp"
+#include "sim/import/nccl_tests/nccl_operation.hpp"
+#include "sim/import/nccl_tests/nccl_tests.hpp"
 #include "tests/support/config_files.hpp"
 
 using namespace gradway;

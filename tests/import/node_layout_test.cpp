@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/import/lay_out.hpp"
+#include "sim/import/topology/lay_out.hpp"
 
 using namespace gradway;
 

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "sim/config/config.hpp"
-#include "sim/import/kineto.hpp"
+#include "sim/import/kineto/kineto.hpp"
 
 using namespace gradway;
 

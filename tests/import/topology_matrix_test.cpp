@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
-#include "sim/import/topology_matrix.hpp"
+#include "sim/import/topology/topology_matrix.hpp"
 #include "tests/support/config_files.hpp"
 
 using namespace gradway;

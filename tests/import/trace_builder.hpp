@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/import/kineto.hpp"
+#include "sim/import/kineto/kineto.hpp"
 
 namespace gradway::testing {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
-#include "sim/import/operation_work.hpp"
+#include "sim/import/kineto/operation_work.hpp"
 #include "tests/import/trace_builder.hpp"
 
 using namespace gradway;

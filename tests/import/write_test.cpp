@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "sim/config/config.hpp"
-#include "sim/import/write_profile.hpp"
+#include "sim/import/kineto/write_profile.hpp"
 #include "tests/import/trace_builder.hpp"
 
 using namespace gradway;

@@ -4,7 +4,7 @@
 #include <rapidcheck/catch.h>
 #include <catch2/catch.hpp>
 
-#include "sim/run/step_ratio.hpp"
+#include "sim/trust/step_ratio.hpp"
 
 using namespace gradway;
 

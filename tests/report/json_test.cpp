@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/report/json.hpp"
+#include "sim/report/json/json.hpp"
 
 #include <sstream>
 

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "sim/report/json.hpp"
+#include "sim/report/json/json.hpp"
 #include "sim/report/page/page.hpp"
 #include "sim/report/page/platform.hpp"
 #include "tests/report/made_up_run.hpp"

@@ -3,7 +3,7 @@
 
 #include "sim/config/config.hpp"
 #include "sim/config/scenario_keys.hpp"
-#include "sim/report/scenario_json.hpp"
+#include "sim/report/json/scenario_json.hpp"
 
 using namespace gradway;
 

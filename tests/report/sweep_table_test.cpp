@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "sim/report/sweep.hpp"
-#include "sim/report/text.hpp"
+#include "sim/report/text/text.hpp"
 
 using namespace gradway;
 using Catch::Matchers::Contains;

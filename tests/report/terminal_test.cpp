@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/report/terminal.hpp"
+#include "sim/report/text/terminal.hpp"
 
 #include <algorithm>
 #include <sstream>
 
 #include <catch2/catch.hpp>
 
-#include "sim/report/breakdown.hpp"
-#include "sim/report/text.hpp"
+#include "sim/report/text/breakdown.hpp"
+#include "sim/report/text/text.hpp"
 #include "sim/report/validation.hpp"
 #include "tests/report/made_up_run.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "sim/plan/scenario.hpp"
 #include "sim/platform/description.hpp"
+#include "sim/scenario/scenario.hpp"
 #include "sim/workload/architectures.hpp"
 
 /// Small inputs for tests, with round numbers.

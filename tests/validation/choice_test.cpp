@@ -9,9 +9,9 @@
 #include <tuple>
 
 #include "sim/config/config.hpp"
-#include "sim/run/leaders.hpp"
-#include "sim/run/search_space.hpp"
 #include "sim/run/simulate.hpp"
+#include "sim/study/leaders.hpp"
+#include "sim/study/search_space.hpp"
 
 using namespace gradway;
 

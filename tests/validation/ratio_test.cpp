@@ -9,9 +9,9 @@
 #include <catch2/catch.hpp>
 
 #include "sim/config/config.hpp"
-#include "sim/run/leaders.hpp"
-#include "sim/run/search_space.hpp"
 #include "sim/run/simulate.hpp"
+#include "sim/study/leaders.hpp"
+#include "sim/study/search_space.hpp"
 
 using namespace gradway;
 
@@ -93,7 +93,7 @@ TEST_CASE("where one setting is said to be faster, it was measured to be, in nin
     int most_level;
     double least_inside;  ///< a guard; without lossy hooks, of which some are worse than their intervals
   };
-  // The own doubts of settings (sim/run/errors.cpp) come from the first; the other two had no part in them.
+  // The own doubts of settings (sim/trust/errors.cpp) come from the first; the other two had no part in them.
   const auto file = GENERATE(values<File>({{"h200-4x/cases.yaml", 991, 170, 0.9},
                                            {"h200-4x/other-models.yaml", 441, 45, 0.75},
                                            {"article/cases.yaml", 91, 10, 0.85}}));

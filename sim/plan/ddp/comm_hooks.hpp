@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sim/plan/task_list.hpp"
-#include "sim/workload/job.hpp"
+#include "sim/scenario/job.hpp"
 #include "sim/workload/model.hpp"
 
 namespace gradway {

@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/base/contract.hpp"
-#include "sim/report/json.hpp"
+#include "sim/report/json/json.hpp"
 #include "sim/report/page/platform.hpp"
 #include "sim/report/page/timeline.hpp"
-#include "sim/report/words.hpp"
+#include "sim/report/text/words.hpp"
 
 // In template.S: the bundled page, byte for byte.
 extern "C" const char gradway_page_begin[];

@@ -10,12 +10,12 @@
 #include <fmt/format.h>
 
 #include "sim/metrics/steps.hpp"
-#include "sim/report/text.hpp"
+#include "sim/report/text/text.hpp"
+#include "sim/report/text/words.hpp"
 #include "sim/report/trace/events.hpp"
 #include "sim/report/trace/link_tracks.hpp"
 #include "sim/report/trace/shown_ranks.hpp"
 #include "sim/report/trace/slices.hpp"
-#include "sim/report/words.hpp"
 
 namespace gradway::report {
 namespace {

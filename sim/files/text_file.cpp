@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/files/text_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <istream>
+
+#include <fmt/format.h>
+
+#include "sim/base/printable.hpp"
+#include "sim/base/utf8.hpp"
+#include "sim/files/compressed_file.hpp"
+
+namespace gradway {
+namespace {
+
+constexpr std::size_t largest_text = 64'000'000;  // keeps a wrong file from filling memory
+
+void check_characters(const TextFile& file, std::string_view allowed) {
+  const std::string_view content = file.content;
+  const auto may_stand = fmt::format("\t\n\r{}", allowed);
+  if (const auto bad = first_control(content, may_stand); bad != std::string_view::npos) {
+    refuse_at(file.at(bad, 1), fmt::format("the control character {} stands here", code_point(content, bad)),
+              "remove it: it is no part of the text");
+  }
+  for (auto at = content.find('\r'); at != std::string_view::npos; at = content.find('\r', at + 1)) {
+    const auto behind = content.find_first_not_of('\r', at);
+    if (behind == std::string_view::npos || content[behind] != '\n')
+      refuse_at(file.at(at, 1), "a carriage return stands within a line", "end lines with a line feed");
+    at = behind;
+  }
+}
+
+}  // namespace
+
+void refuse_at(Where where, std::string what, std::string hint) {
+  throw ConfigError{Problem{std::move(where), std::move(what), {}, std::move(hint)}};
+}
+
+Where TextFile::whole() const {
+  Where where;
+  where.file = name;
+  return where;
+}
+
+Where TextFile::at(std::size_t offset, std::size_t length) const {
+  const std::string_view text = content;
+  offset = std::min(offset, text.size());
+  const auto before = text.substr(0, offset);
+  const auto start = before.rfind('\n') + 1;  // npos + 1 is 0
+  auto line = text.substr(start, text.find('\n', offset) - start);
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  const auto number = 1 + static_cast<int>(std::ranges::count(before, '\n'));
+  return place_in({line, start, number}, name, offset, length);
+}
+
+Where place_in(const TextLine& line, const std::string& file, std::size_t offset, std::size_t length) {
+  const auto in_line = std::min(offset - line.offset, line.text.size());
+  return Where{.file = file,
+               .line = line.number,
+               .column = 1 + static_cast<int>(characters(line.text.substr(0, in_line))),
+               .length = static_cast<int>(characters(line.text.substr(in_line, length))),
+               .text = shown_line(line.text)};
+}
+
+std::vector<TextLine> lines_of(std::string_view text) {
+  std::vector<TextLine> lines;
+  for (std::size_t start = 0; start < text.size();) {
+    const auto end = std::min(text.find('\n', start), text.size());
+    auto line = text.substr(start, end - start);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    lines.push_back({line, start, static_cast<int>(lines.size()) + 1});
+    start = end + 1;
+  }
+  return lines;
+}
+
+TextFile read_text_file(const std::string& name, std::string_view allowed, const std::string& hint_if_empty) {
+  CompressedFile packed{name, name};
+  std::istream in{&packed};
+  TextFile file{name, {}};
+  for (std::array<char, 1 << 16> part{}; in && file.content.size() <= largest_text;) {
+    in.read(part.data(), part.size());
+    file.content.append(part.data(), static_cast<std::size_t>(in.gcount()));
+  }
+  if (file.content.size() > largest_text)
+    refuse_at(file.whole(), "the file has more than 64 MB",
+              "is this the right file? Give the part that matters");
+  packed.check();
+  if (file.content.find_first_not_of(" \t\r\n") == std::string::npos)
+    refuse_at(file.whole(), "the file is empty", hint_if_empty);
+  if (file.content.find('\0') != std::string::npos)
+    refuse_at(file.whole(), "this is not a text file: it has NUL bytes", "");
+  check_characters(file, allowed);
+  file.content.shrink_to_fit();
+  return file;
+}
+
+}  // namespace gradway

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/import/kineto/kineto.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "sim/base/printable.hpp"
+#include "sim/files/text_file.hpp"
+#include "sim/import/kineto/average.hpp"
+#include "sim/import/kineto/batch.hpp"
+#include "sim/import/kineto/cpu_time.hpp"
+#include "sim/import/kineto/launch_work.hpp"
+#include "sim/import/kineto/occupancy.hpp"
+#include "sim/import/kineto/optimizer_name.hpp"
+#include "sim/import/kineto/read_trace.hpp"
+#include "sim/import/kineto/state.hpp"
+#include "sim/import/kineto/steps.hpp"
+#include "sim/import/kineto/trace_checks.hpp"
+#include "sim/import/topology/gpu_name.hpp"
+
+namespace gradway {
+namespace {
+
+DeviceLimits limits_of(const Trace& trace) {
+  const auto found = std::ranges::find(trace.limits, trace.devices.front(), &DeviceLimits::id);
+  return found == trace.limits.end() ? DeviceLimits{} : *found;
+}
+
+/// The launches of a step with the times that the steps agree on.
+std::vector<Launch> launches_of(const Trace& trace, const TracedStep& step, const AveragedSteps& averaged) {
+  const auto limits = limits_of(trace);
+  std::map<std::int64_t, int> streams{{main_stream(step.launches), 0}};
+  std::vector<Launch> launches;
+  for (std::size_t i = 0; i < step.launches.size(); ++i) {
+    const auto& traced = step.launches[i];
+    const auto& activity = *traced.activity;
+    Launch launch;
+    launch.phase = traced.phase;
+    launch.cpu = averaged.cpu[i];
+    launch.gpu = averaged.gpu[i];
+    launch.host_waits = averaged.host_waits[i];
+    launch.blocks = activity.blocks;
+    if (activity.kind == TracedActivity::Kind::kernel)
+      launch.blocks_per_sm = blocks_per_multiprocessor(activity, limits);
+    launch.stream = streams.emplace(activity.stream, static_cast<int>(streams.size())).first->second;
+    launches.push_back(std::move(launch));
+  }
+  tell_work(trace, step.launches, launches);
+  return launches;
+}
+
+Bytes input_bytes(const Profile& profile) {
+  Bytes sum{};
+  for (const auto& launch : profile.launches) {
+    if (launch.kind == KernelClass::copy_in) sum += launch.bytes;
+  }
+  return Bytes{std::round(sum.value() / profile.batch)};  // a file has no part of a byte below one
+}
+
+int batch_of(const Trace& trace, const TracedStep& step, const ImportOptions& options, const Where& file) {
+  if (options.batch) return *options.batch;
+  const auto found = find_batch(trace, step);
+  if (!found)
+    refuse_at(file, "the trace does not show the batch: no copy from the host", "give it with --batch N");
+  return *found;
+}
+
+/// The launches of one stream never overlap, so a step cannot be shorter; and the profiler makes it slower.
+void check_step_time(const ImportOptions& options, const Profile& profile, const Where& file) {
+  if (!options.step_time) return;
+  constexpr double shortest = 0.9;  // kernels take a little longer under the profiler
+  constexpr double longest = 1.5;
+  Seconds busy{};
+  for (const auto& launch : profile.launches) {
+    if (launch.stream == 0) busy += launch.gpu;
+  }
+  const auto milliseconds = [](Seconds time) { return fmt::format("{:.4g} ms", time.value() * 1e3); };
+  const auto given = milliseconds(*options.step_time);
+  constexpr const char* hint = "measure the same model, batch and precision without the profiler";
+  if (*options.step_time < shortest * busy)
+    refuse_at(file,
+              fmt::format("--step-time {} is too short: the GPU works for {} of the step", given,
+                          milliseconds(busy)),
+              hint);
+  if (*options.step_time > longest * profile.traced_step)
+    refuse_at(file,
+              fmt::format("--step-time {} is too long: under the profiler, which slows it, the step takes {}",
+                          given, milliseconds(profile.traced_step)),
+              hint);
+}
+
+void check_size(const TracedStep& step, const Where& file) {
+  constexpr std::size_t most_launches = 30'000;  // what fits into a file that gradway reads
+  if (step.launches.size() > most_launches)
+    refuse_at(file, fmt::format("a step has {} launches, more than {}", step.launches.size(), most_launches),
+              "is a step of the trace really one training step?");
+}
+
+void warn_of_cpu(const Profile& profile, std::vector<std::string>& warnings) {
+  const auto cpu = cpu_time(profile);
+  const auto gpu = gpu_time(profile);
+  constexpr double near = 0.9;
+  if (profile.step_time || cpu < near * gpu) return;
+  warnings.push_back(fmt::format(
+      "the CPU takes {:.3g} ms to issue a step, the GPU {:.3g} ms to do it: under the profiler the "
+      "CPU is slower than without, so the step may be too long; measure it without the profiler "
+      "and give --step-time",
+      cpu.value() * 1e3, gpu.value() * 1e3));
+}
+
+void warn_of_streams(const Profile& profile, std::vector<std::string>& warnings) {
+  const auto others = std::ranges::count_if(profile.launches, [](const Launch& l) { return l.stream != 0; });
+  if (others > 0) warnings.push_back(fmt::format("launches of a step on streams of their own: {}", others));
+}
+
+}  // namespace
+
+Seconds gpu_time(const Profile& profile) {
+  Seconds sum{};
+  for (const auto& launch : profile.launches) sum += launch.gpu;
+  return sum;
+}
+
+Seconds cpu_time(const Profile& profile) {
+  Seconds sum{};
+  for (const auto& launch : profile.launches) sum += launch.cpu;
+  return sum;
+}
+
+ImportedProfile import_kineto(const std::filesystem::path& path, const std::string& shown,
+                              const ImportOptions& options) {
+  auto trace = read_trace(path, shown);
+  Where file;
+  file.file = shown;
+  auto problems = check_trace(trace, file);
+  auto joined = join_launches(trace);
+  measure_cpu_time(trace, joined.launches);
+  const auto steps =
+      problems.empty() ? find_steps(trace, joined.launches, file, problems) : std::vector<TracedStep>{};
+  if (!problems.empty()) throw ConfigError{std::move(problems)};
+
+  ImportedProfile result;
+  auto& profile = result.profile;
+  profile.gpu = gpu_name(limits_of(trace).name, options.gpu, options.known_gpus, file, "the trace");
+  result.steps_found = static_cast<int>(std::ranges::count_if(steps, &TracedStep::is_complete));
+  const auto averaged = average(steps, result.warnings);
+  const auto& step = steps[averaged.representative()];
+  check_size(step, file);
+  profile.steps = static_cast<int>(averaged.used.size());
+  profile.traced_step = averaged.step_time;
+  profile.step_time = options.step_time;
+  profile.gap = averaged.gap;
+  profile.launches = launches_of(trace, step, averaged);
+  profile.gradients = find_gradients(trace, step);
+  if (profile.gradients.empty())
+    refuse_at(file, "no parameter gets a gradient in the trace", "record it with record_shapes=True");
+  profile.buffers = find_buffers(trace, step);
+  profile.batch = batch_of(trace, step, options, file);
+  profile.precision = options.precision.value_or(main_precision(profile.launches));
+  profile.optimizer = find_optimizer(trace, step, result.warnings);
+  tell_growth(trace, step, profile, profile.launches);
+  check_step_time(options, profile, file);
+  result.notes.input_per_sample = input_bytes(profile);
+  result.notes.source =
+      fmt::format("PyTorch profiler trace {}, {} step{}", printable(path.filename().string()), profile.steps,
+                  profile.steps == 1 ? "" : "s");
+  if (joined.orphans > 0)
+    result.warnings.push_back(fmt::format(
+        "activities of the GPU left out because their launches are not in the trace: {}", joined.orphans));
+  warn_of_streams(profile, result.warnings);
+  warn_of_cpu(profile, result.warnings);
+  return result;
+}
+
+}  // namespace gradway

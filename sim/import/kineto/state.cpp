@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/import/kineto/state.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "sim/import/kineto/operation_work.hpp"
+
+namespace gradway {
+namespace {
+
+constexpr int fp32_bytes = 4;
+constexpr int count_bytes = 8;
+
+/// The operations of these names that begin in a step, in order.
+std::vector<const Operation*> operations_of(const Trace& trace, const TracedStep& step,
+                                            std::string_view name) {
+  std::vector<const Operation*> found;
+  for (const auto& operation : trace.operations) {
+    if (operation.start >= step.begin && operation.start < step.end &&
+        trace.signatures[operation.signature].name == name)
+      found.push_back(&operation);
+  }
+  std::ranges::sort(found, {}, &Operation::start);
+  return found;
+}
+
+std::vector<std::int64_t> shape_of(const Operand& operand) {
+  return operand.shapes.empty() ? std::vector<std::int64_t>{} : operand.shapes.front();
+}
+
+int bytes_of(const Operand& operand) {
+  const int bytes = element_bytes(operand.type);
+  return bytes == 0 ? fp32_bytes : bytes;
+}
+
+}  // namespace
+
+std::vector<ProfiledGradient> find_gradients(const Trace& trace, const TracedStep& step) {
+  std::vector<ProfiledGradient> gradients;
+  for (const auto* operation : operations_of(trace, step, "torch::autograd::AccumulateGrad")) {
+    const auto& operands = trace.signatures[operation->signature].operands;
+    if (operands.empty()) continue;
+    const auto after = std::ranges::lower_bound(
+        step.launches, operation->end(), {}, [](const TracedLaunch& launch) { return launch.call->start; });
+    const auto before = gradients.empty() ? 0 : gradients.back().after;
+    gradients.push_back({.shape = shape_of(operands.front()),
+                         .element_bytes = bytes_of(operands.front()),
+                         .after = std::max(before, static_cast<std::size_t>(after - step.launches.begin()))});
+  }
+  return gradients;
+}
+
+std::vector<ProfiledBuffer> find_buffers(const Trace& trace, const TracedStep& step) {
+  // Input, weight, bias, running mean, running variance: in all of them. The outermost one that is there.
+  constexpr std::array<std::string_view, 3> names{"aten::batch_norm", "aten::native_batch_norm",
+                                                  "aten::cudnn_batch_norm"};
+  constexpr std::size_t running_mean = 3;
+  std::vector<ProfiledBuffer> buffers;
+  for (const auto name : names) {
+    if (!buffers.empty()) break;
+    for (const auto* operation : operations_of(trace, step, name)) {
+      const auto& operands = trace.signatures[operation->signature].operands;
+      if (operands.size() <= running_mean + 1 || operands[running_mean].shapes.empty()) continue;
+      for (const auto operand : {running_mean, running_mean + 1})
+        buffers.push_back({shape_of(operands[operand]), bytes_of(operands[operand])});
+      buffers.push_back({{}, count_bytes});
+    }
+  }
+  return buffers;
+}
+
+}  // namespace gradway

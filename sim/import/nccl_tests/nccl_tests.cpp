@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/import/nccl_tests/nccl_tests.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/import/nccl_tests/nccl_operation.hpp"
+
+namespace gradway {
+namespace {
+
+using namespace std::string_view_literals;
+
+constexpr std::array forced_algorithms{"Ring"sv, "Tree"sv};
+constexpr std::array forced_protocols{"LL"sv, "LL128"sv, "Simple"sv};
+
+template <std::size_t size>
+bool is_among(const std::array<std::string_view, size>& words, std::string_view word) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+class Resolver {
+ public:
+  Resolver(const TextFile& file, const NcclTestRun& run, const NcclTestOptions& options,
+           std::vector<std::string>& warnings)
+      : file_{file}, run_{run}, options_{options}, warnings_{warnings} {}
+
+  NcclTestSamples resolve() {
+    NcclTestSamples samples;
+    const auto listed = listed_ranks();
+    samples.operation = operation(listed);
+    samples.ranks = ranks(listed, samples.operation);
+    check_ratio(samples);
+    samples.nodes = nodes(samples.ranks);
+    samples.tag = transport(samples.nodes) + forced();
+    samples.gpu = run_.gpu;
+    samples.iterations = run_.iterations;
+    for (const auto& row : run_.rows) {
+      check_count(row, samples.ranks);
+      samples.rows.push_back({row.size, time_of(row, samples.operation)});
+    }
+    return samples;
+  }
+
+ private:
+  [[noreturn]] void fail(std::string what, std::string hint) const {
+    refuse_at(run_.rows.front().where, std::move(what), std::move(hint));
+  }
+
+  std::optional<int> listed_ranks() const {
+    if (options_.ranks) return options_.ranks;
+    if (!run_.ranks.empty()) return run_.ranks.rbegin()->first + 1;
+    return run_.rank_count;
+  }
+
+  std::string operation(std::optional<int> ranks) const {
+    if (options_.operation) return *options_.operation;
+    if (auto named = nccl_operation(run_.program); !named.empty()) return named;
+    const auto likely = operations_like(run_, ranks);
+    if (likely.size() == 1) return likely.front();
+    const auto in_name = operation_in_name(file_.name);
+    if (std::ranges::find(likely, in_name) != likely.end()) {
+      warnings_.push_back(
+          fmt::format("{}: that the operation is {} is known by the file's name alone", file_.name, in_name));
+      return in_name;
+    }
+    if (likely.empty()) {
+      fail("the columns and bandwidths of the table are those of no operation",
+           fmt::format("say which one it is with --operation: {}", fmt::join(nccl_operations(), ", ")));
+    }
+    fail(fmt::format("the log does not say which operation this is: {} have such columns and bandwidths",
+                     fmt::join(likely, ", ")),
+         "say it with --operation NAME");
+  }
+
+  int ranks(std::optional<int> listed, const std::string& operation) const {
+    const auto found = listed ? listed : ranks_by_ratio(run_, operation);
+    if (!found) fail("the log does not say how many ranks took part", "say it with --ranks N");
+    if (*found < 2) fail("one rank alone: nothing was sent to others", "run the test on two GPUs or more");
+    return *found;
+  }
+
+  void check_ratio(const NcclTestSamples& samples) const {
+    if (has_ratio_of(run_, samples.operation, samples.ranks)) return;
+    fail(fmt::format("busbw over algbw is {:.4g}, which is not that of {} on {} ranks",
+                     bus_ratio(run_)->value, samples.operation, samples.ranks),
+         "is it another operation, or another number of ranks? See --operation and --ranks");
+  }
+
+  /// Hosts may all have one name: then a device that is listed twice is another node's, unless each rank sees
+  /// its own GPU only, and all have one number.
+  std::optional<int> listed_nodes() const {
+    if (run_.ranks.empty()) return run_.node_count;
+    std::set<std::string> hosts;
+    std::map<std::pair<std::string, std::string>, int> devices;
+    int most = 0;
+    for (const auto& [rank, at] : run_.ranks) {
+      hosts.insert(at.first);
+      most = std::max(most, ++devices[at]);
+    }
+    const bool tells_devices = devices.size() > hosts.size();
+    return tells_devices ? std::max(static_cast<int>(hosts.size()), most) : static_cast<int>(hosts.size());
+  }
+
+  int nodes(int ranks) const {
+    const auto found = options_.nodes ? options_.nodes : listed_nodes();
+    if (found && *found > ranks)
+      fail(fmt::format("{} ranks cannot be on {} nodes", ranks, *found), "see --nodes");
+    if (found) return *found;
+    const bool is_inside = options_.transport && *options_.transport != "net";
+    if (is_inside) return 1;
+    fail("the log does not say on how many nodes the ranks are", "say it with --nodes N");
+  }
+
+  std::string transport(int nodes) const {
+    if (options_.transport) {
+      if (nodes > 1 && *options_.transport != "net")
+        fail(fmt::format("ranks on {} nodes reach each other over net, not {}", nodes, *options_.transport),
+             "");
+      return *options_.transport;
+    }
+    if (nodes > 1 || run_.transports.contains("NET")) return "net";
+    if (run_.transports.contains("SHM")) return "shm";
+    if (run_.transports.contains("P2P")) return "p2p";
+    if (is_beyond_pcie()) {
+      warnings_.push_back(fmt::format(
+          "{}: no PCIe is as fast as this table: the GPUs are taken to have NVLinks, transport p2p",
+          file_.name));
+      return "p2p";
+    }
+    fail("the log does not say how the GPUs reached each other",
+         "say it with --transport: p2p (NVLink, or PCIe switches), shm (host memory) or net; with "
+         "NCCL_DEBUG=INFO the "
+         "log has it");
+  }
+
+  /// A ring sends what busbw counts through the slot of each GPU, if it has no NVLinks.
+  /// @source 63 GB/s: PCIe Gen5 x16, the fastest that any server attaches a GPU with
+  bool is_beyond_pcie() const {
+    constexpr double fastest_slot = 63;
+    return std::ranges::any_of(
+        run_.rows, [](const NcclTestRow& row) { return row.out_of_place.bus_rate > fastest_slot; });
+  }
+
+  std::string forced() const {
+    if (run_.algorithm.empty() && run_.protocol.empty()) return "";
+    if (is_among(forced_algorithms, run_.algorithm) && is_among(forced_protocols, run_.protocol))
+      return fmt::format("-{}-{}", run_.algorithm, run_.protocol);
+    fail(fmt::format("NCCL was forced to NCCL_ALGO={} and NCCL_PROTO={}, which samples cannot say",
+                     run_.algorithm, run_.protocol),
+         "force one of Ring and Tree and one of LL, LL128 and Simple, or nothing");
+  }
+
+  /// The size is that of all elements; the count of some operations is that of one rank.
+  void check_count(const NcclTestRow& row, int ranks) const {
+    const auto counted = row.count * row.element;
+    if (row.size.value() == counted || row.size.value() == counted * ranks) return;
+    refuse_at(row.where,
+              fmt::format("the row does not add up: {:.0f} elements of {} B are not {:.0f} B", row.count,
+                          row.element, row.size.value()),
+              "has the log been edited by hand?");
+  }
+
+  Seconds time_of(const NcclTestRow& row, const std::string& operation) const {
+    const auto& chosen = options_.in_place && row.in_place ? *row.in_place : row.out_of_place;
+    constexpr double share = 0.05;  // far above what rounding does
+    const auto rate = row.size / chosen.time / BytesPerSecond{1e9};
+    const bool adds_up = std::abs(rate - chosen.algorithm_rate) <= share * rate + 0.011;
+    if (!adds_up && operation != "hypercube") {
+      refuse_at(row.where,
+                fmt::format("the row does not add up: {:.0f} bytes in {:.4g} us are {:.4g} GB/s, not {:g}",
+                            row.size.value(), chosen.time.value() * 1e6, rate, chosen.algorithm_rate),
+                "has the log been edited by hand?");
+    }
+    return chosen.time;
+  }
+
+  const TextFile& file_;
+  const NcclTestRun& run_;
+  const NcclTestOptions& options_;
+  std::vector<std::string>& warnings_;
+};
+
+}  // namespace
+
+ImportedTests import_nccl_test_log(const TextFile& file, const NcclTestOptions& options) {
+  ImportedTests imported;
+  for (const auto& run : read_nccl_test_log(file)) {
+    imported.warnings.insert(imported.warnings.end(), run.remarks.begin(), run.remarks.end());
+    imported.runs.push_back(Resolver{file, run, options, imported.warnings}.resolve());
+  }
+  return imported;
+}
+
+std::string samples_json(const std::vector<NcclTestSamples>& runs) {
+  using Json = nlohmann::ordered_json;
+  std::vector<std::string> rows;
+  std::set<std::string> gpus;
+  for (const auto& run : runs) {
+    const auto what = fmt::format("nccl-tests on {} ranks of {} node{}{}{}", run.ranks, run.nodes,
+                                  run.nodes == 1 ? "" : "s", run.gpu.empty() ? "" : ", ", run.gpu);
+    if (gpus.insert(what).second)
+      rows.push_back(Json{{"kind", "note"}, {"section", "import"}, {"what", what}}.dump(
+          -1, ' ', true, Json::error_handler_t::replace));
+  }
+  for (const auto& run : runs) {
+    for (const auto& row : run.rows) {
+      auto text = fmt::format(R"({{"op": "{}", "bytes": {:.0f}, "seconds": {:.9g}, "world": {}, "tag": "{}")",
+                              run.operation, row.size.value(), row.time.value(), run.ranks, run.tag);
+      if (run.nodes > 1) text += fmt::format(R"(, "nodes": {})", run.nodes);
+      if (run.iterations) text += fmt::format(R"(, "repeats": {})", *run.iterations);
+      rows.push_back(text + "}");
+    }
+  }
+  return fmt::format("[\n{}\n]\n", fmt::join(rows, ",\n"));
+}
+
+}  // namespace gradway

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/import/topology/lay_out.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "sim/base/contract.hpp"
+#include "sim/import/topology/node_sockets.hpp"
+
+namespace gradway {
+namespace {
+
+std::size_t members(const DeviceGroups& groups, std::size_t first) {
+  return static_cast<std::size_t>(std::ranges::count(groups, first));
+}
+
+class Layout {
+ public:
+  Layout(const TopologyMatrix& matrix, const NvlinkFacts& nvlinks)
+      : matrix_{matrix},
+        nvlinks_{nvlinks},
+        pix_{groups_within(matrix, PathType::pix)},
+        pxb_{groups_within(matrix, PathType::pxb)},
+        phb_{groups_within(matrix, PathType::phb)},
+        sockets_of_{matrix} {}
+
+  NodeLayout make() {
+    layout_.gpus = matrix_.gpus;
+    layout_.nics = matrix_.nics.size();
+    for (std::size_t i = 0; i < matrix_.gpus; ++i) add(DeviceKind::gpu, fmt::format("gpu{}", i), {});
+    std::set<std::string> taken;
+    for (const auto& nic : matrix_.nics) add(DeviceKind::nic, *taken.insert(nic_name(nic, taken)).first, {});
+    for (std::size_t i = 0; i < matrix_.size(); ++i) hang(i);
+    name_sockets();
+    add_nvlinks();
+    compare();
+    return std::move(layout_);
+  }
+
+ private:
+  using Parts = std::map<std::size_t, std::size_t>;  ///< parts by the group they are of
+
+  std::size_t add(DeviceKind kind, std::string name, std::optional<std::size_t> parent) {
+    layout_.parts.push_back({std::move(name), kind, parent, {}, false});
+    return layout_.parts.size() - 1;
+  }
+
+  /// The part of a group, made with what it hangs on at the first call.
+  template <class Make>
+  std::size_t part_of(Parts& parts, std::size_t group, const Make& make) {
+    const auto found = parts.find(group);
+    if (found != parts.end()) return found->second;
+    const auto part = make();
+    parts[group] = part;
+    return part;
+  }
+
+  std::size_t new_root(std::size_t parent) {
+    return add(DeviceKind::root_complex, fmt::format("rc{}", root_count_++), parent);
+  }
+  std::size_t new_switch(std::size_t parent) {
+    return add(DeviceKind::pcie_switch, fmt::format("plx{}", switch_count_++), parent);
+  }
+
+  std::size_t socket(std::size_t device) {
+    return part_of(sockets_, sockets_of_.socket(device), [&] {
+      const auto part = add(DeviceKind::socket, "", {});
+      layout_.parts[part].numa_node = sockets_of_.numa_node(device);
+      return part;
+    });
+  }
+
+  std::size_t root(std::size_t device) {
+    return part_of(roots_, phb_[device], [&] {
+      const auto parent = socket(device);
+      if (!sockets_of_.is_split(device)) return new_root(parent);
+      const auto island = sockets_of_.island(device);
+      if (has_one_root(island)) return across(new_root(parent));
+      return new_root(part_of(hubs_, island, [&] { return across(new_root(parent)); }));
+    });
+  }
+
+  std::size_t across(std::size_t part) {
+    layout_.parts[part].is_across = true;
+    return part;
+  }
+
+  bool has_one_root(std::size_t island) const {
+    std::set<std::size_t> roots;
+    for (std::size_t i = 0; i < matrix_.size(); ++i) {
+      if (sockets_of_.island(i) == island) roots.insert(phb_[i]);
+    }
+    return roots.size() == 1;
+  }
+
+  void hang(std::size_t device) {
+    const bool is_tree = members(pxb_, pxb_[device]) > members(pix_, pix_[device]);
+    const auto upper = [&] {
+      return part_of(uppers_, pxb_[device], [&] { return new_switch(root(device)); });
+    };
+    const auto lower = [&] {
+      return part_of(lowers_, pix_[device], [&] { return new_switch(is_tree ? upper() : root(device)); });
+    };
+    const bool is_lone = members(pix_, pix_[device]) == 1;
+    const bool is_lone_nic = is_lone && device >= matrix_.gpus;
+    const bool is_straight = is_tree && is_lone_nic && straight_.insert(pxb_[device]).second;
+    const auto part = is_straight ? upper() : !is_tree && is_lone ? root(device) : lower();
+    layout_.parts[device].parent = part;  // only now: the parts moved as some were added
+  }
+
+  void name_sockets() {
+    std::vector<std::pair<std::optional<int>, std::size_t>>
+        order;  // by NUMA node; those without one are last
+    for (const auto& [group, part] : sockets_) order.emplace_back(layout_.parts[part].numa_node, part);
+    std::ranges::stable_sort(order, [](const auto& one, const auto& other) {
+      return one.first.value_or(most_numa) < other.first.value_or(most_numa);
+    });
+    int number = 0;
+    for (const auto& [numa, part] : order) layout_.parts[part].name = fmt::format("cpu{}", number++);
+  }
+
+  void add_nvlinks() {
+    int sum_of_first = 0;
+    bool are_alike = true;
+    for (std::size_t i = 0; i < matrix_.gpus; ++i) {
+      for (auto j = i + 1; j < matrix_.gpus; ++j) {
+        const auto count = matrix_.cells[i][j].nvlinks;
+        are_alike = are_alike && count > 0 && count == matrix_.cells[0][1].nvlinks;
+        if (i == 0) sum_of_first += count;
+        if (count > 0) layout_.pairs.push_back({i, j, count});
+      }
+    }
+    const bool is_mesh = nvlinks_.of_each_gpu == sum_of_first;
+    const bool is_switched = are_alike && (nvlinks_.has_switch || (matrix_.gpus > 2 && !is_mesh));
+    if (layout_.pairs.empty() || !is_switched) return;
+    layout_.switched = layout_.pairs.front().count;
+    layout_.pairs.clear();
+  }
+
+  /// One remark for all that is alike.
+  void remark(const std::vector<std::string>& all, std::string_view what) {
+    if (all.empty()) return;
+    const auto rest =
+        all.size() > 1 ? fmt::format("; and {} more such {}", all.size() - 1, what) : std::string{};
+    layout_.remarks.push_back(all.front() + rest);
+  }
+
+  /// What the tree cannot say, and what it says against the NUMA nodes.
+  void compare() {
+    std::vector<std::string> pairs;
+    for (std::size_t i = 0; i < matrix_.size(); ++i) {
+      for (auto j = i + 1; j < matrix_.size(); ++j) {
+        const auto shown = matrix_.cells[i][j];
+        const auto made = type_in_tree(layout_, i, j);
+        if (shown.type == PathType::nvlink || shown.type == made) continue;
+        pairs.push_back(fmt::format("the matrix shows {} between {} and {}, which its other cells make {}",
+                                    topo_label(shown.type, 0), layout_.name(i), layout_.name(j),
+                                    topo_label(made, 0)));
+      }
+    }
+    remark(pairs, "pairs");
+    if (std::ranges::any_of(layout_.parts, &LayoutPart::is_across)) {
+      layout_.remarks.emplace_back(
+          "the matrix shows SYS between devices of one NUMA node: they are taken to reach its memory across "
+          "links like those between sockets");
+    }
+    std::vector<std::string> moved;
+    for (std::size_t gpu = 0; gpu < matrix_.gpus; ++gpu) {
+      const auto& socket = layout_.parts[layout_.socket_of(gpu)];
+      if (socket.numa_node == matrix_.numa_nodes[gpu] || !socket.numa_node) continue;
+      moved.push_back(fmt::format(
+          "{} is of NUMA node {}, but nearer than SYS to devices of node {}: taken to be on their socket",
+          layout_.name(gpu), *matrix_.numa_nodes[gpu], *socket.numa_node));
+    }
+    remark(moved, "GPUs");
+  }
+
+  static constexpr int most_numa = std::numeric_limits<int>::max();
+
+  const TopologyMatrix& matrix_;
+  const NvlinkFacts& nvlinks_;
+  DeviceGroups pix_;
+  DeviceGroups pxb_;
+  DeviceGroups phb_;
+  NodeSockets sockets_of_;
+  Parts sockets_;
+  Parts roots_;
+  Parts hubs_;
+  Parts uppers_;
+  Parts lowers_;
+  std::set<std::size_t> straight_;  ///< upper switches that a NIC hangs on without a switch in between
+  int root_count_ = 0;
+  int switch_count_ = 0;
+  NodeLayout layout_;
+};
+
+}  // namespace
+
+NodeLayout lay_out(const TopologyMatrix& matrix, const NvlinkFacts& nvlinks) {
+  expects(matrix.gpus > 0, "a node has GPUs");
+  return Layout{matrix, nvlinks}.make();
+}
+
+}  // namespace gradway

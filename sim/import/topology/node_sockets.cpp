@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/import/topology/node_sockets.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace gradway {
+
+/// Devices that are connected by `furthest` or better over PCIe, through others as well.
+DeviceGroups groups_within(const TopologyMatrix& matrix, PathType furthest) {
+  DeviceGroups group(matrix.size());
+  std::iota(group.begin(), group.end(), std::size_t{0});
+  for (std::size_t i = 0; i < matrix.size(); ++i) {
+    for (std::size_t j = i + 1; j < matrix.size(); ++j) {
+      const auto type = matrix.cells[i][j].type;
+      if (type == PathType::nvlink || type > furthest || group[i] == group[j]) continue;
+      const auto [first, second] = std::minmax(group[i], group[j]);
+      std::ranges::replace(group, std::size_t{second}, std::size_t{first});
+    }
+  }
+  return group;
+}
+
+NodeSockets::NodeSockets(const TopologyMatrix& matrix)
+    : matrix_{matrix},
+      knows_numa_{std::ranges::all_of(matrix.numa_nodes, [](const auto& numa) { return numa.has_value(); })},
+      near_{groups_within(matrix, PathType::node)} {
+  for (std::size_t i = 0; i < matrix.size(); ++i) {
+    for (std::size_t j = 0; j < matrix.size(); ++j) {
+      const auto type = matrix.cells[i][j].type;
+      if (type == PathType::sys) far_.emplace(near_[i], near_[j]);
+      if (type == PathType::nvlink) linked_.emplace(near_[i], near_[j]);
+    }
+  }
+  for (std::size_t i = 0; i < matrix.size(); ++i) {
+    if (near_[i] == i) place(i);
+  }
+}
+
+bool NodeSockets::is_split(std::size_t device) const {
+  return std::ranges::any_of(island_, [&](const auto& one) {
+    return socket_.at(one.first) == socket(device) && one.second != island(device);
+  });
+}
+
+bool NodeSockets::has_gpus(std::size_t group) const {
+  const auto end = near_.begin() + static_cast<std::ptrdiff_t>(matrix_.gpus);
+  return std::find(near_.begin(), end, group) != end;
+}
+
+std::optional<int> NodeSockets::numa_of(std::size_t group) const {
+  for (std::size_t gpu = 0; gpu < matrix_.gpus; ++gpu) {
+    if (knows_numa_ && near_[gpu] == group) return matrix_.numa_nodes[gpu];
+  }
+  return std::nullopt;
+}
+
+/// Whether NUMA nodes, or without them NVLinks and nothing else, tell that both have one socket.
+bool NodeSockets::share_socket(std::size_t one, std::size_t other) const {
+  if (knows_numa_) return has_gpus(one) && has_gpus(other) && numa_of(one) == numa_of(other);
+  return linked_.contains({one, other}) && !far_.contains({one, other});
+}
+
+void NodeSockets::place(std::size_t group) {
+  socket_[group] = island_[group] = group;
+  for (const auto& [other, socket] : socket_) {
+    if (other == group || !share_socket(group, other)) continue;
+    socket_[group] = socket;
+    break;
+  }
+  for (const auto& [other, island] : island_) {
+    if (other == group || socket_[other] != socket_[group]) continue;
+    const bool is_far = std::ranges::any_of(island_, [&](const auto& one) {
+      return one.second == island && one.first != group && far_.contains({one.first, group});
+    });
+    if (is_far) continue;
+    island_[group] = island;
+    break;
+  }
+}
+
+}  // namespace gradway

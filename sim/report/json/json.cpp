@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/json/json.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <ostream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/plan/memory.hpp"
+#include "sim/report/json/errors_json.hpp"
+#include "sim/report/json/scenario_json.hpp"
+#include "sim/report/text/words.hpp"
+
+namespace gradway::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Whole amounts as whole numbers: bytes are counted, and readers like them without ".0".
+Json amount(double value) {
+  constexpr double exact = 9007199254740992.0;  // 2^53: beyond it a double skips whole numbers
+  if (value == std::floor(value) && std::abs(value) < exact) return static_cast<std::int64_t>(value);
+  return value;
+}
+
+/// What the card must hold, part by part, at the peak.
+Json memory_json(const MemoryUse& memory) {
+  return {{"parameters_bytes", amount(memory.parameters.value())},
+          {"gradients_bytes", amount(memory.gradients.value())},
+          {"optimizer_bytes", amount(memory.optimizer_state.value())},
+          {"buckets_bytes", amount(memory.buckets.value())},
+          {"comm_hook_bytes", amount(memory.comm_hook.value())},
+          {"weight_copies_bytes", amount(memory.weight_copies.value())},
+          {"activations_bytes", amount(memory.activations.value())},
+          {"input_bytes", amount(memory.input.value())},
+          {"workspace_bytes", amount(memory.workspace.value())},
+          {"slack_bytes", amount(memory.slack.value())},
+          {"context_bytes", amount(memory.context.value())},
+          {"nccl_bytes", amount(memory.nccl.value())},
+          {"needed_bytes", amount(memory.needed().value())}};
+}
+
+Json price_json(const std::optional<Price>& price) {
+  if (!price) return nullptr;
+  return {{"usd_per_node_hour", price->per_node.value()},
+          {"region", price->region},
+          {"date", price->date},
+          {"source", price->source}};
+}
+
+Json metrics_json(const Metrics& metrics) {
+  Json json{{"step_time_s", metrics.step_time.value()},
+            {"steps_per_s", metrics.steps_per_s},
+            {"samples_per_s", metrics.samples_per_s},
+            {"compute_s", metrics.compute.value()},
+            {"communication_s", metrics.communication.value()},
+            {"exposed_communication_s", metrics.exposed_communication.value()},
+            {"input_wait_s", metrics.input_wait.value()},
+            {"optimizer_s", metrics.optimizer.value()},
+            {"launch_bound_s", metrics.launch_bound.value()},
+            {"idle_s", metrics.idle.value()},
+            {"gpu_busy_fraction", metrics.gpu_busy_fraction},
+            {"tflops_per_gpu", metrics.tflops_per_gpu},
+            {"collectives", metrics.collectives},
+            {"bytes_sent_per_gpu", amount(metrics.bytes_sent_per_gpu.value())},
+            {"peak_memory_bytes", amount(metrics.peak_memory.value())},
+            {"cost_usd_per_hour", nullptr},
+            {"cost_usd_per_million_samples", nullptr}};
+  if (metrics.bus_bandwidth) json["bus_bandwidth_bytes_per_s"] = metrics.bus_bandwidth->value();
+  if (metrics.cost_per_hour) json["cost_usd_per_hour"] = metrics.cost_per_hour->value();
+  if (metrics.cost_usd_per_million_samples) {
+    json["cost_usd_per_million_samples"] = *metrics.cost_usd_per_million_samples;
+  }
+  return json;
+}
+
+void write(std::ostream& out, const Json& json) {
+  // Bytes that are no UTF-8 (an argument of the command line) must not stop a report.
+  out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+}
+
+}  // namespace
+
+void write_json(std::ostream& out, const Run& run, std::string_view version) {
+  Json links = Json::array();
+  for (const auto& link : run.measured.links) {
+    links.push_back(
+        {{"name", link.name}, {"busy_fraction", link.busy_fraction}, {"bytes", amount(link.bytes.value())}});
+    if (link.alike > 0) links.back()["alike"] = link.alike;
+  }
+  const auto& memory = run.measured.memory;
+  const auto& gpu = run.scenario.platform.gpu_models.front();
+  const bool it_fits = fits(run.scenario, memory);
+  Json json{
+      {"schema", 1},
+      {"gradway", version},
+      {"scenario", scenario_json(run.scenario)},
+      {"engine", run.engine},
+      {"ranks", {{"all", run.workload.ranks}, {"simulated", run.folding.simulated_ranks()}}},
+      {"metrics", metrics_json(run.measured.metrics)},
+      {"interval", {{"step_time_s", {run.range.low.value(), run.range.high.value()}}}},
+      {"fits", it_fits},
+      {"does_not_fit", it_fits ? Json(nullptr) : Json(why_it_does_not_fit(run.scenario, memory))},
+      {"gpu_memory_bytes", gpu.ideal ? Json(nullptr) : amount(gpu.memory.value())},
+      {"memory", memory_json(memory)},
+      {"price", price_json(run.scenario.platform.price)},
+      {"bottleneck", {{"resource", run.measured.bottleneck.resource}, {"why", run.measured.bottleneck.why}}},
+      {"links", std::move(links)},
+      {"rests_on", name_of(evidence_of(run.grounds))},
+      {"basis", run.basis},
+      {"doubts", errors_json(run.errors)},
+      {"warnings", run.warnings}};
+  if (run.measured.links_left_out > 0) json["links_left_out"] = run.measured.links_left_out;
+  write(out, json);
+}
+
+void write_json(std::ostream& out, const Validation& validation) {
+  Json cases = Json::array();
+  for (const auto& one : validation.cases) {
+    cases.push_back({{"name", one.name},
+                     {"measured_s", one.measured.value()},
+                     {"predicted_s", one.predicted.value()},
+                     {"interval_s", {one.range.low.value(), one.range.high.value()}},
+                     {"error", one.error()}});
+  }
+  write(out, {{"source", validation.source},
+              {"cases", std::move(cases)},
+              {"mean_abs_error", validation.mean_abs_error()},
+              {"median_abs_error", validation.median_abs_error()},
+              {"max_abs_error", validation.max_abs_error()},
+              {"bias", validation.bias()}});
+}
+
+}  // namespace gradway::report

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "sim/scenario/job.hpp"
+
+namespace gradway::report {
+
+/// A strategy as scenarios write it, with every key that the kind has. A bucket cap that was not given stays
+/// out: PyTorch's default is not one number.
+nlohmann::ordered_json strategy_json(const Strategy& strategy);
+
+}  // namespace gradway::report

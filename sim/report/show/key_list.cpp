@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/show/key_list.hpp"
+
+#include <ostream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/report/text/text.hpp"
+
+namespace gradway::report {
+
+void write_keys(std::ostream& out, std::span<const config::ScenarioKey> keys, const Style& style) {
+  for (const auto& key : keys) {
+    out << style.paint(Paint::bold, key.name) << ": " << key.value;
+    if (key.is_required) out << "; required";
+    if (!key.otherwise.empty()) out << fmt::format("; {} if left out", key.otherwise);
+    out << '\n';
+    for (const auto& line : wrap(key.meaning, style.width - 4)) out << "    " << line << '\n';
+  }
+}
+
+void write_keys_json(std::ostream& out, std::span<const config::ScenarioKey> keys) {
+  using Json = nlohmann::ordered_json;
+  auto list = Json::array();
+  for (const auto& key : keys) {
+    list.push_back({{"key", key.name},
+                    {"value", key.value},
+                    {"required", key.is_required},
+                    {"default", key.otherwise.empty() ? Json{} : Json(key.otherwise)},
+                    {"set", key.is_set_alone},
+                    {"meaning", key.meaning}});
+  }
+  out << Json{{"schema", 1}, {"keys", std::move(list)}}.dump(2) << '\n';
+}
+
+}  // namespace gradway::report

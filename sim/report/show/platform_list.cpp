@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/show/platform_list.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <ostream>
+#include <tuple>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/platform/networks.hpp"
+#include "sim/report/text/table.hpp"
+#include "sim/report/text/text.hpp"
+#include "sim/report/text/words.hpp"
+
+namespace gradway::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// "g6e.48xlarge" in pieces, so that it comes after g6e.12xlarge and before g10.
+std::vector<std::pair<unsigned long, char>> by_value(const std::string& name) {
+  constexpr std::size_t longest_number = 9;
+  std::vector<std::pair<unsigned long, char>> pieces;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    auto digits = i;
+    while (digits < name.size() && digits - i < longest_number && std::isdigit(name[digits]) != 0) ++digits;
+    if (digits == i) {
+      pieces.emplace_back(0, name[i]);
+    } else {
+      pieces.emplace_back(std::stoul(name.substr(i, digits - i)), '0');
+      i = digits - 1;
+    }
+  }
+  return pieces;
+}
+
+bool is_made_up(const ListedPlatform& one) {
+  return one.platform && !one.platform->gpu_models.empty() && one.platform->gpu_models.front().ideal;
+}
+
+void sort(std::vector<ListedPlatform>& listed) {
+  std::ranges::sort(listed, [](const ListedPlatform& a, const ListedPlatform& b) {
+    return std::tuple{is_made_up(a), by_value(a.name), a.name} <
+           std::tuple{is_made_up(b), by_value(b.name), b.name};
+  });
+}
+
+std::size_t gpus_a_node(const Platform& platform) {
+  return platform.gpus.size() / static_cast<std::size_t>(platform.nodes);
+}
+
+/// What devices of a kind on the first node send over links of a kind.
+BytesPerSecond sent(const Platform& platform, DeviceKind from, LinkKind over, std::size_t most_devices) {
+  BytesPerSecond sum{};
+  std::vector<DeviceId> senders;
+  for (const auto& link : platform.links) {
+    const auto& device = platform.device(link.from);
+    if (device.kind != from || device.node != 0 || link.kind != over) continue;
+    if (std::ranges::find(senders, link.from) == senders.end()) {
+      if (senders.size() == most_devices) continue;
+      senders.push_back(link.from);
+    }
+    sum += BytesPerSecond{platform.resources[link.resource.index()].capacity};
+  }
+  return sum;
+}
+
+/// How a GPU reaches others of its node: its fastest links, all of them together.
+struct Inside {
+  LinkKind kind = LinkKind::pcie;
+  BytesPerSecond rate{};
+};
+std::optional<Inside> inside(const Platform& platform) {
+  for (const auto kind : {LinkKind::nvlink, LinkKind::pcie}) {
+    const auto rate = sent(platform, DeviceKind::gpu, kind, 1);
+    if (rate > BytesPerSecond{}) return Inside{kind, rate};
+  }
+  return std::nullopt;
+}
+
+/// What a node sends to others, all its NICs together.
+std::optional<BytesPerSecond> outside(const Platform& platform) {
+  if (!platform.network) return std::nullopt;
+  return sent(platform, DeviceKind::nic, LinkKind::network, platform.devices.size());
+}
+
+std::string gpus_text(const Platform& platform) {
+  if (platform.gpu_models.empty()) return "none";
+  const auto& gpu = platform.gpu_models.front();
+  const auto text = gpu.ideal && platform.gpus.size() == 1
+                        ? fmt::format("any x {}", gpu.name)  // generated: as many as a job has ranks
+                        : fmt::format("{} x {}", gpus_a_node(platform), gpu.name);
+  return platform.nodes == 1 ? text : fmt::format("{}, {} nodes", text, platform.nodes);
+}
+
+std::vector<std::string> row(const ListedPlatform& one) {
+  if (!one.platform) return {one.name, "cannot be read: its file is wrong", "", "", "", "", ""};
+  const auto& platform = *one.platform;
+  const auto link = inside(platform);
+  const auto network = outside(platform);
+  std::vector<std::string> cells{one.name, gpus_text(platform)};
+  cells.push_back(link ? fmt::format("{} {}", name_of(link->kind), rate_text(link->rate)) : "-");
+  cells.push_back(network ? fmt::format("{} {}", facts_of(platform.network->kind).name, rate_text(*network))
+                          : "-");
+  const auto& price = platform.price;
+  cells.push_back(price ? fmt::format("{:.2f}", price->per_node.value()) : "-");
+  cells.push_back(price ? price->date : "");
+  cells.push_back(price ? price->region : "");
+  return cells;
+}
+
+Json document(const ListedPlatform& one) {
+  Json json{{"name", one.name}, {"readable", one.platform.has_value()}};
+  if (!one.platform) return json;
+  const auto& platform = *one.platform;
+  json["source"] = platform.source;
+  json["gpu"] = platform.gpu_models.empty() ? Json{} : Json(platform.gpu_models.front().name);
+  json["gpus_per_node"] = gpus_a_node(platform);
+  const auto link = inside(platform);
+  json["inside"] =
+      link ? Json{{"kind", name_of(link->kind)}, {"bytes_per_s_of_a_gpu", link->rate.value()}} : Json{};
+  const auto network = outside(platform);
+  json["network"] = network ? Json{{"kind", facts_of(platform.network->kind).name},
+                                   {"bytes_per_s_of_a_node", network->value()}}
+                            : Json{};
+  json["price"] = platform.price ? Json{{"usd_per_node_hour", platform.price->per_node.value()},
+                                        {"region", platform.price->region},
+                                        {"date", platform.price->date},
+                                        {"source", platform.price->source}}
+                                 : Json{};
+  return json;
+}
+
+}  // namespace
+
+void write_platforms(std::ostream& out, std::vector<ListedPlatform> listed, const Style& style) {
+  using enum Table::Align;
+  sort(listed);
+  Table table{{{"platform", left},
+               {"GPUs of a node", left},
+               {"a GPU to others", left},
+               {"a node to others", left},
+               {"USD/h", right},
+               {"as of", left},
+               {"in", left}}};
+  for (const auto& one : listed) table.add(row(one));
+  table.write(out, Style{style.colour, Style::unlimited});
+}
+
+void write_platforms_json(std::ostream& out, std::vector<ListedPlatform> listed) {
+  sort(listed);
+  auto platforms = Json::array();
+  for (const auto& one : listed) platforms.push_back(document(one));
+  out << Json{{"schema", 1}, {"platforms", std::move(platforms)}}.dump(2) << '\n';
+}
+
+}  // namespace gradway::report

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/show/show_model.hpp"
+
+#include <algorithm>
+#include <ostream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/report/show/show_profile.hpp"
+#include "sim/report/text/fields.hpp"
+#include "sim/report/text/table.hpp"
+#include "sim/report/text/text.hpp"
+#include "sim/report/text/words.hpp"
+
+namespace gradway::report {
+namespace {
+
+std::string shapes_text(const Layer& layer) {
+  std::vector<std::string> shapes;
+  for (const auto& parameter : layer.parameters) {
+    shapes.push_back(parameter.shape.empty() ? "1" : fmt::format("{}", fmt::join(parameter.shape, "x")));
+  }
+  return shapes.empty() ? "-" : fmt::format("{}", fmt::join(shapes, ", "));
+}
+
+std::string work_text(const Work& work) {
+  if (work.time) return time_text(*work.time);
+  return work.flops_per_sample.value() == 0 ? "-" : count_text(work.flops_per_sample.value(), "FLOP");
+}
+
+Flops total_flops(const Model& model) {
+  Flops sum{};
+  for (const auto& layer : model.layers) {
+    if (!layer.forward.time) sum += layer.forward.flops_per_sample;
+  }
+  return sum;
+}
+
+std::string anchor_text(const Anchor& anchor) {
+  return fmt::format("{} a step on {}, {}, batch {}, {} ({})", time_text(anchor.step_time), anchor.gpu,
+                     name_of(anchor.precision), anchor.batch, name_of(anchor.optimizer), anchor.source);
+}
+
+}  // namespace
+
+void write_model(std::ostream& out, const Model& model, const Style& style) {
+  Fields fields{out, style};
+  out << style.paint(Paint::bold, model.name) << "\n\n";
+  if (model.profile) {
+    fields.add("source", model.source);
+    fields.add("input", fmt::format("{} for a sample", bytes_text(model.input_per_sample)));
+    return write_profile(out, *model.profile, style);
+  }
+  const auto parameters = model.parameter_count();
+  fields.add("parameters",
+             fmt::format("{} in {} and {}, {} in fp32", thousands_text(parameters),
+                         counted_text(static_cast<std::int64_t>(model.parameter_tensors()), "tensor"),
+                         counted_text(static_cast<std::int64_t>(model.layers.size()), "layer"),
+                         bytes_text(Bytes{4 * static_cast<double>(parameters)})));
+  fields.add("forward", fmt::format("{} for a sample", count_text(total_flops(model).value(), "FLOP")));
+  fields.add("input", fmt::format("{} for a sample", bytes_text(model.input_per_sample)));
+  if (model.optimizer_time)
+    fields.add("optimizer", fmt::format("{} a step", time_text(*model.optimizer_time)));
+  std::vector<std::string> anchors;
+  for (const auto& anchor : model.anchors) anchors.push_back(anchor_text(anchor));
+  fields.add("anchors", anchors.empty()
+                            ? std::vector<std::string>{"none: compute is priced from the GPU's datasheet"}
+                            : anchors);
+  fields.add("source", model.source);
+
+  using enum Table::Align;
+  Table table{{{"layer", left}, {"parameters", right}, {"forward", right}, {"tensors", left}}};
+  for (const auto& layer : model.layers) {
+    table.add(
+        {layer.name, thousands_text(layer.parameter_count()), work_text(layer.forward), shapes_text(layer)});
+  }
+  out << '\n';
+  table.write(out, Style{style.colour, Style::unlimited});
+}
+
+}  // namespace gradway::report

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/show/show_plan.hpp"
+
+#include <map>
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "sim/cost/nccl_model.hpp"
+#include "sim/report/text/fields.hpp"
+#include "sim/report/text/table.hpp"
+#include "sim/report/text/text.hpp"
+#include "sim/report/text/words.hpp"
+
+namespace gradway::report {
+namespace {
+
+using enum Table::Align;
+
+/// What the tasks of one phase and kind add up to on one rank.
+struct Sum {
+  std::string_view kind;
+  int tasks = 0;
+  Seconds work{};
+  Bytes bytes{};
+  Seconds launch{};
+};
+
+std::string gradient_name(const Model& model, const Unit::Gradient& gradient) {
+  const auto& layer = model.layers[static_cast<std::size_t>(gradient.layer)];
+  const auto& name = layer.parameters[static_cast<std::size_t>(gradient.parameter)].name;
+  return name.starts_with(layer.name) ? name : fmt::format("{}.{}", layer.name, name);
+}
+
+/// Bytes as DDP counts them: caps are in MiB.
+std::string mebibytes(Bytes size) {
+  return fmt::format("{:.2f} MiB", size.value() / 1048576);
+}
+
+std::string dash_if(bool empty, const std::string& text) {
+  return empty ? "-" : text;
+}
+
+void write_phases(std::ostream& out, const Program& program, const Style& style) {
+  std::map<std::pair<Phase, std::size_t>, Sum> sums;  // by kind of work
+  for (const auto& task : program.tasks) {
+    auto& sum = sums[{task.phase, task.work.index()}];
+    ++sum.tasks;
+    sum.kind = kind_of(task.work);
+    if (const auto* kernel = std::get_if<Kernel>(&task.work)) sum.work += kernel->work;
+    sum.bytes += bytes_of(task.work);
+    sum.launch += task.launch;
+  }
+  Table table{
+      {{"phase", left}, {"kind", left}, {"tasks", right}, {"work", right}, {"bytes", right}, {"CPU", right}}};
+  for (const auto& [key, sum] : sums) {
+    table.add({std::string{name_of(key.first)}, std::string{sum.kind}, fmt::format("{}", sum.tasks),
+               dash_if(sum.work == Seconds{}, time_text(sum.work)),
+               dash_if(sum.bytes == Bytes{}, bytes_text(sum.bytes)),
+               dash_if(sum.launch == Seconds{}, time_text(sum.launch))});
+  }
+  table.write(out, style);
+}
+
+void write_collectives(std::ostream& out, const Program& program, const Style& style) {
+  std::map<std::pair<CollectiveKind, Bytes>, int> counts;
+  for (const auto& task : program.tasks) {
+    if (const auto* call = std::get_if<Call>(&task.work)) ++counts[{call->kind, call->bytes}];
+  }
+  if (counts.empty()) return;
+  Table table{{{"collective", left}, {"a step", right}, {"size", right}, {"bytes", right}}};
+  for (const auto& [key, count] : counts) {
+    table.add({std::string{name_of(key.first)}, fmt::format("{}", count), mebibytes(key.second),
+               fmt::format("{:.0f}", key.second.value())});
+  }
+  out << '\n';
+  table.write(out, style);
+}
+
+void write_buckets(std::ostream& out, const Model& model, const std::vector<Unit>& buckets,
+                   const Style& style) {
+  if (buckets.empty()) return;
+  Table table{{{"bucket", right},
+               {"size", right},
+               {"gradients", right},
+               {"first ready", left},
+               {"last ready", left}}};
+  for (std::size_t i = 0; i < buckets.size(); ++i) {
+    const auto& gradients = buckets[i].gradients;
+    if (gradients.empty()) continue;
+    table.add({fmt::format("{}", i), mebibytes(buckets[i].size), fmt::format("{}", gradients.size()),
+               gradient_name(model, gradients.front()), gradient_name(model, gradients.back())});
+  }
+  out << '\n';
+  table.write(out, Style{style.colour, Style::unlimited});
+}
+
+}  // namespace
+
+void write_plan(std::ostream& out, const Scenario& scenario, const Workload& workload, const Style& style) {
+  const auto& program = workload.first_program();
+  Fields fields{out, style};
+  out << style.paint(Paint::bold, scenario.name) << "\n\n";
+  fields.add("model", scenario.model.name);
+  fields.add("platform", fmt::format("{}: {}", scenario.platform.name,
+                                     hardware_in_words(scenario.platform, scenario.job.gpus)));
+  fields.add("strategy", in_words(scenario.job.strategy));
+  fields.add("tasks", fmt::format("{} a step on each rank",
+                                  thousands_text(static_cast<std::int64_t>(program.tasks.size()))));
+  fields.add("warning", scenario.warnings, Paint::yellow);
+  out << '\n';
+  write_phases(out, program, style);
+  write_collectives(out, program, style);
+  write_buckets(out, scenario.model, program.units, style);
+}
+
+}  // namespace gradway::report

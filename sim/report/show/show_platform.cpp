@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/show/show_platform.hpp"
+
+#include <ostream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/report/show/platform_tables.hpp"
+#include "sim/report/text/fields.hpp"
+#include "sim/report/text/text.hpp"
+#include "sim/report/text/words.hpp"
+
+namespace gradway::report {
+namespace {
+
+constexpr std::size_t shown_whole_up_to = 16;
+constexpr std::size_t shown_of_large = 8;
+
+std::string gpu_in_words(const Gpu& gpu) {
+  if (gpu.ideal) return fmt::format("{} (ideal: kernels without a time of their own take none)", gpu.name);
+  auto words = fmt::format("{}: {} at {}", gpu.name, bytes_text(gpu.memory), rate_text(gpu.memory_bandwidth));
+  for (std::size_t p = 0; p < precision_count; ++p) {
+    if (gpu.peak[p]) {
+      words += fmt::format(", {} {}", name_of(static_cast<Precision>(p)),
+                           count_text(gpu.peak[p]->value(), "FLOP/s"));
+    }
+  }
+  return words;
+}
+
+void write_memories(Fields& fields, const Platform& platform) {
+  std::vector<std::string> memories;
+  for (std::size_t i = 0; i < platform.devices.size(); ++i) {
+    if (!platform.memories[i] || platform.devices[i].node > 0) continue;
+    const auto& memory = platform.resources[platform.memories[i]->index()];
+    memories.push_back(
+        fmt::format("{}: {}", platform.devices[i].name, rate_text(BytesPerSecond{memory.capacity})));
+  }
+  fields.add("host memory", memories);
+}
+
+void write_head(Fields& fields, const Platform& platform, const Calibration& calibration) {
+  fields.add("hardware", hardware_in_words(platform, static_cast<int>(platform.gpus.size())));
+  if (!platform.gpu_models.empty()) fields.add("GPU", gpu_in_words(platform.gpu_models.front()));
+  write_memories(fields, platform);
+  if (platform.price) {
+    const auto& price = *platform.price;
+    fields.add("price", fmt::format("{:.2f} USD/h a node, {}, {} ({})", price.per_node.value(), price.region,
+                                    price.date, price.source));
+    std::vector<std::string> others;
+    for (const auto& other : platform.prices) {
+      if (other.date == price.date && other.region == price.region) continue;
+      others.push_back(fmt::format("{:.2f} in {}, {}", other.per_node.value(), other.region, other.date));
+    }
+    if (!others.empty()) fields.add("", fmt::format("also {}", fmt::join(others, "; ")));
+  } else {
+    fields.add("price", "not known");
+  }
+  const bool nccl = platform.collectives == CollectiveRules::nccl;
+  fields.add("collectives", nccl ? "by NCCL's rules" : "ideal: rings at the full rate of their links");
+  fields.add("calibration", calibration.name.empty() ? "none: datasheets and NCCL's own figures"
+                                                     : fmt::format("{}{}{}: {}", calibration.name,
+                                                                   calibration.date.empty() ? "" : ", ",
+                                                                   calibration.date, calibration.source));
+  fields.add("source", platform.source);
+}
+
+}  // namespace
+
+void write_platform(std::ostream& out, const Platform& platform, const Calibration& calibration,
+                    const Style& style) {
+  const Routes routes{platform};
+  const auto shown = shown_part(platform, shown_whole_up_to, shown_of_large);
+  const auto title = [&](std::string_view text) { out << '\n' << style.paint(Paint::bold, text) << "\n\n"; };
+  Fields fields{out, style};
+  out << style.paint(Paint::bold, platform.name) << "\n\n";
+  write_head(fields, platform, calibration);
+  const auto part = shown.gpus.size() == platform.gpus.size()
+                        ? std::string{}
+                        : fmt::format(" (the first {} of {} GPUs)", shown.gpus.size(),
+                                      thousands_text(static_cast<std::int64_t>(platform.gpus.size())));
+  title("Topology" + part);
+  write_topology(out, platform, routes, shown, style);
+  title("Transports of NCCL" + part);
+  write_transports(out, platform, routes, shown, style);
+  title(part.empty() ? "Links" : "Links of these");
+  write_link_table(out, platform, shown, style);
+  title("Routes");
+  write_routes(out, platform, routes, style);
+}
+
+}  // namespace gradway::report

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/show/show_profile.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "sim/report/text/fields.hpp"
+#include "sim/report/text/table.hpp"
+#include "sim/report/text/text.hpp"
+#include "sim/report/text/words.hpp"
+#include "sim/workload/profile_words.hpp"
+
+namespace gradway::report {
+namespace {
+
+double elements(const std::vector<std::int64_t>& shape) {
+  return std::accumulate(shape.begin(), shape.end(), 1.0, std::multiplies<>{});
+}
+
+/// "296 tensors, 306,535,400 elements, 1.226 GB"
+template <class Tensor>
+std::string tensors_text(const std::vector<Tensor>& tensors) {
+  double count = 0;
+  double bytes = 0;
+  for (const auto& tensor : tensors) {
+    count += elements(tensor.shape);
+    bytes += elements(tensor.shape) * tensor.element_bytes;
+  }
+  return fmt::format("{}, {} elements, {}", counted_text(static_cast<std::int64_t>(tensors.size()), "tensor"),
+                     thousands_text(static_cast<std::int64_t>(count)), bytes_text(Bytes{bytes}));
+}
+
+struct Totals {
+  std::int64_t launches = 0;
+  Seconds gpu{};
+  Seconds cpu{};
+  Flops flops{};
+
+  void add(const Launch& launch) {
+    ++launches;
+    gpu += launch.gpu;
+    cpu += launch.cpu;
+    flops += launch.flops;
+  }
+};
+
+std::vector<std::string> cells(std::string phase, std::string kind, const Totals& totals) {
+  return {std::move(phase),
+          std::move(kind),
+          thousands_text(totals.launches),
+          time_text(totals.gpu),
+          time_text(totals.cpu),
+          totals.flops == Flops{} ? "-" : count_text(totals.flops.value(), "FLOP")};
+}
+
+Totals totals_of(const Profile& profile, std::optional<ProfiledPhase> phase = {},
+                 std::optional<KernelClass> kind = {}) {
+  Totals totals;
+  for (const auto& launch : profile.launches) {
+    if ((!phase || launch.phase == *phase) && (!kind || launch.kind == *kind)) totals.add(launch);
+  }
+  return totals;
+}
+
+/// Who sets the pace. The CPU's times are longer under the profiler than they are without it.
+std::string pace_text(const Profile& profile, const Totals& all) {
+  const double share = all.cpu / all.gpu;
+  if (share < 0.9)
+    return fmt::format("the GPU: the CPU needs {} of its time to issue the step", percent_text(share));
+  const auto under = profile.step_time ? "" : ", but only the profiler may have made it so";
+  return fmt::format("the CPU: issuing the step takes it {} of the GPU's time{}", percent_text(share), under);
+}
+
+void write_head(Fields& fields, const Profile& profile, const Totals& all) {
+  fields.add("measured on", fmt::format("{}, {}, batch {}, {}", profile.gpu, name_of(profile.precision),
+                                        profile.batch, name_of(profile.optimizer)));
+  fields.add("steps",
+             fmt::format("{}, {} each under the profiler", profile.steps, time_text(profile.traced_step)));
+  fields.add("step time", profile.step_time
+                              ? fmt::format("{} without the profiler", time_text(*profile.step_time))
+                              : "not measured without the profiler");
+  fields.add("gradients", tensors_text(profile.gradients));
+  if (!profile.buffers.empty()) fields.add("buffers", tensors_text(profile.buffers));
+  fields.add("launches",
+             fmt::format("{}: {} on the GPU, {} of the CPU, {} between kernels", thousands_text(all.launches),
+                         time_text(all.gpu), time_text(all.cpu), time_text(profile.gap)));
+  fields.add("pace set by", pace_text(profile, all));
+}
+
+}  // namespace
+
+void write_profile(std::ostream& out, const Profile& profile, const Style& style) {
+  namespace words = profile_words;
+  const auto all = totals_of(profile);
+  Fields fields{out, style};
+  write_head(fields, profile, all);
+
+  using enum Table::Align;
+  Table table{{{"phase", left},
+               {"class", left},
+               {"launches", right},
+               {"GPU", right},
+               {"CPU", right},
+               {"operations", right}}};
+  for (std::size_t phase = 0; phase < words::phases.size(); ++phase) {
+    for (std::size_t kind = 0; kind < words::classes.size(); ++kind) {
+      const auto totals =
+          totals_of(profile, static_cast<ProfiledPhase>(phase), static_cast<KernelClass>(kind));
+      if (totals.launches > 0)
+        table.add(cells(std::string{words::phases[phase]}, std::string{words::classes[kind]}, totals));
+    }
+  }
+  table.add(cells("all", "", all));
+  out << '\n';
+  table.write(out, style);
+}
+
+}  // namespace gradway::report

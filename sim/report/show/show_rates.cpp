@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/show/show_rates.hpp"
+
+#include <array>
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "sim/cost/calibration_words.hpp"
+#include "sim/report/text/table.hpp"
+#include "sim/report/text/text.hpp"
+
+namespace gradway::report {
+namespace {
+
+namespace words = calibration_words;
+using enum Table::Align;
+
+template <class Words, class Enum>
+std::string word(const Words& table, Enum value) {
+  return std::string{table[static_cast<std::size_t>(value)]};
+}
+
+std::string count_or_dash(int count) {
+  return count == 0 ? "-" : fmt::format("{}", count);
+}
+
+std::string time_or_dash(Seconds time) {
+  return time > Seconds{} ? time_text(time) : "-";
+}
+
+std::string part_text(SharedPart part) {
+  constexpr std::array<std::string_view, words::shared_parts.size()> texts{
+      "port of a GPU, out",       "port of a GPU, in", "port of a GPU, both ways",
+      "PCIe of a GPU, both ways", "host memory, read", "host memory, written",
+      "host memory, both ways",   "between all GPUs",  "something else"};
+  return word(texts, part);
+}
+
+/// A row of the table of kernels.
+void add(Table& rows, std::string what, Seconds base, std::string rate, const std::optional<double>& of_peak,
+         const Fitted& fitted) {
+  rows.add({std::move(what), time_or_dash(base), std::move(rate), of_peak ? percent_text(*of_peak) : "-",
+            count_or_dash(fitted.samples), error_text(fitted.residual)});
+}
+
+}  // namespace
+
+std::string error_text(const std::optional<FitError>& error) {
+  if (!error) return "-";
+  return fmt::format("{:.1f} / {:.1f} %", error->median * 100, error->worst * 100);
+}
+
+void write_links(std::ostream& out, const std::vector<LinkRate>& links, const Style& style) {
+  if (links.empty()) return;
+  Table rows{{{"link", left},
+              {"GPUs", right},
+              {"from", right},
+              {"to", right},
+              {"latency", right},
+              {"bandwidth", right},
+              {"one size less", right},
+              {"samples", right},
+              {"residual", right},
+              {"source", left}}};
+  for (const auto& link : links) {
+    rows.add({word(words::links, link.role), fmt::format("{}", link.gpus), exact_bytes_text(link.smallest),
+              exact_bytes_text(link.largest), time_or_dash(link.latency), rate_text(link.bandwidth),
+              link.least && link.most ? fmt::format("{} to {}", rate_text(*link.least), rate_text(*link.most))
+                                      : "-",
+              count_or_dash(link.fitted.samples), error_text(link.fitted.residual), link.source});
+  }
+  out << '\n';
+  rows.write(out, Style{style.colour, Style::unlimited});
+}
+
+void write_shared_limits(std::ostream& out, const std::vector<SharedLimit>& limits, const Style& style) {
+  if (limits.empty()) return;
+  Table rows{
+      {{"copies at once share", left}, {"copies", right}, {"together", right}, {"", left}, {"", left}}};
+  for (const auto& limit : limits) {
+    auto rate = rate_text(limit.bandwidth);
+    if (limit.most) rate = fmt::format("{} to {}", rate, rate_text(*limit.most));
+    rows.add({part_text(limit.part), fmt::format("{}", limit.copies), limit.limits ? rate : "up to " + rate,
+              limit.limits ? fmt::format("limits: {:.2f} times as long as alone", limit.slowdown)
+                           : "not limited by anything shared",
+              limit.source});
+  }
+  out << '\n';
+  rows.write(out, Style{style.colour, Style::unlimited});
+}
+
+void write_kernels(std::ostream& out, const KernelRates& kernels, const Style& style) {
+  if (kernels.empty()) return;
+  Table rows{{{"kernels", left},
+              {"latency", right},
+              {"reached", right},
+              {"of datasheet", right},
+              {"samples", right},
+              {"residual", right}}};
+  for (const auto& rate : kernels.matrix) {
+    add(rows,
+        fmt::format("{} {} products", word(words::product_shapes, rate.shape),
+                    word(words::arithmetics, rate.arithmetic)),
+        {}, count_text(rate.rate.value(), "FLOP/s"), rate.of_peak, rate.fitted);
+  }
+  for (const auto& rate : kernels.memory) {
+    add(rows, word(words::memory_kernels, rate.kernel), rate.latency, rate_text(rate.bandwidth), rate.of_peak,
+        rate.fitted);
+  }
+  for (const auto& rate : kernels.optimizers) {
+    add(rows, fmt::format("{}, {} tensors", word(words::optimizers, rate.optimizer), rate.tensors),
+        rate.floor, rate_text(rate.bandwidth), {}, rate.fitted);
+  }
+  for (const auto& rate : kernels.attention) {
+    add(rows,
+        fmt::format("{}{} attention", word(words::arithmetics, rate.arithmetic),
+                    rate.causal ? " causal" : ""),
+        rate.latency, count_text(rate.rate.value(), "FLOP/s"), rate.of_peak, rate.fitted);
+  }
+  for (const auto& cost : kernels.launches)
+    add(rows, word(words::launch_costs, cost.what), cost.time, "-", {}, cost.fitted);
+  if (kernels.smallest_kernel) add(rows, "smallest kernel", *kernels.smallest_kernel, "-", {}, {});
+  out << '\n';
+  rows.write(out, Style{style.colour, Style::unlimited});
+}
+
+}  // namespace gradway::report

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <ostream>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/report/optimize.hpp"
+#include "sim/report/pytorch_snippet.hpp"
+#include "sim/report/text/fields.hpp"
+#include "sim/report/text/sparkline.hpp"
+#include "sim/report/text/table.hpp"
+#include "sim/report/text/text.hpp"
+#include "sim/report/text/words.hpp"
+
+namespace gradway::report {
+namespace {
+
+using enum Table::Align;
+
+constexpr double no_effect = 1e-4;
+
+std::string changes_in_words(const Optimized& found, const Tried& tried) {
+  std::string words;
+  for (const auto& [key, value] : found.changes[tried.job]) words += fmt::format(", {}={}", key, value);
+  return words;
+}
+
+std::string setting_in_words(const Optimized& found, const Tried& tried) {
+  return in_words(tried.strategy) + changes_in_words(found, tried);
+}
+
+std::string gain_text(const Optimized& found, const Tried& other) {
+  const auto gain = gain_over(found, other);
+  if (std::abs(gain) < no_effect) return "as fast";
+  if (are_level(found, found.optimum.best, other))
+    return fmt::format("level ({})", signed_percent_text(gain));
+  return fmt::format("{} faster", percent_text(gain));
+}
+
+void write_times(std::ostream& out, const Optimized& found, const Style& style) {
+  Table table{{{"", left},
+               {"step time", right},
+               {"9 of 10 cases", right},
+               {"samples/s", right},
+               {"the best is", right}}};
+  const auto add = [&](const char* name, const Tried& tried, const std::string& gain) {
+    if (!tried.cannot_run.empty()) {
+      table.add({name, "-", "-", "-", tried.memory > 0_B ? "does not fit" : "cannot run"});
+      return;
+    }
+    table.add({name, time_text(tried.metrics.step_time), range_text(tried.range.low, tried.range.high),
+               fmt::format("{:.4g}", tried.metrics.samples_per_s), gain});
+  };
+  const auto& optimum = found.optimum;
+  add("best", optimum.best, "");
+  if (gain_over(found, optimum.fastest) < -no_effect)
+    add("fastest tried", optimum.fastest, gain_text(found, optimum.fastest));
+  add("PyTorch's defaults", optimum.defaults, gain_text(found, optimum.defaults));
+  add("as written", optimum.as_written, gain_text(found, optimum.as_written));
+  table.write(out, style, "  ");
+}
+
+void write_hooks(std::ostream& out, const Optimized& found, const Style& style) {
+  if (found.optimum.best_of_hooks.size() < 2) return;
+  Table table{{{"hook", left}, {"buckets", right}, {"views", right}, {"step time", right}, {"", left}}};
+  for (const auto& one : found.optimum.best_of_hooks) {
+    const auto& strategy = one.strategy;
+    auto hook = std::string{name_of(strategy.comm_hook)};
+    if (strategy.comm_hook == CommHook::powersgd) hook += fmt::format(", rank {}", strategy.powersgd_rank);
+    hook += changes_in_words(found, one);
+    table.add({hook, strategy.bucket_cap ? exact_bytes_text(*strategy.bucket_cap) : "default",
+               strategy.gradient_as_bucket_view ? "yes" : "no", time_text(one.metrics.step_time),
+               is_lossy(strategy.comm_hook) ? "lossy" : ""});
+  }
+  out << '\n';
+  table.write(out, style, "  ");
+}
+
+std::string turned_back_in_words(const Optimized& found, const TurnedBack& one) {
+  const auto& name = one.key;
+  std::string what = name == "bucket_cap"      ? "with PyTorch's default buckets"
+                     : name == "comm_hook"     ? "without the hook"
+                     : name == "powersgd_rank" ? "with rank 1"
+                     : name.empty()            ? "with the job as written"
+                                               : fmt::format("without {}", name);
+  if (!one.without.cannot_run.empty()) return fmt::format("{}: {}", what, one.without.cannot_run);
+  const auto cost = gain_over(found, one.without);
+  if (std::abs(cost) < no_effect) return fmt::format("{}: as fast", what);
+  return fmt::format("{}: {} {}", what, percent_text(std::abs(cost)), cost > 0 ? "longer" : "shorter");
+}
+
+void write_caps(std::ostream& out, const Optimized& found, const Style& style) {
+  const auto& curve = found.optimum.curve;
+  if (curve.empty()) return;
+  std::vector<double> times;
+  for (const auto& point : curve) times.push_back(point.tried.metrics.step_time.value());
+  const auto [least, most] = std::ranges::minmax(times);
+  Fields fields{out, style};
+  out << '\n';
+  const auto last = fmt::format("{} MiB", thousands_text(curve.back().mib));
+  fields.add("bucket caps", sparkline(times));
+  const std::string first = "1 MiB";
+  const auto gap = curve.size() > first.size() + last.size() ? curve.size() - first.size() - last.size() : 1;
+  out << style.paint(Paint::dim, fmt::format("{:15}{}{:{}}{}", "", first, "", gap, last)) << '\n';
+  const bool differ = time_text(Seconds{least}) != time_text(Seconds{most});
+  fields.add("", fmt::format("steps of {}",
+                             differ ? range_text(Seconds{least}, Seconds{most}) : time_text(Seconds{least})));
+  const auto& flat = found.optimum.flat;
+  if (!flat) {
+    fields.add("flatness", "no cap is within 1 % of the best");
+  } else if (flat->first == 1 && found.optimum.flat_to_the_end) {
+    fields.add("flatness", "every cap is within 1 % of the best");
+  } else {
+    fields.add("flatness",
+               fmt::format("caps from {} {} are within 1 % of the best", flat->first,
+                           found.optimum.flat_to_the_end ? "MiB on" : fmt::format("to {} MiB", flat->last)));
+  }
+}
+
+/// "hook powersgd of rank 1, gradient_as_bucket_view"
+std::string hook_in_words(const Strategy& strategy) {
+  auto words = strategy.comm_hook == CommHook::none ? std::string{"no hook"}
+                                                    : fmt::format("hook {}", name_of(strategy.comm_hook));
+  if (strategy.comm_hook == CommHook::powersgd) words += fmt::format(" of rank {}", strategy.powersgd_rank);
+  if (strategy.gradient_as_bucket_view) words += ", gradient_as_bucket_view";
+  return words;
+}
+
+std::vector<std::string> left_out(const Optimized& found) {
+  std::vector<std::string> items;
+  if (!found.lossy_left_out.empty()) {
+    std::vector<std::string_view> names;
+    for (const auto hook : found.lossy_left_out) names.push_back(name_of(hook));
+    items.push_back(fmt::format("hooks that change the gradients' values: {} (--lossy searches them too)",
+                                fmt::join(names, ", ")));
+  }
+  for (const auto& one : found.left_out) {
+    std::string words = one.memory > 0_B ? hook_in_words(one.strategy) : "";
+    words += changes_in_words(found, one);
+    items.push_back(fmt::format("{}: {}", words.starts_with(", ") ? words.substr(2) : words, one.cannot_run));
+  }
+  return items;
+}
+
+void write_remarks(std::ostream& out, const Optimized& found, const Style& style) {
+  Fields fields{out, style};
+  std::vector<std::string> parts;
+  for (const auto& one : found.optimum.turned_back) parts.push_back(turned_back_in_words(found, one));
+  if (std::ranges::find(found.keys, "static_graph") != found.keys.end())
+    parts.emplace_back("static_graph: what it saves is not predicted, and measured as negligible");
+  out << '\n';
+  fields.add("each setting", parts);
+  write_caps(out, found, style);
+  out << '\n';
+  fields.add("tried", fmt::format("{} simulated for {} settings; caps that cut the same buckets are one",
+                                  counted_text(static_cast<std::int64_t>(found.simulated), "step"),
+                                  thousands_text(std::llround(found.settings))));
+  fields.add("left out", left_out(found), Paint::yellow);
+  fields.add("warning", warnings_of(found), Paint::yellow);
+}
+
+}  // namespace
+
+void write_table(std::ostream& out, const Optimized& found, const Style& style) {
+  const auto& job = found.jobs.front();
+  out << style.paint(Paint::bold, fit(found.scenario, style.width)) << '\n';
+  const auto about = fmt::format("{} on {}, {}, batch {} a GPU, {}", found.model, found.platform,
+                                 counted_text(job.gpus, "GPU"), job.batch_per_gpu, name_of(job.precision));
+  for (const auto& line : wrap(about, style.width)) out << style.paint(Paint::dim, line) << '\n';
+  out << '\n';
+  Fields fields{out, style};
+  fields.add("best", setting_in_words(found, found.optimum.best), Paint::bold);
+  fields.add("", verdict(found));
+  out << '\n';
+  write_times(out, found, style);
+  write_hooks(out, found, style);
+  write_remarks(out, found, style);
+  out << '\n' << style.paint(Paint::dim, "  in PyTorch") << "\n\n";
+  std::istringstream code{pytorch_snippet(job_of(found, found.optimum.best))};
+  for (std::string line; std::getline(code, line);) out << (line.empty() ? "" : "    ") << line << '\n';
+}
+
+}  // namespace gradway::report

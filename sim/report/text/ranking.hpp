@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "sim/study/leaders.hpp"
+
+namespace gradway::report {
+
+/// Adds by name the index of the one that is ahead of all others, or null; and under `level` by name, where
+/// several are level, their indices, the first one's first, and how far they differ, else null.
+void add_ranking(nlohmann::ordered_json& document, const Ranking& ranking);
+
+}  // namespace gradway::report

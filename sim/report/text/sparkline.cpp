@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/text/sparkline.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <string_view>
+
+namespace gradway::report {
+
+std::string sparkline(const std::vector<double>& values) {
+  static constexpr std::array<std::string_view, 8> levels{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  constexpr std::size_t middle = 3;
+  double least = std::numeric_limits<double>::infinity();
+  double most = -least;
+  for (const auto value : values) {
+    if (!std::isfinite(value)) continue;
+    least = std::min(least, value);
+    most = std::max(most, value);
+  }
+  std::string line;
+  for (const auto value : values) {
+    if (!std::isfinite(value)) {
+      line += ' ';
+      continue;
+    }
+    // Shares first: the difference of two finite values need not be finite.
+    const auto share = most > least ? (value / 2 - least / 2) / (most / 2 - least / 2) : -1;
+    line += levels[share < 0 ? middle : static_cast<std::size_t>(std::lround(share * (levels.size() - 1)))];
+  }
+  return line;
+}
+
+}  // namespace gradway::report

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/text/terminal.hpp"
+
+#include <algorithm>
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "sim/plan/memory.hpp"
+#include "sim/report/text/breakdown.hpp"
+#include "sim/report/text/fields.hpp"
+#include "sim/report/text/headline.hpp"
+#include "sim/report/text/table.hpp"
+#include "sim/report/text/text.hpp"
+#include "sim/report/text/words.hpp"
+
+namespace gradway::report {
+namespace {
+
+constexpr std::size_t most_links = 5;
+
+void add_variables(Fields& fields, const Job& job) {
+  std::string variables;
+  for (const auto& [name, value] : job.nccl)
+    variables += fmt::format("{}{}={}", variables.empty() ? "" : " ", name, value);
+  if (!variables.empty()) fields.add("nccl", variables);
+  std::vector<std::string> traffic;
+  for (const auto& flow : job.traffic) {
+    const auto wanted = flow.rate ? rate_text(*flow.rate) : percent_text(flow.load) + " of the slowest link";
+    traffic.push_back(fmt::format("{} to {}: {}, weight {:.3g}", flow.from, flow.to, wanted, flow.weight));
+  }
+  if (!traffic.empty()) fields.add("traffic", traffic);
+}
+
+void write_job(Fields& fields, const Run& run) {
+  const auto& job = run.scenario.job;
+  const auto& model = run.scenario.model;
+  const bool trains = job.strategy.kind != StrategyKind::collective;
+  if (trains) {
+    fields.add("model",
+               fmt::format("{}, {} parameters", model.name, thousands_text(model.parameter_count())));
+  }
+  fields.add("platform", fmt::format("{}: {}", run.scenario.platform.name,
+                                     hardware_in_words(run.scenario.platform, job.gpus)));
+  if (const auto& speeds = run.scenario.platform.speeds; !speeds.as_built())
+    fields.add("what if", gradway::in_words(speeds), Paint::yellow);
+  if (!trains) {
+    fields.add("collective", in_words(job.strategy));
+    add_variables(fields, job);
+    return;
+  }
+  const auto micro = job.accumulate > 1 ? fmt::format(" x {} micro-steps", job.accumulate) : "";
+  fields.add("batch",
+             fmt::format("{} a GPU{}, {} a step", job.batch_per_gpu, micro,
+                         thousands_text(std::int64_t{job.batch_per_gpu} * job.accumulate * job.gpus)));
+  fields.add("precision", name_of(job.precision));
+  fields.add("strategy", in_words(job.strategy));
+  fields.add("optimizer", name_of(job.optimizer));
+  add_variables(fields, job);
+}
+
+void write_results(Fields& fields, const Run& run) {
+  const auto& metrics = run.measured.metrics;
+  fields.add(fits(run.scenario, run.measured.memory) ? "step time" : "would take",
+             time_text(metrics.step_time), Paint::bold);
+  if (run.range.low < run.range.high) {
+    fields.add("expected", fmt::format("{} in nine of ten cases", range_text(run.range.low, run.range.high)));
+  }
+  if (metrics.bus_bandwidth) {
+    fields.add("bandwidth", fmt::format("{} of bus bandwidth", rate_text(*metrics.bus_bandwidth)),
+               Paint::bold);
+    return;
+  }
+  fields.add("throughput",
+             fmt::format("{:.4g} steps/s, {:.4g} samples/s", metrics.steps_per_s, metrics.samples_per_s));
+  const auto flops =
+      metrics.tflops_per_gpu > 0 ? fmt::format("{:.4g} TFLOP/s each, ", metrics.tflops_per_gpu) : "";
+  fields.add("GPU", fmt::format("{}{} busy, {} of memory (estimate)", flops,
+                                percent_text(metrics.gpu_busy_fraction), bytes_text(metrics.peak_memory)));
+  if (metrics.collectives > 0) {
+    fields.add("collectives",
+               fmt::format("{} a step, {} sent by each GPU", thousands_text(metrics.collectives),
+                           bytes_text(metrics.bytes_sent_per_gpu)));
+  }
+  if (metrics.cost_per_hour) {
+    auto cost = fmt::format("{:.2f} USD/h", metrics.cost_per_hour->value());
+    if (metrics.cost_usd_per_million_samples) {
+      cost += fmt::format(", {:.4g} USD for a million samples", *metrics.cost_usd_per_million_samples);
+    }
+    fields.add("cost", cost);
+  }
+}
+
+void write_links(std::ostream& out, const std::vector<ResourceUse>& links, const Style& style) {
+  if (links.empty()) return;
+  using enum Table::Align;
+  Table table{{{"busiest links and memories", left}, {"busy", right}, {"carried a step", right}}};
+  for (std::size_t i = 0; i < std::min(links.size(), most_links); ++i) {
+    table.add({links[i].name, percent_text(links[i].busy_fraction), bytes_text(links[i].bytes)});
+  }
+  out << '\n';
+  table.write(out, style, "  ");
+}
+
+/// ", 2 ranks stand for all 8", or nothing if each was simulated.
+std::string ranks_in_words(const Run& run) {
+  const auto all = static_cast<std::size_t>(run.workload.ranks);
+  const auto simulated = run.folding.simulated_ranks();
+  if (simulated == all) return "";
+  return fmt::format(", {} {} for all {}", counted_text(static_cast<std::int64_t>(simulated), "rank"),
+                     simulated == 1 ? "stands" : "stand", thousands_text(run.workload.ranks));
+}
+
+}  // namespace
+
+void write_text(std::ostream& out, const Run& run, const Style& style) {
+  Fields fields{out, style};
+  write_whether_it_fits(out, run, style);
+  out << style.paint(Paint::bold, fit(run.scenario.name, style.width)) << "\n\n";
+  write_job(fields, run);
+  out << '\n';
+  write_results(fields, run);
+  out << '\n';
+  write_breakdown(out, run.measured.metrics, style);
+  out << '\n';
+  fields.add("bottleneck", run.measured.bottleneck.resource, Paint::bold);
+  if (!run.measured.bottleneck.why.empty()) fields.add("", run.measured.bottleneck.why);
+  write_links(out, run.measured.links, style);
+  out << '\n';
+  fields.add("engine", run.engine + ranks_in_words(run));
+  fields.add("rests on", run.basis);
+  if (!run.warnings.empty()) {
+    out << '\n';
+    fields.add("warning", run.warnings, Paint::yellow);
+  }
+}
+
+}  // namespace gradway::report

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/text/words.hpp"
+
+#include <array>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "sim/base/contract.hpp"
+#include "sim/cost/nccl_model.hpp"
+#include "sim/report/text/text.hpp"
+
+namespace gradway::report {
+namespace {
+
+template <class Enum, std::size_t Size>
+std::string_view look_up(const std::array<std::string_view, Size>& names, Enum value) {
+  const auto index = static_cast<std::size_t>(value);
+  expects(index < Size, "a value of an enum has a name");
+  return names[index];
+}
+
+// In the order of the enums.
+constexpr std::array<std::string_view, 4> precisions{"fp32", "tf32", "bf16", "fp16"};
+constexpr std::array<std::string_view, 3> strategies{"none", "ddp", "collective"};
+constexpr std::array<std::string_view, 4> hooks{"none", "fp16", "bf16", "powersgd"};
+constexpr std::array<std::string_view, 3> optimizers{"sgd", "adamw", "adamw_fused"};
+constexpr std::array<std::string_view, 4> evidences{"measured", "anchored", "moved", "datasheet"};
+constexpr std::array<std::string_view, 5> phases{"input", "forward", "backward", "communication",
+                                                 "optimizer"};
+constexpr std::array<std::string_view, 4> link_kinds{"pcie", "nvlink", "inter-socket", "network"};
+constexpr std::array<std::string_view, 7> device_kinds{"GPU",      "socket", "root complex", "PCIe switch",
+                                                       "NVSwitch", "NIC",    "fabric switch"};
+
+constexpr std::size_t most_named = 4;
+constexpr double least_told = 5e-4;  // a smaller share would read 0.0 %
+
+}  // namespace
+
+std::string_view name_of(Precision precision) {
+  return look_up(precisions, precision);
+}
+std::string_view name_of(StrategyKind kind) {
+  return look_up(strategies, kind);
+}
+std::string_view name_of(CommHook hook) {
+  return look_up(hooks, hook);
+}
+std::string_view name_of(Optimizer optimizer) {
+  return look_up(optimizers, optimizer);
+}
+std::string_view name_of(Evidence evidence) {
+  return look_up(evidences, evidence);
+}
+std::string_view name_of(Phase phase) {
+  return look_up(phases, phase);
+}
+std::string_view name_of(LinkKind kind) {
+  return look_up(link_kinds, kind);
+}
+std::string_view name_of(DeviceKind kind) {
+  return look_up(device_kinds, kind);
+}
+
+std::string in_words(const Strategy& strategy) {
+  if (strategy.kind == StrategyKind::none) return "none: ranks do not exchange gradients";
+  if (strategy.kind == StrategyKind::collective) {
+    const auto& call = strategy.collective;
+    return fmt::format("{} of {}{}", gradway::name_of(call.kind), exact_bytes_text(call.size),
+                       call.one_by_one ? ", each call issued by PyTorch and waited for" : "");
+  }
+  std::string words = "DDP, ";
+  words += strategy.bucket_cap ? fmt::format("buckets of {}", exact_bytes_text(*strategy.bucket_cap))
+                               : "PyTorch's default buckets (1 MiB, then 25 MiB)";
+  if (strategy.comm_hook == CommHook::powersgd) {
+    words += fmt::format(", powersgd hook of rank {}", strategy.powersgd_rank);
+  } else if (strategy.comm_hook != CommHook::none) {
+    words += fmt::format(", {} hook", name_of(strategy.comm_hook));
+  }
+  if (strategy.gradient_as_bucket_view) words += ", gradients as bucket views";
+  if (strategy.static_graph) words += ", static graph";
+  return words;
+}
+
+std::string in_words(std::string_view model, const Job& job) {
+  return fmt::format("{}, batch {} a GPU, {}, {}", model, job.batch_per_gpu, name_of(job.precision),
+                     in_words(job.strategy));
+}
+
+std::string level_in_words(const Leaders& leaders, const std::vector<std::string>& names) {
+  expects(leaders.level(), "several are level");
+  const auto all = leaders.which.size();
+  const auto named = all > most_named ? most_named - 1 : all - 1;
+  std::string list = names[leaders.which[0]];
+  for (std::size_t i = 1; i < named; ++i) list += fmt::format("; {}", names[leaders.which[i]]);
+  list += all > most_named ? fmt::format(" and {} others", all - named)
+                           : fmt::format(" and {}", names[leaders.which[named]]);
+  if (leaders.difference == 0) return fmt::format("level: {}, no difference is predicted", list);
+  const auto percent =
+      leaders.difference < least_told ? std::string{"less than 0.1 %"} : percent_text(leaders.difference);
+  return all == 2
+             ? fmt::format("level: {}, the difference of {} is within what is not known", list, percent)
+             : fmt::format("level: {}, differences of up to {} are within what is not known", list, percent);
+}
+
+std::string hardware_in_words(const Platform& platform, int gpus) {
+  std::set<int> nodes;
+  for (std::size_t i = 0; i < platform.gpus.size() && i < static_cast<std::size_t>(gpus); ++i) {
+    nodes.insert(platform.device(platform.gpus[i]).node);
+  }
+  return fmt::format("{} x {} on {}", gpus, platform.gpu_models.front().name,
+                     counted_text(static_cast<std::int64_t>(nodes.size()), "node"));
+}
+
+}  // namespace gradway::report

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/graph/origin.hpp"
+#include "sim/graph/workload.hpp"
+#include "sim/platform/platform.hpp"
+#include "sim/scenario/job.hpp"
+#include "sim/study/leaders.hpp"
+#include "sim/trust/evidence.hpp"
+
+namespace gradway::report {
+
+// The words of scenario files, so that what a report echoes can be typed back.
+std::string_view name_of(Precision precision);
+std::string_view name_of(StrategyKind kind);
+std::string_view name_of(CommHook hook);
+std::string_view name_of(Optimizer optimizer);
+
+std::string_view name_of(Evidence evidence);
+std::string_view name_of(Phase phase);
+std::string_view name_of(LinkKind kind);
+std::string_view name_of(DeviceKind kind);
+
+/// "DDP, buckets of 25 MiB, fp16 hook, gradients as bucket views"
+std::string in_words(const Strategy& strategy);
+
+/// "vit_l_32, batch 32 a GPU, fp32, DDP, buckets of 25 MiB"
+std::string in_words(std::string_view model, const Job& job);
+
+/// "level: A and B, the difference of 1.2 % is within what is not known"
+/// @param names of all that were ranked @pre the leaders are level
+std::string level_in_words(const Leaders& leaders, const std::vector<std::string>& names);
+
+/// "8 x l40s on 1 node"
+std::string hardware_in_words(const Platform& platform, int gpus);
+
+}  // namespace gradway::report

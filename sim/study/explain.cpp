@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/study/explain.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <exception>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "sim/platform/with_speeds.hpp"
+#include "sim/study/parallel.hpp"
+
+namespace gradway {
+namespace {
+
+/// Parts of the hardware, by number.
+using Parts = std::array<bool, all_parts.size()>;
+
+bool has(const Parts& parts, Part part) {
+  return parts[static_cast<std::size_t>(part)];
+}
+
+/// The parts that the job itself uses; a neighbour's traffic does not count.
+Parts used_parts(const Run& run) {
+  Parts used{};
+  const auto parts = parts_of_resources(run.scenario.platform);
+  for (const auto& op : run.ops.ops()) {
+    if (op.origin.activity == Activity::launch && op.latency > Seconds{})
+      used[static_cast<std::size_t>(Part::cpu)] = true;
+    if (op.kind != OpKind::flow || op.is_endless() || op.amount == 0) continue;
+    for (const auto resource : run.ops.path(op.path))
+      used[static_cast<std::size_t>(parts[resource.index()])] = true;
+  }
+  return used;
+}
+
+std::string twice_as_fast(Part part, const std::optional<ChannelLimit>& limit) {
+  const bool has_channels = limit && limit->part == part;
+  const auto way = part == Part::host_memory ? "through" : "over";
+  const auto channels =
+      has_channels ? fmt::format(" and what NCCL copies {} it ({})", way, limit->transport) : "";
+  return fmt::format("{}{} twice as fast", in_words(part), channels);
+}
+
+/// A factor as one types it.
+std::string factor_text(double factor) {
+  auto text = fmt::format("{}", factor);
+  if (text.ends_with(".0")) text.resize(text.size() - 2);
+  if (constexpr std::string_view billions = "000000000";
+      text.size() > billions.size() && text.ends_with(billions))
+    text.replace(text.size() - billions.size(), std::string::npos, "e9");
+  return text;
+}
+
+/// The counterfactuals of one run before they are simulated, and the speeds of each.
+class Questions {
+ public:
+  Questions(const Run& run, const std::optional<ChannelLimit>& limit)
+      : own_{run.scenario.platform.speeds}, used_{used_parts(run)} {
+    for (const auto part : all_parts) {
+      if (has(used_, part)) ask(fmt::format("{}_2x", key_of(part)), twice_as_fast(part, limit), {part}, 2);
+    }
+    std::vector<Part> links;
+    for (const auto part : {Part::host_memory, Part::pcie, Part::nvlink, Part::inter_socket, Part::network})
+      if (has(used_, part)) links.push_back(part);
+    if (!links.empty())
+      ask("infinite_links", "all links and host memory infinitely fast", links, practically_infinite);
+    if (has(used_, Part::cpu))
+      ask("no_launch_cost", "launches that cost the CPU nothing", {Part::cpu}, practically_infinite);
+  }
+
+  std::size_t count() const { return answers_.size(); }
+  const Speeds& speeds(std::size_t i) const { return speeds_[i]; }
+  std::vector<Counterfactual>& answers() { return answers_; }
+
+ private:
+  void ask(std::string name, std::string words, const std::vector<Part>& parts, double factor) {
+    Counterfactual one{std::move(name), std::move(words), {}, {}};
+    auto speeds = own_;
+    for (const auto part : parts) {
+      speeds[part] = std::min(speeds[part] * factor, largest_speed);
+      one.set.emplace_back(fmt::format("faster.{}", key_of(part)), factor_text(speeds[part]));
+    }
+    answers_.push_back(std::move(one));
+    speeds_.push_back(speeds);
+  }
+
+  Speeds own_;
+  Parts used_;
+  std::vector<Counterfactual> answers_;
+  std::vector<Speeds> speeds_;  ///< beside the answers
+};
+
+void answer(Questions& questions, const Scenario& scenario, std::string_view engine, int threads) {
+  std::vector<std::exception_ptr> errors(questions.count());
+  for_each_in_parallel(questions.count(), threads, [&](std::size_t i) {
+    try {
+      auto changed = scenario;
+      changed.platform = with_speeds(std::move(changed.platform), questions.speeds(i));
+      questions.answers()[i].step_time = simulate(changed, engine).measured.metrics.step_time;
+    } catch (...) {
+      errors[i] = std::current_exception();
+    }
+  });
+  for (const auto& error : errors)
+    if (error) std::rethrow_exception(error);
+}
+
+std::string ms_text(Seconds time) {
+  return fmt::format("{:.4g} ms", time.value() * 1e3);
+}
+
+/// No other part of the step is as long.
+bool is_communication(const Metrics& metrics) {
+  const auto others = {metrics.compute, metrics.optimizer, metrics.input_wait, metrics.launch_bound,
+                       metrics.idle};
+  return metrics.exposed_communication > std::max(others);
+}
+
+std::vector<std::string> evidence_of(const Run& run, const std::optional<Overlap>& overlap) {
+  const auto& metrics = run.measured.metrics;
+  std::vector<std::string> evidence{run.measured.bottleneck.why};
+  if (!overlap) return evidence;
+  const bool trains = run.scenario.job.strategy.kind != StrategyKind::collective;
+  if (trains) {
+    evidence.push_back(
+        fmt::format("without any communication the step would take {}; the collectives alone, one after the "
+                    "other, take {}",
+                    ms_text(overlap->without_collectives), ms_text(overlap->collectives)));
+  }
+  if (!is_communication(metrics)) return evidence;
+  if (overlap->links > Seconds{}) {
+    const auto carried = metrics.bytes_sent_per_gpu / overlap->links;
+    evidence.push_back(fmt::format("links and memories on the way would carry {:.3g} GB/s of each GPU",
+                                   carried.value() / 1e9));
+  }
+  for (const auto& basis : overlap->basis) evidence.push_back(basis);
+  return evidence;
+}
+
+}  // namespace
+
+Explanation explain(const Scenario& scenario, std::string_view engine, int threads) {
+  Explanation explanation{simulate(scenario, engine), {}, {}, {}};
+  const auto& run = explanation.run;
+  const auto step = run.measured.metrics.step_time;
+  std::optional<Overlap> overlap;
+  if (run.measured.metrics.communication > Seconds{}) overlap = overlap_of(run, engine);
+  explanation.evidence = evidence_of(run, overlap);
+  if (step == Seconds{}) return explanation;
+
+  Questions questions{run, overlap ? overlap->limit : std::nullopt};
+  answer(questions, scenario, engine, threads);
+  auto answers = std::move(questions.answers());
+  if (overlap && run.scenario.job.strategy.kind != StrategyKind::collective) {
+    answers.push_back(
+        {"perfect_overlap",
+         "all communication beside kernels, neither slowing the other (a bound, not a simulation)",
+         {},
+         overlap->bound()});
+  }
+  std::ranges::stable_sort(answers, {}, &Counterfactual::step_time);
+  for (auto& one : answers) {
+    auto& list = std::abs(one.gain(step)) < least_gain ? explanation.no_help : explanation.helps;
+    list.push_back(std::move(one));
+  }
+  return explanation;
+}
+
+}  // namespace gradway

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/run/simulate.hpp"
+#include "sim/study/leaders.hpp"
+#include "sim/study/search_space.hpp"
+
+namespace gradway {
+
+/// A setting and what came of it.
+struct Tried {
+  std::size_t job = 0;  ///< of the search space
+  Strategy strategy;
+  Metrics metrics;
+  TimeRange range;                    ///< of the step's time
+  std::vector<PossibleError> errors;  ///< that it may have
+  Bytes memory{};                     ///< that the GPU must hold
+  std::vector<std::string> basis;     ///< what the prediction rests on
+  std::vector<std::string> warnings;  ///< what to know before trusting it
+  std::string cannot_run;  ///< why, "does not fit: 93 of 24 GB on each l4"; empty: it can. Then only figures
+                           ///< of steps that were simulated count
+};
+
+/// Time that a sample takes: steps of different batches compare by it.
+Seconds time_per_sample(const Job& job, const Tried& tried);
+Choice choice_of(const Job& job, const Tried& tried);
+
+/// A setting of the best turned back to what PyTorch (or, beside the strategy, the scenario) has.
+struct TurnedBack {
+  std::string key;  ///< "bucket_cap"; "" for the job
+  Tried without;
+};
+
+/// A point of the curve over bucket caps, all else as in the best.
+struct CapPoint {
+  int mib = 0;
+  Tried tried;
+};
+
+struct Optimum {
+  Tried best;      ///< that one should take: of those that are level with the fastest, what changes least
+  Tried fastest;   ///< by the predicted figures alone
+  Tried defaults;  ///< PyTorch's, in the job as written
+  Tried as_written;
+  std::vector<Tried> best_of_hooks;     ///< one a hook (and rank) that has settings that fit
+  std::vector<TurnedBack> turned_back;  ///< each searched setting of the best that is none of the defaults
+  std::vector<CapPoint> curve;          ///< evenly spaced by the logarithm; empty if caps were not searched
+  std::optional<CapRange> flat;         ///< caps around the best's, all else as in it, within `flatness`
+  bool flat_to_the_end = false;         ///< ... and all larger ones
+};
+
+/// A cap is as good as the best if it takes at most this much longer.
+inline constexpr double flatness = 0.01;
+
+/// Calls its second argument for each index below the first, several at once if it likes; returns when all
+/// have returned. The work throws nothing.
+using ForEach = std::function<void(std::size_t, const std::function<void(std::size_t)>&)>;
+
+/// What a search found.
+struct SearchResult {
+  std::optional<Optimum> optimum;  ///< none if no setting can run
+  std::vector<Tried> left_out;     ///< settings that cannot run: one a job, hook, rank and view
+  double settings = 0;             ///< of the search space
+  std::size_t simulated = 0;
+};
+
+/// Finds the settings with the least time a sample. Caps that cut the same buckets are simulated once. Cuts
+/// are tried at caps spaced by the logarithm, then all cuts beside those within 2 % of the best with their
+/// hook. Of settings that are level with the fastest, and that none beats for sure, the one with the fewest
+/// departures from PyTorch's defaults wins, then a hook that loses nothing; of these the fastest, and within
+/// 0.01 % of it less memory, the rounder cap. Nothing stays in the best that can be turned back without a
+/// sure loss. Left out is what the GPU cannot hold, or what NCCL cannot do in another job than the one as
+/// written.
+/// @param engine a name from engines()
+/// @throws SimulationError if a simulation could not finish, ConfigError if the job as written cannot run
+SearchResult optimize(const SearchSpace& space, const std::string& engine, const ForEach& for_each);
+
+}  // namespace gradway

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "sim/scenario/scenario.hpp"
+#include "sim/study/bucket_caps.hpp"
+
+namespace gradway {
+
+/// What is searched: the cross product of these. A key that is not searched has one value.
+struct SearchSpace {
+  std::vector<Scenario> jobs;   ///< as written, then with other keys than those below changed
+  bool any_bucket_cap = false;  ///< every whole MiB, beside `bucket_caps`
+  std::vector<BucketCap> bucket_caps;
+  std::vector<bool> static_graph;
+  std::vector<bool> views;  ///< gradient_as_bucket_view
+  std::vector<CommHook> hooks;
+  std::vector<int> powersgd_ranks;  ///< used by the hook powersgd only
+};
+
+/// Does a hook change the gradients' values?
+bool is_lossy(CommHook hook);
+
+/// Is it one of the strategies that are searched?
+bool has(const SearchSpace& space, const Strategy& strategy);
+
+/// DDP as PyTorch sets it up when it is told nothing.
+Strategy pytorch_defaults();
+
+}  // namespace gradway

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sim/trust/trust.hpp"
+
+namespace gradway {
+
+/// What a prediction rests on, in short; the surest first.
+enum class Evidence {
+  measured,   ///< a step on such a GPU, and collectives of such a machine if the job has any; or given times
+  anchored,   ///< a step on such a GPU, but no collective: they go by NCCL's own rates
+  moved,      ///< a step on another GPU, moved by the two datasheets
+  datasheet,  ///< nothing that the step is mostly made of
+};
+
+Evidence evidence_of(const Grounds& grounds);
+
+}  // namespace gradway

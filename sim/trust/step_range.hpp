@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "sim/metrics/metrics.hpp"
+#include "sim/trust/trust.hpp"
+
+namespace gradway {
+
+/// Where the real time of a step is to be expected in nine of ten cases.
+struct TimeRange {
+  Seconds low{};
+  Seconds high{};
+};
+
+/// How far off a time of a basis can be, as a fraction of it: nine of ten cases are nearer. By the kind of
+/// time; each figure's source stands beside it. See sim/decisions/0012-intervals.md.
+/// @param batch_ratio as in Grounds
+double doubt_of_compute(Basis basis, double batch_ratio);
+double doubt_of_launches(Basis basis);
+double doubt_of_collectives(Basis basis, Transport transport);
+double doubt_of_side_by_side(Basis basis);
+
+enum class PartOfStep {
+  compute,  ///< and the optimizer
+  launches,
+  exposed_communication,
+  hidden_communication,
+  side_by_side,  ///< what kernels and collectives cost each other while both run
+  input,
+};
+
+/// A part of a step, and by which fraction of itself it may be off.
+struct DoubtfulPart {
+  PartOfStep part = PartOfStep::compute;
+  Seconds time{};
+  double doubt = 0;
+};
+std::vector<DoubtfulPart> doubtful_parts(const Metrics& metrics, const Grounds& grounds);
+
+/// What a step gains or loses when a part takes 1 + doubt times as long, or as short, as predicted.
+/// Communication that kernels hide can lengthen the step, but not shorten it.
+Seconds lengthens(Seconds time, double doubt);
+Seconds shortens(PartOfStep part, Seconds time, double doubt);
+
+/// Each part of the step is off by its own doubt, independently of the others: the root of the sum of
+/// squares.
+TimeRange step_range(const Metrics& metrics, const Grounds& grounds);
+
+}  // namespace gradway

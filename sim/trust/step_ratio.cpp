@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/trust/step_ratio.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string_view>
+#include <utility>
+
+namespace gradway {
+namespace {
+
+/// What an error does to a step if it makes it longer, and if it makes it shorter.
+struct Shift {
+  Seconds up{};
+  Seconds down{};
+};
+
+/// What an error does to each of two steps.
+struct Shifts {
+  Shift one;
+  Shift other;
+};
+
+using ErrorsOfTwo = std::map<std::pair<PartOfStep, std::string_view>, Shifts>;
+
+void add(ErrorsOfTwo& all, const std::vector<PossibleError>& errors, Shift Shifts::*side) {
+  for (const auto& error : errors) {
+    auto& shift = all[{error.part, error.of}].*side;
+    shift.up += lengthens(error.time, error.doubt);
+    shift.down += shortens(error.part, error.time, error.doubt);
+  }
+}
+
+/// Logarithms of a factor, up and down, of independent causes.
+class Spread {
+ public:
+  void add(double up, double down) {
+    const auto square = [](double x) { return x * x; };
+    up_ += square(std::max({0.0, up, down}));
+    down_ += square(std::min({0.0, up, down}));
+  }
+  Expected around(double value) const {
+    return {value, value * std::exp(-std::sqrt(down_)), value * std::exp(std::sqrt(up_))};
+  }
+
+ private:
+  double up_ = 0;
+  double down_ = 0;
+};
+
+}  // namespace
+
+Expected step_ratio(Seconds one, const std::vector<PossibleError>& of_one, Seconds other,
+                    const std::vector<PossibleError>& of_other) {
+  if (one == other && one == Seconds{}) return {1, 1, 1};
+  const auto value = one / other;
+  if (one == Seconds{} || other == Seconds{}) return {value, value, value};
+  ErrorsOfTwo errors;
+  add(errors, of_one, &Shifts::one);
+  add(errors, of_other, &Shifts::other);
+  Spread spread;
+  for (const auto& [what, shifts] : errors) {
+    spread.add(std::log(((one + shifts.one.up) / one) / ((other + shifts.other.up) / other)),
+               std::log(((one - shifts.one.down) / one) / ((other - shifts.other.down) / other)));
+  }
+  return spread.around(value);
+}
+
+}  // namespace gradway

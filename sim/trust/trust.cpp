@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/trust/trust.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/plan/memory.hpp"
+#include "sim/platform/host_copy.hpp"
+#include "sim/trust/step_range.hpp"
+#include "sim/trust/trust_in_compute.hpp"
+
+namespace gradway {
+namespace {
+
+/// @param communicator whose collectives run beside the kernels
+void about_contention(const Scenario& scenario, const Communicator& communicator, Trust& trust) {
+  if (scenario.platform.collectives == CollectiveRules::ideal || communicator.facts().ranks == 1) return;
+  const auto* entry = communicator.side_by_side({KernelClass::matrix, scenario.job.precision, 0, 0});
+  trust.grounds.side_by_side = Basis::nominal;
+  if (!entry) {
+    trust.warnings.push_back(
+        "what kernels and collectives cost each other was not measured for this transport and precision: no "
+        "slow-down assumed");
+    return;
+  }
+  trust.grounds.side_by_side = Basis::measured;
+  if (!entry->measured_on.empty()) {
+    trust.grounds.side_by_side = Basis::elsewhere;
+    trust.warnings.push_back(
+        fmt::format("what kernels and collectives cost each other was measured on {}, not on {}",
+                    entry->measured_on, scenario.platform.name));
+  }
+  const auto is_stretched = [&] {
+    trust.grounds.side_by_side = std::max(trust.grounds.side_by_side, Basis::stretched);
+  };
+  if (entry->ranks > 0 && entry->ranks != scenario.job.gpus) {
+    is_stretched();
+    trust.warnings.push_back(
+        fmt::format("what kernels and collectives cost each other was measured on {} GPUs, not on {}",
+                    entry->ranks, scenario.job.gpus));
+  }
+  const auto channels = communicator.channels();
+  if (entry->channels > 0 && entry->channels != channels) {
+    is_stretched();
+    trust.warnings.push_back(fmt::format(
+        "what kernels and collectives cost each other was measured with {} of NCCL's channels, not with {}",
+        entry->channels, channels));
+  }
+  const auto beyond =
+      entry->channels > 0 ? fmt::format(" besides the {} multiprocessors that it takes", channels) : "";
+  trust.basis.push_back(
+      fmt::format("side by side: kernels {:.3g} times{}, collectives {:.3g} times slower ({})",
+                  entry->kernel_slowdown, beyond, entry->collective_slowdown, entry->source));
+}
+
+/// Groups of samples that predictions rest on; rates of copies and kernels are for people to read.
+bool is_used(const HeldBack& group) {
+  return group.what.starts_with("collectives") || group.what.starts_with("side by side");
+}
+
+void about_held_back(const Scenario& scenario, Trust& trust) {
+  if (scenario.platform.collectives == CollectiveRules::ideal || scenario.job.gpus == 1) return;
+  std::vector<std::string> groups;
+  for (const auto& group : scenario.calibration.held_back) {
+    if (!is_used(group)) continue;
+    groups.push_back(fmt::format("{} {:.1f} % (worst {:.1f} %)", group.what, group.error.median * 100,
+                                 group.error.worst * 100));
+  }
+  if (groups.empty()) return;
+  trust.basis.push_back(fmt::format("calibration {}, median error of samples held back from a fit: {}",
+                                    scenario.calibration.name, fmt::join(groups, ", ")));
+}
+
+void about_input(const Scenario& scenario, Trust& trust) {
+  if (scenario.model.input_per_sample == 0_B && scenario.job.input.background_copy == 0_B) return;
+  if (!host_copy_way(Routes{scenario.platform}, scenario.platform, 0)) {
+    trust.warnings.push_back("the platform has no host memory: input copies cost nothing");
+  } else if (!scenario.job.input.pin_memory && !scenario.platform.pageable_copy_rate) {
+    trust.warnings.push_back(
+        "the platform does not say how fast a copy from pageable memory is: the rate of pinned memory is "
+        "used");
+  }
+}
+
+void about_memory(const Scenario& scenario, const MemoryUse& memory, Trust& trust) {
+  if (scenario.model.profile) {
+    trust.basis.push_back("memory: without activations, which a profile does not tell");
+  }
+  if (fits(scenario, memory)) return;
+  trust.warnings.push_back("the job " + why_it_does_not_fit(scenario, memory) +
+                           "; it would run out of memory");
+}
+
+/// What was set and changes nothing must not look as if it had been tried.
+void about_keys_without_effect(const Scenario& scenario, Trust& trust) {
+  if (scenario.job.strategy.static_graph) {
+    trust.warnings.emplace_back(
+        "strategy.static_graph: what it saves is not predicted, and measured as negligible");
+  }
+  if (scenario.job.input.loader_workers != InputSettings{}.loader_workers) {
+    trust.warnings.emplace_back(
+        "input.loader_workers changes nothing: samples are taken to lie in host memory when a step needs "
+        "them");
+  }
+  for (const auto& [name, value] : scenario.job.nccl) {
+    if (!is_modelled(name))
+      trust.warnings.push_back(fmt::format("{}={} is accepted, but not modelled", name, value));
+  }
+}
+
+/// So that nobody takes a what-if for a prediction of what is there.
+void about_speeds(const Scenario& scenario, Trust& trust) {
+  const auto& platform = scenario.platform;
+  if (platform.speeds.as_built()) return;
+  trust.warnings.insert(trust.warnings.begin(), fmt::format("what if, not what is: {} as on {}",
+                                                            in_words(platform.speeds), platform.name));
+}
+
+void add(std::vector<std::string>& list, std::string text) {
+  if (std::ranges::find(list, text) == list.end()) list.push_back(std::move(text));
+}
+
+/// The collective that can be off by most counts for all.
+void about_collectives(const Calibration& calibration, const std::vector<CollectiveEvidence>& all,
+                       Trust& trust) {
+  double most = -1;
+  for (const auto& evidence : all) {
+    add(trust.basis, basis_text(evidence, calibration));
+    for (auto& warning : warnings_of(evidence)) add(trust.warnings, std::move(warning));
+    const auto doubt = doubt_of_collectives(evidence.basis, evidence.doubted_as);
+    if (doubt <= most) continue;
+    most = doubt;
+    trust.grounds.communication = evidence.basis;
+    trust.grounds.transport = evidence.doubted_as;
+  }
+}
+
+}  // namespace
+
+Trust what_it_rests_on(const Scenario& scenario, const ComputeCosts& costs,
+                       const Communicators& communicators, const std::vector<CollectiveEvidence>& rests_on,
+                       const MemoryUse& memory) {
+  Trust trust;
+  trust.warnings = scenario.warnings;
+  about_compute(scenario, costs, trust);
+  about_collectives(scenario.calibration, rests_on, trust);
+  if (const auto* first = communicators.first()) about_contention(scenario, *first, trust);
+  about_held_back(scenario, trust);
+  about_input(scenario, trust);
+  about_memory(scenario, memory, trust);
+  about_speeds(scenario, trust);
+  trust.basis.push_back(fmt::format("platform {}: {}", scenario.platform.name, scenario.platform.source));
+  about_keys_without_effect(scenario, trust);
+  return trust;
+}
+
+}  // namespace gradway

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/cost/basis.hpp"
+#include "sim/lower/communicators.hpp"
+#include "sim/metrics/metrics.hpp"
+#include "sim/plan/compute_costs.hpp"
+#include "sim/scenario/scenario.hpp"
+
+namespace gradway {
+
+/// What the parts of a step rest on.
+struct Grounds {
+  Basis compute = Basis::given;  ///< and the optimizer
+  double batch_ratio = 1;        ///< of the job's batch and its anchor's, the larger over the smaller
+  Basis launches = Basis::given;
+  Basis communication = Basis::given;
+  Basis side_by_side = Basis::given;      ///< what kernels and collectives cost each other
+  Transport transport = Transport::none;  ///< whose doubts count
+};
+
+/// Why one should believe a prediction, and why one should not.
+struct Trust {
+  Grounds grounds;
+  std::vector<std::string> basis;
+  std::vector<std::string> warnings;
+};
+
+/// @param rests_on of all collectives that the job runs
+Trust what_it_rests_on(const Scenario& scenario, const ComputeCosts& costs,
+                       const Communicators& communicators, const std::vector<CollectiveEvidence>& rests_on,
+                       const MemoryUse& memory);
+
+}  // namespace gradway

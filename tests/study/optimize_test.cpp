@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+// The search over settings: it finds what trying every whole MiB finds, prefers the simple ones, and says
+// what each setting brings.
+#include <algorithm>
+#include <map>
+
+#include <catch2/catch.hpp>
+
+#include "sim/config/config.hpp"
+#include "sim/plan/ddp/buckets.hpp"
+#include "sim/study/optimize.hpp"
+#include "sim/study/parallel.hpp"
+#include "tests/support/builders.hpp"
+
+using namespace gradway;
+
+namespace {
+
+const DataPath data{{GRADWAY_SOURCE_DIR}};
+const std::vector<CommHook> all_hooks{CommHook::none, CommHook::fp16, CommHook::bf16, CommHook::powersgd};
+
+void on_one_thread(std::size_t count, const std::function<void(std::size_t)>& work) {
+  for_each_in_parallel(count, 1, work);
+}
+
+Scenario shipped(const std::string& name, const std::vector<Override>& set = {}) {
+  return load_scenario(name, set, data);
+}
+
+SearchSpace whole_space(Scenario scenario, std::vector<CommHook> hooks) {
+  SearchSpace space;
+  space.any_bucket_cap = true;
+  space.bucket_caps = {std::nullopt, scenario.job.strategy.bucket_cap};
+  space.static_graph = {false, true};
+  space.views = {false, true};
+  space.hooks = std::move(hooks);
+  space.powersgd_ranks = {1};
+  space.jobs = {std::move(scenario)};
+  return space;
+}
+
+Optimum found(const SearchSpace& space) {
+  auto result = optimize(space, "fluid", on_one_thread);
+  REQUIRE(result.optimum);
+  return *result.optimum;
+}
+
+double step(Scenario scenario, const Strategy& strategy) {
+  scenario.job.strategy = strategy;
+  return simulate(scenario, "fluid").measured.metrics.step_time.value();
+}
+
+/// The least step time of all whole MiB, PyTorch's default cap, hooks and views. Caps that give the same
+/// buckets are tried once.
+double by_brute_force(const SearchSpace& space) {
+  const auto& scenario = space.jobs.front();
+  double least = std::numeric_limits<double>::infinity();
+  for (const auto hook : space.hooks) {
+    for (const bool view : space.views) {
+      auto strategy = pytorch_defaults();
+      strategy.comm_hook = hook;
+      strategy.gradient_as_bucket_view = view;
+      least = std::min(least, step(scenario, strategy));
+      std::vector<int> before;
+      for (int cap = 1; cap <= whole_caps(scenario.model).last; ++cap) {
+        strategy.bucket_cap = cap * 1_MiB;
+        auto ends = bucket_ends(ddp_buckets(scenario.model, strategy.bucket_cap));
+        if (ends == before) continue;
+        before = std::move(ends);
+        least = std::min(least, step(scenario, strategy));
+      }
+    }
+  }
+  return least;
+}
+
+}  // namespace
+
+TEST_CASE("caps that cut the same buckets are one, and every whole MiB has its cut", "[run][optimize]") {
+  const auto model = load_model("vit_l_32", data);
+  const auto whole = whole_caps(model);
+  CHECK(whole.last == 1170);  // 306,535,400 gradients of 4 bytes
+  const auto cuts = bucket_cuts(model, {std::nullopt, 2000_MiB}, whole);
+  int next = 1;
+  for (const auto& cut : cuts) {
+    if (!cut.range) continue;
+    CHECK(cut.range->first == next);
+    next = cut.range->last + 1;
+    const auto ends = bucket_ends(ddp_buckets(model, cut.range->first * 1_MiB));
+    CHECK(bucket_ends(ddp_buckets(model, cut.range->last * 1_MiB)) == ends);
+  }
+  CHECK(next == 1171);
+  CHECK_FALSE(cuts.back().range);  // PyTorch's default: no cap gives a first bucket of its own
+  CHECK(simplest_cap(cuts.back(), whole) == std::nullopt);
+  const auto one_bucket = std::ranges::find_if(cuts, [](const auto& cut) { return cut.caps.size() == 1; });
+  CHECK(simplest_cap(*one_bucket, whole) == BucketCap{2000_MiB});
+}
+
+TEST_CASE("of caps that are the same the roundest is written", "[run][optimize]") {
+  const CapRange whole{1, 98};
+  const auto written = [&](int first, int last) { return *simplest_cap({{}, CapRange{first, last}}, whole); };
+  CHECK(written(25, 32) == 30_MiB);
+  CHECK(written(33, 39) == 33_MiB);
+  CHECK(written(95, 98) == 100_MiB);  // all that give one bucket
+  CHECK(digits_of(100_MiB) == 1);
+  CHECK(digits_of(25_MiB) == 2);
+  CHECK(digits_of(100_MB) > 4);
+}
+
+namespace {
+
+void check_against_brute_force(const Scenario& scenario, const std::vector<CommHook>& hooks) {
+  const auto space = whole_space(scenario, hooks);
+  const auto best = found(space).fastest.metrics.step_time.value();
+  const auto least = by_brute_force(space);
+  CHECK(best >= least * (1 - 1e-12));
+  CHECK(best <= least * 1.0003);
+}
+
+using Row = std::pair<std::string, std::vector<Override>>;
+
+}  // namespace
+
+TEST_CASE("the search finds what trying every whole MiB finds", "[run][optimize]") {
+  const auto [name, set] = GENERATE(values<Row>(
+      {{"article/p4d", {}},
+       {"article/g6e", {}},
+       {"article/g6e", {{"model", "gpt_small"}, {"job.batch_per_gpu", "4"}}},
+       {"article/p4d", {{"platform", "aws-p5.48xlarge"}, {"job.gpus", "16"}, {"optimizer", "adamw"}}},
+       {"h200-4x/resnet50", {}},
+       {"h200-4x/resnet50", {{"nccl.NCCL_P2P_DISABLE", "1"}}},
+       {"published/lambda-ada-8x-bert", {{"job.batch_per_gpu", "2"}}},
+       {"scale/ddp-24", {}}}));
+  CAPTURE(name);
+  check_against_brute_force(shipped(name, set), {CommHook::none});
+}
+
+TEST_CASE("the search finds what trying every whole MiB finds with hooks, too", "[run][optimize]") {
+  const auto [name, set] =
+      GENERATE(values<Row>({{"article/g6e", {{"model", "gpt_small"}, {"job.batch_per_gpu", "4"}}},
+                            {"h200-4x/resnet50", {{"nccl.NCCL_P2P_DISABLE", "1"}}},
+                            {"scale/ddp-24", {}}}));
+  const auto hook = GENERATE(CommHook::bf16, CommHook::powersgd);
+  CAPTURE(name);
+  check_against_brute_force(shipped(name, set), {hook});
+}
+
+TEST_CASE("the search meets the article's hand-tuned settings", "[run][optimize]") {
+  const auto tuned = [](const char* name, CommHook hook, BucketCap cap) {
+    auto strategy = pytorch_defaults();
+    strategy.static_graph = strategy.gradient_as_bucket_view = true;
+    strategy.comm_hook = hook;
+    strategy.bucket_cap = cap;
+    return step(shipped(name), strategy);
+  };
+  const auto p4d = found(whole_space(shipped("article/p4d"), {CommHook::none}));
+  CHECK(p4d.fastest.metrics.step_time.value() <= tuned("article/p4d", CommHook::none, 100_MiB));
+
+  const auto g6e = found(whole_space(shipped("article/g6e"), all_hooks));
+  CHECK(g6e.fastest.metrics.step_time.value() <= tuned("article/g6e", CommHook::powersgd, 2000_MiB) * 1.0001);
+  CHECK(g6e.best.strategy.comm_hook == CommHook::powersgd);
+  REQUIRE(g6e.best_of_hooks.size() == 4);
+  CHECK(g6e.best_of_hooks[2].strategy.comm_hook == CommHook::bf16);
+  CHECK(g6e.best_of_hooks[2].metrics.step_time.value() <= tuned("article/g6e", CommHook::bf16, 100_MiB));
+}
+
+TEST_CASE("of settings that cannot be told from the fastest the one that changes least is best",
+          "[run][optimize]") {
+  const auto scenario = shipped(GENERATE("article/p4d", "article/g6e", "h200-4x/vit_l_32"));
+  const auto optimum = found(whole_space(scenario, {CommHook::none}));
+  const auto choice = [&](const Tried& tried) { return choice_of(scenario.job, tried); };
+  CHECK(optimum.best.metrics.step_time >= optimum.fastest.metrics.step_time);
+  CHECK(are_level(choice(optimum.best), choice(optimum.fastest)));
+  // What it has beside PyTorch's defaults is a gain for sure.
+  for (const auto& [key, without] : optimum.turned_back) {
+    CAPTURE(key);
+    CHECK_FALSE(are_level(choice(without), choice(optimum.best)));
+  }
+  const bool is_default = !optimum.best.strategy.bucket_cap && !optimum.best.strategy.gradient_as_bucket_view;
+  CHECK(is_default == are_level(choice(optimum.defaults), choice(optimum.best)));
+}
+
+TEST_CASE("what the settings bring is told against PyTorch's defaults and the job as written",
+          "[run][optimize]") {
+  const auto scenario = shipped(GENERATE("article/p4d", "h200-4x/vit_l_32"));
+  const auto optimum = found(whole_space(scenario, {CommHook::none}));
+  CHECK(optimum.defaults.metrics.step_time.value() == step(scenario, pytorch_defaults()));
+  CHECK(optimum.as_written.metrics.step_time.value() == step(scenario, scenario.job.strategy));
+  REQUIRE_FALSE(optimum.turned_back.empty());
+  for (const auto& [key, without] : optimum.turned_back) {
+    CAPTURE(key);
+    auto expected = optimum.best.strategy;
+    if (key == "bucket_cap") expected.bucket_cap.reset();
+    if (key == "gradient_as_bucket_view") expected.gradient_as_bucket_view = false;
+    CHECK(without.metrics.step_time.value() == step(scenario, expected));
+    CHECK(without.metrics.step_time.value() > optimum.best.metrics.step_time.value() * 1.0001);
+  }
+}
+
+TEST_CASE("caps in the flat range are within a percent, those beside it are not", "[run][optimize]") {
+  const auto scenario = shipped(GENERATE("article/p4d", "article/g6e", "h200-4x/resnet50"));
+  const auto optimum = found(whole_space(scenario, {CommHook::none}));
+  REQUIRE(optimum.flat);
+  const auto with_cap = [&](int cap) {
+    auto strategy = optimum.best.strategy;
+    strategy.bucket_cap = cap * 1_MiB;
+    return step(scenario, strategy) / optimum.best.metrics.step_time.value();
+  };
+  const auto [first, last] = *optimum.flat;
+  for (int cap = first; cap <= last; ++cap) {
+    CAPTURE(cap);
+    REQUIRE(with_cap(cap) <= 1 + flatness);
+  }
+  if (first > 1) CHECK(with_cap(first - 1) > 1 + flatness);
+  CHECK(optimum.flat_to_the_end == (last == whole_caps(scenario.model).last));
+  if (!optimum.flat_to_the_end) CHECK(with_cap(last + 1) > 1 + flatness);
+  for (const auto& [cap, tried] : optimum.curve) {
+    CHECK(tried.metrics.step_time.value() ==
+          Approx(with_cap(cap) * optimum.best.metrics.step_time.value()).epsilon(1e-12));
+  }
+}
+
+TEST_CASE("of settings that are as good the one with the fewest changes wins", "[run][optimize]") {
+  auto scenario = shipped("article/p4d", {{"job.gpus", "1"}});
+  scenario.model.layers.resize(2);
+  scenario.platform = test::ring_platform(1, 50_GBps, {});
+  scenario.model.anchors.clear();
+  scenario.model.layers = synthetic({{"one", 1, 1_ms, 1_ms, 1000}});
+  scenario.model.optimizer_time = Seconds{};
+  scenario.calibration = {};
+  const auto best = found(whole_space(scenario, all_hooks)).best.strategy;
+  CHECK_FALSE(best.bucket_cap);
+  CHECK_FALSE(best.static_graph);
+  CHECK_FALSE(best.gradient_as_bucket_view);
+  CHECK(best.comm_hook == CommHook::none);
+}
+
+TEST_CASE("the best is one of what was asked for, even where PyTorch's defaults are better",
+          "[run][optimize]") {
+  auto space = whole_space(shipped("article/g6e"), {CommHook::powersgd});
+  space.powersgd_ranks = {2, 4};
+  space.any_bucket_cap = false;
+  space.bucket_caps = {25_MiB, 100_MiB};
+  space.views = {true};
+  const auto optimum = found(space);
+  CHECK(optimum.best.strategy.powersgd_rank == 2);
+  CHECK(has(space, optimum.best.strategy));
+  CHECK_FALSE(has(space, pytorch_defaults()));
+}
+
+TEST_CASE("a static graph changes no step, which lets the search try one of both", "[run][optimize]") {
+  const auto name = GENERATE("article/p4d", "article/g6e", "h200-4x/gpt_small", "scale/ddp-24");
+  const auto hook = GENERATE(CommHook::none, CommHook::bf16, CommHook::powersgd);
+  const auto scenario = shipped(name, {{"job.accumulate", GENERATE("1", "2")}});
+  auto strategy = scenario.job.strategy;
+  strategy.comm_hook = hook;
+  const auto before = step(scenario, strategy);
+  strategy.static_graph = true;
+  CHECK(step(scenario, strategy) == before);
+}
+
+TEST_CASE("what the GPU cannot hold is left out", "[run][optimize]") {
+  auto scenario = shipped("article/p4d");
+  const auto full = simulate(scenario, "fluid").measured.memory.needed();
+  auto& gpu = scenario.platform.gpu_models.front();
+  gpu.memory = full;  // PowerSGD keeps the error of every gradient
+  const auto space = whole_space(scenario, {CommHook::none, CommHook::powersgd});
+  const auto result = optimize(space, "fluid", on_one_thread);
+  REQUIRE(result.optimum);
+  CHECK(result.optimum->best.strategy.comm_hook == CommHook::none);
+  REQUIRE(result.optimum->best_of_hooks.size() == 1);
+  REQUIRE_FALSE(result.left_out.empty());
+  for (const auto& one : result.left_out) CHECK(one.strategy.comm_hook == CommHook::powersgd);
+
+  scenario.platform.gpu_models.front().memory = 1_MB;
+  const auto none = optimize(whole_space(scenario, {CommHook::none}), "fluid", on_one_thread);
+  CHECK_FALSE(none.optimum);
+  CHECK(none.left_out.size() == 2);  // with views and without
+}
+
+TEST_CASE("jobs compare by the time of a sample", "[run][optimize]") {
+  auto space = whole_space(shipped("article/g6e"), {CommHook::none});
+  space.jobs.push_back(shipped("article/g6e", {{"job.accumulate", "4"}}));
+  const auto optimum = found(space);
+  CHECK(optimum.best.job == 1);
+  CHECK(optimum.best.metrics.step_time > optimum.defaults.metrics.step_time);
+  REQUIRE(optimum.turned_back.front().key.empty());
+  CHECK(optimum.turned_back.front().without.job == 0);
+}
+
+TEST_CASE("the search gives the same on one thread and on several", "[run][optimize]") {
+  const auto space = whole_space(shipped("article/g6e"), all_hooks);
+  const auto with = [&](int threads) {
+    return optimize(space, "fluid", [&](std::size_t count, const std::function<void(std::size_t)>& work) {
+      for_each_in_parallel(count, threads, work);
+    });
+  };
+  const auto one = with(1);
+  const auto three = with(3);
+  CHECK(one.simulated == three.simulated);
+  CHECK(one.optimum->best.metrics.step_time == three.optimum->best.metrics.step_time);
+  CHECK(one.optimum->best.strategy.bucket_cap == three.optimum->best.strategy.bucket_cap);
+  CHECK(static_cast<double>(one.simulated) < one.settings / 20);
+}

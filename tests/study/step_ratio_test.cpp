@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is known of the ratio of two predictions: errors that both have cancel as far as both have them.
+#include <cmath>
+
+#include <catch2/catch.hpp>
+
+#include "sim/config/config.hpp"
+#include "sim/run/simulate.hpp"
+#include "sim/study/leaders.hpp"
+
+using namespace gradway;
+
+namespace {
+
+const DataPath data{{GRADWAY_SOURCE_DIR}};
+
+struct Prediction {
+  Seconds step{};
+  std::vector<PossibleError> errors{};
+};
+
+Expected ratio(const Prediction& one, const Prediction& other) {
+  return step_ratio(one.step, one.errors, other.step, other.errors);
+}
+
+Prediction predicted(const std::string& scenario, const std::vector<Override>& set) {
+  const auto run = simulate(load_scenario(scenario, set, data), "fluid");
+  return {run.measured.metrics.step_time, run.errors};
+}
+
+Expected ratio_of_runs(const std::string& scenario, const std::vector<Override>& one,
+                       const std::vector<Override>& other) {
+  return ratio(predicted(scenario, one), predicted(scenario, other));
+}
+
+/// Half of what is not known, as a fraction.
+double width(const Expected& expected) {
+  return std::sqrt(expected.high / expected.low) - 1;
+}
+
+}  // namespace
+
+TEST_CASE("a prediction beside itself is exactly as long, without doubt", "[run][ratio]") {
+  const auto same = ratio_of_runs("article/g6e", {}, {});
+  CHECK(same.low == 1);
+  CHECK(same.high == 1);
+}
+
+TEST_CASE("against what is certain a ratio is as uncertain as the step", "[run][ratio]") {
+  const Prediction certain{100_ms};
+  const Prediction compute{100_ms, {{PartOfStep::compute, "a", 80_ms, 0.5}}};
+  const auto longer = ratio(compute, certain);
+  CHECK(longer.high == Approx(1.4));
+  CHECK(longer.low == Approx(1 - 0.8 / 3));
+  // Hidden communication lengthens a step, but does not shorten it.
+  const Prediction hidden{100_ms, {{PartOfStep::hidden_communication, "a", 80_ms, 0.5}}};
+  CHECK(ratio(hidden, certain).low == 1);
+  CHECK(ratio(certain, hidden).high == 1);
+  // Two that are independent add as squares of logarithms.
+  const Prediction both{100_ms,
+                        {{PartOfStep::compute, "a", 50_ms, 0.5}, {PartOfStep::launches, "b", 50_ms, 0.5}}};
+  CHECK(ratio(both, certain).high == Approx(std::exp(std::sqrt(2) * std::log(1.25))));
+}
+
+TEST_CASE("an error of both counts as far as they have more or less of it", "[run][ratio]") {
+  const Prediction one{100_ms, {{PartOfStep::compute, "a", 80_ms, 0.5}}};
+  const Prediction same{200_ms, {{PartOfStep::compute, "a", 160_ms, 0.5}}};
+  const auto cancelled = ratio(one, same);
+  CHECK(cancelled.low == Approx(cancelled.value).epsilon(1e-12));
+  CHECK(cancelled.high == Approx(cancelled.value).epsilon(1e-12));
+  const Prediction half{100_ms, {{PartOfStep::compute, "a", 40_ms, 0.5}}};
+  CHECK(ratio(one, half).high == Approx(1.4 / 1.2));
+  const Prediction another{100_ms, {{PartOfStep::compute, "b", 80_ms, 0.5}}};
+  CHECK(ratio(one, another).high == Approx(std::exp(std::hypot(std::log(1.4), std::log(1 - 0.8 / 3)))));
+}
+
+TEST_CASE("who shares a GPU, a machine or a batch shares its errors", "[run][ratio]") {
+  // Nothing of gpt_small was measured on an A100: its steps are known to a factor, their ratio is not so bad.
+  const std::vector<Override> unknown{{"model", "gpt_small"}, {"platform", "aws-p4d.24xlarge"}};
+  auto views = unknown;
+  views.push_back({"strategy.gradient_as_bucket_view", "true"});
+  const auto certain = Prediction{predicted("article/p4d", unknown).step};
+  CHECK(width(ratio(predicted("article/p4d", unknown), certain)) > 0.5);
+  CHECK(width(ratio_of_runs("article/p4d", unknown, views)) < 0.01);
+  auto buckets = unknown;
+  buckets.push_back({"strategy.bucket_cap", "10 MiB"});
+  CHECK(width(ratio_of_runs("article/p4d", unknown, buckets)) >
+        width(ratio_of_runs("article/p4d", unknown, views)));
+
+  // Two machines with the same GPU share what is not known of it; two GPUs do not.
+  const auto on = [](const char* platform) {
+    return std::vector<Override>{{"platform", platform}, {"model", "gpt_small"}, {"job.gpus", "1"}};
+  };
+  CHECK(width(ratio_of_runs("article/p4d", on("aws-p5.48xlarge"), on("dgx-h100"))) < 0.6);
+  CHECK(width(ratio_of_runs("article/p4d", on("aws-p5.48xlarge"), on("aws-p4d.24xlarge"))) > 1);
+
+  // Larger batches than an anchor's are off in one direction.
+  const auto batch = [](const char* size) {
+    return std::vector<Override>{{"job.batch_per_gpu", size}, {"job.gpus", "1"}};
+  };
+  const auto twice = width(ratio_of_runs("article/p4d", batch("64"), batch("32")));
+  CHECK(twice == Approx(0.06).margin(0.01));
+  CHECK(width(ratio_of_runs("article/p4d", batch("128"), batch("64"))) == Approx(twice).margin(0.015));
+}
+
+TEST_CASE("the doubts of a part make up what its interval says", "[run][ratio]") {
+  const auto scenario =
+      load_scenario(GENERATE("article/g6e", "article/p4d", "h200-4x/gpt_small", "published/all-reduce"),
+                    {{"job.gpus", GENERATE("2", "4")}}, data);
+  const auto run = simulate(scenario, "fluid");
+  for (const auto& [part, time, doubt] : doubtful_parts(run.measured.metrics, run.grounds)) {
+    if (part == PartOfStep::compute || time == Seconds{}) continue;  // the optimizer's may be told apart
+    double squares = 0;
+    for (const auto& error : run.errors) {
+      if (error.part != part) continue;
+      CHECK(error.time == time);
+      squares += std::pow(std::log1p(error.doubt), 2);
+    }
+    CHECK(std::sqrt(squares) == Approx(std::log1p(doubt)).margin(1e-12));
+  }
+}
+
+TEST_CASE("who cannot be told from the first is level with it, and nobody wins", "[run][leaders]") {
+  const auto choice = [](double ms, const char* of, double doubt) {
+    return std::optional{
+        Choice{ms, Seconds{ms / 1e3}, {{PartOfStep::compute, of, Seconds{ms / 1e3}, doubt}}}};
+  };
+  const auto sure = leaders_of({choice(12, "a", 0.5), choice(10, "a", 0.5), std::nullopt});
+  CHECK(sure.winner() == 1);
+  CHECK_FALSE(sure.level());
+
+  const auto level = leaders_of({choice(12, "a", 0.2), choice(10, "b", 0.2), choice(30, "c", 0.2)});
+  CHECK_FALSE(level.winner());
+  CHECK(level.which == std::vector<std::size_t>{1, 0});
+  CHECK(level.difference == Approx(0.2));
+
+  // 13 cannot be told from 10, but from 12: it is not the first for sure.
+  const auto beaten = leaders_of({choice(10, "b", 0.2), choice(12, "a", 0.2), choice(13, "a", 0.2)});
+  CHECK(beaten.which == std::vector<std::size_t>{0, 1});
+
+  CHECK(leaders_of({choice(10, "a", 0), choice(10, "b", 0)}).which.size() == 2);  // equal
+  CHECK(leaders_of({std::nullopt}).which.empty());
+  CHECK(leaders_of({}).which.empty());
+}

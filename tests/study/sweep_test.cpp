@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include <atomic>
+#include <limits>
+#include <set>
+
+#include "sim/study/parallel.hpp"
+#include "sim/study/sweep.hpp"
+
+using namespace gradway;
+
+TEST_CASE("the points of a sweep are the cross product, the first axis slowest") {
+  const std::vector<Axis> axes{{"a", {"1", "2"}}, {"b", {"x", "y", "z"}}};
+  REQUIRE(point_count(axes) == 6);
+  CHECK(point_values(axes, 0) == std::vector<std::string>{"1", "x"});
+  CHECK(point_values(axes, 2) == std::vector<std::string>{"1", "z"});
+  CHECK(point_values(axes, 3) == std::vector<std::string>{"2", "x"});
+  std::set<std::vector<std::string>> all;
+  for (std::size_t i = 0; i < 6; ++i) all.insert(point_values(axes, i));
+  CHECK(all.size() == 6);
+  CHECK(point_count({}) == 1);
+}
+
+TEST_CASE("more points than can be counted are not none", "[sweep]") {
+  const Axis axis{"a", std::vector<std::string>(256, "1")};
+  CHECK(point_count(std::vector<Axis>(7, axis)) == std::size_t{1} << 56U);
+  CHECK(point_count(std::vector<Axis>(8, axis)) == std::numeric_limits<std::size_t>::max());
+  CHECK(point_count(std::vector<Axis>(9, axis)) == std::numeric_limits<std::size_t>::max());
+}
+
+TEST_CASE("work in parallel is done once each, whatever the number of threads") {
+  const int threads = GENERATE(1, 2, 7, 100);
+  std::vector<std::atomic<int>> done(50);
+  for_each_in_parallel(done.size(), threads, [&](std::size_t i) { ++done[i]; });
+  for (const auto& count : done) CHECK(count == 1);
+  for_each_in_parallel(0, threads, [](std::size_t) { throw std::logic_error{"nothing to do"}; });
+}
