@@ -24,7 +24,7 @@ std::string describe_model(const std::string& name, const DataPath& data) {
 
 std::string describe_scenario(const std::string& name, const DataPath& data) {
   const auto scenario = load_scenario(name, {}, data);
-  const auto is_call = scenario.job.strategy.kind == StrategyKind::collective;
+  const auto is_call = !trains(scenario.job.strategy);
   return fmt::format("{} on {} GPUs of {}", is_call ? "a collective" : scenario.model.name, scenario.job.gpus,
                      scenario.platform.name);
 }

@@ -140,32 +140,32 @@ class Reading {
   }
 
   static void check_strategy(const Scenario& scenario) {
-    const auto kind = scenario.job.strategy.kind;
-    if (kind == StrategyKind::ddp) return;
+    if (std::holds_alternative<Ddp>(scenario.job.strategy)) return;
     refuse(fmt::format("the strategy of '{}' is {}: only that of DDP has settings to search", scenario.name,
-                       report::name_of(kind)),
-           kind == StrategyKind::none ? "set strategy.kind=ddp, or write 'kind: ddp'"
-                                      : "'gradway sweep' varies what NCCL is told");
+                       report::name_of(scenario.job.strategy)),
+           std::holds_alternative<Alone>(scenario.job.strategy)
+               ? "set strategy.kind=ddp, or write 'kind: ddp'"
+               : "'gradway sweep' varies what NCCL is told");
   }
 
   /// Values of a key of DDP, as a scenario that has them understands them.
   template <class Value>
-  std::vector<Value> values_of(const Axis& axis, Value Strategy::*member) const {
+  std::vector<Value> values_of(const Axis& axis, Value Ddp::*member) const {
     std::vector<Value> values;
     for (const auto& value : axis.values) {
       std::vector<Override> changes{told(axis.key, value)};
       if (axis.key == "powersgd_rank") changes.insert(changes.begin(), {"strategy.comm_hook", "powersgd"});
-      values.push_back(load(changes).job.strategy.*member);
+      values.push_back(std::get<Ddp>(load(changes).job.strategy).*member);
     }
     return values;
   }
 
   /// The values that a key of DDP takes: those that were given, else all if it was named, else its own.
   template <class Value>
-  std::vector<Value> choose(const std::vector<Axis>& axes, std::string_view name, Value Strategy::*member,
+  std::vector<Value> choose(const std::vector<Axis>& axes, std::string_view name, Value Ddp::*member,
                             std::vector<Value> all) const {
     const auto axis = std::ranges::find(axes, name, &Axis::key);
-    if (axis == axes.end()) return {asked_.space.jobs.front().job.strategy.*member};
+    if (axis == axes.end()) return {std::get<Ddp>(asked_.space.jobs.front().job.strategy).*member};
     return axis->values.empty() ? all : values_of(*axis, member);
   }
 
@@ -175,14 +175,14 @@ class Reading {
     const auto caps = find("bucket_cap");
     space.any_bucket_cap = caps != axes.end() && caps->values.empty();
     std::vector<BucketCap> all_caps{std::nullopt};
-    if (const auto own = space.jobs.front().job.strategy.bucket_cap) all_caps.push_back(own);
-    space.bucket_caps = choose(axes, "bucket_cap", &Strategy::bucket_cap, all_caps);
-    space.static_graph = choose(axes, "static_graph", &Strategy::static_graph, {false, true});
-    space.views = choose(axes, "gradient_as_bucket_view", &Strategy::gradient_as_bucket_view, {false, true});
-    space.hooks = choose(axes, "comm_hook", &Strategy::comm_hook,
+    if (const auto own = std::get<Ddp>(space.jobs.front().job.strategy).bucket_cap) all_caps.push_back(own);
+    space.bucket_caps = choose(axes, "bucket_cap", &Ddp::bucket_cap, all_caps);
+    space.static_graph = choose(axes, "static_graph", &Ddp::static_graph, {false, true});
+    space.views = choose(axes, "gradient_as_bucket_view", &Ddp::gradient_as_bucket_view, {false, true});
+    space.hooks = choose(axes, "comm_hook", &Ddp::comm_hook,
                          {CommHook::none, CommHook::fp16, CommHook::bf16, CommHook::powersgd});
     if (const auto hooks = find("comm_hook"); hooks != axes.end()) allow(space.hooks, !hooks->values.empty());
-    space.powersgd_ranks = choose(axes, "powersgd_rank", &Strategy::powersgd_rank, usual_ranks);
+    space.powersgd_ranks = choose(axes, "powersgd_rank", &Ddp::powersgd_rank, usual_ranks);
     if (find("powersgd_rank") != axes.end() && !is_among(space.hooks, CommHook::powersgd)) {
       refuse("'powersgd_rank' is searched, but the hook powersgd is not",
              fmt::format("search comm_hook{}, or set strategy.comm_hook=powersgd",

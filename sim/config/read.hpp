@@ -44,6 +44,7 @@ struct ScenarioSpec {
   Named model;
   Named platform;
   Job job;
+  Ddp ddp{};                           ///< what the file says of DDP, whatever the kind of its strategy
   Speeds faster;                       ///< what-if
   std::vector<Where> traffic;          ///< beside the job's
   std::optional<Anchor> anchor;        ///< stands for the model's own of the same GPU and precision

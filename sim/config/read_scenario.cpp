@@ -13,8 +13,8 @@ namespace {
 
 constexpr int most_gpus = 1 << 20;
 
-constexpr Choice<StrategyKind> strategies[] = {
-    {"none", StrategyKind::none}, {"ddp", StrategyKind::ddp}, {"collective", StrategyKind::collective}};
+constexpr Choice<Strategy> strategies[] = {
+    {"none", Alone{}}, {"ddp", Ddp{}}, {"collective", OneCollective{}}};
 constexpr Choice<CommHook> hooks[] = {{"none", CommHook::none},
                                       {"fp16", CommHook::fp16},
                                       {"bf16", CommHook::bf16},
@@ -34,26 +34,28 @@ constexpr Choice<bool> timings[] = {{"back_to_back", false}, {"one_by_one", true
 
 /// The keys of a collective alone: its size is required there, all are refused elsewhere.
 void read_call(Reader& strategy, Strategy& result) {
-  if (result.kind != StrategyKind::collective) {
+  auto* call = std::get_if<OneCollective>(&result);
+  if (call == nullptr) {
     for (const auto* key : {"operation", "size", "timed"}) {
       strategy.forbid(key, fmt::format("only a strategy of kind collective has '{}'", key),
                       "leave it out, or write 'kind: collective'");
     }
     return;
   }
-  auto& call = result.collective;
-  call.kind = strategy.optional("operation", one_of("a collective", operations), call.kind);
-  call.size = strategy.required("size", bytes);
-  call.one_by_one = strategy.optional("timed", one_of("a way to time", timings), false);
+  call->kind = strategy.optional("operation", one_of("a collective", operations), call->kind);
+  call->size = strategy.required("size", bytes);
+  call->one_by_one = strategy.optional("timed", one_of("a way to time", timings), false);
 }
 
-void read_strategy(Reader strategy, Strategy& result) {
-  result.kind = strategy.optional("kind", one_of("a strategy", strategies), result.kind);
-  result.bucket_cap = strategy.maybe("bucket_cap", bytes);
-  result.static_graph = strategy.optional("static_graph", boolean, false);
-  result.gradient_as_bucket_view = strategy.optional("gradient_as_bucket_view", boolean, false);
-  result.comm_hook = strategy.optional("comm_hook", one_of("a communication hook", hooks), result.comm_hook);
-  result.powersgd_rank = strategy.optional("powersgd_rank", integer(1, 4096), result.powersgd_rank);
+/// @param ddp what the file says of DDP, whatever its kind
+void read_strategy(Reader strategy, Strategy& result, Ddp& ddp) {
+  result = strategy.optional("kind", one_of("a strategy", strategies), result);
+  ddp.bucket_cap = strategy.maybe("bucket_cap", bytes);
+  ddp.static_graph = strategy.optional("static_graph", boolean, false);
+  ddp.gradient_as_bucket_view = strategy.optional("gradient_as_bucket_view", boolean, false);
+  ddp.comm_hook = strategy.optional("comm_hook", one_of("a communication hook", hooks), ddp.comm_hook);
+  ddp.powersgd_rank = strategy.optional("powersgd_rank", integer(1, 4096), ddp.powersgd_rank);
+  if (std::holds_alternative<Ddp>(result)) result = ddp;
   read_call(strategy, result);
   strategy.finish();
 }
@@ -130,7 +132,7 @@ ScenarioSpec read_scenario(Reader& file) {
   }
   spec.platform = file.required("platform", named);
   read_job(file.map("job"), trains, spec.job);
-  if (auto strategy = file.maybe_map("strategy")) read_strategy(*strategy, spec.job.strategy);
+  if (auto strategy = file.maybe_map("strategy")) read_strategy(*strategy, spec.job.strategy, spec.ddp);
   spec.job.optimizer = file.optional("optimizer", optimizer, spec.job.optimizer);
   if (auto nccl = file.maybe_map("nccl")) spec.job.nccl = read_nccl(*nccl);
   for (auto& flow : file.maps("traffic")) {

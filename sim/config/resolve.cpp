@@ -39,9 +39,9 @@ struct DdpKey {
 };
 
 void check_without_ddp(const ScenarioSpec& scenario, Problems& problems) {
-  const auto& strategy = scenario.job.strategy;
   const auto kind = scenario.place("strategy.kind");
-  const bool is_collective = strategy.kind == StrategyKind::collective;
+  const bool is_collective = !trains(scenario.job.strategy);
+  const auto& ddp = scenario.ddp;
   if (is_collective && scenario.job.gpus == 1) {
     problems.add(Problem{scenario.place("job.gpus"),
                          "a collective of one GPU has nothing to send",
@@ -55,11 +55,11 @@ void check_without_ddp(const ScenarioSpec& scenario, Problems& problems) {
                 {{kind, "the strategy is here"}},
                 "write 'kind: ddp', or 'gpus: 1'"});
   }
-  const DdpKey keys[] = {{"bucket_cap", strategy.bucket_cap.has_value()},
-                         {"static_graph", strategy.static_graph},
-                         {"gradient_as_bucket_view", strategy.gradient_as_bucket_view},
-                         {"comm_hook", strategy.comm_hook != CommHook::none},
-                         {"powersgd_rank", strategy.powersgd_rank != 1}};
+  const DdpKey keys[] = {{"bucket_cap", ddp.bucket_cap.has_value()},
+                         {"static_graph", ddp.static_graph},
+                         {"gradient_as_bucket_view", ddp.gradient_as_bucket_view},
+                         {"comm_hook", ddp.comm_hook != CommHook::none},
+                         {"powersgd_rank", ddp.powersgd_rank != 1}};
   for (const auto& [key, is_used] : keys) {
     if (!is_used) continue;
     problems.add(Problem{
@@ -71,18 +71,18 @@ void check_without_ddp(const ScenarioSpec& scenario, Problems& problems) {
 }
 
 void check_strategy(const ScenarioSpec& scenario, Problems& problems) {
-  const auto& strategy = scenario.job.strategy;
-  if (strategy.kind != StrategyKind::ddp) {
+  const auto& ddp = scenario.ddp;
+  if (!std::holds_alternative<Ddp>(scenario.job.strategy)) {
     check_without_ddp(scenario, problems);
-  } else if (strategy.powersgd_rank != 1 && strategy.comm_hook != CommHook::powersgd) {
+  } else if (ddp.powersgd_rank != 1 && ddp.comm_hook != CommHook::powersgd) {
     std::vector<Note> notes;
     if (scenario.given.contains("strategy.comm_hook")) {
       notes.push_back({scenario.place("strategy.comm_hook"), "the hook is here"});
     }
-    problems.add(Problem{
-        scenario.place("strategy.powersgd_rank"),
-        fmt::format("powersgd_rank {} means nothing without the hook powersgd", strategy.powersgd_rank),
-        std::move(notes), "write 'comm_hook: powersgd', or leave the rank out"});
+    problems.add(
+        Problem{scenario.place("strategy.powersgd_rank"),
+                fmt::format("powersgd_rank {} means nothing without the hook powersgd", ddp.powersgd_rank),
+                std::move(notes), "write 'comm_hook: powersgd', or leave the rank out"});
   }
 }
 
@@ -125,7 +125,7 @@ void check_anchor(const ScenarioSpec& scenario, const ModelSpec& model, Problems
 
 void check_compute(const ScenarioSpec& scenario, const ModelSpec& model, const GpuSpec& gpu,
                    Problems& problems) {
-  if (model.has_times || scenario.job.strategy.kind == StrategyKind::collective) return;
+  if (model.has_times || !trains(scenario.job.strategy)) return;
   if (gpu.gpu.ideal) {
     problems.add(
         Problem{scenario.place("model"),

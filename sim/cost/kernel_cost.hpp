@@ -3,8 +3,8 @@
 
 #include "sim/base/units.hpp"
 #include "sim/platform/gpu.hpp"
-#include "sim/scenario/job.hpp"
 #include "sim/workload/model.hpp"
+#include "sim/workload/optimizer.hpp"
 
 namespace gradway {
 

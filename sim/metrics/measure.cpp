@@ -80,8 +80,7 @@ void count_work(Metrics& metrics, const Scenario& scenario, const Workload& work
   count_calls(metrics, workload, program);
   const auto& flops = workload.programs[program.index()].flops;
   if (flops > Flops{}) metrics.tflops_per_gpu = (flops / metrics.step_time).value() / 1e12;
-  if (scenario.job.strategy.kind == StrategyKind::collective)
-    metrics.bus_bandwidth = metrics.bytes_sent_per_gpu / metrics.step_time;
+  if (!trains(scenario.job.strategy)) metrics.bus_bandwidth = metrics.bytes_sent_per_gpu / metrics.step_time;
   metrics.steps_per_s = 1 / metrics.step_time.value();
   double samples = 0;
   for (const auto& actor : workload.actors) samples += workload.programs[actor.program.index()].samples;

@@ -10,7 +10,7 @@
 namespace gradway {
 
 Workload plan_collective(const Scenario& scenario) {
-  const auto& call = scenario.job.strategy.collective;
+  const auto& call = std::get<OneCollective>(scenario.job.strategy);
   Program program{.name = "rank", .streams = streams_of_a_rank()};
   Task task;
   task.name = name_of(call.kind);

@@ -15,8 +15,17 @@ namespace {
 // follow.
 constexpr int least_steps = 3;
 
-/// A strategy that exchanges nothing.
-class Alone final : public Sync {};
+/// Exchanges nothing.
+class NoSync final : public Sync {};
+
+/// Which strategy adds what; a new one does not compile until it stands here.
+struct MakeSync {
+  const Scenario& scenario;
+
+  std::unique_ptr<Sync> operator()(const Alone&) const { return std::make_unique<NoSync>(); }
+  std::unique_ptr<Sync> operator()(const OneCollective&) const { return std::make_unique<NoSync>(); }
+  std::unique_ptr<Sync> operator()(const Ddp&) const { return std::make_unique<DdpSync>(scenario); }
+};
 
 /// As many steps as show the steady state at best. Prefetches fall into the steps by which the CPU can be
 /// ahead, and those of the steps behind the reported one into that.
@@ -40,8 +49,7 @@ void reach_steady_state(Workload& workload, const Scenario& scenario) {
 }  // namespace
 
 std::unique_ptr<Sync> make_sync(const Scenario& scenario) {
-  if (scenario.job.strategy.kind == StrategyKind::ddp) return std::make_unique<Ddp>(scenario);
-  return std::make_unique<Alone>();
+  return std::visit(MakeSync{scenario}, scenario.job.strategy);
 }
 
 Workload on_all_ranks(Program program, const Scenario& scenario) {
@@ -64,7 +72,7 @@ Workload on_all_ranks(Program program, const Scenario& scenario) {
 }
 
 Workload plan(const Scenario& scenario, const ComputeCosts& costs) {
-  if (scenario.job.strategy.kind == StrategyKind::collective) return plan_collective(scenario);
+  if (!trains(scenario.job.strategy)) return plan_collective(scenario);
   const auto sync = make_sync(scenario);
   auto workload = on_all_ranks(model_step(scenario, costs, *sync), scenario);
   reach_steady_state(workload, scenario);

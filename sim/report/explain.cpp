@@ -104,7 +104,7 @@ void write_text(std::ostream& out, const Explanation& explanation, std::string_v
   out << style.paint(Paint::bold, fit(scenario.name, style.width)) << "\n\n";
   fields.add("platform", fmt::format("{}: {}", scenario.platform.name,
                                      hardware_in_words(scenario.platform, scenario.job.gpus)));
-  fields.add("job", scenario.job.strategy.kind == StrategyKind::collective
+  fields.add("job", !trains(scenario.job.strategy)
                         ? in_words(scenario.job.strategy)
                         : fmt::format("{}, {}", scenario.model.name, in_words(scenario.job.strategy)));
   fields.add(fits(scenario, run.measured.memory) ? "step time" : "would take", time_text(metrics.step_time),

@@ -37,7 +37,7 @@ std::string variables(const Job& job) {
   return text + "\n";
 }
 
-std::string imports(const Strategy& strategy) {
+std::string imports(const Ddp& strategy) {
   const std::string hooks = "from torch.distributed.algorithms.ddp_comm_hooks import ";
   std::string text;
   if (strategy.comm_hook == CommHook::powersgd) text += hooks + "powerSGD_hook\n";
@@ -46,7 +46,7 @@ std::string imports(const Strategy& strategy) {
   return text + "from torch.nn.parallel import DistributedDataParallel\n";
 }
 
-std::string wrapped_model(const Strategy& strategy) {
+std::string wrapped_model(const Ddp& strategy) {
   std::vector<std::string> arguments{"model", "device_ids=[local_rank]"};
   // {} is the shortest text that reads back as the same number; a division by 2^20 loses nothing.
   if (strategy.bucket_cap) arguments.push_back(fmt::format("bucket_cap_mb={}", *strategy.bucket_cap / 1_MiB));
@@ -55,7 +55,7 @@ std::string wrapped_model(const Strategy& strategy) {
   return call("model = DistributedDataParallel", arguments);
 }
 
-std::string hook(const Strategy& strategy) {
+std::string hook(const Ddp& strategy) {
   switch (strategy.comm_hook) {
     case CommHook::none:
       return "";
@@ -82,8 +82,8 @@ std::string accumulation(const Job& job) {
 }  // namespace
 
 std::string pytorch_snippet(const Job& job) {
-  const auto& strategy = job.strategy;
-  expects(strategy.kind == StrategyKind::ddp, "the strategy is DDP");
+  expects(std::holds_alternative<Ddp>(job.strategy), "the strategy is DDP");
+  const auto& strategy = std::get<Ddp>(job.strategy);
   return variables(job) + imports(strategy) + "\n" + wrapped_model(strategy) + hook(strategy) +
          accumulation(job);
 }

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "sim/base/units.hpp"
@@ -13,29 +14,35 @@
 
 namespace gradway {
 
-enum class StrategyKind { none, ddp, collective };
 enum class CommHook { none, fp16, bf16, powersgd };
 
+/// Ranks do not exchange anything.
+struct Alone {};
+
+/// Data parallelism as PyTorch's DistributedDataParallel understands it.
+struct Ddp {
+  std::optional<Bytes>
+      bucket_cap{};  ///< absent: PyTorch's own, 1 MiB for the first bucket, 25 MiB for the others
+  bool static_graph = false;
+  bool gradient_as_bucket_view = false;
+  CommHook comm_hook = CommHook::none;
+  int powersgd_rank = 1;
+};
+
 /// A collective without a model, as benchmarks call it over and over.
-struct CollectiveCall {
+struct OneCollective {
   CollectiveKind kind = CollectiveKind::all_reduce;
   Bytes size{};  ///< the buffer on each rank (all-gather, reduce-scatter: the large one)
   bool one_by_one =
       false;  ///< PyTorch issues each call and waits for it; else they follow each other on the GPU
 };
 
-/// How ranks work together: data parallelism as PyTorch's DistributedDataParallel understands it, or only a
-/// collective.
-struct Strategy {
-  StrategyKind kind = StrategyKind::ddp;
-  std::optional<Bytes>
-      bucket_cap;  ///< absent: PyTorch's own, 1 MiB for the first bucket, 25 MiB for the others
-  bool static_graph = false;
-  bool gradient_as_bucket_view = false;
-  CommHook comm_hook = CommHook::none;
-  int powersgd_rank = 1;
-  CollectiveCall collective{};  ///< of kind collective
-};
+/// How ranks work together, each kind with its own settings. What each does is a `Sync` in `plan/`.
+using Strategy = std::variant<Ddp, Alone, OneCollective>;
+
+inline bool trains(const Strategy& strategy) {
+  return !std::holds_alternative<OneCollective>(strategy);
+}
 
 /// How the batch reaches the GPU.
 struct InputSettings {

@@ -123,8 +123,8 @@ std::vector<std::string> evidence_of(const Run& run, const std::optional<Overlap
   const auto& metrics = run.measured.metrics;
   std::vector<std::string> evidence{run.measured.bottleneck.why};
   if (!overlap) return evidence;
-  const bool trains = run.scenario.job.strategy.kind != StrategyKind::collective;
-  if (trains) {
+  const bool has_model = trains(run.scenario.job.strategy);
+  if (has_model) {
     evidence.push_back(
         fmt::format("without any communication the step would take {}; the collectives alone, one after the "
                     "other, take {}",
@@ -154,7 +154,7 @@ Explanation explain(const Scenario& scenario, std::string_view engine, int threa
   Questions questions{run, overlap ? overlap->limit : std::nullopt};
   answer(questions, scenario, engine, threads);
   auto answers = std::move(questions.answers());
-  if (overlap && run.scenario.job.strategy.kind != StrategyKind::collective) {
+  if (overlap && trains(run.scenario.job.strategy)) {
     answers.push_back(
         {"perfect_overlap",
          "all communication beside kernels, neither slowing the other (a bound, not a simulation)",

@@ -214,7 +214,7 @@ class Search {
     found.fastest = fastest_of(every);
     found.best = without_idle_settings(recommended(every), found.fastest);
     found.defaults = tried_.get({0, pytorch_defaults()});
-    found.as_written = tried_.get({0, space_.jobs.front().job.strategy});
+    found.as_written = tried_.get({0, std::get<Ddp>(space_.jobs.front().job.strategy)});
     for (const auto& [hook, tried] : by_hook) found.best_of_hooks.push_back(recommended(tried));
     found.turned_back = turned_back(found.best);
     add_curve(found);
@@ -326,7 +326,7 @@ Choice choice_of(const Job& job, const Tried& tried) {
 
 SearchResult optimize(const SearchSpace& space, const std::string& engine, const ForEach& for_each) {
   for (const auto& job : space.jobs)
-    expects(job.job.strategy.kind == StrategyKind::ddp, "every job of the search is one of DDP");
+    expects(std::holds_alternative<Ddp>(job.job.strategy), "every job of the search is one of DDP");
   return Search{space, engine, for_each}.run();
 }
 

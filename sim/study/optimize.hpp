@@ -16,7 +16,7 @@ namespace gradway {
 /// A setting and what came of it.
 struct Tried {
   std::size_t job = 0;  ///< of the search space
-  Strategy strategy;
+  Ddp strategy;
   Metrics metrics;
   TimeRange range;                    ///< of the step's time
   std::vector<PossibleError> errors;  ///< that it may have

@@ -9,11 +9,11 @@ bool is_lossy(CommHook hook) {
   return hook != CommHook::none;
 }
 
-Strategy pytorch_defaults() {
-  return Strategy{};
+Ddp pytorch_defaults() {
+  return Ddp{};
 }
 
-bool has(const SearchSpace& space, const Strategy& strategy) {
+bool has(const SearchSpace& space, const Ddp& strategy) {
   const auto is_among = [](const auto& values, const auto& value) {
     return std::ranges::find(values, value) != values.end();
   };

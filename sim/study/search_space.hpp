@@ -23,9 +23,9 @@ struct SearchSpace {
 bool is_lossy(CommHook hook);
 
 /// Is it one of the strategies that are searched?
-bool has(const SearchSpace& space, const Strategy& strategy);
+bool has(const SearchSpace& space, const Ddp& strategy);
 
 /// DDP as PyTorch sets it up when it is told nothing.
-Strategy pytorch_defaults();
+Ddp pytorch_defaults();
 
 }  // namespace gradway

@@ -13,7 +13,7 @@ namespace gradway {
 /// A point of the search space.
 struct Setting {
   std::size_t job = 0;
-  Strategy strategy;
+  Ddp strategy;
 };
 
 /// Simulates settings, each step once: those whose steps are the same share a simulation.

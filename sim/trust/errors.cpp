@@ -55,16 +55,13 @@ std::string collectives_in_words(const Scenario& scenario) {
   const auto& job = scenario.job;
   const auto& strategy = job.strategy;
   auto words = fmt::format("{} GPUs of {}, batch {} x {}, strategy {}", job.gpus, scenario.platform.name,
-                           job.batch_per_gpu, job.accumulate, static_cast<int>(strategy.kind));
-  if (strategy.kind == StrategyKind::ddp) {
-    words +=
-        fmt::format(", buckets of {:.17g} B, hook {} of rank {}", strategy.bucket_cap.value_or(0_B).value(),
-                    static_cast<int>(strategy.comm_hook), strategy.powersgd_rank);
+                           job.batch_per_gpu, job.accumulate, strategy.index());
+  if (const auto* ddp = std::get_if<Ddp>(&strategy)) {
+    words += fmt::format(", buckets of {:.17g} B, hook {} of rank {}", ddp->bucket_cap.value_or(0_B).value(),
+                         static_cast<int>(ddp->comm_hook), ddp->powersgd_rank);
   }
-  if (strategy.kind == StrategyKind::collective) {
-    words +=
-        fmt::format(" {} of {:.17g} B", name_of(strategy.collective.kind), strategy.collective.size.value());
-  }
+  if (const auto* call = std::get_if<OneCollective>(&strategy))
+    words += fmt::format(" {} of {:.17g} B", name_of(call->kind), call->size.value());
   if (job.input.background_copy > 0_B)
     words += fmt::format(", beside copies of {:.17g} B", job.input.background_copy.value());
   for (const auto& [name, value] : job.nccl) words += fmt::format(", {}={}", name, value);
@@ -120,7 +117,8 @@ class Errors {
 
   void add_compute(const DoubtfulPart& part, const std::optional<Reference>& reference) {
     const auto of_batch = doubt_of_batch(part.doubt, reference);
-    const bool views = scenario_.job.strategy.gradient_as_bucket_view;
+    const auto* ddp = std::get_if<Ddp>(&scenario_.job.strategy);
+    const bool views = ddp && ddp->gradient_as_bucket_view;
     auto rest = without_own(part, own_doubt_of_kernels, setting_ + (views ? ", views" : ", no views"));
     if (metrics_.communication > Seconds{})
       rest = without_own(rest, rest_of(own_doubt_beside_collectives, own_doubt_of_kernels), setting_);

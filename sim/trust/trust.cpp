@@ -95,7 +95,7 @@ void about_memory(const Scenario& scenario, const MemoryUse& memory, Trust& trus
 
 /// What was set and changes nothing must not look as if it had been tried.
 void about_keys_without_effect(const Scenario& scenario, Trust& trust) {
-  if (scenario.job.strategy.static_graph) {
+  if (const auto* ddp = std::get_if<Ddp>(&scenario.job.strategy); ddp && ddp->static_graph) {
     trust.warnings.emplace_back(
         "strategy.static_graph: what it saves is not predicted, and measured as negligible");
   }

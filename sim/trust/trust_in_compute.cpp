@@ -102,7 +102,7 @@ void about_move(const Scenario& scenario, const ProfileCosts& costs, Trust& trus
 
 void about_compute(const Scenario& scenario, const ComputeCosts& costs, Trust& trust) {
   const auto& gpu = scenario.platform.gpu_models.front();
-  if (scenario.job.strategy.kind == StrategyKind::collective) return;
+  if (!trains(scenario.job.strategy)) return;
   if (costs.profile) {
     about_profiler(*scenario.model.profile, *costs.profile, trust);
     about_move(scenario, *costs.profile, trust);

@@ -52,8 +52,8 @@ TEST_CASE("side by side, kernels and collectives take the measured factors longe
   scenario.model.layers = synthetic({{"layer", 2, 0_ms, 6_ms, 100000000}});
   scenario.model.optimizer_time = Seconds{};
   scenario.job.gpus = 2;
-  scenario.job.strategy.bucket_cap = 400_MB;
-  scenario.job.strategy.gradient_as_bucket_view = true;
+  std::get<Ddp>(scenario.job.strategy).bucket_cap = 400_MB;
+  std::get<Ddp>(scenario.job.strategy).gradient_as_bucket_view = true;
   scenario.calibration.collectives = {{CollectiveKind::all_reduce, Transport::p2p, 2, 400_MB, 4_ms, "test"}};
   const auto alone = step_ms(scenario, engine);
   scenario.calibration.side_by_side = {{.transport = Transport::p2p,
@@ -86,7 +86,7 @@ TEST_CASE("two input copies behind one switch share its uplink", "[analytic]") {
   scenario.model.layers = synthetic({{"layer", 1, 0_ms, 0_ms, 0}});
   scenario.model.optimizer_time = Seconds{};
   scenario.model.input_per_sample = 250_MB;
-  scenario.job.strategy.bucket_cap = 1_MB;
+  std::get<Ddp>(scenario.job.strategy).bucket_cap = 1_MB;
   scenario.job.gpus = GENERATE(1, 2);
   const double expected = 10.0 * scenario.job.gpus + 2.6e-3;
   CHECK(step_ms(scenario, engine) == Approx(expected).epsilon(tolerance::closed_form));

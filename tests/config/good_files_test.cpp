@@ -28,12 +28,12 @@ TEST_CASE("a scenario with every key is read to its values", "[config]") {
   CHECK(job.batch_per_gpu == 32);
   CHECK(job.precision == Precision::bf16);
   CHECK(job.accumulate == 2);
-  CHECK(job.strategy.kind == StrategyKind::ddp);
-  CHECK(job.strategy.bucket_cap == 25_MiB);
-  CHECK(job.strategy.static_graph);
-  CHECK(job.strategy.gradient_as_bucket_view);
-  CHECK(job.strategy.comm_hook == CommHook::powersgd);
-  CHECK(job.strategy.powersgd_rank == 2);
+  CHECK(std::holds_alternative<Ddp>(job.strategy));
+  CHECK(std::get<Ddp>(job.strategy).bucket_cap == 25_MiB);
+  CHECK(std::get<Ddp>(job.strategy).static_graph);
+  CHECK(std::get<Ddp>(job.strategy).gradient_as_bucket_view);
+  CHECK(std::get<Ddp>(job.strategy).comm_hook == CommHook::powersgd);
+  CHECK(std::get<Ddp>(job.strategy).powersgd_rank == 2);
   CHECK(job.optimizer == Optimizer::adamw);
   CHECK(job.nccl == std::map<std::string, std::string>{
                         {"NCCL_ALGO", "^Tree"}, {"NCCL_P2P_DISABLE", "1"}, {"NCCL_P2P_LEVEL", "PHB"}});
@@ -48,12 +48,12 @@ TEST_CASE("keys that a scenario leaves out get the defaults of the design", "[co
 
   CHECK(job.precision == Precision::fp32);
   CHECK(job.accumulate == 1);
-  CHECK(job.strategy.kind == StrategyKind::ddp);
-  CHECK_FALSE(job.strategy.bucket_cap.has_value());
-  CHECK_FALSE(job.strategy.static_graph);
-  CHECK_FALSE(job.strategy.gradient_as_bucket_view);
-  CHECK(job.strategy.comm_hook == CommHook::none);
-  CHECK(job.strategy.powersgd_rank == 1);
+  CHECK(std::holds_alternative<Ddp>(job.strategy));
+  CHECK_FALSE(std::get<Ddp>(job.strategy).bucket_cap.has_value());
+  CHECK_FALSE(std::get<Ddp>(job.strategy).static_graph);
+  CHECK_FALSE(std::get<Ddp>(job.strategy).gradient_as_bucket_view);
+  CHECK(std::get<Ddp>(job.strategy).comm_hook == CommHook::none);
+  CHECK(std::get<Ddp>(job.strategy).powersgd_rank == 1);
   CHECK(job.optimizer == Optimizer::sgd);
   CHECK(job.nccl.empty());
   CHECK(job.input.pin_memory);
@@ -354,7 +354,7 @@ TEST_CASE("cases are rows of overrides with a measured time", "[config]") {
   const auto first = load_scenario(cases.cases[0].scenario_file, cases.cases[0].set, {});
   CHECK(first.name == "full");
   CHECK(first.job.gpus == 2);
-  CHECK(first.job.strategy.bucket_cap == 100_MiB);
+  CHECK(std::get<Ddp>(first.job.strategy).bucket_cap == 100_MiB);
   CHECK(first.job.nccl == std::map<std::string, std::string>{{"NCCL_ALGO", "Ring,Tree"}});
   CHECK(load_scenario(cases.cases[1].scenario_file, cases.cases[1].set, {}).name == "small");
 }

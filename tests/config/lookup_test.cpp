@@ -146,7 +146,7 @@ TEST_CASE("a file that is based on another has its keys but for its own", "[conf
   CHECK_FALSE(platform.amd_cpu);
   CHECK(platform.gpus.size() == 4);
   CHECK(job.gpus == 2);
-  CHECK(job.strategy.comm_hook == CommHook::fp16);
+  CHECK(std::get<Ddp>(job.strategy).comm_hook == CommHook::fp16);
 }
 
 TEST_CASE("every shipped file is sound", "[config][shipped]") {

@@ -126,13 +126,13 @@ TEST_CASE("memory counts parameters, gradients, activations, buckets and the opt
   scenario.platform = built_platform(nvswitch_node(4));
   scenario.model.layers = vision_transformer({224, 32, 24, 16, 1024, 4096, 1000});
   scenario.job.batch_per_gpu = 32;
-  scenario.job.strategy.kind = StrategyKind::none;
+  scenario.job.strategy = Alone{};
   const auto peak = [&] { return memory_use(scenario, *make_sync(scenario)).allocated(); };
   const auto alone = peak();
   CHECK(alone.value() == Approx(5.32e9).epsilon(0.05));  // measured on an H200: 5.32 GB
-  scenario.job.strategy.kind = StrategyKind::ddp;
+  scenario.job.strategy = Ddp{};
   CHECK(peak().value() == Approx(7.73e9).epsilon(0.05));  // measured: 7.73 GB
-  scenario.job.strategy.gradient_as_bucket_view = true;
+  std::get<Ddp>(scenario.job.strategy).gradient_as_bucket_view = true;
   CHECK(peak().value() == Approx(6.56e9).epsilon(0.05));  // measured: 6.56 GB
   scenario.job.optimizer = Optimizer::adamw;
   // With views the gradients are there at the loss, whose temporaries then count: two of 32 x 1000 logits.

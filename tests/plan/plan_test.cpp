@@ -19,7 +19,7 @@ Scenario vit_scenario() {
   scenario.model.input_per_sample = Bytes{3 * 224 * 224 * 4};
   scenario.job.gpus = 4;
   scenario.job.batch_per_gpu = 32;
-  scenario.job.strategy.bucket_cap = 25_MiB;
+  std::get<Ddp>(scenario.job.strategy).bucket_cap = 25_MiB;
   return scenario;
 }
 
@@ -92,7 +92,7 @@ TEST_CASE("buckets hold every gradient once, the last layer's first") {
 TEST_CASE("without DDP nothing is reduced or copied") {
   auto scenario = vit_scenario();
   scenario.job.gpus = 1;
-  scenario.job.strategy = {.kind = StrategyKind::none, .bucket_cap = {}};
+  scenario.job.strategy = Alone{};
   const auto graph = plan_of(scenario);
   CHECK(count<Call>(graph) == 0);
   CHECK(gigabytes(graph, "bucket") == 0);
@@ -100,7 +100,8 @@ TEST_CASE("without DDP nothing is reduced or copied") {
 
 TEST_CASE("a bucket knows the task that fills it, and what is done for a bucket knows it") {
   auto scenario = vit_scenario();
-  scenario.job.strategy.comm_hook = GENERATE(CommHook::none, CommHook::bf16, CommHook::powersgd);
+  std::get<Ddp>(scenario.job.strategy).comm_hook =
+      GENERATE(CommHook::none, CommHook::bf16, CommHook::powersgd);
   scenario.job.accumulate = GENERATE(1, 2);
   const auto graph = plan_of(scenario);
   std::int32_t before = 0;
@@ -131,7 +132,7 @@ TEST_CASE("DDP copies each gradient into its bucket and, without views, back") {
   // small tensors take the shortest kernel's time, so a little more than the traffic
   CHECK(gigabytes(graph, "into bucket") == Approx(2 * gradients_gb).epsilon(0.1));
   CHECK(gigabytes(graph, "back to gradients") == Approx(2 * gradients_gb).epsilon(0.1));
-  scenario.job.strategy.gradient_as_bucket_view = true;
+  std::get<Ddp>(scenario.job.strategy).gradient_as_bucket_view = true;
   const auto views = plan_of(scenario);
   CHECK(gigabytes(views, "into bucket") == gigabytes(graph, "into bucket"));
   CHECK(gigabytes(views, "back to gradients") == 0);
@@ -139,7 +140,7 @@ TEST_CASE("DDP copies each gradient into its bucket and, without views, back") {
 
 TEST_CASE("a hook in half precision casts, divides, sends half and casts back") {
   auto scenario = vit_scenario();
-  scenario.job.strategy.comm_hook = GENERATE(CommHook::bf16, CommHook::fp16);
+  std::get<Ddp>(scenario.job.strategy).comm_hook = GENERATE(CommHook::bf16, CommHook::fp16);
   const auto graph = plan_of(scenario);
   Bytes sent{};
   for (const auto& task : graph.tasks) {
@@ -153,9 +154,9 @@ TEST_CASE("a hook in half precision casts, divides, sends half and casts back") 
 
 TEST_CASE("PowerSGD sends factors instead of matrices, in three all-reduces a bucket, and stops the CPU") {
   auto scenario = vit_scenario();
-  scenario.job.strategy.comm_hook = CommHook::powersgd;
-  scenario.job.strategy.bucket_cap = GENERATE(100_MiB, 2000_MiB);
-  const auto buckets = ddp_buckets(scenario.model, scenario.job.strategy.bucket_cap).size();
+  std::get<Ddp>(scenario.job.strategy).comm_hook = CommHook::powersgd;
+  std::get<Ddp>(scenario.job.strategy).bucket_cap = GENERATE(100_MiB, 2000_MiB);
+  const auto buckets = ddp_buckets(scenario.model, std::get<Ddp>(scenario.job.strategy).bucket_cap).size();
   const auto graph = plan_of(scenario);
   CHECK(count<Call>(graph) == static_cast<int>(3 * buckets));
   CHECK(static_cast<std::size_t>(std::ranges::count(graph.tasks, true, &Task::host_waits)) == buckets);
@@ -176,10 +177,10 @@ TEST_CASE("PowerSGD sends factors instead of matrices, in three all-reduces a bu
 
 TEST_CASE("a higher PowerSGD rank sends that many times the factors") {
   auto scenario = vit_scenario();
-  scenario.job.strategy.comm_hook = CommHook::powersgd;
-  scenario.job.strategy.bucket_cap = 2000_MiB;
+  std::get<Ddp>(scenario.job.strategy).comm_hook = CommHook::powersgd;
+  std::get<Ddp>(scenario.job.strategy).bucket_cap = 2000_MiB;
   const auto sent = [&](int rank) {
-    scenario.job.strategy.powersgd_rank = rank;
+    std::get<Ddp>(scenario.job.strategy).powersgd_rank = rank;
     double p_and_q = 0;
     for (const auto& task : plan_of(scenario).tasks) {
       if (task.name.ends_with("all-reduce P") || task.name.ends_with("all-reduce Q"))
@@ -202,7 +203,7 @@ TEST_CASE("accumulation reduces once and adds the gradients of the other micro-s
 TEST_CASE("an anchor scales forward and backward so that one GPU without DDP meets it") {
   auto scenario = vit_scenario();
   scenario.job.gpus = 1;
-  scenario.job.strategy = {.kind = StrategyKind::none, .bucket_cap = {}};
+  scenario.job.strategy = Alone{};
   Anchor anchor;
   anchor.gpu = "round";
   anchor.batch = 32;

@@ -22,8 +22,8 @@ Seconds work_of(const Task& task) {
 Scenario ddp(const Profile& profile, Bytes cap) {
   auto scenario = profiled_scenario(profile);
   scenario.job.gpus = 4;
-  scenario.job.strategy.kind = StrategyKind::ddp;
-  scenario.job.strategy.bucket_cap = cap;
+  scenario.job.strategy = Ddp{};
+  std::get<Ddp>(scenario.job.strategy).bucket_cap = cap;
   return scenario;
 }
 
@@ -92,7 +92,7 @@ TEST_CASE("running means are broadcast before the forward pass, one flat tensor 
 TEST_CASE("a 16-bit hook lengthens the pauses, since each bucket casts back on a stream of its own") {
   auto scenario = ddp(even_profile(2, 5_us, 20_us, 2_us), 1_MB);
   const auto without = plan_of(scenario);
-  scenario.job.strategy.comm_hook = GENERATE(CommHook::bf16, CommHook::fp16);
+  std::get<Ddp>(scenario.job.strategy).comm_hook = GENERATE(CommHook::bf16, CommHook::fp16);
   const auto with = plan_of(scenario);
   CHECK(
       (std::get<Kernel>(with.tasks[0].work).pause - std::get<Kernel>(without.tasks[0].work).pause).value() ==

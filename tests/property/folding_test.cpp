@@ -44,8 +44,9 @@ Scenario random_scenario() {
   scenario.model.optimizer_time = 1_ms;
   scenario.model.input_per_sample = Bytes{1e6 * *rc::gen::inRange(0, 100)};
   scenario.job.gpus = static_cast<int>(scenario.platform.gpus.size());
-  scenario.job.strategy.bucket_cap = Bytes{1e6 * *rc::gen::inRange(1, 20)};
-  scenario.job.strategy.comm_hook = *rc::gen::element(CommHook::none, CommHook::bf16, CommHook::powersgd);
+  std::get<Ddp>(scenario.job.strategy).bucket_cap = Bytes{1e6 * *rc::gen::inRange(1, 20)};
+  std::get<Ddp>(scenario.job.strategy).comm_hook =
+      *rc::gen::element(CommHook::none, CommHook::bf16, CommHook::powersgd);
   scenario.job.input.pin_memory = *rc::gen::arbitrary<bool>();
   scenario.job.input.background_copy = Bytes{1e6 * *rc::gen::inRange(0, 300)};
   scenario.job.steps = *rc::gen::inRange(1, 3);
@@ -87,13 +88,14 @@ TEST_CASE("folding changes nothing but the cost") {
     std::map<std::tuple<int, int, int, int>, double> ends;
     for (std::size_t i = 0; i < folded.ops.size(); ++i) {
       const auto& o = folded.ops.op(OpId{i}).origin;
-      ends[{o.rank, o.step, o.task, static_cast<int>(o.activity)}] = folded.timeline.end[i].value();
+      ends[{o.actor, o.step, o.task, static_cast<int>(o.activity)}] = folded.timeline.end[i].value();
     }
     for (std::size_t i = 0; i < whole.ops.size(); ++i) {
       const auto& o = whole.ops.op(OpId{i}).origin;
       const auto rank =
-          o.rank < 0 ? o.rank
-                     : static_cast<int>(folded.folding.rank_representative[static_cast<std::size_t>(o.rank)]);
+          o.actor < 0 ? o.actor
+                      : static_cast<int>(
+                            folded.folding.actor_representative[static_cast<std::size_t>(o.actor)].index());
       RC_ASSERT(near(ends.at({rank, o.step, o.task, static_cast<int>(o.activity)}),
                      whole.timeline.end[i].value(), scale));
     }

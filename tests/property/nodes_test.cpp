@@ -71,7 +71,7 @@ TEST_CASE("on several nodes of shipped platforms folded and unfolded runs and Si
   Dice dice{GENERATE(1u, 2u)};
   for (const auto& machine : machines) {
     const auto scenario = random_job(dice, machine);
-    CAPTURE(machine.platform, scenario.job.gpus, scenario.job.strategy.bucket_cap.value());
+    CAPTURE(machine.platform, scenario.job.gpus, std::get<Ddp>(scenario.job.strategy).bucket_cap.value());
     const auto whole = simulate(scenario, "fluid", FoldRanks::no);
     const auto folded = simulate(scenario, "fluid", FoldRanks::yes);
     same_numbers(folded, whole);

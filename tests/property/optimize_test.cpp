@@ -29,7 +29,7 @@ Scenario random_scenario() {
 }
 
 double step(Scenario scenario, BucketCap cap) {
-  scenario.job.strategy.bucket_cap = cap;
+  std::get<Ddp>(scenario.job.strategy).bucket_cap = cap;
   return simulate(scenario, "fluid").measured.metrics.step_time.value();
 }
 

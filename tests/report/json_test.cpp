@@ -85,14 +85,14 @@ TEST_CASE("a report holds the scenario as it was resolved, with its defaults", "
 
 TEST_CASE("what a scenario leaves to PyTorch stays out of the report", "[report][json]") {
   auto run = testing::made_up_run();
-  run.scenario.job.strategy.bucket_cap.reset();
+  std::get<Ddp>(run.scenario.job.strategy).bucket_cap.reset();
   CHECK_FALSE(json_of(run)["scenario"]["strategy"].contains("bucket_cap"));
 
-  run.scenario.job.strategy.comm_hook = CommHook::powersgd;
-  run.scenario.job.strategy.powersgd_rank = 4;
+  std::get<Ddp>(run.scenario.job.strategy).comm_hook = CommHook::powersgd;
+  std::get<Ddp>(run.scenario.job.strategy).powersgd_rank = 4;
   CHECK(json_of(run)["scenario"]["strategy"]["powersgd_rank"] == 4);
 
-  run.scenario.job.strategy.kind = StrategyKind::none;
+  run.scenario.job.strategy = Alone{};
   CHECK(json_of(run)["scenario"]["strategy"].dump() == R"({"kind":"none"})");
 }
 

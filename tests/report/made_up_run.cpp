@@ -108,7 +108,7 @@ Run made_up_run(int ranks) {
   run.scenario.platform = made_up_platform(ranks);
   run.scenario.job.gpus = ranks;
   run.scenario.job.batch_per_gpu = 32;
-  run.scenario.job.strategy.bucket_cap = 4_MiB;
+  std::get<Ddp>(run.scenario.job.strategy).bucket_cap = 4_MiB;
   run.scenario.job.nccl = {{"NCCL_ALGO", "RING"}};
   run.engine = "fluid";
   run.workload = made_up_workload(run.scenario);

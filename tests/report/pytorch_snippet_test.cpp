@@ -13,15 +13,15 @@ namespace {
 
 Job plain_job() {
   Job job;
-  job.strategy.kind = StrategyKind::ddp;
+  job.strategy = Ddp{};
   return job;
 }
 
 Job job_with(std::optional<Bytes> cap, CommHook hook) {
   auto job = plain_job();
-  job.strategy.bucket_cap = cap;
-  job.strategy.comm_hook = hook;
-  job.strategy.static_graph = job.strategy.gradient_as_bucket_view = true;
+  std::get<Ddp>(job.strategy).bucket_cap = cap;
+  std::get<Ddp>(job.strategy).comm_hook = hook;
+  std::get<Ddp>(job.strategy).static_graph = std::get<Ddp>(job.strategy).gradient_as_bucket_view = true;
   return job;
 }
 
@@ -108,7 +108,7 @@ TEST_CASE("PyTorch understands the code as the scenario means it", "[report]") {
                             std::optional{Bytes{1234567}});
   const auto hook = GENERATE(CommHook::none, CommHook::fp16, CommHook::bf16, CommHook::powersgd);
   auto job = job_with(cap, hook);
-  job.strategy.powersgd_rank = hook == CommHook::powersgd ? 4 : 1;
+  std::get<Ddp>(job.strategy).powersgd_rank = hook == CommHook::powersgd ? 4 : 1;
   job.nccl = {{"NCCL_ALGO", "^\"TREE\\"}};
   const std::string names[] = {"None", "'fp16'", "'bf16'", "'powersgd'"};
   const auto bytes = cap ? std::to_string(static_cast<std::int64_t>(cap->value())) : "None";

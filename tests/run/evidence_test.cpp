@@ -54,7 +54,8 @@ TEST_CASE("without P2P NCCL prices NVLS without a latency, so it takes it for al
     const auto scenario =
         all_reduce({{"platform", "dgx-h100"}, {"nccl.NCCL_P2P_DISABLE", "1"}, {"strategy.size", size}});
     const CommunicatorOfAll lowering{scenario};
-    const auto plan = lowering->choose(CollectiveKind::all_reduce, scenario.job.strategy.collective.size);
+    const auto plan =
+        lowering->choose(CollectiveKind::all_reduce, std::get<OneCollective>(scenario.job.strategy).size);
     CHECK(plan.algorithm == Algorithm::nvls);
     CHECK(plan.latency.value() == Approx(25e-6));  // what it takes does not change by that
   }
@@ -80,7 +81,8 @@ TEST_CASE("NCCL told to do what it would do by itself does the same") {
     std::vector<Override> set{{"platform", job.platform}, {"job.gpus", job.gpus}, {"strategy.size", size}};
     const auto free = all_reduce(set);
     const CommunicatorOfAll lowering{free};
-    const auto plan = lowering->choose(CollectiveKind::all_reduce, free.job.strategy.collective.size);
+    const auto plan =
+        lowering->choose(CollectiveKind::all_reduce, std::get<OneCollective>(free.job.strategy).size);
     set.push_back({"nccl.NCCL_ALGO", std::string{name_of(plan.algorithm)}});
     set.push_back({"nccl.NCCL_PROTO", std::string{name_of(plan.protocol)}});
     CAPTURE(job.platform, job.gpus, size, name_of(plan.algorithm), name_of(plan.protocol));

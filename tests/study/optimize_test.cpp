@@ -30,7 +30,7 @@ Scenario shipped(const std::string& name, const std::vector<Override>& set = {})
 SearchSpace whole_space(Scenario scenario, std::vector<CommHook> hooks) {
   SearchSpace space;
   space.any_bucket_cap = true;
-  space.bucket_caps = {std::nullopt, scenario.job.strategy.bucket_cap};
+  space.bucket_caps = {std::nullopt, std::get<Ddp>(scenario.job.strategy).bucket_cap};
   space.static_graph = {false, true};
   space.views = {false, true};
   space.hooks = std::move(hooks);
@@ -45,7 +45,7 @@ Optimum found(const SearchSpace& space) {
   return *result.optimum;
 }
 
-double step(Scenario scenario, const Strategy& strategy) {
+double step(Scenario scenario, const Ddp& strategy) {
   scenario.job.strategy = strategy;
   return simulate(scenario, "fluid").measured.metrics.step_time.value();
 }
@@ -185,7 +185,7 @@ TEST_CASE("what the settings bring is told against PyTorch's defaults and the jo
   const auto scenario = shipped(GENERATE("article/p4d", "h200-4x/vit_l_32"));
   const auto optimum = found(whole_space(scenario, {CommHook::none}));
   CHECK(optimum.defaults.metrics.step_time.value() == step(scenario, pytorch_defaults()));
-  CHECK(optimum.as_written.metrics.step_time.value() == step(scenario, scenario.job.strategy));
+  CHECK(optimum.as_written.metrics.step_time.value() == step(scenario, std::get<Ddp>(scenario.job.strategy)));
   REQUIRE_FALSE(optimum.turned_back.empty());
   for (const auto& [key, without] : optimum.turned_back) {
     CAPTURE(key);
@@ -252,7 +252,7 @@ TEST_CASE("a static graph changes no step, which lets the search try one of both
   const auto name = GENERATE("article/p4d", "article/g6e", "h200-4x/gpt_small", "scale/ddp-24");
   const auto hook = GENERATE(CommHook::none, CommHook::bf16, CommHook::powersgd);
   const auto scenario = shipped(name, {{"job.accumulate", GENERATE("1", "2")}});
-  auto strategy = scenario.job.strategy;
+  auto strategy = std::get<Ddp>(scenario.job.strategy);
   strategy.comm_hook = hook;
   const auto before = step(scenario, strategy);
   strategy.static_graph = true;

@@ -106,7 +106,7 @@ inline Scenario ring_scenario(int ranks, const std::vector<SyntheticLayer>& laye
   scenario.model.layers = synthetic(layers);
   scenario.model.optimizer_time = Seconds{};
   scenario.job.gpus = ranks;
-  scenario.job.strategy.bucket_cap = cap;
+  std::get<Ddp>(scenario.job.strategy).bucket_cap = cap;
   return scenario;
 }
 

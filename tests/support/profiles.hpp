@@ -61,7 +61,7 @@ inline Scenario profiled_scenario(const Profile& profile) {
   scenario.job.batch_per_gpu = profile.batch;
   scenario.job.precision = profile.precision;
   scenario.job.optimizer = profile.optimizer;
-  scenario.job.strategy.kind = StrategyKind::none;
+  scenario.job.strategy = Alone{};
   return scenario;
 }
 

@@ -36,11 +36,11 @@ std::map<SameJob, std::vector<MeasuredChoice>> choices(bool lossy) {
   for (const auto& one : cases.cases) {
     const auto scenario = load_scenario(one.scenario_file, one.set, data);
     const auto& job = scenario.job;
-    if (job.strategy.kind != StrategyKind::ddp || job.gpus == 1) continue;
-    if (is_lossy(job.strategy.comm_hook) && !lossy) continue;
+    if (!std::holds_alternative<Ddp>(job.strategy) || job.gpus == 1) continue;
+    if (is_lossy(std::get<Ddp>(job.strategy).comm_hook) && !lossy) continue;
     auto run = simulate(scenario);
-    const int departures =
-        int{job.strategy.gradient_as_bucket_view} + int{job.strategy.comm_hook != CommHook::none};
+    const int departures = int{std::get<Ddp>(job.strategy).gradient_as_bucket_view} +
+                           int{std::get<Ddp>(job.strategy).comm_hook != CommHook::none};
     by_job[{scenario.model.name, job.gpus, job.batch_per_gpu, job.accumulate, job.nccl}].push_back(
         {one.name, run.measured.metrics.step_time, one.measured, std::move(run.errors), departures});
   }

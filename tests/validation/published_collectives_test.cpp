@@ -23,7 +23,7 @@ struct Comparison {
 
 Comparison compare(const Case& row) {
   const auto run = simulate(load_scenario(row.scenario_file, row.set, data));
-  const auto& strategy = run.scenario.job.strategy.collective;
+  const auto& strategy = std::get<OneCollective>(run.scenario.job.strategy);
   const auto predicted = *run.measured.metrics.bus_bandwidth;
   const auto measured = row.bus_bandwidth
                             ? *row.bus_bandwidth

@@ -31,8 +31,8 @@ TaskId all_reduce(TaskList& tasks, std::string name, Bytes size, std::int32_t bu
   return id;
 }
 
-TaskId reduce_bucket(TaskList& tasks, const ReadyBucket& ready, const Strategy& strategy) {
-  switch (strategy.comm_hook) {
+TaskId reduce_bucket(TaskList& tasks, const ReadyBucket& ready, const Ddp& ddp) {
+  switch (ddp.comm_hook) {
     case CommHook::none:
       return all_reduce(tasks, fmt::format("bucket {} all-reduce", ready.index), ready.bucket.size,
                         ready.index, tasks.last());
@@ -40,7 +40,7 @@ TaskId reduce_bucket(TaskList& tasks, const ReadyBucket& ready, const Strategy& 
     case CommHook::bf16:
       return reduce_in_half(tasks, ready);
     case CommHook::powersgd:
-      return reduce_with_powersgd(tasks, ready, strategy.powersgd_rank);
+      return reduce_with_powersgd(tasks, ready, ddp.powersgd_rank);
   }
   return tasks.last();
 }

@@ -21,7 +21,7 @@ struct ReadyBucket {
 /// powersgd.hpp.
 /// @return the task after which the bucket holds the mean
 /// @source torch/distributed/algorithms/ddp_comm_hooks/default_hooks.py, PyTorch 2.8
-TaskId reduce_bucket(TaskList& tasks, const ReadyBucket& ready, const Strategy& strategy);
+TaskId reduce_bucket(TaskList& tasks, const ReadyBucket& ready, const Ddp& ddp);
 
 /// An all-reduce on the communicator's stream. @param after what must have ended on every rank
 TaskId all_reduce(TaskList& tasks, std::string name, Bytes size, std::int32_t bucket, TaskId after);

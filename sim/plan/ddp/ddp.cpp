@@ -29,13 +29,15 @@ Bytes powersgd_state(const Model& model, int rank) {
 
 }  // namespace
 
-Ddp::Ddp(const Scenario& scenario)
-    : scenario_{scenario}, buckets_{ddp_buckets(scenario.model, scenario.job.strategy.bucket_cap)} {}
+DdpSync::DdpSync(const Scenario& scenario)
+    : scenario_{scenario},
+      ddp_{std::get<Ddp>(scenario.job.strategy)},
+      buckets_{ddp_buckets(scenario.model, ddp_.bucket_cap)} {}
 
 /// DDP starts a forward pass by sending rank 0's buffers (running means and variances, counts) to all: those
 /// of a type in one flat tensor, each copied back by a kernel of its own.
 /// @source torch/nn/parallel/distributed.py, _sync_module_buffers, PyTorch 2.11
-void Ddp::before_step(TaskList& tasks) {
+void DdpSync::before_step(TaskList& tasks) {
   if (!scenario_.model.profile || buckets_.empty()) return;
   std::map<int, std::pair<int, Bytes>> types;  // by bytes an element: how many, how large
   for (const auto& buffer : scenario_.model.profile->buffers) {
@@ -55,7 +57,7 @@ void Ddp::before_step(TaskList& tasks) {
 
 /// Copies the gradients into their buckets, one kernel each, dividing by the number of ranks on the way, and
 /// reduces each bucket that is full.
-void Ddp::gradients_ready(TaskList& tasks, std::size_t count, const Task& of, bool is_last) {
+void DdpSync::gradients_ready(TaskList& tasks, std::size_t count, const Task& of, bool is_last) {
   while (is_last && count > 0) {
     const auto bucket = reduced_.size();
     const auto& open = buckets_[bucket];
@@ -72,7 +74,7 @@ void Ddp::gradients_ready(TaskList& tasks, std::size_t count, const Task& of, bo
     if (filled_ < open.gradients.size()) continue;
     buckets_[bucket].filled_by = static_cast<std::int32_t>(id.index());
     const ReadyBucket ready{scenario_.model, open, static_cast<std::int32_t>(bucket), scenario_.job.gpus};
-    reduced_.push_back(reduce_bucket(tasks, ready, scenario_.job.strategy));
+    reduced_.push_back(reduce_bucket(tasks, ready, ddp_));
     for (auto i = id.index(); i <= tasks.last().index(); ++i)
       tasks[TaskId{i}].unit = static_cast<std::int32_t>(bucket);
     filled_ = 0;
@@ -81,9 +83,9 @@ void Ddp::gradients_ready(TaskList& tasks, std::size_t count, const Task& of, bo
 
 /// DDP ends the backward pass by waiting for each bucket in turn; without views the means go back to the
 /// gradients, with views each gradient is set to its place in the bucket.
-void Ddp::before_optimizer(TaskList& tasks) {
-  const bool views = scenario_.job.strategy.gradient_as_bucket_view;
-  const bool hook = scenario_.job.strategy.comm_hook != CommHook::none;
+void DdpSync::before_optimizer(TaskList& tasks) {
+  const bool views = ddp_.gradient_as_bucket_view;
+  const bool hook = ddp_.comm_hook != CommHook::none;
   const auto after_each = !views ? ddp_cpu.copy_back : hook ? ddp_cpu.view_of_hook : ddp_cpu.view;
   for (std::size_t i = 0; i < reduced_.size(); ++i) {
     const auto gradients = static_cast<int>(buckets_[i].gradients.size());
@@ -96,19 +98,17 @@ void Ddp::before_optimizer(TaskList& tasks) {
 }
 
 /// The 16-bit hooks cast back on a stream of their own for each bucket.
-Seconds Ddp::longer_pause() const {
-  const auto hook = scenario_.job.strategy.comm_hook;
+Seconds DdpSync::longer_pause() const {
+  const auto hook = ddp_.comm_hook;
   return hook == CommHook::fp16 || hook == CommHook::bf16 ? pause_of_many_streams : Seconds{};
 }
 
 /// DDP's first buckets live on beside those that it rebuilds after the first step, so they count twice.
-MemoryOfSync Ddp::memory() const {
-  const auto& strategy = scenario_.job.strategy;
+MemoryOfSync DdpSync::memory() const {
   const Bytes parameters{4 * static_cast<double>(scenario_.model.parameter_count())};
-  MemoryOfSync memory{.buckets = 2 * parameters, .holds_gradients = strategy.gradient_as_bucket_view};
-  if (strategy.comm_hook == CommHook::powersgd)
-    memory.kept = powersgd_state(scenario_.model, strategy.powersgd_rank);
-  if (strategy.comm_hook == CommHook::fp16 || strategy.comm_hook == CommHook::bf16)
+  MemoryOfSync memory{.buckets = 2 * parameters, .holds_gradients = ddp_.gradient_as_bucket_view};
+  if (ddp_.comm_hook == CommHook::powersgd) memory.kept = powersgd_state(scenario_.model, ddp_.powersgd_rank);
+  if (ddp_.comm_hook == CommHook::fp16 || ddp_.comm_hook == CommHook::bf16)
     memory.after_backward = 0.5 * parameters;
   return memory;
 }

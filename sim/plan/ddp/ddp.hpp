@@ -9,10 +9,10 @@ namespace gradway {
 /// they get ready, each full bucket is reduced, and after the backward pass the means are copied back unless
 /// gradients are views of the buckets. Earlier micro-steps run under no_sync. A profiled model's buffers are
 /// broadcast before the step.
-class Ddp final : public Sync {
+class DdpSync final : public Sync {
  public:
   /// @param scenario must outlive this
-  explicit Ddp(const Scenario& scenario);
+  explicit DdpSync(const Scenario& scenario);
 
   void before_step(TaskList& tasks) override;
   void gradients_ready(TaskList& tasks, std::size_t count, const Task& of, bool is_last) override;
@@ -23,6 +23,7 @@ class Ddp final : public Sync {
 
  private:
   const Scenario& scenario_;
+  const Ddp& ddp_;               ///< of the scenario
   std::vector<Unit> buckets_;    ///< in the order of their reduction
   std::size_t filled_ = 0;       ///< gradients of the open bucket that are in place
   std::vector<TaskId> reduced_;  ///< by bucket that was closed

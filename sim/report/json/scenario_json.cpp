@@ -61,7 +61,7 @@ Json speeds_json(const Speeds& speeds) {
 
 Json scenario_json(const Scenario& scenario) {
   Json json{{"schema", 1}};
-  if (scenario.job.strategy.kind != StrategyKind::collective) json["model"] = scenario.model.name;
+  if (trains(scenario.job.strategy)) json["model"] = scenario.model.name;
   json.update({{"platform", scenario.platform.name},
                {"job", job_json(scenario.job)},
                {"strategy", strategy_json(scenario.job.strategy)},

@@ -59,7 +59,7 @@ Json start_of(std::string_view kind, std::string_view title, std::string_view ve
 /// What was run, in the words of the terminal.
 Json headline(const Run& run) {
   const auto& job = run.scenario.job;
-  const bool is_collective = job.strategy.kind == StrategyKind::collective;
+  const bool is_collective = !trains(job.strategy);
   return {{"model", is_collective ? "" : run.scenario.model.name},
           {"hardware", hardware_in_words(run.scenario.platform, job.gpus)},
           {"strategy", in_words(job.strategy)}};

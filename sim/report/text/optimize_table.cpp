@@ -121,7 +121,7 @@ void write_caps(std::ostream& out, const Optimized& found, const Style& style) {
 }
 
 /// "hook powersgd of rank 1, gradient_as_bucket_view"
-std::string hook_in_words(const Strategy& strategy) {
+std::string hook_in_words(const Ddp& strategy) {
   auto words = strategy.comm_hook == CommHook::none ? std::string{"no hook"}
                                                     : fmt::format("hook {}", name_of(strategy.comm_hook));
   if (strategy.comm_hook == CommHook::powersgd) words += fmt::format(" of rank {}", strategy.powersgd_rank);

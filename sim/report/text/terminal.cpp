@@ -35,8 +35,8 @@ void add_variables(Fields& fields, const Job& job) {
 void write_job(Fields& fields, const Run& run) {
   const auto& job = run.scenario.job;
   const auto& model = run.scenario.model;
-  const bool trains = job.strategy.kind != StrategyKind::collective;
-  if (trains) {
+  const bool has_model = trains(job.strategy);
+  if (has_model) {
     fields.add("model",
                fmt::format("{}, {} parameters", model.name, thousands_text(model.parameter_count())));
   }
@@ -44,7 +44,7 @@ void write_job(Fields& fields, const Run& run) {
                                      hardware_in_words(run.scenario.platform, job.gpus)));
   if (const auto& speeds = run.scenario.platform.speeds; !speeds.as_built())
     fields.add("what if", gradway::in_words(speeds), Paint::yellow);
-  if (!trains) {
+  if (!has_model) {
     fields.add("collective", in_words(job.strategy));
     add_variables(fields, job);
     return;

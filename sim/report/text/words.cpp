@@ -22,7 +22,7 @@ std::string_view look_up(const std::array<std::string_view, Size>& names, Enum v
 
 // In the order of the enums.
 constexpr std::array<std::string_view, 4> precisions{"fp32", "tf32", "bf16", "fp16"};
-constexpr std::array<std::string_view, 3> strategies{"none", "ddp", "collective"};
+constexpr std::array<std::string_view, std::variant_size_v<Strategy>> strategies{"ddp", "none", "collective"};
 constexpr std::array<std::string_view, 4> hooks{"none", "fp16", "bf16", "powersgd"};
 constexpr std::array<std::string_view, 3> optimizers{"sgd", "adamw", "adamw_fused"};
 constexpr std::array<std::string_view, 4> evidences{"measured", "anchored", "moved", "datasheet"};
@@ -35,13 +35,36 @@ constexpr std::array<std::string_view, 7> device_kinds{"GPU",      "socket", "ro
 constexpr std::size_t most_named = 4;
 constexpr double least_told = 5e-4;  // a smaller share would read 0.0 %
 
+std::string words_of(const Alone&) {
+  return "none: ranks do not exchange gradients";
+}
+
+std::string words_of(const OneCollective& call) {
+  return fmt::format("{} of {}{}", gradway::name_of(call.kind), exact_bytes_text(call.size),
+                     call.one_by_one ? ", each call issued by PyTorch and waited for" : "");
+}
+
+std::string words_of(const Ddp& ddp) {
+  std::string words = "DDP, ";
+  words += ddp.bucket_cap ? fmt::format("buckets of {}", exact_bytes_text(*ddp.bucket_cap))
+                          : "PyTorch's default buckets (1 MiB, then 25 MiB)";
+  if (ddp.comm_hook == CommHook::powersgd) {
+    words += fmt::format(", powersgd hook of rank {}", ddp.powersgd_rank);
+  } else if (ddp.comm_hook != CommHook::none) {
+    words += fmt::format(", {} hook", name_of(ddp.comm_hook));
+  }
+  if (ddp.gradient_as_bucket_view) words += ", gradients as bucket views";
+  if (ddp.static_graph) words += ", static graph";
+  return words;
+}
+
 }  // namespace
 
 std::string_view name_of(Precision precision) {
   return look_up(precisions, precision);
 }
-std::string_view name_of(StrategyKind kind) {
-  return look_up(strategies, kind);
+std::string_view name_of(const Strategy& strategy) {
+  return strategies[strategy.index()];
 }
 std::string_view name_of(CommHook hook) {
   return look_up(hooks, hook);
@@ -63,23 +86,7 @@ std::string_view name_of(DeviceKind kind) {
 }
 
 std::string in_words(const Strategy& strategy) {
-  if (strategy.kind == StrategyKind::none) return "none: ranks do not exchange gradients";
-  if (strategy.kind == StrategyKind::collective) {
-    const auto& call = strategy.collective;
-    return fmt::format("{} of {}{}", gradway::name_of(call.kind), exact_bytes_text(call.size),
-                       call.one_by_one ? ", each call issued by PyTorch and waited for" : "");
-  }
-  std::string words = "DDP, ";
-  words += strategy.bucket_cap ? fmt::format("buckets of {}", exact_bytes_text(*strategy.bucket_cap))
-                               : "PyTorch's default buckets (1 MiB, then 25 MiB)";
-  if (strategy.comm_hook == CommHook::powersgd) {
-    words += fmt::format(", powersgd hook of rank {}", strategy.powersgd_rank);
-  } else if (strategy.comm_hook != CommHook::none) {
-    words += fmt::format(", {} hook", name_of(strategy.comm_hook));
-  }
-  if (strategy.gradient_as_bucket_view) words += ", gradients as bucket views";
-  if (strategy.static_graph) words += ", static graph";
-  return words;
+  return std::visit([](const auto& of) { return words_of(of); }, strategy);
 }
 
 std::string in_words(std::string_view model, const Job& job) {

@@ -16,7 +16,8 @@ namespace gradway::report {
 
 // The words of scenario files, so that what a report echoes can be typed back.
 std::string_view name_of(Precision precision);
-std::string_view name_of(StrategyKind kind);
+/// "none", "ddp", "collective"
+std::string_view name_of(const Strategy& strategy);
 std::string_view name_of(CommHook hook);
 std::string_view name_of(Optimizer optimizer);
 
