@@ -27,7 +27,7 @@ TEST_CASE("on idle links a collective takes just the time of the calibration's t
   scenario.job.gpus = ranks;
   scenario.job.nccl = variables.at(transport);
   const CommunicatorOfAll lowering{scenario};
-  const CollectiveTables tables{scenario.calibration, transport, lowering.communicator(), NcclSettings{}};
+  const CollectiveTables tables{scenario.calibration, transport, lowering->facts(), NcclSettings{}};
   REQUIRE(lowering->facts().transport == transport);
 
   // 4 and 16 MiB over host memory are faster than its rate allows: the caches of the CPU serve them.

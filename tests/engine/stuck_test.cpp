@@ -30,7 +30,7 @@ TEST_CASE("ops that wait for each other are named with what they wait for", "[en
   OpGraph graph;
   const OpId fine = graph.add(delay_op(1));
   const OpId kernel =
-      graph.add(with_origin(delay_op(1), {.rank = 3, .step = 1, .activity = Activity::kernel}));
+      graph.add(with_origin(delay_op(1), {.actor = 3, .step = 1, .activity = Activity::kernel}));
   const OpId collective = graph.add(with_origin(delay_op(1), {.activity = Activity::collective}));
   const OpId after = graph.add(delay_op(1));
   graph.add_edge(fine, kernel);
@@ -57,7 +57,7 @@ TEST_CASE("an op that waits for itself is named once", "[engine][stuck]") {
 TEST_CASE("of a long cycle five ops are named", "[engine][stuck]") {
   const std::string engine = GENERATE("simgrid", "fluid");
   OpGraph graph;
-  for (int i = 0; i < 7; ++i) graph.add(with_origin(Op{}, {.rank = i, .activity = Activity::launch}));
+  for (int i = 0; i < 7; ++i) graph.add(with_origin(Op{}, {.actor = i, .activity = Activity::launch}));
   for (std::size_t i = 0; i < 7; ++i) graph.add_edge(OpId{(i + 1) % 7}, OpId{i});
 
   CHECK(error_of(engine, resources_of({}), graph) ==
@@ -74,9 +74,9 @@ TEST_CASE("a flow that cannot move is found behind those that wait for it", "[en
   OpGraph graph;
   const auto queue = graph.add_queue("gpu 0 copies in");
   const OpId next =
-      graph.add(with_origin(in_queue(delay_op(1), queue), {.rank = 0, .activity = Activity::copy}));
+      graph.add(with_origin(in_queue(delay_op(1), queue), {.actor = 0, .activity = Activity::copy}));
   const Op blocked = in_queue(flow_op(1, path_over(graph, {0})), queue);
-  graph.add(with_origin(blocked, {.rank = 0, .activity = Activity::copy}));
+  graph.add(with_origin(blocked, {.actor = 0, .activity = Activity::copy}));
   graph.add_edge(graph.add(delay_op(1)), next);
 
   CHECK(error_of(engine, resources_of({0}), graph) ==
