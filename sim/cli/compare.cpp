@@ -198,9 +198,9 @@ Status compare(const CompareArguments& arguments, const CLI::App& app, const Sur
       arguments.samples.empty() ? std::nullopt : std::optional{samples_of(arguments.samples)};
   const auto fixed = fixed_overrides(arguments);
   auto combinations = combinations_of(arguments);
-  const auto failures =
-      run_points(around, "combination", combinations.size(), arguments.jobs,
-                 [&](std::size_t i) { run(combinations[i], arguments, fixed, around.data); });
+  const auto data = each_file_once(around.data);
+  const auto failures = run_points(around, "combination", combinations.size(), arguments.jobs,
+                                   [&](std::size_t i) { run(combinations[i], arguments, fixed, data); });
   if (const auto unknown = slips(combinations, failures, around.data); !unknown.empty())
     return tell_failures({}, unknown, around.messages);
   auto compared = sorted(combinations, failures);

@@ -105,7 +105,7 @@ Override told(const std::string& name, const std::string& value) {
 class Reading {
  public:
   Reading(const SearchRequest& request, const DataPath& data)
-      : request_{request}, data_{data}, fixed_{parse_overrides(request.set)} {}
+      : request_{request}, data_{each_file_once(data)}, fixed_{parse_overrides(request.set)} {}
 
   AskedSearch read() {
     auto axes = axes_of(request_.over);
@@ -217,7 +217,7 @@ class Reading {
   }
 
   const SearchRequest& request_;
-  const DataPath& data_;
+  DataPath data_;
   std::vector<Override> fixed_;
   AskedSearch asked_;
 };

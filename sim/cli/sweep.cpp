@@ -42,12 +42,15 @@ struct SweepArguments {
 class Sweeper {
  public:
   Sweeper(const SweepArguments& arguments, const Surroundings& around)
-      : arguments_{arguments}, around_{around}, fixed_{parse_overrides(arguments.set)} {
+      : arguments_{arguments},
+        around_{around},
+        data_{each_file_once(around.data)},
+        fixed_{parse_overrides(arguments.set)} {
     sweep_.scenario = std::filesystem::path{arguments.scenario}.stem().string();
     sweep_.axes = parse_axes(arguments.vary);
     check_clashes();
     check_values(sweep_.axes, [&](const std::vector<std::string>& values) {
-      return problems_of_values(arguments.scenario, overrides_of(values), around.data, arguments.price);
+      return problems_of_values(arguments.scenario, overrides_of(values), data_, arguments.price);
     });
     if (!arguments.out.empty()) kept_.emplace(std::filesystem::path{arguments.out} / "points");
   }
@@ -96,8 +99,7 @@ class Sweeper {
   }
 
   std::string report_of(const std::vector<std::string>& values) {
-    const auto scenario =
-        load_scenario(arguments_.scenario, overrides_of(values), around_.data, arguments_.price);
+    const auto scenario = load_scenario(arguments_.scenario, overrides_of(values), data_, arguments_.price);
     const auto key = key_of(scenario);
     if (kept_) {
       if (auto report = kept_->find(key)) return std::move(*report);
@@ -120,6 +122,7 @@ class Sweeper {
 
   const SweepArguments& arguments_;
   const Surroundings& around_;
+  DataPath data_;
   std::vector<Override> fixed_;
   report::Sweep sweep_;
   std::optional<KeptPoints> kept_;

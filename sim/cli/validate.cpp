@@ -126,7 +126,7 @@ report::Comparison predict(const Scenario& scenario, const Case& one) {
 }
 
 report::Validation compare(const Cases& cases, const Surroundings& around) {
-  const auto scenarios = load_all(cases, around.data);
+  const auto scenarios = load_all(cases, each_file_once(around.data));
   report::Validation validation{cases.source, {}};
   Progress progress{around, "case", scenarios.size()};
   for (std::size_t i = 0; i < scenarios.size(); ++i) {

@@ -8,6 +8,7 @@
 
 #include "sim/base/printable.hpp"
 #include "sim/config/document.hpp"
+#include "sim/config/files_read.hpp"
 #include "sim/config/lookup.hpp"
 #include "sim/config/overrides.hpp"
 #include "sim/config/prices.hpp"
@@ -24,12 +25,15 @@ using namespace config;
 /// Reads files by name and collects what is wrong with all of them.
 class Loader {
  public:
-  Loader(const Found& first, const DataPath& data) : lookup_{first, data} {}
+  Loader(const Found& first, const DataPath& data)
+      : lookup_{first, data}, beside_{first.path.parent_path()}, read_{data.read} {}
 
   Problems& problems() { return problems_; }
 
   ScenarioSpec scenario(const Found& file, const std::vector<Override>& overrides) {
-    auto root = load_with_base(DataKind::scenario, file, lookup_, problems_);
+    auto root = once(DataKind::scenario, file, "", [&](Problems& problems) {
+      return load_with_base(DataKind::scenario, file, lookup_, problems);
+    });
     if (const auto* cases = root.find("cases")) {
       fail(cases->where, "this is a file of cases, not a scenario",
            fmt::format("try 'gradway validate {}'", file.shown));
@@ -42,17 +46,21 @@ class Loader {
   }
 
   ModelSpec model(const Found& file, const std::string& name) {
-    const auto root = load_with_base(DataKind::model, file, lookup_, problems_);
-    Reader reader{root, in_file(file.shown), problems_};
-    auto spec = read_model(reader, name);
+    auto spec = once(DataKind::model, file, name, [&](Problems& problems) {
+      const auto root = load_with_base(DataKind::model, file, lookup_, problems);
+      Reader reader{root, in_file(file.shown), problems};
+      return read_model(reader, name);
+    });
     for (const auto& gpu : spec.anchor_gpus) find(DataKind::gpu, gpu);
     return spec;
   }
 
   PlatformSpec platform(const Found& file, const std::string& name) {
-    const auto root = load_with_base(DataKind::platform, file, lookup_, problems_);
-    Reader reader{root, in_file(file.shown), problems_};
-    return read_platform(reader, name);
+    return once(DataKind::platform, file, name, [&](Problems& problems) {
+      const auto root = load_with_base(DataKind::platform, file, lookup_, problems);
+      Reader reader{root, in_file(file.shown), problems};
+      return read_platform(reader, name);
+    });
   }
 
   /// Sets the price that counts.
@@ -76,17 +84,28 @@ class Loader {
   }
 
  private:
+  /// What `read` gives; a file is read once if there is a place to keep that.
+  template <class Read>
+  auto once(DataKind kind, const Found& file, const std::string& name, const Read& read)
+      -> std::invoke_result_t<const Read&, Problems&> {
+    return read_ ? read_->once(kind, file, name, beside_, problems_, read) : read(problems_);
+  }
+
   template <class Read>
   auto read_named(DataKind kind, const Named& name, const Read& read)
       -> decltype(read(std::declval<Reader&>(), "")) {
     const auto file = find(kind, name);
     if (!file) return {};
-    const auto root = load_document(*file, problems_);
-    Reader reader{root, in_file(file->shown), problems_};
-    return read(reader, name.name);
+    return once(kind, *file, name.name, [&](Problems& problems) {
+      const auto root = load_document(*file, problems);
+      Reader reader{root, in_file(file->shown), problems};
+      return read(reader, name.name);
+    });
   }
 
   Lookup lookup_;
+  std::filesystem::path beside_;
+  std::shared_ptr<FilesRead> read_;
   Problems problems_;
 };
 

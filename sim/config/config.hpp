@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,12 +22,18 @@ struct Override {
   Where where{};      ///< where it was written; without a file: on the command line
 };
 
+class FilesRead;
+
 /// Folders that hold models/, platforms/, calibration/results/ and scenarios/, the first one that has a file
 /// wins. The folder of the scenario itself always comes before them. A name that the last folder has too, but
 /// is taken from elsewhere, is noted in the scenario's warnings.
 struct DataPath {
   std::vector<std::filesystem::path> roots;  ///< GRADWAY_PATH in its order, then the installed data
+  std::shared_ptr<FilesRead> read{};  ///< what was read is kept there; none: files are read anew each time
 };
+
+/// The same for something that needs the same files often: what changes in one that was read is not noticed.
+DataPath each_file_once(DataPath data);
 
 /// What a name can stand for.
 enum class DataKind { scenario, platform, gpu, model, calibration, prices };

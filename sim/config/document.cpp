@@ -2,9 +2,6 @@
 #include "sim/config/document.hpp"
 
 #include <algorithm>
-#include <map>
-#include <memory>
-#include <mutex>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,45 +15,6 @@ namespace {
 
 Node broken(const Where& file) {
   return Node{.kind = Node::Kind::broken, .where = file};
-}
-
-/// Trees of sound texts, each parsed once a process: the points of a sweep read the same few files. Only the
-/// text decides what is found, so that no change of a file is missed.
-class Trees {
- public:
-  std::shared_ptr<const Node> find(const SourceText& source) {
-    const std::lock_guard lock{mutex_};
-    const auto known = trees_.find(key_of(source));
-    return known == trees_.end() ? nullptr : known->second;
-  }
-  void keep(const SourceText& source, const Node& tree) {
-    if (source.content().size() > largest) return;
-    const std::lock_guard lock{mutex_};
-    if (trees_.size() < most) trees_.emplace(key_of(source), std::make_shared<const Node>(tree));
-  }
-
- private:
-  static constexpr std::size_t most = 64;
-  static constexpr std::size_t largest = 1 << 20;
-
-  static std::pair<std::string, std::string> key_of(const SourceText& source) {
-    return {source.whole().file, source.content()};
-  }
-
-  std::mutex mutex_;
-  std::map<std::pair<std::string, std::string>, std::shared_ptr<const Node>> trees_;
-};
-
-Node parsed(const SourceText& source, Problems& problems) {
-  static Trees trees;
-  if (const auto known = trees.find(source)) {
-    problems.saw(source.content());
-    return *known;
-  }
-  const auto before = problems.size();
-  auto tree = parse_yaml(source, problems);
-  if (problems.size() == before) trees.keep(source, tree);
-  return tree;
 }
 
 /// @return false if nothing more can be said about a file of another schema.
@@ -121,7 +79,7 @@ Node load_document(const Found& file, Problems& problems) {
 }
 
 Node read_document(const SourceText& source, Problems& problems) {
-  auto root = parsed(source, problems);
+  auto root = parse_yaml(source, problems);
   if (root.kind == Node::Kind::null) {
     problems.add(Problem{source.whole(), "the file is empty", {}, "begin it with 'schema: 1'"});
   } else if (root.kind != Node::Kind::map && root.kind != Node::Kind::broken) {

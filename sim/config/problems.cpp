@@ -2,6 +2,7 @@
 #include "sim/config/problems.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <tuple>
 
@@ -18,9 +19,23 @@ void Problems::add(const ConfigError& error) {
   list_.insert(list_.end(), error.problems().begin(), error.problems().end());
 }
 
+void Problems::add(const Problems& others) {
+  list_.insert(list_.end(), others.list_.begin(), others.list_.end());
+  seen_.insert(seen_.end(), others.seen_.begin(), others.seen_.end());
+  std::ranges::copy_if(others.notes_, std::back_inserter(notes_), [&](const std::string& text) {
+    return std::ranges::find(notes_, text) == notes_.end();
+  });
+}
+
 void Problems::note(std::string text) {
   saw(text);  // it goes into reports
   if (std::ranges::find(notes_, text) == notes_.end()) notes_.push_back(std::move(text));
+}
+
+Digest Problems::seen() const {
+  Digest digest;
+  for (const auto& text : seen_) digest.add(*text);
+  return digest;
 }
 
 void Problems::raise() const {

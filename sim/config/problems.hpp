@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -17,6 +19,8 @@ class Problems {
  public:
   void add(Problem problem) { list_.push_back(std::move(problem)); }
   void add(const ConfigError& error);
+  /// All that another reading told.
+  void add(const Problems& others);
   bool empty() const { return list_.empty(); }
   std::size_t size() const { return list_.size(); }
 
@@ -35,8 +39,8 @@ class Problems {
   void note(std::string text);
   const std::vector<std::string>& notes() const { return notes_; }
 
-  void saw(std::string_view text) { seen_.add(text); }
-  const Digest& seen() const { return seen_; }
+  void saw(std::string_view text) { seen_.push_back(std::make_shared<const std::string>(text)); }
+  Digest seen() const;
 
   /// Throws what was collected, if anything: file by file as they were met, each in the order of its lines.
   void raise() const;
@@ -44,7 +48,7 @@ class Problems {
  private:
   std::vector<Problem> list_;
   std::vector<std::string> notes_;
-  Digest seen_;
+  std::vector<std::shared_ptr<const std::string>> seen_;
 };
 
 /// Throws one problem.

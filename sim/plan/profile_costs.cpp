@@ -2,8 +2,12 @@
 #include "sim/plan/profile_costs.hpp"
 
 #include <algorithm>
-#include <functional>
+#include <cmath>
+#include <cstdint>
+#include <limits>
 #include <numeric>
+
+#include <boost/math/tools/toms748_solve.hpp>
 
 #include "sim/cost/framework_cost.hpp"
 #include "sim/cost/kernel_cost.hpp"
@@ -16,13 +20,21 @@ namespace {
 constexpr double launch_bound_share = 1.02;
 constexpr double widest_pause = 1.3;  // the pauses of a trace already hold all that lengthens them
 
-/// The x in [low, high] at which an increasing function meets a value, as near as the bounds allow.
-double meet(const std::function<Seconds(double)>& increasing, Seconds value, double low, double high) {
-  for (int i = 0; i < 60; ++i) {
-    const double middle = (low + high) / 2;
-    (increasing(middle) < value ? low : high) = middle;
-  }
-  return high;
+/// The least x in [low, high] at which a function that never falls reaches a value; `high` if none does.
+template <class Function>
+double meet(const Function& never_falls, Seconds value, double low, double high) {
+  const auto beyond = [&](double x) {
+    const double distance = (never_falls(x) - value).value();
+    return distance == 0 ? std::numeric_limits<double>::min() : distance;  // no root: a least x beyond it
+  };
+  const auto at_low = beyond(low);
+  if (at_low > 0) return low;
+  const auto at_high = beyond(high);
+  if (at_high < 0) return high;
+  const auto are_neighbours = [](double a, double b) { return std::nextafter(a, b) >= b; };
+  std::uintmax_t most_calls = 100;  // some ten are needed
+  return boost::math::tools::toms748_solve(beyond, low, high, at_low, at_high, are_neighbours, most_calls)
+      .second;
 }
 
 std::vector<ReplayedLaunch> replayed(const Profile& profile, const std::vector<Seconds>& gpu) {

@@ -60,6 +60,23 @@ TEST_CASE("a file is read as it stands each time, and its text counts each time"
   CHECK(read().digest == first.digest);
 }
 
+TEST_CASE("what needs the same files often reads each once, unless something is wrong with it",
+          "[config][lookup]") {
+  const TemporaryFolder here;
+  here.write("run.yaml", "schema: 1\nmodel: m\nplatform: lab\njob: { gpus: 1, batch_per_gpu: 1 }\n");
+  const auto data = each_file_once(DataPath{{good}});
+  const auto read = [&] { return load_scenario((here.path() / "run.yaml").string(), {}, data); };
+  here.write("m.yaml", "schema: 1\nsource: made up\nkind: none\n");
+  CHECK(test::message_of(read).find("'none' is not a kind of model") != std::string::npos);
+  here.write("m.yaml", model_of(4));
+  const auto first = read();
+  CHECK(first.model.parameter_count() == 4);
+  CHECK(first.digest == load_scenario((here.path() / "run.yaml").string(), {}, DataPath{{good}}).digest);
+  here.write("m.yaml", model_of(3));
+  CHECK(read().model.parameter_count() == 4);
+  CHECK(read().digest == first.digest);
+}
+
 TEST_CASE("the GPU of a platform is looked up in gpus/ beside it", "[config][lookup]") {
   const TemporaryFolder here;
   here.write("mine.yaml", "schema: 1\nsource: made up\ngpu: new\nnode: { gpus: 1 }\n");
