@@ -142,7 +142,7 @@ class Reading {
   static void check_strategy(const Scenario& scenario) {
     if (std::holds_alternative<Ddp>(scenario.job.strategy)) return;
     refuse(fmt::format("the strategy of '{}' is {}: only that of DDP has settings to search", scenario.name,
-                       report::name_of(scenario.job.strategy)),
+                       name_of(scenario.job.strategy)),
            std::holds_alternative<Alone>(scenario.job.strategy)
                ? "set strategy.kind=ddp, or write 'kind: ddp'"
                : "'gradway sweep' varies what NCCL is told");
@@ -196,7 +196,7 @@ class Reading {
     for (const auto hook : hooks) {
       if (!is_lossy(hook)) continue;
       if (were_named)
-        refuse(fmt::format("the hook {} changes the gradients' values", report::name_of(hook)),
+        refuse(fmt::format("the hook {} changes the gradients' values", name_of(hook)),
                "give --lossy to search it");
       asked_.lossy_left_out.push_back(hook);
     }

@@ -64,12 +64,8 @@ ScenarioSpec read_scenario(Reader& file);
 /// A measured step on one GPU. @param gpus its GPU's name is added, to be looked up
 Anchor read_anchor(Reader& anchor, std::vector<Named>& gpus);
 
-inline constexpr Choice<Precision> precisions[] = {{"fp32", Precision::fp32},
-                                                   {"tf32", Precision::tf32},
-                                                   {"bf16", Precision::bf16},
-                                                   {"fp16", Precision::fp16}};
-inline constexpr Choice<Optimizer> optimizers[] = {
-    {"sgd", Optimizer::sgd}, {"adamw", Optimizer::adamw}, {"adamw_fused", Optimizer::adamw_fused}};
+inline constexpr auto precisions = choices_of<Precision>(precision_words);
+inline constexpr auto optimizers = choices_of<Optimizer>(optimizer_words);
 
 Named named(const Node& node);
 Precision precision(const Node& node);

@@ -7,6 +7,7 @@
 #include "sim/config/quantities.hpp"
 #include "sim/config/read.hpp"
 #include "sim/config/read_measurements.hpp"
+#include "sim/scenario/strategy_words.hpp"
 
 namespace gradway::config {
 namespace {
@@ -14,11 +15,8 @@ namespace {
 constexpr int most_gpus = 1 << 20;
 
 constexpr Choice<Strategy> strategies[] = {
-    {"none", Alone{}}, {"ddp", Ddp{}}, {"collective", OneCollective{}}};
-constexpr Choice<CommHook> hooks[] = {{"none", CommHook::none},
-                                      {"fp16", CommHook::fp16},
-                                      {"bf16", CommHook::bf16},
-                                      {"powersgd", CommHook::powersgd}};
+    {name_of(Alone{}), Alone{}}, {name_of(Ddp{}), Ddp{}}, {name_of(OneCollective{}), OneCollective{}}};
+constexpr auto hooks = choices_of<CommHook>(hook_words);
 
 void read_job(Reader job, bool trains, Job& result) {
   const auto batch = integer(1, 1'000'000);

@@ -12,12 +12,6 @@
 namespace gradway::config {
 namespace {
 
-std::string_view name_of(Precision precision) {
-  for (const auto& [name, value] : precisions)
-    if (value == precision) return name;
-  return "";
-}
-
 void check_ranks(const ScenarioSpec& scenario, const PlatformSpec& platform, Problems& problems) {
   const auto* built = std::get_if<BuiltPlatform>(&platform.description.hardware);
   const auto gpus = scenario.job.gpus;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -42,6 +43,14 @@ struct Choice {
   Value value;
 };
 
+/// A choice for each word of an enum whose values count from 0.
+template <class Enum, std::size_t size>
+constexpr std::array<Choice<Enum>, size> choices_of(const std::array<std::string_view, size>& words) {
+  std::array<Choice<Enum>, size> choices{};
+  for (std::size_t i = 0; i < size; ++i) choices[i] = {words[i], static_cast<Enum>(i)};
+  return choices;
+}
+
 /// Parser of one of several words. @param thing with its article: "a precision".
 template <class Value>
 auto one_of(std::string_view thing, std::span<const Choice<Value>> table) {
@@ -58,6 +67,11 @@ auto one_of(std::string_view thing, std::span<const Choice<Value>> table) {
 
 template <class Value, std::size_t size>
 auto one_of(std::string_view thing, const Choice<Value> (&choices)[size]) {
+  return one_of(thing, std::span<const Choice<Value>>{choices});
+}
+
+template <class Value, std::size_t size>
+auto one_of(std::string_view thing, const std::array<Choice<Value>, size>& choices) {
   return one_of(thing, std::span<const Choice<Value>>{choices});
 }
 

@@ -6,6 +6,9 @@
 
 /// The words of calibration files, in the order of the enumerators they stand for. Who writes such a file and
 /// who reads it both take them from here.
+#include "sim/platform/gpu.hpp"
+#include "sim/workload/optimizer.hpp"
+
 namespace gradway::calibration_words {
 
 using namespace std::string_view_literals;
@@ -21,12 +24,12 @@ inline constexpr std::array links{"to_gpu"sv,      "from_gpu"sv,          "pagea
 inline constexpr std::array shared_parts{"gpu_out"sv,     "gpu_in"sv,     "gpu_port"sv,
                                          "gpu_pcie"sv,    "host_read"sv,  "host_write"sv,
                                          "host_memory"sv, "gpu_fabric"sv, "other"sv};
-inline constexpr std::array precisions{"fp32"sv, "tf32"sv, "bf16"sv, "fp16"sv};
+inline constexpr auto precisions = precision_words;
 inline constexpr std::array arithmetics{"fp32"sv, "tf32"sv, "bf16"sv, "fp16"sv, "fp8"sv};
 inline constexpr std::array product_shapes{"small"sv, "large"sv, "medium"sv, "skinny"sv};
 inline constexpr std::array memory_kernels{"copy_fp32"sv, "add_fp32"sv, "scale_fp32"sv, "cast_fp32_bf16"sv,
                                            "cast_bf16_fp32"sv};
-inline constexpr std::array optimizers{"sgd"sv, "adamw"sv, "adamw_fused"sv};
+inline constexpr auto optimizers = optimizer_words;
 inline constexpr std::array launch_costs{"launch"sv, "kernel_gap"sv, "launch_latency"sv, "sync"sv, "event"sv};
 
 }  // namespace gradway::calibration_words

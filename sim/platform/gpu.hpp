@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "sim/base/units.hpp"
 
@@ -12,6 +13,13 @@ namespace gradway {
 /// The arithmetic of matrix products. Parameters and gradients stay fp32 in all of them (autocast).
 enum class Precision { fp32, tf32, bf16, fp16 };
 constexpr std::size_t precision_count = 4;
+
+/// What files and reports call them.
+inline constexpr std::array<std::string_view, precision_count> precision_words{"fp32", "tf32", "bf16",
+                                                                               "fp16"};
+constexpr std::string_view name_of(Precision precision) {
+  return precision_words[static_cast<std::size_t>(precision)];
+}
 
 /// A GPU as its datasheet and published measurements say.
 struct Gpu {

@@ -7,12 +7,10 @@
 #include <fmt/format.h>
 
 #include "sim/cost/nccl_model.hpp"
-#include "sim/workload/profile_words.hpp"
+#include "sim/scenario/strategy_words.hpp"
 
 namespace gradway {
 namespace {
-
-namespace words = profile_words;
 
 /// What is left of a doubt when so much of it is told by itself.
 double rest_of(double doubt, double told) {
@@ -55,10 +53,10 @@ std::string collectives_in_words(const Scenario& scenario) {
   const auto& job = scenario.job;
   const auto& strategy = job.strategy;
   auto words = fmt::format("{} GPUs of {}, batch {} x {}, strategy {}", job.gpus, scenario.platform.name,
-                           job.batch_per_gpu, job.accumulate, strategy.index());
+                           job.batch_per_gpu, job.accumulate, name_of(strategy));
   if (const auto* ddp = std::get_if<Ddp>(&strategy)) {
     words += fmt::format(", buckets of {:.17g} B, hook {} of rank {}", ddp->bucket_cap.value_or(0_B).value(),
-                         static_cast<int>(ddp->comm_hook), ddp->powersgd_rank);
+                         name_of(ddp->comm_hook), ddp->powersgd_rank);
   }
   if (const auto* call = std::get_if<OneCollective>(&strategy))
     words += fmt::format(" {} of {:.17g} B", name_of(call->kind), call->size.value());
@@ -124,13 +122,11 @@ class Errors {
       rest = without_own(rest, rest_of(own_doubt_beside_collectives, own_doubt_of_kernels), setting_);
     auto [_, time, doubt] = rest;
     const auto of = fmt::format("{} on {} in {} by {}", model(), scenario_.platform.gpu_models.front().name,
-                                words::word(words::precisions, scenario_.job.precision),
-                                reference ? reference->text : "roofline");
+                                name_of(scenario_.job.precision), reference ? reference->text : "roofline");
     // Another optimizer than the one that was measured rests on the roofline alone.
     if (const auto optimizer = scenario_.job.optimizer; reference && reference->optimizer != optimizer) {
       time -= metrics_.optimizer;
-      add({part.part, metrics_.optimizer, doubt},
-          fmt::format("{} of {}", words::word(words::optimizers, optimizer), of));
+      add({part.part, metrics_.optimizer, doubt}, fmt::format("{} of {}", name_of(optimizer), of));
     }
     add({part.part, time, rest_of(doubt, of_batch)}, of);
     add({part.part, time, of_batch}, batch_in_words(reference) + of);

@@ -14,8 +14,8 @@ namespace gradway::profile_words {
 inline constexpr std::array<std::string_view, 3> phases = {"forward", "backward", "optimizer"};
 inline constexpr std::array<std::string_view, 5> classes = {"matrix", "attention", "memory", "copy_in",
                                                             "copy_out"};
-inline constexpr std::array<std::string_view, precision_count> precisions = {"fp32", "tf32", "bf16", "fp16"};
-inline constexpr std::array<std::string_view, 3> optimizers = {"sgd", "adamw", "adamw_fused"};
+inline constexpr auto precisions = precision_words;
+inline constexpr auto optimizers = optimizer_words;
 
 /// The type of a tensor's elements, by what matters here: their size. The first of a size is written.
 struct ElementType {

@@ -21,10 +21,6 @@ std::string_view look_up(const std::array<std::string_view, Size>& names, Enum v
 }
 
 // In the order of the enums.
-constexpr std::array<std::string_view, 4> precisions{"fp32", "tf32", "bf16", "fp16"};
-constexpr std::array<std::string_view, std::variant_size_v<Strategy>> strategies{"ddp", "none", "collective"};
-constexpr std::array<std::string_view, 4> hooks{"none", "fp16", "bf16", "powersgd"};
-constexpr std::array<std::string_view, 3> optimizers{"sgd", "adamw", "adamw_fused"};
 constexpr std::array<std::string_view, 4> evidences{"measured", "anchored", "moved", "datasheet"};
 constexpr std::array<std::string_view, 5> phases{"input", "forward", "backward", "communication",
                                                  "optimizer"};
@@ -51,7 +47,7 @@ std::string words_of(const Ddp& ddp) {
   if (ddp.comm_hook == CommHook::powersgd) {
     words += fmt::format(", powersgd hook of rank {}", ddp.powersgd_rank);
   } else if (ddp.comm_hook != CommHook::none) {
-    words += fmt::format(", {} hook", name_of(ddp.comm_hook));
+    words += fmt::format(", {} hook", gradway::name_of(ddp.comm_hook));
   }
   if (ddp.gradient_as_bucket_view) words += ", gradients as bucket views";
   if (ddp.static_graph) words += ", static graph";
@@ -60,18 +56,6 @@ std::string words_of(const Ddp& ddp) {
 
 }  // namespace
 
-std::string_view name_of(Precision precision) {
-  return look_up(precisions, precision);
-}
-std::string_view name_of(const Strategy& strategy) {
-  return strategies[strategy.index()];
-}
-std::string_view name_of(CommHook hook) {
-  return look_up(hooks, hook);
-}
-std::string_view name_of(Optimizer optimizer) {
-  return look_up(optimizers, optimizer);
-}
 std::string_view name_of(Evidence evidence) {
   return look_up(evidences, evidence);
 }

@@ -8,19 +8,13 @@
 #include "sim/graph/origin.hpp"
 #include "sim/graph/workload.hpp"
 #include "sim/platform/platform.hpp"
-#include "sim/scenario/job.hpp"
+#include "sim/scenario/strategy_words.hpp"
 #include "sim/study/leaders.hpp"
 #include "sim/trust/evidence.hpp"
 
 namespace gradway::report {
 
-// The words of scenario files, so that what a report echoes can be typed back.
-std::string_view name_of(Precision precision);
-/// "none", "ddp", "collective"
-std::string_view name_of(const Strategy& strategy);
-std::string_view name_of(CommHook hook);
-std::string_view name_of(Optimizer optimizer);
-
+// Words that stand in files, too, are beside their enums, so that what a report echoes can be typed back.
 std::string_view name_of(Evidence evidence);
 std::string_view name_of(Phase phase);
 std::string_view name_of(LinkKind kind);

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "sim/scenario/job.hpp"
+
+namespace gradway {
+
+/// What a scenario calls a communication hook; in the order of the enum.
+inline constexpr std::array<std::string_view, 4> hook_words{"none", "fp16", "bf16", "powersgd"};
+
+/// What a scenario calls a strategy; in the order of the variant.
+inline constexpr std::array<std::string_view, std::variant_size_v<Strategy>> strategy_words{"ddp", "none",
+                                                                                            "collective"};
+
+constexpr std::string_view name_of(CommHook hook) {
+  return hook_words[static_cast<std::size_t>(hook)];
+}
+
+constexpr std::string_view name_of(const Strategy& strategy) {
+  return strategy_words[strategy.index()];
+}
+
+}  // namespace gradway
