@@ -64,13 +64,13 @@ void Communicator::measure_against_one_node() {
   one_node_ = std::make_unique<Communicator>(routes_, std::move(settings), calibration_, std::move(gpus));
 }
 
-/// Each node does at least what it would do alone, at the rates that were measured there; the longer a ring,
-/// the more bytes each hop carries.
+/// Each node does at least what it would do alone, at the rates that were measured there. The more ranks, the
+/// more bytes each of them sends: in a ring, and on average over its ranks in a tree.
 void Communicator::take_no_less_than_one_node(LoweredCollective& lowered, CollectiveKind kind, Bytes size,
                                               const CollectivePlan& plan) const {
   const auto& one = *one_node_;
-  const bool is_ring = plan.algorithm == Algorithm::ring;
-  const auto more = is_ring ? bus_factor(kind, facts_.ranks) / bus_factor(kind, one.facts().ranks) : 1;
+  const auto more =
+      is_nvls(plan.algorithm) ? 1 : bus_factor(kind, facts_.ranks) / bus_factor(kind, one.facts().ranks);
   const auto alone = one.lower(kind, size);
   const auto least = time_alone(alone, platform()) * more;
   if (time_alone(lowered, platform()) >= least) return;

@@ -37,7 +37,7 @@ std::map<SameModel, std::vector<Measured>> rows_of(const std::string& file) {
     const auto step = run.measured.metrics.step_time;
     rows[{scenario.model.name, job.batch_per_gpu, job.precision}].push_back(
         {one.name,
-         is_lossy(std::get<Ddp>(job.strategy).comm_hook),
+         std::holds_alternative<Ddp>(job.strategy) && is_lossy(std::get<Ddp>(job.strategy).comm_hook),
          {step.value() / samples, step, run.errors},
          one.measured.value() / samples});
   }
