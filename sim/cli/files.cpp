@@ -2,11 +2,17 @@
 #include "sim/cli/files.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <ext/stdio_filebuf.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <random>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -28,14 +34,52 @@ std::string unforeseeable() {
   return fmt::format("{:08x}{:08x}", bits(), bits());
 }
 
+constexpr std::size_t digits = 16;  ///< of `unforeseeable`
+
+/// ".sweep.json.0123456789abcdef"
+std::string name_until_complete(const std::string& name) {
+  return fmt::format(".{}.{}", name, unforeseeable());
+}
+
+bool is_name_until_complete(const std::string& name) {
+  if (name.size() < digits + 3 || name.front() != '.' || name[name.size() - digits - 1] != '.') return false;
+  return std::all_of(name.end() - digits, name.end(), [](unsigned char c) { return std::isxdigit(c) != 0; });
+}
+
+/// A lock on an open file, which tells others that its writer lives.
+class Lock {
+ public:
+  explicit Lock(int file) : file_{::dup(file)} { ::flock(file_, LOCK_EX); }
+  Lock(Lock&& other) noexcept : file_{std::exchange(other.file_, -1)} {}
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+  ~Lock() {
+    if (file_ >= 0) ::close(file_);
+  }
+
+ private:
+  int file_;
+};
+
 /// A file under a name of its own, which nothing had before: no link that was laid in its place is followed.
 class NewFile {
   using Buffer = __gnu_cxx::stdio_filebuf<char>;
 
  public:
-  explicit NewFile(const fs::path& path) {
-    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (file >= 0) buffer_ = Buffer{file, std::ios::out | std::ios::binary};
+  NewFile(const fs::path& path, std::vector<Lock>& locks) {
+    // Who removes what is abandoned may come before the lock: then once more.
+    for (int attempt = 0; attempt < 3; ++attempt) {
+      const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+      if (file < 0) return;
+      Lock lock{file};
+      struct stat state {};
+      if (::fstat(file, &state) == 0 && state.st_nlink > 0) {
+        locks.push_back(std::move(lock));
+        buffer_ = Buffer{file, std::ios::out | std::ios::binary};
+        return;
+      }
+      ::close(file);
+    }
   }
 
   bool is_open() const { return buffer_.is_open(); }
@@ -67,9 +111,9 @@ class Unfinished {
   void add(const OutputFile& file) {
     const auto place = folder_ / file.name;
     make(place.parent_path());
-    const auto path = place.parent_path() / fmt::format(".{}.{}", place.filename().string(), unforeseeable());
+    const auto path = place.parent_path() / name_until_complete(place.filename().string());
     errno = 0;
-    NewFile target{path};
+    NewFile target{path, locks_};
     if (target.is_open()) names_.emplace_back(path, place);
     if (!target.write(file.write))
       refuse_folder(folder_, errno == 0 ? "the file is not complete" : std::strerror(errno));
@@ -97,11 +141,30 @@ class Unfinished {
   }
 
   fs::path folder_;
+  std::vector<Lock> locks_;  ///< until all have their names
   std::vector<fs::path> made_;
   std::vector<std::pair<fs::path, fs::path>> names_;
 };
 
+/// Removes a file unless somebody holds it. It is held while it is removed, so that no writer takes it
+/// meanwhile.
+void remove_if_abandoned(const fs::path& path) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(fs::symlink_status(path, ignored))) return;
+  const int file = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (file < 0) return;
+  if (::flock(file, LOCK_EX | LOCK_NB) == 0) fs::remove(path, ignored);
+  ::close(file);
+}
+
 }  // namespace
+
+void remove_abandoned_files(const fs::path& folder) {
+  std::error_code error;
+  for (fs::directory_iterator file{folder, error}, end; !error && file != end; file.increment(error)) {
+    if (is_name_until_complete(file->path().filename().string())) remove_if_abandoned(file->path());
+  }
+}
 
 void check_folder(const fs::path& folder) {
   std::error_code error;

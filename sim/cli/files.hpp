@@ -18,6 +18,10 @@ struct OutputFile {
 /// @throws ConfigError if the folder's name is taken by something else or cannot be made.
 void check_folder(const std::filesystem::path& folder);
 
+/// Removes what writers that were killed left in a folder, not in those inside it: files with the names that
+/// `write_files` gives until they are complete, which nobody holds any more.
+void remove_abandoned_files(const std::filesystem::path& folder);
+
 /// Writes files into a folder, which is made if it is not there: all of them or none, and never half of one.
 /// Files of these names that stand there are replaced.
 /// @throws ConfigError if that cannot be done; then nothing new is left behind.

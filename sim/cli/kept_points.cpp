@@ -41,6 +41,10 @@ std::optional<std::string> report_in(const std::string& key, const std::string& 
 
 }  // namespace
 
+KeptPoints::KeptPoints(fs::path folder) : folder_{std::move(folder)} {
+  remove_abandoned_files(folder_);
+}
+
 std::optional<std::string> KeptPoints::find(const std::string& key) {
   const auto path = folder_ / (key + ".json");
   std::error_code ignored;

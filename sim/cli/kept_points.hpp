@@ -15,7 +15,7 @@ namespace gradway::cli {
 /// use from several threads at once.
 class KeptPoints {
  public:
-  explicit KeptPoints(std::filesystem::path folder) : folder_{std::move(folder)} {}
+  explicit KeptPoints(std::filesystem::path folder);
 
   /// @param key in hexadecimal digits. @return the report; nothing if there is none, or none to believe
   std::optional<std::string> find(const std::string& key);

@@ -16,6 +16,7 @@ void add_out(CLI::App& app, std::string& folder, const std::string& files) {
 bool wants_files(const CLI::App& app, const std::string& folder) {
   if (app.count("--out") == 0) return false;
   check_folder(folder);
+  remove_abandoned_files(folder);
   return true;
 }
 

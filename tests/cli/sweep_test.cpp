@@ -161,6 +161,19 @@ TEST_CASE("a value that is wrong wherever it stands is an error before anything 
              Catch::StartsWith("--set job.gups=4: error: no scenario has the key"));
 }
 
+TEST_CASE("what a killed sweep left half-written is removed by the next one, and nothing else",
+          "[cli][sweep]") {
+  const TemporaryFolder folder;
+  const auto left = {"out/.sweep.json.0123456789abcdef", "out/points/.00.json.fedcba9876543210"};
+  const auto others = {"out/.sweep.json.0123456789abcdeg", "out/.notes", "out/points/0123456789abcdef"};
+  for (const auto* name : left) folder.write(name, "");
+  for (const auto* name : others) folder.write(name, "mine");
+  const auto out = (folder.path() / "out").string();
+  REQUIRE(run_gradway({"sweep", "article/p4d", "--vary", "job.gpus=2", "--out", out}).status == 0);
+  for (const auto* name : left) CHECK_FALSE(std::filesystem::exists(folder.path() / name));
+  for (const auto* name : others) CHECK(std::filesystem::exists(folder.path() / name));
+}
+
 TEST_CASE("a sweep of which no point runs writes nothing", "[cli][sweep]") {
   const TemporaryFolder folder;
   const auto out = folder.path() / "out";
