@@ -20,8 +20,8 @@ template <class... Visitors>
 Overloaded(Visitors...) -> Overloaded<Visitors...>;  // clang 14 needs it
 
 /// What a program does at its slots in a step.
-struct Meetings {
-  explicit Meetings(const Program& program) {
+struct SlotUse {
+  explicit SlotUse(const Program& program) {
     for (const auto& task : program.tasks) {
       if (const auto* call = std::get_if<Call>(&task.work)) calls[call->group].push_back(*call);
       if (const auto* put = std::get_if<Put>(&task.work)) ++puts[put->channel];
@@ -66,7 +66,7 @@ bool are_same(const std::vector<Call>& a, const std::vector<Call>& b) {
 class Check {
  public:
   explicit Check(const Workload& workload) : workload_{workload} {
-    for (const auto& program : workload.programs) meetings_.emplace_back(program);
+    for (const auto& program : workload.programs) uses_.emplace_back(program);
   }
 
   void run() {
@@ -84,20 +84,18 @@ class Check {
     return fmt::format("actor {} ('{}')", actor, workload_.program_of(ActorId{actor}).name);
   }
 
-  const Meetings& meetings_of(std::size_t actor) const {
-    return meetings_[workload_.actors[actor].program.index()];
-  }
+  const SlotUse& use_of(std::size_t actor) const { return uses_[workload_.actors[actor].program.index()]; }
 
   void check_slots(std::size_t number) const {
     const auto& actor = workload_.actors[number];
-    const auto& meetings = meetings_of(number);
+    const auto& use = use_of(number);
     const auto reach = [](const auto& slots) { return slots.empty() ? 0 : slots.rbegin()->first.index + 1; };
-    if (reach(meetings.calls) > actor.groups.size())
+    if (reach(use.calls) > actor.groups.size())
       refuse(fmt::format("{} has {} groups and calls on slot {}", name_of_actor(number), actor.groups.size(),
-                         reach(meetings.calls) - 1));
-    if (std::max(reach(meetings.puts), reach(meetings.takes)) > actor.channels.size())
+                         reach(use.calls) - 1));
+    if (std::max(reach(use.puts), reach(use.takes)) > actor.channels.size())
       refuse(fmt::format("{} has {} channels and uses slot {}", name_of_actor(number), actor.channels.size(),
-                         std::max(reach(meetings.puts), reach(meetings.takes)) - 1));
+                         std::max(reach(use.puts), reach(use.takes)) - 1));
   }
 
   /// The slot at which an actor has a group; it must be there.
@@ -112,7 +110,7 @@ class Check {
 
   const std::vector<Call>& calls_on(std::size_t actor, GroupId group) const {
     static const std::vector<Call> none;
-    const auto& calls = meetings_of(actor).calls;
+    const auto& calls = use_of(actor).calls;
     const auto found = calls.find(slot_of(actor, group));
     return found == calls.end() ? none : found->second;
   }
@@ -146,8 +144,8 @@ class Check {
   void check_channel(ChannelId id) const {
     const auto& channel = workload_.channels[id.index()];
     if (channel.depth < 1) refuse(fmt::format("channel {} holds nothing", id.index()));
-    const auto puts = count(meetings_of(channel.from.index()).puts, channel.from.index(), id);
-    const auto takes = count(meetings_of(channel.to.index()).takes, channel.to.index(), id);
+    const auto puts = count(use_of(channel.from.index()).puts, channel.from.index(), id);
+    const auto takes = count(use_of(channel.to.index()).takes, channel.to.index(), id);
     if (puts != takes)
       refuse(fmt::format("{} puts {} times a step into channel {}, and {} takes {} times from it",
                          name_of_actor(channel.from.index()), puts, id.index(),
@@ -155,7 +153,7 @@ class Check {
   }
 
   const Workload& workload_;
-  std::vector<Meetings> meetings_;  ///< by program
+  std::vector<SlotUse> uses_;  ///< by program
 };
 
 }  // namespace

@@ -61,7 +61,7 @@ class Writer {
   void forward() {
     auto layer = Task::none;
     for (const auto& [task, gradients] : model_.forward) {
-      if (task.layer != layer) sync_.before_forward(tasks_, task.layer);
+      if (task.layer != layer && task.layer != Task::none) sync_.before_forward(tasks_, task.layer);
       layer = task.layer;
       tasks_.add(task);
     }
@@ -71,7 +71,7 @@ class Writer {
     std::size_t next = 0;
     auto layer = Task::none;
     for (const auto& [task, gradients] : model_.backward) {
-      if (task.layer != layer) sync_.before_backward(tasks_, task.layer);
+      if (task.layer != layer && task.layer != Task::none) sync_.before_backward(tasks_, task.layer);
       layer = task.layer;
       tasks_.add(task);
       if (gradients == 0) continue;

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include <numeric>
+#include <tuple>
 
 #include "sim/engine/engine.hpp"
 #include "sim/lower/lower.hpp"
@@ -10,6 +11,7 @@
 #include "sim/plan/memory.hpp"
 #include "sim/plan/plan.hpp"
 #include "tests/support/builders.hpp"
+#include "tests/support/workloads.hpp"
 
 using namespace gradway;
 using namespace gradway::test;
@@ -166,4 +168,39 @@ TEST_CASE("channels that no link bounds are named by what they copy through") {
   // Next to nothing to send: nothing but the latencies of the steps.
   scenario.model.layers = synthetic({{"layer", 1, 1_us, 1_us, 100}});
   CHECK(over(Transport::net, 500_ms).resource == "latency");
+}
+
+TEST_CASE("each program has parts of its own, and the one that ends the step has the headline") {
+  Scenario scenario;
+  scenario.platform = built_platform(nvswitch_node(2));
+  scenario.platform.collectives = CollectiveRules::ideal;
+  scenario.job.gpus = 2;
+  Workload workload;
+  workload.programs = {
+      program("first", {kernel("forward", 2_ms), call(CollectiveKind::send_recv, 300_MB, 0, {TaskId{0}})}),
+      program("second", {call(CollectiveKind::send_recv, 300_MB, 0), kernel("forward", 3_ms, {TaskId{0}})})};
+  workload.programs[0].memory.parameters = 5_GB;
+  workload.programs[0].samples = 8;
+  add_rank(workload, scenario.platform, 0);
+  add_rank(workload, scenario.platform, 1);
+  add_group(workload, "stages", {0, 1});
+  check(workload);
+  const auto lowered = lower(workload, scenario, Communicators{workload, scenario});
+  const auto timeline = choose_engine("fluid").engine->run(scenario.platform, lowered.ops);
+  const auto measured =
+      measure(scenario, workload, lowered, timeline, step_windows(workload, lowered.ops, timeline).back());
+  REQUIRE(measured.by_program.size() == 2);
+  const auto& [first, second] = std::tie(measured.by_program[0], measured.by_program[1]);
+  CHECK(first.compute.value() == Approx(2e-3));
+  CHECK(first.exposed_communication.value() == Approx(1e-3));
+  CHECK(first.idle.value() == Approx(3e-3));  // behind its work: the bubble
+  CHECK(second.compute.value() == Approx(3e-3));
+  CHECK(second.exposed_communication.value() == Approx(1e-3));
+  CHECK(second.idle.value() == Approx(2e-3));
+  CHECK(measured.program == ProgramId{1});
+  CHECK(measured.metrics.step_time.value() == Approx(6e-3));
+  CHECK(measured.metrics.compute.value() == Approx(3e-3));
+  CHECK(measured.metrics.bytes_sent_per_gpu == 300_MB);
+  CHECK(measured.metrics.samples_per_s == Approx(8 / 6e-3));
+  CHECK(measured.memory.parameters == 5_GB);
 }

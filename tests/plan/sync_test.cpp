@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// A strategy made up: where the model's step lets it in.
+#include <catch2/catch.hpp>
+
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "sim/plan/model_step.hpp"
+#include "tests/support/builders.hpp"
+
+using namespace gradway;
+using namespace gradway::test;
+
+namespace {
+
+/// Gathers each layer's parameters before they are used, and sends its gradients away, as sharding would.
+class Gathering final : public Sync {
+ public:
+  void before_step(TaskList&) override { asked.emplace_back("step"); }
+  void before_forward(TaskList& tasks, std::int32_t layer) override { gather(tasks, "forward", layer); }
+  void before_backward(TaskList& tasks, std::int32_t layer) override { gather(tasks, "backward", layer); }
+  void gradients_ready(TaskList&, std::size_t count, const Task& of, bool is_last) override {
+    asked.push_back(fmt::format("{} gradients of {}{}", count, of.layer, is_last ? ", last" : ""));
+  }
+  void before_optimizer(TaskList&) override { asked.emplace_back("optimizer"); }
+  MemoryOfSync memory() const override { return {.buckets = 7_MB}; }
+
+  std::vector<std::string> asked;
+
+ private:
+  void gather(TaskList& tasks, const char* where, std::int32_t layer) {
+    asked.push_back(fmt::format("{} {}", where, layer));
+    tasks.kernel(fmt::format("gather {}", layer), Phase::communication, 1_us, 1);
+  }
+};
+
+Scenario two_layers() {
+  auto scenario = ring_scenario(2, {{"layer", 2, 1_ms, 2_ms, 1000}}, 1_MB);
+  scenario.model.input_per_sample = 1_MB;
+  return scenario;
+}
+
+std::vector<std::string> names(const Program& program) {
+  std::vector<std::string> all;
+  for (const auto& task : program.tasks) all.push_back(task.name);
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("a strategy is asked before each layer, when gradients are ready and before the optimizer") {
+  auto scenario = two_layers();
+  Gathering sync;
+  const auto program = model_step(scenario, compute_costs(scenario), sync);
+  CHECK(sync.asked == std::vector<std::string>{"step", "forward 0", "forward 1", "backward 1",
+                                               "1 gradients of 1, last", "backward 0",
+                                               "1 gradients of 0, last", "optimizer"});
+  const auto layers = scenario.model.layers;
+  CHECK(names(program) == std::vector<std::string>{"input copy", "gather 0", layers[0].name, "gather 1",
+                                                   layers[1].name, "gather 1", layers[1].name, "gather 0",
+                                                   layers[0].name, "optimizer"});
+  CHECK(program.memory.buckets == 7_MB);
+}
+
+TEST_CASE("a strategy is told which micro-step is the last") {
+  auto scenario = two_layers();
+  scenario.job.accumulate = 2;
+  Gathering sync;
+  model_step(scenario, compute_costs(scenario), sync);
+  CHECK(std::ranges::count(sync.asked, "1 gradients of 0") == 1);
+  CHECK(std::ranges::count(sync.asked, "1 gradients of 0, last") == 1);
+  CHECK(std::ranges::count(sync.asked, "forward 0") == 2);
+  CHECK(std::ranges::count(sync.asked, "optimizer") == 1);
+}
