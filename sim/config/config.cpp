@@ -142,6 +142,7 @@ Scenario load_scenario(const std::string& file, const std::vector<Override>& ove
   check_traffic(spec, built, loader.problems());
   loader.problems().raise();
   built = with_speeds(std::move(built), spec.faster);
+  take_sequence(spec.job.sequence, model.model);
   take_anchor(spec, model.model);
   auto warnings = doubts_of_anchor(spec, gpu.gpu);
   const auto& notes = loader.problems().notes();

@@ -37,6 +37,11 @@ void check_divides(Reader& file, const char* part_key, int part, const char* who
              {{file.value_place(whole_key), fmt::format("{} is {}", whole_key, whole)}});
 }
 
+void set_network(Model& model, ForwardPass network) {
+  model.layers = layers_of(network);
+  model.run = std::move(network);
+}
+
 void read_vision_transformer(Reader& file, Model& model) {
   VisionTransformerShape shape;
   shape.image_size = file.required("image_size", integer(1, 16384));
@@ -49,7 +54,7 @@ void read_vision_transformer(Reader& file, Model& model) {
   check_divides(file, "patch_size", shape.patch_size, "image_size", shape.image_size);
   check_divides(file, "heads", shape.heads, "hidden", shape.hidden);
   if (!file.sound()) return;
-  model.layers = vision_transformer(shape);
+  set_network(model, vision_transformer(shape));
   model.input_per_sample = Bytes{3.0 * shape.image_size * shape.image_size * fp32_bytes};
 }
 
@@ -64,15 +69,29 @@ void read_blocks(Reader& file, Shape& shape) {
   shape.sequence = file.required("sequence", integer(1, 1 << 24));
 }
 
+constexpr Choice<DecoderShape::Norm> norms[] = {{"layer_norm", DecoderShape::Norm::layer_norm},
+                                                {"rms_norm", DecoderShape::Norm::rms_norm}};
+constexpr Choice<DecoderShape::Positions> positions[] = {{"learned", DecoderShape::Positions::learned},
+                                                         {"rotary", DecoderShape::Positions::rotary}};
+constexpr Choice<DecoderShape::Activation> activations[] = {{"gelu", DecoderShape::Activation::gelu},
+                                                            {"swiglu", DecoderShape::Activation::swiglu}};
+
 void read_decoder(Reader& file, Model& model) {
   DecoderShape shape;
   read_blocks(file, shape);
   shape.tied_output = file.optional("tied_output", boolean, false);
   shape.bias = file.optional("bias", boolean, true);
+  shape.kv_heads = file.optional("kv_heads", integer(1, widest), shape.heads);
+  shape.norm = file.optional("norm", one_of("a norm", norms), shape.norm);
+  shape.positions = file.optional("positions", one_of("positions", positions), shape.positions);
+  shape.activation = file.optional("activation", one_of("an activation", activations), shape.activation);
   check_divides(file, "heads", shape.heads, "hidden", shape.hidden);
+  if (file.has("kv_heads")) check_divides(file, "kv_heads", shape.kv_heads, "heads", shape.heads);
   if (!file.sound()) return;
-  model.layers = decoder(shape);
+  set_network(model, decoder(shape));
   model.input_per_sample = Bytes{(shape.sequence + 1.0) * token_bytes};
+  model.tokens_per_sample = shape.sequence;
+  if (shape.positions == DecoderShape::Positions::learned) model.longest_sequence = shape.sequence;
 }
 
 void read_encoder(Reader& file, Model& model) {
@@ -90,8 +109,10 @@ void read_encoder(Reader& file, Model& model) {
                fmt::format("positions {} would fit", shape.sequence));
     return;
   }
-  model.layers = encoder(shape);
+  set_network(model, encoder(shape));
   model.input_per_sample = Bytes{3.0 * shape.sequence * token_bytes};  // tokens, types, mask
+  model.tokens_per_sample = shape.sequence;
+  model.longest_sequence = shape.positions;
 }
 
 void read_residual(Reader& file, Model& model) {
@@ -108,14 +129,38 @@ void read_residual(Reader& file, Model& model) {
   shape.classes = file.required("classes", integer(1, widest));
   if (!file.sound()) return;
   std::ranges::copy(blocks, shape.blocks.begin());
-  model.layers = residual_network(shape);
+  set_network(model, residual_network(shape));
+  model.input_per_sample = Bytes{3.0 * shape.image_size * shape.image_size * fp32_bytes};
+}
+
+void read_conv_next(Reader& file, Model& model) {
+  ConvNextShape shape;
+  shape.image_size = file.required("image_size", integer(32, 16384));
+  const auto blocks = file.list("blocks", integer(1, most_layers));
+  const auto channels = file.list("channels", integer(1, widest));
+  for (const auto& [key, list] : {std::pair{"blocks", &blocks}, std::pair{"channels", &channels}}) {
+    if (!file.sound() || list->size() == shape.blocks.size()) continue;
+    const auto where = file.has(key) ? file.value_place(key) : file.key_place(key);
+    file.error(where, fmt::format("a ConvNeXt has 4 stages, but '{}' names {}", key, list->size()),
+               "convnext_base has 'blocks: [3, 3, 27, 3]' and 'channels: [128, 256, 512, 1024]'");
+  }
+  shape.classes = file.required("classes", integer(1, widest));
+  if (file.sound() && shape.image_size % 32 != 0) {
+    file.error(file.value_place("image_size"),
+               fmt::format("image_size {} is not a multiple of 32", shape.image_size),
+               fmt::format("image_size {} would fit", shape.image_size / 32 * 32));
+  }
+  if (!file.sound()) return;
+  std::ranges::copy(blocks, shape.blocks.begin());
+  std::ranges::copy(channels, shape.channels.begin());
+  set_network(model, conv_next(shape));
   model.input_per_sample = Bytes{3.0 * shape.image_size * shape.image_size * fp32_bytes};
 }
 
 void read_detector(Reader& file, Model& model) {
   const DetectorShape shape{.classes = file.required("classes", integer(1, widest))};
   if (!file.sound()) return;
-  model.layers = detector(shape);
+  set_network(model, detector(shape));
   model.input_per_sample = Bytes{3.0 * DetectorShape::image_size * DetectorShape::image_size * fp32_bytes};
 }
 
@@ -128,7 +173,7 @@ void read_layers(Reader& file, Model& model) {
   if (!file.has("layers")) file.map("layers");
   const auto shapes = read_layer_stack(file, image);
   if (!file.sound()) return;
-  model.layers = sequential(image, shapes);
+  set_network(model, sequential(image, shapes));
   model.input_per_sample = Bytes{1.0 * image.channels * image.height * image.width * fp32_bytes};
 }
 
@@ -188,6 +233,7 @@ constexpr Choice<ModelKind> model_kinds[] = {{"vision_transformer", {read_vision
                                              {"decoder", {read_decoder, false}},
                                              {"encoder", {read_encoder, false}},
                                              {"residual", {read_residual, false}},
+                                             {"convnext", {read_conv_next, false}},
                                              {"ssd300", {read_detector, false}},
                                              {"layers", {read_layers, false}},
                                              {"synthetic", {read_synthetic, true}},

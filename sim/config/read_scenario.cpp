@@ -18,6 +18,9 @@ constexpr Choice<Strategy> strategies[] = {
     {name_of(Alone{}), Alone{}}, {name_of(Ddp{}), Ddp{}}, {name_of(OneCollective{}), OneCollective{}}};
 constexpr auto hooks = choices_of<CommHook>(hook_words);
 
+constexpr auto attentions = choices_of<AttentionKernel>(attention_kernel_words);
+constexpr Choice<bool> memory_formats[] = {{"contiguous", false}, {"channels_last", true}};
+
 void read_job(Reader job, bool trains, Job& result) {
   const auto batch = integer(1, 1'000'000);
   result.gpus = job.required("gpus", integer(1, most_gpus));
@@ -25,6 +28,11 @@ void read_job(Reader job, bool trains, Job& result) {
       trains ? job.required("batch_per_gpu", batch) : job.optional("batch_per_gpu", batch, 1);
   result.precision = job.optional("precision", precision, result.precision);
   result.accumulate = job.optional("accumulate", integer(1, 10000), result.accumulate);
+  result.sequence = job.optional("sequence", integer(1, 1 << 24), result.sequence);
+  result.attention = job.optional("attention", one_of("an attention", attentions), result.attention);
+  result.channels_last =
+      job.optional("memory_format", one_of("a memory format", memory_formats), result.channels_last);
+  result.compiled = job.optional("compile", boolean, result.compiled);
   job.finish();
 }
 

@@ -8,6 +8,7 @@
 
 #include "sim/base/nearest.hpp"
 #include "sim/platform/background.hpp"
+#include "sim/workload/architectures.hpp"
 
 namespace gradway::config {
 namespace {
@@ -98,6 +99,35 @@ void check_profile(const ScenarioSpec& scenario, const ModelSpec& model, Problem
               fmt::format("set it to {}, or record a step in {}", name_of(recorded), name_of(wanted))});
 }
 
+/// Keys that say how PyTorch runs a model count only where its kernels follow from its layers.
+void check_how_it_runs(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
+  const bool follows = static_cast<bool>(model.model.run);
+  for (const auto* key : {"job.attention", "job.memory_format", "job.compile", "job.sequence"}) {
+    if (follows || !scenario.given.contains(key) || !trains(scenario.job.strategy)) continue;
+    problems.add(Problem{scenario.place(key),
+                         fmt::format("{} would change nothing: the model '{}' is {}", key, model.model.name,
+                                     model.model.profile ? "a profile, with the kernels that were recorded"
+                                                         : "made of explicit times"),
+                         {{model.kind, "the model is here"}},
+                         model.model.profile ? "leave it out, or record another step" : "leave it out"});
+  }
+  const auto sequence = scenario.job.sequence;
+  if (!follows || sequence == 0) return;
+  if (model.model.tokens_per_sample == 0) {
+    problems.add(
+        Problem{scenario.place("job.sequence"),
+                fmt::format("job.sequence {}, but the model '{}' has no tokens", sequence, model.model.name),
+                {{model.kind, "the model is here"}},
+                "leave it out"});
+  } else if (const auto longest = model.model.longest_sequence; longest > 0 && sequence > longest) {
+    problems.add(Problem{scenario.place("job.sequence"),
+                         fmt::format("job.sequence {}, but the model '{}' has {} learned positions", sequence,
+                                     model.model.name, longest),
+                         {{model.kind, "the model is here"}},
+                         fmt::format("at most {}, or a model with more positions", longest)});
+  }
+}
+
 /// An anchor that nothing would use, whatever the platform.
 void check_anchor(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
   if (!scenario.anchor) return;
@@ -149,6 +179,15 @@ void take_from_profile(ScenarioSpec& scenario, const Profile& profile) {
   if (!scenario.given.contains("optimizer")) scenario.job.optimizer = profile.optimizer;
 }
 
+void take_sequence(int sequence, Model& model) {
+  if (sequence == 0 || sequence == model.tokens_per_sample) return;
+  // Anchors were measured with the model's own sequence.
+  model.anchors.clear();
+  model.input_per_sample = model.input_per_sample * (static_cast<double>(sequence) / model.tokens_per_sample);
+  model.tokens_per_sample = sequence;
+  model.layers = layers_of(model.run, sequence);
+}
+
 void take_anchor(const ScenarioSpec& scenario, Model& model) {
   if (!scenario.anchor) return;
   std::erase_if(model.anchors, [&](const Anchor& own) {
@@ -169,6 +208,7 @@ void check_scenario(const ScenarioSpec& scenario, const ModelSpec& model, const 
   check_ranks(scenario, platform, problems);
   check_strategy(scenario, problems);
   check_profile(scenario, model, problems);
+  check_how_it_runs(scenario, model, problems);
   check_anchor(scenario, model, problems);
   check_compute(scenario, model, gpu, problems);
 }

@@ -16,6 +16,16 @@ inline constexpr double profiled_cpu_share = 0.635;
 /// Pauses between kernels without the profiler over those under it: nine models, 0.62 to 0.82, median 0.75.
 inline constexpr double profiled_pause_share = 0.75;
 
+/// CPU time of one operation of eager PyTorch, forward or backward (Python, autocast, autograd and launch),
+/// where nothing was measured. Own jobs on VMs with 16 cores, 2026-11-22, PyTorch 2.11, that the CPU bound:
+/// 31 to 49 us on one host (seven models), 40 to 69 on another, 25 to 85 from minute to minute; on 64 cores
+/// 19 to 25 (2026-11-21).
+inline constexpr Seconds eager_operation = 36.0_us;
+
+/// What a step takes beyond its kernels, for each of our operations (1.25 kernels on average): the same jobs
+/// where the GPU bound them, steps less kernels and input copy, 1.0 to 2.0 us.
+inline constexpr Seconds pause_of_operation = 1.5_us;
+
 /// A stream takes this many launches; the next one waits for the first to end. Two traces: 1,022.
 inline constexpr int launch_queue_depth = 1022;
 

@@ -13,17 +13,6 @@ Seconds memory_time(Bytes traffic, const Gpu& gpu, MemoryPattern pattern, int ke
   return std::max(gpu.kernel_latency * kernels, traffic / (gpu.memory_bandwidth * efficiency));
 }
 
-Seconds layer_time(const Work& work, int batch, Precision precision, const Gpu& gpu) {
-  if (work.time) return *work.time;
-  expects(!gpu.ideal, "an ideal GPU only runs layers with explicit times");
-  const auto which = static_cast<std::size_t>(precision);
-  expects(gpu.peak[which].has_value(), "the GPU has the precision of the job");
-  const bool half = precision == Precision::bf16 || precision == Precision::fp16;
-  const Bytes traffic{batch * work.elements_per_sample * (half ? 2 : 4) + work.parameter_elements * 4};
-  const auto compute = work.flops_per_sample * batch / (*gpu.peak[which] * gpu.matrix_efficiency[which]);
-  return std::max(compute, memory_time(traffic, gpu, MemoryPattern::stream, work.kernels));
-}
-
 Bytes optimizer_traffic_per_parameter(Optimizer optimizer) {
   switch (optimizer) {
     case Optimizer::sgd:

@@ -3,7 +3,6 @@
 
 #include "sim/base/units.hpp"
 #include "sim/platform/gpu.hpp"
-#include "sim/workload/model.hpp"
 #include "sim/workload/optimizer.hpp"
 
 namespace gradway {
@@ -18,13 +17,6 @@ enum class MemoryPattern {
 /// the traffic moves at the GPU's memory bandwidth times the efficiency of the pattern. Zero on an ideal GPU.
 Seconds memory_time(Bytes traffic, const Gpu& gpu, MemoryPattern pattern = MemoryPattern::stream,
                     int kernels = 1);
-
-/// Roofline time of one direction of a layer: the larger of operations over the achievable rate of the
-/// precision and bytes over the achievable memory bandwidth, with the floor of its kernels; or the explicit
-/// time. Activations take 4 bytes an element in fp32 and tf32, 2 in bf16 and fp16; parameters and gradients
-/// always 4.
-/// @pre an ideal GPU only runs layers with explicit times
-Seconds layer_time(const Work& work, int batch, Precision precision, const Gpu& gpu);
 
 /// Bytes an optimizer reads and writes a parameter, all fp32. sgd: p, g read, p written. adamw (PyTorch's
 /// foreach form): the passes over p, g, both moments and two temporaries. adamw_fused: p, g, m, v read, p, m,

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/plan/compute_costs.hpp"
 
+#include <algorithm>
+#include <map>
 #include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "sim/base/problem.hpp"
+#include "sim/cost/framework_cost.hpp"
 #include "sim/cost/kernel_cost.hpp"
 #include "sim/plan/anchors.hpp"
 #include "sim/platform/host_copy.hpp"
@@ -16,6 +20,11 @@ namespace {
 Seconds optimizer_time(const Scenario& scenario, const Gpu& gpu, Optimizer optimizer) {
   if (scenario.model.optimizer_time) return *scenario.model.optimizer_time;
   const auto parameters = static_cast<double>(scenario.model.parameter_count());
+  if (!gpu.ideal && scenario.kernel_costs && !scenario.model.profile) {
+    const auto step = operation(fmt::format("optimizer {}", name_of(optimizer)),
+                                {parameters, static_cast<double>(scenario.model.parameter_tensors())});
+    return datasheet_time(step, gpu) * scenario.kernel_costs->factor(step);
+  }
   return memory_time(optimizer_traffic_per_parameter(optimizer) * parameters, gpu);
 }
 
@@ -27,10 +36,50 @@ Flops work_of_layers(const Model& model) {
   return work;
 }
 
+/// Times of operations; the same operation, as all blocks of a transformer have it, is looked up once.
+class OperationTimes {
+ public:
+  OperationTimes(const Scenario& scenario, const Gpu& gpu) : costs_{scenario.kernel_costs.get()}, gpu_{gpu} {}
+
+  Seconds operator()(const Operation& operation) {
+    const auto [known, is_new] = known_.try_emplace(std::pair{operation.kernel, operation.size});
+    if (is_new) {
+      known->second = datasheet_time(operation, gpu_) * (costs_ != nullptr ? costs_->factor(operation) : 1);
+    }
+    return known->second;
+  }
+
+ private:
+  const OperationCosts* costs_;
+  const Gpu& gpu_;
+  std::map<std::pair<std::string, std::array<double, most_sizes>>, Seconds> known_;
+};
+
 void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, int batch) {
-  for (const auto& layer : scenario.model.layers) {
-    costs.forward.push_back(layer_time(layer.forward, batch, scenario.job.precision, gpu));
-    costs.backward.push_back(layer_time(layer.backward, batch, scenario.job.precision, gpu));
+  if (!scenario.model.run) {
+    for (const auto& layer : scenario.model.layers) {
+      costs.forward.push_back(layer.forward.time.value_or(Seconds{}));
+      costs.backward.push_back(layer.backward.time.value_or(Seconds{}));
+      costs.forward_launches.push_back(layer.forward.kernels);
+      costs.backward_launches.push_back(layer.backward.kernels);
+    }
+    return;
+  }
+  OperationTimes time_of{scenario, gpu};
+  const auto sum = [&](const std::vector<Operation>& operations) {
+    auto total = pause_of_operation * static_cast<double>(operations.size());
+    for (const auto& operation : operations) {
+      const auto time = time_of(operation);
+      total += time;
+      costs.by_class[static_cast<std::size_t>(operation.kind)] += time;
+    }
+    return total;
+  };
+  for (const auto& layer : eager_step(scenario.model, eager_settings(scenario, batch)).layers) {
+    costs.forward.push_back(sum(layer.forward));
+    costs.backward.push_back(sum(layer.backward));
+    costs.forward_launches.push_back(static_cast<int>(layer.forward.size()));
+    costs.backward_launches.push_back(static_cast<int>(layer.backward.size()));
   }
 }
 
@@ -46,6 +95,17 @@ Seconds input_copy_time(const Scenario& scenario, int batch) {
     rate = std::min(rate, *scenario.platform.pageable_copy_rate);
   }
   return way->latency + bytes / rate;
+}
+
+EagerSettings eager_settings(const Scenario& scenario, int batch) {
+  const auto& job = scenario.job;
+  return {.batch = batch,
+          .sequence = job.sequence,
+          .precision = job.precision,
+          .channels_last = job.channels_last,
+          .attention = job.attention,
+          .compute_capability = scenario.platform.gpu_models.front().compute_capability,
+          .compiled = job.compiled};
 }
 
 ComputeCosts compute_costs(const Scenario& scenario) {
@@ -78,6 +138,10 @@ ComputeCosts compute_costs(const Scenario& scenario) {
                      costs.anchor->step_time - fixed);
   costs.anchor_scale =
       (costs.anchor->step_time - fixed) / (total(measured.forward) + total(measured.backward));
+  const auto operations =
+      std::accumulate(measured.forward_launches.begin(), measured.forward_launches.end(), 0) +
+      std::accumulate(measured.backward_launches.begin(), measured.backward_launches.end(), 0);
+  costs.launch_scale = std::min(1.0, costs.anchor->step_time / (eager_operation * operations));
   for (auto& time : costs.forward) time = time * costs.anchor_scale;
   for (auto& time : costs.backward) time = time * costs.anchor_scale;
   return costs;

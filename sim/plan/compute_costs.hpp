@@ -1,28 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "sim/plan/profile_costs.hpp"
 #include "sim/scenario/scenario.hpp"
+#include "sim/workload/eager.hpp"
 
 namespace gradway {
 
 /// What the kernels of a model cost on the GPU of a scenario, before any communication.
 struct ComputeCosts {
-  std::vector<Seconds> forward;   ///< by layer
-  std::vector<Seconds> backward;  ///< by layer
+  std::vector<Seconds> forward;                                  ///< by layer
+  std::vector<Seconds> backward;                                 ///< by layer
+  std::vector<int> forward_launches;                             ///< by layer
+  std::vector<int> backward_launches;                            ///< by layer
+  std::array<Seconds, operation_class_words.size()> by_class{};  ///< forward and backward together
+  double launch_scale = 1;  ///< of the CPU's time an operation: an anchor that is shorter than all of them
+                            ///< proves the CPU faster
   Seconds optimizer{};
   double anchor_scale = 1;              ///< forward and backward were multiplied by this to meet the anchor
   std::optional<Anchor> anchor;         ///< the measurement that was used
   std::optional<ProfileCosts> profile;  ///< of a profiled model; forward and backward are then empty
 };
 
-/// Roofline costs of all layers. If the model has an anchor for this GPU and precision, forward and backward
-/// are scaled so that input copy, forward, backward and optimizer of one GPU without DDP, one after the
-/// other, take the anchor's time at the anchor's batch. The anchor of the same batch is preferred.
+/// What decides which kernels PyTorch issues for a scenario's model.
+EagerSettings eager_settings(const Scenario& scenario, int batch);
+
+/// Costs of all layers, operation by operation: those that were timed on this GPU or moved from another, else
+/// by its datasheet. If the model has an anchor for this GPU and precision, forward and backward are scaled
+/// so that input copy, forward, backward and optimizer of one GPU without DDP, one after the other, take the
+/// anchor's time at the anchor's batch. The anchor of the same batch is preferred.
 /// @throws ConfigError if the anchor is shorter than input copy and optimizer.
 ComputeCosts compute_costs(const Scenario& scenario);
 

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/plan/compute_costs.hpp"
+
 namespace gradway {
 namespace {
 
@@ -26,41 +28,8 @@ Bytes cublas_workspaces(const Gpu& gpu) {
   return threads * (gpu.compute_capability >= hopper ? 32_MiB + 32_MiB : 8320_KiB + 1_MiB);
 }
 
-bool is_half(Precision precision) {
-  return precision == Precision::bf16 || precision == Precision::fp16;
-}
-
 Bytes fp32(double elements) {
   return Bytes{4 * elements};
-}
-
-/// Activations of the whole batch, kept from the forward to the backward pass.
-struct Activations {
-  Bytes kept{};
-  Bytes at_the_loss{};  ///< more, for a moment
-};
-
-Activations activations_of(const Scenario& scenario) {
-  const auto& job = scenario.job;
-  const double batch = job.batch_per_gpu;
-  const int width = is_half(job.precision) ? 2 : 4;
-  Activations all;
-  for (const auto& layer : scenario.model.layers) {
-    all.kept +=
-        Bytes{batch * width * layer.saved_elements_per_sample} + fp32(batch * layer.saved_fp32_per_sample);
-    all.at_the_loss = std::max(all.at_the_loss, fp32(batch * layer.transient_fp32_per_sample));
-  }
-  return all;
-}
-
-/// Copies in 16 bits of the weights of matrix products.
-Bytes weight_copies(const Scenario& scenario) {
-  if (!is_half(scenario.job.precision)) return {};
-  double elements = 0;
-  for (const auto& layer : scenario.model.layers) {
-    if (layer.forward.flops_per_sample > Flops{}) elements += static_cast<double>(layer.parameter_count());
-  }
-  return Bytes{2 * elements};
 }
 
 /// What is there all the time.
@@ -79,23 +48,33 @@ MemoryUse lasting(const Scenario& scenario, const MemoryOfSync& sync) {
   return use;
 }
 
+/// The moment of a micro-step when most is in use: activations as autograd keeps and frees them, gradients as
+/// the backward pass makes them.
+/// @param gradients_there of all parameters, from the micro-step before or in the buckets of a strategy
+MemoryUse peak_of_micro_step(const Scenario& scenario, const MemoryUse& always, Bytes gradients,
+                             bool gradients_there) {
+  auto peak = always;
+  if (!scenario.model.run) {
+    peak.gradients = gradients;
+    return peak;
+  }
+  const auto memory = eager_step(scenario.model, eager_settings(scenario, scenario.job.batch_per_gpu)).memory;
+  for (std::size_t i = 0; i < memory.activations.size(); ++i) {
+    auto use = always;
+    use.activations = memory.activations[i];
+    use.gradients = gradients_there ? gradients : std::min(gradients, memory.gradients[i]);
+    if (use.allocated() > peak.allocated()) peak = use;
+  }
+  return peak;
+}
+
 }  // namespace
 
 MemoryUse memory_use(const Scenario& scenario, const Sync& sync) {
   const auto& job = scenario.job;
   const auto of_sync = sync.memory();
   const auto always = lasting(scenario, of_sync);
-  const auto activations = activations_of(scenario);
   const auto gradients = of_sync.holds_gradients ? 0_B : always.parameters;
-
-  auto forward_ends = always;
-  forward_ends.gradients = gradients;
-  forward_ends.activations = activations.kept;
-  forward_ends.weight_copies = weight_copies(scenario);
-
-  auto loss = forward_ends;
-  loss.gradients = job.accumulate > 1 ? gradients : 0_B;
-  loss.activations += activations.at_the_loss;
 
   auto backward_ends = always;
   backward_ends.gradients = gradients;
@@ -106,7 +85,8 @@ MemoryUse memory_use(const Scenario& scenario, const Sync& sync) {
   // PyTorch's foreach form takes the square roots of all second moments at once (torch/optim/adamw.py, 2.11).
   if (job.optimizer == Optimizer::adamw) optimizer.optimizer_state += always.parameters;
 
-  const std::array moments{forward_ends, loss, backward_ends, optimizer};
+  const std::array moments{peak_of_micro_step(scenario, always, gradients, job.accumulate > 1), backward_ends,
+                           optimizer};
   auto peak = *std::ranges::max_element(moments, {}, &MemoryUse::allocated);
   peak.slack = allocator_slack * peak.allocated();
   return peak;

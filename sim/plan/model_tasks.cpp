@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/plan/model_tasks.hpp"
 
+#include "sim/cost/framework_cost.hpp"
 #include "sim/cost/kernel_cost.hpp"
 #include "sim/plan/task_list.hpp"
 
@@ -38,10 +39,11 @@ Task optimizer_of(const Scenario& scenario, Seconds work) {
 ModelTasks from_layers(const Scenario& scenario, const ComputeCosts& costs) {
   const auto& gpu = scenario.platform.gpu_models.front();
   const auto& layers = scenario.model.layers;
+  const auto launch = scenario.model.run ? eager_operation * costs.launch_scale : gpu.launch_cost;
   ModelTasks program;
   const auto add = [&](std::vector<ModelTask>& tasks, std::size_t layer, Phase phase, Seconds work,
                        int kernels, std::size_t gradients) {
-    auto task = kernel(layers[layer].name, phase, work, gpu.launch_cost * kernels);
+    auto task = kernel(layers[layer].name, phase, work, launch * kernels);
     task.layer = static_cast<std::int32_t>(layer);
     task.launches = kernels;
     tasks.push_back({std::move(task), gradients});
@@ -49,9 +51,9 @@ ModelTasks from_layers(const Scenario& scenario, const ComputeCosts& costs) {
   const auto bytes = scenario.model.input_per_sample * scenario.job.batch_per_gpu;
   if (bytes > 0_B) program.forward.push_back({input_copy(bytes, scenario.job.input, gpu.launch_cost)});
   for (std::size_t i = 0; i < layers.size(); ++i)
-    add(program.forward, i, Phase::forward, costs.forward[i], layers[i].forward.kernels, 0);
+    add(program.forward, i, Phase::forward, costs.forward[i], costs.forward_launches[i], 0);
   for (auto i = layers.size(); i-- > 0;) {
-    add(program.backward, i, Phase::backward, costs.backward[i], layers[i].backward.kernels,
+    add(program.backward, i, Phase::backward, costs.backward[i], costs.backward_launches[i],
         layers[i].parameters.size());
   }
   program.optimizer.push_back({optimizer_of(scenario, costs.optimizer)});

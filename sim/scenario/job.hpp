@@ -10,6 +10,7 @@
 #include "sim/base/units.hpp"
 #include "sim/platform/gpu.hpp"
 #include "sim/workload/collective_kind.hpp"
+#include "sim/workload/operation.hpp"
 #include "sim/workload/optimizer.hpp"
 
 namespace gradway {
@@ -66,6 +67,10 @@ struct Job {
   int batch_per_gpu = 1;
   Precision precision = Precision::fp32;
   int accumulate = 1;
+  int sequence = 0;  ///< tokens a sample, for models of text; 0: the model's own
+  AttentionKernel attention = AttentionKernel::automatic;
+  bool channels_last = false;  ///< images and convolutions in NHWC
+  bool compiled = false;       ///< torch.compile
   Strategy strategy;
   Optimizer optimizer = Optimizer::sgd;
   InputSettings input;

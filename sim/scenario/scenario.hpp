@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "sim/cost/calibration.hpp"
+#include "sim/cost/operation_cost.hpp"
 #include "sim/platform/platform.hpp"
 #include "sim/scenario/job.hpp"
 #include "sim/workload/model.hpp"
@@ -19,8 +21,10 @@ struct Scenario {
   Platform platform;
   std::optional<Gpu> profiled_gpu;  ///< of the model's profile, if the platform has another
   Job job;
-  std::optional<Anchor> anchor{};     ///< that the scenario gave; it stands among the model's
-  Calibration calibration;            ///< empty if the platform names none
+  std::optional<Anchor> anchor{};  ///< that the scenario gave; it stands among the model's
+  std::shared_ptr<const OperationCosts> kernel_costs{};  ///< of kernels that were timed; null: none were
+  std::string timed_on{};                                ///< the GPU that they were timed on
+  Calibration calibration;                               ///< empty if the platform names none
   std::vector<std::string> warnings;  ///< what the user should know before trusting the number
   std::string digest;                 ///< of all files and overrides it was read from
 };

@@ -9,7 +9,8 @@ namespace gradway {
 enum class Evidence {
   measured,   ///< a step on such a GPU, and collectives of such a machine if the job has any; or given times
   anchored,   ///< a step on such a GPU, but no collective: they go by NCCL's own rates
-  moved,      ///< a step on another GPU, moved by the two datasheets
+  kernels,    ///< single kernels of such a GPU, but no step
+  moved,      ///< a step, or single kernels, of another GPU, moved by the two datasheets
   datasheet,  ///< nothing that the step is mostly made of
 };
 

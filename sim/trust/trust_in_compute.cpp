@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/cost/framework_cost.hpp"
 #include "sim/trust/step_range.hpp"
 
 namespace gradway {
@@ -98,6 +99,40 @@ void about_move(const Scenario& scenario, const ProfileCosts& costs, Trust& trus
   }
 }
 
+Basis basis_of_kernels(const Scenario& scenario) {
+  if (!scenario.kernel_costs) return Basis::nominal;
+  return scenario.timed_on == scenario.platform.gpu_models.front().name ? Basis::predicted : Basis::moved;
+}
+
+/// A model that nobody measured: what its operations rest on.
+void about_kernels(const Scenario& scenario, Trust& trust) {
+  const auto& gpu = scenario.platform.gpu_models.front();
+  switch (basis_of_kernels(scenario)) {
+    case Basis::predicted:
+      trust.basis.push_back(fmt::format(
+          "compute: the operations that PyTorch issues for the model, each by kernels timed on {} ({})",
+          gpu.name, scenario.kernel_costs->source()));
+      break;
+    case Basis::moved:
+      trust.basis.push_back(
+          fmt::format("compute: the operations that PyTorch issues for the model, each by kernels timed "
+                      "on {}, moved to {} by the two datasheets ({})",
+                      scenario.timed_on, gpu.name, scenario.kernel_costs->source()));
+      break;
+    default:
+      trust.basis.push_back(fmt::format("compute: roofline from the datasheet of {} and efficiencies ({})",
+                                        gpu.name, gpu.source));
+      trust.warnings.push_back(
+          fmt::format("compute times rest on the roofline alone: no kernels were timed that could "
+                      "stand for {}",
+                      gpu.name));
+  }
+  trust.basis.push_back(fmt::format(
+      "launches: {:.3g} us of CPU time an operation, as on our own hosts; others took half and twice as "
+      "long. A measured step (an anchor) would tell",
+      eager_operation.value() * 1e6));
+}
+
 }  // namespace
 
 void about_compute(const Scenario& scenario, const ComputeCosts& costs, Trust& trust) {
@@ -115,22 +150,16 @@ void about_compute(const Scenario& scenario, const ComputeCosts& costs, Trust& t
     trust.basis.push_back("compute: explicit times of the model");
     return;
   }
-  trust.grounds.launches = trust.grounds.compute = Basis::nominal;
-  if (!costs.anchor) {
-    trust.basis.push_back(fmt::format("compute: roofline from the datasheet of {} and efficiencies ({})",
-                                      gpu.name, gpu.source));
-    trust.warnings.push_back(fmt::format(
-        "compute times rest on the roofline alone: model '{}' has no anchor (a measured single-GPU "
-        "step) on {} in this precision",
-        scenario.model.name, gpu.name));
-    return;
-  }
+  trust.grounds.launches = Basis::nominal;
+  trust.grounds.compute = basis_of_kernels(scenario);
+  if (!costs.anchor) return about_kernels(scenario, trust);
   const auto& anchor = *costs.anchor;
   trust.grounds.compute = anchor.batch == scenario.job.batch_per_gpu ? Basis::measured : Basis::stretched;
-  trust.basis.push_back(fmt::format(
-      "compute: roofline of {}, scaled by {:.4g} to meet the anchor of {:.4g} ms a step at batch {} ({})",
-      gpu.name, costs.anchor_scale, anchor.step_time.value() * 1e3, anchor.batch, anchor.source));
-  about_anchor(scenario, anchor, costs.anchor_scale, Basis::nominal, trust);
+  trust.basis.push_back(
+      fmt::format("compute: operations of the model on {}, scaled by {:.4g} to meet the anchor of {:.4g} ms "
+                  "a step at batch {} ({})",
+                  gpu.name, costs.anchor_scale, anchor.step_time.value() * 1e3, anchor.batch, anchor.source));
+  about_anchor(scenario, anchor, costs.anchor_scale, basis_of_kernels(scenario), trust);
 }
 
 }  // namespace gradway

@@ -1,59 +1,100 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/workload/architectures.hpp"
 
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "sim/base/contract.hpp"
-#include "sim/workload/layers.hpp"
+#include "sim/workload/eager.hpp"
 
 namespace gradway {
 namespace {
 
-struct BlockShape {
-  std::int64_t tokens, hidden, mlp;
-  bool causal = false;
-  bool bias = true;
-};
-
-/// A pre-norm transformer block, in the order of its forward pass.
-void add_block(std::vector<Layer>& model, const std::string& name, const BlockShape& shape) {
-  const auto [tokens, hidden, mlp, causal, bias] = shape;
-  model.push_back(layers::layer_norm(name + ".ln_1", tokens, hidden, bias));
-  model.push_back(layers::linear(name + ".attention.in_proj", tokens, hidden, 3 * hidden, bias));
-  model.push_back(layers::attention(name + ".attention.sdpa", tokens, hidden, causal));
-  model.push_back(layers::linear(name + ".attention.out_proj", tokens, hidden, hidden, bias));
-  model.push_back(layers::residual(name + ".attention.residual", tokens * hidden));
-  model.push_back(layers::layer_norm(name + ".ln_2", tokens, hidden, bias));
-  model.push_back(layers::linear(name + ".mlp.fc1", tokens, hidden, mlp, bias));
-  model.push_back(layers::elementwise(name + ".mlp.gelu", tokens * mlp));
-  model.push_back(layers::linear(name + ".mlp.fc2", tokens, mlp, hidden, bias));
-  model.push_back(layers::residual(name + ".mlp.residual", tokens * hidden));
+/// A pre-norm block as GPT-2 has it: a packed projection of queries, keys and values.
+Tensor gpt_block(Eager& run, const std::string& name, Tensor x, const DecoderShape& shape) {
+  const auto tokens = run.tokens(shape.sequence);
+  const auto residual = x;
+  x = run.layer_norm(name + ".ln_1", x, tokens, shape.hidden, shape.bias);
+  const auto qkv =
+      run.linear(name + ".attention.in_proj", x, tokens, shape.hidden, 3 * shape.hidden, shape.bias);
+  x = run.attention(name + ".attention.sdpa", {qkv},
+                    {shape.heads, shape.heads, tokens, shape.hidden / shape.heads, true});
+  x = run.linear(name + ".attention.out_proj", x, tokens, shape.hidden, shape.hidden, shape.bias);
+  return run.add(name + ".attention.residual", residual, x);
 }
 
-/// A post-norm block as BERT has it, query, key and value projected on their own.
-void add_encoder_block(std::vector<Layer>& model, const std::string& name, const BlockShape& shape) {
-  const auto [tokens, hidden, mlp, causal, bias] = shape;
-  for (const auto* part : {"query", "key", "value"}) {
-    model.push_back(layers::linear(fmt::format("{}.attention.{}", name, part), tokens, hidden, hidden, bias));
+/// As Llama has it: three projections, fewer heads of keys and values, rotary positions.
+Tensor llama_attention(Eager& run, const std::string& name, Tensor x, const DecoderShape& shape) {
+  const auto tokens = run.tokens(shape.sequence);
+  const auto head = shape.hidden / shape.heads;
+  const auto kv_heads = shape.kv_heads > 0 ? shape.kv_heads : shape.heads;
+  const auto residual = x;
+  x = shape.norm == DecoderShape::Norm::rms_norm
+          ? run.rms_norm(name + ".attention_norm", x, tokens, shape.hidden)
+          : run.layer_norm(name + ".attention_norm", x, tokens, shape.hidden);
+  auto q = run.linear(name + ".attention.query", x, tokens, shape.hidden, shape.heads * head, shape.bias);
+  auto k = run.linear(name + ".attention.key", x, tokens, shape.hidden, kv_heads * head, shape.bias);
+  const auto v = run.linear(name + ".attention.value", x, tokens, shape.hidden, kv_heads * head, shape.bias);
+  if (shape.positions == DecoderShape::Positions::rotary) {
+    q = run.rotary(name + ".attention.rotary_query", q);
+    k = run.rotary(name + ".attention.rotary_key", k);
   }
-  model.push_back(layers::attention(name + ".attention.scores", tokens, hidden, causal));
-  model.push_back(layers::linear(name + ".attention.output", tokens, hidden, hidden, bias));
-  model.push_back(layers::residual(name + ".attention.residual", tokens * hidden));
-  model.push_back(layers::layer_norm(name + ".attention.norm", tokens, hidden, bias));
-  model.push_back(layers::linear(name + ".intermediate", tokens, hidden, mlp, bias));
-  model.push_back(layers::elementwise(name + ".gelu", tokens * mlp));
-  model.push_back(layers::linear(name + ".output", tokens, mlp, hidden, bias));
-  model.push_back(layers::residual(name + ".residual", tokens * hidden));
-  model.push_back(layers::layer_norm(name + ".norm", tokens, hidden, bias));
+  x = run.attention(name + ".attention.sdpa", {q, k, v}, {shape.heads, kv_heads, tokens, head, true});
+  x = run.linear(name + ".attention.out_proj", x, tokens, shape.hidden, shape.hidden, shape.bias);
+  return run.add(name + ".attention.residual", residual, x);
+}
+
+Tensor decoder_mlp(Eager& run, const std::string& name, Tensor x, const DecoderShape& shape) {
+  const auto tokens = run.tokens(shape.sequence);
+  const auto residual = x;
+  x = shape.norm == DecoderShape::Norm::rms_norm
+          ? run.rms_norm(name + ".ln_2", x, tokens, shape.hidden)
+          : run.layer_norm(name + ".ln_2", x, tokens, shape.hidden, shape.bias);
+  if (shape.activation == DecoderShape::Activation::swiglu) {
+    const auto gate = run.linear(name + ".mlp.gate", x, tokens, shape.hidden, shape.mlp, shape.bias);
+    const auto act = run.activation(name + ".mlp.silu", "silu", gate);
+    const auto up = run.linear(name + ".mlp.up", x, tokens, shape.hidden, shape.mlp, shape.bias);
+    x = run.multiply(name + ".mlp.product", act, up);
+  } else {
+    x = run.linear(name + ".mlp.fc1", x, tokens, shape.hidden, shape.mlp, shape.bias);
+    x = run.activation(name + ".mlp.gelu", "gelu", x);
+  }
+  x = run.linear(name + ".mlp.fc2", x, tokens, shape.mlp, shape.hidden, shape.bias);
+  return run.add(name + ".mlp.residual", residual, x);
+}
+
+/// A post-norm block as BERT has it, query, key and value projected on their own, with dropout.
+Tensor encoder_block(Eager& run, const std::string& name, Tensor x, const EncoderShape& shape) {
+  const auto tokens = run.tokens(shape.sequence);
+  const auto hidden = shape.hidden;
+  auto residual = x;
+  std::vector<Tensor> qkv;
+  for (const auto* part : {"query", "key", "value"})
+    qkv.push_back(run.linear(fmt::format("{}.attention.{}", name, part), x, tokens, hidden, hidden));
+  x = run.attention(name + ".attention.scores", qkv,
+                    {shape.heads, shape.heads, tokens, hidden / shape.heads});
+  x = run.linear(name + ".attention.output", x, tokens, hidden, hidden);
+  x = run.dropout(name + ".attention.dropout", x);
+  x = run.add(name + ".attention.residual", x, residual);
+  x = run.layer_norm(name + ".attention.norm", x, tokens, hidden);
+  residual = x;
+  x = run.linear(name + ".intermediate", x, tokens, hidden, shape.mlp);
+  x = run.activation(name + ".gelu", "gelu", x);
+  x = run.linear(name + ".output", x, tokens, shape.mlp, hidden);
+  x = run.dropout(name + ".dropout", x);
+  x = run.add(name + ".residual", x, residual);
+  return run.layer_norm(name + ".norm", x, tokens, hidden);
 }
 
 /// What a plain network carries from layer to layer.
 struct Activations {
+  Tensor tensor;
   std::int64_t channels, height, width;
   std::int64_t elements() const { return channels * height * width; }
 };
 
-Layer plain_layer(const LayerShape& shape, Activations& at, bool first) {
+void plain_layer(Eager& run, const LayerShape& shape, Activations& at) {
   using Kind = LayerShape::Kind;
   const auto before = at;
   const auto shrink = [&](std::int64_t size) {
@@ -63,87 +104,188 @@ Layer plain_layer(const LayerShape& shape, Activations& at, bool first) {
   };
   switch (shape.kind) {
     case Kind::conv2d:
-      at = {shape.outputs, shrink(at.height), shrink(at.width)};
-      return layers::conv2d(shape.name, {before.channels, at.channels, shape.kernel, at.height, at.width,
-                                         before.height, before.width, shape.bias, first});
+      at.tensor = run.conv2d(shape.name, at.tensor,
+                             {before.channels, shape.outputs, shape.kernel, shape.stride, shape.padding,
+                              before.width, shape.bias, 1, static_cast<double>(before.height)});
+      at = {at.tensor, shape.outputs, shrink(before.height), shrink(before.width)};
+      return;
     case Kind::batch_norm:
-      return layers::batch_norm(shape.name, at.elements(), at.channels);
+      at.tensor = run.batch_norm(shape.name, at.tensor, at.channels,
+                                 std::sqrt(static_cast<double>(at.height * at.width)));
+      return;
     case Kind::relu:
-      return layers::elementwise(shape.name, at.elements());
+      at.tensor = run.relu(shape.name, at.tensor);
+      return;
     case Kind::max_pool:
     case Kind::average_pool:
-      at = {at.channels, shrink(at.height), shrink(at.width)};
-      return layers::pool(shape.name, before.elements(), at.elements());
+      at = {at.tensor, at.channels, shrink(at.height), shrink(at.width)};
+      at.tensor = shape.kind == Kind::max_pool
+                      ? run.max_pool(shape.name, at.tensor, at.channels, static_cast<double>(before.width),
+                                     static_cast<double>(at.elements()))
+                      : run.mean(shape.name, at.tensor, static_cast<double>(at.elements()));
+      return;
     case Kind::linear:
-      at = {shape.outputs, 1, 1};
-      return layers::linear(shape.name, 1, before.elements(), shape.outputs, shape.bias);
+      at = {run.linear(shape.name, at.tensor, 1, before.elements(), shape.outputs, shape.bias), shape.outputs,
+            1, 1};
+      return;
   }
   violate("the kind of a layer is known", std::source_location::current());
 }
 
+Tensor conv_next_block(Eager& run, const std::string& name, Tensor x, std::int64_t channels,
+                       std::int64_t side) {
+  const auto residual = x;
+  const auto pixels = side * side;
+  x = run.conv2d(name + ".conv", x,
+                 {.in_channels = channels,
+                  .out_channels = channels,
+                  .kernel = 7,
+                  .stride = 1,
+                  .padding = 3,
+                  .side = side,
+                  .groups = channels,
+                  .channels_last = true});
+  x = run.layer_norm(name + ".norm", x, pixels, channels);
+  x = run.linear(name + ".fc1", x, pixels, channels, 4 * channels);
+  x = run.activation(name + ".gelu", "gelu", x);
+  x = run.linear(name + ".fc2", x, pixels, 4 * channels, channels);
+  x = run.layer_scale(name + ".layer_scale", x, channels);
+  x = run.scale(name + ".stochastic_depth", x);
+  return run.add(name + ".residual", x, residual);
+}
+
 }  // namespace
 
-std::vector<Layer> vision_transformer(const VisionTransformerShape& shape) {
+std::vector<Layer> layers_of(const ForwardPass& network, int sequence) {
+  Eager eager{{.sequence = sequence}};
+  network(eager);
+  eager.finish();
+  auto layers = eager.take_layers();
+  const auto work = [](const std::vector<Operation>& operations) {
+    Work sum;
+    for (const auto& operation : operations) sum.flops_per_sample += operation.flops;
+    sum.kernels = static_cast<int>(operations.size());
+    return sum;
+  };
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    layers[i].forward = work(eager.operations()[i].forward);
+    layers[i].backward = work(eager.operations()[i].backward);
+  }
+  return layers;
+}
+
+ForwardPass vision_transformer(const VisionTransformerShape& shape) {
   expects(shape.image_size % shape.patch_size == 0, "patches tile the image");
-  const std::int64_t hidden = shape.hidden;
-  const std::int64_t side = shape.image_size / shape.patch_size;
-  const std::int64_t tokens = side * side + 1;
-  std::vector<Layer> model;
-  model.push_back(layers::conv2d("conv_proj", {3, hidden, shape.patch_size, side, side, shape.image_size,
-                                               shape.image_size, true, true}));
-  model.push_back(
-      layers::added_parameters("embedding", tokens * hidden,
-                               {{"class_token", {1, 1, hidden}}, {"pos_embedding", {1, tokens, hidden}}}));
-  for (int i = 0; i < shape.layers; ++i) {
-    add_block(model, fmt::format("encoder.{}", i), {tokens, hidden, shape.mlp});
-  }
-  model.push_back(layers::layer_norm("encoder.ln", tokens, hidden));
-  model.push_back(layers::linear("head", 1, hidden, shape.classes));
-  model.push_back(layers::cross_entropy("loss", 1, shape.classes));
-  return model;
+  return [shape](Eager& run) {
+    const std::int64_t hidden = shape.hidden;
+    const std::int64_t side = shape.image_size / shape.patch_size;
+    const std::int64_t tokens = side * side + 1;
+    auto x = run.input(3.0 * shape.image_size * shape.image_size);
+    x = run.conv2d("conv_proj", x, {3, hidden, shape.patch_size, shape.patch_size, 0, shape.image_size});
+    x = run.class_token("embedding", x, tokens, hidden);
+    for (int i = 0; i < shape.layers; ++i) {
+      const auto name = fmt::format("encoder.{}", i);
+      auto residual = x;
+      x = run.layer_norm(name + ".ln_1", x, tokens, hidden);
+      x = run.linear(name + ".attention.in_proj", x, tokens, hidden, 3 * hidden);
+      x = run.unpack_heads(x);
+      x = run.attention(name + ".attention.sdpa", {x},
+                        {shape.heads, shape.heads, tokens, hidden / shape.heads, false, false});
+      if (!run.is_half()) x = run.contiguous(x);  // the kernel for fp32 leaves heads apart
+      x = run.linear(name + ".attention.out_proj", x, tokens, hidden, hidden);
+      x = run.add(name + ".attention.residual", x, residual);
+      residual = x;
+      x = run.layer_norm(name + ".ln_2", x, tokens, hidden);
+      x = run.linear(name + ".mlp.fc1", x, tokens, hidden, shape.mlp);
+      x = run.activation(name + ".mlp.gelu", "gelu", x);
+      x = run.linear(name + ".mlp.fc2", x, tokens, shape.mlp, hidden);
+      x = run.add(name + ".mlp.residual", residual, x);
+    }
+    x = run.layer_norm("encoder.ln", x, tokens, hidden);
+    x = run.slice(x, hidden);
+    x = run.linear("head", x, 1, hidden, shape.classes);
+    run.cross_entropy("loss", x, 1, shape.classes);
+  };
 }
 
-std::vector<Layer> decoder(const DecoderShape& shape) {
-  const std::int64_t hidden = shape.hidden;
-  const std::int64_t tokens = shape.sequence;
-  std::vector<Layer> model;
-  model.push_back(layers::embedding("wte", tokens, shape.vocabulary, hidden));
-  model.push_back(layers::added_parameters("wpe", tokens * hidden, {{"wpe.weight", {tokens, hidden}}}));
-  for (int i = 0; i < shape.layers; ++i) {
-    add_block(model, fmt::format("h.{}", i), {tokens, hidden, shape.mlp, true, shape.bias});
-  }
-  model.push_back(layers::layer_norm("ln_f", tokens, hidden, shape.bias));
-  auto output = layers::linear("lm_head", tokens, hidden, shape.vocabulary, false);
-  if (shape.tied_output) output.parameters.clear();
-  model.push_back(std::move(output));
-  model.push_back(layers::cross_entropy("loss", tokens, shape.vocabulary));
-  return model;
+ForwardPass decoder(const DecoderShape& shape) {
+  return [shape](Eager& run) {
+    const std::int64_t hidden = shape.hidden;
+    const auto tokens = run.tokens(shape.sequence);
+    const bool rms = shape.norm == DecoderShape::Norm::rms_norm;
+    const bool learned = shape.positions == DecoderShape::Positions::learned;
+    const bool packed = learned && !rms && (shape.kv_heads == 0 || shape.kv_heads == shape.heads);
+    auto x = run.embedding("wte", tokens, shape.vocabulary, hidden);
+    if (learned) x = run.add_parameters("wpe", x, {{"wpe.weight", {shape.sequence, hidden}}});
+    for (int i = 0; i < shape.layers; ++i) {
+      const auto name = fmt::format("h.{}", i);
+      x = packed ? gpt_block(run, name, x, shape) : llama_attention(run, name, x, shape);
+      x = decoder_mlp(run, name, x, shape);
+    }
+    x = rms ? run.rms_norm("ln_f", x, tokens, hidden) : run.layer_norm("ln_f", x, tokens, hidden, shape.bias);
+    x = run.linear("lm_head", x, tokens, hidden, shape.vocabulary, false, shape.tied_output);
+    run.cross_entropy("loss", x, tokens, shape.vocabulary);
+  };
 }
 
-std::vector<Layer> encoder(const EncoderShape& shape) {
+ForwardPass encoder(const EncoderShape& shape) {
   expects(shape.sequence <= shape.positions, "every token has a position");
-  const std::int64_t hidden = shape.hidden;
-  const std::int64_t tokens = shape.sequence;
-  std::vector<Layer> model;
-  model.push_back(layers::embedding("embeddings.word", tokens, shape.vocabulary, hidden));
-  model.push_back(layers::embedding("embeddings.position", tokens, shape.positions, hidden));
-  model.push_back(layers::embedding("embeddings.type", tokens, shape.types, hidden));
-  model.push_back(layers::layer_norm("embeddings.norm", tokens, hidden));
-  for (int i = 0; i < shape.layers; ++i) {
-    add_encoder_block(model, fmt::format("encoder.{}", i), {tokens, hidden, shape.mlp});
-  }
-  if (shape.pooler) model.push_back(layers::linear("pooler", 1, hidden, hidden));
-  model.push_back(layers::linear("outputs", tokens, hidden, shape.outputs));
-  model.push_back(layers::cross_entropy("loss", tokens, shape.outputs));
-  return model;
+  return [shape](Eager& run) {
+    const std::int64_t hidden = shape.hidden;
+    const auto tokens = run.tokens(shape.sequence);
+    auto x = run.embedding("embeddings.word", tokens, shape.vocabulary, hidden);
+    x = run.add("embeddings.sum_positions", x,
+                run.embedding("embeddings.position", tokens, shape.positions, hidden));
+    x = run.add("embeddings.sum_types", x, run.embedding("embeddings.type", tokens, shape.types, hidden));
+    x = run.layer_norm("embeddings.norm", x, tokens, hidden);
+    x = run.dropout("embeddings.dropout", x);
+    for (int i = 0; i < shape.layers; ++i) x = encoder_block(run, fmt::format("encoder.{}", i), x, shape);
+    if (shape.pooler) run.linear("pooler", run.slice(x, hidden), 1, hidden, hidden);
+    x = run.linear("outputs", x, tokens, hidden, shape.outputs);
+    run.cross_entropy("loss", x, tokens, shape.outputs);
+  };
 }
 
-std::vector<Layer> sequential(const ImageShape& input, const std::vector<LayerShape>& shapes) {
-  Activations at{input.channels, input.height, input.width};
-  std::vector<Layer> model;
-  for (const auto& shape : shapes) model.push_back(plain_layer(shape, at, model.empty()));
-  model.push_back(layers::cross_entropy("loss", 1, at.elements()));
-  return model;
+ForwardPass conv_next(const ConvNextShape& shape) {
+  return [shape](Eager& run) {
+    std::int64_t side = shape.image_size;
+    auto x = run.input(3.0 * static_cast<double>(side * side));
+    std::int64_t channels = shape.channels[0];
+    x = run.conv2d("features.0.0", x, {3, channels, 4, 4, 0, side});
+    side /= 4;
+    x = run.layer_norm("features.0.1", x, side * side, channels);
+    for (std::size_t stage = 0; stage < shape.blocks.size(); ++stage) {
+      if (stage > 0) {
+        const auto name = fmt::format("features.{}", 2 * stage);
+        x = run.layer_norm(name + ".0", x, side * side, channels);
+        x = run.conv2d(name + ".1", x,
+                       {.in_channels = channels,
+                        .out_channels = shape.channels[stage],
+                        .kernel = 2,
+                        .stride = 2,
+                        .padding = 0,
+                        .side = side,
+                        .channels_last = true});
+        channels = shape.channels[stage];
+        side /= 2;
+      }
+      for (int i = 0; i < shape.blocks[stage]; ++i)
+        x = conv_next_block(run, fmt::format("features.{}.{}", 2 * stage + 1, i), x, channels, side);
+    }
+    x = run.mean("avgpool", x, static_cast<double>(channels));
+    x = run.layer_norm("classifier.0", x, 1, channels);
+    x = run.linear("classifier.2", x, 1, channels, shape.classes);
+    run.cross_entropy("loss", x, 1, shape.classes);
+  };
+}
+
+ForwardPass sequential(const ImageShape& input, const std::vector<LayerShape>& shapes) {
+  return [input, shapes](Eager& run) {
+    Activations at{{}, input.channels, input.height, input.width};
+    at.tensor = run.input(static_cast<double>(at.elements()));
+    for (const auto& shape : shapes) plain_layer(run, shape, at);
+    run.cross_entropy("loss", at.tensor, 1, at.elements());
+  };
 }
 
 std::vector<Layer> synthetic(const std::vector<SyntheticLayer>& shapes) {

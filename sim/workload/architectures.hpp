@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,13 @@ struct VisionTransformerShape {
   int classes = 1000;
 };
 
-/// A GPT-2-like decoder: learned positions, pre-norm blocks, an output layer of its own unless tied.
+/// A decoder of pre-norm blocks: as GPT-2 (LayerNorm, learned positions, GELU) or as Llama (RMSNorm, rotary
+/// positions, SwiGLU, fewer heads of keys and values), each choice by itself.
 struct DecoderShape {
+  enum class Norm { layer_norm, rms_norm };
+  enum class Positions { learned, rotary };
+  enum class Activation { gelu, swiglu };
+
   int layers = 12;
   int heads = 12;
   int hidden = 768;
@@ -29,6 +35,10 @@ struct DecoderShape {
   int sequence = 1024;
   bool tied_output = false;
   bool bias = true;
+  int kv_heads = 0;  ///< 0: as many as heads
+  Norm norm = Norm::layer_norm;
+  Positions positions = Positions::learned;
+  Activation activation = Activation::gelu;
 };
 
 /// A BERT-like encoder: token, position and type embeddings, post-norm blocks, a pooler, and an output layer
@@ -74,11 +84,24 @@ struct SyntheticLayer {
   std::int64_t parameters = 0;
 };
 
-std::vector<Layer> vision_transformer(const VisionTransformerShape& shape);
-std::vector<Layer> decoder(const DecoderShape& shape);
-std::vector<Layer> encoder(const EncoderShape& shape);
+/// torchvision's ConvNeXt. @source torchvision 0.26, models/convnext.py
+struct ConvNextShape {
+  int image_size = 224;
+  std::array<int, 4> blocks = {3, 3, 27, 3};
+  std::array<int, 4> channels = {128, 256, 512, 1024};
+  int classes = 1000;
+};
+
+ForwardPass vision_transformer(const VisionTransformerShape& shape);
+ForwardPass decoder(const DecoderShape& shape);
+ForwardPass encoder(const EncoderShape& shape);
+ForwardPass conv_next(const ConvNextShape& shape);
 /// @param layers in order; each takes what the one before gives. @pre shapes fit (kernel <= padded image).
-std::vector<Layer> sequential(const ImageShape& input, const std::vector<LayerShape>& layers);
+ForwardPass sequential(const ImageShape& input, const std::vector<LayerShape>& layers);
 std::vector<Layer> synthetic(const std::vector<SyntheticLayer>& layers);
+
+/// The layers of a network, with their parameters and the work of a sample in the order of its forward pass.
+/// @param sequence tokens a sample, for models of text; 0: the model's own
+std::vector<Layer> layers_of(const ForwardPass& network, int sequence = 0);
 
 }  // namespace gradway

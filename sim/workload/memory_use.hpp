@@ -12,9 +12,8 @@ struct MemoryUse {
   Bytes gradients{};        ///< beside DDP's buckets; none of their own where they are views of these
   Bytes optimizer_state{};  ///< with what its step holds for a moment, if that is the peak
   Bytes buckets{};
-  Bytes comm_hook{};      ///< casts in flight; PowerSGD's errors, P and Q
-  Bytes weight_copies{};  ///< 16 bit, which autocast keeps until their layer's backward pass
-  Bytes activations{};
+  Bytes comm_hook{};    ///< casts in flight; PowerSGD's errors, P and Q
+  Bytes activations{};  ///< with 16-bit copies of weights, gradients of activations and temporaries
   Bytes input{};
   Bytes workspace{};  ///< cuBLAS and cuBLASLt
   // What the card must hold beyond that.
@@ -23,8 +22,7 @@ struct MemoryUse {
   Bytes nccl{};     ///< buffers of NCCL's channels
 
   Bytes allocated() const {
-    return parameters + gradients + optimizer_state + buckets + comm_hook + weight_copies + activations +
-           input + workspace;
+    return parameters + gradients + optimizer_state + buckets + comm_hook + activations + input + workspace;
   }
   Bytes needed() const { return allocated() + slack + context + nccl; }
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,13 +25,11 @@ struct Parameter {
   std::int64_t elements() const;
 };
 
-/// What one direction (forward or backward) of a layer does. Per-sample numbers are multiplied by the batch.
+/// What one direction (forward or backward) of a layer does, whatever the precision.
 struct Work {
-  Flops flops_per_sample{};        ///< matrix products and convolutions
-  double elements_per_sample = 0;  ///< activations read and written, counted in elements
-  double parameter_elements = 0;   ///< parameters (and their gradients) read and written, whatever the batch
-  int kernels = 1;                 ///< kernel launches in eager PyTorch
-  std::optional<Seconds> time;     ///< explicit: nothing above is used
+  Flops flops_per_sample{};     ///< of products, convolutions and attention
+  int kernels = 1;              ///< launches of a layer with an explicit time
+  std::optional<Seconds> time;  ///< explicit: the model is made up
 };
 
 /// A layer as the framework sees it: its own kernels and its own parameters.
@@ -39,9 +38,6 @@ struct Layer {
   std::vector<Parameter> parameters;  ///< in order of registration
   Work forward;
   Work backward;
-  double saved_elements_per_sample = 0;  ///< activations kept for the backward pass, in the job's precision
-  double saved_fp32_per_sample = 0;      ///< the same, in fp32 under autocast too
-  double transient_fp32_per_sample = 0;  ///< only while this layer's own backward pass runs
 
   std::int64_t parameter_count() const;
 };
@@ -56,12 +52,20 @@ struct Anchor {
   std::string source;
 };
 
+class Eager;
+
+/// A forward pass: what a module of PyTorch calls, on symbolic tensors.
+using ForwardPass = std::function<void(Eager&)>;
+
 /// What is trained: layers in the order of the forward pass.
 struct Model {
   std::string name;
   std::string source;
   std::vector<Layer> layers;
+  ForwardPass run;                        ///< empty: the layers have explicit times, or a profile
   Bytes input_per_sample{};               ///< what the input copy moves
+  int tokens_per_sample = 0;              ///< the sequence of a model of text; 0: of none, or not known
+  int longest_sequence = 0;               ///< that its positions allow; 0: any
   std::optional<Seconds> optimizer_time;  ///< explicit, for synthetic models
   std::vector<Anchor> anchors;
   std::optional<Profile>

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/workload/residual_network.hpp"
 
+#include <array>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
-#include "sim/workload/layers.hpp"
+#include "sim/workload/eager.hpp"
 
 namespace gradway {
 namespace {
@@ -27,41 +29,48 @@ struct Maps {
 /// Adds layers one after the other, each on what the one before passes on.
 class Stack {
  public:
-  explicit Stack(std::int64_t image_size) : at_{3, image_size} {}
+  Stack(Eager& run, std::int64_t image_size) : run_{run}, at_{3, image_size} {
+    tensor_ = run.input(static_cast<double>(at_.elements()));
+  }
 
+  /// What is passed on, and its size.
+  struct Point {
+    Maps maps;
+    Tensor tensor;
+  };
+  Point point() const { return {at_, tensor_}; }
   const Maps& at() const { return at_; }
 
   void convolve(const std::string& name, const Convolution& with, bool bias = false) {
-    const auto before = at_;
-    at_ = {with.outputs, (before.side + 2 * with.padding - with.kernel) / with.stride + 1};
-    model_.push_back(layers::conv2d(name, {before.channels, at_.channels, with.kernel, at_.side, at_.side,
-                                           before.side, before.side, bias, model_.empty(), with.groups}));
+    tensor_ = run_.conv2d(
+        name, tensor_,
+        {at_.channels, with.outputs, with.kernel, with.stride, with.padding, at_.side, bias, with.groups});
+    at_ = {with.outputs, (at_.side + 2 * with.padding - with.kernel) / with.stride + 1};
   }
   void normalize(const std::string& name) {
-    model_.push_back(layers::batch_norm(name, at_.elements(), at_.channels));
+    tensor_ = run_.batch_norm(name, tensor_, at_.channels, static_cast<double>(at_.side));
   }
-  void relu(const std::string& name) { model_.push_back(layers::elementwise(name, at_.elements())); }
+  void relu(const std::string& name) { tensor_ = run_.relu(name, tensor_); }
   void pool(const std::string& name, std::int64_t kernel, std::int64_t stride, std::int64_t padding) {
-    const auto before = at_;
-    at_.side = (before.side + 2 * padding - kernel) / stride + 1;
-    model_.push_back(layers::pool(name, before.elements(), at_.elements()));
+    const auto before = at_.side;
+    at_.side = (before + 2 * padding - kernel) / stride + 1;
+    const auto outputs = static_cast<double>(at_.elements());
+    tensor_ = at_.side == 1
+                  ? run_.mean(name, tensor_, outputs)
+                  : run_.max_pool(name, tensor_, at_.channels, static_cast<double>(before), outputs);
   }
-  void add_shortcut(const std::string& name) { model_.push_back(layers::residual(name, at_.elements())); }
-  void add(Layer layer) { model_.push_back(std::move(layer)); }
+  void add(const std::string& name, Tensor shortcut) { tensor_ = run_.add(name, tensor_, shortcut); }
 
-  /// Adds a branch that starts from `maps`; what is passed on stays.
-  template <class Branch>
-  void branch(const Maps& maps, const Branch& add_layers) {
-    const auto after = std::exchange(at_, maps);
-    add_layers();
-    at_ = after;
+  /// Goes on from another point.
+  void go_to(const Point& point) {
+    at_ = point.maps;
+    tensor_ = point.tensor;
   }
-
-  std::vector<Layer> take() && { return std::move(model_); }
 
  private:
-  std::vector<Layer> model_;
+  Eager& run_;
   Maps at_;
+  Tensor tensor_;
 };
 
 struct Bottleneck {
@@ -69,7 +78,7 @@ struct Bottleneck {
 };
 
 void add_bottleneck(Stack& stack, const std::string& name, const Bottleneck& block) {
-  const auto input = stack.at();
+  const auto input = stack.point();
   const auto width = block.planes * block.width_per_group / 64 * block.groups;
   const auto outputs = block.planes * expansion;
   stack.convolve(name + ".conv1", {width, 1});
@@ -80,13 +89,16 @@ void add_bottleneck(Stack& stack, const std::string& name, const Bottleneck& blo
   stack.relu(name + ".relu2");
   stack.convolve(name + ".conv3", {outputs, 1});
   stack.normalize(name + ".bn3");
-  if (block.stride != 1 || input.channels != outputs) {
-    stack.branch(input, [&] {
-      stack.convolve(name + ".downsample.0", {outputs, 1, block.stride});
-      stack.normalize(name + ".downsample.1");
-    });
+  auto shortcut = input.tensor;
+  if (block.stride != 1 || input.maps.channels != outputs) {
+    const auto main = stack.point();
+    stack.go_to(input);
+    stack.convolve(name + ".downsample.0", {outputs, 1, block.stride});
+    stack.normalize(name + ".downsample.1");
+    shortcut = stack.point().tensor;
+    stack.go_to(main);
   }
-  stack.add_shortcut(name + ".residual");
+  stack.add(name + ".residual", shortcut);
   stack.relu(name + ".relu3");
 }
 
@@ -119,50 +131,58 @@ void add_map(Stack& stack, const std::string& name, const FurtherMap& map) {
   stack.relu(name + ".5");
 }
 
-/// Place and classes of the boxes at each pixel of a map.
-void add_heads(Stack& stack, std::size_t number, const Maps& map, int boxes, int classes) {
-  stack.branch(map, [&] { stack.convolve(fmt::format("loc.{}", number), {4 * boxes, 3, 1, 1}, true); });
-  stack.branch(map, [&] {
-    stack.convolve(fmt::format("conf.{}", number), {classes * boxes, 3, 1, 1}, true);
-  });
+/// Place and classes of the boxes at each pixel of a map: two convolutions. @return their results
+std::array<Tensor, 2> add_heads(Stack& stack, std::size_t number, const Stack::Point& map, int boxes,
+                                int classes) {
+  stack.go_to(map);
+  stack.convolve(fmt::format("loc.{}", number), {4 * boxes, 3, 1, 1}, true);
+  const auto places = stack.point().tensor;
+  stack.go_to(map);
+  stack.convolve(fmt::format("conf.{}", number), {classes * boxes, 3, 1, 1}, true);
+  return {places, stack.point().tensor};
 }
 
 }  // namespace
 
-std::vector<Layer> residual_network(const ResidualShape& shape) {
-  Stack stack{shape.image_size};
-  add_stem(stack);
-  for (int stage = 1; stage <= 4; ++stage) {
-    add_stage(stack, stage, shape.blocks[static_cast<std::size_t>(stage - 1)], stage == 1 ? 1 : 2, shape);
-  }
-  stack.pool("avgpool", stack.at().side, 1, 0);
-  stack.add(layers::linear("fc", 1, stack.at().channels, shape.classes));
-  stack.add(layers::cross_entropy("loss", 1, shape.classes));
-  return std::move(stack).take();
+ForwardPass residual_network(const ResidualShape& shape) {
+  return [shape](Eager& run) {
+    Stack stack{run, shape.image_size};
+    add_stem(stack);
+    for (int stage = 1; stage <= 4; ++stage) {
+      add_stage(stack, stage, shape.blocks[static_cast<std::size_t>(stage - 1)], stage == 1 ? 1 : 2, shape);
+    }
+    stack.pool("avgpool", stack.at().side, 1, 0);
+    const auto logits = run.linear("fc", stack.point().tensor, 1, stack.at().channels, shape.classes);
+    run.cross_entropy("loss", logits, 1, shape.classes);
+  };
 }
 
-std::vector<Layer> detector(const DetectorShape& shape) {
-  const ResidualShape backbone;
-  Stack stack{DetectorShape::image_size};
-  add_stem(stack);
-  add_stage(stack, 1, backbone.blocks[0], 1, backbone);
-  add_stage(stack, 2, backbone.blocks[1], 2, backbone);
-  add_stage(stack, 3, backbone.blocks[2], 1, backbone);
-  constexpr FurtherMap maps[] = {
-      {256, 512, 2, 1}, {256, 512, 2, 1}, {128, 256, 2, 1}, {128, 256, 1, 0}, {128, 256, 1, 0}};
-  constexpr int boxes[] = {4, 6, 6, 6, 4, 4};
-  std::vector<Maps> seen{stack.at()};
-  for (const auto& map : maps) {
-    add_map(stack, fmt::format("additional_blocks.{}", seen.size() - 1), map);
-    seen.push_back(stack.at());
-  }
-  std::int64_t all = 0;
-  for (std::size_t i = 0; i < seen.size(); ++i) {
-    add_heads(stack, i, seen[i], boxes[i], shape.classes);
-    all += boxes[i] * seen[i].side * seen[i].side;
-  }
-  stack.add(layers::cross_entropy("loss", all, shape.classes));
-  return std::move(stack).take();
+ForwardPass detector(const DetectorShape& shape) {
+  return [shape](Eager& run) {
+    const ResidualShape backbone;
+    Stack stack{run, DetectorShape::image_size};
+    add_stem(stack);
+    add_stage(stack, 1, backbone.blocks[0], 1, backbone);
+    add_stage(stack, 2, backbone.blocks[1], 2, backbone);
+    add_stage(stack, 3, backbone.blocks[2], 1, backbone);
+    constexpr FurtherMap maps[] = {
+        {256, 512, 2, 1}, {256, 512, 2, 1}, {128, 256, 2, 1}, {128, 256, 1, 0}, {128, 256, 1, 0}};
+    constexpr int boxes[] = {4, 6, 6, 6, 4, 4};
+    std::vector<Stack::Point> seen{stack.point()};
+    for (const auto& map : maps) {
+      add_map(stack, fmt::format("additional_blocks.{}", seen.size() - 1), map);
+      seen.push_back(stack.point());
+    }
+    std::int64_t all = 0;
+    std::vector<Tensor> results;
+    for (std::size_t i = 0; i < seen.size(); ++i) {
+      const auto heads = add_heads(stack, i, seen[i], boxes[i], shape.classes);
+      results.insert(results.end(), heads.begin(), heads.end());
+      all += boxes[i] * seen[i].maps.side * seen[i].maps.side;
+    }
+    const auto joined = run.concatenate(results, static_cast<double>(all * shape.classes));
+    run.cross_entropy("loss", joined, all, shape.classes);
+  };
 }
 
 }  // namespace gradway

@@ -26,7 +26,7 @@ struct DetectorShape {
   int classes = 81;  ///< COCO's and the background
 };
 
-std::vector<Layer> residual_network(const ResidualShape& shape);
-std::vector<Layer> detector(const DetectorShape& shape);
+ForwardPass residual_network(const ResidualShape& shape);
+ForwardPass detector(const DetectorShape& shape);
 
 }  // namespace gradway

@@ -50,24 +50,6 @@ TEST_CASE(
   CHECK(memory_time(1_GB, ideal_gpu()) == Seconds{});
 }
 
-TEST_CASE("a layer takes the larger of its operations and its bytes") {
-  const auto gpu = round_gpu();
-  Work work;
-  work.flops_per_sample = Flops{1e9};
-  work.elements_per_sample = 1e3;
-  // 100 samples: 1e11 operations at 1e14 a second
-  CHECK(layer_time(work, 100, Precision::fp32, gpu).value() == Approx(1e-3));
-  work.flops_per_sample = {};
-  work.elements_per_sample = 1e6;
-  work.parameter_elements = 25e6;
-  // 100 samples: 4e8 bytes of activations and 1e8 of parameters at 1e12 a second; half precision halves the
-  // activations
-  CHECK(layer_time(work, 100, Precision::fp32, gpu).value() == Approx(5e-4));
-  CHECK(layer_time(work, 100, Precision::bf16, gpu).value() == Approx(3e-4));
-  work.time = 7_ms;
-  CHECK(layer_time(work, 100, Precision::fp32, gpu) == 7_ms);
-}
-
 TEST_CASE("optimizers move what their passes read and write") {
   CHECK(optimizer_traffic_per_parameter(Optimizer::sgd) == 12_B);
   CHECK(optimizer_traffic_per_parameter(Optimizer::adamw_fused) == 28_B);

@@ -32,7 +32,6 @@ Json memory_json(const MemoryUse& memory) {
           {"optimizer_bytes", amount(memory.optimizer_state.value())},
           {"buckets_bytes", amount(memory.buckets.value())},
           {"comm_hook_bytes", amount(memory.comm_hook.value())},
-          {"weight_copies_bytes", amount(memory.weight_copies.value())},
           {"activations_bytes", amount(memory.activations.value())},
           {"input_bytes", amount(memory.input.value())},
           {"workspace_bytes", amount(memory.workspace.value())},

@@ -16,7 +16,11 @@ Json job_json(const Job& job) {
   return {{"gpus", job.gpus},
           {"batch_per_gpu", job.batch_per_gpu},
           {"precision", name_of(job.precision)},
-          {"accumulate", job.accumulate}};
+          {"accumulate", job.accumulate},
+          {"sequence", job.sequence > 0 ? Json(job.sequence) : Json(nullptr)},
+          {"attention", name_of(job.attention)},
+          {"memory_format", job.channels_last ? "channels_last" : "contiguous"},
+          {"compile", job.compiled}};
 }
 
 Json input_json(const InputSettings& input) {

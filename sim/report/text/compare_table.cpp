@@ -40,9 +40,13 @@ constexpr std::array evidence_marks{
     EvidenceMark{Evidence::measured, "", ""},
     EvidenceMark{Evidence::anchored, "+",
                  "anchored: a step on such a GPU was measured, collectives go by NCCL's own rates"},
+    EvidenceMark{
+        Evidence::kernels, "^",
+        "kernels: no step of this model was measured on such a GPU, but each of its kernels was timed there"},
     EvidenceMark{Evidence::moved, "~",
-                 "moved: a step was measured on another GPU and moved here by the datasheets of both"},
-    EvidenceMark{Evidence::datasheet, "*", "datasheet: no step of this model was measured on such a GPU"},
+                 "moved: a step, or its kernels, were measured on another GPU and moved here by the "
+                 "datasheets of both"},
+    EvidenceMark{Evidence::datasheet, "*", "datasheet: nothing that the step is mostly made of was measured"},
 };
 
 const EvidenceMark& mark_of(Evidence evidence) {

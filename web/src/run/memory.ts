@@ -8,7 +8,6 @@ import { cell } from '../table';
 
 const names: Record<string, string> = {
   comm_hook_bytes: 'communication hook',
-  weight_copies_bytes: 'copies of the weights',
   optimizer_bytes: 'optimizer state',
   slack_bytes: "allocator's slack",
   context_bytes: 'CUDA context',

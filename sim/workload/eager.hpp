@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/workload/model.hpp"
+#include "sim/workload/operation.hpp"
+
+namespace gradway {
+
+/// Formats of numbers on the GPU.
+enum class Number : std::uint8_t { fp32, bf16, fp16 };
+
+/// What decides which kernels PyTorch issues for a model.
+struct EagerSettings {
+  int batch = 1;
+  int sequence = 0;                       ///< tokens a sample, for models of text; 0: the model's own
+  Precision precision = Precision::fp32;  ///< bf16 and fp16: autocast; parameters and gradients stay fp32
+  bool channels_last = false;
+  AttentionKernel attention = AttentionKernel::automatic;
+  int compute_capability = 90;  ///< PyTorch chooses its attention by it
+  bool compiled = false;        ///< torch.compile fuses what lies between products
+};
+
+/// A tensor of the forward pass. Views share it.
+struct Tensor {
+  std::int32_t id = -1;
+};
+
+/// What is in the GPU's memory at each moment of a step: entry i of the forward pass, then of the backward
+/// pass.
+struct StepMemory {
+  std::vector<Bytes>
+      activations;               ///< with gradients of activations, 16-bit copies of weights and temporaries
+  std::vector<Bytes> gradients;  ///< of parameters, fp32
+};
+
+/// Runs a model's forward pass on symbolic tensors and writes down what eager PyTorch issues for it, forward
+/// and backward, and what autograd keeps.
+///
+/// Each function is a module or a function of PyTorch under its name there, opens a layer of that name and
+/// counts what PyTorch 2.11 does (own traces on H100 and H200, 2026-11-22: kernels and saved tensors by
+/// shape). Rows, tokens and elements are of one sample; the batch comes from the settings. Under autocast,
+/// products and convolutions cast their operands to 16 bits (weights once a step), norms and losses to fp32.
+class Eager {
+ public:
+  explicit Eager(const EagerSettings& settings) : settings_{settings} {}
+
+  /// Tokens a sample. @param of_model what it is without being told
+  std::int64_t tokens(std::int64_t of_model) const {
+    return settings_.sequence > 0 ? settings_.sequence : of_model;
+  }
+
+  /// Whether products run in 16 bits, by autocast.
+  bool is_half() const {
+    return settings_.precision == Precision::bf16 || settings_.precision == Precision::fp16;
+  }
+  /// What the input copy brought: images in fp32, or indices of tokens. Needs no gradient.
+  Tensor input(double elements);
+
+  Tensor linear(const std::string& name, Tensor x, std::int64_t rows, std::int64_t inputs,
+                std::int64_t outputs, bool bias = true, bool tied = false);
+  /// Square images.
+  struct Conv2d {
+    std::int64_t in_channels, out_channels, kernel, stride, padding, side;
+    bool bias = true;
+    std::int64_t groups = 1;
+    double height = 0;           ///< 0: `side`
+    bool channels_last = false;  ///< its input is a permuted view, whatever the model's format
+  };
+  Tensor conv2d(const std::string& name, Tensor x, const Conv2d& shape);
+  Tensor layer_norm(const std::string& name, Tensor x, std::int64_t rows, std::int64_t width,
+                    bool bias = true);
+  Tensor rms_norm(const std::string& name, Tensor x, std::int64_t rows, std::int64_t width);
+  Tensor batch_norm(const std::string& name, Tensor x, std::int64_t channels, double side);
+  /// gelu, silu, tanh, hardswish: keeps its input.
+  Tensor activation(const std::string& name, std::string_view function, Tensor x);
+  /// In place; keeps its result, which is what follows keeps too.
+  Tensor relu(const std::string& name, Tensor x);
+  Tensor add(const std::string& name, Tensor x, Tensor y);
+  Tensor multiply(const std::string& name, Tensor x, Tensor y);
+  /// x times a trained number a channel.
+  Tensor layer_scale(const std::string& name, Tensor x, std::int64_t channels);
+  Tensor dropout(const std::string& name, Tensor x);
+  /// Another layout in memory: a copy each way.
+  Tensor contiguous(Tensor x);
+  Tensor max_pool(const std::string& name, Tensor x, std::int64_t channels, double side, double outputs);
+  Tensor mean(const std::string& name, Tensor x, double outputs);
+  /// x times a random number a sample, as stochastic depth has it.
+  Tensor scale(const std::string& name, Tensor x);
+  /// A part of x; its gradient is put into zeros.
+  Tensor slice(Tensor x, std::int64_t elements);
+  /// Some tensors behind each other. @param elements of the part that a loss reads, a sample
+  Tensor concatenate(const std::vector<Tensor>& parts, double elements);
+  Tensor embedding(const std::string& name, std::int64_t rows, std::int64_t vocabulary, std::int64_t width);
+  /// x + parameters that are the same for every sample.
+  Tensor add_parameters(const std::string& name, Tensor x, std::vector<Parameter> parameters);
+  /// A class token before the others, then positions, as torchvision's VisionTransformer has them.
+  Tensor class_token(const std::string& name, Tensor x, std::int64_t tokens, std::int64_t width);
+
+  struct Attention {
+    std::int64_t heads, kv_heads, tokens, head_size;
+    bool causal = false;
+    bool splits = true;  ///< one packed tensor is split, and its gradient put together again
+  };
+  /// @param qkv one tensor that holds all three (a packed projection), or three
+  Tensor attention(const std::string& name, const std::vector<Tensor>& qkv, const Attention& shape);
+  /// Rotary positions, in complex fp32 numbers as Llama has them.
+  Tensor rotary(const std::string& name, Tensor x);
+  /// As torch.nn.MultiheadAttention brings a packed projection into head order, and its gradients back.
+  Tensor unpack_heads(Tensor qkv);
+
+  void cross_entropy(const std::string& name, Tensor logits, std::int64_t rows, std::int64_t classes);
+
+  /// @return layers in the order of the forward pass, with parameters, operations a sample where the batch is
+  /// 1
+  std::vector<Layer> take_layers();
+  const std::vector<LayerOperations>& operations() const { return operations_; }
+  /// Backward operations of each layer, in their order, and what is in memory. @pre the forward pass is
+  /// complete
+  void finish();
+  const StepMemory& memory() const { return memory_; }
+
+ private:
+  struct Info {
+    double elements = 0;
+    Number number = Number::fp32;
+    bool needs_grad = false;
+    std::int32_t storage = -1;    ///< the tensor whose memory it is; -1: none that counts
+    std::int32_t made = 0;        ///< by this node
+    std::int32_t last_use = 0;    ///< by this node of the forward pass
+    std::int32_t saved_for = -1;  ///< the node whose backward pass needs it last; -1: none
+    std::int32_t consumer = -1;   ///< the last node that takes it as an input
+    int consumers = 0;
+  };
+  /// One function of autograd.
+  struct Node {
+    std::int32_t layer = 0;
+    std::vector<Operation> forward;
+    std::vector<Operation> backward;
+    std::vector<Tensor> reads;
+    std::vector<Tensor> inputs;  ///< of these, that need a gradient
+    std::vector<Tensor> saves;
+    Tensor result;
+    double parameter_bytes = 0;     ///< whose gradients it makes, fp32
+    double temporary = 0;           ///< bytes, forward
+    double temporary_backward = 0;  ///< bytes
+  };
+
+  void open(const std::string& name, std::vector<Parameter> parameters = {});
+  Number half_number() const { return settings_.precision == Precision::fp16 ? Number::fp16 : Number::bf16; }
+  /// The arithmetic of products under these settings, as words.
+  std::string_view arithmetic() const;
+  Info& of(Tensor tensor) { return tensors_[static_cast<std::size_t>(tensor.id)]; }
+  Tensor make(double elements, Number number, bool needs_grad);
+  /// The same memory, or a part of it.
+  Tensor view(Tensor x, double elements);
+  Node& node(std::initializer_list<Tensor> inputs);
+  void save(Tensor tensor);
+  void forward(Operation operation);
+  Tensor cast(Tensor x, Number number);
+  /// The 16-bit copy of a weight. @return its bytes; 0 without autocast
+  double cast_weight(double elements);
+  void weight_back(Node& at, double elements);
+  Operation stream(std::string_view what, Number number, double elements) const;
+  Operation rows(std::string_view what, Number number, double rows, double width) const;
+  Operation product(const char* layout, double m, double n, double k) const;
+  Tensor norm(const std::string& name, Tensor x, std::int64_t rows, std::int64_t width, std::string_view what,
+              std::vector<Parameter> parameters);
+  void math_attention(const Attention& shape, Number number, Tensor out);
+  AttentionKernel attention_kernel() const;
+  void issue();
+  void issue_fused();
+  Operation fused(double bytes) const;
+  void account();
+
+  EagerSettings settings_;
+  std::vector<Info> tensors_;
+  std::vector<Node> nodes_;
+  std::vector<Operation> casts_;  ///< of weights, before the node that comes next
+  std::vector<Layer> layers_;
+  std::vector<LayerOperations> operations_;
+  StepMemory memory_;
+};
+
+/// What PyTorch issues for a model, and what it keeps.
+struct EagerStep {
+  std::vector<LayerOperations> layers;  ///< as the model's layers
+  StepMemory memory;
+};
+/// @pre the model has a forward pass
+EagerStep eager_step(const Model& model, const EagerSettings& settings);
+
+}  // namespace gradway

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/workload/operation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "sim/base/contract.hpp"
+
+namespace gradway {
+namespace {
+
+using Sizes = std::array<double, most_sizes>;
+
+/// Bytes that a kernel moves for each element: so many numbers of the width that its input has, and others.
+struct Traffic {
+  std::string_view what;
+  double numbers = 0;
+  double bytes = 0;
+};
+
+constexpr std::array elementwise{
+    Traffic{"copy", 2},          Traffic{"permute", 2},
+    Traffic{"add", 3},           Traffic{"add_", 3},
+    Traffic{"add_mixed", 1, 8},  // one of 16 bits and one of fp32 to fp32
+    Traffic{"complex_mul", 2},   // by numbers that all heads share
+    Traffic{"mul", 3},           Traffic{"scale", 2},
+    Traffic{"zero", 1},          Traffic{"sum", 1},
+    Traffic{"random", 1},        Traffic{"count", 2},
+    Traffic{"gelu", 2},          Traffic{"gelu_backward", 3},
+    Traffic{"silu", 2},          Traffic{"silu_backward", 3},
+    Traffic{"tanh", 2},          Traffic{"tanh_backward", 3},
+    Traffic{"hardswish", 2},     Traffic{"hardswish_backward", 3},
+    Traffic{"relu_", 2},         Traffic{"threshold_backward", 3},
+    Traffic{"dropout", 2, 1},    Traffic{"dropout_backward", 2, 1},
+    Traffic{"cast_to_16", 1, 2}, Traffic{"cast_to_32", 1, 4},
+};
+
+constexpr std::array rows{
+    Traffic{"layer_norm", 2},
+    Traffic{"layer_norm_backward", 5},  // twice: for the input, and for weight and bias
+    Traffic{"rms_norm", 2},
+    Traffic{"rms_norm_backward", 5},
+    Traffic{"bias_sum", 1},
+    Traffic{"softmax", 2},
+    Traffic{"softmax_backward", 3},
+    Traffic{"cat", 2},
+    Traffic{"transpose", 2},
+    Traffic{"strided", 2},
+    Traffic{"log_softmax", 2},
+    Traffic{"log_softmax_backward", 3},
+    Traffic{"nll_loss", 0},
+    Traffic{"nll_loss_backward", 1},
+};
+
+bool is_loss(std::string_view what) {
+  return what.starts_with("log_softmax") || what.starts_with("nll");
+}
+
+double width(Precision number) {
+  return number == Precision::bf16 || number == Precision::fp16 ? 2 : 4;
+}
+
+std::optional<Precision> number_of(std::string_view word) {
+  const auto found = std::ranges::find(precision_words, word);
+  if (found == precision_words.end()) return std::nullopt;
+  return static_cast<Precision>(found - precision_words.begin());
+}
+
+void product(Operation& of, double batch, double m, double n, double k) {
+  of.kind = OperationClass::product;
+  of.flops = Flops{2 * batch * m * n * k};
+  of.bytes = Bytes{width(of.precision) * batch * (m * k + k * n + m * n)};
+}
+
+/// @source Dao et al., FlashAttention, 2022: the backward pass computes the scores again
+void attention(Operation& of, bool forward, bool causal) {
+  const auto [batch, heads, tokens, head, a, b, c, e] = of.size;
+  const auto elements = batch * heads * tokens * head;
+  of.kind = OperationClass::attention;
+  of.flops = Flops{(forward ? 1 : 2.5) * (causal ? 0.5 : 1) * 4 * tokens * elements};
+  of.bytes = Bytes{(forward ? 4 : 8) * elements * width(of.precision)};
+}
+
+void convolution(Operation& of) {
+  const auto [n, c, o, kernel, stride, pad, side, groups] = of.size;
+  const auto out = std::floor((side + 2 * pad - kernel) / stride) + 1;
+  const auto weight = o * c / groups * kernel * kernel;
+  of.kind = OperationClass::convolution;
+  of.flops = Flops{2 * n * out * out * weight};
+  of.bytes = Bytes{width(of.precision) * (n * c * side * side + n * o * out * out + weight)};
+}
+
+template <std::size_t Count>
+bool streams(Operation& of, const std::array<Traffic, Count>& kinds, std::string_view what, double elements) {
+  const auto found = std::ranges::find(kinds, what, &Traffic::what);
+  if (found == kinds.end()) return false;
+  of.bytes = Bytes{elements * (found->numbers * width(of.precision) + found->bytes)};
+  return true;
+}
+
+}  // namespace
+
+std::vector<std::string_view> words_of(std::string_view kernel) {
+  std::vector<std::string_view> words;
+  while (!kernel.empty()) {
+    const auto end = std::min(kernel.find(' '), kernel.size());
+    words.push_back(kernel.substr(0, end));
+    kernel.remove_prefix(std::min(end + 1, kernel.size()));
+  }
+  return words;
+}
+
+std::optional<Operation> find_operation(std::string kernel, const Sizes& size) {
+  Operation of;
+  of.size = size;
+  const auto words = words_of(kernel);
+  if (words.empty()) return std::nullopt;
+  const auto kind = words.front();
+  const bool what_first = kind == "elementwise" || kind == "rows";
+  const auto number =
+      words.size() > 1 ? number_of(words[what_first && words.size() > 2 ? 2 : 1]) : std::nullopt;
+  if (number) of.precision = *number;
+  bool known = number.has_value();
+  if (kind == "product") {
+    product(of, 1, size[0], size[1], size[2]);
+  } else if (kind == "batched_product") {
+    product(of, size[0], size[1], size[2], size[3]);
+  } else if (kind == "attention_forward" || kind == "attention_backward") {
+    known = known && words.size() == 4;
+    attention(of, kind == "attention_forward", known && words[3] == "causal");
+  } else if (kind == "convolution" || kind == "convolution_input" || kind == "convolution_weight") {
+    convolution(of);
+  } else if (kind == "batch_norm" || kind == "batch_norm_backward") {
+    of.kind = OperationClass::normalization;
+    const double passes = kind == "batch_norm" ? 3 : 5;
+    of.bytes = Bytes{passes * size[0] * size[1] * size[2] * size[2] * width(of.precision)};
+  } else if (kind == "max_pool" || kind == "max_pool_backward") {
+    of.bytes = Bytes{size[0] * size[1] * size[2] * size[2] * (1.25 * width(of.precision) + 2)};
+  } else if (kind == "elementwise") {
+    known = known && words.size() == 3 && streams(of, elementwise, words[1], size[0]);
+  } else if (kind == "rows") {
+    known = known && words.size() == 3 && streams(of, rows, words[1], size[0] * size[1]);
+    of.kind = known && is_loss(words[1]) ? OperationClass::loss : OperationClass::normalization;
+  } else if (kind == "embedding" || kind == "embedding_backward") {
+    of.kind = OperationClass::loss;
+    const auto moved = 2 * size[0] * size[2] + (kind == "embedding" ? 0 : size[1] * size[2]);
+    of.bytes = Bytes{4 * moved};
+    known = true;
+  } else if (kind == "optimizer") {
+    of.bytes = Bytes{4 * size[0]};
+    known = words.size() == 2;
+  } else {
+    known = false;
+  }
+  if (!known) return std::nullopt;
+  of.kernel = std::move(kernel);
+  return of;
+}
+
+Operation operation(std::string kernel, const Sizes& size) {
+  auto found = find_operation(std::move(kernel), size);
+  expects(found.has_value(), "the kernel is known");
+  return std::move(*found);
+}
+
+}  // namespace gradway

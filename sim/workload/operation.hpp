@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/base/units.hpp"
+#include "sim/platform/gpu.hpp"
+
+namespace gradway {
+
+/// Which implementation of scaled dot-product attention runs.
+enum class AttentionKernel : std::uint8_t { automatic, cudnn, flash, efficient, math };
+inline constexpr std::array<std::string_view, 5> attention_kernel_words{"auto", "cudnn", "flash", "efficient",
+                                                                        "math"};
+constexpr std::string_view name_of(AttentionKernel kernel) {
+  return attention_kernel_words[static_cast<std::size_t>(kernel)];
+}
+
+/// Classes of kernels, as reports and doubts tell them apart.
+enum class OperationClass : std::uint8_t {
+  product,
+  attention,
+  convolution,
+  normalization,
+  elementwise,
+  loss
+};
+inline constexpr std::array<std::string_view, 6> operation_class_words{
+    "products", "attention", "convolutions", "norms and sums", "elementwise", "loss and embedding"};
+
+/// Most numbers that a kernel's size has.
+inline constexpr std::size_t most_sizes = 8;
+
+/// What PyTorch issues for one call of its library: one kernel, or the few that belong to it.
+///
+/// `kernel` says which, in words: its kind, and what kinds of that kind there are (sim/cost/kernel_times.hpp
+/// lists them):
+///   product NUMBER LAYOUT                  m, n, k; a letter a factor, n as it lies in memory, t transposed
+///   batched_product NUMBER LAYOUT          batch, m, n, k
+///   attention_forward|_backward NUMBER HOW causal|full    batch, heads, seq, head size
+///   convolution|_input|_weight NUMBER nchw|nhwc           n, c, o, kernel, stride, pad, side of the input,
+///   groups batch_norm|_backward, max_pool|_backward NUMBER nchw|nhwc   n, c, side elementwise WHAT NUMBER
+///   elements rows WHAT NUMBER                       rows, width embedding|_backward                    rows,
+///   vocabulary, width optimizer WHAT                         elements, tensors
+/// NUMBER is that of what is read.
+struct Operation {
+  std::string kernel;
+  std::array<double, most_sizes> size{};
+  OperationClass kind = OperationClass::elementwise;
+  Precision precision = Precision::fp32;  ///< of the arithmetic, if it has `flops`
+  Flops flops{};                          ///< of products, convolutions and attention
+  Bytes bytes{};                          ///< operands read and results written, each once
+};
+
+/// @return empty if there is no such kernel
+std::optional<Operation> find_operation(std::string kernel, const std::array<double, most_sizes>& size);
+/// @pre there is such a kernel
+Operation operation(std::string kernel, const std::array<double, most_sizes>& size);
+
+/// What a layer issues in each direction.
+struct LayerOperations {
+  std::vector<Operation> forward;
+  std::vector<Operation> backward;
+};
+
+/// The words of a kernel, one by one.
+std::vector<std::string_view> words_of(std::string_view kernel);
+
+}  // namespace gradway

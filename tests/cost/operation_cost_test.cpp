@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include "sim/cost/operation_cost.hpp"
+
+using namespace gradway;
+
+namespace {
+
+/// 1e14 operations and 1e12 bytes a second.
+Gpu round_gpu() {
+  Gpu gpu;
+  gpu.name = "round";
+  gpu.multiprocessors = 100;
+  gpu.memory_bandwidth = BytesPerSecond{1e12};
+  gpu.peak.fill(FlopsPerSecond{1e14});
+  gpu.matrix_efficiency.fill(1);
+  gpu.memory_efficiency = 1;
+  return gpu;
+}
+
+constexpr double shortest = 1.3e-6;
+
+}  // namespace
+
+TEST_CASE("by its datasheet an operation takes the larger of its arithmetic and its bytes, and a latency") {
+  const auto gpu = round_gpu();
+  // 2 x 4096^3 operations, 3 x 4096^2 numbers
+  const auto large = operation("product bf16 nt", {4096, 4096, 4096});
+  CHECK(datasheet_time(large, gpu).value() == Approx(shortest + 2 * 4096.0 * 4096 * 4096 / 1e14));
+  const auto thin = operation("product fp32 nt", {1, 4096, 4096});
+  CHECK(datasheet_time(thin, gpu).value() == Approx(shortest + 4 * (4096 + 4096.0 * 4096 + 4096) / 1e12));
+  CHECK(datasheet_time(operation("elementwise add bf16", {1e9}), gpu).value() == Approx(shortest + 6e-3));
+  CHECK(datasheet_time(operation("rows layer_norm fp32", {1e6, 1e3}), gpu).value() ==
+        Approx(shortest + 8e-3));
+}
+
+TEST_CASE("attention with fewer blocks than multiprocessors leaves some of them idle") {
+  const auto gpu = round_gpu();
+  const auto time = [&](double heads) {
+    return datasheet_time(operation("attention_forward bf16 cudnn full", {1, heads, 128 * 25, 64}), gpu)
+               .value() -
+           shortest;
+  };
+  CHECK(time(4) == Approx(time(1)));      // 25 blocks and 100: four times the work on four times as many
+  CHECK(time(8) == Approx(2 * time(4)));  // all were busy
+}
+
+TEST_CASE("a kernel that was timed takes its time; on another GPU the rule moves it") {
+  const auto gpu = round_gpu();
+  const KernelTimes times{"round", "made up", {{"product bf16 nt", {1024, 1024, 1024}, 100_us}}};
+  const OperationCosts costs{times, gpu};
+  const auto timed = operation("product bf16 nt", {1024, 1024, 1024});
+  CHECK((datasheet_time(timed, gpu) * costs.factor(timed)).value() == Approx(100e-6));
+  auto twice = gpu;
+  for (auto& peak : twice.peak) peak = *peak * 2;
+  twice.memory_bandwidth = twice.memory_bandwidth * 2;
+  CHECK(datasheet_time(timed, twice) * costs.factor(timed) < 0.6 * 100_us);
+}
+
+TEST_CASE("between timed kernels the nearest count most, by the logarithms of their sizes") {
+  const auto gpu = round_gpu();
+  const auto at = [&](double factor, double m) {
+    const auto shape = operation("product bf16 nt", {m, 4096, 4096});
+    return KernelTime{"product bf16 nt", {m, 4096, 4096}, datasheet_time(shape, gpu) * factor};
+  };
+  const OperationCosts costs{{"round", "made up", {at(2, 1024), at(4, 16384)}}, gpu};
+  const auto factor = [&](double m) { return costs.factor(operation("product bf16 nt", {m, 4096, 4096})); };
+  CHECK(factor(1024) == Approx(2).epsilon(0.01));
+  CHECK(factor(4096) == Approx(std::sqrt(8)));  // as far from both
+  CHECK(factor(2048) < factor(4096));
+  CHECK(factor(16384) == Approx(4).epsilon(0.01));
+}
+
+TEST_CASE("what was not timed goes by its nearest relatives: other numbers, plain copies, the datasheet") {
+  const auto gpu = round_gpu();
+  const auto copy = operation("elementwise copy fp32", {1e8});
+  const OperationCosts costs{
+      {"round", "made up", {{"elementwise copy fp32", {1e8}, datasheet_time(copy, gpu) * 3}}}, gpu};
+  CHECK(costs.factor(operation("elementwise gelu bf16", {1e8})) == Approx(3));
+  CHECK(costs.factor(operation("product bf16 nt", {1024, 1024, 1024})) == 1);
+}

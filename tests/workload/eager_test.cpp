@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "sim/workload/architectures.hpp"
+#include "sim/workload/eager.hpp"
+#include "sim/workload/residual_network.hpp"
+
+using namespace gradway;
+
+namespace {
+
+Model model_of(ForwardPass run) {
+  Model model;
+  model.layers = layers_of(run);
+  model.run = std::move(run);
+  return model;
+}
+
+int count_of(const std::vector<Operation>& operations, const std::string& kernel) {
+  return static_cast<int>(std::ranges::count(operations, kernel, &Operation::kernel));
+}
+
+double bytes_kept(const EagerStep& step) {
+  return step.memory.activations[step.memory.activations.size() / 2 - 1].value();
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a linear layer is one product forward and two backward, and under autocast the casts around them") {
+  const auto model = model_of([](Eager& run) {
+    auto x = run.embedding("e", 50, 10, 1024);  // needs a gradient
+    x = run.linear("fc", x, 50, 1024, 4096);
+    run.cross_entropy("loss", x, 50, 4096);
+  });
+  CHECK(model.layers[1].forward.flops_per_sample.value() == 2.0 * 50 * 1024 * 4096);
+  CHECK(model.layers[1].backward.flops_per_sample == 2 * model.layers[1].forward.flops_per_sample);
+
+  const auto fp32 = eager_step(model, {.batch = 2});
+  REQUIRE(fp32.layers[1].forward.size() == 1);
+  CHECK(fp32.layers[1].forward[0].size == std::array<double, most_sizes>{100, 4096, 1024});
+  CHECK(fp32.layers[1].backward.size() == 3);  // and the sum for the bias
+
+  const auto bf16 = eager_step(model, {.batch = 2, .precision = Precision::bf16});
+  CHECK(count_of(bf16.layers[1].forward, "product bf16 nt") == 1);
+  CHECK(count_of(bf16.layers[1].forward, "elementwise cast_to_16 fp32") == 3);   // x, weight, bias
+  CHECK(count_of(bf16.layers[1].backward, "elementwise cast_to_32 bf16") == 3);  // their gradients
+}
+
+TEST_CASE("the first convolution needs no gradient of its input") {
+  const auto model = model_of([](Eager& run) {
+    auto x = run.input(3 * 224 * 224);
+    x = run.conv2d("conv1", x, {3, 64, 7, 2, 3, 224, false});
+    run.cross_entropy("loss", x, 1, 64 * 112 * 112);
+  });
+  // ResNet's first layer: 118 million multiply-adds
+  CHECK(model.layers[0].forward.flops_per_sample.value() == 2 * 118013952.0);
+  CHECK(model.layers[0].backward.flops_per_sample == model.layers[0].forward.flops_per_sample);
+  CHECK(model.layers[0].parameter_count() == 9408);
+}
+
+TEST_CASE("attention under a causal mask does half the products; its backward pass 2.5 times as many") {
+  const auto with_mask = [](bool causal) {
+    return model_of([causal](Eager& run) {
+      const auto x = run.embedding("e", 128, 10, 3 * 512);
+      run.attention("a", {x}, {8, 8, 128, 64, causal});
+    });
+  };
+  const auto full = with_mask(false);
+  const auto causal = with_mask(true);
+  CHECK(full.layers[1].forward.flops_per_sample.value() == 4.0 * 128 * 128 * 512);
+  CHECK(causal.layers[1].forward.flops_per_sample == full.layers[1].forward.flops_per_sample / 2);
+  CHECK(full.layers[1].backward.flops_per_sample == 2.5 * full.layers[1].forward.flops_per_sample);
+}
+
+TEST_CASE("attention is the implementation that PyTorch takes: by precision, GPU, or as asked for") {
+  const auto model = model_of([](Eager& run) {
+    auto x = run.embedding("e", 128, 10, 512);
+    x = run.linear("qkv", x, 128, 512, 3 * 512);
+    x = run.attention("a", {x}, {8, 8, 128, 64, true});
+    run.cross_entropy("loss", x, 128, 512);
+  });
+  const auto kernel = [&](const EagerSettings& settings) {
+    return eager_step(model, settings).layers[2].forward.front().kernel;
+  };
+  CHECK(kernel({.precision = Precision::bf16}) == "attention_forward bf16 cudnn causal");
+  CHECK(kernel({.precision = Precision::bf16, .compute_capability = 80}) ==
+        "attention_forward bf16 flash causal");
+  CHECK(kernel({.precision = Precision::fp16, .compute_capability = 70}) ==
+        "attention_forward fp16 efficient causal");
+  CHECK(kernel({.precision = Precision::tf32}) == "attention_forward tf32 efficient causal");
+  CHECK(kernel({.precision = Precision::bf16, .attention = AttentionKernel::math}) ==
+        "batched_product bf16 nt");
+}
+
+TEST_CASE("what autograd keeps of a GPT is, to the byte, what PyTorch kept") {
+  // torch.autograd.graph.saved_tensors_hooks over the forward pass, own runs on an H100, 2026-11-22: all
+  // tensors but parameters, by storage.
+  DecoderShape shape{.layers = 24, .heads = 16, .hidden = 1024, .mlp = 4096};
+  const auto bf16 = eager_step(model_of(decoder(shape)), {.batch = 16, .precision = Precision::bf16});
+  CHECK(bytes_kept(bf16) == Approx(20280123908.0).epsilon(1e-4));
+  const auto tf32 = eager_step(model_of(decoder(shape)), {.batch = 4, .precision = Precision::tf32});
+  CHECK(bytes_kept(tf32) == Approx(7308156964.0).epsilon(1e-4));
+}
+
+TEST_CASE("a ReLU's result is the next convolution's kept input: ResNet-50 keeps each activation once") {
+  const auto step = eager_step(model_of(residual_network({})), {.batch = 64});
+  // the same runs: 5,498,889,732 bytes, of which 38,535,168 are the images, which the job's input has
+  CHECK(bytes_kept(step) == Approx(5498889732.0 - 38535168).epsilon(1e-3));
+}
+
+TEST_CASE("a compiled step moves less and multiplies as much") {
+  DecoderShape shape{.layers = 4, .heads = 16, .hidden = 1024, .mlp = 4096};
+  const auto model = model_of(decoder(shape));
+  const auto sum = [](const EagerStep& step) {
+    std::pair<double, double> all{};
+    for (const auto& layer : step.layers) {
+      for (const auto* operations : {&layer.forward, &layer.backward}) {
+        for (const auto& operation : *operations) {
+          all.first += operation.flops.value();
+          if (operation.flops == Flops{}) all.second += operation.bytes.value();
+        }
+      }
+    }
+    return all;
+  };
+  const auto eager = sum(eager_step(model, {.batch = 4, .precision = Precision::bf16}));
+  const auto compiled = sum(eager_step(model, {.batch = 4, .precision = Precision::bf16, .compiled = true}));
+  CHECK(compiled.first == eager.first);
+  CHECK(compiled.second < 0.75 * eager.second);
+}
