@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -64,8 +65,9 @@ struct Model {
   Bytes input_per_sample{};               ///< what the input copy moves
   std::optional<Seconds> optimizer_time;  ///< explicit, for synthetic models
   std::vector<Anchor> anchors;
-  std::optional<Profile>
-      profile;  ///< if it was measured launch by launch; the layers then only hold the gradients
+  /// If it was measured launch by launch; the layers then only hold the gradients. Copies of a model share
+  /// it.
+  std::shared_ptr<const Profile> profile;
 
   std::int64_t parameter_count() const;
   /// Forward and backward, of the model's own operations.

@@ -33,7 +33,7 @@ std::string text_of(const Profile& profile) {
   model.name = "measured";
   model.source = "made up for tests";
   model.input_per_sample = Bytes{12};
-  model.profile = profile;
+  model.profile = std::make_shared<const Profile>(profile);
   std::ostringstream out;
   report::write_model(out, model, {});
   return out.str();
