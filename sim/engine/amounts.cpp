@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -91,7 +92,7 @@ class Coverage {
 
   /// Joins what overlaps; to be called before `within`.
   void close() {
-    std::ranges::sort(parts_, {}, &Part::begin);
+    if (!std::ranges::is_sorted(parts_, {}, &Part::begin)) std::ranges::sort(parts_, {}, &Part::begin);
     std::vector<Part> joined;
     for (const auto& part : parts_) {
       if (!joined.empty() && part.begin <= joined.back().end) {
@@ -138,7 +139,7 @@ class Neighbours {
     for (std::uint32_t side = 0; side < graph.sides().size(); ++side) {
       for (const auto gpu : graph.sides()[side].gpus) {
         if (gpu >= on_gpu_.size()) on_gpu_.resize(gpu + 1);
-        on_gpu_[gpu].push_back(side);
+        on_gpu_[gpu][graph.sides()[side].kind == Side::Kind::kernel ? 0 : 1].push_back(side);
       }
     }
   }
@@ -148,18 +149,16 @@ class Neighbours {
     double longest = 0;
     const Side& own = graph_.sides()[op.side];
     for (const auto gpu : own.gpus) {
-      for (const auto side : on_gpu_[gpu]) {
-        if (graph_.sides()[side].kind != own.kind)
-          longest = std::max(longest, in_flow_[side].within(when.begin, when.end));
-      }
+      for (const auto side : on_gpu_[gpu][own.kind == Side::Kind::kernel ? 1 : 0])
+        longest = std::max(longest, in_flow_[side].within(when.begin, when.end));
     }
     return longest;
   }
 
  private:
   const OpGraph& graph_;
-  std::vector<Coverage> in_flow_;                   ///< by side
-  std::vector<std::vector<std::uint32_t>> on_gpu_;  ///< sides by GPU
+  std::vector<Coverage> in_flow_;                                  ///< by side
+  std::vector<std::array<std::vector<std::uint32_t>, 2>> on_gpu_;  ///< sides by GPU: kernels', collectives'
 };
 
 /// What each path carries in a second with all its resources to itself.

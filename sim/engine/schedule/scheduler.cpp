@@ -60,6 +60,7 @@ void Scheduler::make_ready(OpId op) {
 }
 
 void Scheduler::start(OpId id) {
+  if (!sides_.can_be_held(id)) return begin(id);
   const auto holders = sides_.holders(id, now_);
   if (holders.empty()) return begin(id);
   progress_[id.index()] = Progress::held;
