@@ -15,7 +15,7 @@ Timeline FluidEngine::watched_run(const Platform& platform, const OpGraph& graph
   for (auto date = clock.next(); date < Seconds::infinite(); date = clock.next()) {
     clock.advance(date, [&](OpId op) { scheduler.due(op); });
     scheduler.settle(clock.now());
-    tell(watch, "simulating", scheduler.share_ended());
+    if (watch) tell(watch, "simulating", scheduler.share_ended());
   }
   return scheduler.take_timeline();
 }

@@ -34,8 +34,8 @@ void Scheduler::settle(Seconds now) {
       due_.pop_back();
       advance(op);
     }
-  } while (serve_queues());
-  tell_backend();
+  } while (!touched_queues_.empty() && serve_queues());
+  if (!starting_flows_.empty() || !sides_.changes().empty()) tell_backend();
 }
 
 Timeline Scheduler::take_timeline() {
