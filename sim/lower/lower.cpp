@@ -30,6 +30,7 @@ struct CopyWay {
 /// An actor that is simulated.
 struct Running {
   ActorId id;
+  std::size_t program;
   std::size_t place;  ///< among those of its program
   std::uint32_t kernel_path = Op::absent;
   CopyWay in{};
@@ -137,8 +138,8 @@ class Lowering {
         for (std::size_t p = 0; p < laid_.size(); ++p)
           if (t < laid_[p].program->tasks.size()) take_turn(turns[p], p, t, step);
         for (auto& actor : running_) {
-          const auto program = workload_.actors[actor.id.index()].program.index();
-          if (t < laid_[program].program->tasks.size()) add_task(actor, laid_[program], turns[program]);
+          auto& laid = laid_[actor.program];
+          if (t < laid.program->tasks.size()) add_task(actor, laid, turns[actor.program]);
         }
       }
     }
@@ -217,7 +218,8 @@ class Lowering {
     for (const auto& program : workload_.programs) laid_.emplace_back(program);
     for (auto& [id, ways] : copies) {
       const auto& actor = workload_.actors[id.index()];
-      Running running{.id = id, .place = laid_[actor.program.index()].actors++};
+      Running running{
+          .id = id, .program = actor.program.index(), .place = laid_[actor.program.index()].actors++};
       if (const auto gpu = gpu_of(actor)) {
         running.kernel_path = graph_.add_path({scenario_.platform.gpu_resources[*gpu]});
         const auto& name = scenario_.platform.device(actor.at).name;
