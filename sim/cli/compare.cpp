@@ -15,7 +15,6 @@
 #include "sim/cli/out_folder.hpp"
 #include "sim/cli/points.hpp"
 #include "sim/cli/price_choice.hpp"
-#include "sim/cli/vary.hpp"
 #include "sim/plan/memory.hpp"
 #include "sim/report/compare.hpp"
 #include "sim/report/json/json.hpp"

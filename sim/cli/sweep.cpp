@@ -16,7 +16,6 @@
 #include "sim/cli/points.hpp"
 #include "sim/cli/price_choice.hpp"
 #include "sim/cli/program_digest.hpp"
-#include "sim/cli/vary.hpp"
 #include "sim/report/json/json.hpp"
 #include "sim/report/page/page.hpp"
 #include "sim/report/sweep.hpp"
