@@ -2,7 +2,6 @@
 #include "sim/lower/lower.hpp"
 
 #include <algorithm>
-#include <deque>
 #include <limits>
 #include <map>
 #include <optional>
@@ -11,9 +10,9 @@
 #include <fmt/format.h>
 
 #include "sim/base/contract.hpp"
-#include "sim/cost/framework_cost.hpp"
 #include "sim/lower/meetings.hpp"
 #include "sim/lower/sides.hpp"
+#include "sim/lower/turns.hpp"
 #include "sim/platform/background.hpp"
 #include "sim/platform/host_copy.hpp"
 
@@ -38,38 +37,13 @@ struct Running {
   std::optional<OpId> cpu{};  ///< the last op of its CPU
 };
 
-/// A program and how far its tasks are laid, which is the same for all who run it. Tasks are counted over all
-/// steps.
+/// A program and what is laid of it.
 struct Laid {
-  explicit Laid(const Program& of) : program{&of}, streams(of.streams.size()) {}
-
-  const Program* program;
-  std::size_t actors = 0;                              ///< that run it and are simulated
-  std::vector<OpId> ends{};                            ///< by task, and actor by actor
-  std::vector<std::optional<std::size_t>> streams;     ///< the last task of each
-  std::vector<std::size_t> waits{};                    ///< the CPU issues nothing before these have ended
-  std::deque<std::pair<std::size_t, int>> in_queue{};  ///< what the compute stream got last, its launches
-  int queued = 0;                                      ///< launches in it
-  std::optional<std::size_t> prefetch{};               ///< the copy beside this step: the next one uses it
-  std::optional<std::size_t> wanted{};  ///< that of the step before, until something waits for it
-  std::map<Slot, std::size_t> calls{};  ///< made so far
-  std::map<Slot, std::size_t> puts{};
-  std::map<Slot, std::size_t> takes{};
-  std::vector<std::size_t> footprints{};  ///< by task of a step: the number of its kernel's
-  std::vector<std::optional<std::uint32_t>>
-      sides{};  ///< by footprint, and actor by actor; as far as asked for
-};
-
-/// A task as all actors of its program lay it.
-struct Turn {
-  const Task* task = nullptr;
-  std::size_t number = 0;
-  Origin origin{};                             ///< but for the actor
-  bool is_launched = false;                    ///< the CPU's part is an op
-  std::vector<std::size_t> before_launch{};    ///< tasks that the CPU waits for
-  std::optional<std::size_t> before{};         ///< the task before it on its stream, if that runs in order
-  std::optional<std::size_t> copied_before{};  ///< the prefetch that it uses
-  std::size_t of_slot = 0;                     ///< number of the call, put or take among those of its slot
+  Turns turns;
+  std::size_t actors = 0;    ///< that run it and are simulated
+  std::vector<OpId> ends{};  ///< by task of all steps, and actor by actor
+  /// By footprint, and actor by actor; as far as asked for.
+  std::vector<std::optional<std::uint32_t>> sides{};
 };
 
 /// Calls that meet.
@@ -131,15 +105,14 @@ class Lowering {
     reserve();
     std::size_t longest = 0;
     for (const auto& program : workload_.programs) longest = std::max(longest, program.tasks.size());
-    std::vector<Turn> turns(laid_.size());
     for (int step = 0; step < workload_.steps; ++step) {
-      for (auto& laid : laid_) laid.wanted = std::exchange(laid.prefetch, std::nullopt);
+      for (auto& laid : laid_) laid.turns.begin_step();
       for (std::size_t t = 0; t < longest; ++t) {
-        for (std::size_t p = 0; p < laid_.size(); ++p)
-          if (t < laid_[p].program->tasks.size()) take_turn(turns[p], p, t, step);
+        for (auto& laid : laid_)
+          if (t < laid.turns.program().tasks.size()) laid.turns.take(t, step);
         for (auto& actor : running_) {
           auto& laid = laid_[actor.program];
-          if (t < laid.program->tasks.size()) add_task(actor, laid, turns[actor.program]);
+          if (t < laid.turns.program().tasks.size()) add_task(actor, laid);
         }
       }
     }
@@ -215,7 +188,8 @@ class Lowering {
       for (const auto id : folding_.fold(in_[a].resources)) in.push_back(id);
       for (const auto id : folding_.fold(out_[a].resources)) out.push_back(id);
     }
-    for (const auto& program : workload_.programs) laid_.emplace_back(program);
+    for (std::size_t p = 0; p < workload_.programs.size(); ++p)
+      laid_.push_back({Turns{workload_.programs[p], ProgramId{p}}});
     for (auto& [id, ways] : copies) {
       const auto& actor = workload_.actors[id.index()];
       Running running{
@@ -229,17 +203,7 @@ class Lowering {
       }
       running_.push_back(running);
     }
-    for (auto& laid : laid_) number_footprints(laid);
-  }
-
-  static void number_footprints(Laid& laid) {
-    std::map<std::optional<Footprint>, std::size_t> known;
-    for (const auto& task : laid.program->tasks) {
-      const auto* kernel = std::get_if<Kernel>(&task.work);
-      const auto of = kernel ? kernel->footprint : std::nullopt;
-      laid.footprints.push_back(known.try_emplace(of, known.size()).first->second);
-    }
-    laid.sides.resize(known.size() * laid.actors);
+    for (auto& laid : laid_) laid.sides.resize(laid.turns.kinds_of_footprints() * laid.actors);
   }
 
   CopyWay copy_way(std::vector<ResourceId> path, Seconds latency, const std::string& device,
@@ -271,54 +235,11 @@ class Lowering {
   void reserve() {
     std::size_t most = 0;
     for (auto& laid : laid_) {
-      const auto tasks = laid.program->tasks.size() * static_cast<std::size_t>(workload_.steps);
+      const auto tasks = laid.turns.program().tasks.size() * static_cast<std::size_t>(workload_.steps);
       laid.ends.reserve(tasks * laid.actors);
       most += tasks * (3 + laid.actors);
     }
     graph_.reserve(most, 3 * most);
-  }
-
-  /// Enters a task among those of its program.
-  void take_turn(Turn& turn, std::size_t program, std::size_t index, int step) {
-    auto& laid = laid_[program];
-    const auto& task = laid.program->tasks[index];
-    turn.task = &task;
-    turn.number = static_cast<std::size_t>(step) * laid.program->tasks.size() + index;
-    turn.origin = {.task = static_cast<std::int32_t>(index),
-                   .step = step,
-                   .program = static_cast<std::uint16_t>(program),
-                   .activity = activity_of(task.work),
-                   .phase = task.phase};
-    launch(turn, laid);
-    const auto lane = laid.program->lane(task);
-    auto& stream = laid.streams[task.stream.index()];
-    turn.before = lane == Lane::side ? std::nullopt : std::exchange(stream, turn.number);
-    turn.copied_before.reset();
-    if (const auto* call = std::get_if<Call>(&task.work)) {
-      turn.of_slot = laid.calls[call->group]++;
-    } else if (lane == Lane::compute) {
-      turn.copied_before = std::exchange(laid.wanted, std::nullopt);
-      laid.in_queue.emplace_back(turn.number, task.launches);
-      laid.queued += task.launches;
-    }
-    if (const auto* put = std::get_if<Put>(&task.work)) turn.of_slot = laid.puts[put->channel]++;
-    if (const auto* take = std::get_if<Take>(&task.work)) turn.of_slot = laid.takes[take->channel]++;
-    if (laid.program->is_beside(task)) laid.prefetch = turn.number;
-    if (task.host_waits) laid.waits.push_back(turn.number);
-  }
-
-  /// What the CPU's part of a task waits for. It costs no op where issuing is free and nothing is waited for.
-  static void launch(Turn& turn, Laid& laid) {
-    const auto& task = *turn.task;
-    turn.is_launched = task.launch != Seconds{} || !laid.waits.empty();
-    turn.before_launch.clear();
-    if (!turn.is_launched) return;
-    std::swap(turn.before_launch, laid.waits);
-    for (; laid.queued + task.launches > launch_queue_depth && !laid.in_queue.empty();
-         laid.in_queue.pop_front()) {
-      laid.queued -= laid.in_queue.front().second;
-      turn.before_launch.push_back(laid.in_queue.front().first);
-    }
   }
 
   /// The end of a task that the actor has laid.
@@ -326,14 +247,15 @@ class Lowering {
     return laid.ends[task * laid.actors + actor.place];
   }
 
-  void add_task(Running& actor, Laid& laid, const Turn& turn) {
+  void add_task(Running& actor, Laid& laid) {
+    const auto& turn = laid.turns.last();
     const auto& task = *turn.task;
     auto origin = turn.origin;
     origin.actor = static_cast<std::int32_t>(actor.id.index());
-    if (const auto* call = std::get_if<Call>(&task.work)) return add_call(actor, laid, turn, *call, origin);
-    issue(actor, laid, turn, origin);
-    const auto op = graph_.add(main_op(actor, laid, turn, origin));
-    connect(actor, laid, turn, op);
+    if (const auto* call = std::get_if<Call>(&task.work)) return add_call(actor, laid, *call, origin);
+    issue(actor, laid, origin);
+    const auto op = graph_.add(main_op(actor, laid, origin));
+    connect(actor, laid, op);
     if (const auto* put = std::get_if<Put>(&task.work)) hand_over(actor, *put, turn.of_slot, op);
     if (const auto* take = std::get_if<Take>(&task.work)) take_over(actor, *take, turn.of_slot, op);
     for (const auto& before : {turn.copied_before, turn.before})
@@ -342,7 +264,8 @@ class Lowering {
   }
 
   /// The CPU's part of a task.
-  void issue(Running& actor, const Laid& laid, const Turn& turn, Origin origin) {
+  void issue(Running& actor, const Laid& laid, Origin origin) {
+    const auto& turn = laid.turns.last();
     if (!turn.is_launched) return;
     origin.activity = Activity::launch;
     Op op;
@@ -355,13 +278,13 @@ class Lowering {
     actor.cpu = id;
   }
 
-  Op main_op(const Running& actor, Laid& laid, const Turn& turn, const Origin& origin) {
-    const auto& work = turn.task->work;
+  Op main_op(const Running& actor, Laid& laid, const Origin& origin) {
+    const auto& work = laid.turns.last().task->work;
     Op op;
     op.origin = origin;
     if (const auto* kernel = std::get_if<Kernel>(&work)) {
       kernel_op(op, actor, *kernel);
-      if (op.kind == OpKind::flow) op.side = side_of(actor, laid, turn, *kernel);
+      if (op.kind == OpKind::flow) op.side = side_of(actor, laid, *kernel);
     }
     if (const auto* copy = std::get_if<Copy>(&work)) copy_op(op, actor, *copy);
     if (const auto* host = std::get_if<HostWork>(&work)) {
@@ -383,8 +306,8 @@ class Lowering {
     op.path = actor.kernel_path;
   }
 
-  std::uint32_t side_of(const Running& actor, Laid& laid, const Turn& turn, const Kernel& kernel) {
-    const auto footprint = laid.footprints[static_cast<std::size_t>(turn.origin.task)];
+  std::uint32_t side_of(const Running& actor, Laid& laid, const Kernel& kernel) {
+    const auto footprint = laid.turns.footprints()[static_cast<std::size_t>(laid.turns.last().origin.task)];
     auto& side = laid.sides[footprint * laid.actors + actor.place];
     if (!side) {
       side = sides_.of_kernel(graph_, static_cast<std::uint32_t>(actor.id.index()), kernel.footprint,
@@ -406,7 +329,8 @@ class Lowering {
       op.cap = pageable->value() * scenario_.platform.speeds[Part::host_memory];
   }
 
-  void connect(const Running& actor, const Laid& laid, const Turn& turn, OpId op) {
+  void connect(const Running& actor, const Laid& laid, OpId op) {
+    const auto& turn = laid.turns.last();
     if (actor.cpu) graph_.add_edge(*actor.cpu, op);
     const auto first = turn.number - static_cast<std::size_t>(turn.origin.task);  // of the step
     for (const auto before : turn.task->after)
@@ -414,14 +338,15 @@ class Lowering {
   }
 
   /// The first member that comes lays the collective, the others only join.
-  void add_call(Running& actor, Laid& laid, const Turn& turn, const Call& call, const Origin& origin) {
+  void add_call(Running& actor, Laid& laid, const Call& call, const Origin& origin) {
+    const auto& turn = laid.turns.last();
     const auto own = workload_.actors[actor.id.index()].groups[call.group.index];
     const auto group = folding_.group_representative[own.index()];
     auto& met = met_[group.index()];
     if (turn.of_slot == met.size()) met.push_back(lay(group, call, origin));
     const auto meeting = met[turn.of_slot];
-    issue(actor, laid, turn, origin);
-    connect(actor, laid, turn, meeting.ready);
+    issue(actor, laid, origin);
+    connect(actor, laid, meeting.ready);
     if (turn.before) {
       const auto before = end_of(actor, laid, *turn.before);
       if (before != meeting.before) graph_.add_edge(before, meeting.ready);
