@@ -6,10 +6,9 @@
 #include <CLI/CLI.hpp>
 
 #include "sim/cli/commands.hpp"
-#include "sim/cli/engine_choice.hpp"
+#include "sim/cli/common_options.hpp"
 #include "sim/cli/out_folder.hpp"
 #include "sim/cli/points.hpp"
-#include "sim/cli/price_choice.hpp"
 #include "sim/cli/progress.hpp"
 #include "sim/report/optimize.hpp"
 #include "sim/report/pytorch_snippet.hpp"

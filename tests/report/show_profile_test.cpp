@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "sim/report/show/show_model.hpp"
+#include "sim/report/show/show.hpp"
 
 using namespace gradway;
 using Catch::Matchers::Contains;
