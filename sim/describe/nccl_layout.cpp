@@ -10,7 +10,7 @@
 
 #include "sim/describe/unlisted_gpus.hpp"
 #include "sim/files/text_file.hpp"
-#include "sim/fit/yaml_text.hpp"
+#include "sim/fit/plain_text.hpp"
 
 namespace gradway {
 namespace {

@@ -7,7 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/describe/platform_draft.hpp"
-#include "sim/fit/yaml_text.hpp"
+#include "sim/fit/plain_text.hpp"
 #include "sim/platform/description.hpp"
 
 namespace gradway {

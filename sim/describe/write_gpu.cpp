@@ -10,7 +10,7 @@
 #include "sim/cost/calibration_words.hpp"
 #include "sim/describe/write_platform.hpp"
 #include "sim/fit/kernels.hpp"
-#include "sim/fit/yaml_text.hpp"
+#include "sim/fit/plain_text.hpp"
 
 namespace gradway {
 namespace {

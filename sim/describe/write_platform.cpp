@@ -7,7 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/cost/size_text.hpp"
-#include "sim/fit/yaml_text.hpp"
+#include "sim/fit/plain_text.hpp"
 #include "sim/import/topology/lay_out.hpp"
 
 namespace gradway {

@@ -22,10 +22,4 @@ std::string_view word_of(const std::array<std::string_view, size>& words, Enum v
   return words[static_cast<std::size_t>(value)];
 }
 
-/// One line of plain characters, without blanks at its ends: what a probe read may hold anything.
-std::string plain_line(std::string_view text);
-
-/// Text in lines of at most 118 characters, each behind `start`, broken at blanks.
-std::string wrapped(std::string_view start, std::string_view text);
-
 }  // namespace gradway
