@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/base/contract.hpp"
+#include "sim/base/quantiles.hpp"
 
 namespace gradway::probe {
 namespace {
@@ -13,15 +13,6 @@ constexpr std::size_t fewest_for_an_interval = 6;  // 1 - 2 * 0.5^6 = 96.9 %, wi
 constexpr double normal_quantile = 1.959964;       // of 97.5 %
 
 }  // namespace
-
-Seconds quantile(std::vector<Seconds> samples, double fraction) {
-  expects(!samples.empty() && fraction >= 0 && fraction <= 1, "a quantile is of at least one sample");
-  std::ranges::sort(samples);
-  const auto place = fraction * static_cast<double>(samples.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
-  const auto above = std::min(below + 1, samples.size() - 1);
-  return samples[below] + (place - static_cast<double>(below)) * (samples[above] - samples[below]);
-}
 
 double median_uncertainty(std::vector<Seconds> samples) {
   const auto count = samples.size();

@@ -16,10 +16,6 @@ struct Summary {
   bool noisy = false;  ///< they did not settle before the limit
 };
 
-/// The value below which a fraction of the samples lies, linear between neighbours.
-/// @pre samples is not empty, 0 <= fraction <= 1
-Seconds quantile(std::vector<Seconds> samples, double fraction);
-
 /// Half the width of a 95 % confidence interval of the median, over the median. It assumes nothing of the
 /// distribution: the interval lies between two order statistics, by the normal approximation of the binomial
 /// law. Infinite for fewer than 6 samples, of which no two lie around the median that surely.

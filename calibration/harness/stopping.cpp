@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/base/quantiles.hpp"
+
 namespace gradway::probe {
 
 Verdict judge(const StoppingRule& rule, const std::vector<Seconds>& samples, Seconds elapsed) {

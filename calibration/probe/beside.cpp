@@ -13,6 +13,7 @@
 #include "calibration/probe/copy_route.hpp"
 #include "calibration/probe/in_step.hpp"
 #include "calibration/probe/kernels/product.hpp"
+#include "sim/base/quantiles.hpp"
 
 namespace gradway::probe {
 namespace {

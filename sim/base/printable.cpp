@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "sim/base/utf8.hpp"
-
 namespace gradway {
 namespace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/base/utf8.hpp"
+#include "sim/base/printable.hpp"
 
 #include <algorithm>
 

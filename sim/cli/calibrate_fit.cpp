@@ -12,7 +12,7 @@
 #include "sim/config/scalars.hpp"
 #include "sim/fit/fit.hpp"
 #include "sim/fit/write_calibration.hpp"
-#include "sim/report/show/show_calibration.hpp"
+#include "sim/report/show/show.hpp"
 
 namespace gradway::cli {
 namespace {

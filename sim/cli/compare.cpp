@@ -11,11 +11,9 @@
 #include <CLI/CLI.hpp>
 
 #include "sim/cli/commands.hpp"
-#include "sim/cli/engine_choice.hpp"
+#include "sim/cli/common_options.hpp"
 #include "sim/cli/out_folder.hpp"
 #include "sim/cli/points.hpp"
-#include "sim/cli/price_choice.hpp"
-#include "sim/cli/vary.hpp"
 #include "sim/plan/memory.hpp"
 #include "sim/report/compare.hpp"
 #include "sim/report/json/json.hpp"

@@ -5,9 +5,8 @@
 #include <CLI/CLI.hpp>
 
 #include "sim/cli/commands.hpp"
-#include "sim/cli/engine_choice.hpp"
+#include "sim/cli/common_options.hpp"
 #include "sim/cli/points.hpp"
-#include "sim/cli/price_choice.hpp"
 #include "sim/cli/progress.hpp"
 #include "sim/report/explain.hpp"
 #include "sim/study/parallel.hpp"

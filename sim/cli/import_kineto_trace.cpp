@@ -8,7 +8,7 @@
 #include "sim/cli/read_back.hpp"
 #include "sim/config/read.hpp"
 #include "sim/import/kineto/kineto.hpp"
-#include "sim/report/show/show_profile.hpp"
+#include "sim/report/show/show.hpp"
 
 namespace gradway::cli {
 

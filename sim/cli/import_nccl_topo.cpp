@@ -7,7 +7,7 @@
 #include "sim/config/scalars.hpp"
 #include "sim/describe/nccl_platform.hpp"
 #include "sim/import/topology/nccl_xml.hpp"
-#include "sim/report/show/show_graphs.hpp"
+#include "sim/report/show/show.hpp"
 
 namespace gradway::cli {
 

@@ -6,7 +6,7 @@
 #include "sim/base/printable.hpp"
 #include "sim/cli/read_back.hpp"
 #include "sim/import/topology/gpu_name.hpp"
-#include "sim/report/show/show_platform.hpp"
+#include "sim/report/show/show.hpp"
 
 namespace gradway::cli {
 

@@ -8,8 +8,8 @@
 
 #include "sim/base/nearest.hpp"
 #include "sim/cli/commands.hpp"
-#include "sim/report/show/key_list.hpp"
 #include "sim/report/show/platform_list.hpp"
+#include "sim/report/show/show.hpp"
 #include "sim/report/text/text.hpp"
 
 namespace gradway::cli {

@@ -6,12 +6,10 @@
 #include <CLI/CLI.hpp>
 
 #include "sim/cli/commands.hpp"
-#include "sim/cli/engine_choice.hpp"
+#include "sim/cli/common_options.hpp"
 #include "sim/cli/out_folder.hpp"
 #include "sim/cli/points.hpp"
-#include "sim/cli/price_choice.hpp"
 #include "sim/cli/progress.hpp"
-#include "sim/cli/search_space.hpp"
 #include "sim/report/optimize.hpp"
 #include "sim/report/pytorch_snippet.hpp"
 #include "sim/study/parallel.hpp"
@@ -21,6 +19,7 @@ namespace {
 
 struct OptimizeArguments {
   SearchRequest search;
+  std::vector<std::string> set;
   std::string engine = "fluid";  // as for a sweep
   std::string out;
   int jobs = 0;
@@ -52,7 +51,9 @@ report::Optimized in_words(AskedSearch asked, SearchResult result, const std::st
 Status optimize(const OptimizeArguments& arguments, const CLI::App& app, const Surroundings& around) {
   check_engine(arguments.engine);
   const bool writes_files = wants_files(app, arguments.out);
-  auto asked = read_search(arguments.search, around.data);
+  auto search = arguments.search;
+  search.set = parse_overrides(arguments.set);
+  auto asked = read_search(search, around.data);
   const auto threads = arguments.jobs > 0 ? arguments.jobs : all_cores();
   auto result = gradway::optimize(asked.space, arguments.engine,
                                   [&](std::size_t count, const std::function<void(std::size_t)>& work) {
@@ -98,7 +99,7 @@ Action add_optimize(CLI::App& app) {
       ->allow_extra_args(false);
   app.add_flag("--lossy", search.lossy, "search hooks that change the gradients' values too")
       ->disable_flag_override();
-  add_overrides(app, search.set);
+  add_overrides(app, arguments->set);
   add_engine(app, arguments->engine);
   add_price_choice(app, search.price);
   add_jobs(app, arguments->jobs);

@@ -4,9 +4,8 @@
 #include <CLI/CLI.hpp>
 
 #include "sim/cli/commands.hpp"
-#include "sim/cli/engine_choice.hpp"
+#include "sim/cli/common_options.hpp"
 #include "sim/cli/out_folder.hpp"
-#include "sim/cli/price_choice.hpp"
 #include "sim/cli/progress.hpp"
 #include "sim/report/json/json.hpp"
 #include "sim/report/page/page.hpp"

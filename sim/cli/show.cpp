@@ -9,10 +9,7 @@
 #include "sim/base/nearest.hpp"
 #include "sim/cli/commands.hpp"
 #include "sim/plan/plan.hpp"
-#include "sim/report/show/show_calibration.hpp"
-#include "sim/report/show/show_model.hpp"
-#include "sim/report/show/show_plan.hpp"
-#include "sim/report/show/show_platform.hpp"
+#include "sim/report/show/show.hpp"
 
 namespace gradway::cli {
 namespace {

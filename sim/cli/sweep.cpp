@@ -10,13 +10,11 @@
 #include "sim/base/digest.hpp"
 #include "sim/cli/check_values.hpp"
 #include "sim/cli/commands.hpp"
-#include "sim/cli/engine_choice.hpp"
+#include "sim/cli/common_options.hpp"
 #include "sim/cli/kept_points.hpp"
 #include "sim/cli/out_folder.hpp"
 #include "sim/cli/points.hpp"
-#include "sim/cli/price_choice.hpp"
 #include "sim/cli/program_digest.hpp"
-#include "sim/cli/vary.hpp"
 #include "sim/report/json/json.hpp"
 #include "sim/report/page/page.hpp"
 #include "sim/report/sweep.hpp"
@@ -99,14 +97,14 @@ class Sweeper {
   }
 
   std::string report_of(const std::vector<std::string>& values) {
-    const auto scenario = load_scenario(arguments_.scenario, overrides_of(values), data_, arguments_.price);
-    const auto key = key_of(scenario);
+    auto scenario = load_scenario(arguments_.scenario, overrides_of(values), data_, arguments_.price);
+    const auto key = kept_ ? key_of(scenario) : "";
     if (kept_) {
       if (auto report = kept_->find(key)) return std::move(*report);
     }
     std::ostringstream text;
     const auto fold = arguments_.no_folding ? FoldRanks::no : FoldRanks::yes;
-    report::write_json(text, simulate(scenario, arguments_.engine, fold), GRADWAY_VERSION);
+    report::write_json(text, simulate(std::move(scenario), arguments_.engine, fold), GRADWAY_VERSION);
     if (kept_) kept_->keep(key, text.str());
     return text.str();
   }

@@ -15,6 +15,7 @@
 #include "sim/config/read.hpp"
 #include "sim/config/resolve.hpp"
 #include "sim/config/source_file.hpp"
+#include "sim/plan/profile_costs.hpp"
 #include "sim/platform/with_speeds.hpp"
 
 namespace gradway {
@@ -49,7 +50,13 @@ class Loader {
     auto spec = once(DataKind::model, file, name, [&](Problems& problems) {
       const auto root = load_with_base(DataKind::model, file, lookup_, problems);
       Reader reader{root, in_file(file.shown), problems};
-      return read_model(reader, name);
+      auto read = read_model(reader, name);
+      if (read_ && read.model.profile) {  // many runs will need it
+        auto profile = *read.model.profile;
+        profile.unprofiled = without_profiler(profile);
+        read.model.profile = std::make_shared<const Profile>(std::move(profile));
+      }
+      return read;
     });
     for (const auto& gpu : spec.anchor_gpus) find(DataKind::gpu, gpu);
     return spec;
@@ -80,7 +87,11 @@ class Loader {
 
   std::optional<Found> find(DataKind kind, const Named& name) {
     if (name.name.empty()) return std::nullopt;  // the missing name was reported
-    return problems_.attempt([&] { return std::optional{lookup_.find(kind, name.name, name.where)}; });
+    auto known = read_ ? read_->find_name(kind, name.name, beside_) : std::nullopt;
+    if (known) return known;
+    auto found = problems_.attempt([&] { return std::optional{lookup_.find(kind, name.name, name.where)}; });
+    if (read_ && found) read_->keep_name(kind, name.name, beside_, *found);
+    return found;
   }
 
  private:

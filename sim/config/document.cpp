@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "sim/config/parse.hpp"
 #include "sim/config/reader.hpp"
 #include "sim/config/scalars.hpp"
 

@@ -19,4 +19,9 @@ Node read_document(const SourceText& source, Problems& problems);
 /// not have itself, each with its own place. Only whole top-level keys are inherited.
 Node load_with_base(DataKind kind, const Found& file, const Lookup& lookup, Problems& problems);
 
+/// Turns YAML text into nodes. Duplicate keys, anchors, aliases, tags, keys that are no plain words and a
+/// second document become problems; reading goes on. Text that is no YAML gives a broken node. No text at all
+/// gives null.
+Node parse_yaml(const SourceText& source, Problems& problems);
+
 }  // namespace gradway::config

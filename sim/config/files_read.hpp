@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -38,7 +39,14 @@ class FilesRead {
     return result;
   }
 
+  /// The file that a name stood for before, looked up first in the folder `beside`.
+  std::optional<config::Found> find_name(DataKind kind, const std::string& name,
+                                         const std::filesystem::path& beside);
+  void keep_name(DataKind kind, const std::string& name, const std::filesystem::path& beside,
+                 const config::Found& found);
+
  private:
+  using Name = std::tuple<DataKind, std::string, std::string>;
   using Key = std::tuple<DataKind, std::string, std::string, std::string, std::string, std::string>;
   struct Kept {
     std::any result;
@@ -50,6 +58,7 @@ class FilesRead {
 
   std::mutex mutex_;
   std::map<Key, std::shared_ptr<const Kept>> kept_;
+  std::map<Name, config::Found> names_;
 };
 
 }  // namespace gradway

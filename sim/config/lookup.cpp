@@ -11,8 +11,7 @@
 
 #include "sim/base/nearest.hpp"
 #include "sim/base/printable.hpp"
-#include "sim/base/utf8.hpp"
-#include "sim/config/parse.hpp"
+#include "sim/config/document.hpp"
 #include "sim/config/problems.hpp"
 
 namespace gradway::config {

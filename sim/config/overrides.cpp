@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/config/parse.hpp"
+#include "sim/config/document.hpp"
 #include "sim/config/scenario_keys.hpp"
 
 namespace gradway::config {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/config/parse.hpp"
+#include "sim/config/document.hpp"
 
 #include <algorithm>
 #include <array>

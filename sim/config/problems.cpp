@@ -21,7 +21,7 @@ void Problems::add(const ConfigError& error) {
 
 void Problems::add(const Problems& others) {
   list_.insert(list_.end(), others.list_.begin(), others.list_.end());
-  seen_.insert(seen_.end(), others.seen_.begin(), others.seen_.end());
+  seen_.add(others.seen_.hex());
   std::ranges::copy_if(others.notes_, std::back_inserter(notes_), [&](const std::string& text) {
     return std::ranges::find(notes_, text) == notes_.end();
   });
@@ -32,10 +32,8 @@ void Problems::note(std::string text) {
   if (std::ranges::find(notes_, text) == notes_.end()) notes_.push_back(std::move(text));
 }
 
-Digest Problems::seen() const {
-  Digest digest;
-  for (const auto& text : seen_) digest.add(*text);
-  return digest;
+void Problems::saw(std::string_view text) {
+  seen_.add(text);
 }
 
 void Problems::raise() const {

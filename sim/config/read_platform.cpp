@@ -15,10 +15,7 @@ constexpr Choice<CollectiveRules> collective_rules[] = {{"nccl", CollectiveRules
                                                         {"ideal", CollectiveRules::ideal}};
 constexpr Choice<bool> vendors[] = {
     {"intel", false}, {"amd", true}, {"arm", false}};  // true: NCCL's rules for AMD
-constexpr Choice<LinkKind> link_kinds[] = {{"pcie", LinkKind::pcie},
-                                           {"nvlink", LinkKind::nvlink},
-                                           {"inter_socket", LinkKind::inter_socket},
-                                           {"network", LinkKind::network}};
+constexpr auto link_kinds = choices_of<LinkKind>(link_words);
 constexpr Choice<GeneratedPlatform::Topology> topologies[] = {
     {"ring", GeneratedPlatform::Topology::ring},
     {"star", GeneratedPlatform::Topology::star},

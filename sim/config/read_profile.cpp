@@ -181,7 +181,7 @@ void read_profile(Reader& file, Model& model) {
   if (!file.sound()) return;
   check_phases(file, profile);
   model.layers = layers_of(profile.gradients);
-  model.profile = std::move(profile);
+  model.profile = std::make_shared<const Profile>(std::move(profile));
 }
 
 }  // namespace gradway::config

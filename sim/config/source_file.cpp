@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "sim/base/printable.hpp"
-#include "sim/base/utf8.hpp"
 #include "sim/config/problems.hpp"
 
 namespace gradway::config {

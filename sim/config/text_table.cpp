@@ -11,7 +11,6 @@
 
 #include "sim/base/nearest.hpp"
 #include "sim/base/printable.hpp"
-#include "sim/base/utf8.hpp"
 
 namespace gradway::config {
 namespace {

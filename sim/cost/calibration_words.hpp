@@ -18,6 +18,9 @@ inline constexpr std::array operations{"all_reduce"sv, "all_gather"sv, "reduce_s
                                        "send_recv"sv};
 inline constexpr std::array algorithms{"ring"sv, "tree"sv};
 inline constexpr std::array protocols{"ll"sv, "ll128"sv, "simple"sv};
+/// As NCCL spells them, and files of samples.
+inline constexpr std::array algorithm_tags{"Ring"sv, "Tree"sv};
+inline constexpr std::array protocol_tags{"LL"sv, "LL128"sv, "Simple"sv};
 inline constexpr std::string_view any = "any";  ///< algorithm or protocol: as NCCL chose
 inline constexpr std::array links{"to_gpu"sv,      "from_gpu"sv,          "pageable_to_gpu"sv, "peer"sv,
                                   "host_memory"sv, "pageable_from_gpu"sv, "same_gpu"sv};

@@ -7,6 +7,8 @@
 #include <functional>
 #include <span>
 
+#include "sim/cost/calibration_words.hpp"
+
 namespace gradway {
 namespace {
 
@@ -301,8 +303,7 @@ std::string_view name_of(Algorithm algorithm) {
 }
 
 std::string_view name_of(Protocol protocol) {
-  constexpr std::array<std::string_view, 3> names{"LL", "LL128", "Simple"};
-  return names[index(protocol)];
+  return calibration_words::protocol_tags[index(protocol)];
 }
 
 }  // namespace gradway

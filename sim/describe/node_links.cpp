@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/quantiles.hpp"
 #include "sim/cost/size_text.hpp"
 #include "sim/describe/socket_figure.hpp"
-#include "sim/fit/monotone.hpp"
 
 namespace gradway {
 namespace {
@@ -38,9 +38,9 @@ std::string sizes_text(const std::vector<CopyRate>& rates) {
 }
 
 BytesPerSecond median(const std::vector<CopyRate>& rates) {
-  std::vector<double> plain;
-  for (const auto& one : rates) plain.push_back(one.rate.value());
-  return BytesPerSecond{lower_quantile(std::move(plain), 0.5)};
+  std::vector<BytesPerSecond> plain;
+  for (const auto& one : rates) plain.push_back(one.rate);
+  return lower_median(plain);
 }
 
 bool are_alike(const std::vector<CopyRate>& rates) {

@@ -8,6 +8,7 @@
 
 #include "sim/describe/platform_draft.hpp"
 #include "sim/fit/plain_text.hpp"
+#include "sim/platform/description.hpp"
 
 namespace gradway {
 namespace {
@@ -62,7 +63,6 @@ struct End {
 };
 
 std::string link_line(const NodeLink& link, const End& from, const End& to) {
-  constexpr std::array<std::string_view, 4> kinds{"pcie", "nvlink", "inter_socket", "network"};
   const auto forward = platform_rate(link.forward);
   const auto backward = platform_rate(link.backward);
   const auto rates = forward == backward
@@ -70,7 +70,8 @@ std::string link_line(const NodeLink& link, const End& from, const End& to) {
                          : fmt::format("bandwidth_forward: {}, bandwidth_backward: {}", forward, backward);
   const auto count = link.kind == LinkKind::nvlink ? fmt::format(", count: {}", link.count) : std::string{};
   return fmt::format("    - {{ from: {}, to: {}, kind: {}, {}{} }}\n", pattern(from.first, from.last),
-                     pattern(to.first, to.last), kinds[static_cast<std::size_t>(link.kind)], rates, count);
+                     pattern(to.first, to.last), link_words[static_cast<std::size_t>(link.kind)], rates,
+                     count);
 }
 
 bool are_equal(const NodeLink& one, const NodeLink& other) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
+#include <span>
 #include <utility>
 
 #include "sim/base/contract.hpp"
@@ -30,6 +32,28 @@ Stretch stretch(const Timeline& timeline, const OpGraph& graph, std::size_t op) 
   const auto& it = graph.ops()[op];
   return {(timeline.start[op] + it.latency).value(), timeline.end[op].value(), it.amount};
 }
+
+/// All flows path by path, those of a path in order of op.
+class FlowsByPath {
+ public:
+  FlowsByPath(const Timeline& timeline, const OpGraph& graph) : first_(graph.paths().size() + 1, 0) {
+    for (const auto& op : graph.ops())
+      if (moves(op)) ++first_[op.path + 1];
+    for (std::size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
+    flows_.resize(first_.back());
+    auto next = first_;
+    for (std::size_t i = 0; i < graph.size(); ++i)
+      if (const Op& op = graph.ops()[i]; moves(op)) flows_[next[op.path]++] = stretch(timeline, graph, i);
+  }
+
+  std::span<const Stretch> of(std::uint32_t path) const {
+    return std::span{flows_}.subspan(first_[path], first_[path + 1] - first_[path]);
+  }
+
+ private:
+  std::vector<std::size_t> first_;
+  std::vector<Stretch> flows_;
+};
 
 /// A resource on a path, with how often the path names it.
 struct Use {
@@ -68,7 +92,7 @@ class Coverage {
 
   /// Joins what overlaps; to be called before `within`.
   void close() {
-    std::ranges::sort(parts_, {}, &Part::begin);
+    if (!std::ranges::is_sorted(parts_, {}, &Part::begin)) std::ranges::sort(parts_, {}, &Part::begin);
     std::vector<Part> joined;
     for (const auto& part : parts_) {
       if (!joined.empty() && part.begin <= joined.back().end) {
@@ -115,7 +139,7 @@ class Neighbours {
     for (std::uint32_t side = 0; side < graph.sides().size(); ++side) {
       for (const auto gpu : graph.sides()[side].gpus) {
         if (gpu >= on_gpu_.size()) on_gpu_.resize(gpu + 1);
-        on_gpu_[gpu].push_back(side);
+        on_gpu_[gpu][graph.sides()[side].kind == Side::Kind::kernel ? 0 : 1].push_back(side);
       }
     }
   }
@@ -125,18 +149,16 @@ class Neighbours {
     double longest = 0;
     const Side& own = graph_.sides()[op.side];
     for (const auto gpu : own.gpus) {
-      for (const auto side : on_gpu_[gpu]) {
-        if (graph_.sides()[side].kind != own.kind)
-          longest = std::max(longest, in_flow_[side].within(when.begin, when.end));
-      }
+      for (const auto side : on_gpu_[gpu][own.kind == Side::Kind::kernel ? 1 : 0])
+        longest = std::max(longest, in_flow_[side].within(when.begin, when.end));
     }
     return longest;
   }
 
  private:
   const OpGraph& graph_;
-  std::vector<Coverage> in_flow_;                   ///< by side
-  std::vector<std::vector<std::uint32_t>> on_gpu_;  ///< sides by GPU
+  std::vector<Coverage> in_flow_;                                  ///< by side
+  std::vector<std::array<std::vector<std::uint32_t>, 2>> on_gpu_;  ///< sides by GPU: kernels', collectives'
 };
 
 /// What each path carries in a second with all its resources to itself.
@@ -183,11 +205,16 @@ class Sums {
   std::vector<double> sums_;
 };
 
+/// While each flow lasts: what begins and ends within it.
 /// @param flows in order of their begin
-void check_windows(const std::vector<Stretch>& flows, double capacity, double slack) {
-  const auto fits = [&](double amount, double begin, double end) {
-    return amount <= capacity * (end - begin + slack) * (1 + together);
-  };
+template <class Fits>
+void check_within_flows(const std::vector<Stretch>& flows, const Fits& fits) {
+  constexpr auto what = "no resource carries more than its capacity while a flow lasts";
+  // None lies within another where each ends after the one before it.
+  if (std::ranges::adjacent_find(flows, std::ranges::greater_equal{}, &Stretch::end) == flows.end()) {
+    for (const auto& flow : flows) expects(fits(flow.amount, flow.begin, flow.end), what);
+    return;
+  }
   std::vector<std::size_t> by_end(flows.size());
   for (std::size_t i = 0; i < flows.size(); ++i) by_end[i] = i;
   // Of those that end together the last to begin first: the first one's time then holds them all.
@@ -197,9 +224,16 @@ void check_windows(const std::vector<Stretch>& flows, double capacity, double sl
   Sums ended{flows.size()};
   for (const auto i : by_end) {
     ended.add(i, flows[i].amount);
-    expects(fits(ended.from(i), flows[i].begin, flows[i].end),
-            "no resource carries more than its capacity while a flow lasts");
+    expects(fits(ended.from(i), flows[i].begin, flows[i].end), what);
   }
+}
+
+/// @param flows in order of their begin
+void check_windows(const std::vector<Stretch>& flows, double capacity, double slack) {
+  const auto fits = [&](double amount, double begin, double end) {
+    return amount <= capacity * (end - begin + slack) * (1 + together);
+  };
+  check_within_flows(flows, fits);
   double begin = 0;
   double end = -1;
   double amount = 0;
@@ -214,32 +248,21 @@ void check_windows(const std::vector<Stretch>& flows, double capacity, double sl
   }
 }
 
-std::vector<std::vector<std::uint32_t>> flows_by_path(const OpGraph& graph) {
-  std::vector<std::vector<std::uint32_t>> flows(graph.paths().size());
-  for (std::uint32_t i = 0; i < graph.size(); ++i) {
-    if (const Op& op = graph.ops()[i]; moves(op)) flows[op.path].push_back(i);
-  }
-  return flows;
-}
-
 }  // namespace
 
 void check_amounts(const Timeline& timeline, const OpGraph& graph, const Platform& platform) {
   const double slack = timeline.makespan().value() * together;
   const auto resources = narrowest(graph, platform);
   check_flows(timeline, graph, path_limits(graph, resources), slack);
-  const auto by_path = flows_by_path(graph);
+  const FlowsByPath by_path{timeline, graph};
   std::vector<Stretch> flows;
   for (const auto& [users, capacity] : resources) {
     flows.clear();
     for (const auto& [path, times] : users) {
-      for (const auto op : by_path[path]) {
-        flows.push_back(stretch(timeline, graph, op));
-        flows.back().amount *= times;
-      }
+      for (const auto& flow : by_path.of(path)) flows.push_back({flow.begin, flow.end, flow.amount * times});
     }
     if (flows.size() < 2) continue;  // checked with its path
-    std::ranges::sort(flows, {}, &Stretch::begin);
+    if (!std::ranges::is_sorted(flows, {}, &Stretch::begin)) std::ranges::sort(flows, {}, &Stretch::begin);
     check_windows(flows, capacity, slack);
   }
 }

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/base/utf8.hpp"
+#include "sim/base/printable.hpp"
 #include "sim/files/text_file.hpp"
 
 namespace gradway {

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "sim/base/printable.hpp"
-#include "sim/base/utf8.hpp"
 #include "sim/files/compressed_file.hpp"
 
 namespace gradway {

@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/base/quantiles.hpp"
 #include "sim/cost/side_by_side.hpp"
-#include "sim/fit/monotone.hpp"
 #include "sim/fit/robust_line.hpp"
 
 namespace gradway {
@@ -93,10 +93,6 @@ auto order(const ContentionTrial& trial) {
   return std::tuple{key(row), row.kernels, row.collectives, row.kernel_time, row.collective_time};
 }
 
-Seconds median(std::vector<double> times) {
-  return Seconds{lower_quantile(std::move(times), 0.5)};
-}
-
 }  // namespace
 
 std::vector<ContentionTrial> contention_trials(const std::vector<ContentionRow>& rows) {
@@ -113,7 +109,8 @@ std::vector<ContentionTrial> contention_trials(const std::vector<ContentionRow>&
     if (kernel.empty()) continue;
     trials.push_back(
         {together,
-         {{median(kernel), together.kernels, median(collective), together.collectives},
+         {{Seconds{lower_median(kernel)}, together.kernels, Seconds{lower_median(collective)},
+           together.collectives},
           {together.kernel_time * together.kernels, together.collective_time * together.collectives}}});
   }
   std::ranges::stable_sort(trials, {}, order);

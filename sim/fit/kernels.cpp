@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "sim/base/quantiles.hpp"
 #include "sim/fit/monotone.hpp"
 #include "sim/fit/robust_line.hpp"
 
@@ -15,12 +16,6 @@ constexpr Flops large_work{100e9};
 constexpr Flops medium_work{10e9};
 constexpr double thick_side = 256;
 constexpr Bytes tiny = 1_MiB;  // well below a microsecond of memory time on any GPU of today
-
-Seconds median(const std::vector<Seconds>& times) {
-  std::vector<double> plain;
-  for (const auto time : times) plain.push_back(time.value());
-  return Seconds{lower_quantile(std::move(plain), 0.5)};
-}
 
 /// Rows by what has a figure of its own.
 template <class Row, class Key>
@@ -59,7 +54,7 @@ void fit_matrix(const Samples& samples, const NodeFacts& node, KernelRates& rate
   for (const auto& [what, rows] : grouped(samples.matrix, key)) {
     std::vector<double> reached;
     for (const auto& row : rows) reached.push_back((row.work() / row.time).value());
-    const FlopsPerSecond rate{lower_quantile(reached, 0.5)};
+    const FlopsPerSecond rate{lower_median(reached)};
     rates.matrix.push_back({what.first, what.second, rate, of_peak(rate, what.first, node), {}});
     rates.matrix.back().fitted = fitted(rates, rows);
   }
@@ -104,7 +99,7 @@ void fit_launches(const Samples& samples, KernelRates& rates) {
   for (std::size_t what = 0; what < launch_cost_count; ++what) {
     const auto& times = samples.launches[what];
     if (times.empty()) continue;
-    const auto time = median(times);
+    const auto time = lower_median(times);
     std::vector<double> errors;
     for (const auto one : times) errors.push_back(time / one - 1);
     rates.launches.push_back({static_cast<LaunchCost>(what),
@@ -115,7 +110,7 @@ void fit_launches(const Samples& samples, KernelRates& rates) {
   for (const auto& row : samples.memory) {
     if (row.traffic <= tiny) shortest.push_back(row.time);
   }
-  if (!shortest.empty()) rates.smallest_kernel = median(shortest);
+  if (!shortest.empty()) rates.smallest_kernel = lower_median(shortest);
 }
 
 }  // namespace

@@ -2,19 +2,10 @@
 #include "sim/fit/monotone.hpp"
 
 #include <algorithm>
-#include <cmath>
 
-#include "sim/base/contract.hpp"
+#include "sim/base/quantiles.hpp"
 
 namespace gradway {
-
-double lower_quantile(std::vector<double> values, double share) {
-  expects(!values.empty() && share > 0 && share <= 1, "a quantile of some values");
-  std::ranges::sort(values);
-  constexpr double rounding = 1e-9;  // a quarter of 4 is the first, not the second
-  const auto rank = std::ceil(share * static_cast<double>(values.size()) - rounding);
-  return values[static_cast<std::size_t>(std::max(1.0, rank)) - 1];
-}
 
 std::vector<double> rising_fit(const std::vector<double>& values, double share) {
   struct Pool {

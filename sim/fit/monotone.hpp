@@ -12,9 +12,6 @@ namespace gradway {
 /// the smallest one alone may be an error of the clock.
 constexpr double quiet_quantile = 0.25;
 
-/// The smallest value that at least a share of all values does not exceed. @pre some values, 0 < share <= 1
-double lower_quantile(std::vector<double> values, double share);
-
 /// The values nearest to the given ones that never fall: of all such sequences one with the least sum of
 /// asymmetric distances, `share` for a value above its fit and `1 - share` for one below (a half: the sum of
 /// |value - fit|, so medians). Neighbours that would fall are pooled and get the lower quantile of all of

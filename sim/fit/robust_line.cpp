@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "sim/base/contract.hpp"
+#include "sim/base/quantiles.hpp"
 
 namespace gradway {
 namespace {
@@ -71,8 +72,7 @@ std::optional<std::pair<double, double>> slopes_without_one(const std::vector<Am
 std::optional<FitError> fit_error(std::vector<double> errors) {
   if (errors.empty()) return std::nullopt;
   for (auto& error : errors) error = std::abs(error);
-  std::ranges::sort(errors);
-  return FitError{errors[errors.size() / 2], errors.back()};
+  return FitError{upper_median(errors), std::ranges::max(errors)};
 }
 
 }  // namespace gradway

@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/quantiles.hpp"
 #include "sim/fit/links.hpp"
-#include "sim/fit/monotone.hpp"
 
 namespace gradway {
 namespace {
@@ -67,7 +67,7 @@ std::optional<Seconds> time_alone(const CopyWay& way, Bytes size, const std::vec
   for (const auto& copy : copies) {
     if (copy.role == way.role() && copy.size == size) times.push_back(copy.time.value());
   }
-  if (!times.empty()) return Seconds{lower_quantile(times, 0.5)};
+  if (!times.empty()) return Seconds{lower_median(times)};
   const auto* link = link_of(links, way.role());
   return link == nullptr ? std::nullopt : std::optional{copy_time(*link, size)};
 }

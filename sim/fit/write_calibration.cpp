@@ -11,7 +11,6 @@
 #include "sim/base/contract.hpp"
 #include "sim/cost/calibration_words.hpp"
 #include "sim/cost/size_text.hpp"
-#include "sim/fit/write_rates.hpp"
 #include "sim/fit/yaml_text.hpp"
 
 namespace gradway {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/fit/write_rates.hpp"
+#include "sim/fit/write_calibration.hpp"
 
 #include <ostream>
 

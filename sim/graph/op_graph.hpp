@@ -5,8 +5,10 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "sim/base/contract.hpp"
 #include "sim/base/ids.hpp"
 #include "sim/base/units.hpp"
 #include "sim/graph/origin.hpp"
@@ -64,9 +66,20 @@ class OpGraph {
  public:
   /// Makes room, so that adding moves nothing about.
   void reserve(std::size_t ops, std::size_t edges);
-  OpId add(const Op& op);
+  OpId add(const Op& op) {
+    expects(op.latency >= Seconds{0} && op.amount >= 0 && op.cap > 0 && op.weight > 0,
+            "an op has sound numbers");
+    expects(op.kind != OpKind::flow || op.path < paths_.size(), "a flow has a path");
+    expects(op.queue == Op::absent || op.queue < queues_.size(), "the queue of an op exists");
+    expects(op.side == Op::absent || op.side < sides_.size(), "the side of an op exists");
+    ops_.push_back(op);
+    return OpId{ops_.size() - 1};
+  }
   /// `after` does not become ready before `before` has ended.
-  void add_edge(OpId before, OpId after);
+  void add_edge(OpId before, OpId after) {
+    expects(before.index() < ops_.size() && after.index() < ops_.size(), "an edge joins ops of the graph");
+    edges_.push_back({before, after});
+  }
   /// A bag of resources used together; one that appears k times is used k times over by each unit of the
   /// flow.
   std::uint32_t add_path(std::vector<ResourceId> resources);
@@ -101,7 +114,7 @@ class Successors {
   explicit Successors(const OpGraph& graph);
   std::span<const OpId> of(OpId op) const;
   /// How many edges end in each op.
-  const std::vector<std::uint32_t>& waiting() const { return waiting_; }
+  std::vector<std::uint32_t> take_waiting() { return std::move(waiting_); }
 
  private:
   std::vector<std::uint32_t> first_;

@@ -2,7 +2,6 @@
 #include "sim/lower/lower.hpp"
 
 #include <algorithm>
-#include <deque>
 #include <limits>
 #include <map>
 #include <optional>
@@ -11,9 +10,9 @@
 #include <fmt/format.h>
 
 #include "sim/base/contract.hpp"
-#include "sim/cost/framework_cost.hpp"
 #include "sim/lower/meetings.hpp"
 #include "sim/lower/sides.hpp"
+#include "sim/lower/turns.hpp"
 #include "sim/platform/background.hpp"
 #include "sim/platform/host_copy.hpp"
 
@@ -27,25 +26,24 @@ struct CopyWay {
   Seconds latency{};
 };
 
-/// An actor that is simulated, and what it has under way: the last op of each of its chains.
+/// An actor that is simulated.
 struct Running {
   ActorId id;
-  const Program* program;
-  std::vector<const Communicator*> communicators{};  ///< by slot of a group
+  std::size_t program;
+  std::size_t place;  ///< among those of its program
   std::uint32_t kernel_path = Op::absent;
   CopyWay in{};
   CopyWay out{};
-  std::optional<OpId> cpu{};
-  std::vector<std::optional<OpId>> streams{};   ///< of the program
-  std::vector<OpId> waits{};                    ///< the CPU issues nothing before these have ended
-  std::vector<OpId> ends{};                     ///< by task of the current step
-  std::deque<std::pair<OpId, int>> in_queue{};  ///< what the compute stream was given last, and its launches
-  int queued = 0;                               ///< launches in it
-  std::optional<OpId> prefetch{};               ///< the copy beside the current step: the next one uses it
-  std::optional<OpId> wanted{};      ///< the copy beside the step before, until the step waits for it
-  std::vector<std::size_t> calls{};  ///< made so far, by slot of a group
-  std::vector<std::size_t> puts{};   ///< by slot of a channel
-  std::vector<std::size_t> takes{};  ///< the same
+  std::optional<OpId> cpu{};  ///< the last op of its CPU
+};
+
+/// A program and what is laid of it.
+struct Laid {
+  Turns turns;
+  std::size_t actors = 0;    ///< that run it and are simulated
+  std::vector<OpId> ends{};  ///< by task of all steps, and actor by actor
+  /// By footprint, and actor by actor; as far as asked for.
+  std::vector<std::optional<std::uint32_t>> sides{};
 };
 
 /// Calls that meet.
@@ -108,13 +106,14 @@ class Lowering {
     std::size_t longest = 0;
     for (const auto& program : workload_.programs) longest = std::max(longest, program.tasks.size());
     for (int step = 0; step < workload_.steps; ++step) {
-      for (auto& actor : running_) {
-        actor.ends.clear();
-        actor.wanted = std::exchange(actor.prefetch, std::nullopt);
-      }
+      for (auto& laid : laid_) laid.turns.begin_step();
       for (std::size_t t = 0; t < longest; ++t) {
-        for (auto& actor : running_)
-          if (t < actor.program->tasks.size()) add_task(actor, t, step);
+        for (auto& laid : laid_)
+          if (t < laid.turns.program().tasks.size()) laid.turns.take(t, step);
+        for (auto& actor : running_) {
+          auto& laid = laid_[actor.program];
+          if (t < laid.turns.program().tasks.size()) add_task(actor, laid);
+        }
       }
     }
     return {std::move(graph_), std::move(folding_), channels(), meetings_.limit(), meetings_.rests_on()};
@@ -189,10 +188,12 @@ class Lowering {
       for (const auto id : folding_.fold(in_[a].resources)) in.push_back(id);
       for (const auto id : folding_.fold(out_[a].resources)) out.push_back(id);
     }
+    for (std::size_t p = 0; p < workload_.programs.size(); ++p)
+      laid_.push_back({Turns{workload_.programs[p], ProgramId{p}}});
     for (auto& [id, ways] : copies) {
       const auto& actor = workload_.actors[id.index()];
-      const auto& program = workload_.program_of(id);
-      Running running{.id = id, .program = &program, .communicators = communicators_.of(actor)};
+      Running running{
+          .id = id, .program = actor.program.index(), .place = laid_[actor.program.index()].actors++};
       if (const auto gpu = gpu_of(actor)) {
         running.kernel_path = graph_.add_path({scenario_.platform.gpu_resources[*gpu]});
         const auto& name = scenario_.platform.device(actor.at).name;
@@ -200,12 +201,9 @@ class Lowering {
         if (!ways.second.empty())
           running.out = copy_way(std::move(ways.second), out_[id.index()].latency, name, "out");
       }
-      running.streams.resize(program.streams.size());
-      running.calls.resize(actor.groups.size());
-      running.puts.resize(actor.channels.size());
-      running.takes.resize(actor.channels.size());
-      running_.push_back(std::move(running));
+      running_.push_back(running);
     }
+    for (auto& laid : laid_) laid.sides.resize(laid.turns.kinds_of_footprints() * laid.actors);
   }
 
   CopyWay copy_way(std::vector<ResourceId> path, Seconds latency, const std::string& device,
@@ -236,62 +234,60 @@ class Lowering {
 
   void reserve() {
     std::size_t most = 0;
-    for (const auto& program : workload_.programs) most += 3 * program.tasks.size();
-    for (const auto& actor : running_) most += actor.program->tasks.size();
-    most *= static_cast<std::size_t>(workload_.steps);
+    for (auto& laid : laid_) {
+      const auto tasks = laid.turns.program().tasks.size() * static_cast<std::size_t>(workload_.steps);
+      laid.ends.reserve(tasks * laid.actors);
+      most += tasks * (3 + laid.actors);
+    }
     graph_.reserve(most, 3 * most);
   }
 
-  void add_task(Running& actor, std::size_t index, int step) {
-    const auto& task = actor.program->tasks[index];
-    Origin origin{.task = static_cast<std::int32_t>(index),
-                  .actor = static_cast<std::int32_t>(actor.id.index()),
-                  .step = step,
-                  .program = static_cast<std::uint16_t>(workload_.actors[actor.id.index()].program.index()),
-                  .activity = activity_of(task.work),
-                  .phase = task.phase};
-    if (const auto* call = std::get_if<Call>(&task.work)) return add_call(actor, task, *call, origin);
-    issue(actor, task, origin);
-    const auto op = graph_.add(main_op(actor, task, origin));
-    connect(actor, task, op);
-    if (const auto* put = std::get_if<Put>(&task.work)) hand_over(actor, *put, op);
-    if (const auto* take = std::get_if<Take>(&task.work)) take_over(actor, *take, op);
-    if (actor.program->is_beside(task)) actor.prefetch = op;
-    const auto lane = actor.program->lane(task);
-    if (lane == Lane::compute) {
-      if (actor.wanted) graph_.add_edge(*std::exchange(actor.wanted, std::nullopt), op);
-      actor.in_queue.emplace_back(op, task.launches);
-      actor.queued += task.launches;
-    }
-    if (lane != Lane::side) chain(actor.streams[task.stream.index()], op);
-    finish(actor, task, op);
+  /// The end of a task that the actor has laid.
+  static OpId end_of(const Running& actor, const Laid& laid, std::size_t task) {
+    return laid.ends[task * laid.actors + actor.place];
   }
 
-  /// The CPU's part of a task. Costs no op where issuing is free and nothing is waited for.
-  void issue(Running& actor, const Task& task, Origin origin) {
-    if (task.launch == Seconds{} && actor.waits.empty()) return;
+  void add_task(Running& actor, Laid& laid) {
+    const auto& turn = laid.turns.last();
+    const auto& task = *turn.task;
+    auto origin = turn.origin;
+    origin.actor = static_cast<std::int32_t>(actor.id.index());
+    if (const auto* call = std::get_if<Call>(&task.work)) return add_call(actor, laid, *call, origin);
+    issue(actor, laid, origin);
+    const auto op = graph_.add(main_op(actor, laid, origin));
+    connect(actor, laid, op);
+    if (const auto* put = std::get_if<Put>(&task.work)) hand_over(actor, *put, turn.of_slot, op);
+    if (const auto* take = std::get_if<Take>(&task.work)) take_over(actor, *take, turn.of_slot, op);
+    for (const auto& before : {turn.copied_before, turn.before})
+      if (before) graph_.add_edge(end_of(actor, laid, *before), op);
+    laid.ends.push_back(op);
+  }
+
+  /// The CPU's part of a task.
+  void issue(Running& actor, const Laid& laid, Origin origin) {
+    const auto& turn = laid.turns.last();
+    if (!turn.is_launched) return;
     origin.activity = Activity::launch;
     Op op;
     op.kind = OpKind::delay;
-    op.latency = task.launch / scenario_.platform.speeds[Part::cpu];
+    op.latency = turn.task->launch / scenario_.platform.speeds[Part::cpu];
     op.origin = origin;
     const auto id = graph_.add(op);
-    for (const auto end : actor.waits) graph_.add_edge(end, id);
-    actor.waits.clear();
-    for (; actor.queued + task.launches > launch_queue_depth && !actor.in_queue.empty();
-         actor.in_queue.pop_front()) {
-      actor.queued -= actor.in_queue.front().second;
-      graph_.add_edge(actor.in_queue.front().first, id);
-    }
-    chain(actor.cpu, id);
+    for (const auto before : turn.before_launch) graph_.add_edge(end_of(actor, laid, before), id);
+    if (actor.cpu) graph_.add_edge(*actor.cpu, id);
+    actor.cpu = id;
   }
 
-  Op main_op(const Running& actor, const Task& task, const Origin& origin) {
+  Op main_op(const Running& actor, Laid& laid, const Origin& origin) {
+    const auto& work = laid.turns.last().task->work;
     Op op;
     op.origin = origin;
-    if (const auto* kernel = std::get_if<Kernel>(&task.work)) kernel_op(op, actor, *kernel);
-    if (const auto* copy = std::get_if<Copy>(&task.work)) copy_op(op, actor, *copy);
-    if (const auto* host = std::get_if<HostWork>(&task.work)) {
+    if (const auto* kernel = std::get_if<Kernel>(&work)) {
+      kernel_op(op, actor, *kernel);
+      if (op.kind == OpKind::flow) op.side = side_of(actor, laid, *kernel);
+    }
+    if (const auto* copy = std::get_if<Copy>(&work)) copy_op(op, actor, *copy);
+    if (const auto* host = std::get_if<HostWork>(&work)) {
       op.kind = OpKind::delay;
       op.latency = host->core_time / scenario_.platform.speeds[Part::cpu];
     }
@@ -299,7 +295,7 @@ class Lowering {
     return op;
   }
 
-  void kernel_op(Op& op, const Running& actor, const Kernel& kernel) {
+  void kernel_op(Op& op, const Running& actor, const Kernel& kernel) const {
     if (kernel.work <= Seconds{}) return;
     expects(actor.kernel_path != Op::absent, "an actor with kernels has a GPU");
     const auto& of = workload_.actors[actor.id.index()];
@@ -308,8 +304,16 @@ class Lowering {
     op.amount = kernel.work.value() * of.slower / scenario_.platform.speeds[Part::gpu];
     op.cap = 1;
     op.path = actor.kernel_path;
-    op.side = sides_.of_kernel(graph_, static_cast<std::uint32_t>(actor.id.index()), kernel.footprint,
-                               actor.communicators);
+  }
+
+  std::uint32_t side_of(const Running& actor, Laid& laid, const Kernel& kernel) {
+    const auto footprint = laid.turns.footprints()[static_cast<std::size_t>(laid.turns.last().origin.task)];
+    auto& side = laid.sides[footprint * laid.actors + actor.place];
+    if (!side) {
+      side = sides_.of_kernel(graph_, static_cast<std::uint32_t>(actor.id.index()), kernel.footprint,
+                              communicators_.of(workload_.actors[actor.id.index()]));
+    }
+    return *side;
   }
 
   void copy_op(Op& op, const Running& actor, const Copy& copy) {
@@ -325,38 +329,29 @@ class Lowering {
       op.cap = pageable->value() * scenario_.platform.speeds[Part::host_memory];
   }
 
-  void connect(const Running& actor, const Task& task, OpId op) {
+  void connect(const Running& actor, const Laid& laid, OpId op) {
+    const auto& turn = laid.turns.last();
     if (actor.cpu) graph_.add_edge(*actor.cpu, op);
-    for (const auto before : task.after) graph_.add_edge(actor.ends[before.index()], op);
-  }
-
-  /// Puts an op behind the last one of a chain.
-  void chain(std::optional<OpId>& last, OpId op) {
-    if (last) graph_.add_edge(*last, op);
-    last = op;
-  }
-
-  void finish(Running& actor, const Task& task, OpId end) {
-    actor.ends.push_back(end);
-    if (task.host_waits) actor.waits.push_back(end);
+    const auto first = turn.number - static_cast<std::size_t>(turn.origin.task);  // of the step
+    for (const auto before : turn.task->after)
+      graph_.add_edge(end_of(actor, laid, first + before.index()), op);
   }
 
   /// The first member that comes lays the collective, the others only join.
-  void add_call(Running& actor, const Task& task, const Call& call, const Origin& origin) {
+  void add_call(Running& actor, Laid& laid, const Call& call, const Origin& origin) {
+    const auto& turn = laid.turns.last();
     const auto own = workload_.actors[actor.id.index()].groups[call.group.index];
     const auto group = folding_.group_representative[own.index()];
     auto& met = met_[group.index()];
-    const auto number = actor.calls[call.group.index]++;
-    if (number == met.size()) met.push_back(lay(group, call, origin));
-    const auto meeting = met[number];
-    issue(actor, task, origin);
-    connect(actor, task, meeting.ready);
-    auto& stream = actor.streams[task.stream.index()];
-    if (actor.program->lane(task) != Lane::side) {
-      if (stream && stream != meeting.before) graph_.add_edge(*stream, meeting.ready);
-      stream = meeting.end;
+    if (turn.of_slot == met.size()) met.push_back(lay(group, call, origin));
+    const auto meeting = met[turn.of_slot];
+    issue(actor, laid, origin);
+    connect(actor, laid, meeting.ready);
+    if (turn.before) {
+      const auto before = end_of(actor, laid, *turn.before);
+      if (before != meeting.before) graph_.add_edge(before, meeting.ready);
     }
-    finish(actor, task, meeting.end);
+    laid.ends.push_back(meeting.end);
   }
 
   Met lay(GroupId group, const Call& call, const Origin& origin) {
@@ -397,11 +392,10 @@ class Lowering {
   }
 
   /// The k-th put goes before the k-th take and waits for the (k - depth)-th, whoever is laid first.
-  void hand_over(Running& actor, const Put& put, OpId op) {
+  void hand_over(const Running& actor, const Put& put, std::size_t number, OpId op) {
     const auto channel = channel_of(actor, put.channel);
     const auto depth = static_cast<std::size_t>(workload_.channels[channel.index()].depth);
     auto& handed = handed_over_[channel.index()];
-    const auto number = actor.puts[put.channel.index]++;
     place(handed.puts, number) = op;
     if (number < handed.takes.size() && handed.takes[number]) graph_.add_edge(op, *handed.takes[number]);
     if (number < depth) return;
@@ -409,11 +403,10 @@ class Lowering {
       graph_.add_edge(*handed.takes[number - depth], op);
   }
 
-  void take_over(Running& actor, const Take& take, OpId op) {
+  void take_over(const Running& actor, const Take& take, std::size_t number, OpId op) {
     const auto channel = channel_of(actor, take.channel);
     const auto depth = static_cast<std::size_t>(workload_.channels[channel.index()].depth);
     auto& handed = handed_over_[channel.index()];
-    const auto number = actor.takes[take.channel.index]++;
     place(handed.takes, number) = op;
     if (number < handed.puts.size() && handed.puts[number]) graph_.add_edge(*handed.puts[number], op);
     if (number + depth < handed.puts.size() && handed.puts[number + depth])
@@ -446,6 +439,7 @@ class Lowering {
   Folding folding_;
   OpGraph graph_;
   std::vector<Running> running_;
+  std::vector<Laid> laid_;             ///< by program
   std::vector<std::vector<Met>> met_;  ///< by group that stands for itself: its calls so far
   std::vector<HandOver> handed_over_;  ///< by channel, the same
 };

@@ -46,6 +46,7 @@ StepParts split_step(const View& view, const StepWindow& window, const OpGraph& 
   std::vector<Interval> all;
   std::vector<Interval> collectives;
   for (std::size_t i = 0; i < ops.size(); ++i) {
+    if (timeline.end[i] <= window.from || timeline.start[i] >= window.to) continue;
     const auto kind = kind_of(ops.op(OpId{i}), view);
     if (kind == kinds) continue;
     all.push_back({timeline.start[i], timeline.end[i], kind});

@@ -51,6 +51,7 @@ Communicator::Communicator(const Routes& routes, NcclSettings settings, const Ca
   }
   find_calibration();
   measure_against_one_node();
+  large_ = choose(CollectiveKind::all_reduce, 256_MiB);
 }
 
 void Communicator::measure_against_one_node() {
@@ -117,17 +118,12 @@ ChannelLimit Communicator::limit_of(const CollectivePlan& plan) const {
 
 const SideBySide* Communicator::side_by_side(const Footprint& kernel) const {
   if (facts_.ranks == 1 || platform().collectives == CollectiveRules::ideal) return nullptr;
-  const auto large = choose(CollectiveKind::all_reduce, 256_MiB);
   const auto beside = [&](Transport transport) {
-    return measured_beside(calibration_.side_by_side, transport, facts_.ranks, kernel, large.channels);
+    return measured_beside(calibration_.side_by_side, transport, facts_.ranks, kernel, large_.channels);
   };
-  if (const auto* measured = beside(transport_of(large))) return measured;
+  if (const auto* measured = beside(transport_of(large_))) return measured;
   // Between nodes, too, the multiprocessors copy as they do inside one.
   return facts_.nodes > 1 ? beside(facts_.transport) : nullptr;
-}
-
-int Communicator::channels() const {
-  return choose(CollectiveKind::all_reduce, 256_MiB).channels;
 }
 
 /// The communicator of another number of ranks. Rings of a mesh of NVLinks depend on it; else the rates are

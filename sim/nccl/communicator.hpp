@@ -63,7 +63,7 @@ class Communicator {
   /// What such a kernel and collectives of this communicator cost each other, if it was measured.
   const SideBySide* side_by_side(const Footprint& kernel) const;
   /// Channels of a large all-reduce. @pre as for `choose`
-  int channels() const;
+  int channels() const { return large_.channels; }
 
  private:
   void measure_against_one_node();
@@ -91,6 +91,7 @@ class Communicator {
   GpuNumbers gpus_;
   CollectiveWays ways_;
   CommunicatorFacts facts_;
+  CollectivePlan large_{};                    ///< of a large all-reduce; not used on ideal platforms
   std::optional<CollectiveTables> tables_;    ///< of the calibration; empty on ideal platforms
   const CollectiveSample* sample_ = nullptr;  ///< of the calibration, without tables
   double calibrated_ = 1;                     ///< its rate over the nominal one

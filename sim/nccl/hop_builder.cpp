@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/nccl/hop_builder.hpp"
+#include "sim/nccl/transport.hpp"
 
 #include <algorithm>
 

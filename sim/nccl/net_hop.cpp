@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "sim/nccl/hop_builder.hpp"
+#include "sim/nccl/transport.hpp"
 
 namespace gradway {
 namespace {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/nccl/transport.hpp"
 
-#include "sim/nccl/hop_builder.hpp"
 #include "sim/nccl/net_hop.hpp"
 
 namespace gradway {

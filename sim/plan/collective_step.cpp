@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/plan/collective_step.hpp"
+#include "sim/plan/model_step.hpp"
 
 #include "sim/cost/framework_cost.hpp"
 #include "sim/plan/memory.hpp"

@@ -33,11 +33,12 @@ class Writer {
     background_copy();
     sync_.before_step(tasks_);
     for (int micro = 1; micro <= scenario_.job.accumulate; ++micro) {
-      forward();
-      backward(micro > 1, micro == scenario_.job.accumulate);
+      const bool is_last = micro == scenario_.job.accumulate;
+      forward(is_last);
+      backward(micro > 1, is_last);
     }
     sync_.before_optimizer(tasks_);
-    for (const auto& [task, gradients] : model_.optimizer) tasks_.add(task);
+    for (auto& [task, gradients] : model_.optimizer) tasks_.add(std::move(task));
     program_.samples = static_cast<double>(scenario_.job.batch_per_gpu) * scenario_.job.accumulate;
     program_.flops = scenario_.model.flops_per_sample() * program_.samples;
     program_.memory = memory_use(scenario_, sync_);
@@ -58,22 +59,22 @@ class Writer {
     tasks_.add(std::move(task));
   }
 
-  void forward() {
+  void forward(bool is_last) {
     auto layer = Task::none;
-    for (const auto& [task, gradients] : model_.forward) {
+    for (auto& [task, gradients] : model_.forward) {
       if (task.layer != layer && task.layer != Task::none) sync_.before_forward(tasks_, task.layer);
       layer = task.layer;
-      tasks_.add(task);
+      tasks_.add(is_last ? std::move(task) : task);
     }
   }
 
   void backward(bool adds_to_gradients, bool is_last) {
     std::size_t next = 0;
     auto layer = Task::none;
-    for (const auto& [task, gradients] : model_.backward) {
+    for (auto& [task, gradients] : model_.backward) {
       if (task.layer != layer && task.layer != Task::none) sync_.before_backward(tasks_, task.layer);
       layer = task.layer;
-      tasks_.add(task);
+      tasks_.add(is_last && gradients == 0 ? std::move(task) : task);
       if (gradients == 0) continue;
       if (adds_to_gradients) accumulate(next, gradients, task);
       sync_.gradients_ready(tasks_, gradients, task, is_last);

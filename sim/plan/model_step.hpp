@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "sim/graph/workload.hpp"
 #include "sim/plan/compute_costs.hpp"
 #include "sim/plan/sync.hpp"
+#include "sim/scenario/scenario.hpp"
 
 namespace gradway {
 
 /// The program of a rank that trains the whole model: in each micro-step the input copy, the layers forward
 /// and backward, then the optimizer; and what the strategy adds.
 Program model_step(const Scenario& scenario, const ComputeCosts& costs, Sync& sync);
+
+/// One call of a collective a step, and nothing else. @pre the strategy is of kind collective
+Workload plan_collective(const Scenario& scenario);
 
 }  // namespace gradway

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "sim/cost/framework_cost.hpp"
-#include "sim/plan/collective_step.hpp"
 #include "sim/plan/ddp/ddp.hpp"
 #include "sim/plan/model_step.hpp"
 

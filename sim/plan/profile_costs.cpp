@@ -37,6 +37,14 @@ double meet(const Function& never_falls, Seconds value, double low, double high)
       .second;
 }
 
+/// By launch, as measured.
+std::vector<Seconds> gpu_times(const Profile& profile) {
+  std::vector<Seconds> times;
+  times.reserve(profile.launches.size());
+  for (const auto& launch : profile.launches) times.push_back(launch.gpu);
+  return times;
+}
+
 std::vector<ReplayedLaunch> replayed(const Profile& profile, const std::vector<Seconds>& gpu) {
   std::vector<ReplayedLaunch> step;
   step.reserve(gpu.size());
@@ -44,29 +52,6 @@ std::vector<ReplayedLaunch> replayed(const Profile& profile, const std::vector<S
     step.push_back({profile.launches[i].cpu, gpu[i], profile.launches[i].host_waits});
   }
   return step;
-}
-
-/// Finds the pause and the scale of the CPU's times.
-void take_profiler_out(ProfileCosts& costs, const Profile& profile) {
-  const auto step = replayed(profile, costs.gpu);
-  costs.cpu_scale = profiled_cpu_share;
-  costs.pause = profile.gap * profiled_pause_share;
-  if (profile.step_time) {
-    const auto measured = *profile.step_time;
-    const auto with_pause = [&](double share) { return replay(step, 0, profile.gap * share); };
-    const auto with_cpu = [&](double scale) { return replay(step, scale, costs.pause); };
-    if (with_pause(widest_pause) >= measured) {
-      costs.pause = profile.gap * meet(with_pause, measured, 0, widest_pause);
-      // The GPU alone explains the step, so the CPU must be fast enough not to lengthen it.
-      if (with_cpu(costs.cpu_scale) > measured * 1.001) {
-        costs.cpu_scale = meet(with_cpu, measured * 1.001, 0, costs.cpu_scale);
-      }
-    } else {
-      costs.cpu_scale = meet(with_cpu, measured, 0, 10);
-    }
-  }
-  costs.step = replay(step, costs.cpu_scale, costs.pause);
-  costs.launch_bound = costs.step > replay(step, 0, costs.pause) * launch_bound_share;
 }
 
 /// Roofline time of a launch's work; zero if neither its operations nor its bytes are known.
@@ -164,12 +149,36 @@ Seconds total(const std::vector<Seconds>& times) {
   return std::accumulate(times.begin(), times.end(), Seconds{});
 }
 
+Unprofiled without_profiler(const Profile& profile) {
+  const auto step = replayed(profile, gpu_times(profile));
+  Unprofiled costs;
+  costs.cpu_scale = profiled_cpu_share;
+  costs.pause = profile.gap * profiled_pause_share;
+  if (profile.step_time) {
+    const auto measured = *profile.step_time;
+    const auto with_pause = [&](double share) { return replay(step, 0, profile.gap * share); };
+    const auto with_cpu = [&](double scale) { return replay(step, scale, costs.pause); };
+    if (with_pause(widest_pause) >= measured) {
+      costs.pause = profile.gap * meet(with_pause, measured, 0, widest_pause);
+      // The GPU alone explains the step, so the CPU must be fast enough not to lengthen it.
+      if (with_cpu(costs.cpu_scale) > measured * 1.001) {
+        costs.cpu_scale = meet(with_cpu, measured * 1.001, 0, costs.cpu_scale);
+      }
+    } else {
+      costs.cpu_scale = meet(with_cpu, measured, 0, 10);
+    }
+  }
+  costs.step = replay(step, costs.cpu_scale, costs.pause);
+  costs.launch_bound = costs.step > replay(step, 0, costs.pause) * launch_bound_share;
+  return costs;
+}
+
 ProfileCosts profile_costs(const Scenario& scenario) {
   const auto& profile = *scenario.model.profile;
   const auto& gpu = scenario.platform.gpu_models.front();
   ProfileCosts costs;
-  for (const auto& launch : profile.launches) costs.gpu.push_back(launch.gpu);
-  take_profiler_out(costs, profile);
+  static_cast<Unprofiled&>(costs) = profile.unprofiled ? *profile.unprofiled : without_profiler(profile);
+  costs.gpu = gpu_times(profile);
   if (scenario.profiled_gpu) move_from(*scenario.profiled_gpu, costs, scenario, gpu);
   if (scenario.job.batch_per_gpu != profile.batch) {
     move_to_batch(costs, profile, scenario.job.batch_per_gpu, gpu);

@@ -17,12 +17,8 @@ enum class Moved {
 };
 
 /// What a profiled step costs on the platform, without the profiler and without communication.
-struct ProfileCosts {
-  std::vector<Seconds> gpu;   ///< by launch, for the job's batch on the platform's GPU
-  double cpu_scale = 1;       ///< CPU times under the profiler to those without it
-  Seconds pause{};            ///< between kernels without the profiler
-  Seconds step{};             ///< of one GPU without DDP, as profiled: the profile's GPU, batch and optimizer
-  bool launch_bound = false;  ///< ... the CPU's launches lengthen it by more than 2 %
+struct ProfileCosts : Unprofiled {
+  std::vector<Seconds> gpu;  ///< by launch, for the job's batch on the platform's GPU
   Moved moved = Moved::not_at_all;
   std::optional<Anchor> anchor;  ///< that was met
   double anchor_scale = 1;       ///< by which kernels moved by roofline were multiplied for it
@@ -32,11 +28,13 @@ struct ProfileCosts {
 
 Seconds total(const std::vector<Seconds>& times);
 
-/// Takes the profiler's influence out of a profile, then moves its kernels to the job's batch and the
-/// platform's GPU.
-///
-/// With a measured step time: if the kernels and the pauses between them explain it, the pauses take up what
-/// is left; else the CPU's times are scaled until the replay meets it. Without: our own nodes' ratios.
+/// Takes the profiler's influence out of a profile. With a measured step time: if the kernels and the pauses
+/// between them explain it, the pauses take up what is left; else the CPU's times are scaled until the replay
+/// meets it. Without: our own nodes' ratios.
+Unprofiled without_profiler(const Profile& profile);
+
+/// Takes the profiler's influence out of the model's profile, then moves its kernels to the job's batch and
+/// the platform's GPU.
 ///
 /// Batch: a kernel grows with it beyond the shortest kernel's time. Of what a product takes beyond the GPU's
 /// best rate half stays as it is, since larger products fill the GPU better. (On an H200, predicted against

@@ -6,8 +6,6 @@
 #include "sim/base/nearest.hpp"
 #include "sim/platform/builder.hpp"
 #include "sim/platform/description.hpp"
-#include "sim/platform/fabric.hpp"
-#include "sim/platform/generate.hpp"
 
 namespace gradway {
 namespace {

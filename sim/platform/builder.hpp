@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "sim/platform/description.hpp"
 #include "sim/platform/platform.hpp"
 
 namespace gradway {
@@ -42,5 +43,17 @@ class PlatformBuilder {
   Platform platform_;
   std::unordered_map<std::string, DeviceId> by_name_;
 };
+
+/// Adds made-up hardware for `ranks` GPUs. ring: each GPU to the next. star: all GPUs to one switch that is
+/// never the bottleneck. leaf_spine: `gpus_per_leaf` GPUs to a leaf, each leaf to each spine.
+void generate(const GeneratedPlatform& made_up, const Gpu& gpu, int ranks, PlatformBuilder& builder);
+
+/// Adds what is between the nodes: switches, links from each NIC to its own, links between switches. A link
+/// carries the payload that its wire has room for.
+/// @throws ConfigError if a part of a node has the name of a switch
+void add_fabric(const FabricDescription& fabric, PlatformBuilder& builder);
+
+/// Adds an NVSwitch for each group of nodes, and the links of their GPUs to it.
+void add_nvlink_domains(const NvlinkDomainDescription& domain, PlatformBuilder& builder);
 
 }  // namespace gradway

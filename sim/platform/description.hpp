@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -18,6 +20,9 @@ struct NamePattern {
   std::string text;
   Where where;
 };
+
+/// What platform files call a kind of link; in the order of the enum.
+inline constexpr std::array<std::string_view, 4> link_words{"pcie", "nvlink", "inter_socket", "network"};
 
 /// A group of connections: the names of both ends pair up one by one, or one end serves all of the other.
 struct LinkDescription {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/platform/fabric.hpp"
+#include "sim/platform/builder.hpp"
 
 #include <map>
 

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 namespace gradway {
 namespace {
 
@@ -157,25 +155,8 @@ std::vector<DeviceId> Routes::on_node(int node, DeviceKind kind) const {
 }
 
 std::string topo_label(PathType type, int nvlinks) {
-  switch (type) {
-    case PathType::self:
-      return "X";
-    case PathType::nvlink:
-      return fmt::format("NV{}", nvlinks);
-    case PathType::pix:
-      return "PIX";
-    case PathType::pxb:
-      return "PXB";
-    case PathType::phb:
-      return "PHB";
-    case PathType::node:
-      return "NODE";
-    case PathType::sys:
-      return "SYS";
-    case PathType::net:
-      return "NET";
-  }
-  return "?";
+  const std::string word{path_words[static_cast<std::size_t>(type)]};
+  return type == PathType::nvlink ? word + std::to_string(nvlinks) : word;
 }
 
 }  // namespace gradway

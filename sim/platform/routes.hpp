@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <compare>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/platform/platform.hpp"
@@ -23,6 +25,10 @@ enum class PathType {
   sys,     ///< SYS: the link between sockets
   net,     ///< through the fabric
 };
+
+/// In the order of the enum; behind that of NVLink stands how many there are.
+inline constexpr std::array<std::string_view, 8> path_words{"X",   "NV",   "PIX", "PXB",
+                                                            "PHB", "NODE", "SYS", "NET"};
 
 /// Ways through one platform. Holds a reference: the platform must outlive it. For one thread: what was found
 /// is kept.

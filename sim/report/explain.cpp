@@ -10,9 +10,8 @@
 
 #include "sim/plan/memory.hpp"
 #include "sim/report/json/scenario_json.hpp"
-#include "sim/report/text/breakdown.hpp"
 #include "sim/report/text/fields.hpp"
-#include "sim/report/text/headline.hpp"
+#include "sim/report/text/terminal.hpp"
 #include "sim/report/text/text.hpp"
 #include "sim/report/text/words.hpp"
 

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "sim/report/json/strategy_json.hpp"
+#include "sim/report/json/scenario_json.hpp"
 #include "sim/report/pytorch_snippet.hpp"
 #include "sim/report/text/text.hpp"
 #include "sim/report/text/words.hpp"

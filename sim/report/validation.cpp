@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/quantiles.hpp"
 #include "sim/report/text/table.hpp"
 #include "sim/report/text/text.hpp"
 
@@ -26,12 +27,9 @@ double Validation::mean_abs_error() const {
 }
 
 double Validation::median_abs_error() const {
-  if (cases.empty()) return 0;
   std::vector<double> errors;
   for (const auto& one : cases) errors.push_back(std::abs(one.error()));
-  std::ranges::sort(errors);
-  const auto middle = errors.size() / 2;
-  return errors.size() % 2 == 1 ? errors[middle] : (errors[middle - 1] + errors[middle]) / 2;
+  return median(errors);
 }
 
 double Validation::max_abs_error() const {

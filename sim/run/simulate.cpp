@@ -2,6 +2,7 @@
 #include "sim/run/simulate.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -32,12 +33,12 @@ void about_steps(const SteadyRun& run, Trust& trust) {
 Run simulate(Scenario scenario, std::string_view engine, FoldRanks fold, const Watch& watch) {
   tell(watch, "planning the step");
   const auto costs = compute_costs(scenario);
-  const auto workload = plan(scenario, costs);
+  auto workload = plan(scenario, costs);
   tell(watch, "laying collectives over the links");
   check(workload);
   const Communicators communicators{workload, scenario};
   const auto lowered = [&](const Workload& steps) { return lower(steps, scenario, communicators, fold); };
-  auto run = run_to_steady_state(workload, scenario.platform, engine, lowered, watch);
+  auto run = run_to_steady_state(std::move(workload), scenario.platform, engine, lowered, watch);
   auto measured = measure(scenario, run.workload, run.lowered, run.timeline, run.window);
   auto trust = what_it_rests_on(scenario, costs, communicators, run.lowered.rests_on, measured.memory);
   about_steps(run, trust);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/samples/collective_rows.hpp"
+#include "sim/samples/sample_rows.hpp"
 
 #include <algorithm>
 #include <array>
@@ -20,9 +20,6 @@ constexpr int most_ranks = 1 << 20;
 constexpr int most_repeats = 1 << 20;
 constexpr int most_channels = 64;
 
-// In the order of the enumerators; NCCL's own spelling.
-constexpr std::array algorithm_tags{"Ring"sv, "Tree"sv};
-constexpr std::array protocol_tags{"LL"sv, "LL128"sv, "Simple"sv};
 constexpr std::array no_collectives{"all_to_all"sv, "reduce"sv, "gather"sv, "scatter"sv,
                                     "hypercube"sv};                  // measured, but not modelled
 constexpr std::array copies_beside{"h2d_pinned"sv, "d2h_pinned"sv};  // in the order of LinkRole
@@ -50,8 +47,8 @@ Tag read_tag(const JsonRow& row) {
   if (is_good) tag.transport = static_cast<Transport>(*transport);
   if (is_good && first < all.size()) {
     const auto second = std::min(all.find('-', first + 1), all.size());
-    const auto algorithm = index_in(algorithm_tags, all.substr(first + 1, second - first - 1));
-    const auto protocol = index_in(protocol_tags, all.substr(std::min(second + 1, all.size())));
+    const auto algorithm = index_in(words::algorithm_tags, all.substr(first + 1, second - first - 1));
+    const auto protocol = index_in(words::protocol_tags, all.substr(std::min(second + 1, all.size())));
     is_good = algorithm && protocol;
     if (is_good) tag.algorithm = static_cast<Algorithm>(*algorithm);
     if (is_good) tag.protocol = static_cast<Protocol>(*protocol);

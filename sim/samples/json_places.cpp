@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "sim/base/printable.hpp"
-#include "sim/base/utf8.hpp"
 
 namespace gradway {
 namespace {

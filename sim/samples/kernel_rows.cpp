@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/samples/kernel_rows.hpp"
+#include "sim/samples/sample_rows.hpp"
 
 #include <algorithm>
 #include <array>

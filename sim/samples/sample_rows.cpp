@@ -7,10 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "sim/samples/collective_rows.hpp"
-#include "sim/samples/copy_rows.hpp"
-#include "sim/samples/kernel_rows.hpp"
-
 namespace gradway {
 namespace {
 

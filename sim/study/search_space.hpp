@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
 #include <vector>
 
+#include "sim/config/config.hpp"
 #include "sim/scenario/scenario.hpp"
 #include "sim/study/bucket_caps.hpp"
 
@@ -27,5 +29,29 @@ bool has(const SearchSpace& space, const Ddp& strategy);
 
 /// DDP as PyTorch sets it up when it is told nothing.
 Ddp pytorch_defaults();
+
+/// What is asked of a search.
+struct SearchRequest {
+  std::string scenario;
+  std::vector<Override> set;
+  std::vector<std::string> over;  ///< "NAME,NAME,..." or "KEY=V1,V2,..."
+  bool lossy = false;             ///< hooks that change the gradients' values are searched too
+  PriceChoice price;
+};
+
+/// A search and the words for it.
+struct AskedSearch {
+  SearchSpace space;
+  std::vector<std::string> keys;  ///< that are searched, as `--over` names them
+  /// By job of the space: "nccl.NCCL_PROTO" and its value where the job differs from the one as written.
+  std::vector<std::vector<Override>> changes;
+  std::vector<CommHook> lossy_left_out;  ///< hooks that would be searched, were they allowed
+};
+
+/// Reads the jobs of a search. Without `over` these are searched: bucket_cap, static_graph,
+/// gradient_as_bucket_view and comm_hook, but for those that are set.
+/// @throws ConfigError for names that are no settings, settings that are set too, values that a scenario
+/// would not take, lossy hooks that are not allowed, and strategies other than DDP.
+AskedSearch read_search(const SearchRequest& request, const DataPath& data);
 
 }  // namespace gradway

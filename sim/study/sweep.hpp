@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gradway {
@@ -18,5 +19,18 @@ std::size_t point_count(const std::vector<Axis>& axes);
 
 /// The values of a point, one an axis. @pre index < point_count(axes)
 std::vector<std::string> point_values(const std::vector<Axis>& axes, std::size_t index);
+
+/// Text cut at commas that stand outside of brackets, braces and quotes.
+std::vector<std::string> split_values(std::string_view text);
+
+/// "key=v1,v2,..." of each `--vary`, or of another option. A comma inside brackets, braces or quotes belongs
+/// to the value.
+/// @throws ConfigError for texts without a key or values, empty or repeated values, a key given twice, and
+/// more points
+///         than anyone can want; all problems at once.
+std::vector<Axis> parse_axes(const std::vector<std::string>& texts, std::string_view option = "--vary");
+
+/// @throws ConfigError if the cross product has more points than anyone can want
+void check_size(const std::vector<Axis>& axes);
 
 }  // namespace gradway

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -68,8 +69,9 @@ struct Model {
   int longest_sequence = 0;               ///< that its positions allow; 0: any
   std::optional<Seconds> optimizer_time;  ///< explicit, for synthetic models
   std::vector<Anchor> anchors;
-  std::optional<Profile>
-      profile;  ///< if it was measured launch by launch; the layers then only hold the gradients
+  /// If it was measured launch by launch; the layers then only hold the gradients. Copies of a model share
+  /// it.
+  std::shared_ptr<const Profile> profile;
 
   std::int64_t parameter_count() const;
   /// Forward and backward, of the model's own operations.

@@ -66,6 +66,14 @@ struct ProfiledBuffer {
   int element_bytes = 4;  ///< 8 for counts, which PyTorch keeps as int64
 };
 
+/// A profiled step on one GPU without DDP, as it is without the profiler.
+struct Unprofiled {
+  double cpu_scale = 1;       ///< CPU times under the profiler to those without it
+  Seconds pause{};            ///< between kernels
+  Seconds step{};             ///< as profiled: the profile's GPU, batch and optimizer
+  bool launch_bound = false;  ///< ... the CPU's launches lengthen it by more than 2 %
+};
+
 /// A model measured on one GPU without DDP: what its step issues, launch by launch.
 struct Profile {
   std::string gpu;  ///< name of the GPU's file, for example "h200"
@@ -79,6 +87,7 @@ struct Profile {
   std::vector<Launch> launches;             ///< of one step, in the order of issue
   std::vector<ProfiledGradient> gradients;  ///< in the order in which they get ready
   std::vector<ProfiledBuffer> buffers;      ///< what DDP broadcasts before a forward pass
+  std::optional<Unprofiled> unprofiled{};   ///< where many runs need it: found once for all
 };
 
 }  // namespace gradway

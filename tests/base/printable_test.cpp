@@ -3,7 +3,6 @@
 
 #include "sim/base/printable.hpp"
 #include "sim/base/problem.hpp"
-#include "sim/base/utf8.hpp"
 
 using namespace gradway;
 

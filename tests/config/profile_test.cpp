@@ -6,7 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include "sim/config/config.hpp"
-#include "sim/config/parse.hpp"
+#include "sim/config/document.hpp"
 
 using namespace gradway;
 

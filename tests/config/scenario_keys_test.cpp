@@ -8,7 +8,7 @@
 #include <catch2/catch.hpp>
 
 #include "sim/config/config.hpp"
-#include "sim/config/parse.hpp"
+#include "sim/config/document.hpp"
 #include "sim/config/read.hpp"
 #include "sim/config/scenario_keys.hpp"
 #include "sim/cost/nccl_settings.hpp"

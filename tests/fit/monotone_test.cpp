@@ -61,15 +61,6 @@ TEST_CASE("what does not fall is its own rising fit", "[fit]") {
   CHECK(rising_fit(values, 0.5) == values);
 }
 
-TEST_CASE("a quantile is the smallest value that a share of all does not exceed", "[fit]") {
-  CHECK(lower_quantile({4, 1, 3, 2}, 0.25) == 1);
-  CHECK(lower_quantile({5, 4, 1, 3, 2}, 0.25) == 2);
-  CHECK(lower_quantile({4, 1, 3, 2}, 0.5) == 2);
-  CHECK(lower_quantile({3, 1, 2}, 0.5) == 2);
-  CHECK(lower_quantile({3, 1, 2}, 1) == 3);
-  CHECK(lower_quantile({7}, 0.25) == 7);
-}
-
 TEST_CASE("times that were late at three small sizes do not lift two good ones", "[fit]") {
   // reduce-scatter on 2 H200: 26.64, 30.23, 29.05, 21.41, 23.21, 52.22 us. The median of the five is 26.64
   // us.

@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include "calibration/harness/stopping.hpp"
+#include "sim/base/quantiles.hpp"
 
 namespace gradway::probe {
 namespace {

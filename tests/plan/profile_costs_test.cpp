@@ -71,6 +71,16 @@ TEST_CASE("a measured step of a model that the launches bound tells the CPU's sp
   CHECK(costs.launch_bound);
 }
 
+TEST_CASE("what the profiler cost is not sought again where it is known") {
+  auto profile = even_profile(50, 2_us, 10_us, 2_us);
+  profile.unprofiled = Unprofiled{.cpu_scale = 0.5, .pause = 3_us, .step = 700_us};
+  const auto costs = profile_costs(profiled_scenario(profile));
+  CHECK(costs.cpu_scale == 0.5);
+  CHECK(costs.pause == 3_us);
+  CHECK(costs.step == 700_us);
+  CHECK(costs.gpu.size() == profile.launches.size());
+}
+
 TEST_CASE("without a measured step the profiler's usual influence is taken out") {
   const auto costs = profile_costs(profiled_scenario(even_profile(50, 20_us, 2_us, 1_us)));
   CHECK(costs.cpu_scale == profiled_cpu_share);

@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "sim/report/show/show_model.hpp"
+#include "sim/report/show/show.hpp"
 
 using namespace gradway;
 using Catch::Matchers::Contains;
@@ -33,7 +33,7 @@ std::string text_of(const Profile& profile) {
   model.name = "measured";
   model.source = "made up for tests";
   model.input_per_sample = Bytes{12};
-  model.profile = profile;
+  model.profile = std::make_shared<const Profile>(profile);
   std::ostringstream out;
   report::write_model(out, model, {});
   return out.str();

@@ -4,9 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "sim/platform/description.hpp"
-#include "sim/report/show/show_model.hpp"
-#include "sim/report/show/show_plan.hpp"
-#include "sim/report/show/show_platform.hpp"
+#include "sim/report/show/show.hpp"
 #include "tests/report/made_up_run.hpp"
 
 using namespace gradway;

@@ -6,7 +6,6 @@
 
 #include <catch2/catch.hpp>
 
-#include "sim/report/text/breakdown.hpp"
 #include "sim/report/text/text.hpp"
 #include "sim/report/validation.hpp"
 #include "tests/report/made_up_run.hpp"

@@ -47,7 +47,7 @@ inline Model model_of(const Profile& profile) {
     layer.forward.kernels = layer.backward.kernels = 0;
     model.layers.push_back(layer);
   }
-  model.profile = profile;
+  model.profile = std::make_shared<const Profile>(profile);
   return model;
 }
 

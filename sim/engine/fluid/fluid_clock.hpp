@@ -30,11 +30,11 @@ class FluidClock final : public FlowBackend {
 
   /// The date of the next event; infinite if nothing will ever happen. Shares the resources anew if need be.
   Seconds next();
-  /// Goes to the date `next()` and calls `over` with each op whose timer or flow ends there.
-  /// @pre next() is finite
+  /// Goes to a date and calls `over` with each op whose timer or flow ends there.
+  /// @pre the date is `next()`, and finite
   template <class Over>
-  void advance(Over over) {
-    now_ = next();
+  void advance(Seconds date, Over over) {
+    now_ = date;
     const Seconds last = now_ + now_ * same_date;
     while (!timers_.empty() && timers_.top().first <= last) over(pop_timer());
     while (!completions_.empty() && completions_.top_date() <= last) over(pop_flow());

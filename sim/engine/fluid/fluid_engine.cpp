@@ -12,10 +12,10 @@ Timeline FluidEngine::watched_run(const Platform& platform, const OpGraph& graph
   FluidClock clock{paths, graph.size()};
   Scheduler scheduler{graph, paths, clock};
   scheduler.settle(Seconds{0});
-  while (clock.next() < Seconds::infinite()) {
-    clock.advance([&](OpId op) { scheduler.due(op); });
+  for (auto date = clock.next(); date < Seconds::infinite(); date = clock.next()) {
+    clock.advance(date, [&](OpId op) { scheduler.due(op); });
     scheduler.settle(clock.now());
-    tell(watch, "simulating", scheduler.share_ended());
+    if (watch) tell(watch, "simulating", scheduler.share_ended());
   }
   return scheduler.take_timeline();
 }

@@ -13,7 +13,7 @@ Scheduler::Scheduler(const OpGraph& graph, const PathTable& paths, FlowBackend& 
       paths_{paths},
       backend_{backend},
       successors_{graph},
-      waiting_{successors_.waiting()},
+      waiting_{successors_.take_waiting()},
       progress_(graph.size(), Progress::waits),
       queues_(graph.queues().size()),
       sides_{graph},
@@ -34,8 +34,8 @@ void Scheduler::settle(Seconds now) {
       due_.pop_back();
       advance(op);
     }
-  } while (serve_queues());
-  tell_backend();
+  } while (!touched_queues_.empty() && serve_queues());
+  if (!starting_flows_.empty() || !sides_.changes().empty()) tell_backend();
 }
 
 Timeline Scheduler::take_timeline() {
@@ -60,6 +60,7 @@ void Scheduler::make_ready(OpId op) {
 }
 
 void Scheduler::start(OpId id) {
+  if (!sides_.can_be_held(id)) return begin(id);
   const auto holders = sides_.holders(id, now_);
   if (holders.empty()) return begin(id);
   progress_[id.index()] = Progress::held;

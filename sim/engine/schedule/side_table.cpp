@@ -65,9 +65,7 @@ void SideTable::leave(OpId id) {
 
 std::vector<OpId> SideTable::holders(OpId id, Seconds now) const {
   std::vector<OpId> found;
-  const auto index = graph_.op(id).side;
-  if (index == Op::absent || graph_.sides()[index].kind != Side::Kind::collective) return found;
-  for (const std::uint32_t gpu : graph_.sides()[index].gpus) {
+  for (const std::uint32_t gpu : graph_.sides()[graph_.op(id).side].gpus) {
     for (const Holder& holder : gpus_[gpu][0].holders)
       if (holder.since < now) found.emplace_back(holder.op);
   }

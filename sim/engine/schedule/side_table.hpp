@@ -17,7 +17,13 @@ class SideTable {
 
   /// The op's latency is paid and it moves something; no effect without a side.
   void enter(OpId op, Seconds now);
-  /// Kernels that an op which gets ready now must let end first; empty for all but collectives.
+  /// Is it of the ops that may have to let others end first?
+  bool can_be_held(OpId op) const {
+    const auto side = graph_.op(op).side;
+    return side != Op::absent && graph_.sides()[side].kind == Side::Kind::collective;
+  }
+  /// Kernels that an op which gets ready now must let end first.
+  /// @pre it can be held
   std::vector<OpId> holders(OpId op, Seconds now) const;
   /// The op is over.
   /// @pre it entered

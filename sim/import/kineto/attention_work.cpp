@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/import/kineto/attention_work.hpp"
+#include "sim/import/kineto/operation_work.hpp"
 
 #include <algorithm>
 #include <array>

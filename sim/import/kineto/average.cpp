@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/contract.hpp"
-#include "sim/import/kineto/median.hpp"
+#include "sim/base/quantiles.hpp"
 
 namespace gradway {
 namespace {
@@ -87,7 +87,7 @@ Seconds gpu_total(std::span<const TracedStep> steps, const std::vector<std::size
     for (const auto& launch : steps[index].launches) sum += launch.activity->duration;
     totals.push_back(sum);
   }
-  return seconds(lower_median(std::move(totals)));
+  return seconds(lower_median(totals));
 }
 
 /// The median over steps of the CPU's time for all launches; what a step does not know is as in the others.
@@ -100,7 +100,7 @@ Seconds cpu_total(std::span<const TracedStep> steps, const AveragedSteps& averag
       sum += launches[i].cpu_known ? seconds(launches[i].cpu) : averaged.cpu[i];
     totals.push_back(sum);
   }
-  return lower_median(std::move(totals));
+  return lower_median(totals);
 }
 
 Seconds step_time(std::span<const TracedStep> steps, const std::vector<std::size_t>& used) {
@@ -127,7 +127,7 @@ Seconds median_gap(std::span<const TracedStep> steps, const std::vector<std::siz
       before = &launch;
     }
   }
-  return seconds(lower_median(std::move(gaps)));
+  return seconds(lower_median(gaps));
 }
 
 }  // namespace
@@ -162,8 +162,8 @@ AveragedSteps average(std::span<const TracedStep> steps, std::vector<std::string
       if (launch.host_waits) ++waits;
     }
     if (cpu.empty()) cpu.push_back(steps[result.used.front()].launches[i].cpu);
-    result.cpu.push_back(seconds(lower_median(std::move(cpu))));
-    result.gpu.push_back(seconds(std::max<std::int64_t>(1, lower_median(std::move(gpu)))));
+    result.cpu.push_back(seconds(lower_median(cpu)));
+    result.gpu.push_back(seconds(std::max<std::int64_t>(1, lower_median(gpu))));
     result.host_waits.push_back(2 * waits > waits_known);
   }
   scale_to(result.gpu, gpu_total(steps, result.used));

@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "sim/import/kineto/median.hpp"
+#include "sim/base/quantiles.hpp"
 
 namespace gradway {
 namespace {

@@ -6,9 +6,6 @@
 #include <functional>
 #include <numeric>
 
-#include "sim/import/kineto/attention_work.hpp"
-#include "sim/import/kineto/convolution_work.hpp"
-
 namespace gradway {
 namespace {
 

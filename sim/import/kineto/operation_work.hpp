@@ -43,4 +43,11 @@ int element_bytes(std::string_view type);
 /// Elements of a tensor; 0 if there is none.
 double elements(const Signature& signature, std::size_t operand);
 
+/// Of PyTorch's fused attention operations; nothing for any other operation. See `work_of`.
+std::optional<OperationWork> attention_work(const Signature& signature);
+
+/// Of PyTorch's convolutions and their backward pass; nothing for any other operation. See `work_of`. Without
+/// the values of the arguments (stride, padding) the size of a result is not known, nor is the work.
+std::optional<OperationWork> convolution_work(const Signature& signature);
+
 }  // namespace gradway

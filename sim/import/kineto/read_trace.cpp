@@ -9,8 +9,6 @@
 
 #include <fmt/format.h>
 
-#include "sim/import/kineto/trace_parser.hpp"
-
 namespace gradway {
 namespace {
 

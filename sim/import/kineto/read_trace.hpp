@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <string>
 
+#include "sim/files/compressed_file.hpp"
+#include "sim/import/kineto/raw_event.hpp"
 #include "sim/import/kineto/trace.hpp"
 
 namespace gradway {
@@ -13,5 +15,10 @@ namespace gradway {
 /// @param shown the file's name in messages.
 /// @throws ConfigError if the file cannot be read or is no such trace.
 Trace read_trace(const std::filesystem::path& file, const std::string& shown);
+
+/// Reads the JSON of a Chrome trace event by event; never holds more than one.
+/// @throws ConfigError if the file is empty, no JSON (with line and column), cut off or no trace of the
+/// PyTorch profiler.
+void parse_trace(CompressedFile& file, TraceSink& sink);
 
 }  // namespace gradway

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/import/kineto/trace_parser.hpp"
+#include "sim/import/kineto/read_trace.hpp"
 
 #include <charconv>
 #include <cmath>

@@ -11,19 +11,17 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/cost/calibration_words.hpp"
 #include "sim/import/nccl_tests/nccl_operation.hpp"
 
 namespace gradway {
 namespace {
 
-using namespace std::string_view_literals;
-
-constexpr std::array forced_algorithms{"Ring"sv, "Tree"sv};
-constexpr std::array forced_protocols{"LL"sv, "LL128"sv, "Simple"sv};
+namespace words = calibration_words;
 
 template <std::size_t size>
-bool is_among(const std::array<std::string_view, size>& words, std::string_view word) {
-  return std::ranges::find(words, word) != words.end();
+bool is_among(const std::array<std::string_view, size>& table, std::string_view word) {
+  return std::ranges::find(table, word) != table.end();
 }
 
 class Resolver {
@@ -151,7 +149,7 @@ class Resolver {
 
   std::string forced() const {
     if (run_.algorithm.empty() && run_.protocol.empty()) return "";
-    if (is_among(forced_algorithms, run_.algorithm) && is_among(forced_protocols, run_.protocol))
+    if (is_among(words::algorithm_tags, run_.algorithm) && is_among(words::protocol_tags, run_.protocol))
       return fmt::format("-{}-{}", run_.algorithm, run_.protocol);
     fail(fmt::format("NCCL was forced to NCCL_ALGO={} and NCCL_PROTO={}, which samples cannot say",
                      run_.algorithm, run_.protocol),

@@ -30,18 +30,11 @@ std::optional<int> number_behind(std::string_view word, std::string_view start, 
   return number;
 }
 
-struct CellWord {
-  std::string_view text;
-  PathType type;
-};
-constexpr std::array cell_words{CellWord{"X", PathType::self},    CellWord{"PIX", PathType::pix},
-                                CellWord{"PXB", PathType::pxb},   CellWord{"PHB", PathType::phb},
-                                CellWord{"NODE", PathType::node}, CellWord{"SYS", PathType::sys}};
-
 std::optional<Connection> read_cell(std::string_view text) {
-  const auto* const word = std::ranges::find(cell_words, text, &CellWord::text);
-  if (word != cell_words.end()) return Connection{word->type, 0};
-  const auto links = number_behind(text, "NV", most_nvlinks);
+  const auto type = static_cast<PathType>(std::ranges::find(path_words, text) - path_words.begin());
+  if (type < PathType::net && type != PathType::nvlink) return Connection{type, 0};
+  const auto links =
+      number_behind(text, path_words[static_cast<std::size_t>(PathType::nvlink)], most_nvlinks);
   if (!links || *links == 0) return std::nullopt;
   return Connection{PathType::nvlink, *links};
 }

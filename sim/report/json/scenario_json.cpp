@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/report/json/strategy_json.hpp"
+#include "sim/cost/calibration_words.hpp"
 #include "sim/report/text/text.hpp"
 #include "sim/report/text/words.hpp"
 
@@ -77,6 +77,24 @@ Json scenario_json(const Scenario& scenario) {
   if (!scenario.job.traffic.empty()) json["traffic"] = traffic_json(scenario.job.traffic);
   if (!scenario.platform.speeds.as_built()) json["faster"] = speeds_json(scenario.platform.speeds);
   if (scenario.anchor) json["anchor"] = anchor_json(*scenario.anchor);
+  return json;
+}
+
+nlohmann::ordered_json strategy_json(const Strategy& strategy) {
+  nlohmann::ordered_json json{{"kind", name_of(strategy)}};
+  if (const auto* call = std::get_if<OneCollective>(&strategy)) {
+    json["operation"] = calibration_words::operations[static_cast<std::size_t>(call->kind)];
+    json["size"] = exact_bytes_text(call->size);
+    json["timed"] = call->one_by_one ? "one_by_one" : "back_to_back";
+    return json;
+  }
+  const auto* ddp = std::get_if<Ddp>(&strategy);
+  if (ddp == nullptr) return json;
+  if (ddp->bucket_cap) json["bucket_cap"] = exact_bytes_text(*ddp->bucket_cap);
+  json["static_graph"] = ddp->static_graph;
+  json["gradient_as_bucket_view"] = ddp->gradient_as_bucket_view;
+  json["comm_hook"] = name_of(ddp->comm_hook);
+  if (ddp->comm_hook == CommHook::powersgd) json["powersgd_rank"] = ddp->powersgd_rank;
   return json;
 }
 

@@ -3,11 +3,16 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/scenario/job.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace gradway::report {
 
 /// The keys of a scenario file, defaults included, so that it can be run again.
 nlohmann::ordered_json scenario_json(const Scenario& scenario);
+
+/// A strategy as scenarios write it, with every key that the kind has. A bucket cap that was not given stays
+/// out: PyTorch's default is not one number.
+nlohmann::ordered_json strategy_json(const Strategy& strategy);
 
 }  // namespace gradway::report

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/report/show/show_model.hpp"
+#include "sim/report/show/show.hpp"
 
 #include <algorithm>
 #include <ostream>
@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/report/show/show_profile.hpp"
 #include "sim/report/text/fields.hpp"
 #include "sim/report/text/table.hpp"
 #include "sim/report/text/text.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/report/text/breakdown.hpp"
+#include "sim/report/text/terminal.hpp"
 
 #include <algorithm>
 #include <array>

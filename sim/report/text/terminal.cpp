@@ -7,9 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/plan/memory.hpp"
-#include "sim/report/text/breakdown.hpp"
 #include "sim/report/text/fields.hpp"
-#include "sim/report/text/headline.hpp"
 #include "sim/report/text/table.hpp"
 #include "sim/report/text/text.hpp"
 #include "sim/report/text/words.hpp"
@@ -133,6 +131,15 @@ void write_text(std::ostream& out, const Run& run, const Style& style) {
     out << '\n';
     fields.add("warning", run.warnings, Paint::yellow);
   }
+}
+
+void write_whether_it_fits(std::ostream& out, const Run& run, const Style& style) {
+  if (fits(run.scenario, run.measured.memory)) return;
+  const auto why = why_it_does_not_fit(run.scenario, run.measured.memory);
+  for (const auto& line : wrap(why, style.width)) out << style.paint(Paint::red, line) << '\n';
+  for (const auto& line : wrap("what follows is what it would take with enough memory", style.width))
+    out << style.paint(Paint::dim, line) << '\n';
+  out << '\n';
 }
 
 }  // namespace gradway::report

@@ -9,7 +9,6 @@
 
 #include "sim/base/contract.hpp"
 #include "sim/base/printable.hpp"
-#include "sim/base/utf8.hpp"
 
 namespace gradway::report {
 namespace {

@@ -28,7 +28,7 @@ class FluidModel final : public simgrid::kernel::resource::Model {
 
   void update_actions_state(double now, double /*since*/) override {
     if (clock_.next().value() > now + now * same_date) return;
-    clock_.advance([this](OpId op) { scheduler_.due(op); });
+    clock_.advance(clock_.next(), [this](OpId op) { scheduler_.due(op); });
     scheduler_.settle(clock_.now());
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/cli/engine_choice.hpp"
+#include "sim/cli/common_options.hpp"
 
 #include <algorithm>
 
@@ -33,6 +33,15 @@ void check_engine(const std::string& name) {
   const auto names = engine_names();
   if (std::ranges::find(names, name) != names.end()) return;
   refuse(fmt::format("there is no engine '{}'", name), suggestion(name, names));
+}
+
+void add_price_choice(CLI::App& app, PriceChoice& choice) {
+  app.add_option("--prices", choice.file, "prices instead of the platforms' own; a name of 'list prices' too")
+      ->type_name("FILE");
+  app.add_option("--price-date", choice.date, "the day whose prices count; the newest if not given")
+      ->type_name("DATE");
+  app.add_option("--region", choice.region, "whose prices count; a platform's first if not given")
+      ->type_name("NAME");
 }
 
 }  // namespace gradway::cli

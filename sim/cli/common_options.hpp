@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "sim/config/config.hpp"
+
 namespace CLI {
 class App;
 }
@@ -14,5 +16,8 @@ void add_engine(CLI::App& app, std::string& name);
 
 /// @throws ConfigError with the nearest name if there is no such engine
 void check_engine(const std::string& name);
+
+/// Adds `--prices`, `--price-date` and `--region`.
+void add_price_choice(CLI::App& app, PriceChoice& choice);
 
 }  // namespace gradway::cli

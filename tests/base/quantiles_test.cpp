@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/base/quantiles.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "sim/base/units.hpp"
+
+using namespace gradway;
+
+namespace {
+
+using Values = std::vector<double>;
+
+}  // namespace
+
+TEST_CASE("a lower quantile is the smallest value that a share of all does not exceed", "[base]") {
+  CHECK(lower_quantile(Values{4, 1, 3, 2}, 0.25) == 1);
+  CHECK(lower_quantile(Values{5, 4, 1, 3, 2}, 0.25) == 2);
+  CHECK(lower_quantile(Values{4, 1, 3, 2}, 0.5) == 2);
+  CHECK(lower_quantile(Values{3, 1, 2}, 0.5) == 2);
+  CHECK(lower_quantile(Values{3, 1, 2}, 1) == 3);
+  CHECK(lower_quantile(Values{7}, 0.25) == 7);
+}
+
+TEST_CASE("a median of an even number is the lower, the upper or their mean", "[base]") {
+  const Values values{4, 1, 3, 2};
+  CHECK(lower_median(values) == 2);
+  CHECK(upper_median(values) == 3);
+  CHECK(median(values) == 2.5);
+}
+
+TEST_CASE("medians of an odd number are the same, those of none are zero", "[base]") {
+  CHECK(lower_median(Values{3, 1, 2}) == 2);
+  CHECK(upper_median(Values{3, 1, 2}) == 2);
+  CHECK(median({3, 1, 2}) == 2);
+  CHECK(lower_median(std::vector<Seconds>{}) == Seconds{});
+  CHECK(median({}) == 0);
+}
+
+TEST_CASE("a quantile lies between the values around it", "[base]") {
+  CHECK(quantile(Values{1, 2}, 0.5) == 1.5);
+  CHECK(quantile(std::vector<Seconds>{Seconds{5}, Seconds{1}}, 0) == Seconds{1});
+}
