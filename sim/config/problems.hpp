@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -39,7 +38,7 @@ class Problems {
   void note(std::string text);
   const std::vector<std::string>& notes() const { return notes_; }
 
-  void saw(std::string_view text) { seen_.push_back(std::make_shared<const std::string>(text)); }
+  void saw(std::string_view text);
   Digest seen() const;
 
   /// Throws what was collected, if anything: file by file as they were met, each in the order of its lines.
@@ -48,7 +47,7 @@ class Problems {
  private:
   std::vector<Problem> list_;
   std::vector<std::string> notes_;
-  std::vector<std::shared_ptr<const std::string>> seen_;
+  std::vector<Digest> seen_;  ///< of each text, so that a text that is read once counts its bytes once
 };
 
 /// Throws one problem.
