@@ -10,6 +10,7 @@
 #include "sim/samples/collective_rows.hpp"
 #include "sim/samples/copy_rows.hpp"
 #include "sim/samples/kernel_rows.hpp"
+#include "sim/samples/kernel_time_row.hpp"
 
 namespace gradway {
 namespace {
@@ -69,6 +70,7 @@ constexpr std::array row_kinds{RowKind{"h2d_pinned", copy<LinkRole::to_gpu>},
                                RowKind{"memory", add_memory},
                                RowKind{"optimizer", add_optimizer},
                                RowKind{"attention", add_attention},
+                               RowKind{"kernel_time", add_kernel_time},
                                RowKind{"launch", cost<LaunchCost::launch>},
                                RowKind{"kernel_gap", cost<LaunchCost::kernel_gap>},
                                RowKind{"launch_latency", cost<LaunchCost::launch_latency>},
