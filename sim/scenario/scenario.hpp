@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,10 +20,14 @@ struct Scenario {
   Platform platform;
   std::optional<Gpu> profiled_gpu;  ///< of the model's profile, if the platform has another
   Job job;
-  std::optional<Anchor> anchor{};     ///< that the scenario gave; it stands among the model's
-  Calibration calibration;            ///< empty if the platform names none
-  std::vector<std::string> warnings;  ///< what the user should know before trusting the number
-  std::string digest;                 ///< of all files and overrides it was read from
+  std::optional<Anchor> anchor{};  ///< that the scenario gave; it stands among the model's
+  Calibration calibration;         ///< empty if the platform names none
+  /// Of kernels on the platform's GPU, or on one like it; null if there are none, or the model is not
+  /// described by layers. The runs of a sweep share them.
+  std::shared_ptr<const KernelTimes> kernel_times{};
+  std::optional<Gpu> kernel_times_gpu{};  ///< that they were timed on, if the platform has another
+  std::vector<std::string> warnings;      ///< what the user should know before trusting the number
+  std::string digest;                     ///< of all files and overrides it was read from
 };
 
 }  // namespace gradway
