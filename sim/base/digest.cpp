@@ -12,10 +12,15 @@ void Digest::add_byte(unsigned char byte) {
 
 void Digest::add(std::string_view text) {
   for (const auto c : text) add_byte(static_cast<unsigned char>(c));
-  const auto size = text.size();
-  for (std::size_t i = 0; i < sizeof size; ++i) {
-    add_byte(static_cast<unsigned char>(size >> (8 * i)));
-  }
+  add_number(text.size());
+}
+
+void Digest::add(const Digest& texts) {
+  add_number(texts.value_);
+}
+
+void Digest::add_number(std::uint64_t number) {
+  for (std::size_t i = 0; i < sizeof number; ++i) add_byte(static_cast<unsigned char>(number >> (8 * i)));
 }
 
 std::string Digest::hex() const {

@@ -13,11 +13,14 @@ class Digest {
  public:
   /// Adds a text and its end, so that ("ab", "c") and ("a", "bc") differ.
   void add(std::string_view text);
+  /// Adds texts that were added to another.
+  void add(const Digest& texts);
   /// 16 hexadecimal digits.
   std::string hex() const;
 
  private:
   void add_byte(unsigned char byte);
+  void add_number(std::uint64_t number);
 
   std::uint64_t value_ = 14695981039346656037u;
 };

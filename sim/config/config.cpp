@@ -23,6 +23,17 @@ namespace {
 
 using namespace config;
 
+/// Costs of kernels, and the GPU that they were timed on.
+struct FoundKernelTimes {
+  std::shared_ptr<const OperationCosts> costs{};
+  std::string gpu{};
+};
+
+/// The step is made of kernels that nobody timed for this model.
+bool needs_kernel_times(const ScenarioSpec& scenario, const ModelSpec& model) {
+  return !model.has_times && !model.model.profile && trains(scenario.job.strategy);
+}
+
 /// Reads files by name and collects what is wrong with all of them.
 class Loader {
  public:
@@ -81,8 +92,31 @@ class Loader {
 
   GpuSpec gpu(const Named& name) { return read_named(DataKind::gpu, name, read_gpu); }
 
-  Calibration calibration(const std::optional<Named>& name) {
-    return name ? read_named(DataKind::calibration, *name, read_calibration) : Calibration{};
+  CalibrationSpec calibration(const std::optional<Named>& name) {
+    return name ? read_named(DataKind::calibration, *name, read_calibration_of_platform) : CalibrationSpec{};
+  }
+
+  /// The times of kernels that the platform's calibration has, if they are of its GPU; else the GPU's own;
+  /// else those of the GPU that stands for it.
+  FoundKernelTimes kernel_times(const PlatformSpec& platform, const CalibrationSpec& measured,
+                                const GpuSpec& gpu) {
+    if (const auto& own = measured.kernel_times_gpu; own && !own->name.empty()) {
+      if (own->name == gpu.gpu.name) return {kernel_times_of(*platform.calibration, gpu.gpu), gpu.gpu.name};
+      problems_.note(fmt::format("the calibration '{}' has times of kernels on {}: they are not used for {}",
+                                 measured.calibration.name, own->name, gpu.gpu.name));
+    }
+    if (gpu.kernel_times) return {kernel_times_of(*gpu.kernel_times, gpu.gpu), gpu.gpu.name};
+    if (!gpu.kernel_times_like) return {};
+    const auto& named = *gpu.kernel_times_like;
+    const auto before = problems_.size();
+    const auto other = this->gpu(named);
+    if (problems_.size() > before) return {};
+    if (other.kernel_times) return {kernel_times_of(*other.kernel_times, other.gpu), named.name};
+    problems_.add({named.where,
+                   fmt::format("the GPU '{}' has no 'kernel_times' of its own", named.name),
+                   {},
+                   "name one that has"});
+    return {};
   }
 
   std::optional<Found> find(DataKind kind, const Named& name) {
@@ -112,6 +146,35 @@ class Loader {
       Reader reader{root, in_file(file->shown), problems};
       return read(reader, name.name);
     });
+  }
+
+  /// What the kernels cost that a calibration has times of.
+  std::shared_ptr<const OperationCosts> kernel_times_of(const Named& name, const Gpu& gpu) {
+    struct Timed {
+      std::string gpu;
+      std::shared_ptr<const OperationCosts> costs;
+    };
+    const auto before = problems_.size();
+    const auto timed = read_named(DataKind::calibration, name, [&](Reader& reader, const std::string& file) {
+      const auto calibration = read_calibration(reader, file);
+      if (!calibration.kernel_times) return Timed{};
+      const auto& times = *calibration.kernel_times;
+      // Times of another GPU are refused below.
+      return Timed{times.gpu,
+                   times.gpu == gpu.name ? std::make_shared<const OperationCosts>(times, gpu) : nullptr};
+    });
+    if (problems_.size() > before || timed.costs) return timed.costs;
+    const bool has_some = !timed.gpu.empty();
+    problems_.add(
+        {name.where,
+         has_some ? fmt::format("the calibration '{}' has times of kernels on {}, not on {}", name.name,
+                                timed.gpu, gpu.name)
+                  : fmt::format("the calibration '{}' has no times of kernels", name.name),
+         {},
+         has_some
+             ? fmt::format("write 'kernel_times_like: {}' in the GPU's file", timed.gpu)
+             : "'gradway calibrate fit' makes them from what calibration/torch/measure_kernels.py wrote"});
+    return nullptr;
   }
 
   Lookup lookup_;
@@ -145,6 +208,8 @@ Scenario load_scenario(const std::string& file, const std::vector<Override>& ove
     take_from_profile(spec, *profile);
     if (profile->gpu != gpu.gpu.name) profiled_gpu = loader.gpu({profile->gpu, model.kind}).gpu;
   }
+  FoundKernelTimes timed;
+  if (needs_kernel_times(spec, model)) timed = loader.kernel_times(platform, calibration, gpu);
   loader.problems().raise();
   check_scenario(spec, model, platform, gpu, loader.problems());
   auto built =
@@ -164,7 +229,9 @@ Scenario load_scenario(const std::string& file, const std::vector<Override>& ove
                   .profiled_gpu = std::move(profiled_gpu),
                   .job = spec.job,
                   .anchor = spec.anchor,
-                  .calibration = std::move(calibration),
+                  .kernel_costs = std::move(timed.costs),
+                  .timed_on = std::move(timed.gpu),
+                  .calibration = std::move(calibration.calibration),
                   .warnings = std::move(warnings),
                   .digest = loader.problems().seen().hex()};
 }
@@ -193,13 +260,13 @@ Platform load_platform(const std::string& name, int ranks, const DataPath& data,
   auto platform = loader.platform(found, stem(found));
   loader.price(platform.description, {}, data);
   const auto gpu = loader.gpu(platform.gpu);
-  Calibration measured;
+  CalibrationSpec measured;
   if (calibration != nullptr) measured = loader.calibration(platform.calibration);
   loader.problems().raise();
   auto built =
       loader.problems().attempt([&] { return build_platform(platform.description, gpu.gpu, ranks); });
   loader.problems().raise();
-  if (calibration != nullptr) *calibration = std::move(measured);
+  if (calibration != nullptr) *calibration = std::move(measured.calibration);
   return built;
 }
 

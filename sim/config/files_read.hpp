@@ -10,6 +10,7 @@
 #include <string>
 #include <tuple>
 #include <type_traits>
+#include <typeindex>
 #include <utility>
 
 #include "sim/config/lookup.hpp"
@@ -20,14 +21,16 @@ namespace gradway {
 /// What sound files gave, so that the points of a sweep read each of them once. Several threads may use it.
 class FilesRead {
  public:
-  /// What `read` gives, which tells its problems what it saw: read now, or before.
+  /// What `read` gives, which tells its problems what it saw: read now, or before. A file may be read as
+  /// several types.
   /// @param name what the reader calls the thing, which goes into what it gives
   /// @param beside the folder where names in the file are looked up first
   template <class Read>
   auto once(DataKind kind, const config::Found& file, const std::string& name,
             const std::filesystem::path& beside, config::Problems& problems, const Read& read) {
     using Result = std::invoke_result_t<const Read&, config::Problems&>;
-    const Key key{kind, file.path.string(), file.shown, file.instead_of, name, beside.string()};
+    const Key key{kind, typeid(Result), file.path.string(), file.shown, file.instead_of,
+                  name, beside.string()};
     if (const auto known = find(key)) {
       problems.add(known->told);
       return std::any_cast<const Result&>(known->result);
@@ -47,7 +50,8 @@ class FilesRead {
 
  private:
   using Name = std::tuple<DataKind, std::string, std::string>;
-  using Key = std::tuple<DataKind, std::string, std::string, std::string, std::string, std::string>;
+  using Key =
+      std::tuple<DataKind, std::type_index, std::string, std::string, std::string, std::string, std::string>;
   struct Kept {
     std::any result;
     config::Problems told;

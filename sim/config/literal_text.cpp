@@ -65,7 +65,11 @@ CutText cut_literals(const SourceText& source) {
     }
     result.literals.push_back(std::move(literal));
   }
-  if (result.literals.empty()) result.content = source.content();
+  if (result.literals.empty()) {
+    result.content = source.content();
+  } else {
+    while (result.content.ends_with("\n\n")) result.content.pop_back();  // yaml-cpp takes long for each line
+  }
   return result;
 }
 

@@ -15,8 +15,8 @@ struct LiteralText {
   std::string text;
 };
 
-/// A YAML text whose literal texts are cut out, with empty lines in their place. yaml-cpp takes 40 ns a
-/// character for them: a profile's tables would take most of the time of reading it.
+/// A YAML text whose literal texts are cut out, with empty lines in their place, but for the last. yaml-cpp
+/// takes 40 ns a character for them: a profile's tables would take most of the time of reading it.
 struct CutText {
   std::string content;
   std::vector<LiteralText> literals;  ///< in the order of the file

@@ -27,13 +27,19 @@ void Problems::add(const Problems& others) {
   });
 }
 
+void Problems::saw(std::string_view text) {
+  seen_.emplace_back().add(text);
+}
+
 void Problems::note(std::string text) {
   saw(text);  // it goes into reports
   if (std::ranges::find(notes_, text) == notes_.end()) notes_.push_back(std::move(text));
 }
 
-void Problems::saw(std::string_view text) {
-  seen_.add(text);
+Digest Problems::seen() const {
+  Digest digest;
+  for (const auto& text : seen_) digest.add(text);
+  return digest;
 }
 
 void Problems::raise() const {

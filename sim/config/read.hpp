@@ -23,7 +23,15 @@ struct Named {
 
 struct GpuSpec {
   Gpu gpu;
-  Where peak;  ///< where its compute rates stand; or 'ideal'
+  Where peak;                              ///< where its compute rates stand; or 'ideal'
+  std::optional<Named> kernel_times;       ///< a calibration that has times of kernels on it
+  std::optional<Named> kernel_times_like;  ///< else a GPU whose times are moved to it
+};
+
+/// A calibration, without the times of kernels that it may have.
+struct CalibrationSpec {
+  Calibration calibration;
+  std::optional<Named> kernel_times_gpu;  ///< whose times it has, if any
 };
 
 struct PlatformSpec {
@@ -60,6 +68,7 @@ GpuSpec read_gpu(Reader& file, const std::string& name);
 PlatformSpec read_platform(Reader& file, const std::string& name);
 ModelSpec read_model(Reader& file, const std::string& name);
 Calibration read_calibration(Reader& file, const std::string& name);
+CalibrationSpec read_calibration_of_platform(Reader& file, const std::string& name);
 ScenarioSpec read_scenario(Reader& file);
 /// A measured step on one GPU. @param gpus its GPU's name is added, to be looked up
 Anchor read_anchor(Reader& anchor, std::vector<Named>& gpus);

@@ -79,9 +79,8 @@ HeldBack read_held_back(Reader entry) {
   return result;
 }
 
-}  // namespace
-
-Calibration read_calibration(Reader& file, const std::string& name) {
+/// Everything but the times of kernels. The last keys are left to the caller.
+Calibration read_rates(Reader& file, const std::string& name) {
   Calibration result;
   result.name = name;
   result.source = file.required("source", text);
@@ -95,8 +94,23 @@ Calibration read_calibration(Reader& file, const std::string& name) {
   result.samples = read_sample_origin(file);
   read_side_by_side_list(file, result);
   for (auto& entry : file.maps("beside_copies")) result.beside_copies.push_back(read_beside_copies(entry));
+  return result;
+}
+
+}  // namespace
+
+Calibration read_calibration(Reader& file, const std::string& name) {
+  auto result = read_rates(file, name);
+  result.kernel_times = read_kernel_times(file);
+  if (result.kernel_times) result.kernel_times->source = result.source;
   file.finish();
   return result;
+}
+
+CalibrationSpec read_calibration_of_platform(Reader& file, const std::string& name) {
+  CalibrationSpec spec{read_rates(file, name), read_gpu_of_kernel_times(file)};
+  file.finish();
+  return spec;
 }
 
 }  // namespace gradway::config

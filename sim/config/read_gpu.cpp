@@ -28,6 +28,15 @@ void read_rates(Reader& file, Gpu& gpu) {
   efficiencies.finish();
 }
 
+/// Whose kernels stand for those of the GPU: its own, or another's.
+void read_kernel_times(Reader& file, GpuSpec& spec) {
+  spec.kernel_times = file.maybe("kernel_times", named);
+  spec.kernel_times_like = file.maybe("kernel_times_like", named);
+  if (!spec.kernel_times || !spec.kernel_times_like) return;
+  file.error(file.key_place("kernel_times_like"), "a GPU with 'kernel_times' of its own needs no other's",
+             "keep one of the two keys", {{file.key_place("kernel_times"), "its own are here"}});
+}
+
 /// A GPU without costs: nothing else may be said about it.
 void refuse_rates(Reader& file) {
   for (const auto& entry : file.entries()) {
@@ -60,6 +69,7 @@ GpuSpec read_gpu(Reader& file, const std::string& name) {
     gpu.widen_efficiency = file.required("widen_efficiency", efficiency);
     gpu.kernel_latency = file.required("kernel_latency", latency_or_zero);
     gpu.launch_cost = file.required("launch_cost", latency_or_zero);
+    read_kernel_times(file, spec);
   }
   file.finish();
   return spec;

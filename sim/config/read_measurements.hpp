@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/config/read.hpp"
 #include "sim/config/reader.hpp"
 #include "sim/config/scalars.hpp"
 #include "sim/cost/calibration.hpp"
@@ -17,6 +18,9 @@ std::vector<CollectiveTable> read_tables(Reader& file);
 std::vector<LinkRate> read_links(Reader& file);
 std::vector<SharedLimit> read_shared_limits(Reader& file);
 KernelRates read_kernels(Reader& file);
+std::optional<KernelTimes> read_kernel_times(Reader& file);
+/// In place of the above: whose times they are, without a look at the times.
+std::optional<Named> read_gpu_of_kernel_times(Reader& file);
 std::optional<SampleOrigin> read_sample_origin(Reader& file);
 
 /// "0.4 %" -> 0.004

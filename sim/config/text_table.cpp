@@ -15,7 +15,9 @@
 namespace gradway::config {
 namespace {
 
-constexpr std::string_view blanks = " \t\r";
+constexpr bool is_blank(char c) {
+  return c == ' ' || c == '\t' || c == '\r';
+}
 
 template <class Number>
 bool reads(std::string_view word, Number& value) {
@@ -44,12 +46,16 @@ Where Cell::where() const {
 }
 
 void Row::skip_blanks() {
-  rest_.remove_prefix(std::min(rest_.find_first_not_of(blanks), rest_.size()));
+  std::size_t count = 0;
+  while (count < rest_.size() && is_blank(rest_[count])) ++count;
+  rest_.remove_prefix(count);
 }
 
 Cell Row::next(std::string_view column) {
   skip_blanks();
-  const auto word = rest_.substr(0, rest_.find_first_of(blanks));
+  std::size_t length = 0;
+  while (length < rest_.size() && !is_blank(rest_[length])) ++length;
+  const auto word = rest_.substr(0, length);
   if (word.empty()) fail(cell(rest_).where(), fmt::format("the row ends before its column '{}'", column));
   rest_.remove_prefix(word.size());
   return cell(word);
@@ -58,7 +64,17 @@ Cell Row::next(std::string_view column) {
 Cell Row::rest(std::string_view column) {
   skip_blanks();
   if (rest_.empty()) return next(column);
-  return cell(rest_.substr(0, rest_.find_last_not_of(blanks) + 1));
+  auto words = rest_;
+  while (is_blank(words.back())) words.remove_suffix(1);
+  return cell(words);
+}
+
+bool Row::take(std::string_view words) {
+  skip_blanks();
+  if (!rest_.starts_with(words) || rest_.size() == words.size() || !is_blank(rest_[words.size()]))
+    return false;
+  rest_.remove_prefix(words.size());
+  return true;
 }
 
 void Row::finish() const {

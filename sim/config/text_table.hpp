@@ -40,6 +40,9 @@ class Row {
   /// The next word. @param column its name. @throws ConfigError at the end of the row.
   Cell next(std::string_view column);
 
+  /// Passes over these words if they stand next, one blank apart, and more behind them.
+  bool take(std::string_view words);
+
   /// All that is left, which may have blanks in it. @throws ConfigError if there is nothing.
   Cell rest(std::string_view column);
 

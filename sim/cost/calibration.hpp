@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/base/units.hpp"
+#include "sim/cost/kernel_times.hpp"
 #include "sim/cost/measured_rates.hpp"
 #include "sim/cost/nccl_settings.hpp"
 #include "sim/platform/gpu.hpp"
@@ -106,6 +107,7 @@ struct Calibration {
   std::vector<BesideCopies> beside_copies;
   std::vector<HeldBack> held_back;
   std::optional<SampleOrigin> samples;
+  std::optional<KernelTimes> kernel_times;  ///< not in a scenario, which shares them
 };
 
 }  // namespace gradway

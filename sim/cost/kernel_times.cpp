@@ -2,14 +2,104 @@
 #include "sim/cost/kernel_times.hpp"
 
 #include <algorithm>
+#include <tuple>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/base/contract.hpp"
+#include "sim/platform/gpu.hpp"
+#include "sim/workload/operation.hpp"
+#include "sim/workload/optimizer.hpp"
 
 namespace gradway {
+namespace {
+
+using namespace std::string_view_literals;
+
+// A letter a factor: n as it lies in memory, t transposed; nt is what a linear layer's forward pass computes.
+constexpr std::array product_layouts{"nt"sv, "nn"sv, "tn"sv};
+constexpr std::array image_layouts{"nchw"sv, "nhwc"sv};
+constexpr std::array attention_ways{"cudnn"sv, "flash"sv, "efficient"sv};
+constexpr std::array masks{"causal"sv, "full"sv};
+
+/// What can stand for a word of a kind.
+struct Choices {
+  std::string_view kind;  ///< empty: of any
+  std::string_view word;
+  std::string_view noun;
+  std::span<const std::string_view> words;
+};
+const std::array all_choices{Choices{"", "number", "a kind of number", precision_words},
+                             Choices{"product", "layout", "a layout", product_layouts},
+                             Choices{"batched_product", "layout", "a layout", product_layouts},
+                             Choices{"", "layout", "a layout", image_layouts},
+                             Choices{"", "how", "a way", attention_ways},
+                             Choices{"", "mask", "a mask", masks},
+                             Choices{"elementwise", "what", "a kernel", elementwise_kernels()},
+                             Choices{"rows", "what", "a kernel", row_kernels()},
+                             Choices{"optimizer", "what", "a step", optimizer_words}};
+
+const Choices& choices_of_word(const TimedKind& kind, std::size_t word) {
+  const auto found = std::ranges::find_if(all_choices, [&](const Choices& choice) {
+    return (choice.kind.empty() || choice.kind == kind.name) && choice.word == kind.words[word];
+  });
+  expects(found != all_choices.end(), "every word of a kind has choices");
+  return *found;
+}
+
+template <std::size_t size>
+std::size_t count(const std::array<std::string_view, size>& words) {
+  return size - static_cast<std::size_t>(std::ranges::count(words, ""));
+}
+
+/// Place of the kernel's kind among all.
+std::size_t place_of(std::string_view kernel) {
+  const auto name = kernel.substr(0, kernel.find(' '));
+  return static_cast<std::size_t>(std::ranges::find(timed_kinds, name, &TimedKind::name) -
+                                  timed_kinds.begin());
+}
+
+}  // namespace
 
 std::optional<std::size_t> size_of_kind(std::string_view name) {
-  const auto kind = std::ranges::find(timed_kinds, name, &TimedKind::name);
-  if (kind == timed_kinds.end()) return std::nullopt;
-  return static_cast<std::size_t>(
-      std::ranges::count_if(kind->size, [](std::string_view word) { return !word.empty(); }));
+  const auto* const kind = kind_of_name(name);
+  return kind == nullptr ? std::nullopt : std::optional{size_count(*kind)};
+}
+
+const TimedKind* kind_of_name(std::string_view name) {
+  const auto* const kind = std::ranges::find(timed_kinds, name, &TimedKind::name);
+  return kind == timed_kinds.end() ? nullptr : kind;
+}
+
+std::size_t word_count(const TimedKind& kind) {
+  return count(kind.words);
+}
+
+std::size_t size_count(const TimedKind& kind) {
+  return count(kind.size);
+}
+
+std::string size_names(const TimedKind& kind) {
+  return fmt::format("{}", fmt::join(std::span{kind.size}.first(size_count(kind)), "x"));
+}
+
+double least_size(const TimedKind& kind, std::size_t number) {
+  return kind.size[number] == "pad" ? 0 : 1;
+}
+
+std::span<const std::string_view> choices(const TimedKind& kind, std::size_t word) {
+  return choices_of_word(kind, word).words;
+}
+
+std::string noun_of_word(const TimedKind& kind, std::size_t word) {
+  return fmt::format("{} of {}", choices_of_word(kind, word).noun, kind.name);
+}
+
+bool is_listed_before(const KernelTime& a, const KernelTime& b) {
+  if (a.kernel == b.kernel) return a.size < b.size;
+  return std::tuple{place_of(a.kernel), std::string_view{a.kernel}} <
+         std::tuple{place_of(b.kernel), std::string_view{b.kernel}};
 }
 
 }  // namespace gradway

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,16 +27,15 @@ struct TimedKind {
   std::array<std::string_view, 9> size;   ///< what the numbers are; empty: there is none
 };
 
-/// All kinds, in the order in which files list them.
-/// Words: number is fp32, tf32, bf16 or fp16; layout of a product: a letter a factor, n as it lies in memory,
-/// t transposed (nt is what a linear layer's forward pass computes).
+/// All kinds, in the order in which files list them. `choices` has the words that can stand for each of
+/// `words`; calibration/torch/measure_kernels.py times them and says what exactly.
 inline constexpr std::array timed_kinds{
     TimedKind{"product", {"number", "layout"}, {"m", "n", "k"}},
     TimedKind{"batched_product", {"number", "layout"}, {"batch", "m", "n", "k"}},
-    // number: as above, then `causal` or `full` and the direction; how: cudnn, flash or efficient
+    // mask: `full` computes all pairs
     TimedKind{"attention_forward", {"number", "how", "mask"}, {"batch", "heads", "seq", "head_dim"}},
     TimedKind{"attention_backward", {"number", "how", "mask"}, {"batch", "heads", "seq", "head_dim"}},
-    // layout: nchw or nhwc; hw: the input's side
+    // c: channels in, o: out; hw: the input's side
     TimedKind{
         "convolution", {"number", "layout"}, {"n", "c", "o", "kernel", "stride", "pad", "hw", "groups"}},
     TimedKind{"convolution_input",
@@ -48,10 +48,11 @@ inline constexpr std::array timed_kinds{
     TimedKind{"batch_norm_backward", {"number", "layout"}, {"n", "c", "hw"}},
     TimedKind{"max_pool", {"number", "layout"}, {"n", "c", "hw"}},
     TimedKind{"max_pool_backward", {"number", "layout"}, {"n", "c", "hw"}},
-    // what: copy, add, gelu, cast_from_fp32 ...: kernels that take element by element
+    // what is taken element by element; a name that ends in _ works in place; number: the input's
     TimedKind{"elementwise", {"what", "number"}, {"elements"}},
-    // what: layer_norm, softmax, nll_loss ...: kernels that take row by row
+    // what is taken row by row
     TimedKind{"rows", {"what", "number"}, {"rows", "width"}},
+    // rows: tokens
     TimedKind{"embedding", {}, {"rows", "vocabulary", "width"}},
     TimedKind{"embedding_backward", {}, {"rows", "vocabulary", "width"}},
     TimedKind{"optimizer", {"what"}, {"elements", "tensors"}},
@@ -59,6 +60,28 @@ inline constexpr std::array timed_kinds{
 
 /// How many numbers a kind's size has. @return empty if there is no such kind
 std::optional<std::size_t> size_of_kind(std::string_view name);
+
+/// The kind of that name; null if there is none.
+const TimedKind* kind_of_name(std::string_view name);
+
+// How many words stand behind the kind's name, and how many numbers its size has.
+std::size_t word_count(const TimedKind& kind);
+std::size_t size_count(const TimedKind& kind);
+
+/// "mxnxk", as files write sizes.
+std::string size_names(const TimedKind& kind);
+
+/// The least that a number of a kind's size can be.
+double least_size(const TimedKind& kind, std::size_t number);
+
+/// The words that can stand for a kind's `words[word]`.
+std::span<const std::string_view> choices(const TimedKind& kind, std::size_t word);
+
+/// What such a word is, with its article, for messages: "a layout of product".
+std::string noun_of_word(const TimedKind& kind, std::size_t word);
+
+/// Whether a file lists `a` before `b`: by kind, words, size.
+bool is_listed_before(const KernelTime& a, const KernelTime& b);
 
 /// Kernels timed on one GPU model, by PyTorch or by cuBLAS and cuDNN themselves.
 struct KernelTimes {

@@ -6,6 +6,7 @@
 #include "sim/fit/collective_tables.hpp"
 #include "sim/fit/contention.hpp"
 #include "sim/fit/held_back.hpp"
+#include "sim/fit/kernel_times.hpp"
 #include "sim/fit/kernels.hpp"
 #include "sim/fit/links.hpp"
 #include "sim/fit/predict_shm.hpp"
@@ -30,7 +31,7 @@ Calibration fit_parts(const Samples& samples, const NodeFacts& node) {
 
 bool is_empty(const Calibration& calibration) {
   return calibration.tables.empty() && calibration.links.empty() && calibration.side_by_side.empty() &&
-         calibration.beside_copies.empty() && calibration.kernels.empty();
+         calibration.beside_copies.empty() && calibration.kernels.empty() && !calibration.kernel_times;
 }
 
 std::vector<HeldBack> held_back_errors(const Samples& samples, const NodeFacts& node) {
@@ -45,6 +46,7 @@ std::vector<HeldBack> held_back_errors(const Samples& samples, const NodeFacts& 
 
 Calibration fit(const Samples& samples, const CalibrationTitle& title, const NodeFacts& node) {
   auto calibration = fit_parts(samples, node);
+  calibration.kernel_times = fit_kernel_times(samples, node, title.source);
   if (is_empty(calibration)) {
     throw ConfigError{Problem{{},
                               "the samples hold nothing that a calibration could be made of",

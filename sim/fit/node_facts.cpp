@@ -31,6 +31,7 @@ NodeFacts node_facts(const Platform& platform, const Samples& samples) {
   NodeFacts facts;
   if (platform.gpus.empty()) return facts;
   const auto& gpu = platform.gpu_models.front();
+  facts.gpu = gpu.name;
   facts.multiprocessors = gpu.multiprocessors;
   facts.peak = gpu.peak;
   if (!gpu.ideal) facts.memory_bandwidth = gpu.memory_bandwidth;

@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "sim/cost/calibration.hpp"
@@ -14,10 +15,11 @@ namespace gradway {
 
 /// What the fit must know of the GPUs and of NCCL, which the rows do not say.
 struct NodeFacts {
-  int multiprocessors = 0;                            ///< of a GPU; 0: not known
-  std::map<std::pair<Transport, int>, int> channels;  ///< of a large all-reduce, by transport and ranks
+  int multiprocessors = 0;                              ///< of a GPU; 0: not known
+  std::map<std::pair<Transport, int>, int> channels{};  ///< of a large all-reduce, by transport and ranks
   std::array<std::optional<FlopsPerSecond>, precision_count> peak{};  ///< of the datasheet
   std::optional<BytesPerSecond> memory_bandwidth{};                   ///< the same
+  std::string gpu{};                                                  ///< name of its file; empty: not known
 };
 
 /// What a platform tells of the node that samples come from: what its GPU is, and for each transport and

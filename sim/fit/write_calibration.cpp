@@ -11,6 +11,7 @@
 #include "sim/base/contract.hpp"
 #include "sim/cost/calibration_words.hpp"
 #include "sim/cost/size_text.hpp"
+#include "sim/fit/kernel_times.hpp"
 #include "sim/fit/yaml_text.hpp"
 
 namespace gradway {
@@ -110,6 +111,7 @@ void write_calibration_file(std::ostream& out, const Calibration& calibration) {
   write_kernels(out, calibration.kernels);
   write_list(out, "side_by_side", calibration.side_by_side, write_side_by_side);
   write_list(out, "beside_copies", calibration.beside_copies, write_beside_copies);
+  if (calibration.kernel_times) write_kernel_times(out, *calibration.kernel_times);
 }
 
 }  // namespace gradway

@@ -131,6 +131,22 @@ std::vector<Seconds> JsonRow::times(const char* key) const {
   return all;
 }
 
+std::vector<double> JsonRow::whole_numbers(const char* key) const {
+  const auto& found = value(key);
+  std::vector<double> all;
+  if (found.is_array()) {
+    for (const auto& one : found) {
+      const auto read = one.is_number() ? one.get<double>() : -1;
+      if (read != std::floor(read) || read < 0 || read > largest_amount)
+        fail(key, fmt::format("'{}' must be whole numbers, not {}", key, shown(one)), "");
+      all.push_back(read);
+    }
+  }
+  if (all.empty())
+    fail(key, fmt::format("'{}' must be a list of whole numbers, not {}", key, shown(found)), "");
+  return all;
+}
+
 std::vector<CopyWay> JsonRow::copy_ways(const char* key) const {
   const auto wrong = [&] {
     fail(key, fmt::format("'{}' must be a list of copies", key),

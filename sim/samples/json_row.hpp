@@ -37,6 +37,8 @@ class JsonRow {
   /// @throws ConfigError at the key if that size cannot take that time
   void check_plausible(const char* key, const SizedTime& measured) const;
   std::vector<Seconds> times(const char* key) const;
+  /// A list of whole numbers, none below zero, which may be large.
+  std::vector<double> whole_numbers(const char* key) const;
   /// From and to of each copy: `[["host", 0], [0, 1]]`; at least one.
   std::vector<CopyWay> copy_ways(const char* key) const;
   /// Index of the key's word among `words`. @param thing what they are, with its article

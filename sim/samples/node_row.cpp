@@ -124,7 +124,7 @@ std::optional<int> cpu_model(std::string_view topology) {
 
 bool NodeRow::is_of_same_node(const NodeRow& other) const {
   return gpus == other.gpus && nodes == other.nodes && matrix == other.matrix && cpu == other.cpu &&
-         cpu_vendor == other.cpu_vendor && names_nvswitch == other.names_nvswitch;
+         cpu_vendor == other.cpu_vendor && names_nvswitch == other.names_nvswitch && torch == other.torch;
 }
 
 std::string source_text(const NodeRow& node) {
@@ -133,8 +133,15 @@ std::string source_text(const NodeRow& node) {
   if (!node.cpu.empty()) parts.push_back(node.cpu);
   if (!node.driver.empty()) parts.push_back("driver " + node.driver);
   if (!node.nccl.empty()) parts.push_back("NCCL " + node.nccl);
+  const bool is_of_torch = !node.torch.empty();
+  if (is_of_torch) {
+    parts.push_back("PyTorch " + node.torch);
+    if (!node.cuda.empty()) parts.push_back("CUDA " + node.cuda);
+    if (!node.cudnn.empty()) parts.push_back("cuDNN " + node.cudnn);
+  }
+  const auto program = is_of_torch ? "measure_kernels.py" : "gradway-probe";
   const auto colon = parts.empty() ? "" : ": ";
-  return fmt::format("gradway-probe{}{}{}{}{}", node.probe.empty() ? "" : " ", node.probe,
+  return fmt::format("{}{}{}{}{}{}", program, node.probe.empty() ? "" : " ", node.probe,
                      node.date.empty() ? "" : ", " + node.date, colon, fmt::join(parts, ", "));
 }
 
@@ -148,6 +155,9 @@ void add_node_row(const JsonRow& row, Samples& samples) {
   node.driver = facts.text("driver").value_or("");
   if (const auto* nccl = facts.find("nccl"))
     node.nccl = nccl->is_string() ? nccl->get<std::string>() : nccl->dump();
+  node.torch = facts.text("torch").value_or("");
+  node.cuda = facts.text("cuda_runtime").value_or("");
+  node.cudnn = facts.text("cudnn").value_or("");
   node.matrix = facts.text("topology_matrix");
   node.nodes = facts.whole("nodes", 1, most_nodes).value_or(1);
   if (const auto* cpu = facts.find("cpu")) {

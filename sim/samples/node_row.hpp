@@ -34,6 +34,9 @@ struct NodeRow {
   std::string date;
   std::string driver;
   std::string nccl;
+  std::string torch;  ///< if calibration/torch measured, in place of the probe
+  std::string cuda;
+  std::string cudnn;
   std::string cpu;
   std::string cpu_vendor;        ///< as CPUs spell it: GenuineIntel, AuthenticAMD; ARM
   std::optional<int> cpu_model;  ///< of an Intel CPU of family 6, as NCCL's topology says
@@ -48,7 +51,7 @@ struct NodeRow {
   bool is_of_same_node(const NodeRow& other) const;
 };
 
-/// What a file made from the row's samples says of its source: the probe, the day, the GPUs, driver and NCCL.
+/// What a file made from the row's samples says of its source: the program, the day, the GPUs and versions.
 std::string source_text(const NodeRow& node);
 
 /// Understands the row and adds it to the samples, unless they have one of the same node.

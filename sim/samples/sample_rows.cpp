@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/samples/kernel_time_row.hpp"
 namespace gradway {
 namespace {
 
@@ -65,6 +66,7 @@ constexpr std::array row_kinds{RowKind{"h2d_pinned", copy<LinkRole::to_gpu>},
                                RowKind{"memory", add_memory},
                                RowKind{"optimizer", add_optimizer},
                                RowKind{"attention", add_attention},
+                               RowKind{"kernel_time", add_kernel_time},
                                RowKind{"launch", cost<LaunchCost::launch>},
                                RowKind{"kernel_gap", cost<LaunchCost::kernel_gap>},
                                RowKind{"launch_latency", cost<LaunchCost::launch_latency>},

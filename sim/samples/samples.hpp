@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/cost/calibration.hpp"
+#include "sim/cost/kernel_times.hpp"
 #include "sim/samples/copy_way.hpp"
 #include "sim/samples/node_row.hpp"
 
@@ -134,6 +135,7 @@ struct Samples {
   std::vector<MemoryRow> memory;
   std::vector<OptimizerRow> optimizers;
   std::vector<AttentionRow> attention;
+  std::vector<KernelTime> kernel_times;
   std::array<std::vector<Seconds>, launch_cost_count> launches;  ///< by `LaunchCost`
   std::vector<NodeRow> nodes;         ///< that were measured; those that are alike once
   std::map<std::string, int> unused;  ///< rows that are understood but that no fit uses, by what they are

@@ -99,7 +99,24 @@ bool streams(Operation& of, const std::array<Traffic, Count>& kinds, std::string
   return true;
 }
 
+template <std::size_t count>
+constexpr std::array<std::string_view, count> names_of(const std::array<Traffic, count>& kernels) {
+  std::array<std::string_view, count> names{};
+  for (std::size_t i = 0; i < count; ++i) names[i] = kernels[i].what;
+  return names;
+}
+constexpr auto elementwise_names = names_of(elementwise);
+constexpr auto row_names = names_of(rows);
+
 }  // namespace
+
+std::span<const std::string_view> elementwise_kernels() {
+  return elementwise_names;
+}
+
+std::span<const std::string_view> row_kernels() {
+  return row_names;
+}
 
 std::vector<std::string_view> words_of(std::string_view kernel) {
   std::vector<std::string_view> words;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -61,6 +62,11 @@ struct Operation {
 std::optional<Operation> find_operation(std::string kernel, const std::array<double, most_sizes>& size);
 /// @pre there is such a kernel
 Operation operation(std::string kernel, const std::array<double, most_sizes>& size);
+
+/// Kernels that take element by element, and those that take row by row; a name that ends in _ works in
+/// place.
+std::span<const std::string_view> elementwise_kernels();
+std::span<const std::string_view> row_kernels();
 
 /// What a layer issues in each direction.
 struct LayerOperations {

@@ -9,6 +9,7 @@
 #include "sim/cost/calibration_words.hpp"
 #include "sim/cost/collective_table.hpp"
 #include "sim/cost/nccl_model.hpp"
+#include "sim/report/show/show_kernel_times.hpp"
 #include "sim/report/show/show_rates.hpp"
 #include "sim/report/text/fields.hpp"
 #include "sim/report/text/table.hpp"
@@ -143,6 +144,7 @@ void write_calibration(std::ostream& out, const Calibration& calibration, const 
   write_links(out, calibration.links, style);
   write_shared_limits(out, calibration.shared_limits, style);
   write_kernels(out, calibration.kernels, style);
+  if (calibration.kernel_times) write_kernel_times(out, *calibration.kernel_times, style);
   write_side_by_side(out, calibration.side_by_side, style);
   write_beside_copies(out, calibration.beside_copies, style);
   write_held_back(out, calibration.held_back);

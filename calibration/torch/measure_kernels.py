@@ -1,0 +1,686 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Times kernels one by one as PyTorch issues them, and writes samples that `gradway calibrate fit` reads.
+
+    python3 calibration/torch/measure_kernels.py -o kernels.json.gz
+    gradway calibrate fit kernels.json.gz -o calibration/results/mine/calibration.yaml
+
+It needs one NVIDIA GPU that nothing else uses, PyTorch with CUDA, and nothing else. What it measures: what eager
+PyTorch calls for the layers of transformers and convolutional networks, forward and backward, in the shapes of
+common models. What one call issues counts as one kernel, also where PyTorch launches several.
+
+How: the call is repeated in a CUDA graph, so that the CPU's pace does not show, in turn on operands of its own that
+together are larger than the GPU's caches; the graph runs five times, and the median counts. An optimizer's step is
+timed as it is issued, launches included. SAMPLES.md says what the rows are.
+"""
+import argparse
+import datetime
+import gzip
+import json
+import math
+import os
+import statistics
+import sys
+import time
+from typing import Any, Callable, Iterable, NamedTuple
+
+torch: Any = None  # imported when something is measured, so that --help and --list need no PyTorch
+aten: Any = None
+
+# ---- What can be timed -------------------------------------------------------------------------------------------
+
+NUMBERS = ("fp32", "tf32", "bf16", "fp16")
+PRODUCT_LAYOUTS = ("nt", "nn", "tn")  # a letter a factor: n as it lies in memory, t transposed
+IMAGE_LAYOUTS = ("nchw", "nhwc")
+ATTENTION = {"number": NUMBERS, "how": ("cudnn", "flash", "efficient"), "mask": ("causal", "full")}
+ATTENTION_SIZE = ("batch", "heads", "seq", "head_dim")
+IMAGES = {"number": NUMBERS, "layout": IMAGE_LAYOUTS}
+CONVOLUTION_SIZE = ("n", "c", "o", "kernel", "stride", "pad", "hw", "groups")
+ELEMENTWISE = ("copy", "add", "add_", "mul", "scale", "zero", "sum", "gelu", "silu", "relu_", "hardswish", "tanh",
+               "dropout", "gelu_backward", "cast_to_16", "silu_backward", "cast_to_32", "threshold_backward",
+               "add_mixed", "dropout_backward")
+ROWS = ("layer_norm", "layer_norm_backward", "rms_norm", "rms_norm_backward", "softmax", "softmax_backward",
+        "bias_sum", "log_softmax", "transpose", "log_softmax_backward", "strided", "nll_loss", "cat",
+        "nll_loss_backward")
+
+
+class Kind(NamedTuple):
+    """The first word of a kernel: what its other words say and can be, and what the numbers of its size are."""
+    words: dict[str, tuple[str, ...]]
+    size: tuple[str, ...]
+
+
+# The same as `timed_kinds` of sim/cost/kernel_times.hpp, in its order; a test compares them.
+KINDS = {
+    "product": Kind({"number": NUMBERS, "layout": PRODUCT_LAYOUTS}, ("m", "n", "k")),
+    "batched_product": Kind({"number": NUMBERS, "layout": PRODUCT_LAYOUTS}, ("batch", "m", "n", "k")),
+    "attention_forward": Kind(ATTENTION, ATTENTION_SIZE),
+    "attention_backward": Kind(ATTENTION, ATTENTION_SIZE),
+    "convolution": Kind(IMAGES, CONVOLUTION_SIZE),
+    "convolution_input": Kind(IMAGES, CONVOLUTION_SIZE),
+    "convolution_weight": Kind(IMAGES, CONVOLUTION_SIZE),
+    "batch_norm": Kind(IMAGES, ("n", "c", "hw")),
+    "batch_norm_backward": Kind(IMAGES, ("n", "c", "hw")),
+    "max_pool": Kind(IMAGES, ("n", "c", "hw")),
+    "max_pool_backward": Kind(IMAGES, ("n", "c", "hw")),
+    "elementwise": Kind({"what": ELEMENTWISE, "number": NUMBERS}, ("elements",)),
+    "rows": Kind({"what": ROWS, "number": NUMBERS}, ("rows", "width")),
+    "embedding": Kind({}, ("rows", "vocabulary", "width")),
+    "embedding_backward": Kind({}, ("rows", "vocabulary", "width")),
+    "optimizer": Kind({"what": ("sgd", "adamw", "adamw_fused")}, ("elements", "tensors")),
+}
+
+
+def text_of_kind(name: str) -> str:
+    """A line of --list: `product number=fp32|tf32 layout=nt|nn size=mxnxk`."""
+    kind = KINDS[name]
+    words = [f"{word}={'|'.join(choices)}" for word, choices in kind.words.items()]
+    return " ".join([name, *words, f"size={'x'.join(kind.size)}"])
+
+
+# ---- How it is timed ---------------------------------------------------------------------------------------------
+
+Call = Callable[[], Any]
+BEYOND_CACHES = 150e6  # bytes: three times the 50 MB of an H100, the 60 MB of an H200 twice and a half
+MOST_COPIES = 12  # of operands
+MOST_CALLS = 400  # in a graph
+
+
+class Effort(NamedTuple):
+    """How much of the grid is measured, and how long."""
+    every: int  # n: each nth shape
+    graph_seconds: float  # that the calls in a graph should take together
+    repeats: int  # of the graph
+
+
+THOROUGH = Effort(1, 4e-3, 5)
+QUICK = Effort(4, 1e-3, 3)
+
+
+def seconds_of(calls: list[Call], effort: Effort) -> float:
+    """Median time of one call; the calls do the same on operands of their own and take turns."""
+    for call in calls[:2]:
+        call()
+    torch.cuda.synchronize()
+    start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    start.record()
+    calls[0]()
+    calls[-1]()
+    end.record()
+    torch.cuda.synchronize()
+    once = max(start.elapsed_time(end) / 2e3, 2e-6)
+    count = max(1, min(MOST_CALLS, int(effort.graph_seconds / once)))
+    if once * len(calls) < 0.05:
+        count = max(count, len(calls))
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        for i in range(count):
+            calls[i % len(calls)]()
+    graph.replay()
+    graph.replay()
+    times = []
+    for _ in range(effort.repeats):
+        start.record()
+        graph.replay()
+        end.record()
+        torch.cuda.synchronize()
+        times.append(start.elapsed_time(end) / 1e3 / count)
+    return statistics.median(times)
+
+
+class Measurement:
+    """Takes what is to be timed, times what is wanted of it, and keeps the rows."""
+
+    def __init__(self, wanted: set[str], effort: Effort, seconds: float):
+        self.wanted = wanted
+        self.effort = effort
+        self.rows: list[dict[str, Any]] = []
+        self.failed = 0
+        self._end = time.monotonic() + seconds
+
+    def is_over(self) -> bool:
+        return time.monotonic() > self._end
+
+    def add(self, kernel: str, size: Iterable[int], make: Callable[[], Call], bytes_in: float = math.inf) -> None:
+        """Times what `make` returns, on `bytes_in` bytes of operands that each `make` makes anew."""
+        self.attempt(kernel, size, lambda: {"seconds": seconds_of(self._calls(make, bytes_in), self.effort)})
+
+    def attempt(self, kernel: str, size: Iterable[int], measure: Callable[[], dict[str, float]]) -> None:
+        """Adds a row with what `measure` returns; a row that says so if it fails."""
+        name, *words = kernel.split()
+        kind = KINDS[name]
+        size = list(size)
+        assert len(words) == len(kind.words) and len(size) == len(kind.size), (kernel, size)
+        assert all(word in choices for word, choices in zip(words, kind.words.values())), kernel
+        if name not in self.wanted or self.is_over():
+            return
+        try:
+            row = {"kind": "kernel_time", "kernel": kernel, "size": size}
+            self.rows.append({**row, **{key: float(f"{value:.6g}") for key, value in measure().items()}})
+        except Exception as error:  # out of memory, or no such kernel on this GPU: the others are still sound
+            self.fail(f"{kernel} {'x'.join(map(str, size))}", error)
+
+    def fail(self, what: str, error: Exception) -> None:
+        self.failed += 1
+        told = " ".join(str(error).split())[:200]
+        self.rows.append({"kind": "failed", "section": what, "what": f"{type(error).__name__}: {told}"})
+
+    @staticmethod
+    def _calls(make: Callable[[], Call], bytes_in: float) -> list[Call]:
+        copies = max(1, min(MOST_COPIES, math.ceil(BEYOND_CACHES / bytes_in)))
+        return [make() for _ in range(copies)]
+
+
+def element_bytes(number: str) -> int:
+    return 4 if number in ("fp32", "tf32") else 2
+
+
+def random(number: str, *shape: int) -> Any:
+    kinds = {"bf16": torch.bfloat16, "fp16": torch.float16}
+    return torch.randn(*shape, device="cuda", dtype=kinds.get(number, torch.float32))
+
+
+def allow_tf32(number: str) -> None:
+    torch.backends.cuda.matmul.allow_tf32 = number == "tf32"
+    torch.backends.cudnn.allow_tf32 = number == "tf32"
+
+
+# ---- The kernels, a function a family: (what to add to, words and sizes) ------------------------------------------
+
+def product(m: Measurement, number: str, layout: str, rows: int, columns: int, inner: int) -> None:
+    allow_tf32(number)
+
+    def make() -> Call:
+        a = random(number, rows, inner) if layout[0] == "n" else random(number, inner, rows).t()
+        b = random(number, inner, columns) if layout[1] == "n" else random(number, columns, inner).t()
+        return lambda: torch.mm(a, b)
+
+    m.add(f"product {number} {layout}", (rows, columns, inner), make,
+          (rows * inner + inner * columns) * element_bytes(number))
+
+
+def batched_product(m: Measurement, number: str, layout: str, batch: int, rows: int, columns: int, inner: int) -> None:
+    allow_tf32(number)
+
+    def make() -> Call:
+        a = random(number, batch, rows, inner) if layout[0] == "n" else random(number, batch, inner, rows).mT
+        b = random(number, batch, inner, columns) if layout[1] == "n" else random(number, batch, columns, inner).mT
+        return lambda: torch.bmm(a, b)
+
+    m.add(f"batched_product {number} {layout}", (batch, rows, columns, inner), make)
+
+
+def attention(m: Measurement, number: str, how: str, mask: str, batch: int, heads: int, seq: int, head: int) -> None:
+    """On tensors as a linear layer leaves them: (batch, seq, heads, head_dim) in memory."""
+    allow_tf32(number)
+    q, k, v, gradient = (random(number, batch, seq, heads, head).transpose(1, 2) for _ in range(4))
+    causal = mask == "causal"
+    if how == "flash":
+        def forward() -> Any:
+            return aten._scaled_dot_product_flash_attention(q, k, v, 0.0, causal)
+
+        out = forward()
+
+        def backward() -> Any:
+            return aten._scaled_dot_product_flash_attention_backward(
+                gradient, q, k, v, out[0], out[1], out[2], out[3], out[4], out[5], 0.0, causal, out[6], out[7])
+    elif how == "cudnn":
+        def forward() -> Any:
+            return aten._scaled_dot_product_cudnn_attention(q, k, v, None, True, 0.0, causal)
+
+        out = forward()
+
+        def backward() -> Any:
+            return aten._scaled_dot_product_cudnn_attention_backward(
+                gradient, q, k, v, out[0], out[1], out[6], out[7], None, out[2], out[3], out[4], out[5], 0.0, causal)
+    else:
+        def forward() -> Any:
+            return aten._scaled_dot_product_efficient_attention(q, k, v, None, True, 0.0, causal)
+
+        out = forward()
+
+        def backward() -> Any:
+            return aten._scaled_dot_product_efficient_attention_backward(
+                gradient, q, k, v, None, out[0], out[1], out[2], out[3], 0.0, [True, True, True, False], causal)
+    words, size = f"{number} {how} {mask}", (batch, heads, seq, head)
+    m.add(f"attention_forward {words}", size, lambda: forward)
+    m.add(f"attention_backward {words}", size, lambda: backward)
+
+
+def images(number: str, layout: str, *shape: int) -> Any:
+    memory_format = torch.channels_last if layout == "nhwc" else torch.contiguous_format
+    return random(number, *shape).contiguous(memory_format=memory_format)
+
+
+def convolution(m: Measurement, number: str, layout: str, n: int, c: int, o: int, kernel: int, stride: int, pad: int,
+                hw: int, groups: int) -> None:
+    allow_tf32(number)
+    x = images(number, layout, n, c, hw, hw)
+    weight = images(number, layout, o, c // groups, kernel, kernel)
+    settings = ([stride, stride], [pad, pad], [1, 1], False, [0, 0], groups)
+
+    def forward() -> Any:
+        return aten.convolution(x, weight, None, *settings)
+
+    gradient = torch.randn_like(forward())
+
+    def backward(*wanted: bool) -> Call:
+        return lambda: aten.convolution_backward(gradient, x, weight, None, *settings, [*wanted, False])
+
+    words, size = f"{number} {layout}", (n, c, o, kernel, stride, pad, hw, groups)
+    m.add(f"convolution {words}", size, lambda: forward)
+    if c != 3:  # nobody asks for the gradient of a picture
+        m.add(f"convolution_input {words}", size, lambda: backward(True, False))
+    m.add(f"convolution_weight {words}", size, lambda: backward(False, True))
+
+
+def batch_norm(m: Measurement, number: str, layout: str, n: int, c: int, hw: int) -> None:
+    x = images(number, layout, n, c, hw, hw)
+    weight, bias = torch.ones(c, device="cuda"), torch.zeros(c, device="cuda")
+    mean, variance = torch.zeros(c, device="cuda"), torch.ones(c, device="cuda")
+
+    def forward() -> Any:
+        return aten._batch_norm_with_update(x, weight, bias, mean, variance, 0.1, 1e-5)
+
+    out = forward()
+    gradient = torch.randn_like(out[0])
+
+    def backward() -> Any:
+        return aten.batch_norm_backward(gradient, x, weight, mean, variance, out[1], out[2], True, 1e-5,
+                                        [True, True, True], out[3])
+
+    m.add(f"batch_norm {number} {layout}", (n, c, hw), lambda: forward)
+    m.add(f"batch_norm_backward {number} {layout}", (n, c, hw), lambda: backward)
+
+
+def max_pool(m: Measurement, number: str, layout: str, n: int, c: int, hw: int) -> None:
+    """3 x 3, stride 2, as a ResNet's."""
+    x = images(number, layout, n, c, hw, hw)
+    window = ([3, 3], [2, 2], [1, 1])
+
+    def forward() -> Any:
+        return aten.max_pool2d_with_indices(x, *window)
+
+    out = forward()
+    gradient = torch.randn_like(out[0])
+
+    def backward() -> Any:
+        return aten.max_pool2d_with_indices_backward(gradient, x, *window, [1, 1], False, out[1])
+
+    m.add(f"max_pool {number} {layout}", (n, c, hw), lambda: forward)
+    m.add(f"max_pool_backward {number} {layout}", (n, c, hw), lambda: backward)
+
+
+def elementwise(m: Measurement, number: str, elements: int) -> None:
+    """All kernels of one kind of number and one size."""
+    width = element_bytes(number)
+    functional = torch.nn.functional
+
+    def add(what: str, operands: tuple[str, ...], call: Callable[..., Any]) -> None:
+        def make() -> Call:
+            tensors = [random(operand, elements) for operand in operands]
+            return lambda: call(*tensors)
+
+        m.add(f"elementwise {what} {number}", (elements,), make, sum(map(element_bytes, operands)) * elements)
+
+    one, two = (number,), (number, number)
+    add("copy", one, lambda x: x.clone())
+    add("add", two, lambda x, y: x + y)
+    add("add_", two, lambda x, y: x.add_(y))
+    add("mul", two, lambda x, y: x * y)
+    add("scale", one, lambda x: x * 0.5)
+    add("zero", one, lambda x: x.zero_())
+    add("sum", one, lambda x: x.sum())
+    add("gelu", one, functional.gelu)
+    add("gelu_backward", two, aten.gelu_backward)
+    add("silu", one, functional.silu)
+    add("silu_backward", two, aten.silu_backward)
+    add("relu_", one, lambda x: x.relu_())
+    add("threshold_backward", two, lambda x, y: aten.threshold_backward(x, y, 0))
+    add("hardswish", one, functional.hardswish)
+    add("tanh", one, torch.tanh)
+    if width == 4:
+        add("cast_to_16", one, lambda x: x.to(torch.bfloat16))
+    else:
+        add("cast_to_32", one, lambda x: x.to(torch.float32))
+        add("add_mixed", ("fp32", number), lambda x, y: x + y)  # as a residual of autocast
+    add("dropout", one, lambda x: aten.native_dropout(x, 0.1, True))
+
+    def dropout_backward() -> Call:
+        x, kept = random(number, elements), torch.rand(elements, device="cuda") > 0.1
+        return lambda: aten.native_dropout_backward(x, kept, 1.1)
+
+    m.add(f"elementwise dropout_backward {number}", (elements,), dropout_backward, elements * (width + 1))
+
+
+def row_kernels(m: Measurement, number: str, rows: int, width: int) -> None:
+    """All kernels that take row by row, of one kind of number and one size."""
+    gain, shift = random(number, width), torch.zeros_like(random(number, width))
+
+    def add(what: str, make_call: Callable[[Any, Any], Call]) -> None:
+        m.add(f"rows {what} {number}", (rows, width),
+              lambda: make_call(random(number, rows, width), random(number, rows, width)),
+              2 * rows * width * element_bytes(number))
+
+    def layer_norm_backward(x: Any, gradient: Any) -> Call:
+        _, mean, deviation = aten.native_layer_norm(x, [width], gain, shift, 1e-5)
+        return lambda: aten.native_layer_norm_backward(gradient, x, [width], mean, deviation, gain, shift,
+                                                       [True, True, True])
+
+    def rms_norm_backward(x: Any, gradient: Any) -> Call:
+        _, deviation = aten._fused_rms_norm(x, [width], gain, 1e-5)
+        return lambda: aten._fused_rms_norm_backward(gradient, x, [width], deviation, gain, [True, True])
+
+    def softmax_backward(x: Any, gradient: Any) -> Call:
+        y = torch.softmax(x, 1)
+        return lambda: aten._softmax_backward_data(gradient, y, 1, x.dtype)
+
+    def transpose(x: Any, _: Any) -> Call:
+        turned = x.view(rows // 64, 64, width).transpose(1, 2)
+        return lambda: turned.contiguous()
+
+    add("layer_norm", lambda x, _: lambda: aten.native_layer_norm(x, [width], gain, shift, 1e-5))
+    add("layer_norm_backward", layer_norm_backward)
+    add("rms_norm", lambda x, _: lambda: aten._fused_rms_norm(x, [width], gain, 1e-5))
+    add("rms_norm_backward", rms_norm_backward)
+    add("bias_sum", lambda x, _: lambda: x.sum(0))
+    add("softmax", lambda x, _: lambda: torch.softmax(x, 1))
+    add("softmax_backward", softmax_backward)
+    half = width // 2
+    if width % 2 == 0 and rows % 64 == 0:
+        add("transpose", transpose)  # of the matrices that 64 rows are
+    if width % 2 == 0:
+        add("strided", lambda x, _: lambda: x[:, :half].contiguous())  # copies half of each row
+        add("cat", lambda x, y: lambda: torch.cat((x[:, :half], y[:, half:]), 1))  # writes `width`
+
+
+def losses(m: Measurement, rows: int, classes: int) -> None:
+    """What cross entropy issues, in fp32 as autocast has it."""
+    size = (rows, classes)
+    target = torch.randint(0, classes, (rows,), device="cuda")
+    x = random("fp32", rows, classes)
+    y = torch.log_softmax(x, 1)
+    _, total = aten.nll_loss_forward(y, target, None, 1, -100)
+    one = torch.ones((), device="cuda")
+    m.add("rows log_softmax fp32", size, lambda: lambda: aten._log_softmax(x, 1, False))
+    m.add("rows log_softmax_backward fp32", size,
+          lambda: lambda: aten._log_softmax_backward_data(x, y, 1, torch.float32))
+    m.add("rows nll_loss fp32", size, lambda: lambda: aten.nll_loss_forward(y, target, None, 1, -100))
+    m.add("rows nll_loss_backward fp32", size,
+          lambda: lambda: aten.nll_loss_backward(one, y, target, None, 1, -100, total))
+
+
+def embedding(m: Measurement, tokens: int, vocabulary: int, width: int) -> None:
+    size = (tokens, vocabulary, width)
+    ids = torch.randint(0, vocabulary, (tokens,), device="cuda")
+    weight, gradient = random("fp32", vocabulary, width), random("fp32", tokens, width)
+    m.add("embedding", size, lambda: lambda: torch.nn.functional.embedding(ids, weight))
+    m.add("embedding_backward", size,
+          lambda: lambda: aten.embedding_dense_backward(gradient, ids, vocabulary, -1, False))
+
+
+def optimizer(m: Measurement, what: str, elements: int, tensors: int) -> None:
+    """A step as it is issued: launches count, and the CPU's time is told beside it."""
+    def measure() -> dict[str, float]:
+        parameters = [torch.nn.Parameter(random("fp32", elements // tensors)) for _ in range(tensors)]
+        for parameter in parameters:
+            parameter.grad = torch.randn_like(parameter)
+        if what == "sgd":
+            taken = torch.optim.SGD(parameters, lr=1e-6)
+        else:
+            taken = torch.optim.AdamW(parameters, lr=1e-6, fused=what == "adamw_fused" or None)
+        for _ in range(3):
+            taken.step()
+        steps = 8
+        events = [torch.cuda.Event(enable_timing=True) for _ in range(steps + 1)]
+        torch.cuda.synchronize()
+        begin = time.perf_counter()
+        for event in events[:-1]:
+            event.record()
+            taken.step()
+        events[-1].record()
+        cpu = (time.perf_counter() - begin) / steps
+        torch.cuda.synchronize()
+        gpu = statistics.median(a.elapsed_time(b) / 1e3 for a, b in zip(events, events[1:]))
+        return {"seconds": gpu, "cpu_seconds": cpu}
+
+    m.attempt(f"optimizer {what}", (elements, tensors), measure)
+
+
+# ---- The grid: which words and sizes ------------------------------------------------------------------------------
+
+def linear_layers(widths: Iterable[int], tokens: tuple[int, ...], extra: Iterable[tuple[int, int, int]]
+                  ) -> list[tuple[str, int, int, int]]:
+    """(layout, m, n, k) of the products of linear layers: forward (nt), the input's gradient (nn), the weight's (tn).
+
+    Of each width the four layers of a transformer's block, at each number of tokens (of the first of several only
+    forward); and `extra` as (tokens, out, in).
+    """
+    found = set()
+    for tokens_out_in in extra:
+        t, out, inner = tokens_out_in
+        found |= {("nt", t, out, inner), ("nn", t, inner, out), ("tn", out, inner, t)}
+    for width in widths:
+        for t in tokens:
+            for out, inner in ((3 * width, width), (width, width), (4 * width, width), (width, 4 * width)):
+                found.add(("nt", t, out, inner))
+                if t != tokens[0] or len(tokens) == 1:
+                    found |= {("nn", t, inner, out), ("tn", out, inner, t)}
+    return sorted(found)
+
+
+# (c, o, kernel, stride, pad, hw) of a ResNet's convolutions
+RESNET = ((3, 64, 7, 2, 3, 224), (64, 64, 1, 1, 0, 56), (64, 64, 3, 1, 1, 56), (64, 256, 1, 1, 0, 56),
+          (256, 64, 1, 1, 0, 56), (256, 128, 1, 1, 0, 56), (128, 128, 3, 2, 1, 56), (128, 512, 1, 1, 0, 28),
+          (256, 512, 1, 2, 0, 56), (512, 128, 1, 1, 0, 28), (128, 128, 3, 1, 1, 28), (512, 256, 1, 1, 0, 28),
+          (256, 256, 3, 2, 1, 28), (256, 1024, 1, 1, 0, 14), (512, 1024, 1, 2, 0, 28), (1024, 256, 1, 1, 0, 14),
+          (256, 256, 3, 1, 1, 14), (1024, 512, 1, 1, 0, 14), (512, 512, 3, 2, 1, 14), (512, 2048, 1, 1, 0, 7),
+          (1024, 2048, 1, 2, 0, 14), (2048, 512, 1, 1, 0, 7), (512, 512, 3, 1, 1, 7))
+# (hidden, kernel) of what cuts pictures into patches
+PATCHES = ((768, 16), (1024, 16), (1024, 32), (128, 4))
+# (c, kernel, stride, hw) of ConvNeXt's and MobileNet's depthwise convolutions
+DEPTHWISE = ((128, 7, 1, 56), (256, 7, 1, 28), (512, 7, 1, 14), (1024, 7, 1, 7), (64, 3, 2, 112), (72, 3, 1, 56),
+             (120, 5, 1, 28), (240, 3, 2, 28), (480, 3, 1, 14), (672, 5, 1, 14), (960, 5, 1, 7))
+# (c, o, kernel, hw) between ConvNeXt's stages, and (c, hw) of ResNeXt's convolutions in 32 groups
+DOWNSAMPLING = ((128, 256, 2, 56), (256, 512, 2, 28), (512, 1024, 2, 14))
+GROUPED = ((128, 56), (256, 28), (512, 14), (1024, 7))
+# (c, hw) of a ResNet's activations
+NORMED = ((64, 112), (64, 56), (256, 56), (128, 28), (512, 28), (256, 14), (1024, 14), (512, 7), (2048, 7))
+# (batch, heads, seq, head_dim)
+FUSED_ATTENTION = ((64, 12, 128, 64), (64, 12, 197, 64), (32, 16, 50, 64), (8, 16, 384, 64), (16, 12, 512, 64),
+                   (8, 12, 1024, 64), (32, 16, 1024, 64), (4, 16, 1024, 128), (8, 16, 2048, 96), (2, 32, 2048, 80),
+                   (4, 32, 2048, 64), (4, 16, 2048, 128), (1, 32, 4096, 128), (1, 8, 4096, 128), (1, 2, 4096, 128),
+                   (1, 16, 8192, 64), (1, 16, 8192, 128), (1, 8, 16384, 128))
+EFFICIENT_ATTENTION = ((64, 12, 197, 64), (32, 16, 50, 64), (8, 16, 384, 64), (4, 16, 1024, 64), (2, 16, 2048, 128))
+# (batch, seq, head_dim) of attention by products
+PRODUCT_ATTENTION = ((96, 1024, 64), (64, 2048, 128), (192, 384, 64), (768, 197, 64))
+MASKS = ("causal", "full")
+# Of linear layers: (tokens, out, in), with output layers, tensor-parallel shards and others' widths
+EXTRA = {
+    "bf16": ((8192, 50304, 768), (4096, 50304, 2048), (16384, 50304, 1024), (8192, 50257, 768), (4096, 50257, 2048),
+             (8192, 32000, 2048), (4096, 128256, 3072), (12608, 2304, 768), (12608, 768, 3072), (1600, 4096, 1024),
+             (1600, 1024, 4096), (12288, 5632, 2048), (8192, 2048, 5632), (8192, 256, 2048), (4096, 1024, 3072),
+             (4096, 8192, 3072), (4096, 28672, 8192), (4096, 3584, 8192), (2048, 1536, 12288), (2048, 6144, 12288),
+             (64, 1000, 2048), (256, 1000, 2048), (64, 1000, 768), (4096, 2, 768), (128, 4096, 4096),
+             (512, 4096, 4096), (2048, 8192, 8192), (8192, 8192, 8192), (32768, 3072, 768), (2048, 2048, 2048),
+             (6144, 4096, 1024), (3072, 1024, 1024)),
+    "tf32": ((1600, 1024, 4096), (12608, 3072, 768), (4096, 50304, 1024), (64, 1000, 2048), (6144, 4096, 1024)),
+    "fp32": ((1600, 1024, 4096), (1600, 4096, 1024), (4096, 50304, 1024), (6304, 3072, 768), (64, 1000, 2048),
+             (4096, 4096, 4096)),
+    "fp16": ((8192, 50304, 768),),
+}
+BLOCKS = {  # widths and numbers of tokens
+    "bf16": ((768, 1024, 1536, 2048, 2560, 4096, 5120), (1024, 4096, 16384)),
+    "tf32": ((768, 1024, 2048, 4096), (2048, 8192)),
+    "fp32": ((768, 1024, 2048), (2048,)),
+    "fp16": ((1024, 4096), (4096,)),
+}
+ROW_SIZES = ((512, 1024), (4096, 768), (8192, 1024), (32768, 1024), (12608, 768), (4096, 2048), (16384, 2048),
+             (4096, 4096), (8192, 8192), (98304, 197), (65536, 1024), (200704, 128), (50176, 512))
+CLASSES = ((64, 1000), (256, 1000), (2048, 50304), (8192, 50304), (4096, 32000), (4096, 128256), (16384, 50304),
+           (8192, 50257))
+VOCABULARIES = ((1024, 50304, 768), (8192, 50304, 768), (16384, 50304, 1024), (4096, 50304, 2048),
+                (8192, 32000, 2048), (4096, 128256, 3072), (4096, 30522, 768), (4096, 2, 768), (4096, 512, 768))
+OPTIMIZED = ((1 << 20, 64), (1 << 24, 160), (1 << 26, 148), (1 << 28, 296), (1 << 30, 292))
+
+
+def products() -> list[tuple]:
+    return [(number, *layer) for number, (widths, tokens) in BLOCKS.items()
+            for layer in linear_layers(widths, tokens, EXTRA[number])]
+
+
+def batched_products() -> list[tuple]:
+    shapes = [shape for b, s, d in PRODUCT_ATTENTION for shape in (("nt", b, s, s, d), ("nn", b, s, d, s))]
+    return [(number, *shape) for number in ("bf16", "tf32", "fp32") for shape in shapes]
+
+
+def attentions() -> list[tuple]:
+    fused = [("bf16", how, mask, *shape) for how in ("flash", "cudnn") for mask in MASKS for shape in FUSED_ATTENTION]
+    return fused + [(number, "efficient", mask, *shape) for number in ("fp32", "tf32", "bf16") for mask in MASKS
+                    for shape in EFFICIENT_ATTENTION]
+
+
+def convolutions() -> list[tuple]:
+    found = []
+    for number, layouts, batches in (("bf16", IMAGE_LAYOUTS, (64, 256)), ("tf32", ("nchw",), (64,)),
+                                     ("fp32", ("nchw",), (64,))):
+        found += [(number, layout, n, *shape, 1) for layout in layouts for n in batches for shape in RESNET]
+    for layout in IMAGE_LAYOUTS:
+        for number in ("bf16", "tf32"):
+            found += [(number, layout, 64, 3, o, kernel, kernel, 0, 224, 1) for o, kernel in PATCHES]
+            found += [(number, layout, 64, c, c, kernel, stride, kernel // 2, hw, c)
+                      for c, kernel, stride, hw in DEPTHWISE]
+        found += [("bf16", layout, 64, c, o, kernel, kernel, 0, hw, 1) for c, o, kernel, hw in DOWNSAMPLING]
+        found += [("bf16", layout, 64, c, c, 3, 1, 1, hw, 32) for c, hw in GROUPED]
+    return found
+
+
+def activations(shapes: Iterable[tuple[int, int]]) -> list[tuple]:
+    return [(number, layout, n, *shape) for layout in IMAGE_LAYOUTS for number in ("bf16", "fp32")
+            for n in (64, 256) for shape in shapes]
+
+
+class Part(NamedTuple):
+    """A function that times kernels, the kinds they are of, and what it is called with."""
+    measure: Callable[..., None]
+    kinds: tuple[str, ...]
+    grid: list[tuple]
+
+
+def parts() -> list[Part]:
+    """All that is measured, in its order."""
+    return [
+        Part(product, ("product",), products()),
+        Part(batched_product, ("batched_product",), batched_products()),
+        Part(attention, ("attention_forward", "attention_backward"), attentions()),
+        Part(elementwise, ("elementwise",),
+             [(number, 1 << power) for number in ("fp32", "bf16") for power in range(16, 29, 2)]),
+        Part(row_kernels, ("rows",), [(number, *size) for number in ("fp32", "bf16") for size in ROW_SIZES]),
+        Part(losses, ("rows",), list(CLASSES)),
+        Part(embedding, ("embedding", "embedding_backward"), list(VOCABULARIES)),
+        Part(optimizer, ("optimizer",),
+             [(what, *size) for size in OPTIMIZED for what in ("sgd", "adamw", "adamw_fused")]),
+        Part(batch_norm, ("batch_norm", "batch_norm_backward"), activations(NORMED)),
+        Part(max_pool, ("max_pool", "max_pool_backward"), activations([(64, 112)])),
+        Part(convolution, ("convolution", "convolution_input", "convolution_weight"), convolutions()),
+    ]
+
+
+# ---- The program --------------------------------------------------------------------------------------------------
+
+def node_row() -> dict[str, Any]:
+    """What was measured, and by which versions."""
+    properties = torch.cuda.get_device_properties(0)
+    cudnn = torch.backends.cudnn.version()
+    return {
+        "kind": "node", "date": datetime.date.today().isoformat(), "torch": torch.__version__,
+        "cuda_runtime": torch.version.cuda,
+        "cudnn": cudnn and f"{cudnn // 10000}.{cudnn // 100 % 100}.{cudnn % 100}",
+        "gpus": [{"name": torch.cuda.get_device_name(), "memory_bytes": properties.total_memory,
+                  "multiprocessors": properties.multi_processor_count,
+                  "compute_capability": f"{properties.major}.{properties.minor}"}],
+    }
+
+
+def write_rows(file: str, rows: list[dict[str, Any]]) -> None:
+    """Replaces the file, so that an interruption leaves the rows of the last time."""
+    text = "[\n" + ",\n".join(map(json.dumps, rows)) + "\n]\n"
+    with open(file + ".new", "wb") as new:
+        new.write(gzip.compress(text.encode(), mtime=0) if file.endswith(".gz") else text.encode())
+    os.replace(file + ".new", file)
+
+
+def warm_up(seconds: float = 2) -> None:
+    """Takes the GPU to its clocks under load."""
+    x = random("bf16", 8192, 8192)
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        torch.mm(x, x)
+        torch.cuda.synchronize()
+
+
+def measure(file: str, wanted: set[str], effort: Effort, seconds: float) -> int:
+    m = Measurement(wanted, effort, seconds)
+    m.rows.append(node_row())
+    warm_up()
+    for part in parts():
+        if not wanted & set(part.kinds):
+            continue
+        begin, before = time.monotonic(), len(m.rows)
+        for arguments in part.grid[::effort.every]:
+            if m.is_over():
+                break
+            try:
+                part.measure(m, *arguments)
+            except Exception as error:  # its operands do not fit, or this PyTorch has no such call
+                m.fail(f"{part.measure.__name__} {' '.join(map(str, arguments))}", error)
+        torch.cuda.empty_cache()
+        write_rows(file, m.rows)
+        print(f"{part.measure.__name__}: {len(m.rows) - before} rows in {time.monotonic() - begin:.1f} s",
+              file=sys.stderr, flush=True)
+    if m.is_over():
+        print(f"{seconds:.0f} s were over: the rest of the grid is missing", file=sys.stderr)
+    if m.failed:
+        print(f"{m.failed} failed: the rows of kind 'failed' say why", file=sys.stderr)
+    return 0 if len(m.rows) - m.failed > 1 else 3
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="exit status: 0; 2 if nothing can be measured here; 3 if nothing was measured")
+    parser.add_argument("-o", "--out", metavar="FILE", help="the samples to write, .json or .json.gz")
+    parser.add_argument("--only", metavar="KIND", action="append", choices=KINDS, default=[],
+                        help="measure only this kind of kernel; may be given several times (--list names them)")
+    parser.add_argument("--quick", action="store_true",
+                        help="a quarter of the shapes, three repetitions: to see that it works")
+    parser.add_argument("--seconds", type=float, metavar="S", default=math.inf,
+                        help="stop after that long, with what was measured until then")
+    parser.add_argument("--list", action="store_true", help="print the kinds of kernels and their words, and exit")
+    arguments = parser.parse_args()
+    if not arguments.list and not arguments.out:
+        parser.error("--out FILE is missing: the samples to write")
+    return arguments
+
+
+def main() -> int:
+    arguments = parse_arguments()
+    if arguments.list:
+        print("\n".join(map(text_of_kind, KINDS)))
+        return 0
+    global torch, aten
+    try:
+        import torch as imported
+    except ImportError as error:
+        print(f"error: PyTorch cannot be imported: {error}", file=sys.stderr)
+        return 2
+    torch, aten = imported, imported.ops.aten
+    if not torch.cuda.is_available():
+        print("error: PyTorch sees no GPU", file=sys.stderr)
+        return 2
+    effort = QUICK if arguments.quick else THOROUGH
+    return measure(arguments.out, set(arguments.only or KINDS), effort, arguments.seconds)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/show/show_kernel_times.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "sim/report/text/table.hpp"
+#include "sim/report/text/text.hpp"
+
+namespace gradway::report {
+namespace {
+
+/// What the kernels of one kind and one kind of number have in common.
+struct TimedGroup {
+  std::string name;  ///< "product bf16"
+  int rows = 0;
+  Seconds shortest{};
+  Seconds longest{};
+  FlopsPerSecond best{};  ///< 0 of kernels that memory bounds
+};
+
+/// Of all numbers of the size.
+double times_all(const std::vector<double>& size) {
+  double all = 1;
+  for (const auto number : size) all *= number;
+  return all;
+}
+
+/// Operations of a kernel that computes; none of one that memory bounds. A causal mask leaves half of
+/// attention; its backward pass has five products to the two of the forward pass.
+Flops work_of(const TimedKind& kind, const KernelTime& row) {
+  const auto& size = row.size;
+  if (kind.name.ends_with("product")) return Flops{2 * times_all(size)};
+  if (kind.name.starts_with("attention")) {
+    const auto pairs = row.kernel.ends_with("causal") ? 0.5 : 1.0;
+    return Flops{(kind.name.ends_with("backward") ? 10 : 4) * pairs * times_all(size) * size[2]};
+  }
+  if (kind.name.starts_with("convolution")) {
+    const auto side = std::floor((size[6] + 2 * size[5] - size[3]) / size[4]) + 1;
+    return Flops{2 * size[0] * size[2] * side * side * (size[1] / size[7]) * size[3] * size[3]};
+  }
+  return Flops{};
+}
+
+/// "product bf16", without layout and the like
+std::string group_name(const TimedKind& kind, const std::string& kernel) {
+  const auto number = std::ranges::find(kind.words, "number");
+  if (number == kind.words.end()) return std::string{kind.name};
+  std::string_view rest = kernel;
+  for (auto word = kind.words.begin(); word <= number; ++word) rest.remove_prefix(rest.find(' ') + 1);
+  return fmt::format("{} {}", kind.name, rest.substr(0, rest.find(' ')));
+}
+
+std::vector<TimedGroup> groups_of(const KernelTimes& times) {
+  std::vector<TimedGroup> groups;
+  for (const auto& row : times.rows) {
+    const auto& kind = *kind_of_name(row.kernel.substr(0, row.kernel.find(' ')));
+    const auto name = group_name(kind, row.kernel);
+    auto group = std::ranges::find(groups, name, &TimedGroup::name);
+    if (group == groups.end()) group = groups.insert(group, {name, 0, row.time, row.time, {}});
+    ++group->rows;
+    group->shortest = std::min(group->shortest, row.time);
+    group->longest = std::max(group->longest, row.time);
+    group->best = std::max(group->best, work_of(kind, row) / row.time);
+  }
+  return groups;
+}
+
+}  // namespace
+
+void write_kernel_times(std::ostream& out, const KernelTimes& times, const Style& style) {
+  using enum Table::Align;
+  Table rows{{{fmt::format("timed kernels on {}", times.gpu), left},
+              {"rows", right},
+              {"shortest", right},
+              {"longest", right},
+              {"best rate", right}}};
+  for (const auto& group : groups_of(times)) {
+    rows.add({group.name, fmt::format("{}", group.rows), time_text(group.shortest), time_text(group.longest),
+              group.best > FlopsPerSecond{} ? count_text(group.best.value(), "FLOP/s") : "-"});
+  }
+  out << '\n';
+  rows.write(out, style);
+}
+
+}  // namespace gradway::report
