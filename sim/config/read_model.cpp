@@ -73,6 +73,7 @@ void read_decoder(Reader& file, Model& model) {
   if (!file.sound()) return;
   model.layers = decoder(shape);
   model.input_per_sample = Bytes{(shape.sequence + 1.0) * token_bytes};
+  model.tokens_per_sample = shape.sequence;
 }
 
 void read_encoder(Reader& file, Model& model) {
@@ -92,6 +93,7 @@ void read_encoder(Reader& file, Model& model) {
   }
   model.layers = encoder(shape);
   model.input_per_sample = Bytes{3.0 * shape.sequence * token_bytes};  // tokens, types, mask
+  model.tokens_per_sample = shape.sequence;
 }
 
 void read_residual(Reader& file, Model& model) {

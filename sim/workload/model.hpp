@@ -62,6 +62,7 @@ struct Model {
   std::string source;
   std::vector<Layer> layers;
   Bytes input_per_sample{};               ///< what the input copy moves
+  int tokens_per_sample = 0;              ///< the sequence of a model of text; 0: of none, or not known
   std::optional<Seconds> optimizer_time;  ///< explicit, for synthetic models
   std::vector<Anchor> anchors;
   std::optional<Profile>
