@@ -12,6 +12,7 @@
 #include "sim/cli/price_choice.hpp"
 #include "sim/cli/progress.hpp"
 #include "sim/cli/search_space.hpp"
+#include "sim/cli/training_choice.hpp"
 #include "sim/report/optimize.hpp"
 #include "sim/report/pytorch_snippet.hpp"
 #include "sim/study/parallel.hpp"
@@ -21,6 +22,7 @@ namespace {
 
 struct OptimizeArguments {
   SearchRequest search;
+  TrainingChoice training;
   std::string engine = "fluid";  // as for a sweep
   std::string out;
   int jobs = 0;
@@ -39,6 +41,9 @@ report::Optimized in_words(AskedSearch asked, SearchResult result, const std::st
                           .lossy_left_out = std::move(asked.lossy_left_out),
                           .optimum = std::move(*result.optimum),
                           .left_out = std::move(result.left_out),
+                          .goal = asked.space.goal,
+                          .missed = std::move(result.missed),
+                          .none_meets = result.none_meets,
                           .settings = result.settings,
                           .simulated = result.simulated};
   for (const auto& scenario : asked.space.jobs) found.jobs.push_back(scenario.job);
@@ -52,7 +57,10 @@ report::Optimized in_words(AskedSearch asked, SearchResult result, const std::st
 Status optimize(const OptimizeArguments& arguments, const CLI::App& app, const Surroundings& around) {
   check_engine(arguments.engine);
   const bool writes_files = wants_files(app, arguments.out);
+  const auto goal = training_goal(arguments.training);
   auto asked = read_search(arguments.search, around.data);
+  check_goal(goal, arguments.training, asked.space.jobs.front());
+  asked.space.goal = goal;
   const auto threads = arguments.jobs > 0 ? arguments.jobs : all_cores();
   auto result = gradway::optimize(asked.space, arguments.engine,
                                   [&](std::size_t count, const std::function<void(std::size_t)>& work) {
@@ -100,6 +108,7 @@ Action add_optimize(CLI::App& app) {
       ->disable_flag_override();
   add_overrides(app, search.set);
   add_engine(app, arguments->engine);
+  add_training_choice(app, arguments->training);
   add_price_choice(app, search.price);
   add_jobs(app, arguments->jobs);
   add_out(app, arguments->out, "optimize.json and ddp.py");

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "sim/scenario/scenario.hpp"
 #include "sim/study/bucket_caps.hpp"
+#include "sim/study/training.hpp"
 
 namespace gradway {
 
@@ -16,7 +18,8 @@ struct SearchSpace {
   std::vector<bool> static_graph;
   std::vector<bool> views;  ///< gradient_as_bucket_view
   std::vector<CommHook> hooks;
-  std::vector<int> powersgd_ranks;  ///< used by the hook powersgd only
+  std::vector<int> powersgd_ranks;     ///< used by the hook powersgd only
+  std::optional<TrainingGoal> goal{};  ///< settings that miss its limits are not ranked, if any keeps them
 };
 
 /// Does a hook change the gradients' values?
