@@ -15,8 +15,14 @@ std::span<const Command> commands() {
               "gradway run scenarios/article/g6e.yaml\n"
               "gradway run article/g6e --set job.gpus=4 --set strategy.bucket_cap='100 MiB'\n"
               "gradway run article/g6e --json | jq .metrics.step_time_s\n"
-              "gradway run article/g6e --out result    # result/trace.json opens in ui.perfetto.dev",
-              add_run},
+              "gradway run article/g6e --out result    # result/trace.json opens in ui.perfetto.dev\n"
+              "gradway run scale/gpt-aws-p5 --tokens 300B --deadline '14 days' --budget '100k USD'\n"
+              "gradway run scale/gpt-aws-p5 --fit      # the largest batch_per_gpu",
+              add_run,
+              "TFLOP/s  of a GPU: the model's forward and backward pass (products,\n"
+              "         convolutions, attention), without what is computed anew\n"
+              "MFU      that over the GPU's dense peak in the job's precision\n"
+              "met      a limit: the whole interval keeps it; may be met: a part of it does"},
       Command{"explain", "what bounds a step, and what would help: each part of the hardware faster in turn",
               "gradway explain article/g6e\n"
               "gradway explain article/p4d --set job.gpus=4 --json\n"

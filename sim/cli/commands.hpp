@@ -25,6 +25,7 @@ struct Command {
   std::string_view help;      ///< one line
   std::string_view examples;  ///< one a line, as they are typed
   Action (*add)(CLI::App&);   ///< adds the command's arguments; they have their values when the action runs
+  std::string_view notes{};   ///< what its figures mean, in lines; empty if they speak for themselves
 };
 
 std::span<const Command> commands();

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <sstream>
@@ -14,10 +12,12 @@
 #include "sim/cli/common_options.hpp"
 #include "sim/cli/out_folder.hpp"
 #include "sim/cli/points.hpp"
+#include "sim/cli/training_choice.hpp"
 #include "sim/plan/memory.hpp"
 #include "sim/report/compare.hpp"
 #include "sim/report/json/json.hpp"
 #include "sim/report/page/page.hpp"
+#include "sim/report/text/training_text.hpp"
 
 namespace gradway::cli {
 namespace {
@@ -27,7 +27,7 @@ struct CompareArguments {
   std::string platforms;
   std::string gpus;
   std::vector<std::string> set;
-  std::string samples;
+  TrainingChoice training;
   PriceChoice price;
   std::string engine = "fluid";  // as for a sweep
   std::string out;
@@ -47,22 +47,13 @@ struct Combination {
   Alternative result{};
   std::string report{};
   std::string does_not_fit{};
+  std::optional<Training> misses{};  ///< a limit
 };
 
 Override told(const std::string& key, const std::string& value, std::string_view option) {
   Where where;
   where.file = fmt::format("{} {}", option, value);
   return {key, value, std::move(where)};
-}
-
-double samples_of(const std::string& text) {
-  double value = 0;
-  const auto* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc{} || stop != end || !std::isfinite(value) || value <= 0) {
-    refuse(fmt::format("'--samples {}' is not a number of samples", text), "write one, as in '1.2e9'");
-  }
-  return value;
 }
 
 /// The values of a list, none of them empty or given twice.
@@ -98,12 +89,22 @@ std::vector<Override> fixed_overrides(const CompareArguments& arguments) {
   return fixed;
 }
 
-void run(Combination& combination, const CompareArguments& arguments, std::vector<Override> overrides,
-         const DataPath& data) {
+/// What is asked of each combination.
+struct Asked {
+  const CompareArguments& arguments;
+  std::optional<TrainingGoal> goal;
+  std::vector<Override> fixed;
+  DataPath data;
+};
+
+void run(Combination& combination, const Asked& asked) {
+  const auto& [arguments, goal, fixed, data] = asked;
+  auto overrides = fixed;
   overrides.push_back(told("platform", combination.platform, "--platforms"));
   if (!combination.gpus.empty()) overrides.push_back(told("job.gpus", combination.gpus, "--gpus"));
-  const auto finished =
-      simulate(load_scenario(arguments.scenario, overrides, data, arguments.price), arguments.engine);
+  auto loaded = load_scenario(arguments.scenario, overrides, data, arguments.price);
+  check_goal(goal, arguments.training, loaded);
+  const auto finished = simulate(std::move(loaded), arguments.engine);
   const auto& scenario = finished.scenario;
   if (!fits(scenario, finished.measured.memory)) {
     combination.does_not_fit = why_it_does_not_fit(scenario, finished.measured.memory);
@@ -114,9 +115,22 @@ void run(Combination& combination, const CompareArguments& arguments, std::vecto
   combination.job = scenario.job;
   combination.speeds = scenario.platform.speeds;
   combination.result = alternative_of(finished);
+  if (goal) {
+    const auto training = training_of(*goal, combination.result.metrics, combination.result.range);
+    if (!meets(training)) combination.misses = training;
+  }
   std::ostringstream text;
   report::write_json(text, finished, GRADWAY_VERSION);
   combination.report = text.str();
+}
+
+/// What is compared, from the first that ran.
+void describe(report::Compared& compared, const Combination& one) {
+  if (!compared.scenario.empty()) return;
+  compared.scenario = one.scenario;
+  compared.model = one.model;
+  compared.job = one.job;
+  compared.speeds = one.speeds;
 }
 
 /// Those that ran in the order of their cost, the others with their reasons.
@@ -133,6 +147,12 @@ report::Compared sorted(const std::vector<Combination>& combinations, const std:
       compared.left_out.push_back({one.platform, one.gpus, reason, !one.does_not_fit.empty()});
       continue;
     }
+    describe(compared, one);
+    if (one.misses) {
+      compared.left_out.push_back(
+          {one.platform, one.gpus, report::why_it_misses(*one.misses), false, one.misses});
+      continue;
+    }
     ran.push_back(&one);
     results.push_back(one.result);
   }
@@ -140,12 +160,13 @@ report::Compared sorted(const std::vector<Combination>& combinations, const std:
     compared.runs.push_back(results[i]);
     compared.reports.push_back(ran[i]->report);
   }
-  if (ran.empty()) return compared;
-  compared.scenario = ran.front()->scenario;
-  compared.model = ran.front()->model;
-  compared.job = ran.front()->job;
-  compared.speeds = ran.front()->speeds;
   return compared;
+}
+
+/// Did anything run, be it that it misses the limits of the training?
+bool has_answer(const report::Compared& compared) {
+  return !compared.runs.empty() ||
+         std::ranges::any_of(compared.left_out, [](const auto& one) { return one.training.has_value(); });
 }
 
 /// Nothing ran: all errors, each once, and what does not fit.
@@ -192,18 +213,16 @@ Status compare(const CompareArguments& arguments, const CLI::App& app, const Sur
   if (arguments.json && arguments.csv)
     refuse("'--json' and '--csv' are two forms of one output", "choose one");
   const bool writes_files = wants_files(app, arguments.out);
-  const auto samples =
-      arguments.samples.empty() ? std::nullopt : std::optional{samples_of(arguments.samples)};
-  const auto fixed = fixed_overrides(arguments);
+  const Asked asked{arguments, training_goal(arguments.training), fixed_overrides(arguments),
+                    each_file_once(around.data)};
   auto combinations = combinations_of(arguments);
-  const auto data = each_file_once(around.data);
   const auto failures = run_points(around, "combination", combinations.size(), arguments.jobs,
-                                   [&](std::size_t i) { run(combinations[i], arguments, fixed, data); });
+                                   [&](std::size_t i) { run(combinations[i], asked); });
   if (const auto unknown = slips(combinations, failures, around.data); !unknown.empty())
     return tell_failures({}, unknown, around.messages);
   auto compared = sorted(combinations, failures);
-  compared.samples = samples;
-  if (compared.runs.empty()) return tell_failures(compared, failures, around.messages);
+  compared.goal = asked.goal;
+  if (!has_answer(compared)) return tell_failures(compared, failures, around.messages);
 
   const auto json = [&](std::ostream& out) { report::write_json(out, compared, GRADWAY_VERSION); };
   const auto csv = [&](std::ostream& out) { report::write_csv(out, compared); };
@@ -233,8 +252,7 @@ Action add_compare(CLI::App& app) {
   app.add_option("--gpus", arguments->gpus, "numbers of GPUs, each on each platform; else the scenario's")
       ->type_name("N,M,...");
   add_overrides(app, arguments->set);
-  app.add_option("--samples", arguments->samples, "also time and cost of a run over so many samples")
-      ->type_name("N");
+  add_training_choice(app, arguments->training);
   add_price_choice(app, arguments->price);
   add_engine(app, arguments->engine);
   add_jobs(app, arguments->jobs);

@@ -45,7 +45,8 @@ std::string command_help(const CLI::App& app, const Command& command) {
     if (option != app.get_help_ptr())
       usage += option->get_required() ? " " + name : fmt::format(" [{}]", name);
   }
-  return fmt::format("{}\n\n{}\n\narguments:\n{}\nexamples:\n{}", usage, command.help, rows,
+  const auto notes = command.notes.empty() ? "" : fmt::format("figures:\n{}\n", indented(command.notes));
+  return fmt::format("{}\n\n{}\n\narguments:\n{}\n{}examples:\n{}", usage, command.help, rows, notes,
                      indented(command.examples));
 }
 

@@ -75,6 +75,7 @@ constexpr std::array all_options{
            "fp32, tf32, bf16 or fp16, if the trace misleads",
            {"kineto"}},
     Option{"--batch", &ImportArguments::batch, "N", "samples of a step, if the trace misleads", {"kineto"}},
+    Option{"--sequence", &ImportArguments::sequence, "N", "tokens a sample, of a model of text", {"kineto"}},
     Option{"--calibration",
            &ImportArguments::calibration,
            "NAME",

@@ -18,6 +18,7 @@ struct ImportArguments {
   std::string gpu;
   std::string precision;
   std::string batch;
+  std::string sequence;
   std::string calibration;
   std::string gpus;
   std::string operation;

@@ -21,7 +21,9 @@ void import_kineto_trace(const ImportArguments& arguments, const Surroundings& a
   options.batch = value_of("--batch", arguments.batch, config::integer(1, 1'000'000));
   options.known_gpus = list_names(DataKind::gpu, around.data);
   const auto& file = arguments.files.front();
-  const auto imported = import_kineto(file, file, options);
+  auto imported = import_kineto(file, file, options);
+  if (const auto sequence = value_of("--sequence", arguments.sequence, config::integer(1, 1 << 24)))
+    imported.notes.sequence = *sequence;
   const auto text = profile_yaml(imported.profile, imported.notes);
   check_reads_back(DataKind::model, text, file);
   for (const auto& warning : imported.warnings) warn(around, warning);

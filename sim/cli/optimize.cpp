@@ -10,6 +10,7 @@
 #include "sim/cli/out_folder.hpp"
 #include "sim/cli/points.hpp"
 #include "sim/cli/progress.hpp"
+#include "sim/cli/training_choice.hpp"
 #include "sim/report/optimize.hpp"
 #include "sim/report/pytorch_snippet.hpp"
 #include "sim/study/parallel.hpp"
@@ -20,6 +21,7 @@ namespace {
 struct OptimizeArguments {
   SearchRequest search;
   std::vector<std::string> set;
+  TrainingChoice training;
   std::string engine = "fluid";  // as for a sweep
   std::string out;
   int jobs = 0;
@@ -38,6 +40,9 @@ report::Optimized in_words(AskedSearch asked, SearchResult result, const std::st
                           .lossy_left_out = std::move(asked.lossy_left_out),
                           .optimum = std::move(*result.optimum),
                           .left_out = std::move(result.left_out),
+                          .goal = asked.space.goal,
+                          .missed = std::move(result.missed),
+                          .none_meets = result.none_meets,
                           .settings = result.settings,
                           .simulated = result.simulated};
   for (const auto& scenario : asked.space.jobs) found.jobs.push_back(scenario.job);
@@ -51,9 +56,12 @@ report::Optimized in_words(AskedSearch asked, SearchResult result, const std::st
 Status optimize(const OptimizeArguments& arguments, const CLI::App& app, const Surroundings& around) {
   check_engine(arguments.engine);
   const bool writes_files = wants_files(app, arguments.out);
+  const auto goal = training_goal(arguments.training);
   auto search = arguments.search;
   search.set = parse_overrides(arguments.set);
   auto asked = read_search(search, around.data);
+  check_goal(goal, arguments.training, asked.space.jobs.front());
+  asked.space.goal = goal;
   const auto threads = arguments.jobs > 0 ? arguments.jobs : all_cores();
   auto result = gradway::optimize(asked.space, arguments.engine,
                                   [&](std::size_t count, const std::function<void(std::size_t)>& work) {
@@ -101,6 +109,7 @@ Action add_optimize(CLI::App& app) {
       ->disable_flag_override();
   add_overrides(app, arguments->set);
   add_engine(app, arguments->engine);
+  add_training_choice(app, arguments->training);
   add_price_choice(app, search.price);
   add_jobs(app, arguments->jobs);
   add_out(app, arguments->out, "optimize.json and ddp.py");

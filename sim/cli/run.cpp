@@ -7,6 +7,7 @@
 #include "sim/cli/common_options.hpp"
 #include "sim/cli/out_folder.hpp"
 #include "sim/cli/progress.hpp"
+#include "sim/cli/training_choice.hpp"
 #include "sim/report/json/json.hpp"
 #include "sim/report/page/page.hpp"
 #include "sim/report/text/terminal.hpp"
@@ -22,16 +23,25 @@ struct RunArguments {
   std::string engine = "auto";
   std::string out;
   PriceChoice price;
+  TrainingChoice training;
+  bool fit = false;
   bool json = false;
   bool no_folding = false;
 };
 
+/// @param questions gets the largest batch, if that is asked for: then the run is one of it
 Run simulated(const RunArguments& arguments, const std::vector<Override>& overrides,
-              const Surroundings& around) {
+              const Surroundings& around, report::RunQuestions& questions) {
   Progress progress{around};
   const auto watch = progress.watch();
   tell(watch, "reading the scenario and building its platform");
   auto scenario = load_scenario(arguments.scenario, overrides, around.data, arguments.price);
+  check_goal(questions.goal, arguments.training, scenario);
+  if (arguments.fit) {
+    tell(watch, "looking for the largest batch");
+    questions.largest_batch = largest_batch(scenario);
+    scenario.job.batch_per_gpu = questions.largest_batch->batch;
+  }
   const auto fold = arguments.no_folding ? FoldRanks::no : FoldRanks::yes;
   return simulate(std::move(scenario), arguments.engine, fold, watch);
 }
@@ -40,18 +50,21 @@ Status run(const RunArguments& arguments, const CLI::App& app, const Surrounding
   check_engine(arguments.engine);
   const bool writes_files = wants_files(app, arguments.out);
   const auto overrides = parse_overrides(arguments.set);
-  const auto finished = simulated(arguments, overrides, around);
-  const auto write_json = [&](std::ostream& out) { report::write_json(out, finished, GRADWAY_VERSION); };
+  report::RunQuestions questions{.goal = training_goal(arguments.training)};
+  const auto finished = simulated(arguments, overrides, around, questions);
+  const auto write_json = [&](std::ostream& out) {
+    report::write_json(out, finished, GRADWAY_VERSION, questions);
+  };
   if (arguments.json) {
     write_json(around.results);
   } else {
-    report::write_text(around.results, finished, around.style);
+    report::write_text(around.results, finished, around.style, questions);
   }
   if (writes_files) {
     const auto write_trace = [&](std::ostream& out) { report::write_trace(out, finished); };
     put_results(
         arguments.out, {{"report.json", write_json}, {"trace.json", write_trace}},
-        [&](std::ostream& out) { report::write_page(out, finished, GRADWAY_VERSION); }, around);
+        [&](std::ostream& out) { report::write_page(out, finished, GRADWAY_VERSION, questions); }, around);
   }
   return Status::done;
 }
@@ -62,6 +75,9 @@ Action add_run(CLI::App& app) {
   const auto arguments = std::make_shared<RunArguments>();
   add_scenario(app, arguments->scenario);
   add_overrides(app, arguments->set);
+  app.add_flag("--fit", arguments->fit, "with the largest batch that fits into the GPU's memory")
+      ->disable_flag_override();
+  add_training_choice(app, arguments->training);
   add_engine(app, arguments->engine);
   add_price_choice(app, arguments->price);
   app.add_flag("--no-folding", arguments->no_folding, "simulate every rank, even those that do the same")

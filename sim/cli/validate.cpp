@@ -18,6 +18,7 @@
 #include "sim/report/text/text.hpp"
 #include "sim/report/validation.hpp"
 #include "sim/run/simulate.hpp"
+#include "sim/study/proposed_anchor.hpp"
 
 namespace gradway::cli {
 namespace {
@@ -110,11 +111,12 @@ Seconds measured_time(const Scenario& scenario, const Case& one) {
   return factor * call->size / *one.bus_bandwidth;
 }
 
-report::Comparison predict(const Scenario& scenario, const Case& one) {
+report::Comparison predict(const Scenario& scenario, const Case& one, const std::string& source) {
   const auto measured = measured_time(scenario, one);
   try {
     const auto run = simulate(scenario);
-    return {one.name, measured, run.measured.metrics.step_time, run.range};
+    return {one.name, measured, run.measured.metrics.step_time, run.range,
+            proposed_anchor(scenario, measured, source)};
   } catch (const SimulationError& error) {
     throw SimulationError{fmt::format("case '{}': {}", one.name, error.what())};
   } catch (const ConfigError& error) {
@@ -130,7 +132,7 @@ report::Validation compare(const Cases& cases, const Surroundings& around) {
   report::Validation validation{cases.source, {}};
   Progress progress{around, "case", scenarios.size()};
   for (std::size_t i = 0; i < scenarios.size(); ++i) {
-    validation.cases.push_back(predict(scenarios[i], cases.cases[i]));
+    validation.cases.push_back(predict(scenarios[i], cases.cases[i], cases.source));
     progress.step();
   }
   return validation;

@@ -166,6 +166,7 @@ void read_profile(Reader& file, Model& model) {
   profile.step_time = file.maybe("step_time", duration);
   profile.gap = file.required("gap", duration_or_zero);
   model.input_per_sample = file.required("input_per_sample", bytes_or_zero);
+  model.tokens_per_sample = file.optional("sequence", integer(1, 1 << 24), 0);
   auto& problems = file.problems();
   profile.launches =
       file.required("launches", [&](const Node& node) { return read_launches(node, problems); });

@@ -10,6 +10,7 @@
 #include "sim/metrics/bottleneck.hpp"
 #include "sim/metrics/intervals.hpp"
 #include "sim/metrics/resource_uses.hpp"
+#include "sim/metrics/utilisation.hpp"
 #include "sim/metrics/view.hpp"
 #include "sim/nccl/rank_order.hpp"
 #include "sim/plan/memory.hpp"
@@ -79,13 +80,20 @@ void count_calls(Metrics& metrics, const Workload& workload, ProgramId program) 
 
 void count_work(Metrics& metrics, const Scenario& scenario, const Workload& workload, ProgramId program) {
   count_calls(metrics, workload, program);
-  const auto& flops = workload.programs[program.index()].flops;
-  if (flops > Flops{}) metrics.tflops_per_gpu = (flops / metrics.step_time).value() / 1e12;
   if (!trains(scenario.job.strategy)) metrics.bus_bandwidth = metrics.bytes_sent_per_gpu / metrics.step_time;
   metrics.steps_per_s = 1 / metrics.step_time.value();
-  double samples = 0;
-  for (const auto& actor : workload.actors) samples += workload.programs[actor.program.index()].samples;
-  metrics.samples_per_s = samples * metrics.steps_per_s;
+  for (const auto& actor : workload.actors)
+    metrics.samples += workload.programs[actor.program.index()].samples;
+  metrics.samples_per_s = metrics.samples * metrics.steps_per_s;
+  if (const auto tokens = scenario.model.tokens_per_sample; tokens > 0) {
+    metrics.tokens_per_sample = tokens;
+    metrics.tokens_per_s = tokens * metrics.samples_per_s;
+  }
+  const auto flops = model_flops_per_sample(scenario.model) * (metrics.samples / workload.ranks);
+  if (flops == Flops{}) return;
+  const auto rate = flops / metrics.step_time;
+  metrics.tflops_per_gpu = rate.value() / 1e12;
+  metrics.mfu = utilisation(rate, scenario);
 }
 
 void add_cost(Metrics& metrics, const Scenario& scenario) {

@@ -31,8 +31,12 @@ struct Metrics : StepParts {
   Seconds step_time{};
   double steps_per_s = 0;
   double samples_per_s = 0;
+  double samples = 0;                    ///< a step, of all ranks
+  std::optional<int> tokens_per_sample;  ///< of a model of text
+  std::optional<double> tokens_per_s;    ///< the same
   double gpu_busy_fraction = 0;
-  double tflops_per_gpu = 0;     ///< of the model's own operations
+  double tflops_per_gpu = 0;     ///< of the model's operations, on average; see `model_flops_per_sample`
+  std::optional<double> mfu;     ///< these over the peak; see `utilisation`
   std::int64_t collectives = 0;  ///< a step
   Bytes bytes_sent_per_gpu{};    ///< by collectives, a step
   Bytes peak_memory{};           ///< what PyTorch has allocated on one GPU at the peak; estimate

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/report/json/csv.hpp"
+#include "sim/report/json/training_json.hpp"
 #include "sim/report/text/ranking.hpp"
 #include "sim/report/text/words.hpp"
 
@@ -19,6 +20,26 @@ using Json = nlohmann::ordered_json;
 
 Json json_range(const Expected& expected) {
   return {expected.low, expected.high};
+}
+
+std::optional<Training> whole_run(const Compared& compared, const Alternative& alternative) {
+  if (!compared.goal) return std::nullopt;
+  return training_of(*compared.goal, alternative.metrics, alternative.range);
+}
+
+Expected in_hours(const Training& training) {
+  const auto& seconds = training.seconds;
+  return {seconds.value / 3600, seconds.low / 3600, seconds.high / 3600};
+}
+
+/// What was asked for, beside the runs; how much, and its limits.
+void add_goal(Json& document, const Compared& compared) {
+  if (!compared.goal) return;
+  const auto& goal = *compared.goal;
+  if (goal.tokens) document["tokens"] = *goal.tokens;
+  if (goal.samples) document["samples"] = *goal.samples;
+  if (goal.deadline) document["deadline_s"] = goal.deadline->value();
+  if (goal.budget_usd) document["budget_usd"] = *goal.budget_usd;
 }
 
 Ranking ranking_of(const Compared& compared) {
@@ -45,15 +66,16 @@ Json run_json(const Compared& compared, std::size_t index, const Ranking& ranks,
     interval["usd_per_step"] = json_range(*usd);
     interval["usd_per_million_samples"] = json_range(*usd_per_million_samples(alternative));
   }
-  if (compared.samples) {
-    const auto run = whole_run(alternative, *compared.samples);
-    costs["run_hours"] = run.hours.value;
-    interval["run_hours"] = json_range(run.hours);
+  if (const auto run = whole_run(compared, alternative)) {
+    const auto hours = in_hours(*run);
+    costs["run_hours"] = hours.value;
+    interval["run_hours"] = json_range(hours);
     costs["run_usd"] = nullptr;
-    if (run.usd) {
-      costs["run_usd"] = run.usd->value;
-      interval["run_usd"] = json_range(*run.usd);
+    if (run->usd) {
+      costs["run_usd"] = run->usd->value;
+      interval["run_usd"] = json_range(*run->usd);
     }
+    json["training"] = training_json(*run);
   }
   costs["cheapest"] = ranks.cheapest.winner() == index;
   costs["fastest"] = ranks.fastest.winner() == index;
@@ -99,15 +121,18 @@ void write_csv(std::ostream& out, const Compared& compared) {
                        cell(run.range.high.value()), cell(metrics.samples_per_s));
     if (metrics.cost_per_hour) out << cell(metrics.cost_per_hour->value());
     out << ',' << cells(usd_per_step(run)) << cells(usd_per_million_samples(run));
-    const auto whole = compared.samples ? std::optional{whole_run(run, *compared.samples)} : std::nullopt;
-    out << cells(whole ? std::optional{whole->hours} : std::nullopt)
+    const auto whole = whole_run(compared, run);
+    out << cells(whole ? std::optional{in_hours(*whole)} : std::nullopt)
         << cells(whole ? whole->usd : std::nullopt) << csv_cell(run.bottleneck.resource)
         << fmt::format(",{},{},{},true,\n", name_of(run.evidence), mark(ranks.fastest, i, "fastest"),
                        mark(ranks.cheapest, i, "cheapest"));
   }
   for (const auto& one : compared.left_out) {
     out << csv_cell(one.platform) << ',' << csv_cell(one.gpus) << std::string(5 + 3 * ranged.size() + 5, ',')
-        << (one.does_not_fit ? "false," : ",") << csv_cell(one.reason) << '\n';
+        << (one.does_not_fit ? "false,"
+            : one.training   ? "true,"
+                             : ",")
+        << csv_cell(one.reason) << '\n';
   }
 }
 
@@ -121,10 +146,11 @@ void write_json(std::ostream& out, const Compared& compared, std::string_view ve
   for (const auto& one : compared.left_out) {
     Json json{{"platform", one.platform}, {"gpus", one.gpus}, {"reason", one.reason}};
     if (one.does_not_fit) json["fits"] = false;
+    if (one.training) json["training"] = training_json(*one.training);
     left_out.push_back(std::move(json));
   }
   Json all{{"schema", 1}, {"gradway", version}, {"scenario", compared.scenario}};
-  if (compared.samples) all["samples"] = *compared.samples;
+  add_goal(all, compared);
   all["runs"] = std::move(runs);
   add_ranking(all, ranking);
   all["mixed_evidence"] = is_mixed(compared);

@@ -9,6 +9,7 @@
 
 #include "sim/report/text/style.hpp"
 #include "sim/study/compare.hpp"
+#include "sim/study/training.hpp"
 
 namespace gradway::report {
 
@@ -18,12 +19,13 @@ struct LeftOut {
   std::string gpus;  ///< "" if the scenario's number
   std::string reason;
   bool does_not_fit = false;
+  std::optional<Training> training{};  ///< that misses a limit, if that is the reason
 };
 
 /// A finished comparison.
 struct Compared {
   std::string scenario;
-  std::optional<double> samples;  ///< of the whole run, if it was asked for
+  std::optional<TrainingGoal> goal;  ///< of the whole training, if it was asked for
   std::string model;
   Job job;                           ///< but for the number of GPUs
   Speeds speeds;                     ///< what-if, on each platform

@@ -9,8 +9,10 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/report/json/scenario_json.hpp"
+#include "sim/report/json/training_json.hpp"
 #include "sim/report/pytorch_snippet.hpp"
 #include "sim/report/text/text.hpp"
+#include "sim/report/text/training_text.hpp"
 #include "sim/report/text/words.hpp"
 
 namespace gradway::report {
@@ -40,6 +42,8 @@ Json tried_json(const Optimized& found, const Tried& tried) {
   json["memory_needed_bytes"] = tried.memory.value();
   json["cost_usd_per_million_samples"] = nullptr;
   if (const auto& cost = metrics.cost_usd_per_million_samples) json["cost_usd_per_million_samples"] = *cost;
+  if (found.goal && tried.cannot_run.empty())
+    json["training"] = training_json(training_of(*found.goal, metrics, tried.range));
   return json;
 }
 
@@ -110,6 +114,8 @@ std::string verdict(const Optimized& found) {
 
 std::vector<std::string> warnings_of(const Optimized& found) {
   std::vector<std::string> warnings;
+  if (found.none_meets && !(found.goal->budget_usd && !found.optimum.best.metrics.cost_per_hour))
+    warnings.emplace_back("no setting keeps the limits of the training: all are ranked");
   for (const auto& [key, value] : found.changes[found.optimum.best.job]) {
     if (key == "job.accumulate" || key == "job.batch_per_gpu" || key == "optimizer")
       warnings.push_back(
@@ -136,34 +142,41 @@ void write_json(std::ostream& out, const Optimized& found, std::string_view vers
   Json left_out = Json::array();
   for (const auto& one : found.left_out)
     left_out.push_back({{"set", set_json(found, one)}, {"reason", one.cannot_run}});
-  const Json all{{"schema", 1},
-                 {"gradway", version},
-                 {"scenario", found.scenario},
-                 {"model", found.model},
-                 {"platform", found.platform},
-                 {"engine", found.engine},
-                 {"searched", found.keys},
-                 {"best", tried_json(found, optimum.best)},
-                 {"fastest", tried_json(found, optimum.fastest)},
-                 {"defaults", tried_json(found, optimum.defaults)},
-                 {"as_written", tried_json(found, optimum.as_written)},
-                 {"gain_over_defaults", gain_over(found, optimum.defaults)},
-                 {"gain_over_as_written", gain_over(found, optimum.as_written)},
-                 {"level_with_defaults",
-                  optimum.defaults.cannot_run.empty() && are_level(found, optimum.best, optimum.defaults)},
-                 {"level_with_as_written", optimum.as_written.cannot_run.empty() &&
-                                               are_level(found, optimum.best, optimum.as_written)},
-                 {"verdict", verdict(found)},
-                 {"best_of_hooks", std::move(hooks)},
-                 {"turned_back", std::move(turned_back)},
-                 {"bucket_caps", optimum.curve.empty() ? Json(nullptr) : caps_json(optimum)},
-                 {"lossy_left_out", std::move(lossy)},
-                 {"left_out", std::move(left_out)},
-                 {"basis", optimum.best.basis},
-                 {"warnings", warnings_of(found)},
-                 {"settings", found.settings},
-                 {"simulated", found.simulated},
-                 {"pytorch", pytorch_snippet(job_of(found, optimum.best))}};
+  for (const auto& one : found.missed) {
+    const auto training = training_of(*found.goal, one.metrics, one.range);
+    left_out.push_back({{"set", set_json(found, one)},
+                        {"reason", why_it_misses(training)},
+                        {"training", training_json(training)}});
+  }
+  Json all{{"schema", 1},
+           {"gradway", version},
+           {"scenario", found.scenario},
+           {"model", found.model},
+           {"platform", found.platform},
+           {"engine", found.engine},
+           {"searched", found.keys},
+           {"best", tried_json(found, optimum.best)},
+           {"fastest", tried_json(found, optimum.fastest)},
+           {"defaults", tried_json(found, optimum.defaults)},
+           {"as_written", tried_json(found, optimum.as_written)},
+           {"gain_over_defaults", gain_over(found, optimum.defaults)},
+           {"gain_over_as_written", gain_over(found, optimum.as_written)},
+           {"level_with_defaults",
+            optimum.defaults.cannot_run.empty() && are_level(found, optimum.best, optimum.defaults)},
+           {"level_with_as_written",
+            optimum.as_written.cannot_run.empty() && are_level(found, optimum.best, optimum.as_written)},
+           {"verdict", verdict(found)},
+           {"best_of_hooks", std::move(hooks)},
+           {"turned_back", std::move(turned_back)},
+           {"bucket_caps", optimum.curve.empty() ? Json(nullptr) : caps_json(optimum)},
+           {"lossy_left_out", std::move(lossy)},
+           {"left_out", std::move(left_out)},
+           {"basis", optimum.best.basis},
+           {"warnings", warnings_of(found)},
+           {"settings", found.settings},
+           {"simulated", found.simulated},
+           {"pytorch", pytorch_snippet(job_of(found, optimum.best))}};
+  if (found.goal) all["no_setting_meets_limits"] = found.none_meets;
   out << all.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
 }
 

@@ -24,7 +24,10 @@ struct Optimized {
   std::vector<std::vector<std::pair<std::string, std::string>>> changes;
   std::vector<CommHook> lossy_left_out;  ///< that would have been searched, were they allowed
   Optimum optimum;
-  std::vector<Tried> left_out;  ///< settings that cannot run
+  std::vector<Tried> left_out;         ///< settings that cannot run
+  std::optional<TrainingGoal> goal{};  ///< of the whole training, if it was asked for
+  std::vector<Tried> missed;           ///< settings that miss its limits
+  bool none_meets = false;             ///< ... as all do
   double settings = 0;
   std::size_t simulated = 0;
 };

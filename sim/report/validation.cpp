@@ -6,6 +6,7 @@
 #include <ostream>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "sim/base/quantiles.hpp"
 #include "sim/report/text/table.hpp"
@@ -16,6 +17,19 @@ namespace {
 
 bool smaller_error(const Comparison& a, const Comparison& b) {
   return std::abs(a.error()) < std::abs(b.error());
+}
+
+/// Of cases outside of their interval: with such an anchor the scenario would meet what was measured.
+void write_anchors(std::ostream& out, const Validation& validation, const Style& style) {
+  for (const auto& one : validation.cases) {
+    if (one.in_interval() || !one.anchor) continue;
+    out << '\n'
+        << style.paint(
+               Paint::dim,
+               fit(fmt::format("# {} is outside of its interval; as an anchor:", one.name), style.width))
+        << '\n'
+        << anchor_yaml(*one.anchor);
+  }
 }
 
 }  // namespace
@@ -42,6 +56,20 @@ double Validation::bias() const {
   return cases.empty() ? 0 : sum / static_cast<double>(cases.size());
 }
 
+std::size_t Validation::in_interval() const {
+  return static_cast<std::size_t>(std::ranges::count_if(cases, &Comparison::in_interval));
+}
+
+std::string anchor_yaml(const Anchor& anchor) {
+  // What JSON quotes, YAML reads as the same text. {} is the shortest text that reads back as the number.
+  const auto source =
+      nlohmann::json(anchor.source).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return fmt::format(
+      "anchor:\n  gpu: {}\n  precision: {}\n  batch: {}\n  optimizer: {}\n  step_time: {} ms\n  source: {}\n",
+      anchor.gpu, name_of(anchor.precision), anchor.batch, name_of(anchor.optimizer),
+      std::round(anchor.step_time.value() * 1e9) / 1e6, source);
+}
+
 void write_table(std::ostream& out, const Validation& validation, const Style& style) {
   using enum Table::Align;
   Table table{{{"case", left}, {"measured", right}, {"predicted", right}, {"error", right}}};
@@ -59,13 +87,15 @@ void write_table(std::ostream& out, const Validation& validation, const Style& s
                            counted_text(static_cast<std::int64_t>(validation.cases.size()), "case")),
                style.width)
         << '\n'
-        << fmt::format("half of the cases within {:.2f} %\n", validation.median_abs_error() * 100);
+        << fmt::format("half of the cases within {:.2f} %\n", validation.median_abs_error() * 100)
+        << fmt::format("in the interval: {} of {}\n", validation.in_interval(), validation.cases.size());
   }
   if (!validation.source.empty()) {
     for (const auto& line : wrap("measured: " + validation.source, style.width)) {
       out << style.paint(Paint::dim, line) << '\n';
     }
   }
+  write_anchors(out, validation, style);
 }
 
 }  // namespace gradway::report

@@ -44,13 +44,6 @@ std::optional<Expected> usd_per_million_samples(const Alternative& alternative) 
   return with_the_step(*alternative.metrics.cost_usd_per_million_samples, alternative);
 }
 
-WholeRun whole_run(const Alternative& alternative, double samples) {
-  const auto seconds = samples / alternative.metrics.samples_per_s;
-  WholeRun run{with_the_step(seconds / 3600, alternative), std::nullopt};
-  if (const auto rate = usd_per_second(alternative)) run.usd = with_the_step(*rate * seconds, alternative);
-  return run;
-}
-
 std::vector<std::size_t> by_cost(const std::vector<Alternative>& alternatives) {
   std::vector<std::size_t> order(alternatives.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -23,20 +23,11 @@ struct Alternative {
   std::vector<PossibleError> errors{};  ///< of the step's time
 };
 
-/// A training of many steps.
-struct WholeRun {
-  Expected hours;
-  std::optional<Expected> usd;  ///< none without a price
-};
-
 Alternative alternative_of(const Run& run);
 
 /// None without a price.
 std::optional<Expected> usd_per_step(const Alternative& alternative);
 std::optional<Expected> usd_per_million_samples(const Alternative& alternative);
-
-/// @param samples that are trained on in all
-WholeRun whole_run(const Alternative& alternative, double samples);
 
 /// Positions in the order of cost for a million samples, those without a price last, then of throughput, then
 /// as they stand.

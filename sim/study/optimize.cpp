@@ -72,7 +72,13 @@ class Search {
     try_cuts_at_spaced_caps();
     try_cuts_beside_good_ones();
     SearchResult result;
-    result.optimum = optimum();
+    const auto fitting = candidates();
+    auto ranked = fitting;
+    std::erase_if(ranked, [&](const Tried& tried) { return !meets_limits(tried); });
+    result.none_meets = ranked.empty() && !fitting.empty();
+    limits_count_ = !result.none_meets;
+    result.optimum = optimum(limits_count_ ? ranked : fitting);
+    if (limits_count_) result.missed = families_that_miss(fitting);
     result.left_out = tried_.left_out();
     result.settings = count_settings();
     result.simulated = tried_.simulated();
@@ -201,8 +207,29 @@ class Search {
     }
   }
 
-  std::optional<Optimum> optimum() {
-    const auto all = candidates();
+  bool meets_limits(const Tried& tried) const { return meets(space_.goal, tried.metrics, tried.range); }
+
+  /// @param fitting family by family, as `candidates` lists them
+  std::vector<Tried> families_that_miss(const std::vector<Tried>& fitting) const {
+    const auto family_of = [](const Tried& tried) {
+      const auto& strategy = tried.strategy;
+      return std::tuple{tried.job, strategy.comm_hook, strategy.powersgd_rank,
+                        strategy.gradient_as_bucket_view};
+    };
+    std::vector<Tried> missed;
+    for (auto first = fitting.begin(); first != fitting.end();) {
+      const auto last = std::find_if(
+          first, fitting.end(), [&](const Tried& other) { return family_of(other) != family_of(*first); });
+      if (std::none_of(first, last, [&](const Tried& one) { return meets_limits(one); }))
+        missed.push_back(*std::min_element(
+            first, last, [&](const Tried& a, const Tried& b) { return cost(a) < cost(b); }));
+      first = last;
+    }
+    return missed;
+  }
+
+  /// @param all that are ranked
+  std::optional<Optimum> optimum(const std::vector<Tried>& all) {
     if (all.empty()) return std::nullopt;
     std::map<std::pair<CommHook, int>, std::vector<const Tried*>> by_hook;
     std::vector<const Tried*> every;
@@ -225,7 +252,8 @@ class Search {
   Tried without_idle_settings(Tried best, const Tried& fastest) {
     const auto is_idle = [&](const TurnedBack& one) {
       return has(space_, one.without.strategy) && one.without.cannot_run.empty() &&
-             as_good_as(best, one.without) && as_good_as(fastest, one.without);
+             (!limits_count_ || meets_limits(one.without)) && as_good_as(best, one.without) &&
+             as_good_as(fastest, one.without);
     };
     for (;;) {
       const auto settings = turned_back(best);
@@ -311,6 +339,7 @@ class Search {
   std::vector<Setting> families_;
   TriedSettings tried_;
   std::vector<std::size_t> spaced_;  ///< cuts that every family was tried with, in order
+  bool limits_count_ = true;         ///< settings that miss those of the training are not ranked
 };
 
 }  // namespace

@@ -66,7 +66,10 @@ using ForEach = std::function<void(std::size_t, const std::function<void(std::si
 struct SearchResult {
   std::optional<Optimum> optimum;  ///< none if no setting can run
   std::vector<Tried> left_out;     ///< settings that cannot run: one a job, hook, rank and view
-  double settings = 0;             ///< of the search space
+  /// The fastest of each job, hook, rank and view of which none keeps the limits of the training
+  std::vector<Tried> missed;
+  bool none_meets = false;  ///< no setting at all keeps them: then all are ranked, and `missed` is empty
+  double settings = 0;      ///< of the search space
   std::size_t simulated = 0;
 };
 
@@ -75,8 +78,8 @@ struct SearchResult {
 /// hook. Of settings that are level with the fastest, and that none beats for sure, the one with the fewest
 /// departures from PyTorch's defaults wins, then a hook that loses nothing; of these the fastest, and within
 /// 0.01 % of it less memory, the rounder cap. Nothing stays in the best that can be turned back without a
-/// sure loss. Left out is what the GPU cannot hold, or what NCCL cannot do in another job than the one as
-/// written.
+/// sure loss. Settings that miss the limits of the training are not ranked unless all do. Left out is what
+/// the GPU cannot hold, or what NCCL cannot do in another job than the one as written.
 /// @param engine a name from engines()
 /// @throws SimulationError if a simulation could not finish, ConfigError if the job as written cannot run
 SearchResult optimize(const SearchSpace& space, const std::string& engine, const ForEach& for_each);

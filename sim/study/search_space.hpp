@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "sim/config/config.hpp"
 #include "sim/scenario/scenario.hpp"
 #include "sim/study/bucket_caps.hpp"
+#include "sim/study/training.hpp"
 
 namespace gradway {
 
@@ -18,7 +20,8 @@ struct SearchSpace {
   std::vector<bool> static_graph;
   std::vector<bool> views;  ///< gradient_as_bucket_view
   std::vector<CommHook> hooks;
-  std::vector<int> powersgd_ranks;  ///< used by the hook powersgd only
+  std::vector<int> powersgd_ranks;     ///< used by the hook powersgd only
+  std::optional<TrainingGoal> goal{};  ///< settings that miss its limits are not ranked, if any keeps them
 };
 
 /// Does a hook change the gradients' values?

@@ -198,3 +198,44 @@ TEST_CASE("a comparison writes its files into a folder", "[cli][compare]") {
   std::getline(lines, head);
   for (std::string line; std::getline(lines, line);) CHECK(commas(line) == commas(head));
 }
+
+TEST_CASE("what misses a limit of the training is listed with the reason and not ranked", "[cli][compare]") {
+  // 1.2e9 samples: 11.3 days on p4d, 38.3 days on g6e
+  const auto both = Json::parse(compare({"--samples", "1.2e9", "--json"}).output);
+  const auto seconds = [&](std::size_t run) {
+    return both.at("runs").at(run).at("training").at("seconds").get<double>();
+  };
+  REQUIRE(seconds(0) < seconds(1));
+  CHECK(both.at("runs").at(0).at("training").at("deadline_met").is_null());
+
+  const auto limit = std::to_string((seconds(0) + seconds(1)) / 2) + " s";
+  const auto limited = Json::parse(compare({"--samples", "1.2e9", "--deadline", limit, "--json"}).output);
+  REQUIRE(limited.at("runs").size() == 1);
+  CHECK(platform_of(limited.at("runs").at(0)) == "aws-p4d.24xlarge");
+  CHECK(limited.at("runs").at(0).at("training").at("deadline_met") == "yes");
+  const auto& left_out = limited.at("left_out").at(0);
+  CHECK(left_out.at("platform") == "aws-g6e.48xlarge");
+  CHECK(left_out.at("training").at("deadline_met") == "no");
+  CHECK_FALSE(left_out.contains("fits"));
+
+  const auto table = compare({"--samples", "1.2B", "--deadline", "20 days", "--budget", "100k USD"}).output;
+  CHECK_THAT(
+      table,
+      Contains("\n1.2 B samples ") && Contains("  met\n") && Contains("  yes\n") &&
+          Contains("left out     aws-g6e.48xlarge: takes 38.31 days (32.1 to 46 days), the deadline is "
+                   "20\n               days"));
+}
+
+TEST_CASE("a comparison of which nothing meets the limits says so, and why", "[cli][compare]") {
+  const auto outcome = compare({"--samples", "1.2e9", "--budget", "$5"});
+  CHECK(outcome.status == 0);
+  CHECK(outcome.errors.empty());
+  CHECK_THAT(outcome.output, Contains("\nno platform meets the limits of the training\n") &&
+                                 Contains("the budget is 5 USD") && !Contains("bound by"));
+  const auto json = Json::parse(compare({"--samples", "1.2e9", "--budget", "$5", "--json"}).output);
+  CHECK(json.at("runs").empty());
+  CHECK(json.at("left_out").size() == 2);
+  CHECK(json.at("fastest").is_null());
+  CHECK_THAT(compare({"--samples", "1.2e9", "--budget", "$5", "--csv"}).output,
+             Contains("aws-p4d.24xlarge,") && Contains(",true,\"costs "));
+}

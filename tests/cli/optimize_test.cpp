@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include <catch2/catch.hpp>
 
 #include <nlohmann/json.hpp>
@@ -202,4 +204,34 @@ TEST_CASE("optimize says what is wrong with its arguments", "[cli][optimize]") {
   CHECK(outcome.status == 2);
   CHECK(outcome.output.empty());
   CHECK(outcome.errors == errors);
+}
+
+TEST_CASE("settings that miss a limit of the training are not ranked", "[cli][optimize]") {
+  // Between the steps with and without the hook: only with a hook the deadline is met.
+  const std::vector<std::string> search{"article/g6e", "--over", "comm_hook", "--lossy", "--samples", "256M"};
+  const auto free = optimized(search);
+  const auto seconds = [](const Json& tried) { return tried.at("training").at("seconds").get<double>(); };
+  const auto& hooks = free.at("best_of_hooks");
+  REQUIRE(hooks.at(0).at("set").at("strategy").at("comm_hook") == "none");
+  CHECK(seconds(hooks.at(0)) == Approx(1e6 * hooks.at(0).at("step_time_s").get<double>()));
+
+  auto limited = search;
+  limited.insert(limited.end(), {"--deadline", std::to_string(0.99 * seconds(hooks.at(0))) + " s"});
+  const auto found = optimized(limited);
+  CHECK(found.at("no_setting_meets_limits") == false);
+  for (const auto& one : found.at("best_of_hooks"))
+    CHECK(one.at("set").at("strategy").at("comm_hook") != "none");
+  const auto missed = std::find_if(found.at("left_out").begin(), found.at("left_out").end(),
+                                   [](const Json& one) { return one.contains("training"); });
+  REQUIRE(missed != found.at("left_out").end());
+  CHECK(missed->at("set").at("strategy").at("comm_hook") == "none");
+  CHECK_THAT(missed->at("reason").get<std::string>(), Contains("the deadline is "));
+
+  auto impossible = search;
+  impossible.insert(impossible.end(), {"--deadline", "1 h"});
+  const auto none = optimized(impossible);
+  CHECK(none.at("no_setting_meets_limits") == true);
+  CHECK(none.at("best").at("training").at("deadline_met") == "no");
+  CHECK(none.at("best").at("step_time_s") == free.at("best").at("step_time_s"));
+  CHECK(none.at("warnings").at(0) == "no setting keeps the limits of the training: all are ranked");
 }

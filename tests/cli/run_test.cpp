@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
@@ -191,4 +193,71 @@ TEST_CASE("a job that does not fit says so in the first line, and what it would 
   CHECK(as_json.find("\"does_not_fit\": \"does not fit: 372 of 48 GB on each l40s\"") != std::string::npos);
   CHECK(as_json.find("\"gpu_memory_bytes\": 47999614976") != std::string::npos);
   CHECK(run_gradway({"run", "article/g6e", "--json"}).output.find("\"fits\": true") != std::string::npos);
+}
+
+TEST_CASE("a run tells the time and the cost of a whole training", "[cli][run]") {
+  const auto outcome = run_gradway({"run", "scale/gpt-aws-p5", "--set", "job.gpus=64", "--tokens", "300B",
+                                    "--deadline", "14 days", "--budget", "100k USD", "--json"});
+  REQUIRE(outcome.status == 0);
+  const auto report = Json::parse(outcome.output);
+  const auto& metrics = report["metrics"];
+  const auto step = metrics["step_time_s"].get<double>();
+  CHECK(metrics["tokens_per_s"].get<double>() == Approx(64 * 2 * 2048 / step));
+  const auto& training = report["training"];
+  CHECK(training["samples"].get<double>() == Approx(300e9 / 2048));
+  CHECK(training["steps"].get<double>() == std::ceil(300e9 / 2048 / 128));
+  CHECK(training["seconds"].get<double>() == Approx(training["steps"].get<double>() * step));
+  CHECK(training["seconds_low"].get<double>() ==
+        Approx(training["steps"].get<double>() * report["interval"]["step_time_s"][0].get<double>()));
+  CHECK(training["cost_usd"].get<double>() ==
+        Approx(training["seconds"].get<double>() / 3600 * metrics["cost_usd_per_hour"].get<double>()));
+  CHECK(training["deadline_s"] == 14 * 86400);
+  CHECK(training["deadline_met"] == "yes");
+  CHECK(training["budget_met"] == "yes");
+}
+
+TEST_CASE("a profile with its sequence counts tokens, too", "[cli][run]") {
+  const auto outcome = run_gradway({"run", "h200-4x/gpt_small", "--json"});
+  REQUIRE(outcome.status == 0);
+  const auto metrics = Json::parse(outcome.output)["metrics"];
+  CHECK(metrics["tokens_per_s"].get<double>() == Approx(1024 * metrics["samples_per_s"].get<double>()));
+  CHECK(metrics["mfu"].get<double>() == Approx(metrics["tflops_per_gpu"].get<double>() / 989));
+  CHECK(
+      Json::parse(run_gradway({"run", "article/g6e", "--json"}).output)["metrics"]["tokens_per_s"].is_null());
+}
+
+TEST_CASE("a run with the largest batch is that of the batch", "[cli][run]") {
+  const auto with_batch = [](const std::string& batch) {
+    const auto outcome = run_gradway(
+        {"run", "scale/gpt-aws-p5", "--set", "job.gpus=8", "--set", "job.batch_per_gpu=" + batch, "--json"});
+    REQUIRE(outcome.status == 0);
+    return Json::parse(outcome.output);
+  };
+  const auto outcome = run_gradway({"run", "scale/gpt-aws-p5", "--set", "job.gpus=8", "--fit", "--json"});
+  REQUIRE(outcome.status == 0);
+  const auto report = Json::parse(outcome.output);
+  const auto& largest = report["largest_batch"];
+  const auto batch = largest["batch_per_gpu"].get<int>();
+  CHECK(largest["as_written"] == 2);
+  CHECK(report["scenario"]["job"]["batch_per_gpu"] == batch);
+  const auto alone = with_batch(std::to_string(batch));
+  CHECK(alone["fits"] == true);
+  CHECK(report["metrics"] == alone["metrics"]);
+  CHECK(largest["needed_bytes"] == alone["memory"]["needed_bytes"]);
+  const auto more = with_batch(std::to_string(batch + 1));
+  CHECK(more["fits"] == false);
+  CHECK(largest["one_more_needs_bytes"] == more["memory"]["needed_bytes"]);
+
+  CHECK_THAT(run_gradway({"run", "scale/gpt-aws-p5", "--set", "job.gpus=8", "--fit"}).output,
+             Contains("\n  fits         batch " + std::to_string(batch) + " a GPU at most: it needs "));
+}
+
+TEST_CASE("where not even one sample fits, that is told", "[cli][run]") {
+  const auto outcome = run_gradway({"run", "article/g6e", "--fit", "--set", "platform=aws-g6.48xlarge",
+                                    "--set", "model=gpt3_xl", "--set", "optimizer=adamw"});
+  CHECK(outcome.status == 2);
+  CHECK(outcome.output.empty());
+  CHECK_THAT(outcome.errors,
+             Catch::Matchers::StartsWith("error: with batch_per_gpu 1 the job does not fit: ") &&
+                 Contains(" of 24 GB on each l4\n  hint: no batch fits: "));
 }

@@ -80,7 +80,7 @@ TEST_CASE("wrong usage is told with what would be right", "[cli][usage]") {
        "error: '--region' needs a value\n  hint: see 'gradway run --help'\n"},
       {{"compare", "article/p4d", "--platforms", "a", "--samples", ""},
        "error: '--samples' has an empty value\n"
-       "  hint: also time and cost of a run over so many samples (see 'gradway compare --help')\n"},
+       "  hint: also time and cost of training on so many, as in 90M (see 'gradway compare --help')\n"},
       {{"run", "article/g6e", "--set", "=4"},
        "error: '--set =4' is not a key and a value\n"
        "  hint: write the key before '=', as in '--set job.gpus=4'\n"},
@@ -99,7 +99,28 @@ TEST_CASE("wrong usage is told with what would be right", "[cli][usage]") {
       {{"compare", "article/p4d", "--platforms", "a,a"},
        "error: '--platforms a,a' has 'a' twice\n  hint: give each value once\n"},
       {{"compare", "article/p4d", "--platforms", "a", "--samples", "many"},
-       "error: '--samples many' is not a number of samples\n  hint: write one, as in '1.2e9'\n"},
+       "--samples: error: 'many' does not begin with a number\n"
+       "  hint: write a number such as '90M' or '1.2e9'\n"},
+      {{"run", "article/g6e", "--tokens", "300B"},
+       "error: '--tokens 300B', but 'vit_l_32' is no model of text\n"
+       "  hint: '--samples' says how many of its samples are trained on\n"},
+      {{"run", "published/all-reduce", "--samples", "90M"},
+       "error: '--samples 90M', but a collective alone trains nothing\n"
+       "  hint: leave it out, or take a scenario with a model\n"},
+      {{"run", "article/g6e", "--tokens", "300B", "--samples", "90M"},
+       "error: '--tokens' and '--samples' both say how much is trained on\n  hint: choose one\n"},
+      {{"optimize", "article/g6e", "--deadline", "14 days"},
+       "error: '--deadline 14 days' is a limit, but it is not told of what\n"
+       "  hint: say how much is trained on: '--tokens 300B' or '--samples 90M'\n"},
+      {{"compare", "article/p4d", "--platforms", "aws-p4d.24xlarge", "--tokens", "300B"},
+       "error: '--tokens 300B', but 'vit_l_32' is no model of text\n"
+       "  hint: '--samples' says how many of its samples are trained on\n"},
+      {{"run", "h200-4x/gpt_small", "--set", "model=vit_l_32-h200", "--tokens", "300B"},
+       "error: '--tokens 300B', but the profile 'vit_l_32-h200' does not say how many tokens a sample has\n"
+       "  hint: add 'sequence: TOKENS' to its file if it is a model of text; '--samples' counts any "
+       "others\n"},
+      {{"run", "article/g6e", "--samples", "90M", "--deadline", "14"},
+       "--deadline: error: '14' has no unit\n  hint: add one: s, min, h, days or weeks\n"},
       {{"compare", "article/p4d", "--platforms", "a", "--set", "platform=b"},
        "error: 'platform' is set and compared\n  hint: leave out '--set' for it\n"},
       {{"run", "article/p4d", "--price-date", "2020-01-01"},

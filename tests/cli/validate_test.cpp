@@ -145,3 +145,36 @@ TEST_CASE("the shipped cases are validated as one document", "[cli][validate]") 
   CHECK(validation["cases"].size() > 5);
   CHECK(validation["mean_abs_error"].get<double>() <= validation["max_abs_error"].get<double>());
 }
+
+TEST_CASE("steps in their interval are counted, and one of a single GPU outside of it is given as an anchor",
+          "[cli][validate]") {
+  const TemporaryFolder folder;
+  folder.write("job.yaml",
+               "schema: 1\nmodel: gpt2\nplatform: aws-p5.48xlarge\n"
+               "job: { gpus: 1, batch_per_gpu: 4, precision: bf16 }\n"
+               "strategy: { kind: none }\noptimizer: adamw\n");
+  const auto step = std::to_string(step_of(folder.path()) * 1e3);
+  folder.write("cases.yaml",
+               cases("  - { name: near, set: {}, step_time: " + step + " ms }\n" +
+                     "  - { name: far, set: {}, step_time: 1234.5 ms }\n" +
+                     "  - { name: two, set: { job.gpus: 2, strategy.kind: ddp }, step_time: 5 s }\n"));
+  const auto outcome = run_gradway({"validate", "cases.yaml", "--json"}, {.folder = folder.path()});
+  REQUIRE(outcome.status == 0);
+  const auto validation = Json::parse(outcome.output);
+  CHECK(validation["in_interval"] == 1);
+  const auto& all = validation["cases"];
+  CHECK(all[0]["in_interval"] == true);
+  CHECK_FALSE(all[0].contains("anchor"));
+  CHECK_FALSE(all[2].contains("anchor"));
+
+  // Pasted into the scenario it is met.
+  const auto anchor = all[1]["anchor"].get<std::string>();
+  folder.write("anchored.yaml", "schema: 1\nbased_on: job\n" + anchor);
+  const auto met = run_gradway({"run", "anchored.yaml", "--json"}, {.folder = folder.path()});
+  CAPTURE(met.errors);
+  REQUIRE(met.status == 0);
+  CHECK(Json::parse(met.output)["metrics"]["step_time_s"].get<double>() == Approx(1.2345).epsilon(0.01));
+  CHECK_THAT(run_gradway({"validate", "cases.yaml"}, {.folder = folder.path()}).output,
+             Contains("\nin the interval: 1 of 3\n") &&
+                 Contains("\n# far is outside of its interval; as an anchor:\n" + anchor));
+}

@@ -34,6 +34,18 @@ void check_same(const Launch& one, const Launch& other) {
 
 }  // namespace
 
+TEST_CASE("the tokens of a sample stand in a profile of a model of text, and only there", "[import]") {
+  Profile profile;
+  profile.gpu = "h200";
+  profile.batch = profile.steps = 1;
+  profile.traced_step = 1_ms;
+  const auto tokens_in_text = [&](int sequence) {
+    return profile_yaml(profile, {.source = "made up", .input_per_sample = {}, .sequence = sequence});
+  };
+  CHECK(tokens_in_text(1024).find("\nsequence: 1024\n") != std::string::npos);
+  CHECK(tokens_in_text(0).find("sequence") == std::string::npos);
+}
+
 TEST_CASE("a profile that is written and read is the same", "[import]") {
   Profile profile;
   profile.gpu = "h200";

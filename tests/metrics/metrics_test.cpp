@@ -8,8 +8,10 @@
 #include "sim/lower/lower.hpp"
 #include "sim/metrics/intervals.hpp"
 #include "sim/metrics/measure.hpp"
+#include "sim/metrics/utilisation.hpp"
 #include "sim/plan/memory.hpp"
 #include "sim/plan/plan.hpp"
+#include "sim/workload/layers.hpp"
 #include "tests/support/builders.hpp"
 #include "tests/support/workloads.hpp"
 
@@ -95,6 +97,70 @@ TEST_CASE("a step that takes no time has no shares, and says so") {
 TEST_CASE("a step of kernels is bound by kernels") {
   const auto all = measured(ring_scenario(4, {{"layer", 6, 10_ms, 20_ms, 1000}}, 50_MB));
   CHECK(all.bottleneck.resource == "ideal kernels");
+}
+
+TEST_CASE("a model of text trains on tokens, others do not") {
+  auto scenario = ring_scenario(4, {{"layer", 1, 50_ms, 50_ms, 0}}, 50_MB);
+  scenario.job.batch_per_gpu = 25;
+  CHECK_FALSE(measured(scenario).metrics.tokens_per_s.has_value());
+  scenario.model.tokens_per_sample = 1024;
+  const auto m = measured(scenario).metrics;  // 100 samples of 1024 tokens in 0.1 s
+  CHECK(m.samples == 100);
+  CHECK(*m.tokens_per_s == Approx(1024000));
+}
+
+TEST_CASE(
+    "MFU is the model's work of both passes over the time and the peak, without what is computed anew") {
+  Scenario scenario;
+  scenario.platform = built_platform(nvswitch_node(4));
+  scenario.model.layers = {layers::linear("fc", 64, 4096, 4096), layers::attention("sdpa", 64, 4096, true)};
+  scenario.job.gpus = 4;
+  scenario.job.batch_per_gpu = 8;
+  scenario.job.accumulate = 2;
+  const auto precision = GENERATE(Precision::fp32, Precision::bf16);
+  scenario.job.precision = precision;
+  scenario.platform.gpu_models.front().peak[static_cast<std::size_t>(Precision::bf16)] =
+      FlopsPerSecond{400e12};
+  const auto peak = precision == Precision::bf16 ? 400e12 : 100e12;
+  const auto m = measured(scenario).metrics;
+
+  // A product of m x k by k x n takes 2 m k n forward and twice that backward; the causal half of the scores
+  // and of what they weigh takes 2 x 2 s^2 h / 2 forward, and fused attention 2.5 times that backward, of
+  // which 0.5 are scores computed again.
+  const double a_sample = 3 * (2.0 * 64 * 4096 * 4096) + 3 * (2.0 * 64 * 64 * 4096);
+  const auto rate = 8 * 2 * a_sample / m.step_time.value();
+  CHECK(m.tflops_per_gpu == Approx(rate / 1e12));
+  CHECK(*m.mfu == Approx(rate / peak));
+}
+
+TEST_CASE("what a GPU twice as fast does is held against twice the peak, and an ideal GPU has none") {
+  Scenario scenario;
+  scenario.platform = built_platform(nvswitch_node(4));
+  CHECK(peak_of(scenario)->value() == 100e12);
+  scenario.platform.speeds[Part::gpu] = 2;
+  CHECK(peak_of(scenario)->value() == 200e12);
+  scenario.platform.gpu_models.front().ideal = true;
+  CHECK_FALSE(peak_of(scenario).has_value());
+  CHECK_FALSE(measured(ring_scenario(1, {{"layer", 1, 1_ms, 1_ms, 0}}, 50_MB)).metrics.mfu.has_value());
+}
+
+TEST_CASE("a profile counts no more for its backward pass than twice its forward pass") {
+  Model model;
+  auto& profile = model.profile.emplace();
+  profile.batch = 2;
+  using enum ProfiledPhase;
+  const auto add = [&](ProfiledPhase phase, KernelClass kind, double flops) {
+    auto& launch = profile.launches.emplace_back();
+    launch.phase = phase;
+    launch.kind = kind;
+    launch.flops = Flops{flops};
+  };
+  add(forward, KernelClass::attention, 100);
+  add(backward, KernelClass::attention, 250);
+  add(forward, KernelClass::matrix, 1000);
+  add(backward, KernelClass::matrix, 1900);
+  add(optimizer, KernelClass::matrix, 7);
+  CHECK(model_flops_per_sample(model).value() == Approx((300 + 2900) / 2.0));
 }
 
 TEST_CASE("the price of an hour becomes the price of a million samples") {

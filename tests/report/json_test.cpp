@@ -50,9 +50,10 @@ TEST_CASE("a report holds the metrics in SI units", "[report][json]") {
 
   CHECK(
       report["metrics"].dump() ==
-      R"({"step_time_s":0.01,"steps_per_s":100.0,"samples_per_s":6400.0,"compute_s":0.005,"communication_s":0.005,)"
+      R"({"step_time_s":0.01,"steps_per_s":100.0,"samples_per_s":6400.0,"tokens_per_s":null,)"
+      R"("compute_s":0.005,"communication_s":0.005,)"
       R"("exposed_communication_s":0.003,"input_wait_s":0.001,"optimizer_s":0.001,"launch_bound_s":0.0,"idle_s":0.0,)"
-      R"("gpu_busy_fraction":0.6,"tflops_per_gpu":12.5,"collectives":1,"bytes_sent_per_gpu":4194304,)"
+      R"("gpu_busy_fraction":0.6,"tflops_per_gpu":12.5,"mfu":null,"collectives":1,"bytes_sent_per_gpu":4194304,)"
       R"("peak_memory_bytes":2000000000,"cost_usd_per_hour":36.0,"cost_usd_per_million_samples":1.5625})");
 }
 
@@ -126,6 +127,25 @@ TEST_CASE("bytes that are no UTF-8 do not stop a report", "[report][json]") {
   CHECK(json_of(run)["warnings"][0] == "\xEF\xBF\xBD is no letter");
 }
 
+TEST_CASE("what was asked beside a run stands in its report", "[report][json]") {
+  auto run = testing::made_up_run();
+  run.measured.metrics.samples = 64;
+  CHECK_FALSE(json_of(run).contains("training"));
+  report::RunQuestions questions{
+      .goal = TrainingGoal{.tokens = {}, .samples = 640000.0, .deadline = Seconds{110}}};
+  questions.largest_batch = LargestBatch{.batch = 32, .as_written = 8, .needs = 2_GB, .one_more_needs = 3_GB};
+  std::ostringstream out;
+  report::write_json(out, run, "1.2.3", questions);
+  const auto report = Json::parse(out.str());
+  // 10,000 steps of 10 ms (9 to 12 ms) at 36 USD/h
+  CHECK(report["training"].dump() ==
+        R"({"tokens":null,"samples":640000.0,"steps":10000.0,"seconds":100.0,"seconds_low":90.0,)"
+        R"("seconds_high":120.0,"cost_usd":1.0,"cost_usd_low":0.9,"cost_usd_high":1.2,"deadline_s":110.0,)"
+        R"("deadline_met":"may","budget_usd":null,"budget_met":null})");
+  CHECK(report["largest_batch"].dump() ==
+        R"({"batch_per_gpu":32,"as_written":8,"needed_bytes":2000000000,"one_more_needs_bytes":3000000000})");
+}
+
 TEST_CASE("a validation holds its cases and figures as fractions", "[report][json]") {
   const report::Validation validation{"a stop watch",
                                       {{"slow", Seconds{1}, Seconds{1.5}, {Seconds{1.25}, Seconds{2}}},
@@ -133,9 +153,10 @@ TEST_CASE("a validation holds its cases and figures as fractions", "[report][jso
   std::ostringstream out;
   report::write_json(out, validation);
 
-  CHECK(Json::parse(out.str()).dump() ==
-        R"({"source":"a stop watch","cases":[)"
-        R"({"name":"slow","measured_s":1.0,"predicted_s":1.5,"interval_s":[1.25,2.0],"error":0.5},)"
-        R"({"name":"fast","measured_s":2.0,"predicted_s":1.5,"interval_s":[1.0,3.0],"error":-0.25}],)"
-        R"("mean_abs_error":0.375,"median_abs_error":0.375,"max_abs_error":0.5,"bias":0.125})");
+  CHECK(
+      Json::parse(out.str()).dump() ==
+      R"({"source":"a stop watch","cases":[)"
+      R"({"name":"slow","measured_s":1.0,"predicted_s":1.5,"interval_s":[1.25,2.0],"in_interval":false,"error":0.5},)"
+      R"({"name":"fast","measured_s":2.0,"predicted_s":1.5,"interval_s":[1.0,3.0],"in_interval":true,"error":-0.25}],)"
+      R"("mean_abs_error":0.375,"median_abs_error":0.375,"max_abs_error":0.5,"bias":0.125,"in_interval":1})");
 }

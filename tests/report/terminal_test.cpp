@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include "sim/report/text/text.hpp"
+#include "sim/report/text/training_text.hpp"
 #include "sim/report/validation.hpp"
 #include "tests/report/made_up_run.hpp"
 
@@ -122,5 +123,63 @@ TEST_CASE("a validation tells each case, the mean, the worst and the bias", "[re
         "\n"
         "mean |error| 37.50 %, worst +50.00 % (slow), bias +12.50 %, 2 cases\n"
         "half of the cases within 37.50 %\n"
+        "in the interval: 0 of 2\n"
         "measured: a stop watch\n");
+}
+
+TEST_CASE("a measured step outside of its interval is told as an anchor", "[report][terminal]") {
+  const Anchor anchor{.gpu = "l40s",
+                      .precision = Precision::bf16,
+                      .batch = 8,
+                      .optimizer = Optimizer::adamw,
+                      .step_time = Seconds{0.1123456},
+                      .source = "a \"stop\" watch: mine"};
+  const report::Validation validation{"",
+                                      {{"in", 10_ms, 11_ms, {9_ms, 12_ms}, anchor},
+                                       {"out", 112.3456_ms, 90_ms, {80_ms, 100_ms}, anchor},
+                                       {"no anchor", 1_ms, 2_ms, {2_ms, 3_ms}}}};
+  std::ostringstream out;
+  report::write_table(out, validation, {});
+  CHECK_THAT(out.str(), Contains("\nin the interval: 1 of 3\n") &&
+                            Catch::Matchers::EndsWith("\n# out is outside of its interval; as an anchor:\n"
+                                                      "anchor:\n"
+                                                      "  gpu: l40s\n"
+                                                      "  precision: bf16\n"
+                                                      "  batch: 8\n"
+                                                      "  optimizer: adamw\n"
+                                                      "  step_time: 112.3456 ms\n"
+                                                      "  source: \"a \\\"stop\\\" watch: mine\"\n"));
+}
+
+TEST_CASE("a whole training is told in days and dollars, with its limits", "[report][terminal]") {
+  auto run = testing::made_up_run();
+  run.measured.metrics.samples = 64;
+  run.measured.metrics.tokens_per_sample = 1024;
+  run.measured.metrics.tokens_per_s = 6400 * 1024;
+  // 10 ms (9 to 12 ms) for 65,536 tokens, at a cent a second: 10 T tokens are 152,587,891 steps
+  const report::RunQuestions questions{
+      .goal = TrainingGoal{
+          .tokens = 10e12, .samples = {}, .deadline = Seconds{14 * 86400}, .budget_usd = 17000.0}};
+  std::ostringstream out;
+  report::write_text(out, run, {}, questions);
+  CHECK_THAT(out.str(),
+             Contains("6400 samples/s, 6.554 M tokens/s\n") &&
+                 Contains("\n  training     10 T tokens in 152,587,891 steps: 17.66 days (15.9 to 21.2\n"
+                          "               days)\n"
+                          "               15,259 USD (13,733 to 18,311)\n"
+                          "  deadline     14 days: not met\n"
+                          "  budget       17,000 USD: may be met\n"));
+}
+
+TEST_CASE("long times are told in the unit that people plan in", "[report][terminal]") {
+  CHECK(report::span_text(Seconds{0.5}) == "500 ms");
+  CHECK(report::span_text(Seconds{90}) == "1.5 min");
+  CHECK(report::span_text(Seconds{3600}) == "60 min");
+  CHECK(report::span_text(Seconds{36 * 3600}) == "36 h");
+  CHECK(report::span_text(Seconds{14.25 * 86400}) == "14.25 days");
+  CHECK(report::span_text(Seconds{12345 * 86400.0}) == "12,345 days");
+  CHECK(report::span_range_text({0, 30 * 3600, 60 * 3600}) == "30 h to 2.5 days");
+  CHECK(report::amount_in_words({.tokens = 1.5e12, .samples = {}}) == "1.5 T tokens");
+  CHECK(report::amount_in_words({.tokens = {}, .samples = 90e6}) == "90 M samples");
+  CHECK(report::amount_in_words({.tokens = {}, .samples = 500}) == "500 samples");
 }

@@ -8,6 +8,8 @@ export interface Metrics {
   step_time_s: number;
   steps_per_s: number;
   samples_per_s: number;
+  /** Of models of text. */
+  tokens_per_s?: Maybe;
   compute_s: number;
   communication_s: number;
   exposed_communication_s: number;
@@ -17,6 +19,7 @@ export interface Metrics {
   idle_s: number;
   gpu_busy_fraction: number;
   tflops_per_gpu: number;
+  mfu?: Maybe;
   collectives: number;
   bytes_sent_per_gpu: number;
   peak_memory_bytes: number;
@@ -24,6 +27,25 @@ export interface Metrics {
   cost_usd_per_million_samples: number | null;
   bus_bandwidth_bytes_per_s?: number;
 }
+
+/** A whole training; what was not asked for or is not known is null. */
+export interface Training {
+  tokens: Maybe;
+  samples: number;
+  steps: number;
+  seconds: number;
+  seconds_low: number;
+  seconds_high: number;
+  cost_usd: Maybe;
+  cost_usd_low: Maybe;
+  cost_usd_high: Maybe;
+  deadline_s: Maybe;
+  deadline_met: Kept;
+  budget_usd: Maybe;
+  budget_met: Kept;
+}
+
+export type Kept = 'yes' | 'may' | 'no' | null;
 
 export interface LinkUse {
   name: string;
@@ -68,6 +90,7 @@ export interface Report {
   links_left_out?: number;
   basis: string[];
   warnings: string[];
+  training?: Training;
 }
 
 /** row, start in us, duration in us, name, phase, bucket or -1, bytes */
@@ -194,6 +217,7 @@ export interface CompareDocument extends Any {
   compare: Ranking & {
     scenario: string;
     samples?: number;
+    tokens?: number;
     runs: ComparedRun[];
     /** The runs rest on evidence of different kinds. */
     mixed_evidence?: boolean;
@@ -206,7 +230,10 @@ export interface Case {
   measured_s: number;
   predicted_s: number;
   interval_s?: Range;
+  in_interval?: boolean;
   error: number;
+  /** What the case would be as an anchor, in YAML. */
+  anchor?: string;
 }
 
 export interface ValidateDocument extends Any {
@@ -218,6 +245,8 @@ export interface ValidateDocument extends Any {
     median_abs_error: number;
     max_abs_error: number;
     bias: number;
+    /** How many of the cases. */
+    in_interval?: number;
   };
 }
 

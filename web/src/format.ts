@@ -51,6 +51,12 @@ export function signedPercentText(fraction: Maybe): string {
   return `${fraction < 0 ? '−' : '+'}${text} %`;
 }
 
+/** A long time as people plan in: hours up to two days, then days. */
+export function spanText(seconds: Maybe): string {
+  if (!known(seconds) || seconds < 7200) return timeText(seconds);
+  return seconds < 172800 ? `${digits(seconds / 3600)} h` : `${digits(seconds / 86400)} days`;
+}
+
 /** "592.5 to 847 ms": the unit once where both have it. */
 export function rangeText(range: Range | undefined, text: (value: number) => string = timeText): string {
   if (!range || !known(range[0]) || !known(range[1])) return nothing;

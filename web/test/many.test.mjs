@@ -20,7 +20,7 @@ for (const one of ofKind('sweep')) {
         const tip = await hoverUntil(page, chart, (found) => valueOf(found, name) !== undefined, { columns: 60, rows: 40 });
         assert.ok(tip, `no point of ${name} was hit`);
         const run = good.find((it) => vary.every(({ key }) => tip.rows.find((row) => row.label === key).text === it.set[key]));
-        const expected = { 'step time': run.metrics.step_time_s, 'samples/s': run.metrics.samples_per_s, 'GPU busy': run.metrics.gpu_busy_fraction, 'exposed communication': run.metrics.exposed_communication_s / run.metrics.step_time_s, 'cost of a million samples': run.metrics.cost_usd_per_million_samples, 'memory of a GPU': run.metrics.peak_memory_bytes }[name];
+        const expected = { 'step time': run.metrics.step_time_s, 'samples/s': run.metrics.samples_per_s, 'tokens/s': run.metrics.tokens_per_s, MFU: run.metrics.mfu, 'GPU busy': run.metrics.gpu_busy_fraction, 'exposed communication': run.metrics.exposed_communication_s / run.metrics.step_time_s, 'cost of a million samples': run.metrics.cost_usd_per_million_samples, 'memory of a GPU': run.metrics.peak_memory_bytes }[name];
         if (expected !== undefined) assert.equal(valueOf(tip, name), expected, name);
         await shot(page, `${one.name}-${name.replace(/\W+/g, '-')}`, {});
       }
@@ -125,7 +125,7 @@ for (const one of ofKind('validate')) {
       const rows = await tableOf(page, 'predicted');
       assert.deepEqual(rows.map((row) => [row[0], row[1], row[2], row[4]]), cases.map((it) => [it.name, it.measured_s, it.predicted_s, it.error]));
       const tiles = await page.locator('.tile .main .value').evaluateAll((found) => found.map((tile) => Number(tile.dataset.value)));
-      assert.deepEqual(tiles, [all.mean_abs_error, all.median_abs_error, all.max_abs_error, all.bias]);
+      assert.deepEqual(tiles, [all.mean_abs_error, all.median_abs_error, all.max_abs_error, all.in_interval, all.bias]);
       if (all.source) assert.ok((await page.locator('header').innerText()).includes(all.source));
     });
   });

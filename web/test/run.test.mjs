@@ -31,6 +31,10 @@ for (const one of ofKind('run')) {
       if (report.scenario.strategy.kind !== 'collective') {
         assert.equal(await tile('Throughput'), metrics.samples_per_s);
         assert.equal(await tile('GPU busy'), metrics.gpu_busy_fraction);
+        const notes = async (name) => page.locator(`[data-tile="${name}"]`).textContent();
+        assert.equal((await notes('Throughput')).includes('tokens/s'), metrics.tokens_per_s !== null);
+        assert.equal((await notes('GPU busy')).includes('MFU'), metrics.mfu !== null);
+        if (report.training) assert.equal(await tile('Training'), report.training.seconds);
       }
       if (metrics.cost_usd_per_hour === null) assert.equal(await page.locator('[data-tile="Cost"] .main').textContent(), '–');
       else assert.equal(await tile('Cost'), metrics.cost_usd_per_hour);

@@ -93,6 +93,7 @@ std::string profile_yaml(const Profile& profile, const ProfileNotes& notes) {
   if (profile.step_time) fmt::format_to(out, "step_time: {} ms\n", milliseconds(*profile.step_time));
   fmt::format_to(out, "gap: {} us\ninput_per_sample: {} B\n", microseconds(profile.gap),
                  decimal(notes.input_per_sample.value(), 3));
+  if (notes.sequence > 0) fmt::format_to(out, "sequence: {}\n", notes.sequence);
   text += "gradients: |\n  # after dtype shape\n";
   for (const auto& gradient : profile.gradients) {
     fmt::format_to(out, "  {:>7} {:<5} {}\n", gradient.after,

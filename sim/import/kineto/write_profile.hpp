@@ -11,6 +11,7 @@ namespace gradway {
 struct ProfileNotes {
   std::string source;        ///< where the numbers come from: no path, no date
   Bytes input_per_sample{};  ///< what the input copy moves
+  int sequence = 0;          ///< tokens a sample of a model of text; 0: of none
 };
 
 /// A model file of kind `profile` as YAML text, which `load_model` reads back to the same profile: times keep

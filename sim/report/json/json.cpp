@@ -11,6 +11,7 @@
 #include "sim/plan/memory.hpp"
 #include "sim/report/json/errors_json.hpp"
 #include "sim/report/json/scenario_json.hpp"
+#include "sim/report/json/training_json.hpp"
 #include "sim/report/text/words.hpp"
 
 namespace gradway::report {
@@ -23,6 +24,10 @@ Json amount(double value) {
   constexpr double exact = 9007199254740992.0;  // 2^53: beyond it a double skips whole numbers
   if (value == std::floor(value) && std::abs(value) < exact) return static_cast<std::int64_t>(value);
   return value;
+}
+
+Json known(const std::optional<double>& value) {
+  return value ? Json(*value) : Json(nullptr);
 }
 
 /// What the card must hold, part by part, at the peak.
@@ -53,6 +58,7 @@ Json metrics_json(const Metrics& metrics) {
   Json json{{"step_time_s", metrics.step_time.value()},
             {"steps_per_s", metrics.steps_per_s},
             {"samples_per_s", metrics.samples_per_s},
+            {"tokens_per_s", known(metrics.tokens_per_s)},
             {"compute_s", metrics.compute.value()},
             {"communication_s", metrics.communication.value()},
             {"exposed_communication_s", metrics.exposed_communication.value()},
@@ -62,6 +68,7 @@ Json metrics_json(const Metrics& metrics) {
             {"idle_s", metrics.idle.value()},
             {"gpu_busy_fraction", metrics.gpu_busy_fraction},
             {"tflops_per_gpu", metrics.tflops_per_gpu},
+            {"mfu", known(metrics.mfu)},
             {"collectives", metrics.collectives},
             {"bytes_sent_per_gpu", amount(metrics.bytes_sent_per_gpu.value())},
             {"peak_memory_bytes", amount(metrics.peak_memory.value())},
@@ -75,6 +82,15 @@ Json metrics_json(const Metrics& metrics) {
   return json;
 }
 
+Json largest_batch_json(const LargestBatch& largest) {
+  Json json{{"batch_per_gpu", largest.batch},
+            {"as_written", largest.as_written},
+            {"needed_bytes", amount(largest.needs.value())},
+            {"one_more_needs_bytes", nullptr}};
+  if (largest.one_more_needs) json["one_more_needs_bytes"] = amount(largest.one_more_needs->value());
+  return json;
+}
+
 void write(std::ostream& out, const Json& json) {
   // Bytes that are no UTF-8 (an argument of the command line) must not stop a report.
   out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
@@ -82,7 +98,7 @@ void write(std::ostream& out, const Json& json) {
 
 }  // namespace
 
-void write_json(std::ostream& out, const Run& run, std::string_view version) {
+void write_json(std::ostream& out, const Run& run, std::string_view version, const RunQuestions& questions) {
   Json links = Json::array();
   for (const auto& link : run.measured.links) {
     links.push_back(
@@ -111,6 +127,9 @@ void write_json(std::ostream& out, const Run& run, std::string_view version) {
       {"basis", run.basis},
       {"doubts", errors_json(run.errors)},
       {"warnings", run.warnings}};
+  if (questions.largest_batch) json["largest_batch"] = largest_batch_json(*questions.largest_batch);
+  if (questions.goal)
+    json["training"] = training_json(training_of(*questions.goal, run.measured.metrics, run.range));
   if (run.measured.links_left_out > 0) json["links_left_out"] = run.measured.links_left_out;
   write(out, json);
 }
@@ -122,14 +141,17 @@ void write_json(std::ostream& out, const Validation& validation) {
                      {"measured_s", one.measured.value()},
                      {"predicted_s", one.predicted.value()},
                      {"interval_s", {one.range.low.value(), one.range.high.value()}},
+                     {"in_interval", one.in_interval()},
                      {"error", one.error()}});
+    if (one.anchor && !one.in_interval()) cases.back()["anchor"] = anchor_yaml(*one.anchor);
   }
   write(out, {{"source", validation.source},
               {"cases", std::move(cases)},
               {"mean_abs_error", validation.mean_abs_error()},
               {"median_abs_error", validation.median_abs_error()},
               {"max_abs_error", validation.max_abs_error()},
-              {"bias", validation.bias()}});
+              {"bias", validation.bias()},
+              {"in_interval", validation.in_interval()}});
 }
 
 }  // namespace gradway::report

@@ -71,10 +71,10 @@ bool has_page() {
   return !page().empty();
 }
 
-void write_page(std::ostream& out, const Run& run, std::string_view version) {
+void write_page(std::ostream& out, const Run& run, std::string_view version, const RunQuestions& questions) {
   auto data = start_of("run", run.scenario.name, version);
   data["headline"] = headline(run);
-  data["report"] = document(run, version);
+  data["report"] = document(run, version, questions);
   data["timeline"] = timeline_json(run);
   data["buckets"] = buckets_json(run);
   data["use"] = use_json(run);

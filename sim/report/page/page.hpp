@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "sim/report/compare.hpp"
+#include "sim/report/run_questions.hpp"
 #include "sim/report/sweep.hpp"
 #include "sim/report/validation.hpp"
 #include "sim/run/simulate.hpp"
@@ -18,7 +19,8 @@ bool has_page();
 // Each writes report.html: one file with all it needs, which opens without a network. What the page is given
 // stands in web/DATA.md; it computes nothing. @pre has_page(). @param version of gradway
 
-void write_page(std::ostream& out, const Run& run, std::string_view version);
+void write_page(std::ostream& out, const Run& run, std::string_view version,
+                const RunQuestions& questions = {});
 void write_page(std::ostream& out, const Sweep& sweep, std::string_view version);
 void write_page(std::ostream& out, const Compared& compared, std::string_view version);
 /// @param title what was validated

@@ -10,6 +10,7 @@
 #include "sim/report/text/fields.hpp"
 #include "sim/report/text/table.hpp"
 #include "sim/report/text/text.hpp"
+#include "sim/report/text/training_text.hpp"
 #include "sim/report/text/words.hpp"
 
 namespace gradway::report {
@@ -18,6 +19,7 @@ namespace {
 using enum Table::Align;
 
 const std::string range_title = "9 of 10 cases";
+constexpr auto nothing_meets = "no platform meets the limits of the training";
 
 /// As many digits as asked for, and all before the point.
 std::string digits_text(double value, int digits) {
@@ -113,19 +115,27 @@ void write_costs(std::ostream& out, const Compared& compared, const Style& style
   table.write(out, style);
 }
 
+/// Are both limits met? One that is not, as predicted, has left the run out.
+std::string met_cell(const Training& training) {
+  const auto met = worst_of_limits(training);
+  return !met ? "" : *met == Met::yes ? "yes" : "may";
+}
+
 void write_whole_runs(std::ostream& out, const Compared& compared, const Style& style) {
-  if (!compared.samples) return;
-  Table table{{{fmt::format("{} samples", count_text(*compared.samples, "")), left},
+  if (!compared.goal || compared.runs.empty()) return;
+  const auto& goal = *compared.goal;
+  Table table{{{amount_in_words(goal), left},
                {"GPUs", right},
                {"time", right},
                {range_title, right},
                {"USD", right},
-               {range_title, right}}};
+               {range_title, right},
+               {goal.deadline || goal.budget_usd ? "met" : "", left}}};
   for (const auto& alternative : compared.runs) {
-    const auto run = whole_run(alternative, *compared.samples);
-    table.add({alternative.platform, thousands_text(alternative.gpus), digits_text(run.hours.value, 4) + " h",
-               digits_range(run.hours) + " h", run.usd ? digits_text(run.usd->value, 4) : "-",
-               run.usd ? digits_range(*run.usd) : "-"});
+    const auto run = training_of(goal, alternative.metrics, alternative.range);
+    table.add({alternative.platform, thousands_text(alternative.gpus), span_text(Seconds{run.seconds.value}),
+               span_range_text(run.seconds), run.usd ? usd_text(run.usd->value) : "-",
+               run.usd ? usd_range_text(*run.usd) : "-", met_cell(run)});
   }
   out << '\n';
   table.write(out, style);
@@ -156,7 +166,7 @@ void write_remarks(std::ostream& out, const Compared& compared, const Style& sty
     left_out.push_back(fmt::format("{}{}: {}", one.platform, gpus_in_words(one.gpus), one.reason));
   }
   Fields fields{out, style};
-  out << '\n';
+  if (!compared.runs.empty()) out << '\n';
   write_level(fields, compared);
   fields.add("bound by", bounds);
   if (left_out.empty()) return;
@@ -175,9 +185,13 @@ void write_table(std::ostream& out, const Compared& compared, const Style& style
     for (const auto& line : wrap(what_if, style.width)) out << style.paint(Paint::yellow, line) << '\n';
   }
   out << '\n';
-  write_times(out, compared, style);
-  write_costs(out, compared, style);
-  write_whole_runs(out, compared, style);
+  if (compared.runs.empty()) {
+    for (const auto& line : wrap(nothing_meets, style.width)) out << style.paint(Paint::red, line) << '\n';
+  } else {
+    write_times(out, compared, style);
+    write_costs(out, compared, style);
+    write_whole_runs(out, compared, style);
+  }
   write_remarks(out, compared, style);
 }
 

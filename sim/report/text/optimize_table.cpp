@@ -13,6 +13,7 @@
 #include "sim/report/text/sparkline.hpp"
 #include "sim/report/text/table.hpp"
 #include "sim/report/text/text.hpp"
+#include "sim/report/text/training_text.hpp"
 #include "sim/report/text/words.hpp"
 
 namespace gradway::report {
@@ -142,6 +143,10 @@ std::vector<std::string> left_out(const Optimized& found) {
     words += changes_in_words(found, one);
     items.push_back(fmt::format("{}: {}", words.starts_with(", ") ? words.substr(2) : words, one.cannot_run));
   }
+  for (const auto& one : found.missed) {
+    items.push_back(fmt::format("{}{}: {}", hook_in_words(one.strategy), changes_in_words(found, one),
+                                why_it_misses(training_of(*found.goal, one.metrics, one.range))));
+  }
   return items;
 }
 
@@ -175,6 +180,10 @@ void write_table(std::ostream& out, const Optimized& found, const Style& style) 
   fields.add("best", setting_in_words(found, found.optimum.best), Paint::bold);
   fields.add("", verdict(found));
   out << '\n';
+  if (const auto& best = found.optimum.best; found.goal && best.cannot_run.empty()) {
+    add_training(fields, *found.goal, training_of(*found.goal, best.metrics, best.range));
+    out << '\n';
+  }
   write_times(out, found, style);
   write_hooks(out, found, style);
   write_remarks(out, found, style);

@@ -2,14 +2,17 @@
 #include "sim/report/text/terminal.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <ostream>
 
 #include <fmt/format.h>
 
+#include "sim/metrics/utilisation.hpp"
 #include "sim/plan/memory.hpp"
 #include "sim/report/text/fields.hpp"
 #include "sim/report/text/table.hpp"
 #include "sim/report/text/text.hpp"
+#include "sim/report/text/training_text.hpp"
 #include "sim/report/text/words.hpp"
 
 namespace gradway::report {
@@ -57,6 +60,24 @@ void write_job(Fields& fields, const Run& run) {
   add_variables(fields, job);
 }
 
+/// "362.6", "16,210": all digits before the point.
+std::string four_digits_at_least(double rate) {
+  return rate >= 9999.5 && rate < 1e15 ? thousands_text(std::llround(rate)) : fmt::format("{:.4g}", rate);
+}
+
+void add_largest_batch(Fields& fields, const LargestBatch& largest, const Scenario& scenario) {
+  const auto& gpu = scenario.platform.gpu_models.front();
+  const auto of_one_more = largest.one_more_needs
+                               ? fmt::format("; {} would need {}", thousands_text(largest.batch + 1),
+                                             bytes_text(*largest.one_more_needs))
+                               : "";
+  fields.add(
+      "fits",
+      fmt::format("batch {} a GPU at most: it needs {} of {}{} (estimate)", thousands_text(largest.batch),
+                  bytes_text(largest.needs), bytes_text(gpu.memory), of_one_more),
+      Paint::bold);
+}
+
 void write_results(Fields& fields, const Run& run) {
   const auto& metrics = run.measured.metrics;
   fields.add(fits(run.scenario, run.measured.memory) ? "step time" : "would take",
@@ -69,12 +90,20 @@ void write_results(Fields& fields, const Run& run) {
                Paint::bold);
     return;
   }
-  fields.add("throughput",
-             fmt::format("{:.4g} steps/s, {:.4g} samples/s", metrics.steps_per_s, metrics.samples_per_s));
+  const auto tokens =
+      metrics.tokens_per_s ? fmt::format(", {} tokens/s", count_text(*metrics.tokens_per_s, "")) : "";
+  fields.add("throughput", fmt::format("{:.4g} steps/s, {} samples/s{}", metrics.steps_per_s,
+                                       four_digits_at_least(metrics.samples_per_s), tokens));
   const auto flops =
       metrics.tflops_per_gpu > 0 ? fmt::format("{:.4g} TFLOP/s each, ", metrics.tflops_per_gpu) : "";
   fields.add("GPU", fmt::format("{}{} busy, {} of memory (estimate)", flops,
                                 percent_text(metrics.gpu_busy_fraction), bytes_text(metrics.peak_memory)));
+  if (metrics.mfu) {
+    fields.add("MFU", fmt::format("{:.3g} % of {}, the peak of {} in {}", *metrics.mfu * 100,
+                                  count_text(peak_of(run.scenario)->value(), "FLOP/s"),
+                                  run.scenario.platform.gpu_models.front().name,
+                                  name_of(run.scenario.job.precision)));
+  }
   if (metrics.collectives > 0) {
     fields.add("collectives",
                fmt::format("{} a step, {} sent by each GPU", thousands_text(metrics.collectives),
@@ -111,14 +140,19 @@ std::string ranks_in_words(const Run& run) {
 
 }  // namespace
 
-void write_text(std::ostream& out, const Run& run, const Style& style) {
+void write_text(std::ostream& out, const Run& run, const Style& style, const RunQuestions& questions) {
   Fields fields{out, style};
   write_whether_it_fits(out, run, style);
   out << style.paint(Paint::bold, fit(run.scenario.name, style.width)) << "\n\n";
   write_job(fields, run);
   out << '\n';
+  if (questions.largest_batch) add_largest_batch(fields, *questions.largest_batch, run.scenario);
   write_results(fields, run);
   out << '\n';
+  if (questions.goal) {
+    add_training(fields, *questions.goal, training_of(*questions.goal, run.measured.metrics, run.range));
+    out << '\n';
+  }
   write_breakdown(out, run.measured.metrics, style);
   out << '\n';
   fields.add("bottleneck", run.measured.bottleneck.resource, Paint::bold);

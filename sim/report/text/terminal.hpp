@@ -4,6 +4,7 @@
 #include <iosfwd>
 
 #include "sim/metrics/metrics.hpp"
+#include "sim/report/run_questions.hpp"
 #include "sim/report/text/style.hpp"
 #include "sim/run/simulate.hpp"
 
@@ -11,7 +12,7 @@ namespace gradway::report {
 
 /// Writes a run for a person: what was run, what came out, where the time goes, what limits it, what it rests
 /// on. No line is longer than the style's width.
-void write_text(std::ostream& out, const Run& run, const Style& style);
+void write_text(std::ostream& out, const Run& run, const Style& style, const RunQuestions& questions = {});
 
 /// The first lines of a job that would run out of memory: all that follows is what it would take if it did
 /// not.

@@ -32,13 +32,13 @@ function evidence(runs: ComparedRun[]): HTMLElement {
 }
 
 export function comparePage(data: CompareDocument): HTMLElement[] {
-  const { runs, left_out: leftOut, samples, level } = data.compare;
+  const { runs, left_out: leftOut, samples, tokens, level } = data.compare;
   const levelTile = (name: string, one: Level | null | undefined): Tile | null | undefined =>
     one && { name, text: `${one.runs.length} level`, exact: one.runs.length, notes: [one.runs.map((index) => fullName(runs[index]!)).join('; '), levelText(one)] };
   const fastest = runs.find((run) => run.costs.fastest);
   const cheapest = runs.find((run) => run.costs.cheapest);
   const prices = [...new Set(runs.flatMap((run) => (run.price ? [`${run.scenario.platform}: ${usdText(run.price.usd_per_node_hour)} an hour and node, ${run.price.region}, ${run.price.date} (${run.price.source})`] : [])))];
-  const what = [data.job, samples ? `a run over ${countText(samples)} samples` : ''];
+  const what = [data.job, tokens ? `a run over ${countText(tokens)} tokens` : samples ? `a run over ${countText(samples)} samples` : ''];
   const parts = [
     title(data.title, what.filter(Boolean).join(' · ')),
     tiles([

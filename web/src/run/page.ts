@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run: headline numbers first, then where the time goes, what is loaded, and the details.
-import type { Report, RunDocument } from '../document';
+import type { Report, RunDocument, Training } from '../document';
 import { h, value } from '../dom';
 import * as text from '../format';
 import { basis, misfit, tiles, title, warnings, type Tile } from '../header';
@@ -23,7 +23,24 @@ function costTile({ metrics }: Report): Tile {
   };
 }
 
-function headline({ metrics, interval, memory, scenario, fits }: Report): HTMLElement {
+const kept = { yes: 'met', may: 'may be met', no: 'not met' };
+
+function trainingTile(training: Training): Tile {
+  const { seconds, cost_usd: cost, deadline_met: inTime, budget_met: inBudget } = training;
+  return {
+    name: 'Training',
+    text: text.spanText(seconds),
+    exact: seconds,
+    notes: [
+      text.known(training.tokens) ? `${text.countText(training.tokens)} tokens` : `${text.countText(training.samples)} samples`,
+      text.known(cost) && h('span', {}, value(text.usdText(cost), cost)),
+      inTime && `deadline of ${text.spanText(training.deadline_s)} ${kept[inTime]}`,
+      inBudget && `budget of ${text.usdText(training.budget_usd)} ${kept[inBudget]}`,
+    ],
+  };
+}
+
+function headline({ metrics, interval, memory, scenario, fits, training }: Report): HTMLElement {
   const collective = scenario.strategy.kind === 'collective';
   const exposed = metrics.exposed_communication_s;
   return tiles([
@@ -43,13 +60,16 @@ function headline({ metrics, interval, memory, scenario, fits }: Report): HTMLEl
       name: 'Throughput',
       text: `${text.numberText(metrics.samples_per_s)} samples/s`,
       exact: metrics.samples_per_s,
-      notes: [`${text.numberText(metrics.steps_per_s)} steps/s`],
+      notes: [
+        text.known(metrics.tokens_per_s) && h('span', {}, value(`${text.numberText(metrics.tokens_per_s)} tokens/s`, metrics.tokens_per_s)),
+        `${text.numberText(metrics.steps_per_s)} steps/s`,
+      ],
     },
     !collective && {
       name: 'GPU busy',
       text: text.percentText(metrics.gpu_busy_fraction),
       exact: metrics.gpu_busy_fraction,
-      notes: [`${text.numberText(metrics.tflops_per_gpu)} TFLOP/s each`],
+      notes: [`${text.numberText(metrics.tflops_per_gpu)} TFLOP/s each`, text.known(metrics.mfu) && h('span', {}, 'MFU ', value(text.percentText(metrics.mfu), metrics.mfu))],
     },
     {
       name: 'Exposed communication',
@@ -64,6 +84,7 @@ function headline({ metrics, interval, memory, scenario, fits }: Report): HTMLEl
       notes: [text.known(memory.needed_bytes) ? `${text.bytesText(memory.needed_bytes)} with all that the card must hold` : 'estimate'],
     },
     costTile({ metrics } as Report),
+    training && trainingTile(training),
   ]);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Predictions against measurements.
-import type { ValidateDocument } from '../document';
+import type { Case, ValidateDocument } from '../document';
 import { h } from '../dom';
-import { percentText, signedPercentText } from '../format';
+import { known, percentText, signedPercentText } from '../format';
 import { tiles, title } from '../header';
 import { errors } from './errors';
 import { predictedAgainstMeasured } from './scatter';
@@ -10,6 +10,14 @@ import { caseTable } from './table';
 import { section } from '../chart';
 import { counted } from '../format';
 import { tableOf } from '../table';
+
+/** What cases outside of their interval would be as anchors, to paste. */
+const anchors = (cases: Case[]): HTMLElement[] => {
+  const found = cases.filter((one) => one.anchor);
+  if (found.length === 0) return [];
+  const notes = found.map((one) => h('div', {}, h('p', {}, one.name), h('pre', {}, one.anchor!)));
+  return [section('anchors', 'Anchors', 'Cases outside of their interval; with these lines in the scenario the prediction meets them', h('div', {}, ...notes))];
+};
 
 export function validatePage(data: ValidateDocument): HTMLElement[] {
   const { validate } = data;
@@ -20,6 +28,7 @@ export function validatePage(data: ValidateDocument): HTMLElement[] {
       { name: 'Mean error, without sign', text: percentText(validate.mean_abs_error), exact: validate.mean_abs_error, notes: [counted(validate.cases.length, 'case')] },
       { name: 'Half of the cases within', text: percentText(validate.median_abs_error), exact: validate.median_abs_error },
       { name: 'Worst', text: worst ? signedPercentText(worst.error) : percentText(validate.max_abs_error), exact: validate.max_abs_error, notes: [worst?.name] },
+      known(validate.in_interval) && { name: 'In the interval', text: `${validate.in_interval} of ${validate.cases.length}`, exact: validate.in_interval, notes: ['nine of ten are to be expected'] },
       { name: 'Bias', text: signedPercentText(validate.bias), exact: validate.bias, notes: [validate.bias > 0 ? 'predicted too slow on average' : 'predicted too fast on average'] },
     ]),
     ...(validate.cases.length === 0
@@ -28,6 +37,7 @@ export function validatePage(data: ValidateDocument): HTMLElement[] {
           predictedAgainstMeasured(validate.cases),
           errors(validate.cases),
           section('cases', 'Table', `${counted(validate.cases.length, 'case')}, sorted by a click on a heading`, tableOf(caseTable(validate.cases))),
+          ...anchors(validate.cases),
         ]),
   ];
   return parts;

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "sim/scenario/scenario.hpp"
+
+namespace gradway {
+
+/// A measured step of the scenario as an anchor of its model. Nothing if it cannot be one: more than one GPU,
+/// a strategy, accumulation, a model that needs none, or hardware that was only imagined.
+std::optional<Anchor> proposed_anchor(const Scenario& scenario, Seconds measured, const std::string& source);
+
+}  // namespace gradway

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// The largest batch that fits, and why there may be none.
+#include <catch2/catch.hpp>
+
+#include "sim/base/problem.hpp"
+#include "sim/plan/memory.hpp"
+#include "sim/run/simulate.hpp"
+#include "sim/study/largest_batch.hpp"
+#include "tests/support/builders.hpp"
+
+using namespace gradway;
+using namespace gradway::test;
+
+namespace {
+
+Scenario gpt_on(int gpus, Bytes memory) {
+  Scenario scenario;
+  scenario.platform = built_platform(nvswitch_node(4));
+  scenario.platform.gpu_models.front().memory = memory;
+  scenario.model.name = "gpt";
+  scenario.model.layers = decoder({.layers = 2, .heads = 4, .hidden = 256, .mlp = 1024, .vocabulary = 1000});
+  scenario.job.gpus = gpus;
+  scenario.job.batch_per_gpu = 3;
+  scenario.job.precision = Precision::bf16;
+  scenario.job.optimizer = Optimizer::adamw;
+  return scenario;
+}
+
+bool runs_with(Scenario scenario, int batch) {
+  scenario.job.batch_per_gpu = batch;
+  const auto run = simulate(scenario, "fluid");
+  return fits(run.scenario, run.measured.memory);
+}
+
+std::string refusal(const Scenario& scenario) {
+  try {
+    largest_batch(scenario);
+  } catch (const ConfigError& error) {
+    return to_text(error.problems().front());
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("the largest batch fits, and one sample more does not", "[study][fit]") {
+  const auto gpus = GENERATE(1, 4);
+  const auto memory = GENERATE(4_GB, 10_GB, 40_GB);
+  CAPTURE(gpus, memory.value());
+  const auto scenario = gpt_on(gpus, memory);
+  const auto largest = largest_batch(scenario);
+  CHECK(largest.as_written == 3);
+  CHECK(runs_with(scenario, largest.batch));
+  CHECK_FALSE(runs_with(scenario, largest.batch + 1));
+  CHECK(largest.needs <= memory);
+  CHECK(*largest.one_more_needs > memory);
+}
+
+TEST_CASE("where there is no largest batch, the reason is told", "[study][fit]") {
+  CHECK_THAT(
+      refusal(gpt_on(1, 500_MB)),
+      Catch::Matchers::StartsWith("error: with batch_per_gpu 1 the job does not fit: ") &&
+          Catch::Matchers::EndsWith(" of 0.5 GB on each round\n  hint: no batch fits: take GPUs with more "
+                                    "memory, or an optimizer that keeps less\n"));
+  CHECK(refusal(ring_scenario(2, {{"layer", 1, 1_ms, 2_ms, 1000}}, 50_MB)) ==
+        "error: the GPU 'ideal' holds any batch, so there is no largest one\n"
+        "  hint: take a platform with GPUs that have a memory\n");
+  auto collective = gpt_on(4, 4_GB);
+  collective.job.strategy = OneCollective{.kind = CollectiveKind::all_reduce, .size = 1_MiB};
+  CHECK(refusal(collective) ==
+        "error: a collective alone has no batch, so there is no largest one\n"
+        "  hint: leave out '--fit', or take a scenario with a model\n");
+}
