@@ -39,7 +39,7 @@ class Problems {
   const std::vector<std::string>& notes() const { return notes_; }
 
   void saw(std::string_view text);
-  const Digest& seen() const { return seen_; }
+  Digest seen() const;
 
   /// Throws what was collected, if anything: file by file as they were met, each in the order of its lines.
   void raise() const;
@@ -47,7 +47,7 @@ class Problems {
  private:
   std::vector<Problem> list_;
   std::vector<std::string> notes_;
-  Digest seen_;
+  std::vector<std::string> seen_;  ///< digests of the texts: long ones are gone through once
 };
 
 /// Throws one problem.
