@@ -29,10 +29,12 @@ Task kernel(const std::string& name, Phase phase, Seconds work, Seconds launch) 
   return task;
 }
 
-Task optimizer_of(const Scenario& scenario, Seconds work) {
+/// @param slower than the host that the optimizers' launches were measured on
+Task optimizer_of(const Scenario& scenario, Seconds work, double slower = 1) {
   const bool ideal = scenario.platform.gpu_models.front().ideal;
   const auto launch =
-      ideal ? Seconds{} : optimizer_launch_time(scenario.job.optimizer, scenario.model.parameter_tensors());
+      ideal ? Seconds{}
+            : slower * optimizer_launch_time(scenario.job.optimizer, scenario.model.parameter_tensors());
   return kernel("optimizer", Phase::optimizer, work, launch);
 }
 
@@ -56,7 +58,8 @@ ModelTasks from_layers(const Scenario& scenario, const ComputeCosts& costs) {
     add(program.backward, i, Phase::backward, costs.backward[i], costs.backward_launches[i],
         layers[i].parameters.size());
   }
-  program.optimizer.push_back({optimizer_of(scenario, costs.optimizer)});
+  program.optimizer.push_back(
+      {optimizer_of(scenario, costs.optimizer, scenario.model.run ? usual_host * costs.launch_scale : 1)});
   return program;
 }
 
