@@ -80,6 +80,8 @@ void count_calls(Metrics& metrics, const Workload& workload, ProgramId program) 
 
 void count_work(Metrics& metrics, const Scenario& scenario, const Workload& workload, ProgramId program) {
   count_calls(metrics, workload, program);
+  for (const auto& task : workload.programs[program.index()].tasks)
+    metrics.issue += task.launch / scenario.platform.speeds[Part::cpu];
   if (!trains(scenario.job.strategy)) metrics.bus_bandwidth = metrics.bytes_sent_per_gpu / metrics.step_time;
   metrics.steps_per_s = 1 / metrics.step_time.value();
   for (const auto& actor : workload.actors)

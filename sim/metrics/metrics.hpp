@@ -29,6 +29,7 @@ struct StepParts {
 /// step that takes no time are infinite, its shares zero.
 struct Metrics : StepParts {
   Seconds step_time{};
+  Seconds issue{};  ///< CPU time to issue a step's tasks on a rank, whether or not the GPU waits for it
   double steps_per_s = 0;
   double samples_per_s = 0;
   double samples = 0;                    ///< a step, of all ranks

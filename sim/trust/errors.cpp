@@ -79,6 +79,7 @@ class Errors {
           add_compute(one, reference_of(scenario_, costs));
           break;
         case PartOfStep::launches:
+        case PartOfStep::hidden_launches:
           add(one, fmt::format("launches of {} by the CPU of {}", model(), platform()));
           break;
         case PartOfStep::exposed_communication:

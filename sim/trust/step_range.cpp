@@ -77,9 +77,14 @@ double doubt_of_side_by_side(Basis basis) {
 std::vector<DoubtfulPart> doubtful_parts(const Metrics& metrics, const Grounds& grounds) {
   const auto hidden = metrics.communication - metrics.exposed_communication;
   const auto collectives = doubt_of_collectives(grounds.communication, grounds.transport);
+  const auto launches = doubt_of_launches(grounds.launches);
+  // A CPU that is as slow as it may be issues a step in this much more than the step takes.
+  const auto late = std::max(
+      Seconds{}, metrics.issue * (1 + launches) - metrics.step_time - metrics.launch_bound * launches);
   return {{PartOfStep::compute, metrics.compute + metrics.optimizer,
            doubt_of_compute(grounds.compute, grounds.batch_ratio)},
-          {PartOfStep::launches, metrics.launch_bound, doubt_of_launches(grounds.launches)},
+          {PartOfStep::launches, metrics.launch_bound, launches},
+          {PartOfStep::hidden_launches, launches > 0 ? late / launches : Seconds{}, launches},
           {PartOfStep::exposed_communication, metrics.exposed_communication, collectives},
           {PartOfStep::hidden_communication, hidden, collectives},
           {PartOfStep::side_by_side, hidden, doubt_of_side_by_side(grounds.side_by_side)},
@@ -91,7 +96,8 @@ Seconds lengthens(Seconds time, double doubt) {
 }
 
 Seconds shortens(PartOfStep part, Seconds time, double doubt) {
-  return part == PartOfStep::hidden_communication ? Seconds{} : time * (doubt / (1 + doubt));
+  const bool is_hidden = part == PartOfStep::hidden_communication || part == PartOfStep::hidden_launches;
+  return is_hidden ? Seconds{} : time * (doubt / (1 + doubt));
 }
 
 TimeRange step_range(const Metrics& metrics, const Grounds& grounds) {

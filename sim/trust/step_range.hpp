@@ -27,7 +27,8 @@ enum class PartOfStep {
   launches,
   exposed_communication,
   hidden_communication,
-  side_by_side,  ///< what kernels and collectives cost each other while both run
+  hidden_launches,  ///< the CPU was ahead, but would not be if it were slower
+  side_by_side,     ///< what kernels and collectives cost each other while both run
   input,
 };
 
