@@ -9,12 +9,21 @@ It needs one NVIDIA GPU that nothing else uses, PyTorch with CUDA, and nothing e
 PyTorch calls for the layers of transformers and convolutional networks, forward and backward, in the shapes of
 common models. What one call issues counts as one kernel, also where PyTorch launches several.
 
-How: the call is repeated in a CUDA graph, so that the CPU's pace does not show, in turn on operands of its own that
-together are larger than the GPU's caches; the graph runs five times, and the median counts. An optimizer's step is
-timed as it is issued, launches included. SAMPLES.md says what the rows are.
+How: the call is repeated in a CUDA graph, so that the CPU's pace does not show; products, elementwise kernels and
+rows in turn on operands of their own that together are larger than the GPU's caches. The graph runs five times, and
+the median counts. An optimizer's step is timed as it is issued, launches included. SAMPLES.md says what the rows are.
+
+Products and attention are timed among memory-bound kernels, as in a training step: bursts of 1.2 ms (of two calls at
+least) take turns with bursts of the others, which take 0.6 times as long and are not counted. In a loop of nothing but
+products the power limit lowers the clocks: on an H100 and an H200 all shapes together took 9 to 10 % longer there in
+bf16, 14 to 15 % in tf32, 4 to 5 % in fp16, less than 1 % in fp32. As an earlier form of this script timed them, among
+others that took about 0.66 (H100) and 0.5 times (H200) as long, the products of five GPT steps in bf16, tf32 and fp32
+added up to what the profiler saw in these steps, within 1.3 % and 2.4 %. Steps of larger models, which the power limit
+slows too, seem to need some percent more for their products than is told here. Convolutions run in a loop of their own.
 """
 import argparse
 import datetime
+import functools
 import gzip
 import json
 import math
@@ -36,12 +45,13 @@ ATTENTION = {"number": NUMBERS, "how": ("cudnn", "flash", "efficient"), "mask": 
 ATTENTION_SIZE = ("batch", "heads", "seq", "head_dim")
 IMAGES = {"number": NUMBERS, "layout": IMAGE_LAYOUTS}
 CONVOLUTION_SIZE = ("n", "c", "o", "kernel", "stride", "pad", "hw", "groups")
-ELEMENTWISE = ("copy", "add", "add_", "mul", "scale", "zero", "sum", "gelu", "silu", "relu_", "hardswish", "tanh",
-               "dropout", "gelu_backward", "cast_to_16", "silu_backward", "cast_to_32", "threshold_backward",
-               "add_mixed", "dropout_backward")
-ROWS = ("layer_norm", "layer_norm_backward", "rms_norm", "rms_norm_backward", "softmax", "softmax_backward",
-        "bias_sum", "log_softmax", "transpose", "log_softmax_backward", "strided", "nll_loss", "cat",
-        "nll_loss_backward")
+ELEMENTWISE = ("copy", "permute", "add", "add_", "add_mixed", "complex_mul", "mul", "scale", "zero", "sum", "random",
+               "count", "gelu", "gelu_backward", "silu", "silu_backward", "tanh", "tanh_backward", "hardswish",
+               "hardswish_backward", "relu_", "threshold_backward", "dropout", "dropout_backward", "cast_to_16",
+               "cast_to_32")
+ROWS = ("layer_norm", "layer_norm_backward", "rms_norm", "rms_norm_backward", "bias_sum", "softmax", "softmax_backward",
+        "cat", "transpose", "strided", "log_softmax", "log_softmax_backward", "nll_loss", "nll_loss_backward")
+NEVER_TIMED = ("count",)  # a word of `elementwise` that gradway knows
 
 
 class Kind(NamedTuple):
@@ -50,7 +60,8 @@ class Kind(NamedTuple):
     size: tuple[str, ...]
 
 
-# The same as `timed_kinds` of sim/cost/kernel_times.hpp, in its order; a test compares them.
+# The same as `timed_kinds` of sim/cost/kernel_times.hpp, in its order, with the words of `elementwise` and `rows` in
+# sim/workload/operation.cpp; a test compares them.
 KINDS = {
     "product": Kind({"number": NUMBERS, "layout": PRODUCT_LAYOUTS}, ("m", "n", "k")),
     "batched_product": Kind({"number": NUMBERS, "layout": PRODUCT_LAYOUTS}, ("batch", "m", "n", "k")),
@@ -84,6 +95,10 @@ Call = Callable[[], Any]
 BEYOND_CACHES = 150e6  # bytes: three times the 50 MB of an H100, the 60 MB of an H200 twice and a half
 MOST_COPIES = 12  # of operands
 MOST_CALLS = 400  # in a graph
+BURST_SECONDS = 1.2e-3  # of products in one go, where memory-bound kernels are between them
+MOST_BURST_CALLS = 60
+BURSTS = (6, 24)  # at least and at most; the first third is not counted
+MEMORY_BOUND_SHARE = 0.6  # of the time of products: how long the memory-bound kernels between them take
 
 
 class Effort(NamedTuple):
@@ -91,41 +106,89 @@ class Effort(NamedTuple):
     every: int  # n: each nth shape
     graph_seconds: float  # that the calls in a graph should take together
     repeats: int  # of the graph
+    bursts_seconds: float  # that the bursts of products should take together
 
 
-THOROUGH = Effort(1, 4e-3, 5)
-QUICK = Effort(4, 1e-3, 3)
+THOROUGH = Effort(1, 4e-3, 5, 60e-3)
+QUICK = Effort(4, 1e-3, 3, 15e-3)
 
 
-def seconds_of(calls: list[Call], effort: Effort) -> float:
-    """Median time of one call; the calls do the same on operands of their own and take turns."""
+def event() -> Any:
+    return torch.cuda.Event(enable_timing=True)
+
+
+def seconds_between(start: Any, end: Any) -> float:
+    return start.elapsed_time(end) / 1e3
+
+
+def seconds_about(calls: list[Call]) -> float:
+    """Time of one call, launch included, 2 us at least; calls that were never made before are by then."""
     for call in calls[:2]:
         call()
     torch.cuda.synchronize()
-    start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    start, end = event(), event()
     start.record()
     calls[0]()
     calls[-1]()
     end.record()
     torch.cuda.synchronize()
-    once = max(start.elapsed_time(end) / 2e3, 2e-6)
-    count = max(1, min(MOST_CALLS, int(effort.graph_seconds / once)))
-    if once * len(calls) < 0.05:
-        count = max(count, len(calls))
+    return max(seconds_between(start, end) / 2, 2e-6)
+
+
+def graph_of(calls: list[Call], count: int) -> Any:
+    """A CUDA graph of `count` calls, which take turns."""
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         for i in range(count):
             calls[i % len(calls)]()
+    return graph
+
+
+def seconds_alone(calls: list[Call], effort: Effort) -> float:
+    """Median time of one call; the calls do the same on operands of their own and take turns."""
+    once = seconds_about(calls)
+    count = max(1, min(MOST_CALLS, int(effort.graph_seconds / once)))
+    if once * len(calls) < 0.05:
+        count = max(count, len(calls))
+    graph = graph_of(calls, count)
     graph.replay()
     graph.replay()
+    start, end = event(), event()
     times = []
     for _ in range(effort.repeats):
         start.record()
         graph.replay()
         end.record()
         torch.cuda.synchronize()
-        times.append(start.elapsed_time(end) / 1e3 / count)
+        times.append(seconds_between(start, end) / count)
     return statistics.median(times)
+
+
+@functools.cache
+def memory_bound() -> tuple[list[Call], float]:
+    """Calls that keep the memory busy and little else, and the time of one."""
+    tensors = [random("fp32", 1 << 22) for _ in range(24)]  # together larger than caches
+    calls: list[Call] = [functools.partial(tensor.mul_, 1.0) for tensor in tensors]
+    return calls, seconds_alone(calls, THOROUGH)
+
+
+def seconds_in_step(calls: list[Call], effort: Effort) -> float:
+    """As `seconds_alone`, but bursts of calls take turns with memory-bound kernels: at the clocks of a step."""
+    others, seconds_of_other = memory_bound()
+    once = seconds_about(calls)
+    count = max(2, min(MOST_BURST_CALLS, int(BURST_SECONDS / once)))
+    burst = graph_of(calls, count)
+    between = graph_of(others, max(1, round(MEMORY_BOUND_SHARE * once * count / seconds_of_other)))
+    least, most = BURSTS
+    rounds = max(least, min(most, int(effort.bursts_seconds / (once * count))))
+    events = [(event(), event()) for _ in range(rounds)]
+    for start, end in events:  # without waiting: no pause lets the GPU rest
+        between.replay()
+        start.record()
+        burst.replay()
+        end.record()
+    torch.cuda.synchronize()
+    return statistics.median(seconds_between(*pair) / count for pair in events[rounds // 3:])
 
 
 class Measurement:
@@ -141,9 +204,10 @@ class Measurement:
     def is_over(self) -> bool:
         return time.monotonic() > self._end
 
-    def add(self, kernel: str, size: Iterable[int], make: Callable[[], Call], bytes_in: float = math.inf) -> None:
+    def add(self, kernel: str, size: Iterable[int], make: Callable[[], Call], bytes_in: float = math.inf,
+            timed: Callable[[list[Call], Effort], float] = seconds_alone) -> None:
         """Times what `make` returns, on `bytes_in` bytes of operands that each `make` makes anew."""
-        self.attempt(kernel, size, lambda: {"seconds": seconds_of(self._calls(make, bytes_in), self.effort)})
+        self.attempt(kernel, size, lambda: {"seconds": timed(self._calls(make, bytes_in), self.effort)})
 
     def attempt(self, kernel: str, size: Iterable[int], measure: Callable[[], dict[str, float]]) -> None:
         """Adds a row with what `measure` returns; a row that says so if it fails."""
@@ -196,7 +260,7 @@ def product(m: Measurement, number: str, layout: str, rows: int, columns: int, i
         return lambda: torch.mm(a, b)
 
     m.add(f"product {number} {layout}", (rows, columns, inner), make,
-          (rows * inner + inner * columns) * element_bytes(number))
+          (rows * inner + inner * columns) * element_bytes(number), seconds_in_step)
 
 
 def batched_product(m: Measurement, number: str, layout: str, batch: int, rows: int, columns: int, inner: int) -> None:
@@ -207,7 +271,7 @@ def batched_product(m: Measurement, number: str, layout: str, batch: int, rows: 
         b = random(number, batch, inner, columns) if layout[1] == "n" else random(number, batch, columns, inner).mT
         return lambda: torch.bmm(a, b)
 
-    m.add(f"batched_product {number} {layout}", (batch, rows, columns, inner), make)
+    m.add(f"batched_product {number} {layout}", (batch, rows, columns, inner), make, timed=seconds_in_step)
 
 
 def attention(m: Measurement, number: str, how: str, mask: str, batch: int, heads: int, seq: int, head: int) -> None:
@@ -243,8 +307,8 @@ def attention(m: Measurement, number: str, how: str, mask: str, batch: int, head
             return aten._scaled_dot_product_efficient_attention_backward(
                 gradient, q, k, v, None, out[0], out[1], out[2], out[3], 0.0, [True, True, True, False], causal)
     words, size = f"{number} {how} {mask}", (batch, heads, seq, head)
-    m.add(f"attention_forward {words}", size, lambda: forward)
-    m.add(f"attention_backward {words}", size, lambda: backward)
+    m.add(f"attention_forward {words}", size, lambda: forward, timed=seconds_in_step)
+    m.add(f"attention_backward {words}", size, lambda: backward, timed=seconds_in_step)
 
 
 def images(number: str, layout: str, *shape: int) -> Any:
@@ -312,7 +376,7 @@ def max_pool(m: Measurement, number: str, layout: str, n: int, c: int, hw: int) 
 
 
 def elementwise(m: Measurement, number: str, elements: int) -> None:
-    """All kernels of one kind of number and one size."""
+    """All kernels of one kind of number and one size, but for `permute`."""
     width = element_bytes(number)
     functional = torch.nn.functional
 
@@ -338,9 +402,18 @@ def elementwise(m: Measurement, number: str, elements: int) -> None:
     add("relu_", one, lambda x: x.relu_())
     add("threshold_backward", two, lambda x, y: aten.threshold_backward(x, y, 0))
     add("hardswish", one, functional.hardswish)
+    add("hardswish_backward", two, aten.hardswish_backward)
     add("tanh", one, torch.tanh)
+    add("tanh_backward", two, aten.tanh_backward)
+    add("random", one, lambda x: x.bernoulli_(0.9))
     if width == 4:
         add("cast_to_16", one, lambda x: x.to(torch.bfloat16))
+
+        def complex_mul() -> Call:
+            x, y = (torch.view_as_complex(random(number, elements // 2, 2)) for _ in range(2))
+            return lambda: x * y
+
+        m.add(f"elementwise complex_mul {number}", (elements,), complex_mul, 2 * elements * width)
     else:
         add("cast_to_32", one, lambda x: x.to(torch.float32))
         add("add_mixed", ("fp32", number), lambda x, y: x + y)  # as a residual of autocast
@@ -351,6 +424,16 @@ def elementwise(m: Measurement, number: str, elements: int) -> None:
         return lambda: aten.native_dropout_backward(x, kept, 1.1)
 
     m.add(f"elementwise dropout_backward {number}", (elements,), dropout_backward, elements * (width + 1))
+
+
+def permute(m: Measurement, number: str, rows: int, width: int) -> None:
+    """A copy of (rows, 3, width) into (3, rows, width), as attention takes queries, keys and values apart."""
+    def make() -> Call:
+        turned = random(number, rows, 3, width).transpose(0, 1)
+        return lambda: turned.contiguous()
+
+    elements = 3 * rows * width
+    m.add(f"elementwise permute {number}", (elements,), make, elements * element_bytes(number))
 
 
 def row_kernels(m: Measurement, number: str, rows: int, width: int) -> None:
@@ -394,17 +477,22 @@ def row_kernels(m: Measurement, number: str, rows: int, width: int) -> None:
         add("cat", lambda x, y: lambda: torch.cat((x[:, :half], y[:, half:]), 1))  # writes `width`
 
 
-def losses(m: Measurement, rows: int, classes: int) -> None:
-    """What cross entropy issues, in fp32 as autocast has it."""
+def log_softmax(m: Measurement, number: str, rows: int, classes: int) -> None:
+    x = random(number, rows, classes)
+    y = torch.log_softmax(x, 1)
+    size = (rows, classes)
+    m.add(f"rows log_softmax {number}", size, lambda: lambda: aten._log_softmax(x, 1, False))
+    m.add(f"rows log_softmax_backward {number}", size,
+          lambda: lambda: aten._log_softmax_backward_data(x, y, 1, x.dtype))
+
+
+def nll_loss(m: Measurement, rows: int, classes: int) -> None:
+    """In fp32, as autocast has it."""
     size = (rows, classes)
     target = torch.randint(0, classes, (rows,), device="cuda")
-    x = random("fp32", rows, classes)
-    y = torch.log_softmax(x, 1)
+    y = torch.log_softmax(random("fp32", rows, classes), 1)
     _, total = aten.nll_loss_forward(y, target, None, 1, -100)
     one = torch.ones((), device="cuda")
-    m.add("rows log_softmax fp32", size, lambda: lambda: aten._log_softmax(x, 1, False))
-    m.add("rows log_softmax_backward fp32", size,
-          lambda: lambda: aten._log_softmax_backward_data(x, y, 1, torch.float32))
     m.add("rows nll_loss fp32", size, lambda: lambda: aten.nll_loss_forward(y, target, None, 1, -100))
     m.add("rows nll_loss_backward fp32", size,
           lambda: lambda: aten.nll_loss_backward(one, y, target, None, 1, -100, total))
@@ -481,6 +569,8 @@ PATCHES = ((768, 16), (1024, 16), (1024, 32), (128, 4))
 # (c, kernel, stride, hw) of ConvNeXt's and MobileNet's depthwise convolutions
 DEPTHWISE = ((128, 7, 1, 56), (256, 7, 1, 28), (512, 7, 1, 14), (1024, 7, 1, 7), (64, 3, 2, 112), (72, 3, 1, 56),
              (120, 5, 1, 28), (240, 3, 2, 28), (480, 3, 1, 14), (672, 5, 1, 14), (960, 5, 1, 7))
+# (c, hw) of those of ConvNeXt alone, tiny and base: 7 x 7
+CONVNEXT = ((96, 56), (192, 28), (384, 14), (768, 7), (128, 56), (256, 28), (512, 14), (1024, 7))
 # (c, o, kernel, hw) between ConvNeXt's stages, and (c, hw) of ResNeXt's convolutions in 32 groups
 DOWNSAMPLING = ((128, 256, 2, 56), (256, 512, 2, 28), (512, 1024, 2, 14))
 GROUPED = ((128, 56), (256, 28), (512, 14), (1024, 7))
@@ -492,33 +582,55 @@ FUSED_ATTENTION = ((64, 12, 128, 64), (64, 12, 197, 64), (32, 16, 50, 64), (8, 1
                    (4, 32, 2048, 64), (4, 16, 2048, 128), (1, 32, 4096, 128), (1, 8, 4096, 128), (1, 2, 4096, 128),
                    (1, 16, 8192, 64), (1, 16, 8192, 128), (1, 8, 16384, 128))
 EFFICIENT_ATTENTION = ((64, 12, 197, 64), (32, 16, 50, 64), (8, 16, 384, 64), (4, 16, 1024, 64), (2, 16, 2048, 128))
+# The same with one mask alone, as models have it
+MASKED_FUSED_ATTENTION = {
+    "causal": ((32, 12, 1024, 64), (16, 16, 1024, 64), (8, 16, 2048, 128), (12, 16, 1024, 128), (1, 32, 8192, 128),
+               (2, 16, 8192, 64), (1, 64, 4096, 128), (2, 8, 2048, 128)),
+    "full": ((64, 16, 197, 64), (128, 12, 197, 64), (8, 16, 512, 64), (128, 12, 128, 64)),
+}
+MASKED_EFFICIENT_ATTENTION = {
+    "causal": ((8, 12, 1024, 64), (4, 12, 2048, 64), (4, 16, 2048, 128)),
+    "full": ((128, 12, 197, 64), (16, 16, 384, 64), (8, 12, 512, 64)),
+}
 # (batch, seq, head_dim) of attention by products
 PRODUCT_ATTENTION = ((96, 1024, 64), (64, 2048, 128), (192, 384, 64), (768, 197, 64))
 MASKS = ("causal", "full")
 # Of linear layers: (tokens, out, in), with output layers, tensor-parallel shards and others' widths
 EXTRA = {
     "bf16": ((8192, 50304, 768), (4096, 50304, 2048), (16384, 50304, 1024), (8192, 50257, 768), (4096, 50257, 2048),
-             (8192, 32000, 2048), (4096, 128256, 3072), (12608, 2304, 768), (12608, 768, 3072), (1600, 4096, 1024),
-             (1600, 1024, 4096), (12288, 5632, 2048), (8192, 2048, 5632), (8192, 256, 2048), (4096, 1024, 3072),
-             (4096, 8192, 3072), (4096, 28672, 8192), (4096, 3584, 8192), (2048, 1536, 12288), (2048, 6144, 12288),
-             (64, 1000, 2048), (256, 1000, 2048), (64, 1000, 768), (4096, 2, 768), (128, 4096, 4096),
-             (512, 4096, 4096), (2048, 8192, 8192), (8192, 8192, 8192), (32768, 3072, 768), (2048, 2048, 2048),
-             (6144, 4096, 1024), (3072, 1024, 1024)),
-    "tf32": ((1600, 1024, 4096), (12608, 3072, 768), (4096, 50304, 1024), (64, 1000, 2048), (6144, 4096, 1024)),
-    "fp32": ((1600, 1024, 4096), (1600, 4096, 1024), (4096, 50304, 1024), (6304, 3072, 768), (64, 1000, 2048),
-             (4096, 4096, 4096)),
-    "fp16": ((8192, 50304, 768),),
+             (8192, 32000, 2048), (4096, 128256, 3072), (12608, 2304, 768), (12608, 768, 3072), (12608, 768, 768),
+             (12608, 3072, 768), (1600, 3072, 1024), (1600, 4096, 1024), (1600, 1024, 4096), (1600, 1024, 1024),
+             (12288, 5632, 2048), (8192, 2048, 5632), (8192, 5632, 2048), (8192, 256, 2048), (8192, 2048, 2048),
+             (8192, 6144, 2048), (8192, 8192, 2048), (2048, 8192, 2048), (2048, 2048, 8192), (4096, 1024, 3072),
+             (4096, 8192, 3072), (4096, 3072, 3072), (4096, 28672, 8192), (4096, 3584, 8192), (2048, 1536, 12288),
+             (2048, 6144, 12288), (2048, 3584, 4096), (8192, 1280, 8192), (64, 1000, 2048), (256, 1000, 2048),
+             (64, 1000, 768), (4096, 2, 768), (128, 4096, 4096), (512, 4096, 4096), (2048, 8192, 8192),
+             (8192, 8192, 8192), (32768, 3072, 768), (2048, 2048, 2048), (6144, 4096, 1024), (6144, 1024, 1024),
+             (3072, 1024, 1024), (8192, 14336, 4096), (8192, 4096, 14336), (8192, 11008, 4096), (200704, 512, 128),
+             (50176, 1024, 256), (12544, 2048, 512), (3136, 4096, 1024), (16384, 128, 2048), (8192, 640, 5120),
+             (4096, 53248, 16384)),
+    "tf32": ((1600, 3072, 1024), (1600, 1024, 1024), (1600, 4096, 1024), (1600, 1024, 4096), (25216, 3072, 768),
+             (25216, 768, 3072), (25216, 2304, 768), (25216, 768, 768), (4096, 50304, 1024), (64, 1000, 2048),
+             (6144, 4096, 1024), (6144, 1024, 4096), (6144, 1024, 1024), (100352, 512, 128), (25088, 1024, 256),
+             (6272, 2048, 512), (8192, 50304, 2048), (12608, 3072, 768)),
+    "fp32": ((1600, 3072, 1024), (1600, 1024, 1024), (1600, 1024, 4096), (1600, 4096, 1024), (4096, 50304, 1024),
+             (6304, 3072, 768), (6304, 768, 3072), (12608, 768, 768), (64, 1000, 2048), (4096, 4096, 4096),
+             (8192, 4096, 1024)),
+    "fp16": ((8192, 50304, 768), (6144, 4096, 1024), (4096, 3072, 1024), (4096, 1024, 1024), (4096, 4096, 1024),
+             (4096, 1024, 4096), (4096, 12288, 4096), (4096, 4096, 4096), (4096, 16384, 4096), (4096, 4096, 16384)),
 }
 BLOCKS = {  # widths and numbers of tokens
     "bf16": ((768, 1024, 1536, 2048, 2560, 4096, 5120), (1024, 4096, 16384)),
-    "tf32": ((768, 1024, 2048, 4096), (2048, 8192)),
-    "fp32": ((768, 1024, 2048), (2048,)),
-    "fp16": ((1024, 4096), (4096,)),
+    "tf32": ((768, 1024, 2048, 4096), (2048, 4096, 8192)),
+    "fp32": ((768, 1024, 2048), (1024, 2048, 4096)),
+    "fp16": ((768, 1024, 2048, 4096), (4096, 16384)),
 }
 ROW_SIZES = ((512, 1024), (4096, 768), (8192, 1024), (32768, 1024), (12608, 768), (4096, 2048), (16384, 2048),
              (4096, 4096), (8192, 8192), (98304, 197), (65536, 1024), (200704, 128), (50176, 512))
 CLASSES = ((64, 1000), (256, 1000), (2048, 50304), (8192, 50304), (4096, 32000), (4096, 128256), (16384, 50304),
            (8192, 50257))
+# (rows, width), width that of one of three
+PERMUTED = ((1600, 1024), (12608, 768), (12608, 1024), (25216, 768), (65536, 768))
 VOCABULARIES = ((1024, 50304, 768), (8192, 50304, 768), (16384, 50304, 1024), (4096, 50304, 2048),
                 (8192, 32000, 2048), (4096, 128256, 3072), (4096, 30522, 768), (4096, 2, 768), (4096, 512, 768))
 OPTIMIZED = ((1 << 20, 64), (1 << 24, 160), (1 << 26, 148), (1 << 28, 296), (1 << 30, 292))
@@ -536,13 +648,17 @@ def batched_products() -> list[tuple]:
 
 def attentions() -> list[tuple]:
     fused = [("bf16", how, mask, *shape) for how in ("flash", "cudnn") for mask in MASKS for shape in FUSED_ATTENTION]
-    return fused + [(number, "efficient", mask, *shape) for number in ("fp32", "tf32", "bf16") for mask in MASKS
-                    for shape in EFFICIENT_ATTENTION]
+    fused += [("bf16", "cudnn", mask, *shape) for mask in MASKS for shape in MASKED_FUSED_ATTENTION[mask]]
+    efficient = [(number, "efficient", mask, *shape) for number in ("fp32", "tf32", "bf16") for mask in MASKS
+                 for shape in EFFICIENT_ATTENTION]
+    efficient += [(number, "efficient", mask, *shape) for number in ("fp32", "tf32") for mask in MASKS
+                  for shape in MASKED_EFFICIENT_ATTENTION[mask]]
+    return fused + efficient
 
 
 def convolutions() -> list[tuple]:
     found = []
-    for number, layouts, batches in (("bf16", IMAGE_LAYOUTS, (64, 256)), ("tf32", ("nchw",), (64,)),
+    for number, layouts, batches in (("bf16", IMAGE_LAYOUTS, (64, 256)), ("tf32", IMAGE_LAYOUTS, (64,)),
                                      ("fp32", ("nchw",), (64,))):
         found += [(number, layout, n, *shape, 1) for layout in layouts for n in batches for shape in RESNET]
     for layout in IMAGE_LAYOUTS:
@@ -552,7 +668,19 @@ def convolutions() -> list[tuple]:
                       for c, kernel, stride, hw in DEPTHWISE]
         found += [("bf16", layout, 64, c, o, kernel, kernel, 0, hw, 1) for c, o, kernel, hw in DOWNSAMPLING]
         found += [("bf16", layout, 64, c, c, 3, 1, 1, hw, 32) for c, hw in GROUPED]
+    for number, batches in (("bf16", (32, 128)), ("tf32", (32, 128)), ("fp32", (32,))):
+        found += [(number, "nhwc", n, c, c, 7, 1, 3, hw, c) for n in batches for c, hw in CONVNEXT]
+    for n in (32, 128):
+        found += [(number, "nchw", n, 3, o, kernel, kernel, 0, 224, 1) for number in ("bf16", "tf32", "fp32")
+                  for o, kernel in PATCHES]
+        found += [(number, "nhwc", n, c, o, kernel, kernel, 0, hw, 1) for number in ("bf16", "tf32")
+                  for c, o, kernel, hw in DOWNSAMPLING]
     return found
+
+
+def elementwise_sizes() -> list[tuple]:
+    return ([(number, 1 << power) for number in ("fp32", "bf16") for power in range(16, 29, 2)] +
+            [("fp16", 1 << power) for power in (18, 22, 26)])
 
 
 def activations(shapes: Iterable[tuple[int, int]]) -> list[tuple]:
@@ -573,10 +701,11 @@ def parts() -> list[Part]:
         Part(product, ("product",), products()),
         Part(batched_product, ("batched_product",), batched_products()),
         Part(attention, ("attention_forward", "attention_backward"), attentions()),
-        Part(elementwise, ("elementwise",),
-             [(number, 1 << power) for number in ("fp32", "bf16") for power in range(16, 29, 2)]),
+        Part(elementwise, ("elementwise",), elementwise_sizes()),
+        Part(permute, ("elementwise",), [(number, *size) for number in ("fp32", "bf16") for size in PERMUTED]),
         Part(row_kernels, ("rows",), [(number, *size) for number in ("fp32", "bf16") for size in ROW_SIZES]),
-        Part(losses, ("rows",), list(CLASSES)),
+        Part(log_softmax, ("rows",), [(number, *size) for number in ("fp32", "bf16", "fp16") for size in CLASSES]),
+        Part(nll_loss, ("rows",), list(CLASSES)),
         Part(embedding, ("embedding", "embedding_backward"), list(VOCABULARIES)),
         Part(optimizer, ("optimizer",),
              [(what, *size) for size in OPTIMIZED for what in ("sgd", "adamw", "adamw_fused")]),
