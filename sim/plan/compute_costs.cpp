@@ -39,12 +39,17 @@ Flops work_of_layers(const Model& model) {
 /// Times of operations; the same operation, as all blocks of a transformer have it, is looked up once.
 class OperationTimes {
  public:
-  OperationTimes(const Scenario& scenario, const Gpu& gpu) : costs_{scenario.kernel_costs.get()}, gpu_{gpu} {}
+  OperationTimes(const Scenario& scenario, const Gpu& gpu)
+      : costs_{scenario.kernel_costs.get()},
+        gpu_{gpu},
+        is_moved_{costs_ != nullptr && scenario.timed_on != gpu.name} {}
 
   Seconds operator()(const Operation& operation) {
     const auto [known, is_new] = known_.try_emplace(std::pair{operation.kernel, operation.size});
     if (is_new) {
       known->second = datasheet_time(operation, gpu_) * (costs_ != nullptr ? costs_->factor(operation) : 1);
+      if (is_moved_ && operation.kind == OperationClass::convolution)
+        known->second = known->second * gpu_.moved_convolutions;
     }
     return known->second;
   }
@@ -52,6 +57,7 @@ class OperationTimes {
  private:
   const OperationCosts* costs_;
   const Gpu& gpu_;
+  bool is_moved_;
   std::map<std::pair<std::string, std::array<double, most_sizes>>, Seconds> known_;
 };
 

@@ -36,8 +36,10 @@ struct Gpu {
   std::array<double, precision_count> matrix_efficiency{};
   double memory_efficiency = 0;  ///< copies, adds, scalings, optimizers
   double widen_efficiency = 0;   ///< casts from 16 to 32 bits, which reach less
-  Seconds kernel_latency{};      ///< shortest duration of a kernel, however small
-  Seconds launch_cost{};         ///< CPU time to issue one kernel from eager PyTorch
+  /// Time of a convolution here over what the rule says that moves it from the GPU on which it was timed.
+  double moved_convolutions = 1;
+  Seconds kernel_latency{};  ///< shortest duration of a kernel, however small
+  Seconds launch_cost{};     ///< CPU time to issue one kernel from eager PyTorch
 };
 
 }  // namespace gradway
