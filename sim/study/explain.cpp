@@ -5,10 +5,14 @@
 #include <array>
 #include <cmath>
 #include <exception>
+#include <functional>
+#include <numeric>
 #include <optional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "sim/plan/compute_costs.hpp"
 #include "sim/platform/with_speeds.hpp"
 #include "sim/study/parallel.hpp"
 
@@ -119,9 +123,24 @@ bool is_communication(const Metrics& metrics) {
   return metrics.exposed_communication > std::max(others);
 }
 
+/// Which classes of kernels take the time of the forward and backward pass.
+std::string classes_in_words(const ComputeCosts& costs) {
+  const auto all = total({costs.by_class.begin(), costs.by_class.end()});
+  std::vector<std::size_t> order(costs.by_class.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::greater{}, [&](std::size_t i) { return costs.by_class[i]; });
+  std::vector<std::string> words;
+  for (const auto i : order) {
+    const auto share = 100 * (costs.by_class[i] / all);
+    if (share >= 1) words.push_back(fmt::format("{} {:.0f} %", operation_class_words[i], share));
+  }
+  return fmt::format("of the kernels' time: {}", fmt::join(words, ", "));
+}
+
 std::vector<std::string> evidence_of(const Run& run, const std::optional<Overlap>& overlap) {
   const auto& metrics = run.measured.metrics;
   std::vector<std::string> evidence{run.measured.bottleneck.why};
+  if (run.scenario.model.run) evidence.push_back(classes_in_words(compute_costs(run.scenario)));
   if (!overlap) return evidence;
   const bool has_model = trains(run.scenario.job.strategy);
   if (has_model) {
