@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/cost/calibration_words.hpp"
 #include "sim/cost/collective_table.hpp"
@@ -124,6 +126,21 @@ void add_side_by_side(const Calibration& calibration, const Samples& samples, co
   }
 }
 
+void add_timed_kernels(const Calibration& calibration, const Samples& samples,
+                       std::vector<PredictedRow>& rows) {
+  std::map<std::pair<std::string_view, std::vector<double>>, Seconds> known;
+  if (calibration.kernel_times) {
+    for (const auto& row : calibration.kernel_times->rows)
+      known.emplace(std::pair{std::string_view{row.kernel}, row.size}, row.time);
+  }
+  for (const auto& row : samples.kernel_times) {
+    const auto found = known.find({row.kernel, row.size});
+    rows.push_back({SampleGroup::timed_kernels,
+                    fmt::format("{} {:.0f}", row.kernel, fmt::join(row.size, " x ")), row.time,
+                    found == known.end() ? std::nullopt : std::optional{found->second}});
+  }
+}
+
 }  // namespace
 
 std::vector<PredictedRow> predict_samples(const Calibration& calibration, const Samples& samples,
@@ -138,6 +155,7 @@ std::vector<PredictedRow> predict_samples(const Calibration& calibration, const 
   add_kernels(rates, samples.attention, SampleGroup::attention, rows);
   add_launches(rates, samples, rows);
   add_side_by_side(calibration, samples, node, rows);
+  add_timed_kernels(calibration, samples, rows);
   std::ranges::stable_sort(rows, {}, &PredictedRow::group);
   return rows;
 }

@@ -25,7 +25,8 @@ enum class SampleGroup {
   optimizers,
   attention,
   launches,
-  side_by_side
+  side_by_side,
+  timed_kernels
 };
 
 namespace sample_group_words {
@@ -41,7 +42,8 @@ inline constexpr std::array all{"collectives below 64 KiB"sv,
                                 "optimizers"sv,
                                 "attention"sv,
                                 "launch costs"sv,
-                                "side by side"sv};
+                                "side by side"sv,
+                                "timed kernels"sv};
 }  // namespace sample_group_words
 
 constexpr std::string_view name_of(SampleGroup group) {
@@ -62,7 +64,8 @@ struct PredictedRow {
 /// All rows of the samples that a calibration could predict, by what it was fitted to: a collective by the
 /// table of its transport, operation, algorithm, protocol, ranks and nodes; a copy by its link; copies at
 /// once by what they share; kernels by their rates; each experiment side by side as two rows, the end of its
-/// kernels and that of its collectives. Sorted by group, else in the order of the samples.
+/// kernels and that of its collectives; a timed kernel by its own row, if there is one. Sorted by group, else
+/// in the order of the samples.
 std::vector<PredictedRow> predict_samples(const Calibration& calibration, const Samples& samples,
                                           const NodeFacts& node);
 

@@ -5,6 +5,7 @@
 
 #include "sim/config/config.hpp"
 #include "sim/fit/fit.hpp"
+#include "sim/fit/predictions.hpp"
 #include "tests/support/config_files.hpp"
 #include "tests/support/samples.hpp"
 
@@ -65,6 +66,22 @@ TEST_CASE("what a fit writes of timed kernels reads back to the same", "[fit]") 
     CHECK(read.time.value() == Approx(fitted.time.value()).epsilon(5e-4));
   }
   CHECK(text_of(back) == text_of(calibration));
+}
+
+TEST_CASE("a timed kernel is compared with its own row", "[fit]") {
+  const auto samples = timed(h100, some_rows);
+  auto calibration = fit(samples, {"own", "2026-11-22"});
+  calibration.kernel_times->rows.pop_back();
+  const auto rows = predict_samples(calibration, samples, {});
+  REQUIRE(rows.size() == 6);
+  CHECK(rows[0].what == "rows softmax bf16 512 x 1024");
+  CHECK_FALSE(rows[0].predicted);
+  CHECK(rows[3].what == "product bf16 nt 4096 x 768 x 768");
+  CHECK(rows[3].error() == Approx(-0.25));
+  const auto groups = errors_by_group(rows);
+  REQUIRE(groups.size() == 1);
+  CHECK(name_of(groups[0].group) == "timed kernels");
+  CHECK(groups[0].rows == 5);
 }
 
 TEST_CASE("the shipped times of kernels are the fit of the shipped samples", "[fit]") {
