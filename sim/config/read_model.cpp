@@ -37,11 +37,6 @@ void check_divides(Reader& file, const char* part_key, int part, const char* who
              {{file.value_place(whole_key), fmt::format("{} is {}", whole_key, whole)}});
 }
 
-void set_network(Model& model, ForwardPass network) {
-  model.layers = layers_of(network);
-  model.run = std::move(network);
-}
-
 void read_vision_transformer(Reader& file, Model& model) {
   VisionTransformerShape shape;
   shape.image_size = file.required("image_size", integer(1, 16384));
@@ -54,7 +49,7 @@ void read_vision_transformer(Reader& file, Model& model) {
   check_divides(file, "patch_size", shape.patch_size, "image_size", shape.image_size);
   check_divides(file, "heads", shape.heads, "hidden", shape.hidden);
   if (!file.sound()) return;
-  set_network(model, vision_transformer(shape));
+  take_forward_pass(model, vision_transformer(shape));
   model.input_per_sample = Bytes{3.0 * shape.image_size * shape.image_size * fp32_bytes};
 }
 
@@ -88,7 +83,7 @@ void read_decoder(Reader& file, Model& model) {
   check_divides(file, "heads", shape.heads, "hidden", shape.hidden);
   if (file.has("kv_heads")) check_divides(file, "kv_heads", shape.kv_heads, "heads", shape.heads);
   if (!file.sound()) return;
-  set_network(model, decoder(shape));
+  take_forward_pass(model, decoder(shape));
   model.input_per_sample = Bytes{(shape.sequence + 1.0) * token_bytes};
   model.tokens_per_sample = shape.sequence;
   if (shape.positions == DecoderShape::Positions::learned) model.longest_sequence = shape.sequence;
@@ -109,7 +104,7 @@ void read_encoder(Reader& file, Model& model) {
                fmt::format("positions {} would fit", shape.sequence));
     return;
   }
-  set_network(model, encoder(shape));
+  take_forward_pass(model, encoder(shape));
   model.input_per_sample = Bytes{3.0 * shape.sequence * token_bytes};  // tokens, types, mask
   model.tokens_per_sample = shape.sequence;
   model.longest_sequence = shape.positions;
@@ -129,7 +124,7 @@ void read_residual(Reader& file, Model& model) {
   shape.classes = file.required("classes", integer(1, widest));
   if (!file.sound()) return;
   std::ranges::copy(blocks, shape.blocks.begin());
-  set_network(model, residual_network(shape));
+  take_forward_pass(model, residual_network(shape));
   model.input_per_sample = Bytes{3.0 * shape.image_size * shape.image_size * fp32_bytes};
 }
 
@@ -153,14 +148,14 @@ void read_conv_next(Reader& file, Model& model) {
   if (!file.sound()) return;
   std::ranges::copy(blocks, shape.blocks.begin());
   std::ranges::copy(channels, shape.channels.begin());
-  set_network(model, conv_next(shape));
+  take_forward_pass(model, conv_next(shape));
   model.input_per_sample = Bytes{3.0 * shape.image_size * shape.image_size * fp32_bytes};
 }
 
 void read_detector(Reader& file, Model& model) {
   const DetectorShape shape{.classes = file.required("classes", integer(1, widest))};
   if (!file.sound()) return;
-  set_network(model, detector(shape));
+  take_forward_pass(model, detector(shape));
   model.input_per_sample = Bytes{3.0 * DetectorShape::image_size * DetectorShape::image_size * fp32_bytes};
 }
 
@@ -173,7 +168,7 @@ void read_layers(Reader& file, Model& model) {
   if (!file.has("layers")) file.map("layers");
   const auto shapes = read_layer_stack(file, image);
   if (!file.sound()) return;
-  set_network(model, sequential(image, shapes));
+  take_forward_pass(model, sequential(image, shapes));
   model.input_per_sample = Bytes{1.0 * image.channels * image.height * image.width * fp32_bytes};
 }
 

@@ -56,7 +56,18 @@ class Writer {
     task.phase = Phase::input;
     task.launch = tasks_.gpu().launch_cost;
     task.stream = side_stream;
+    if (tasks_.gpu().ideal) task.after.push_back(step_begins());
     tasks_.add(std::move(task));
+  }
+
+  /// A CPU that costs nothing would issue the copies of all steps at once: each waits for its step.
+  TaskId step_begins() {
+    Task task;
+    task.name = "step begins";
+    task.work = Wait{};
+    task.phase = Phase::input;
+    task.stream = compute_stream;
+    return tasks_.add(std::move(task));
   }
 
   void forward(bool is_last) {

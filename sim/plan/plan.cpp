@@ -29,7 +29,8 @@ struct MakeSync {
 /// As many steps as show the steady state at best. Prefetches fall into the steps by which the CPU can be
 /// ahead, and those of the steps behind the reported one into that.
 void reach_steady_state(Workload& workload, const Scenario& scenario) {
-  workload.starts_steady = scenario.platform.gpu_models.front().ideal;
+  workload.starts_steady =
+      scenario.platform.gpu_models.front().ideal && scenario.job.input.background_copy == 0_B;
   if (workload.starts_steady) return;
   for (const auto& program : workload.programs) {
     int launches = 0;

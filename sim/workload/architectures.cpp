@@ -174,6 +174,11 @@ std::vector<Layer> layers_of(const ForwardPass& network, int sequence) {
   return layers;
 }
 
+void take_forward_pass(Model& model, ForwardPass run) {
+  model.layers = layers_of(run);
+  model.run = std::move(run);
+}
+
 ForwardPass vision_transformer(const VisionTransformerShape& shape) {
   expects(shape.image_size % shape.patch_size == 0, "patches tile the image");
   return [shape](Eager& run) {

@@ -98,6 +98,9 @@ ForwardPass encoder(const EncoderShape& shape);
 ForwardPass conv_next(const ConvNextShape& shape);
 /// @param layers in order; each takes what the one before gives. @pre shapes fit (kernel <= padded image).
 ForwardPass sequential(const ImageShape& input, const std::vector<LayerShape>& layers);
+/// Gives a model its forward pass, and its layers by it.
+void take_forward_pass(Model& model, ForwardPass run);
+
 std::vector<Layer> synthetic(const std::vector<SyntheticLayer>& layers);
 
 /// The layers of a network, with their parameters and the work of a sample in the order of its forward pass.

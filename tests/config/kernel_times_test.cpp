@@ -73,12 +73,11 @@ TEST_CASE("a GPU's own times of kernels come from the calibration that it names"
   const Lab lab;
   lab.gpu("mine", "kernel_times: times\n");
   const auto scenario = lab.load();
-  REQUIRE(scenario.kernel_times);
-  CHECK(scenario.kernel_times->gpu == "mine");
-  REQUIRE(scenario.kernel_times->rows.size() == 1);
-  CHECK(scenario.kernel_times->rows[0].size == std::vector<double>{1, 2, 3});
-  CHECK(scenario.kernel_times->rows[0].time.value() == Approx(4.5e-6));
-  CHECK_FALSE(scenario.kernel_times_gpu);
+  REQUIRE(scenario.kernel_costs);
+  CHECK(scenario.timed_on == "mine");
+  const auto timed = operation("embedding", {1, 2, 3});
+  const auto rule = datasheet_time(timed, scenario.platform.gpu_models.front());
+  CHECK((rule * scenario.kernel_costs->factor(timed)).value() == Approx(4.5e-6));
   CHECK_FALSE(scenario.calibration.kernel_times);
   CHECK(scenario.warnings.empty());
 }
@@ -89,10 +88,8 @@ TEST_CASE("another GPU stands for one that nobody timed, and is told", "[config]
   lab.gpu("other", "kernel_times_like: mine\n");
   lab.platform("other");
   const auto scenario = lab.load();
-  REQUIRE(scenario.kernel_times);
-  CHECK(scenario.kernel_times->gpu == "mine");
-  REQUIRE(scenario.kernel_times_gpu);
-  CHECK(scenario.kernel_times_gpu->name == "mine");
+  REQUIRE(scenario.kernel_costs);
+  CHECK(scenario.timed_on == "mine");
 }
 
 TEST_CASE("the platform's calibration counts first, if it is of its GPU", "[config]") {
@@ -100,19 +97,24 @@ TEST_CASE("the platform's calibration counts first, if it is of its GPU", "[conf
   lab.gpu("mine", "kernel_times: times\n");
   lab.calibration("measured", "mine", "    embedding 1x2x3 7\n    embedding_backward 1x2x3 8\n");
   lab.platform("mine", "calibration: measured\n");
-  CHECK(lab.load().kernel_times->rows.size() == 2);
+  const auto time_of = [](const Scenario& scenario) {
+    const auto timed = operation("embedding", {1, 2, 3});
+    return (datasheet_time(timed, scenario.platform.gpu_models.front()) *
+            scenario.kernel_costs->factor(timed))
+        .value();
+  };
+  CHECK(time_of(lab.load()) == Approx(7e-6));
 
   lab.calibration("measured", "another");
   const auto scenario = lab.load();
-  CHECK(scenario.kernel_times->rows.size() == 1);
+  CHECK(time_of(scenario) == Approx(4.5e-6));
   CHECK(scenario.warnings == std::vector<std::string>{"the calibration 'measured' has times of kernels on "
                                                       "another: they are not used for mine"});
 }
 
 TEST_CASE("a GPU may have no times of kernels", "[config]") {
   const Lab lab;
-  CHECK_FALSE(lab.load().kernel_times);
-  CHECK_FALSE(lab.load().kernel_times_gpu);
+  CHECK_FALSE(lab.load().kernel_costs);
 }
 
 TEST_CASE("times of kernels are read for models by layers only, and once for all points of a sweep",
@@ -122,14 +124,14 @@ TEST_CASE("times of kernels are read for models by layers only, and once for all
   const auto data = each_file_once({});
   const auto first = lab.load({}, data);
   const auto second = lab.load({{"job.batch_per_gpu", "2"}}, data);
-  CHECK(first.kernel_times == second.kernel_times);
+  CHECK(first.kernel_costs == second.kernel_costs);
   CHECK(first.digest == lab.load().digest);
 
   lab.calibration("times", "mine", "    what is this\n");
   lab.write("models/timed.yaml",
             "schema: 1\nsource: made up\nkind: synthetic\noptimizer_time: 0 s\n"
             "layers: [{ name: a, forward: 1 ms, backward: 1 ms, parameters: 1 }]\n");
-  CHECK_FALSE(lab.load({{"model", "timed"}}).kernel_times);
+  CHECK_FALSE(lab.load({{"model", "timed"}}).kernel_costs);
   CHECK_THAT(lab.message(), Contains("'what' is not a kind of timed kernel"));
 }
 
@@ -175,15 +177,13 @@ TEST_CASE("every shipped GPU has times of kernels, or a GPU that stands for it",
     const Lab lab;
     lab.platform(name);
     const auto scenario = lab.load({{"job.precision", "fp32"}}, DataPath{{root}});
-    REQUIRE(scenario.kernel_times);
-    CHECK(scenario.kernel_times->rows.size() > 1900);
-    CHECK(scenario.kernel_times_gpu.has_value() == (name != "h100-sxm" && name != "h200"));
-    if (scenario.kernel_times_gpu) CHECK(scenario.kernel_times_gpu->name == scenario.kernel_times->gpu);
+    REQUIRE(scenario.kernel_costs);
+    CHECK((scenario.timed_on == name) == (name == "h100-sxm" || name == "h200"));
   }
 }
 
 TEST_CASE("shipped scenarios get the times of their GPU, but for profiles and collectives", "[config]") {
-  CHECK(shipped({{"model", "vit_l_32"}}).kernel_times->gpu == "h200");
-  CHECK_FALSE(shipped({{"strategy.kind", "collective"}, {"strategy.size", "1 MiB"}}).kernel_times);
-  CHECK_FALSE(shipped({{"model", "vit_l_32-h200"}}).kernel_times);
+  CHECK(shipped({{"model", "vit_l_32"}}).timed_on == "h200");
+  CHECK_FALSE(shipped({{"strategy.kind", "collective"}, {"strategy.size", "1 MiB"}}).kernel_costs);
+  CHECK_FALSE(shipped({{"model", "vit_l_32-h200"}}).kernel_costs);
 }

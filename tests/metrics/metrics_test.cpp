@@ -11,7 +11,7 @@
 #include "sim/metrics/utilisation.hpp"
 #include "sim/plan/memory.hpp"
 #include "sim/plan/plan.hpp"
-#include "sim/workload/layers.hpp"
+#include "sim/workload/eager.hpp"
 #include "tests/support/builders.hpp"
 #include "tests/support/workloads.hpp"
 
@@ -113,7 +113,11 @@ TEST_CASE(
     "MFU is the model's work of both passes over the time and the peak, without what is computed anew") {
   Scenario scenario;
   scenario.platform = built_platform(nvswitch_node(4));
-  scenario.model.layers = {layers::linear("fc", 64, 4096, 4096), layers::attention("sdpa", 64, 4096, true)};
+  take_forward_pass(scenario.model, [](Eager& run) {
+    auto x = run.embedding("e", 64, 1, 4096);
+    x = run.linear("fc", x, 64, 4096, 4096);
+    run.attention("sdpa", {x}, {32, 32, 64, 128, true, false});
+  });
   scenario.job.gpus = 4;
   scenario.job.batch_per_gpu = 8;
   scenario.job.accumulate = 2;
@@ -146,7 +150,7 @@ TEST_CASE("what a GPU twice as fast does is held against twice the peak, and an 
 
 TEST_CASE("a profile counts no more for its backward pass than twice its forward pass") {
   Model model;
-  auto& profile = model.profile.emplace();
+  Profile profile;
   profile.batch = 2;
   using enum ProfiledPhase;
   const auto add = [&](ProfiledPhase phase, KernelClass kind, double flops) {
@@ -160,6 +164,7 @@ TEST_CASE("a profile counts no more for its backward pass than twice its forward
   add(forward, KernelClass::matrix, 1000);
   add(backward, KernelClass::matrix, 1900);
   add(optimizer, KernelClass::matrix, 7);
+  model.profile = std::make_shared<const Profile>(profile);
   CHECK(model_flops_per_sample(model).value() == Approx((300 + 2900) / 2.0));
 }
 
@@ -192,7 +197,7 @@ TEST_CASE("whole nodes are paid, but only those that are used") {
 TEST_CASE("memory counts parameters, gradients, activations, buckets and the optimizer's state") {
   Scenario scenario;
   scenario.platform = built_platform(nvswitch_node(4));
-  scenario.model.layers = vision_transformer({224, 32, 24, 16, 1024, 4096, 1000});
+  take_forward_pass(scenario.model, vision_transformer({224, 32, 24, 16, 1024, 4096, 1000}));
   scenario.job.batch_per_gpu = 32;
   scenario.job.strategy = Alone{};
   const auto peak = [&] { return memory_use(scenario, *make_sync(scenario)).allocated(); };

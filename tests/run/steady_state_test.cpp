@@ -93,3 +93,14 @@ TEST_CASE("no step is shorter than what its copy engine moves for it") {
           Approx(step(with_large_copy({{"job.accumulate", "2"}})).value()).epsilon(1e-9));
   }
 }
+
+TEST_CASE("prefetches on an ideal GPU fall into their own steps") {
+  const DataPath data{{GRADWAY_SOURCE_DIR}};
+  const auto step = [&](const std::string& steps) {
+    const auto scenario = load_scenario(
+        "scale/ddp-24", {{"job.gpus", "8"}, {"input.background_copy", "100 MB"}, {"steps", steps}}, data);
+    return simulate(scenario).measured.metrics.step_time.value();
+  };
+  CHECK(step("1") == Approx(step("2")).epsilon(1e-6));
+  CHECK(step("1") == Approx(step("8")).epsilon(1e-6));
+}

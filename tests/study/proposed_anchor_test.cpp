@@ -13,7 +13,7 @@ namespace {
 Scenario alone() {
   Scenario scenario;
   scenario.platform = built_platform(nvswitch_node(2));
-  scenario.model.layers = decoder({});
+  take_forward_pass(scenario.model, decoder({}));
   scenario.job.batch_per_gpu = 8;
   scenario.job.precision = Precision::bf16;
   scenario.job.optimizer = Optimizer::adamw;
@@ -48,9 +48,12 @@ TEST_CASE("what is no step of one GPU as built is no anchor", "[study][anchor]")
   imagined.platform.speeds[Part::gpu] = 2;
   CHECK_FALSE(proposed_anchor(imagined, 55_ms, ""));
   auto profiled = alone();
-  profiled.model.profile.emplace().gpu = "round";
+  Profile profile;
+  profile.gpu = "round";
+  profiled.model.profile = std::make_shared<const Profile>(profile);
   CHECK_FALSE(proposed_anchor(profiled, 55_ms, ""));
-  profiled.model.profile->gpu = "another";
+  profile.gpu = "another";
+  profiled.model.profile = std::make_shared<const Profile>(profile);
   CHECK(proposed_anchor(profiled, 55_ms, ""));
   auto synthetic = ring_scenario(1, {{"layer", 1, 1_ms, 2_ms, 1000}}, 50_MB);
   synthetic.job.strategy = Alone{};

@@ -11,8 +11,7 @@ namespace {
 
 Model model_of(ForwardPass run) {
   Model model;
-  model.layers = layers_of(run);
-  model.run = std::move(run);
+  take_forward_pass(model, std::move(run));
   return model;
 }
 
