@@ -115,7 +115,7 @@ TEST_CASE("wrong usage is told with what would be right", "[cli][usage]") {
       {{"compare", "article/p4d", "--platforms", "aws-p4d.24xlarge", "--tokens", "300B"},
        "error: '--tokens 300B', but 'vit_l_32' is no model of text\n"
        "  hint: '--samples' says how many of its samples are trained on\n"},
-      {{"run", "h200-4x/gpt_small", "--set", "model=vit_l_32-h200", "--tokens", "300B"},
+      {{"run", "h200-4x/vit_l_32", "--set", "model=vit_l_32-h200", "--tokens", "300B"},
        "error: '--tokens 300B', but the profile 'vit_l_32-h200' does not say how many tokens a sample has\n"
        "  hint: add 'sequence: TOKENS' to its file if it is a model of text; '--samples' counts any "
        "others\n"},

@@ -162,13 +162,13 @@ TEST_CASE("a whole training is told in days and dollars, with its limits", "[rep
           .tokens = 10e12, .samples = {}, .deadline = Seconds{14 * 86400}, .budget_usd = 17000.0}};
   std::ostringstream out;
   report::write_text(out, run, {}, questions);
-  CHECK_THAT(out.str(),
-             Contains("6400 samples/s, 6.554 M tokens/s\n") &&
-                 Contains("\n  training     10 T tokens in 152,587,891 steps: 17.66 days (15.9 to 21.2\n"
-                          "               days)\n"
-                          "               15,259 USD (13,733 to 18,311)\n"
-                          "  deadline     14 days: not met\n"
-                          "  budget       17,000 USD: may be met\n"));
+  CHECK_THAT(
+      out.str(),
+      Contains("6400 samples/s, 6.554 M tokens/s\n") &&
+          Contains("\n  training     10 T tokens in 152,587,891 steps: 17.66 days (15.9 to 21.2 days)\n"
+                   "               15,259 USD (13,733 to 18,311)\n"
+                   "  deadline     14 days: not met\n"
+                   "  budget       17,000 USD: may be met\n"));
 }
 
 TEST_CASE("long times are told in the unit that people plan in", "[report][terminal]") {
