@@ -120,7 +120,6 @@ struct Program {
   std::vector<Stream> streams{};
   std::vector<Task> tasks{};  ///< of one step, in the order in which the CPU issues them
   std::vector<Unit> units{};  ///< in the order of their reduction
-  Flops flops{};              ///< the model's own operations in a step
   double samples = 0;         ///< of a step, that no other program counts
   MemoryUse memory{};         ///< of a GPU; NCCL's buffers are added when its channels are known
 

@@ -40,7 +40,6 @@ class Writer {
     sync_.before_optimizer(tasks_);
     for (auto& [task, gradients] : model_.optimizer) tasks_.add(std::move(task));
     program_.samples = static_cast<double>(scenario_.job.batch_per_gpu) * scenario_.job.accumulate;
-    program_.flops = scenario_.model.flops_per_sample() * program_.samples;
     program_.memory = memory_use(scenario_, sync_);
     program_.units = sync_.take_units();
     return std::move(program_);

@@ -29,13 +29,4 @@ std::size_t Model::parameter_tensors() const {
                          [](std::size_t sum, const Layer& layer) { return sum + layer.parameters.size(); });
 }
 
-Flops Model::flops_per_sample() const {
-  Flops work{};
-  for (const auto& layer : layers) work += layer.forward.flops_per_sample + layer.backward.flops_per_sample;
-  if (profile) {
-    for (const auto& launch : profile->launches) work += launch.flops / profile->batch;
-  }
-  return work;
-}
-
 }  // namespace gradway

@@ -74,8 +74,6 @@ struct Model {
   std::shared_ptr<const Profile> profile;
 
   std::int64_t parameter_count() const;
-  /// Forward and backward, of the model's own operations.
-  Flops flops_per_sample() const;
   std::size_t parameter_tensors() const;
 };
 

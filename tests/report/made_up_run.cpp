@@ -104,7 +104,7 @@ Run made_up_run(int ranks) {
   Run run;
   run.scenario.name = "made-up-run";
   run.scenario.model.name = "tiny";
-  run.scenario.model.layers = {Layer{"one", {Parameter{"weight", {1024, 1024}}}, {}, {}, 0}};
+  run.scenario.model.layers = {Layer{"one", {Parameter{"weight", {1024, 1024}}}, {}, {}}};
   run.scenario.platform = made_up_platform(ranks);
   run.scenario.job.gpus = ranks;
   run.scenario.job.batch_per_gpu = 32;

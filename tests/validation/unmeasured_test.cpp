@@ -46,10 +46,9 @@ Errors errors_of(const std::string& file) {
 }  // namespace
 
 TEST_CASE("steps that the GPU bounds are met within 4 % on average and 12 % at worst", "[validation]") {
-  const auto file = GENERATE("h100-cases.yaml", "h200-cases.yaml");
-  const auto errors = errors_of(file);
-  CAPTURE(file, errors.sum / errors.cases, errors.worst, errors.bias / errors.cases);
-  REQUIRE(errors.cases >= 26);
+  const auto errors = errors_of("cases.yaml");
+  CAPTURE(errors.sum / errors.cases, errors.worst, errors.bias / errors.cases);
+  REQUIRE(errors.cases == 54);
   CHECK(errors.sum / errors.cases < 0.04);
   CHECK(std::abs(errors.bias / errors.cases) < 0.02);
   CHECK(errors.worst < 0.12);
@@ -57,10 +56,9 @@ TEST_CASE("steps that the GPU bounds are met within 4 % on average and 12 % at w
 }
 
 TEST_CASE("steps that the CPU bounds are met as well as hosts agree", "[validation]") {
-  const auto file = GENERATE("h100-launches.yaml", "h200-launches.yaml");
-  const auto errors = errors_of(file);
-  CAPTURE(file, errors.sum / errors.cases, errors.worst, errors.bias / errors.cases);
-  REQUIRE(errors.cases >= 8);
+  const auto errors = errors_of("launches.yaml");
+  CAPTURE(errors.sum / errors.cases, errors.worst, errors.bias / errors.cases);
+  REQUIRE(errors.cases == 18);
   CHECK(errors.sum / errors.cases < 0.25);
   CHECK(errors.worst < 0.4);
   CHECK(errors.inside >= 0.7 * errors.cases);
