@@ -33,6 +33,7 @@ void read_job(Reader job, bool trains, Job& result) {
   result.channels_last =
       job.optional("memory_format", one_of("a memory format", memory_formats), result.channels_last);
   result.compiled = job.optional("compile", boolean, result.compiled);
+  result.frees_early = job.optional("frees_early", boolean, result.frees_early);
   job.finish();
 }
 

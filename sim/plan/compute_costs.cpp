@@ -111,6 +111,7 @@ EagerSettings eager_settings(const Scenario& scenario, int batch) {
           .channels_last = job.channels_last,
           .attention = job.attention,
           .compute_capability = scenario.platform.gpu_models.front().compute_capability,
+          .holds_output = !job.frees_early,
           .compiled = job.compiled};
 }
 

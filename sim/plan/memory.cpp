@@ -62,7 +62,9 @@ MemoryUse peak_of_micro_step(const Scenario& scenario, const MemoryUse& always, 
   for (std::size_t i = 0; i < memory.activations.size(); ++i) {
     auto use = always;
     use.activations = memory.activations[i];
-    use.gradients = gradients_there ? gradients : std::min(gradients, memory.gradients[i]);
+    const bool is_forward = 2 * i < memory.activations.size();
+    const bool all_there = gradients_there || (is_forward && !scenario.job.frees_early);
+    use.gradients = all_there ? gradients : std::min(gradients, memory.gradients[i]);
     if (use.allocated() > peak.allocated()) peak = use;
   }
   return peak;

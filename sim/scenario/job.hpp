@@ -71,6 +71,9 @@ struct Job {
   AttentionKernel attention = AttentionKernel::automatic;
   bool channels_last = false;  ///< images and convolutions in NHWC
   bool compiled = false;       ///< torch.compile
+  /// The training loop lets go of the logits before the backward pass, and of the gradients after the
+  /// optimizer's step; else they are there during the backward, and the next forward pass.
+  bool frees_early = false;
   Strategy strategy;
   Optimizer optimizer = Optimizer::sgd;
   InputSettings input;

@@ -154,6 +154,7 @@ void about_compute(const Scenario& scenario, const ComputeCosts& costs, Trust& t
   trust.grounds.compute = basis_of_kernels(scenario);
   if (!costs.anchor) return about_kernels(scenario, trust);
   const auto& anchor = *costs.anchor;
+  trust.grounds.launches = Basis::elsewhere;  // some CPU was fast enough for the anchor
   trust.grounds.compute = anchor.batch == scenario.job.batch_per_gpu ? Basis::measured : Basis::stretched;
   trust.basis.push_back(
       fmt::format("compute: operations of the model on {}, scaled by {:.4g} to meet the anchor of {:.4g} ms "

@@ -540,6 +540,7 @@ void Eager::cross_entropy(const std::string& name, Tensor logits, std::int64_t r
   const auto m = d(rows_of_sample) * settings_.batch;
   const auto [elements, number] = std::pair{of(logits).elements, of(logits).number};
   auto& at = node({logits});
+  if (settings_.holds_output) of({of(logits).storage}).saved_for = 0;
   forward(rows("log_softmax", number, m, d(classes)));
   at.backward.push_back(rows("log_softmax_backward", number, m, d(classes)));
   auto logs = make(elements, number, true);

@@ -23,6 +23,7 @@ struct EagerSettings {
   bool channels_last = false;
   AttentionKernel attention = AttentionKernel::automatic;
   int compute_capability = 90;  ///< PyTorch chooses its attention by it
+  bool holds_output = false;    ///< the training loop keeps the logits until the step is over
   bool compiled = false;        ///< torch.compile fuses what lies between products
 };
 

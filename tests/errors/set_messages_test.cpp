@@ -39,6 +39,7 @@ TEST_CASE("a wrong --set is reported at the option", "[errors][set]") {
       {"", "1",
        "--set =1: error: no scenario has the key ''\n"
        "  hint: known: model, platform, job, job.gpus, job.batch_per_gpu, job.precision, job.accumulate, "
+       "job.sequence, job.attention, job.memory_format, job.compile, job.frees_early, "
        "strategy, "
        "strategy.kind, strategy.bucket_cap, strategy.static_graph, strategy.gradient_as_bucket_view, "
        "strategy.comm_hook, strategy.powersgd_rank, strategy.operation, strategy.size, strategy.timed, "

@@ -208,8 +208,8 @@ TEST_CASE("memory counts parameters, gradients, activations, buckets and the opt
   std::get<Ddp>(scenario.job.strategy).gradient_as_bucket_view = true;
   CHECK(peak().value() == Approx(6.56e9).epsilon(0.05));  // measured: 6.56 GB
   scenario.job.optimizer = Optimizer::adamw;
-  // With views the gradients are there at the loss, whose temporaries then count: two of 32 x 1000 logits.
-  CHECK((peak() - alone).value() == Approx(3 * 4 * 306535400.0 + 2 * 4 * 32 * 1000));
+  // Two moments of each parameter, and two sets of buckets instead of gradients of their own.
+  CHECK((peak() - alone).value() == Approx(3 * 4 * 306535400.0).epsilon(0.01));
 }
 
 TEST_CASE("channels that no link bounds are named by what they copy through") {

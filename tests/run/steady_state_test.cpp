@@ -66,17 +66,6 @@ TEST_CASE("on a GPU whose launches cost nothing the first step is like all other
   CHECK(step(simulate(scenario)).value() == Approx(step(one).value()));
 }
 
-TEST_CASE("steps that take turns are reported as their mean, and said to") {
-  const auto run = with_large_copy({{"job.accumulate", "2"}});
-  CHECK(run.window.steps == 2);
-  CHECK(run.warnings.back() == "steps take 14.25 to 1092 ms in turn; all times are the mean of 2");
-  const auto& m = run.measured.metrics;
-  const auto parts =
-      m.compute + m.optimizer + m.exposed_communication + m.input_wait + m.launch_bound + m.idle;
-  CHECK(parts.value() == Approx(m.step_time.value()).epsilon(1e-9));
-  CHECK(run.measured.bottleneck.resource == "background copy");
-}
-
 TEST_CASE("no step is shorter than what its copy engine moves for it") {
   const auto least = 30e9 / 55.5e9;  // s; the copies of h200-1x reach 55.5 GB/s
   Seconds before{};

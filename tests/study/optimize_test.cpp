@@ -225,6 +225,7 @@ TEST_CASE("of settings that are as good the one with the fewest changes wins", "
   scenario.model.layers.resize(2);
   scenario.platform = test::ring_platform(1, 50_GBps, {});
   scenario.model.anchors.clear();
+  scenario.model.run = {};
   scenario.model.layers = synthetic({{"one", 1, 1_ms, 1_ms, 1000}});
   scenario.model.optimizer_time = Seconds{};
   scenario.calibration = {};

@@ -80,7 +80,7 @@ TEST_CASE("who shares a GPU, a machine or a batch shares its errors", "[run][rat
   auto views = unknown;
   views.push_back({"strategy.gradient_as_bucket_view", "true"});
   const auto certain = Prediction{predicted("article/p4d", unknown).step};
-  CHECK(width(ratio(predicted("article/p4d", unknown), certain)) > 0.5);
+  CHECK(width(ratio(predicted("article/p4d", unknown), certain)) > 0.25);
   CHECK(width(ratio_of_runs("article/p4d", unknown, views)) < 0.01);
   auto buckets = unknown;
   buckets.push_back({"strategy.bucket_cap", "10 MiB"});
@@ -92,15 +92,16 @@ TEST_CASE("who shares a GPU, a machine or a batch shares its errors", "[run][rat
     return std::vector<Override>{{"platform", platform}, {"model", "gpt_small"}, {"job.gpus", "1"}};
   };
   CHECK(width(ratio_of_runs("article/p4d", on("aws-p5.48xlarge"), on("dgx-h100"))) < 0.6);
-  CHECK(width(ratio_of_runs("article/p4d", on("aws-p5.48xlarge"), on("aws-p4d.24xlarge"))) > 1);
+  CHECK(width(ratio_of_runs("article/p4d", on("aws-p5.48xlarge"), on("aws-p4d.24xlarge"))) > 0.3);
 
   // Larger batches than an anchor's are off in one direction.
   const auto batch = [](const char* size) {
     return std::vector<Override>{{"job.batch_per_gpu", size}, {"job.gpus", "1"}};
   };
   const auto twice = width(ratio_of_runs("article/p4d", batch("64"), batch("32")));
-  CHECK(twice == Approx(0.06).margin(0.01));
-  CHECK(width(ratio_of_runs("article/p4d", batch("128"), batch("64"))) == Approx(twice).margin(0.015));
+  CHECK(twice == Approx(0.075).margin(0.01));
+  CHECK(width(ratio_of_runs("article/p4d", batch("128"), batch("64"))) ==
+        Approx((std::sqrt(2.0) - 1) * twice).margin(0.015));
 }
 
 TEST_CASE("the doubts of a part make up what its interval says", "[run][ratio]") {

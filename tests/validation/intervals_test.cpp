@@ -68,11 +68,13 @@ TEST_CASE("nine of ten measured steps are inside their interval, which is not ju
 
 TEST_CASE("what rests on less has a wider interval", "[validation]") {
   const auto measured = simulated("h200-4x/vit_l_32", {});
-  const auto moved = simulated("h200-4x/vit_l_32", {{"platform", "aws-p4d.24xlarge"}});
-  const auto datasheet =
-      simulated("h200-4x/gpt_small", {{"model", "gpt_small"}, {"platform", "aws-p4d.24xlarge"}});
-  CHECK(width(measured) < width(moved));
-  CHECK(width(moved) < width(datasheet));
+  const auto kernels = simulated("unmeasured/h200", {{"job.batch_per_gpu", "32"}});
+  const auto moved =
+      simulated("unmeasured/h200", {{"job.batch_per_gpu", "32"}, {"platform", "aws-p4d.24xlarge"}});
+  const auto profile = simulated("h200-4x/vit_l_32", {{"platform", "aws-p4d.24xlarge"}});
+  CHECK(width(measured) < width(kernels));
+  CHECK(width(kernels) < width(moved));
+  CHECK(width(moved) < width(profile));
 
   auto scenario = load_scenario("h200-4x/vit_l_32", {{"nccl.NCCL_P2P_DISABLE", "1"}}, data);
   const auto tables = width(simulate(scenario));

@@ -84,7 +84,7 @@ export interface Report {
   price: Price | null;
   bottleneck: { resource: string; why: string };
   links: LinkUse[];
-  /** In a word: measured, anchored, moved or datasheet. */
+  /** In a word: measured, anchored, kernels, moved or datasheet. */
   rests_on?: string;
   /** Less busy ones, neither listed nor like one that is. */
   links_left_out?: number;

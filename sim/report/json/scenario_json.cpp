@@ -13,14 +13,16 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json job_json(const Job& job) {
-  return {{"gpus", job.gpus},
-          {"batch_per_gpu", job.batch_per_gpu},
-          {"precision", name_of(job.precision)},
-          {"accumulate", job.accumulate},
-          {"sequence", job.sequence > 0 ? Json(job.sequence) : Json(nullptr)},
-          {"attention", name_of(job.attention)},
-          {"memory_format", job.channels_last ? "channels_last" : "contiguous"},
-          {"compile", job.compiled}};
+  Json json{{"gpus", job.gpus},
+            {"batch_per_gpu", job.batch_per_gpu},
+            {"precision", name_of(job.precision)},
+            {"accumulate", job.accumulate},
+            {"attention", name_of(job.attention)},
+            {"memory_format", job.channels_last ? "channels_last" : "contiguous"},
+            {"compile", job.compiled},
+            {"frees_early", job.frees_early}};
+  if (job.sequence > 0) json["sequence"] = job.sequence;
+  return json;
 }
 
 Json input_json(const InputSettings& input) {

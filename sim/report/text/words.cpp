@@ -21,7 +21,7 @@ std::string_view look_up(const std::array<std::string_view, Size>& names, Enum v
 }
 
 // In the order of the enums.
-constexpr std::array<std::string_view, 4> evidences{"measured", "anchored", "moved", "datasheet"};
+constexpr std::array<std::string_view, 5> evidences{"measured", "anchored", "kernels", "moved", "datasheet"};
 constexpr std::array<std::string_view, 5> phases{"input", "forward", "backward", "communication",
                                                  "optimizer"};
 constexpr std::array<std::string_view, 4> link_kinds{"pcie", "nvlink", "inter-socket", "network"};

@@ -15,8 +15,9 @@ import { compareTable } from './table';
 const meaning: Record<string, string> = {
   measured: 'such GPUs and such collectives were measured',
   anchored: "a step on such a GPU was measured, collectives go by NCCL's own rates",
-  moved: 'a step was measured on another GPU and moved here by the datasheets of both',
-  datasheet: 'no step of this model was measured on such a GPU',
+  kernels: 'no step of this model was measured on such a GPU, but each of its kernels was timed there',
+  moved: 'a step, or its kernels, were measured on another GPU and moved here by the datasheets of both',
+  datasheet: 'nothing that the step is mostly made of was measured',
 };
 
 /** What is compared rests on evidence of different kinds. */
