@@ -16,10 +16,10 @@ inline constexpr double profiled_cpu_share = 0.635;
 /// Pauses between kernels without the profiler over those under it: nine models, 0.62 to 0.82, median 0.75.
 inline constexpr double profiled_pause_share = 0.75;
 
-/// CPU time of one operation of eager PyTorch, forward or backward (Python, autocast, autograd and launch), where
-/// nothing was measured: the median of 16 own jobs that the CPU bound, on two VMs with 16 cores, 2026-11-22, PyTorch
-/// 2.11: 33 to 58 us on one, 40 to 69 on the other. The same job took up to 1.5 times as long a minute later; on 64
-/// cores it was 19 to 25 us (2026-11-21).
+/// CPU time of one operation of eager PyTorch, forward or backward (Python, autocast, autograd and launch),
+/// where nothing was measured: the median of 16 own jobs that the CPU bound, on two VMs with 16 cores,
+/// 2026-11-22, PyTorch 2.11: 33 to 58 us on one, 40 to 69 on the other. The same job took up to 1.5 times as
+/// long a minute later; on 64 cores it was 19 to 25 us (2026-11-21).
 inline constexpr Seconds eager_operation = 44.0_us;
 
 /// By how much those VMs are slower than the host of 64 cores that `optimizer_launch_time` was measured on.

@@ -2,7 +2,6 @@
 #include "sim/workload/eager.hpp"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,16 +11,7 @@
 namespace gradway {
 namespace {
 
-constexpr double fp32_bytes = 4;
 constexpr double index_bytes = 8;  // int64, as PyTorch's indices are
-
-double d(std::int64_t value) {
-  return static_cast<double>(value);
-}
-
-double bytes_of(Number number) {
-  return number == Number::fp32 ? 4 : 2;
-}
 
 std::string_view word(Number number) {
   constexpr std::array<std::string_view, 3> words{"fp32", "bf16", "fp16"};
@@ -429,111 +419,6 @@ Tensor Eager::class_token(const std::string& name, Tensor x, std::int64_t tokens
   return make(elements, Number::fp32, true);
 }
 
-/// PyTorch 2.11's own choice: cuDNN's on Hopper and later, flash attention on Ampere and later, both only in
-/// 16 bits; else the memory-efficient kernel.
-AttentionKernel Eager::attention_kernel() const {
-  constexpr int ampere = 80;
-  constexpr int hopper = 90;
-  const auto wanted = settings_.attention;
-  const bool is_16_bit = is_half();
-  if (wanted != AttentionKernel::automatic && (is_16_bit || wanted == AttentionKernel::math)) return wanted;
-  if (!is_16_bit || settings_.compute_capability < ampere) return AttentionKernel::efficient;
-  return settings_.compute_capability >= hopper ? AttentionKernel::cudnn : AttentionKernel::flash;
-}
-
-Tensor Eager::attention(const std::string& name, const std::vector<Tensor>& qkv, const Attention& shape) {
-  expects(qkv.size() == 1 || qkv.size() == 3, "queries, keys and values come packed or apart");
-  open(name);
-  const auto number = of(qkv.front()).number;
-  const auto batch = d(settings_.batch);
-  const auto queries = batch * d(shape.heads * shape.tokens * shape.head_size);
-  const auto how = attention_kernel();
-  auto& at = qkv.size() == 1 ? node({qkv[0]}) : node({qkv[0], qkv[1], qkv[2]});
-  for (const auto part : qkv) save(part);
-  const auto out = make(queries, number, true);
-  if (how == AttentionKernel::math) {
-    math_attention(shape, number, out);
-  } else {
-    save(out);
-    save(make(batch * d(shape.heads * shape.tokens), Number::fp32, false));  // logarithms of the sums
-    constexpr std::array<std::string_view, 4> hows{"", "cudnn", "flash", "efficient"};
-    const auto fused = [&](std::string_view direction) {
-      return operation(fmt::format("attention_{} {} {} {}", direction, arithmetic(),
-                                   hows[static_cast<std::size_t>(how)], shape.causal ? "causal" : "full"),
-                       {batch, d(shape.heads), d(shape.tokens), d(shape.head_size)});
-    };
-    forward(fused("forward"));
-    at.backward.push_back(fused("backward"));
-  }
-  if (qkv.size() == 1 && shape.splits) {
-    const auto width = 3.0 * d(shape.heads * shape.head_size);
-    at.backward.push_back(rows("cat", number, batch * d(shape.tokens), width));
-  }
-  at.result = out;
-  return out;
-}
-
-/// Scores, their softmax and products with them, one after the other.
-void Eager::math_attention(const Attention& shape, Number number, Tensor out) {
-  const auto groups = d(shape.heads) * settings_.batch;
-  const auto [tokens, size] = std::pair{d(shape.tokens), d(shape.head_size)};
-  const auto scores = groups * tokens * tokens;
-  const auto bytes = bytes_of(number);
-  auto& at = nodes_.back();
-  save(make(scores, number, false));  // the probabilities
-  save(out);
-  const auto batched = [&](const char* layout, double m, double n, double k) {
-    return operation(fmt::format("batched_product {} {}", arithmetic(), layout), {groups, m, n, k});
-  };
-  forward(batched("nt", tokens, tokens, size));
-  if (shape.causal) forward(stream("add", number, scores));
-  forward(rows("softmax", number, groups * tokens, tokens));
-  forward(batched("nn", tokens, size, tokens));
-  at.backward = {batched("nn", tokens, size, tokens), batched("nt", tokens, tokens, size),
-                 rows("softmax_backward", number, groups * tokens, tokens),
-                 batched("nn", tokens, size, tokens), batched("nn", tokens, size, tokens)};
-  at.temporary = bytes * scores;
-  at.temporary_backward = 2 * bytes * scores;
-}
-
-Tensor Eager::rotary(const std::string& name, Tensor x) {
-  open(name);
-  const auto number = of(x).number;
-  x = cast(x, Number::fp32);
-  const auto elements = of(x).elements;
-  const auto turn = stream("complex_mul", Number::fp32, elements);
-  auto& at = node({x});
-  forward(turn);
-  at.backward.push_back(turn);
-  return cast(make(elements, Number::fp32, true), number);
-}
-
-/// Counted in traces of vit_b_16 in bf16 and tf32. Sequences come first there, so much is copied into another
-/// order.
-Tensor Eager::unpack_heads(Tensor qkv) {
-  const auto [elements, number] = std::pair{of(qkv).elements, of(qkv).number};
-  const auto part = elements / 3;
-  auto& at = node({qkv});
-  forward(stream("permute", Number::fp32, part));
-  forward(stream("permute", number, elements));  // the bias, added by itself
-  forward(stream("permute", number, elements));
-  const auto copies = [&](std::vector<Operation>& to, int count, Number of) {
-    for (int i = 0; i < count; ++i) to.push_back(stream("permute", of, part));
-  };
-  copies(at.forward, is_half() ? 1 : 4, number);
-  for (int i = 0; i < 3;
-       ++i) {  // the gradient of each part, put into zeros of all three, which are then added
-    at.backward.push_back(stream("zero", number, elements));
-    at.backward.push_back(stream("copy", number, part));
-    if (i > 0) at.backward.push_back(stream("add", number, elements));
-  }
-  at.backward.push_back(stream("permute", number, elements));
-  copies(at.backward, is_half() ? 1 : 5, number);
-  copies(at.backward, 4, Number::fp32);
-  at.temporary_backward = elements * bytes_of(number);
-  return make(elements, number, true);
-}
-
 void Eager::cross_entropy(const std::string& name, Tensor logits, std::int64_t rows_of_sample,
                           std::int64_t classes) {
   open(name);
@@ -555,152 +440,6 @@ void Eager::cross_entropy(const std::string& name, Tensor logits, std::int64_t r
 
 std::vector<Layer> Eager::take_layers() {
   return std::move(layers_);
-}
-
-void Eager::finish() {
-  if (settings_.compiled) {
-    issue_fused();
-  } else {
-    issue();
-  }
-  account();
-}
-
-void Eager::issue() {
-  std::vector<char> has_gradient(tensors_.size(), 0);
-  for (const auto& at : nodes_) {
-    auto& to = operations_[static_cast<std::size_t>(at.layer)].forward;
-    to.insert(to.end(), at.forward.begin(), at.forward.end());
-  }
-  for (auto at = nodes_.rbegin(); at != nodes_.rend(); ++at) {
-    auto& to = operations_[static_cast<std::size_t>(at->layer)].backward;
-    to.insert(to.end(), at->backward.begin(), at->backward.end());
-    for (const auto input : at->inputs) {  // a gradient from a second place is added to the first
-      const auto& info = of(input);
-      if (std::exchange(has_gradient[static_cast<std::size_t>(input.id)], 1) == 1)
-        to.push_back(stream("add", info.number, info.elements));
-    }
-  }
-}
-
-/// A kernel that only moves so many bytes.
-Operation Eager::fused(double bytes) const {
-  return stream("copy", Number::fp32, bytes / (2 * fp32_bytes));
-}
-
-/// What Inductor does, about: everything between two products, convolutions, attentions or losses becomes one
-/// kernel, which reads what comes from outside and writes what is needed outside, each once. BatchNorm's sums
-/// need passes of their own.
-void Eager::issue_fused() {
-  const auto fuses = [](const Node& at) {
-    const auto moves = [](const Operation& operation) {
-      return operation.kind == OperationClass::elementwise || operation.kind == OperationClass::normalization;
-    };
-    return at.forward.size() + at.backward.size() > 0 && std::ranges::all_of(at.forward, moves) &&
-           std::ranges::all_of(at.backward, moves) && !at.inputs.empty();
-  };
-  const auto size = [&](Tensor tensor) { return of(tensor).elements * bytes_of(of(tensor).number); };
-  const auto is_batch_norm = [](const Node& at) {
-    return !at.forward.empty() && at.forward.front().kernel.starts_with("batch_norm");
-  };
-  const auto count = static_cast<std::int32_t>(nodes_.size());
-  const auto node_at = [&](std::int32_t n) -> Node& { return nodes_[static_cast<std::size_t>(n)]; };
-
-  for (std::int32_t first = 0; first < count;) {
-    if (!fuses(node_at(first))) {
-      const auto& at = node_at(first++);
-      auto& to = operations_[static_cast<std::size_t>(at.layer)].forward;
-      to.insert(to.end(), at.forward.begin(), at.forward.end());
-      continue;
-    }
-    auto end = first;
-    while (end < count && fuses(node_at(end))) ++end;
-    double bytes = 0;
-    std::set<std::int32_t> seen;
-    for (auto n = first; n < end; ++n) {
-      const auto& at = node_at(n);
-      for (const auto read : at.reads) {
-        if (of(read).made < first && seen.insert(of(read).storage).second) bytes += size(read);
-      }
-      const auto& kept = of({std::max(of(at.result).storage, 0)});
-      if ((kept.saved_for >= 0 || kept.last_use >= end) && seen.insert(of(at.result).storage).second)
-        bytes += size(at.result);
-      if (is_batch_norm(at)) bytes += size(at.reads.front());
-    }
-    operations_[static_cast<std::size_t>(node_at(end - 1).layer)].forward.push_back(fused(bytes));
-    first = end;
-  }
-
-  for (auto last = count; last-- > 0;) {
-    const auto& at = node_at(last);
-    if (!fuses(at)) {
-      auto& to = operations_[static_cast<std::size_t>(at.layer)].backward;
-      to.insert(to.end(), at.backward.begin(), at.backward.end());
-      continue;
-    }
-    auto first = last;
-    while (first > 0 && fuses(node_at(first - 1))) --first;
-    double bytes = 0;
-    std::set<std::int32_t> read;
-    std::set<std::int32_t> written;
-    for (auto n = last; n >= first; --n) {
-      const auto& part = node_at(n);
-      if (of(part.result).consumer > last) bytes += size(part.result);
-      double kept = 0;
-      for (const auto tensor : part.saves) {
-        if (read.insert(of(tensor).storage).second) kept += size(tensor);
-      }
-      bytes += kept;
-      for (const auto input : part.inputs) {
-        if (of(input).made < first && written.insert(input.id).second) bytes += size(input);
-      }
-      if (is_batch_norm(part)) bytes += 2 * size(part.reads.front());
-    }
-    operations_[static_cast<std::size_t>(node_at(first).layer)].backward.push_back(fused(bytes));
-    last = first;
-  }
-}
-
-void Eager::account() {
-  const auto count = static_cast<std::int32_t>(nodes_.size());
-  // Bytes that come and go at each moment: node n runs at n, its backward pass at 2 count - 1 - n.
-  const auto moments = 2 * static_cast<std::size_t>(count);
-  std::vector<double> change(moments + 1, 0);
-  std::vector<double> gradients(moments, 0);
-  const auto hold = [&](std::int32_t from, std::int32_t to, double bytes) {
-    change[static_cast<std::size_t>(std::max(from, 0))] += bytes;
-    change[static_cast<std::size_t>(to) + 1] -= bytes;
-  };
-  const auto back = [&](std::int32_t n) { return 2 * count - 1 - n; };
-  for (const auto& info : tensors_) {
-    const auto bytes = info.elements * bytes_of(info.number);
-    const bool owns = info.storage == static_cast<std::int32_t>(&info - tensors_.data());
-    if (owns) hold(info.made, info.saved_for >= 0 ? back(info.saved_for) : info.last_use, bytes);
-    if (info.storage >= 0 && info.needs_grad && info.consumers > 0)
-      hold(back(info.consumer), back(std::max(info.made, 0)), bytes);
-  }
-  for (std::int32_t n = 0; n < count; ++n) {
-    const auto& at = nodes_[static_cast<std::size_t>(n)];
-    hold(n, n, at.temporary);
-    hold(back(n), back(n), at.temporary_backward);
-    gradients[static_cast<std::size_t>(back(n))] += at.parameter_bytes;
-  }
-  double held = 0;
-  double gradient = 0;
-  for (std::size_t i = 0; i < moments; ++i) {
-    held += change[i];
-    gradient += gradients[i];
-    memory_.activations.push_back(Bytes{held});
-    memory_.gradients.push_back(Bytes{gradient});
-  }
-}
-
-EagerStep eager_step(const Model& model, const EagerSettings& settings) {
-  expects(static_cast<bool>(model.run), "a model described by layers can be run");
-  Eager eager{settings};
-  model.run(eager);
-  eager.finish();
-  return {eager.operations(), eager.memory()};
 }
 
 }  // namespace gradway

@@ -14,6 +14,10 @@ namespace gradway {
 
 /// Formats of numbers on the GPU.
 enum class Number : std::uint8_t { fp32, bf16, fp16 };
+inline constexpr double fp32_bytes = 4;
+constexpr double bytes_of(Number number) {
+  return number == Number::fp32 ? fp32_bytes : 2;
+}
 
 /// What decides which kernels PyTorch issues for a model.
 struct EagerSettings {
@@ -127,6 +131,8 @@ class Eager {
   const StepMemory& memory() const { return memory_; }
 
  private:
+  static double d(std::int64_t value) { return static_cast<double>(value); }
+
   struct Info {
     double elements = 0;
     Number number = Number::fp32;

@@ -120,9 +120,8 @@ TEST_CASE("a model is shown with exact totals, layers and anchors", "[report][sh
   model.source = "made up for tests";
   Work forward;
   forward.flops_per_sample = Flops{2.5e9};
-  model.layers = {
-      Layer{"first", {Parameter{"weight", {1000, 2000}}, Parameter{"bias", {1000}}}, forward, {}},
-      Layer{"relu", {}, {}, {}}};
+  model.layers = {Layer{"first", {Parameter{"weight", {1000, 2000}}, Parameter{"bias", {1000}}}, forward, {}},
+                  Layer{"relu", {}, {}, {}}};
   model.anchors = {Anchor{"l40s", Precision::fp32, 32, Optimizer::sgd, 112.2_ms, "a stop watch"}};
   std::ostringstream out;
   report::write_model(out, model, {});

@@ -113,7 +113,7 @@ class Group {
     launches_[i].bytes = Bytes{static_cast<double>(activity.bytes) * (reads_and_writes ? 2 : 1)};
   }
 
-  void tell_precision(const Operation* operation) {
+  void tell_precision(const TracedOperation* operation) {
     const auto of_operands =
         operation != nullptr ? precision_of(trace_.signatures[operation->signature]) : std::nullopt;
     for (std::size_t i = 0; i < launches_.size(); ++i) {

@@ -39,10 +39,10 @@ class Nesting {
   explicit Nesting(const Trace& trace) : trace_{trace} {}
 
   /// The innermost operation of a thread that contains the time.
-  const Operation* around(std::int64_t thread, std::int64_t time) {
+  const TracedOperation* around(std::int64_t thread, std::int64_t time) {
     if (by_start_.empty()) prepare();
     auto& operations = by_start_[thread];
-    auto after = std::ranges::upper_bound(operations, time, {}, &Operation::start);
+    auto after = std::ranges::upper_bound(operations, time, {}, &TracedOperation::start);
     // Operations of a thread nest: the last one to begin that has not ended is the innermost.
     constexpr int deep_enough = 10000;
     for (int looked = 0; after != operations.begin() && looked < deep_enough; ++looked) {
@@ -55,22 +55,22 @@ class Nesting {
  private:
   void prepare() {
     for (const auto& operation : trace_.operations) by_start_[operation.thread].push_back(&operation);
-    for (auto& [thread, operations] : by_start_) std::ranges::sort(operations, {}, &Operation::start);
+    for (auto& [thread, operations] : by_start_) std::ranges::sort(operations, {}, &TracedOperation::start);
   }
 
   const Trace& trace_;
-  std::map<std::int64_t, std::vector<const Operation*>> by_start_;
+  std::map<std::int64_t, std::vector<const TracedOperation*>> by_start_;
 };
 
-const Operation* with_id(const Trace& trace, std::int64_t external) {
-  const auto found = std::ranges::lower_bound(trace.operations, external, {}, &Operation::external);
+const TracedOperation* with_id(const Trace& trace, std::int64_t external) {
+  const auto found = std::ranges::lower_bound(trace.operations, external, {}, &TracedOperation::external);
   return external != 0 && found != trace.operations.end() && found->external == external ? &*found : nullptr;
 }
 
 }  // namespace
 
 JoinedLaunches join_launches(Trace& trace) {
-  std::ranges::sort(trace.operations, {}, &Operation::external);
+  std::ranges::sort(trace.operations, {}, &TracedOperation::external);
   std::vector<const ApiCall*> calls;
   for (const auto& call : trace.calls) calls.push_back(&call);
   std::ranges::sort(calls, {}, &ApiCall::correlation);

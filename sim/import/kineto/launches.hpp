@@ -14,9 +14,9 @@ namespace gradway {
 struct TracedLaunch {
   const ApiCall* call = nullptr;
   const TracedActivity* activity = nullptr;
-  const Operation* operation = nullptr;  ///< null: none is known
-  bool in_backward = false;              ///< launched by autograd
-  bool is_main_thread = false;           ///< that of the optimizer
+  const TracedOperation* operation = nullptr;  ///< null: none is known
+  bool in_backward = false;                    ///< launched by autograd
+  bool is_main_thread = false;                 ///< that of the optimizer
   ProfiledPhase phase = ProfiledPhase::forward;
   bool host_waits = false;
   bool waits_known = true;  ///< false for the last launch: a trace ends with a synchronisation of its own

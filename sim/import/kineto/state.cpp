@@ -14,15 +14,15 @@ constexpr int fp32_bytes = 4;
 constexpr int count_bytes = 8;
 
 /// The operations of these names that begin in a step, in order.
-std::vector<const Operation*> operations_of(const Trace& trace, const TracedStep& step,
-                                            std::string_view name) {
-  std::vector<const Operation*> found;
+std::vector<const TracedOperation*> operations_of(const Trace& trace, const TracedStep& step,
+                                                  std::string_view name) {
+  std::vector<const TracedOperation*> found;
   for (const auto& operation : trace.operations) {
     if (operation.start >= step.begin && operation.start < step.end &&
         trace.signatures[operation.signature].name == name)
       found.push_back(&operation);
   }
-  std::ranges::sort(found, {}, &Operation::start);
+  std::ranges::sort(found, {}, &TracedOperation::start);
   return found;
 }
 

@@ -75,7 +75,7 @@ struct Signature {
 };
 
 /// An operation of the framework on the CPU.
-struct Operation : Span {
+struct TracedOperation : Span {
   std::int64_t external = 0;
   std::int64_t thread = 0;
   std::uint32_t signature = 0;
@@ -103,7 +103,7 @@ struct Trace {
   std::vector<Signature> signatures;
   std::vector<ApiCall> calls;
   std::vector<TracedActivity> activities;
-  std::vector<Operation> operations;
+  std::vector<TracedOperation> operations;
   std::vector<Annotation> optimizer_steps;
   std::vector<Annotation> profiler_steps;
   std::vector<Span> overheads;  ///< the profiler's own work on the CPU

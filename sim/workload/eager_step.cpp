@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// What follows from a complete forward pass: the order of what is issued, and what is in memory.
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "sim/base/contract.hpp"
+#include "sim/workload/eager.hpp"
+
+namespace gradway {
+
+void Eager::finish() {
+  if (settings_.compiled) {
+    issue_fused();
+  } else {
+    issue();
+  }
+  account();
+}
+
+void Eager::issue() {
+  std::vector<char> has_gradient(tensors_.size(), 0);
+  for (const auto& at : nodes_) {
+    auto& to = operations_[static_cast<std::size_t>(at.layer)].forward;
+    to.insert(to.end(), at.forward.begin(), at.forward.end());
+  }
+  for (auto at = nodes_.rbegin(); at != nodes_.rend(); ++at) {
+    auto& to = operations_[static_cast<std::size_t>(at->layer)].backward;
+    to.insert(to.end(), at->backward.begin(), at->backward.end());
+    for (const auto input : at->inputs) {  // a gradient from a second place is added to the first
+      const auto& info = of(input);
+      if (std::exchange(has_gradient[static_cast<std::size_t>(input.id)], 1) == 1)
+        to.push_back(stream("add", info.number, info.elements));
+    }
+  }
+}
+
+/// A kernel that only moves so many bytes.
+Operation Eager::fused(double bytes) const {
+  return stream("copy", Number::fp32, bytes / (2 * fp32_bytes));
+}
+
+/// What Inductor does, about: everything between two products, convolutions, attentions or losses becomes one
+/// kernel, which reads what comes from outside and writes what is needed outside, each once. BatchNorm's sums
+/// need passes of their own.
+void Eager::issue_fused() {
+  const auto fuses = [](const Node& at) {
+    const auto moves = [](const Operation& operation) {
+      return operation.kind == OperationClass::elementwise || operation.kind == OperationClass::normalization;
+    };
+    return at.forward.size() + at.backward.size() > 0 && std::ranges::all_of(at.forward, moves) &&
+           std::ranges::all_of(at.backward, moves) && !at.inputs.empty();
+  };
+  const auto size = [&](Tensor tensor) { return of(tensor).elements * bytes_of(of(tensor).number); };
+  const auto is_batch_norm = [](const Node& at) {
+    return !at.forward.empty() && at.forward.front().kernel.starts_with("batch_norm");
+  };
+  const auto count = static_cast<std::int32_t>(nodes_.size());
+  const auto node_at = [&](std::int32_t n) -> Node& { return nodes_[static_cast<std::size_t>(n)]; };
+
+  for (std::int32_t first = 0; first < count;) {
+    if (!fuses(node_at(first))) {
+      const auto& at = node_at(first++);
+      auto& to = operations_[static_cast<std::size_t>(at.layer)].forward;
+      to.insert(to.end(), at.forward.begin(), at.forward.end());
+      continue;
+    }
+    auto end = first;
+    while (end < count && fuses(node_at(end))) ++end;
+    double bytes = 0;
+    std::set<std::int32_t> seen;
+    for (auto n = first; n < end; ++n) {
+      const auto& at = node_at(n);
+      for (const auto read : at.reads) {
+        if (of(read).made < first && seen.insert(of(read).storage).second) bytes += size(read);
+      }
+      const auto& kept = of({std::max(of(at.result).storage, 0)});
+      if ((kept.saved_for >= 0 || kept.last_use >= end) && seen.insert(of(at.result).storage).second)
+        bytes += size(at.result);
+      if (is_batch_norm(at)) bytes += size(at.reads.front());
+    }
+    operations_[static_cast<std::size_t>(node_at(end - 1).layer)].forward.push_back(fused(bytes));
+    first = end;
+  }
+
+  for (auto last = count; last-- > 0;) {
+    const auto& at = node_at(last);
+    if (!fuses(at)) {
+      auto& to = operations_[static_cast<std::size_t>(at.layer)].backward;
+      to.insert(to.end(), at.backward.begin(), at.backward.end());
+      continue;
+    }
+    auto first = last;
+    while (first > 0 && fuses(node_at(first - 1))) --first;
+    double bytes = 0;
+    std::set<std::int32_t> read;
+    std::set<std::int32_t> written;
+    for (auto n = last; n >= first; --n) {
+      const auto& part = node_at(n);
+      if (of(part.result).consumer > last) bytes += size(part.result);
+      double kept = 0;
+      for (const auto tensor : part.saves) {
+        if (read.insert(of(tensor).storage).second) kept += size(tensor);
+      }
+      bytes += kept;
+      for (const auto input : part.inputs) {
+        if (of(input).made < first && written.insert(input.id).second) bytes += size(input);
+      }
+      if (is_batch_norm(part)) bytes += 2 * size(part.reads.front());
+    }
+    operations_[static_cast<std::size_t>(node_at(first).layer)].backward.push_back(fused(bytes));
+    last = first;
+  }
+}
+
+void Eager::account() {
+  const auto count = static_cast<std::int32_t>(nodes_.size());
+  // Bytes that come and go at each moment: node n runs at n, its backward pass at 2 count - 1 - n.
+  const auto moments = 2 * static_cast<std::size_t>(count);
+  std::vector<double> change(moments + 1, 0);
+  std::vector<double> gradients(moments, 0);
+  const auto hold = [&](std::int32_t from, std::int32_t to, double bytes) {
+    change[static_cast<std::size_t>(std::max(from, 0))] += bytes;
+    change[static_cast<std::size_t>(to) + 1] -= bytes;
+  };
+  const auto back = [&](std::int32_t n) { return 2 * count - 1 - n; };
+  for (const auto& info : tensors_) {
+    const auto bytes = info.elements * bytes_of(info.number);
+    const bool owns = info.storage == static_cast<std::int32_t>(&info - tensors_.data());
+    if (owns) hold(info.made, info.saved_for >= 0 ? back(info.saved_for) : info.last_use, bytes);
+    if (info.storage >= 0 && info.needs_grad && info.consumers > 0)
+      hold(back(info.consumer), back(std::max(info.made, 0)), bytes);
+  }
+  for (std::int32_t n = 0; n < count; ++n) {
+    const auto& at = nodes_[static_cast<std::size_t>(n)];
+    hold(n, n, at.temporary);
+    hold(back(n), back(n), at.temporary_backward);
+    gradients[static_cast<std::size_t>(back(n))] += at.parameter_bytes;
+  }
+  double held = 0;
+  double gradient = 0;
+  for (std::size_t i = 0; i < moments; ++i) {
+    held += change[i];
+    gradient += gradients[i];
+    memory_.activations.push_back(Bytes{held});
+    memory_.gradients.push_back(Bytes{gradient});
+  }
+}
+
+EagerStep eager_step(const Model& model, const EagerSettings& settings) {
+  expects(static_cast<bool>(model.run), "a model described by layers can be run");
+  Eager eager{settings};
+  model.run(eager);
+  eager.finish();
+  return {eager.operations(), eager.memory()};
+}
+
+}  // namespace gradway
