@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steps of models that nobody had measured: no anchor, no profile (own runs on one H100 and one H200,
 // 2026-11-22). What is predicted rests on kernels timed one by one, on the datasheet, and on one figure for
-// the CPU.
+// the CPU. data/unmeasured-steps-*.jsonl.gz has these runs in full: phases, CPU times, memory, saved tensors
+// by shape, kernels by name.
 #include <cmath>
 #include <fstream>
 
