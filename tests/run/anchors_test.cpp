@@ -62,7 +62,7 @@ TEST_CASE("the anchor of the nearest batch counts, and a far one is doubted more
   const auto width = [](const Run& run) {
     return (run.range.high - run.range.low) / run.measured.metrics.step_time;
   };
-  CHECK(width(far) > 3 * width(near));
+  CHECK(width(far) > 2 * width(near));  // its own rests on a CPU that only the anchor proves
 }
 
 TEST_CASE("an anchor above the peak of its GPU is the user's error") {
