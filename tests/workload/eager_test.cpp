@@ -7,16 +7,12 @@
 #include "sim/workload/architectures.hpp"
 #include "sim/workload/eager.hpp"
 #include "sim/workload/residual_network.hpp"
+#include "tests/support/models.hpp"
 
 using namespace gradway;
+using test::model_of;
 
 namespace {
-
-Model model_of(ForwardPass run) {
-  Model model;
-  take_forward_pass(model, std::move(run));
-  return model;
-}
 
 int count_of(const std::vector<Operation>& operations, const std::string& kernel) {
   return static_cast<int>(std::ranges::count(operations, kernel, &Operation::kernel));

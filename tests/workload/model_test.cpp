@@ -4,16 +4,12 @@
 #include "sim/workload/architectures.hpp"
 #include "sim/workload/eager.hpp"
 #include "sim/workload/residual_network.hpp"
+#include "tests/support/models.hpp"
 
 using namespace gradway;
+using test::model_of;
 
 namespace {
-
-Model model_of(ForwardPass run) {
-  Model model;
-  take_forward_pass(model, std::move(run));
-  return model;
-}
 
 double forward_flops(const Model& model) {
   double sum = 0;

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <utility>
+
+#include "sim/workload/architectures.hpp"
+
+namespace gradway::test {
+
+inline Model model_of(ForwardPass run) {
+  Model model;
+  take_forward_pass(model, std::move(run));
+  return model;
+}
+
+}  // namespace gradway::test
