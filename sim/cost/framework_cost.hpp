@@ -17,9 +17,10 @@ inline constexpr double profiled_cpu_share = 0.635;
 inline constexpr double profiled_pause_share = 0.75;
 
 /// CPU time of one operation of eager PyTorch, forward or backward (Python, autocast, autograd and launch),
-/// where nothing was measured: the median of 16 own jobs that the CPU bound, on two VMs with 16 cores,
-/// 2026-11-22, PyTorch 2.11: 33 to 58 us on one, 40 to 69 on the other. The same job took up to 1.5 times as
-/// long a minute later; on 64 cores it was 19 to 25 us (2026-11-21).
+/// where nothing was measured. Own jobs that the CPU bound, on two VMs with 16 cores, 2026-11-22,
+/// PyTorch 2.11: median 43 us on one (8 jobs, 33 to 56), 61 on the other (10 jobs, 40 to 67). The same job
+/// took up to 1.5 times as long a minute later; on 64 cores it was 19 to 25 us (2026-11-21). This stands
+/// between them.
 inline constexpr Seconds eager_operation = 44.0_us;
 
 /// By how much those VMs are slower than the host of 64 cores that `optimizer_launch_time` was measured on.
