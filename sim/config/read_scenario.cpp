@@ -7,16 +7,12 @@
 #include "sim/config/quantities.hpp"
 #include "sim/config/read.hpp"
 #include "sim/config/read_measurements.hpp"
-#include "sim/scenario/strategy_words.hpp"
+#include "sim/config/read_strategy.hpp"
 
 namespace gradway::config {
 namespace {
 
 constexpr int most_gpus = 1 << 20;
-
-constexpr Choice<Strategy> strategies[] = {
-    {name_of(Alone{}), Alone{}}, {name_of(Ddp{}), Ddp{}}, {name_of(OneCollective{}), OneCollective{}}};
-constexpr auto hooks = choices_of<CommHook>(hook_words);
 
 constexpr auto attentions = choices_of<AttentionKernel>(attention_kernel_words);
 constexpr Choice<bool> memory_formats[] = {{"contiguous", false}, {"channels_last", true}};
@@ -35,36 +31,6 @@ void read_job(Reader job, bool trains, Job& result) {
   result.compiled = job.optional("compile", boolean, result.compiled);
   result.frees_early = job.optional("frees_early", boolean, result.frees_early);
   job.finish();
-}
-
-constexpr Choice<bool> timings[] = {{"back_to_back", false}, {"one_by_one", true}};
-
-/// The keys of a collective alone: its size is required there, all are refused elsewhere.
-void read_call(Reader& strategy, Strategy& result) {
-  auto* call = std::get_if<OneCollective>(&result);
-  if (call == nullptr) {
-    for (const auto* key : {"operation", "size", "timed"}) {
-      strategy.forbid(key, fmt::format("only a strategy of kind collective has '{}'", key),
-                      "leave it out, or write 'kind: collective'");
-    }
-    return;
-  }
-  call->kind = strategy.optional("operation", one_of("a collective", operations), call->kind);
-  call->size = strategy.required("size", bytes);
-  call->one_by_one = strategy.optional("timed", one_of("a way to time", timings), false);
-}
-
-/// @param ddp what the file says of DDP, whatever its kind
-void read_strategy(Reader strategy, Strategy& result, Ddp& ddp) {
-  result = strategy.optional("kind", one_of("a strategy", strategies), result);
-  ddp.bucket_cap = strategy.maybe("bucket_cap", bytes);
-  ddp.static_graph = strategy.optional("static_graph", boolean, false);
-  ddp.gradient_as_bucket_view = strategy.optional("gradient_as_bucket_view", boolean, false);
-  ddp.comm_hook = strategy.optional("comm_hook", one_of("a communication hook", hooks), ddp.comm_hook);
-  ddp.powersgd_rank = strategy.optional("powersgd_rank", integer(1, 4096), ddp.powersgd_rank);
-  if (std::holds_alternative<Ddp>(result)) result = ddp;
-  read_call(strategy, result);
-  strategy.finish();
 }
 
 void read_input(Reader input, InputSettings& result) {
@@ -139,7 +105,7 @@ ScenarioSpec read_scenario(Reader& file) {
   }
   spec.platform = file.required("platform", named);
   read_job(file.map("job"), trains, spec.job);
-  if (auto strategy = file.maybe_map("strategy")) read_strategy(*strategy, spec.job.strategy, spec.ddp);
+  read_strategy(file, spec);
   spec.job.optimizer = file.optional("optimizer", optimizer, spec.job.optimizer);
   if (auto nccl = file.maybe_map("nccl")) spec.job.nccl = read_nccl(*nccl);
   for (auto& flow : file.maps("traffic")) {

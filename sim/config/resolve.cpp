@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/nearest.hpp"
+#include "sim/config/check_strategy.hpp"
 #include "sim/platform/background.hpp"
 #include "sim/workload/architectures.hpp"
 
@@ -25,64 +26,6 @@ void check_ranks(const ScenarioSpec& scenario, const PlatformSpec& platform, Pro
               {{platform.size, fmt::format("{} node{} of {} GPU{}", nodes, nodes == 1 ? "" : "s",
                                            built->node.gpus, built->node.gpus == 1 ? "" : "s")}},
               fmt::format("job.gpus {} would fit", has)});
-}
-
-/// Keys that only DDP understands, and whether the scenario gives them a meaning.
-struct DdpKey {
-  const char* key;
-  bool is_used;
-};
-
-void check_without_ddp(const ScenarioSpec& scenario, Problems& problems) {
-  const auto kind = scenario.place("strategy.kind");
-  const bool is_collective = !trains(scenario.job.strategy);
-  const auto& ddp = scenario.ddp;
-  if (is_collective && scenario.job.gpus == 1) {
-    problems.add(Problem{scenario.place("job.gpus"),
-                         "a collective of one GPU has nothing to send",
-                         {{kind, "the strategy is here"}},
-                         "give it 2 GPUs or more"});
-  }
-  if (!is_collective && scenario.job.gpus > 1) {
-    problems.add(
-        Problem{scenario.place("job.gpus"),
-                fmt::format("strategy none trains on one GPU alone, but job.gpus is {}", scenario.job.gpus),
-                {{kind, "the strategy is here"}},
-                "write 'kind: ddp', or 'gpus: 1'"});
-  }
-  const DdpKey keys[] = {{"bucket_cap", ddp.bucket_cap.has_value()},
-                         {"static_graph", ddp.static_graph},
-                         {"gradient_as_bucket_view", ddp.gradient_as_bucket_view},
-                         {"comm_hook", ddp.comm_hook != CommHook::none},
-                         {"powersgd_rank", ddp.powersgd_rank != 1}};
-  for (const auto& [key, is_used] : keys) {
-    if (!is_used) continue;
-    problems.add(Problem{
-        scenario.place(fmt::format("strategy.{}", key)),
-        fmt::format("strategy {} has no '{}'", is_collective ? "collective" : "none", key),
-        {{kind, "the strategy is here"}},
-        kind.line == 0 ? "leave it out, or set strategy.kind=ddp" : "leave it out, or write 'kind: ddp'"});
-  }
-}
-
-void check_strategy(const ScenarioSpec& scenario, Problems& problems) {
-  const auto& ddp = scenario.ddp;
-  if (!std::holds_alternative<Ddp>(scenario.job.strategy)) {
-    check_without_ddp(scenario, problems);
-  } else if (ddp.powersgd_rank != 1 && ddp.comm_hook != CommHook::powersgd) {
-    std::vector<Note> notes;
-    if (scenario.given.contains("strategy.comm_hook")) {
-      notes.push_back({scenario.place("strategy.comm_hook"), "the hook is here"});
-    }
-    problems.add(
-        Problem{scenario.place("strategy.powersgd_rank"),
-                fmt::format("powersgd_rank {} means nothing without the hook powersgd", ddp.powersgd_rank),
-                std::move(notes), "write 'comm_hook: powersgd', or leave the rank out"});
-  }
-}
-
-bool is_half(Precision precision) {
-  return precision == Precision::bf16 || precision == Precision::fp16;
 }
 
 /// Kernels that were measured in one precision say nothing of another: the framework issues others.
@@ -206,7 +149,7 @@ std::vector<std::string> doubts_of_anchor(const ScenarioSpec& scenario, const Gp
 void check_scenario(const ScenarioSpec& scenario, const ModelSpec& model, const PlatformSpec& platform,
                     const GpuSpec& gpu, Problems& problems) {
   check_ranks(scenario, platform, problems);
-  check_strategy(scenario, problems);
+  check_strategy(scenario, model, problems);
   check_profile(scenario, model, problems);
   check_how_it_runs(scenario, model, problems);
   check_anchor(scenario, model, problems);

@@ -26,7 +26,10 @@ inline constexpr Seconds eager_operation = 44.0_us;
 /// By how much those VMs are slower than the host of 64 cores that `optimizer_launch_time` was measured on.
 inline constexpr double usual_host = 2.0;
 
-/// What a step takes beyond its kernels, for each of our operations (1.25 kernels on average): the same jobs
+/// Kernels that one of our operations launches, on average: the same jobs.
+inline constexpr double kernels_of_operation = 1.25;
+
+/// What a step takes beyond its kernels, for each of our operations: the same jobs
 /// where the GPU bound them, steps less kernels and input copy, 1.0 to 2.0 us.
 inline constexpr Seconds pause_of_operation = 1.5_us;
 
@@ -52,6 +55,100 @@ inline constexpr DdpCpuCosts ddp_cpu{.gradient = 8.0_us,
                                      .hook = 105.0_us,
                                      .powersgd = 350.0_us,
                                      .buffer = 11.5_us};
+
+/// CPU time of a hook in Python, in what eager PyTorch takes on the same host to launch one kernel (forward
+/// and backward: Python, autograd and launch). Hosts differ, and one host from minute to minute, by up to two;
+/// these ratios stay within some 20 %.
+struct HookCost {
+  double once;  ///< a group of parameters
+  double each;  ///< of its parameters
+};
+
+// Own measurement, 2026-11-22, PyTorch 2.11 on a node of 2 H100 with 32 cores, one launch 20.4 us: a decoder so
+// small that the CPU is all there is, 6, 12 and 24 blocks, 1, 2, 4 or all blocks a group, 6 or 12 parameters a
+// block, with and without FSDP, timed phase by phase (least squares, residuals 6 % forward, 14 % backward) and
+// method by method.
+
+/// FSDP2's hooks, a group.
+struct FsdpCpuCosts {
+  HookCost enter_forward;
+  HookCost gather;  ///< copy-in, all-gather and the events around them
+  HookCost copy_out;
+  HookCost leave_forward;
+  HookCost enter_backward;
+  HookCost reduce;  ///< copy-in of gradients, reduce-scatter and the new gradients of the shares
+  HookCost keep;    ///< of gradients that are not reduced yet
+  HookCost root_ends;
+};
+inline constexpr FsdpCpuCosts fsdp_cpu{.enter_forward = {11.4, 0},
+                                       .gather = {10.0, 0.28},
+                                       .copy_out = {6.5, 0.36},
+                                       .leave_forward = {8.3, 0.11},
+                                       .enter_backward = {9.4, 0},
+                                       .reduce = {22.0, 0.68},
+                                       .keep = {1.5, 0.66},
+                                       .root_ends = {19.4, 0}};
+
+/// What FSDP2's copies reach of the rate at which a GPU copies its own memory, and the table of addresses that
+/// goes to the GPU before those on the compute stream. Our traces of two H100 (2,971 GB/s read and written),
+/// gpt_1b3 and a Llama-like model: casts of shares 1.2 to 2.0 TB/s, copy-in 1.2 to 1.8, copy-out 2.43 to 2.70,
+/// gradients from bf16 to fp32 1.76 to 1.86; tables 4 us for copy-out, and for gradients 10 us for 302 MB, 34
+/// to 43 us for 1,249 MB.
+struct FsdpCopyCosts {
+  double copy_in;
+  double copy_out;
+  double gradients;
+  Seconds table;
+  BytesPerSecond table_of_gradients;  ///< by what the copy itself moves
+};
+inline constexpr FsdpCopyCosts fsdp_copies{.copy_in = 0.55,
+                                           .copy_out = 0.86,
+                                           .gradients = 0.61,
+                                           .table = 4.0_us,
+                                           .table_of_gradients = BytesPerSecond{38e12}};
+
+/// FSDP1's, a group; the same whatever its parameters are, which are one tensor. Without a gather in the
+/// backward pass (SHARD_GRAD_OP) it is 12.6 less.
+struct Fsdp1CpuCosts {
+  HookCost enter_forward;
+  HookCost gather;
+  HookCost leave_forward;
+  HookCost enter_backward;
+  HookCost reduce;
+};
+inline constexpr Fsdp1CpuCosts fsdp1_cpu{.enter_forward = {20.0, 0},
+                                         .gather = {12.6, 0},
+                                         .leave_forward = {9.6, 0},
+                                         .enter_backward = {10.0, 0},
+                                         .reduce = {26.1, 0}};
+
+/// One step of an optimizer on sharded tensors (DTensor), and on FSDP1's flat ones. Plain tensors: see
+/// `optimizer_launch_time`.
+struct ShardedOptimizerCpuCosts {
+  HookCost sgd;
+  HookCost adamw;
+  HookCost adamw_fused;
+  HookCost flat;
+};
+inline constexpr ShardedOptimizerCpuCosts sharded_optimizer_cpu{
+    .sgd = {18.9, 0.48}, .adamw = {47.0, 1.41}, .adamw_fused = {21.5, 0.91}, .flat = {16.9, 0.38}};
+
+/// ZeroRedundancyOptimizer after its local step: a broadcast for each parameter, or with views one a rank.
+struct ZeroRedundancyCpuCosts {
+  HookCost broadcasts;
+  HookCost of_views;
+};
+inline constexpr ZeroRedundancyCpuCosts zero_redundancy_cpu{.broadcasts = {30.0, 1.0}, .of_views = {0, 0.1}};
+
+/// DeepSpeed's hooks. Not measured by us: what comparable hooks of FSDP2 take.
+struct ZeroCpuCosts {
+  HookCost gradient;
+  HookCost bucket;
+  HookCost module;  ///< before and after a module of stage 3
+  HookCost gather;
+};
+inline constexpr ZeroCpuCosts zero_cpu{
+    .gradient = {0, 2.0}, .bucket = {20.0, 0}, .module = {10.0, 0}, .gather = {10.0, 0.28}};
 
 /// CPU time of one call of `torch.distributed.all_reduce` and of the events around it, when each call is
 /// waited for. Two H200, 1 KiB to 16 MiB, such calls against gradway-probe's back to back: 32 to 50 us

@@ -76,9 +76,9 @@ Activity activity_of(const TaskWork& work);
 
 /// What goes on a stream, and in which order.
 enum class Lane : std::uint8_t {
-  compute,       ///< in the order of issue; the CPU may be ahead by the depth of its launch queue
-  communicator,  ///< in the order of issue
-  side,          ///< in any order: a task only waits for what it names
+  compute,  ///< in the order of issue; the CPU may be ahead by the depth of its launch queue
+  ordered,  ///< in the order of issue: communicators, streams beside compute
+  side,     ///< in any order: a task only waits for what it names
 };
 
 struct Stream {

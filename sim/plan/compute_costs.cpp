@@ -12,20 +12,35 @@
 #include "sim/cost/framework_cost.hpp"
 #include "sim/cost/kernel_cost.hpp"
 #include "sim/plan/anchors.hpp"
+#include "sim/plan/optimizer_share.hpp"
 #include "sim/platform/host_copy.hpp"
 
 namespace gradway {
 namespace {
 
-Seconds optimizer_time(const Scenario& scenario, const Gpu& gpu, Optimizer optimizer) {
-  if (scenario.model.optimizer_time) return *scenario.model.optimizer_time;
-  const auto parameters = static_cast<double>(scenario.model.parameter_count());
-  if (!gpu.ideal && scenario.kernel_costs && !scenario.model.profile) {
+/// @param share of the parameters that the optimizer steps on each GPU
+Seconds optimizer_time(const Scenario& scenario, const Gpu& gpu, Optimizer optimizer, double share) {
+  if (scenario.model.optimizer_time) return *scenario.model.optimizer_time * share;
+  const auto parameters = share * static_cast<double>(scenario.model.parameter_count());
+  const bool is_profiled = scenario.model.profile && !half_parameters(scenario.job.strategy);
+  if (!gpu.ideal && scenario.kernel_costs && !is_profiled) {
     const auto step = operation(fmt::format("optimizer {}", name_of(optimizer)),
                                 {parameters, static_cast<double>(scenario.model.parameter_tensors())});
     return datasheet_time(step, gpu) * scenario.kernel_costs->factor(step);
   }
   return memory_time(optimizer_traffic_per_parameter(optimizer) * parameters, gpu);
+}
+
+/// What the CPU took for one kernel of a profile, under the profiler.
+Seconds launch_of(const Profile& profile) {
+  Seconds cpu{};
+  double kernels = 0;
+  for (const auto& launch : profile.launches) {
+    if (launch.phase == ProfiledPhase::optimizer || launch.kind == KernelClass::copy_in) continue;
+    cpu += launch.cpu;
+    ++kernels;
+  }
+  return kernels > 0 ? cpu / kernels : Seconds{};
 }
 
 /// Of a sample, forward and backward.
@@ -108,6 +123,7 @@ EagerSettings eager_settings(const Scenario& scenario, int batch) {
   return {.batch = batch,
           .sequence = job.sequence,
           .precision = job.precision,
+          .half_parameters = is_half(job.precision) && half_parameters(job.strategy),
           .channels_last = job.channels_last,
           .attention = job.attention,
           .compute_capability = scenario.platform.gpu_models.front().compute_capability,
@@ -118,19 +134,21 @@ EagerSettings eager_settings(const Scenario& scenario, int batch) {
 ComputeCosts compute_costs(const Scenario& scenario) {
   const auto& gpu = scenario.platform.gpu_models.front();
   ComputeCosts costs;
-  costs.optimizer = optimizer_time(scenario, gpu, scenario.job.optimizer);
+  costs.optimizer = optimizer_time(scenario, gpu, scenario.job.optimizer, optimizer_share(scenario));
   if (scenario.model.profile) {
     costs.profile = profile_costs(scenario);
+    costs.launch = launch_of(*scenario.model.profile) * costs.profile->cpu_scale;
     return costs;
   }
   add_layers(costs, scenario, gpu, scenario.job.batch_per_gpu);
+  costs.launch = scenario.model.run ? eager_operation / kernels_of_operation : gpu.launch_cost;
   if (const auto* anchor = matching_anchor(scenario, gpu)) costs.anchor = *anchor;
   if (!costs.anchor) return costs;
 
   ComputeCosts measured;
   add_layers(measured, scenario, gpu, costs.anchor->batch);
   const auto fixed =
-      input_copy_time(scenario, costs.anchor->batch) + optimizer_time(scenario, gpu, costs.anchor->optimizer);
+      input_copy_time(scenario, costs.anchor->batch) + optimizer_time(scenario, gpu, costs.anchor->optimizer, 1);
   if (costs.anchor->step_time <= fixed) {
     throw ConfigError{
         {{},
@@ -149,6 +167,7 @@ ComputeCosts compute_costs(const Scenario& scenario) {
       std::accumulate(measured.forward_launches.begin(), measured.forward_launches.end(), 0) +
       std::accumulate(measured.backward_launches.begin(), measured.backward_launches.end(), 0);
   costs.launch_scale = std::min(1.0, costs.anchor->step_time / (eager_operation * operations));
+  costs.launch = costs.launch * costs.launch_scale;
   for (auto& time : costs.forward) time = time * costs.anchor_scale;
   for (auto& time : costs.backward) time = time * costs.anchor_scale;
   return costs;

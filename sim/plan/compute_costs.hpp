@@ -21,6 +21,7 @@ struct ComputeCosts {
   std::array<Seconds, operation_class_words.size()> by_class{};  ///< forward and backward together
   double launch_scale = 1;  ///< of the CPU's time an operation: an anchor that is shorter than all of them
                             ///< proves the CPU faster
+  Seconds launch{};         ///< what the scenario's host takes for one kernel of eager PyTorch
   Seconds optimizer{};
   double anchor_scale = 1;              ///< forward and backward were multiplied by this to meet the anchor
   std::optional<Anchor> anchor;         ///< the measurement that was used

@@ -17,14 +17,32 @@ std::optional<Seconds> pause_of(const ComputeCosts& costs, const Sync& sync) {
   return costs.profile->pause + sync.longer_pause();
 }
 
+/// Where in the model a task stands.
+struct Spot {
+  std::int32_t block = Blocks::none;
+  std::int32_t layer = Task::none;
+
+  /// Leaves layer and block if the next task is in others, and enters those.
+  template <class Leave, class Enter>
+  void go_to(Spot next, const Leave& leave, const Enter& enter) {
+    const bool other_block = next.block != block;
+    const bool other_layer = other_block || next.layer != layer;
+    if (other_layer && layer != Task::none) leave(Module{Module::Kind::layer, layer});
+    if (other_block && block != Blocks::none) leave(Module{Module::Kind::block, block});
+    if (other_block && next.block != Blocks::none) enter(Module{Module::Kind::block, next.block});
+    if (other_layer && next.layer != Task::none) enter(Module{Module::Kind::layer, next.layer});
+    *this = next;
+  }
+};
+
 /// Writes the step; its functions stand in the order of the step.
 class Writer {
  public:
   Writer(const Scenario& scenario, const ComputeCosts& costs, Sync& sync)
       : scenario_{scenario},
         sync_{sync},
-        model_{model_tasks(scenario, costs, pause_of(costs, sync))},
-        tasks_{program_, scenario.platform.gpu_models.front(), pause_of(costs, sync)} {
+        model_{model_tasks(scenario, costs, pause_of(costs, sync), sync.blocks())},
+        tasks_{program_, scenario.platform.gpu_models.front(), pause_of(costs, sync), costs.launch} {
     program_.name = "rank";
     program_.streams = streams_of_a_rank();
   }
@@ -34,11 +52,13 @@ class Writer {
     sync_.before_step(tasks_);
     for (int micro = 1; micro <= scenario_.job.accumulate; ++micro) {
       const bool is_last = micro == scenario_.job.accumulate;
+      sync_.before_micro_step(tasks_, {micro - 1, is_last});
       forward(is_last);
       backward(micro > 1, is_last);
     }
     sync_.before_optimizer(tasks_);
-    for (auto& [task, gradients] : model_.optimizer) tasks_.add(std::move(task));
+    for (auto& [task, gradients, block] : model_.optimizer) tasks_.add(std::move(task));
+    sync_.after_optimizer(tasks_);
     program_.samples = static_cast<double>(scenario_.job.batch_per_gpu) * scenario_.job.accumulate;
     program_.memory = memory_use(scenario_, sync_);
     program_.units = sync_.take_units();
@@ -70,26 +90,37 @@ class Writer {
   }
 
   void forward(bool is_last) {
-    auto layer = Task::none;
-    for (auto& [task, gradients] : model_.forward) {
-      if (task.layer != layer && task.layer != Task::none) sync_.before_forward(tasks_, task.layer);
-      layer = task.layer;
+    Spot place;
+    bool begun = false;
+    for (auto& [task, gradients, block] : model_.forward) {
+      if (!begun && !std::holds_alternative<Copy>(task.work)) {
+        sync_.before_forward(tasks_, Module{});
+        begun = true;
+      }
+      const auto leave = [&](Module module) { sync_.after_forward(tasks_, module); };
+      place.go_to({block, task.layer}, leave, [&](Module module) { sync_.before_forward(tasks_, module); });
       tasks_.add(is_last ? std::move(task) : task);
     }
+    place.go_to({}, [&](Module module) { sync_.after_forward(tasks_, module); }, [](Module) {});
+    sync_.after_forward(tasks_, Module{});
   }
 
   void backward(bool adds_to_gradients, bool is_last) {
+    Spot place;
     std::size_t next = 0;
-    auto layer = Task::none;
-    for (auto& [task, gradients] : model_.backward) {
-      if (task.layer != layer && task.layer != Task::none) sync_.before_backward(tasks_, task.layer);
-      layer = task.layer;
+    sync_.before_backward(tasks_, Module{});
+    const auto leave = [&](Module module) { sync_.after_backward(tasks_, module); };
+    const auto enter = [&](Module module) { sync_.before_backward(tasks_, module); };
+    for (auto& [task, gradients, block] : model_.backward) {
+      place.go_to({block, task.layer}, leave, enter);
       tasks_.add(is_last && gradients == 0 ? std::move(task) : task);
       if (gradients == 0) continue;
-      if (adds_to_gradients) accumulate(next, gradients, task);
+      if (adds_to_gradients && sync_.keeps_gradients()) accumulate(next, gradients, task);
       sync_.gradients_ready(tasks_, gradients, task, is_last);
       next += gradients;
     }
+    place.go_to({}, leave, enter);
+    sync_.after_backward(tasks_, Module{});
   }
 
   /// A gradient of a later micro-step is added to the one that is there: two read, one written.

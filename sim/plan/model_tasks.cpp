@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/plan/model_tasks.hpp"
 
+#include <algorithm>
+
 #include "sim/cost/framework_cost.hpp"
 #include "sim/cost/kernel_cost.hpp"
+#include "sim/plan/optimizer_share.hpp"
 #include "sim/plan/task_list.hpp"
 
 namespace gradway {
@@ -29,16 +32,23 @@ Task kernel(const std::string& name, Phase phase, Seconds work, Seconds launch) 
   return task;
 }
 
-/// @param slower than the host that the optimizers' launches were measured on
-Task optimizer_of(const Scenario& scenario, Seconds work, double slower = 1) {
+/// The optimizer's step. Of sharded tensors each of its kernels is launched when many tensors were looked at:
+/// in pieces. @param slower than the host that the optimizers' launches were measured on
+void add_optimizer(std::vector<ModelTask>& tasks, const Scenario& scenario, const ComputeCosts& costs,
+                   double slower = 1) {
+  constexpr int pieces = 8;
   const bool ideal = scenario.platform.gpu_models.front().ideal;
-  const auto launch =
-      ideal ? Seconds{}
-            : slower * optimizer_launch_time(scenario.job.optimizer, scenario.model.parameter_tensors());
-  return kernel("optimizer", Phase::optimizer, work, launch);
+  const auto tensors = scenario.model.parameter_tensors();
+  const auto hook = optimizer_hook(scenario.job);
+  Seconds launch{};
+  if (!ideal && hook) launch = costs.launch * (hook->once + hook->each * static_cast<double>(tensors));
+  if (!ideal && !hook) launch = slower * optimizer_launch_time(scenario.job.optimizer, tensors);
+  const int count = hook ? pieces : 1;
+  for (int i = 0; i < count; ++i)
+    tasks.push_back({kernel("optimizer", Phase::optimizer, costs.optimizer / count, launch / count)});
 }
 
-ModelTasks from_layers(const Scenario& scenario, const ComputeCosts& costs) {
+ModelTasks from_layers(const Scenario& scenario, const ComputeCosts& costs, const Blocks* blocks) {
   const auto& gpu = scenario.platform.gpu_models.front();
   const auto& layers = scenario.model.layers;
   const auto launch = scenario.model.run ? eager_operation * costs.launch_scale : gpu.launch_cost;
@@ -48,7 +58,7 @@ ModelTasks from_layers(const Scenario& scenario, const ComputeCosts& costs) {
     auto task = kernel(layers[layer].name, phase, work, launch * kernels);
     task.layer = static_cast<std::int32_t>(layer);
     task.launches = kernels;
-    tasks.push_back({std::move(task), gradients});
+    tasks.push_back({std::move(task), gradients, blocks != nullptr ? blocks->of_layer[layer] : Blocks::none});
   };
   const auto bytes = scenario.model.input_per_sample * scenario.job.batch_per_gpu;
   if (bytes > 0_B) program.forward.push_back({input_copy(bytes, scenario.job.input, gpu.launch_cost)});
@@ -58,8 +68,7 @@ ModelTasks from_layers(const Scenario& scenario, const ComputeCosts& costs) {
     add(program.backward, i, Phase::backward, costs.backward[i], costs.backward_launches[i],
         layers[i].parameters.size());
   }
-  program.optimizer.push_back(
-      {optimizer_of(scenario, costs.optimizer, scenario.model.run ? usual_host * costs.launch_scale : 1)});
+  add_optimizer(program.optimizer, scenario, costs, scenario.model.run ? usual_host * costs.launch_scale : 1);
   return program;
 }
 
@@ -85,7 +94,12 @@ Task launched(const Scenario& scenario, const ProfileCosts& costs, Seconds pause
     task.host_waits = task.host_waits || launch.host_waits;
     return task;
   }
-  auto task = kernel(launch.name, phase_of(launch.phase), costs.gpu[index], cpu);
+  auto on_gpu = costs.gpu[index];
+  if (const auto share = optimizer_share(scenario); launch.phase == ProfiledPhase::optimizer && share < 1) {
+    const auto fixed = std::min(on_gpu, smallest_kernel);
+    on_gpu = fixed + (on_gpu - fixed) * share;
+  }
+  auto task = kernel(launch.name, phase_of(launch.phase), on_gpu, cpu);
   auto& work = std::get<Kernel>(task.work);
   work.pause = pause;
   work.footprint = Footprint{launch.kind, launch.precision, launch.blocks, launch.blocks_per_sm};
@@ -93,9 +107,12 @@ Task launched(const Scenario& scenario, const ProfileCosts& costs, Seconds pause
   return task;
 }
 
-ModelTasks from_profile(const Scenario& scenario, const ComputeCosts& costs, Seconds pause) {
+ModelTasks from_profile(const Scenario& scenario, const ComputeCosts& costs, Seconds pause,
+                        const Blocks* blocks) {
   const auto& profile = *scenario.model.profile;
-  const bool same_optimizer = scenario.job.optimizer == profile.optimizer;
+  // With parameters of 16 bits the profile's optimizer steps these; the strategy's steps its share in fp32.
+  const bool same_optimizer =
+      scenario.job.optimizer == profile.optimizer && !half_parameters(scenario.job.strategy);
   ModelTasks program;
   std::size_t ready = 0;
   for (std::size_t i = 0; i < profile.launches.size(); ++i) {
@@ -104,7 +121,8 @@ ModelTasks from_profile(const Scenario& scenario, const ComputeCosts& costs, Sec
     auto& tasks = phase == ProfiledPhase::forward    ? program.forward
                   : phase == ProfiledPhase::backward ? program.backward
                                                      : program.optimizer;
-    tasks.push_back({launched(scenario, *costs.profile, pause, i)});
+    tasks.push_back({.task = launched(scenario, *costs.profile, pause, i),
+                     .block = blocks != nullptr ? blocks->of_launch[i] : Blocks::none});
     if (phase != ProfiledPhase::backward) continue;
     const auto before = ready;
     while (ready < profile.gradients.size() && profile.gradients[ready].after <= i + 1) ++ready;
@@ -112,7 +130,15 @@ ModelTasks from_profile(const Scenario& scenario, const ComputeCosts& costs, Sec
   }
   // Gradients that the trace shows after the last launch of the backward pass.
   if (!program.backward.empty()) program.backward.back().gradients += profile.gradients.size() - ready;
-  if (!same_optimizer) program.optimizer.push_back({optimizer_of(scenario, costs.optimizer)});
+  if (!same_optimizer) {
+    add_optimizer(program.optimizer, scenario, costs);
+  } else if (const auto hook = optimizer_hook(scenario.job)) {
+    const auto wanted =
+        costs.launch * (hook->once + hook->each * static_cast<double>(scenario.model.parameter_tensors()));
+    Seconds has{};
+    for (const auto& one : program.optimizer) has += one.task.launch;
+    for (auto& one : program.optimizer) one.task.launch = one.task.launch * std::max(1.0, wanted / has);
+  }
   return program;
 }
 
@@ -130,9 +156,10 @@ std::vector<Unit::Gradient> gradients_in_order(const Model& model) {
   return gradients;
 }
 
-ModelTasks model_tasks(const Scenario& scenario, const ComputeCosts& costs, std::optional<Seconds> pause) {
-  return costs.profile ? from_profile(scenario, costs, pause.value_or(costs.profile->pause))
-                       : from_layers(scenario, costs);
+ModelTasks model_tasks(const Scenario& scenario, const ComputeCosts& costs, std::optional<Seconds> pause,
+                       const Blocks* blocks) {
+  return costs.profile ? from_profile(scenario, costs, pause.value_or(costs.profile->pause), blocks)
+                       : from_layers(scenario, costs, blocks);
 }
 
 }  // namespace gradway

@@ -6,6 +6,7 @@
 #include "sim/graph/workload.hpp"
 #include "sim/plan/compute_costs.hpp"
 #include "sim/scenario/scenario.hpp"
+#include "sim/workload/blocks.hpp"
 
 namespace gradway {
 
@@ -13,6 +14,7 @@ namespace gradway {
 struct ModelTask {
   Task task;
   std::size_t gradients = 0;
+  std::int32_t block = Blocks::none;
 };
 
 /// All gradients of a model in the order in which they get ready: layers from the last to the first, and the
@@ -30,6 +32,8 @@ struct ModelTasks {
 /// Of a model that is described layer by layer: one task for a layer and direction, all gradients of a layer
 /// ready after its backward task. Of a profile: one task a launch.
 /// @param pause before each kernel of a profile
-ModelTasks model_tasks(const Scenario& scenario, const ComputeCosts& costs, std::optional<Seconds> pause);
+/// @param blocks of the model, if they matter; else null
+ModelTasks model_tasks(const Scenario& scenario, const ComputeCosts& costs, std::optional<Seconds> pause,
+                       const Blocks* blocks);
 
 }  // namespace gradway

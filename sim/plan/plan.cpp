@@ -3,9 +3,16 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "sim/cost/framework_cost.hpp"
 #include "sim/plan/ddp/ddp.hpp"
 #include "sim/plan/model_step.hpp"
+#include "sim/plan/sharded/distributed_optimizer.hpp"
+#include "sim/plan/sharded/fsdp.hpp"
+#include "sim/plan/sharded/fsdp1.hpp"
+#include "sim/plan/sharded/zero.hpp"
+#include "sim/plan/sharded/zero3.hpp"
 
 namespace gradway {
 namespace {
@@ -24,6 +31,15 @@ struct MakeSync {
   std::unique_ptr<Sync> operator()(const Alone&) const { return std::make_unique<NoSync>(); }
   std::unique_ptr<Sync> operator()(const OneCollective&) const { return std::make_unique<NoSync>(); }
   std::unique_ptr<Sync> operator()(const Ddp&) const { return std::make_unique<DdpSync>(scenario); }
+  std::unique_ptr<Sync> operator()(const Fsdp1&) const { return std::make_unique<Fsdp1Sync>(scenario); }
+  std::unique_ptr<Sync> operator()(const Zero& zero) const {
+    if (zero.stage == 3) return std::make_unique<Zero3Sync>(scenario);
+    return std::make_unique<ZeroSync>(scenario);
+  }
+  std::unique_ptr<Sync> operator()(const DistributedOptimizer&) const {
+    return std::make_unique<DistributedOptimizerSync>(scenario);
+  }
+  std::unique_ptr<Sync> operator()(const Fsdp&) const { return std::make_unique<FsdpSync>(scenario); }
 };
 
 /// As many steps as show the steady state at best. Prefetches fall into the steps by which the CPU can be
@@ -52,21 +68,28 @@ std::unique_ptr<Sync> make_sync(const Scenario& scenario) {
   return std::visit(MakeSync{scenario}, scenario.job.strategy);
 }
 
-Workload on_all_ranks(Program program, const Scenario& scenario) {
+Workload on_all_ranks(Program program, const Scenario& scenario, std::vector<Partition> partitions) {
   Workload workload;
   workload.ranks = scenario.job.gpus;
   workload.steps = scenario.job.steps;
   const bool meets = std::ranges::any_of(
       program.tasks, [](const Task& task) { return std::holds_alternative<Call>(task.work); });
   workload.programs.push_back(std::move(program));
-  if (meets) workload.groups.push_back({"all ranks", {}});
-  for (std::size_t rank = 0; rank < static_cast<std::size_t>(workload.ranks); ++rank) {
-    Actor actor{.program = ProgramId{0}, .at = scenario.platform.gpus[rank]};
-    if (meets) {
-      actor.groups.emplace_back(0);
-      workload.groups.front().members.emplace_back(rank);
+  for (int rank = 0; rank < workload.ranks; ++rank)
+    workload.actors.push_back({.program = ProgramId{0}, .at = scenario.platform.gpus[static_cast<std::size_t>(rank)]});
+  if (!meets) return workload;
+  if (partitions.empty()) partitions.push_back({"all ranks", [](int) { return 0; }});
+  for (const auto& [name, colour] : partitions) {
+    const auto first = workload.groups.size();
+    for (std::size_t rank = 0; rank < workload.actors.size(); ++rank) {
+      const auto group = first + static_cast<std::size_t>(colour(static_cast<int>(rank)));
+      if (group >= workload.groups.size()) workload.groups.resize(group + 1);
+      workload.groups[group].members.emplace_back(rank);
+      workload.actors[rank].groups.emplace_back(group);
     }
-    workload.actors.push_back(std::move(actor));
+    const auto count = workload.groups.size() - first;
+    for (std::size_t i = 0; i < count; ++i)
+      workload.groups[first + i].name = count == 1 ? name : fmt::format("{} {}", name, i);
   }
   return workload;
 }
@@ -74,7 +97,7 @@ Workload on_all_ranks(Program program, const Scenario& scenario) {
 Workload plan(const Scenario& scenario, const ComputeCosts& costs) {
   if (!trains(scenario.job.strategy)) return plan_collective(scenario);
   const auto sync = make_sync(scenario);
-  auto workload = on_all_ranks(model_step(scenario, costs, *sync), scenario);
+  auto workload = on_all_ranks(model_step(scenario, costs, *sync), scenario, sync->groups());
   reach_steady_state(workload, scenario);
   return workload;
 }

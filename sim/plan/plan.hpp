@@ -3,12 +3,14 @@
 
 #include "sim/graph/workload.hpp"
 #include "sim/plan/compute_costs.hpp"
+#include "sim/plan/sync.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace gradway {
 
-/// A workload in which all ranks of the job run one program, and are one group if it makes calls.
-Workload on_all_ranks(Program program, const Scenario& scenario);
+/// A workload in which all ranks of the job run one program.
+/// @param partitions by slot; without any, all ranks are one group if the program makes calls
+Workload on_all_ranks(Program program, const Scenario& scenario, std::vector<Partition> partitions = {});
 
 /// What the framework issues in the steps of the scenario's job: see `model_step` for what a rank does, and
 /// the folders of strategies for what these add. A strategy of kind collective has one call a step.

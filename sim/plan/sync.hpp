@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <compare>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "sim/plan/task_list.hpp"
 #include "sim/scenario/scenario.hpp"
+#include "sim/workload/blocks.hpp"
 
 namespace gradway {
 
@@ -18,6 +23,27 @@ struct MemoryOfSync {
   bool holds_gradients = false;  ///< in its buckets: they need no memory of their own
 };
 
+/// A part of the model that frameworks let others hook into: all of it, a block (sim/workload/blocks.hpp), or
+/// a layer. A model that was profiled has no layers.
+struct Module {
+  enum class Kind : std::uint8_t { model, block, layer };
+  Kind kind = Kind::model;
+  std::int32_t index = 0;
+  auto operator<=>(const Module&) const = default;
+};
+
+/// Ranks of equal colour are a communicator.
+struct Partition {
+  std::string name;
+  std::function<int(int)> colour;  ///< of a rank; from 0, without gaps
+};
+
+/// Of the micro-steps that one optimizer step takes.
+struct MicroStep {
+  int number = 0;  ///< from 0
+  bool is_last = true;
+};
+
 /// What a strategy adds to the model's step: it is called at each point at which frameworks let it in, in the
 /// order of issue, and adds its tasks there. Each does nothing if it is not told otherwise.
 class Sync {
@@ -26,15 +52,26 @@ class Sync {
 
   /// Before the first micro-step.
   virtual void before_step(TaskList&) {}
-  /// Before the first task of a layer. A model that was profiled has no layers.
-  virtual void before_forward(TaskList&, std::int32_t) {}
-  virtual void before_backward(TaskList&, std::int32_t) {}
+  virtual void before_micro_step(TaskList&, MicroStep) {}
+  /// Before the first and after the last task of a part in each direction: the model outside, then its block,
+  /// then its layer. The input copy stands before them all.
+  virtual void before_forward(TaskList&, Module) {}
+  virtual void after_forward(TaskList&, Module) {}
+  virtual void before_backward(TaskList&, Module) {}
+  virtual void after_backward(TaskList&, Module) {}
   /// So many gradients more are ready, in the order of `gradients_in_order`.
   /// @param of the task that made them
   /// @param is_last of the micro-steps before the optimizer's step
   virtual void gradients_ready(TaskList&, std::size_t, const Task&, bool) {}
   virtual void before_optimizer(TaskList&) {}
+  virtual void after_optimizer(TaskList&) {}
 
+  /// Of the model, for a strategy that hooks into them; null: it does not.
+  virtual const Blocks* blocks() const { return nullptr; }
+  /// Whether the model's own gradients stay from micro-step to micro-step, so that each adds to them.
+  virtual bool keeps_gradients() const { return true; }
+  /// Communicators, in the order of slots.
+  virtual std::vector<Partition> groups() const { return {}; }
   /// That the GPU makes before each kernel, because of the strategy.
   virtual Seconds longer_pause() const { return {}; }
   /// What travels together, for reports; called when all tasks are issued.

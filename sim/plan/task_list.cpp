@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/plan/task_list.hpp"
 
-#include "sim/cost/framework_cost.hpp"
-
 namespace gradway {
 
 std::vector<Stream> streams_of_a_rank() {
-  return {{"compute", Lane::compute}, {"communicator", Lane::communicator}, {"side", Lane::side}};
+  return {{"compute", Lane::compute}, {"communicator", Lane::ordered}, {"side", Lane::side}};
+}
+
+StreamId TaskList::add_stream(std::string name) {
+  program_.streams.push_back({std::move(name), Lane::ordered});
+  return StreamId{program_.streams.size() - 1};
 }
 
 TaskId TaskList::add(Task task) {
@@ -40,13 +43,34 @@ TaskId TaskList::memory_kernels(std::string name, Bytes traffic, int kernels, Se
   return id;
 }
 
-TaskId TaskList::collective(CollectiveKind kind, std::string name, Bytes size, TaskId after) {
+TaskId TaskList::kernel_on(StreamId stream, std::string name, Bytes traffic, int kernels, Seconds launch) {
+  const auto id = memory_kernels(std::move(name), traffic, kernels, launch);
+  (*this)[id].stream = stream;
+  return id;
+}
+
+TaskId TaskList::wait(std::string name, Phase phase, Seconds launch) {
   Task task;
   task.name = std::move(name);
-  task.work = Call{kind, size, Slot{0}};
+  task.work = Wait{};
+  task.phase = phase;
+  task.stream = compute_stream;
+  task.launch = launch;
+  task.launches = 0;
+  return add(std::move(task));
+}
+
+TaskId TaskList::collective(CollectiveKind kind, std::string name, Bytes size, TaskId after) {
+  return call({kind, size, Slot{0}}, communicator_stream, std::move(name), cpu(ddp_cpu.all_reduce), after);
+}
+
+TaskId TaskList::call(const Call& call, StreamId stream, std::string name, Seconds launch, TaskId after) {
+  Task task;
+  task.name = std::move(name);
+  task.work = call;
   task.phase = Phase::communication;
-  task.stream = communicator_stream;
-  task.launch = cpu(ddp_cpu.all_reduce);
+  task.stream = stream;
+  task.launch = launch;
   task.after = {after};
   return add(std::move(task));
 }

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/cost/framework_cost.hpp"
 #include "sim/cost/kernel_cost.hpp"
 #include "sim/graph/workload.hpp"
 #include "sim/platform/gpu.hpp"
@@ -26,8 +27,12 @@ class TaskList {
   /// lasts as
   ///              long as the shortest one and what it moves take together. Empty: the GPU's kernel latency
   ///              stands for the pause and the shortest kernel.
-  TaskList(Program& program, const Gpu& gpu, std::optional<Seconds> pause)
-      : program_{program}, gpu_{gpu}, pause_{pause} {}
+  /// @param launch what the CPU takes for one kernel of eager PyTorch
+  TaskList(Program& program, const Gpu& gpu, std::optional<Seconds> pause, Seconds launch)
+      : program_{program}, gpu_{gpu}, pause_{pause}, launch_{launch} {}
+
+  /// A stream beside those that every rank has, in the order of issue.
+  StreamId add_stream(std::string name);
 
   /// Adds a task as it stands.
   TaskId add(Task task);
@@ -37,6 +42,12 @@ class TaskList {
   TaskId kernel_after(TaskId before, std::string name, Phase phase, Seconds work, int kernels);
   /// The same for memory-bound kernels of a strategy. @param launch of all of them together
   TaskId memory_kernels(std::string name, Bytes traffic, int kernels, Seconds launch);
+  /// The same on a stream of its own, in the order of issue there.
+  TaskId kernel_on(StreamId stream, std::string name, Bytes traffic, int kernels, Seconds launch);
+  /// Something that the CPU does, and a place in the compute stream that others can wait for, or that waits.
+  TaskId wait(std::string name, Phase phase, Seconds launch);
+  /// A collective on the stream of its communicator.
+  TaskId call(const Call& call, StreamId stream, std::string name, Seconds launch, TaskId after);
   /// A collective on the communicator's stream, on the first group of the actor.
   /// @param after what must have ended on every rank
   TaskId collective(CollectiveKind kind, std::string name, Bytes size, TaskId after);
@@ -49,6 +60,11 @@ class TaskList {
   /// What the CPU of a rank needs for something; nothing on an ideal GPU.
   Seconds cpu(Seconds cost) const { return gpu_.ideal ? Seconds{} : cost; }
 
+  /// What a hook in Python needs for a group of so many parameters.
+  Seconds hook(HookCost cost, int parameters) const {
+    return cpu(launch_ * (cost.once + cost.each * parameters));
+  }
+
   Task& operator[](TaskId id) { return program_.tasks[id.index()]; }
   TaskId last() const { return TaskId{program_.tasks.size() - 1}; }
   const Gpu& gpu() const { return gpu_; }
@@ -57,6 +73,7 @@ class TaskList {
   Program& program_;
   const Gpu& gpu_;
   std::optional<Seconds> pause_;
+  Seconds launch_;
 };
 
 }  // namespace gradway

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -28,6 +29,67 @@ struct Ddp {
   bool gradient_as_bucket_view = false;
   CommHook comm_hook = CommHook::none;
   int powersgd_rank = 1;
+  bool zero_redundancy = false;        ///< ZeroRedundancyOptimizer: each rank steps whole parameters of its own
+  bool parameters_as_bucket_view = false;  ///< ... and sends them in one message
+};
+
+/// Wrapping as `fully_shard` and FSDP take it: which parameters are gathered and reduced together.
+struct Wrap {
+  int blocks = 1;  ///< of the model's repeated blocks to a group; the rest is the root's. 0: all is one group
+  auto operator<=>(const Wrap&) const = default;
+};
+
+/// Parameters, gradients and optimizer states are split over the ranks, as FSDP2 does it:
+/// `torch.distributed.fsdp.fully_shard` on each block, then on the model.
+struct Fsdp {
+  static constexpr int over_all = 0;     ///< freed after the forward pass, gathered again from all ranks
+  static constexpr int kept = 1;         ///< stays gathered
+  Wrap wrap{};
+  std::optional<int> reshard{};          ///< over so many ranks, or one of the above; empty: PyTorch's own
+                                         ///< choice, all but the root
+  int forward_prefetch = 0;              ///< groups that are asked for ahead; 0: what the CPU's lead gives
+  int backward_prefetch = 0;             ///< 0: the group before, as PyTorch does by itself
+  std::optional<Number> param_dtype{};   ///< of gathered parameters and of compute; empty: fp32
+  std::optional<Number> reduce_dtype{};  ///< of reduced gradients; empty: the gradients' own
+  bool no_sync = false;                  ///< only the last micro-step reduces
+  int replicate = 1;                     ///< HSDP: how often the sharded group is repeated
+};
+
+/// The same as FSDP1 does it: `FullyShardedDataParallel`, each group one flat parameter.
+struct Fsdp1 {
+  enum class Sharding : std::uint8_t { full_shard, shard_grad_op };
+  enum class Prefetch : std::uint8_t { pre, post, none };
+  Wrap wrap{};
+  Sharding sharding = Sharding::full_shard;
+  bool forward_prefetch = false;
+  Prefetch backward_prefetch = Prefetch::pre;
+  bool limit_all_gathers = true;
+  std::optional<Number> param_dtype{};
+  std::optional<Number> reduce_dtype{};
+  bool no_sync = false;
+  int replicate = 1;  ///< HYBRID_SHARD
+};
+
+/// DeepSpeed's ZeRO on a model of 16 bits (fp32: on one of fp32).
+struct Zero {
+  int stage = 1;
+  double reduce_bucket_size = 5e8;       ///< elements
+  std::optional<bool> overlap_comm{};    ///< empty: DeepSpeed's own, false for stages 1 and 2, true for 3
+  double prefetch_bucket_size = 5e7;     ///< elements, stage 3
+  double max_live_parameters = 1e9;      ///< elements, stage 3
+  double max_reuse_distance = 1e9;       ///< elements, stage 3
+  double param_persistence_threshold = 1e5;  ///< elements, stage 3
+  std::optional<Number> communication_dtype{};  ///< of reduced gradients; empty: the model's
+
+  bool overlaps() const { return overlap_comm.value_or(stage == 3); }
+};
+
+/// Megatron-Core's distributed optimizer.
+struct DistributedOptimizer {
+  bool overlap_grad_reduce = false;
+  bool overlap_param_gather = false;
+  std::optional<double> bucket_size{};  ///< elements; empty: Megatron's own, 40e6 or 1e6 a rank
+  Number grad_reduce_dtype = Number::fp32;
 };
 
 /// A collective without a model, as benchmarks call it over and over.
@@ -39,11 +101,19 @@ struct OneCollective {
 };
 
 /// How ranks work together, each kind with its own settings. What each does is a `Sync` in `plan/`.
-using Strategy = std::variant<Ddp, Alone, OneCollective>;
+using Strategy = std::variant<Ddp, Alone, OneCollective, Fsdp, Fsdp1, Zero, DistributedOptimizer>;
 
 inline bool trains(const Strategy& strategy) {
   return !std::holds_alternative<OneCollective>(strategy);
 }
+
+/// Whether products are of 16 bits.
+constexpr bool is_half(Precision precision) {
+  return precision == Precision::bf16 || precision == Precision::fp16;
+}
+
+/// Whether parameters are of 16 bits where the GPU computes, so that autocast has nothing to cast.
+bool half_parameters(const Strategy& strategy);
 
 /// How the batch reaches the GPU.
 struct InputSettings {
@@ -81,5 +151,8 @@ struct Job {
   std::map<std::string, std::string> nccl;  ///< checked variables of NCCL, by name
   int steps = 1;
 };
+
+/// How often the sharded group is repeated; 1 where there is none.
+int replicas_of(const Strategy& strategy);
 
 }  // namespace gradway

@@ -11,12 +11,23 @@ namespace gradway {
 /// What a scenario calls a communication hook; in the order of the enum.
 inline constexpr std::array<std::string_view, 4> hook_words{"none", "fp16", "bf16", "powersgd"};
 
+/// What a scenario calls FSDP1's ways to shard and to prefetch; in the order of the enums.
+inline constexpr std::array<std::string_view, 2> sharding_words{"full_shard", "shard_grad_op"};
+inline constexpr std::array<std::string_view, 3> prefetch_words{"pre", "post", "none"};
+
 /// What a scenario calls a strategy; in the order of the variant.
-inline constexpr std::array<std::string_view, std::variant_size_v<Strategy>> strategy_words{"ddp", "none",
-                                                                                            "collective"};
+inline constexpr std::array<std::string_view, std::variant_size_v<Strategy>> strategy_words{
+    "ddp", "none", "collective", "fsdp", "fsdp1", "zero", "distributed_optimizer"};
 
 constexpr std::string_view name_of(CommHook hook) {
   return hook_words[static_cast<std::size_t>(hook)];
+}
+
+constexpr std::string_view name_of(Fsdp1::Sharding sharding) {
+  return sharding_words[static_cast<std::size_t>(sharding)];
+}
+constexpr std::string_view name_of(Fsdp1::Prefetch prefetch) {
+  return prefetch_words[static_cast<std::size_t>(prefetch)];
 }
 
 constexpr std::string_view name_of(const Strategy& strategy) {

@@ -48,18 +48,58 @@ constexpr double own_doubt_of_kernels = 0.005;
 constexpr double own_doubt_beside_collectives = 0.016;
 constexpr double own_doubt_of_collectives = 0.045;
 
+/// The settings of a strategy that decide what its collectives do, and when.
+struct SettingsInWords {
+  std::string operator()(const Alone&) const { return {}; }
+  std::string operator()(const Ddp& ddp) const {
+    return fmt::format(", buckets of {:.17g} B, hook {} of rank {}{}", ddp.bucket_cap.value_or(0_B).value(),
+                       name_of(ddp.comm_hook), ddp.powersgd_rank,
+                       !ddp.zero_redundancy             ? ""
+                       : ddp.parameters_as_bucket_view ? ", optimizer split, views"
+                                                        : ", optimizer split");
+  }
+  std::string operator()(const OneCollective& call) const {
+    return fmt::format(" {} of {:.17g} B", name_of(call.kind), call.size.value());
+  }
+  std::string operator()(const Fsdp& fsdp) const {
+    return fmt::format("{}, resharded {}, ahead {} and {}", of_both(fsdp), fsdp.reshard.value_or(-1),
+                       fsdp.forward_prefetch, fsdp.backward_prefetch);
+  }
+  std::string operator()(const Fsdp1& fsdp) const {
+    return fmt::format("{}, {}, ahead {} and {}, limit {}", of_both(fsdp), name_of(fsdp.sharding),
+                       fsdp.forward_prefetch, name_of(fsdp.backward_prefetch), fsdp.limit_all_gathers);
+  }
+  std::string operator()(const Zero& zero) const {
+    return fmt::format(", stage {}, buckets of {:.17g} and {:.17g}, overlap {}, live {:.17g}, reuse {:.17g}, "
+                       "persistent {:.17g}, in {}",
+                       zero.stage, zero.reduce_bucket_size, zero.prefetch_bucket_size, zero.overlaps(),
+                       zero.max_live_parameters, zero.max_reuse_distance, zero.param_persistence_threshold,
+                       name_or(zero.communication_dtype));
+  }
+  std::string operator()(const DistributedOptimizer& optimizer) const {
+    return fmt::format(", overlap {} and {}, buckets of {:.17g}, in {}", optimizer.overlap_grad_reduce,
+                       optimizer.overlap_param_gather, optimizer.bucket_size.value_or(0),
+                       name_of(optimizer.grad_reduce_dtype));
+  }
+
+ private:
+  static std::string_view name_or(const std::optional<Number>& number) {
+    return number ? name_of(*number) : "its own format";
+  }
+  template <class Sharded>
+  static std::string of_both(const Sharded& fsdp) {
+    return fmt::format(", {} blocks a group, {} replicas, in {} and {}, no_sync {}", fsdp.wrap.blocks,
+                       fsdp.replicate, name_or(fsdp.param_dtype), name_or(fsdp.reduce_dtype), fsdp.no_sync);
+  }
+};
+
 /// All of a job that decides what its collectives do, and when.
 std::string collectives_in_words(const Scenario& scenario) {
   const auto& job = scenario.job;
   const auto& strategy = job.strategy;
   auto words = fmt::format("{} GPUs of {}, batch {} x {}, strategy {}", job.gpus, scenario.platform.name,
                            job.batch_per_gpu, job.accumulate, name_of(strategy));
-  if (const auto* ddp = std::get_if<Ddp>(&strategy)) {
-    words += fmt::format(", buckets of {:.17g} B, hook {} of rank {}", ddp->bucket_cap.value_or(0_B).value(),
-                         name_of(ddp->comm_hook), ddp->powersgd_rank);
-  }
-  if (const auto* call = std::get_if<OneCollective>(&strategy))
-    words += fmt::format(" {} of {:.17g} B", name_of(call->kind), call->size.value());
+  words += std::visit(SettingsInWords{}, strategy);
   if (job.input.background_copy > 0_B)
     words += fmt::format(", beside copies of {:.17g} B", job.input.background_copy.value());
   for (const auto& [name, value] : job.nccl) words += fmt::format(", {}={}", name, value);

@@ -13,11 +13,6 @@ namespace {
 
 constexpr double index_bytes = 8;  // int64, as PyTorch's indices are
 
-std::string_view word(Number number) {
-  constexpr std::array<std::string_view, 3> words{"fp32", "bf16", "fp16"};
-  return words[static_cast<std::size_t>(number)];
-}
-
 std::vector<Parameter> weight_and_bias(const std::string& name, std::vector<std::int64_t> weight,
                                        std::int64_t outputs, bool bias) {
   std::vector<Parameter> parameters{{name + ".weight", std::move(weight)}};
@@ -92,11 +87,11 @@ void Eager::forward(Operation operation) {
 }
 
 Operation Eager::stream(std::string_view what, Number number, double elements) const {
-  return operation(fmt::format("elementwise {} {}", what, word(number)), {elements});
+  return operation(fmt::format("elementwise {} {}", what, name_of(number)), {elements});
 }
 
 Operation Eager::rows(std::string_view what, Number number, double rows, double width) const {
-  return operation(fmt::format("rows {} {}", what, word(number)), {rows, width});
+  return operation(fmt::format("rows {} {}", what, name_of(number)), {rows, width});
 }
 
 Operation Eager::product(const char* layout, double m, double n, double k) const {
@@ -122,15 +117,15 @@ Tensor Eager::cast(Tensor x, Number number) {
 }
 
 double Eager::cast_weight(double elements) {
-  if (!is_half()) return 0;
+  if (!casts()) return 0;
   casts_.push_back(stream("cast_to_16", Number::fp32, elements));
   return 2 * elements;
 }
 
 /// The gradient of a weight's 16-bit copy is cast to that of the weight.
 void Eager::weight_back(Node& at, double elements) {
-  at.parameter_bytes += fp32_bytes * elements;
-  if (!is_half()) return;
+  at.parameter_bytes += bytes_of(parameter_number()) * elements;
+  if (!casts()) return;
   at.backward.push_back(stream("cast_to_32", half_number(), elements));
   at.temporary_backward = std::max(at.temporary_backward, 2 * elements);
 }
@@ -156,7 +151,7 @@ Tensor Eager::linear(const std::string& name, Tensor x, std::int64_t rows_of_sam
   if (bias) at.backward.push_back(rows("bias_sum", number, m, d(outputs)));
   weight_back(at, weight);
   if (tied) {  // a second gradient of the embedding, added to the first
-    at.backward.push_back(stream("add", Number::fp32, weight));
+    at.backward.push_back(stream("add", parameter_number(), weight));
   }
   if (bias) weight_back(at, d(outputs));
   return make(m * d(outputs), number, true);
@@ -201,16 +196,17 @@ Tensor Eager::norm(const std::string& name, Tensor x, std::int64_t rows_of_sampl
   double trained = 0;
   for (const auto& parameter : parameters) trained += d(parameter.elements());
   open(name, std::move(parameters));
-  x = cast(x, Number::fp32);
+  const auto number = parameter_number();
+  x = cast(x, number);
   const auto m = d(rows_of_sample) * settings_.batch;
   const auto elements = of(x).elements;
   auto& at = node({x});
   save(x);
   save(make(m * (what == "layer_norm" ? 2 : 1), Number::fp32, false));
-  forward(rows(what, Number::fp32, m, d(width)));
-  at.backward.push_back(rows(fmt::format("{}_backward", what), Number::fp32, m, d(width)));
-  at.parameter_bytes += fp32_bytes * trained;
-  return make(elements, Number::fp32, true);
+  forward(rows(what, number, m, d(width)));
+  at.backward.push_back(rows(fmt::format("{}_backward", what), number, m, d(width)));
+  at.parameter_bytes += bytes_of(number) * trained;
+  return make(elements, number, true);
 }
 
 Tensor Eager::layer_norm(const std::string& name, Tensor x, std::int64_t rows_of_sample, std::int64_t width,
@@ -230,13 +226,13 @@ Tensor Eager::batch_norm(const std::string& name, Tensor x, std::int64_t channel
   save(make(2 * d(channels), Number::fp32, false));
   const auto normalize = [&](std::string_view direction) {
     return operation(
-        fmt::format("batch_norm{} {} {}", direction, word(number), settings_.channels_last ? "nhwc" : "nchw"),
+        fmt::format("batch_norm{} {} {}", direction, name_of(number), settings_.channels_last ? "nhwc" : "nchw"),
         {d(settings_.batch), d(channels), side});
   };
   forward(normalize(""));
   forward(stream("count", Number::fp32, 1));  // num_batches_tracked += 1
   at.backward.push_back(normalize("_backward"));
-  at.parameter_bytes += 2 * fp32_bytes * d(channels);
+  at.parameter_bytes += 2 * bytes_of(parameter_number()) * d(channels);
   return make(elements, number, true);
 }
 
@@ -293,13 +289,15 @@ Tensor Eager::layer_scale(const std::string& name, Tensor x, std::int64_t channe
   const auto [elements, number] = std::pair{of(x).elements, of(x).number};
   auto& at = node({x});
   save(x);
-  forward(stream("add_mixed", number, elements));
-  at.backward.push_back(stream("mul", Number::fp32, elements));  // of x
-  at.backward.push_back(stream("add_mixed", number, elements));
-  at.backward.push_back(rows("bias_sum", Number::fp32, elements / d(channels), d(channels)));
-  if (number != Number::fp32) at.backward.push_back(stream("cast_to_16", Number::fp32, elements));
-  at.parameter_bytes += fp32_bytes * d(channels);
-  return make(elements, Number::fp32, true);
+  const auto of_scale = parameter_number();
+  const bool mixed = number != of_scale;
+  forward(stream(mixed || number == Number::fp32 ? "add_mixed" : "mul", number, elements));
+  at.backward.push_back(stream("mul", of_scale, elements));  // of x
+  at.backward.push_back(stream(mixed || number == Number::fp32 ? "add_mixed" : "mul", number, elements));
+  at.backward.push_back(rows("bias_sum", of_scale, elements / d(channels), d(channels)));
+  if (mixed) at.backward.push_back(stream("cast_to_16", Number::fp32, elements));
+  at.parameter_bytes += bytes_of(of_scale) * d(channels);
+  return make(elements, mixed ? Number::fp32 : number, true);
 }
 
 Tensor Eager::dropout(const std::string& name, Tensor x) {
@@ -331,7 +329,7 @@ Tensor Eager::max_pool(const std::string& name, Tensor x, std::int64_t channels,
   save(make(out * index_bytes / fp32_bytes, Number::fp32, false));
   const auto pool = [&](std::string_view direction) {
     return operation(
-        fmt::format("max_pool{} {} {}", direction, word(number), settings_.channels_last ? "nhwc" : "nchw"),
+        fmt::format("max_pool{} {} {}", direction, name_of(number), settings_.channels_last ? "nhwc" : "nchw"),
         {d(settings_.batch), d(channels), side});
   };
   forward(pool(""));
@@ -390,8 +388,8 @@ Tensor Eager::embedding(const std::string& name, std::int64_t tokens, std::int64
   auto& at = node({});
   forward(operation("embedding", {m, d(vocabulary), d(width)}));
   at.backward.push_back(operation("embedding_backward", {m, d(vocabulary), d(width)}));
-  at.parameter_bytes += fp32_bytes * d(vocabulary) * d(width);
-  return make(m * d(width), Number::fp32, true);
+  at.parameter_bytes += bytes_of(parameter_number()) * d(vocabulary) * d(width);
+  return make(m * d(width), parameter_number(), true);
 }
 
 Tensor Eager::add_parameters(const std::string& name, Tensor x, std::vector<Parameter> parameters) {
@@ -399,33 +397,36 @@ Tensor Eager::add_parameters(const std::string& name, Tensor x, std::vector<Para
   for (const auto& parameter : parameters) trained += d(parameter.elements());
   open(name, std::move(parameters));
   const auto elements = of(x).elements;
+  const auto number = parameter_number();
   auto& at = node({x});
-  forward(stream("add", Number::fp32, elements));
-  at.backward.push_back(rows("bias_sum", Number::fp32, d(settings_.batch), trained));
-  at.parameter_bytes += fp32_bytes * trained;
-  return make(elements, Number::fp32, true);
+  forward(stream("add", number, elements));
+  at.backward.push_back(rows("bias_sum", number, d(settings_.batch), trained));
+  at.parameter_bytes += bytes_of(number) * trained;
+  return make(elements, number, true);
 }
 
 Tensor Eager::class_token(const std::string& name, Tensor x, std::int64_t tokens, std::int64_t width) {
   open(name, {{"class_token", {1, 1, width}}, {"pos_embedding", {1, tokens, width}}});
-  x = cast(x, Number::fp32);
+  const auto number = parameter_number();
+  x = cast(x, number);
   const auto elements = d(tokens * width) * settings_.batch;
   auto& at = node({x});
-  forward(rows("cat", Number::fp32, d(tokens) * settings_.batch, d(width)));
-  forward(stream("add", Number::fp32, elements));
-  at.backward.push_back(rows("bias_sum", Number::fp32, d(settings_.batch), d(tokens * width)));
-  at.backward.push_back(stream("copy", Number::fp32, elements));
-  at.parameter_bytes += fp32_bytes * d((tokens + 1) * width);
-  return make(elements, Number::fp32, true);
+  forward(rows("cat", number, d(tokens) * settings_.batch, d(width)));
+  forward(stream("add", number, elements));
+  at.backward.push_back(rows("bias_sum", number, d(settings_.batch), d(tokens * width)));
+  at.backward.push_back(stream("copy", number, elements));
+  at.parameter_bytes += bytes_of(number) * d((tokens + 1) * width);
+  return make(elements, number, true);
 }
 
 void Eager::cross_entropy(const std::string& name, Tensor logits, std::int64_t rows_of_sample,
                           std::int64_t classes) {
   open(name);
   const auto m = d(rows_of_sample) * settings_.batch;
+  if (settings_.holds_output) of({of(logits).storage}).saved_for = 0;
+  if (settings_.half_parameters) logits = cast(logits, Number::fp32);  // as training loops write it: .float()
   const auto [elements, number] = std::pair{of(logits).elements, of(logits).number};
   auto& at = node({logits});
-  if (settings_.holds_output) of({of(logits).storage}).saved_for = 0;
   forward(rows("log_softmax", number, m, d(classes)));
   at.backward.push_back(rows("log_softmax_backward", number, m, d(classes)));
   auto logs = make(elements, number, true);

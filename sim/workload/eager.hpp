@@ -12,18 +12,12 @@
 
 namespace gradway {
 
-/// Formats of numbers on the GPU.
-enum class Number : std::uint8_t { fp32, bf16, fp16 };
-inline constexpr double fp32_bytes = 4;
-constexpr double bytes_of(Number number) {
-  return number == Number::fp32 ? fp32_bytes : 2;
-}
-
 /// What decides which kernels PyTorch issues for a model.
 struct EagerSettings {
   int batch = 1;
   int sequence = 0;                       ///< tokens a sample, for models of text; 0: the model's own
   Precision precision = Precision::fp32;  ///< bf16 and fp16: autocast; parameters and gradients stay fp32
+  bool half_parameters = false;           ///< no autocast: parameters, gradients and all between are of 16 bits
   bool channels_last = false;
   AttentionKernel attention = AttentionKernel::automatic;
   int compute_capability = 90;  ///< PyTorch chooses its attention by it
@@ -159,6 +153,10 @@ class Eager {
   };
 
   void open(const std::string& name, std::vector<Parameter> parameters = {});
+  /// Whether autocast casts what products read, and norms work in fp32.
+  bool casts() const { return is_half() && !settings_.half_parameters; }
+  /// Of parameters, and of what is made from them alone.
+  Number parameter_number() const { return settings_.half_parameters ? half_number() : Number::fp32; }
   Number half_number() const { return settings_.precision == Precision::fp16 ? Number::fp16 : Number::bf16; }
   /// The arithmetic of products under these settings, as words.
   std::string_view arithmetic() const;

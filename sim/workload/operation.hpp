@@ -22,6 +22,17 @@ constexpr std::string_view name_of(AttentionKernel kernel) {
   return attention_kernel_words[static_cast<std::size_t>(kernel)];
 }
 
+/// Formats of numbers on the GPU.
+enum class Number : std::uint8_t { fp32, bf16, fp16 };
+inline constexpr std::array<std::string_view, 3> number_words{"fp32", "bf16", "fp16"};
+inline constexpr double fp32_bytes = 4;
+constexpr double bytes_of(Number number) {
+  return number == Number::fp32 ? fp32_bytes : 2;
+}
+constexpr std::string_view name_of(Number number) {
+  return number_words[static_cast<std::size_t>(number)];
+}
+
 /// Classes of kernels, as reports and doubts tell them apart.
 enum class OperationClass : std::uint8_t {
   product,

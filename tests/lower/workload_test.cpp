@@ -130,7 +130,7 @@ TEST_CASE("two groups that share a GPU share its links") {
   Workload workload;
   workload.programs = {program("end", {call(CollectiveKind::all_reduce, 300_MB, 0)}), program("middle", {})};
   auto& middle = workload.programs[1];
-  middle.streams.push_back({"second communicator", Lane::communicator});
+  middle.streams.push_back({"second communicator", Lane::ordered});
   middle.tasks = {call(CollectiveKind::all_reduce, 300_MB, 0), call(CollectiveKind::all_reduce, 300_MB, 1)};
   middle.tasks[1].stream = StreamId{3};
   for (const std::size_t of : {0, 1, 0}) add_rank(workload, scenario.platform, of);

@@ -19,8 +19,10 @@ namespace {
 class Gathering final : public Sync {
  public:
   void before_step(TaskList&) override { asked.emplace_back("step"); }
-  void before_forward(TaskList& tasks, std::int32_t layer) override { gather(tasks, "forward", layer); }
-  void before_backward(TaskList& tasks, std::int32_t layer) override { gather(tasks, "backward", layer); }
+  void before_forward(TaskList& tasks, Module module) override { gather(tasks, "forward", module); }
+  void before_backward(TaskList& tasks, Module module) override { gather(tasks, "backward", module); }
+  void after_forward(TaskList&, Module module) override { leave("forward", module); }
+  void after_backward(TaskList&, Module module) override { leave("backward", module); }
   void gradients_ready(TaskList&, std::size_t count, const Task& of, bool is_last) override {
     asked.push_back(fmt::format("{} gradients of {}{}", count, of.layer, is_last ? ", last" : ""));
   }
@@ -30,9 +32,13 @@ class Gathering final : public Sync {
   std::vector<std::string> asked;
 
  private:
-  void gather(TaskList& tasks, const char* where, std::int32_t layer) {
-    asked.push_back(fmt::format("{} {}", where, layer));
-    tasks.kernel(fmt::format("gather {}", layer), Phase::communication, 1_us, 1);
+  void gather(TaskList& tasks, const char* where, Module module) {
+    if (module.kind != Module::Kind::layer) return asked.push_back(fmt::format("{} of the model", where));
+    asked.push_back(fmt::format("{} {}", where, module.index));
+    tasks.kernel(fmt::format("gather {}", module.index), Phase::communication, 1_us, 1);
+  }
+  void leave(const char* where, Module module) {
+    if (module.kind == Module::Kind::model) asked.push_back(fmt::format("after {}", where));
   }
 };
 
@@ -54,9 +60,10 @@ TEST_CASE("a strategy is asked before each layer, when gradients are ready and b
   auto scenario = two_layers();
   Gathering sync;
   const auto program = model_step(scenario, compute_costs(scenario), sync);
-  CHECK(sync.asked == std::vector<std::string>{"step", "forward 0", "forward 1", "backward 1",
-                                               "1 gradients of 1, last", "backward 0",
-                                               "1 gradients of 0, last", "optimizer"});
+  CHECK(sync.asked == std::vector<std::string>{
+                          "step", "forward of the model", "forward 0", "forward 1", "after forward",
+                          "backward of the model", "backward 1", "1 gradients of 1, last", "backward 0",
+                          "1 gradients of 0, last", "after backward", "optimizer"});
   const auto layers = scenario.model.layers;
   CHECK(names(program) == std::vector<std::string>{"input copy", "gather 0", layers[0].name, "gather 1",
                                                    layers[1].name, "gather 1", layers[1].name, "gather 0",

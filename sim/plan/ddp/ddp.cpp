@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -10,6 +11,7 @@
 #include "sim/plan/ddp/buckets.hpp"
 #include "sim/plan/ddp/comm_hooks.hpp"
 #include "sim/plan/ddp/powersgd.hpp"
+#include "sim/plan/optimizer_share.hpp"
 
 namespace gradway {
 namespace {
@@ -95,6 +97,31 @@ void DdpSync::before_optimizer(TaskList& tasks) {
     tasks[id].after.push_back(reduced_[i]);
     tasks[id].unit = static_cast<std::int32_t>(i);
   }
+}
+
+/// ZeroRedundancyOptimizer: each rank sends what it has stepped, and all wait.
+void DdpSync::after_optimizer(TaskList& tasks) {
+  if (!ddp_.zero_redundancy || scenario_.job.gpus == 1) return;
+  const auto stepped = tasks.last();
+  const auto tensors = static_cast<int>(scenario_.model.parameter_tensors());
+  const bool views = ddp_.parameters_as_bucket_view;
+  const auto cpu = tasks.hook(views ? zero_redundancy_cpu.of_views : zero_redundancy_cpu.broadcasts, tensors);
+  std::vector<Bytes> messages;
+  for (const auto& sizes : tensors_of_ranks(scenario_.model, scenario_.job.gpus)) {
+    if (views) {
+      messages.push_back(std::accumulate(sizes.begin(), sizes.end(), Bytes{}));
+    } else {
+      messages.insert(messages.end(), sizes.begin(), sizes.end());
+    }
+  }
+  std::vector<TaskId> sent;
+  for (const auto size : messages) {
+    if (size == 0_B) continue;
+    sent.push_back(tasks.collective(CollectiveKind::broadcast, "parameters broadcast", size, stepped));
+    tasks[sent.back()].launch = cpu / static_cast<double>(messages.size());
+  }
+  const auto id = tasks.wait("parameters are there", Phase::communication, {});
+  tasks[id].after = std::move(sent);
 }
 
 /// The 16-bit hooks cast back on a stream of their own for each bucket.

@@ -17,6 +17,7 @@ class DdpSync final : public Sync {
   void before_step(TaskList& tasks) override;
   void gradients_ready(TaskList& tasks, std::size_t count, const Task& of, bool is_last) override;
   void before_optimizer(TaskList& tasks) override;
+  void after_optimizer(TaskList& tasks) override;
   Seconds longer_pause() const override;
   std::vector<Unit> take_units() override { return std::move(buckets_); }
   MemoryOfSync memory() const override;

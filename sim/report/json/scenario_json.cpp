@@ -63,6 +63,82 @@ Json speeds_json(const Speeds& speeds) {
   return json;
 }
 
+void number_json(Json& json, const char* key, const std::optional<Number>& number) {
+  if (number) json[key] = name_of(*number);
+}
+
+std::string wrap_text(const Wrap& wrap) {
+  if (wrap.blocks == 0) return "whole";
+  return wrap.blocks == 1 ? "block" : fmt::format("{} blocks", wrap.blocks);
+}
+
+/// Each kind's own keys, as a scenario has them.
+struct StrategyKeys {
+  Json& json;
+
+  void operator()(const Alone&) const {}
+  void operator()(const OneCollective& call) const {
+    json["operation"] = calibration_words::operations[static_cast<std::size_t>(call.kind)];
+    json["size"] = exact_bytes_text(call.size);
+    json["timed"] = call.one_by_one ? "one_by_one" : "back_to_back";
+  }
+  void operator()(const Ddp& ddp) const {
+    if (ddp.bucket_cap) json["bucket_cap"] = exact_bytes_text(*ddp.bucket_cap);
+    json["static_graph"] = ddp.static_graph;
+    json["gradient_as_bucket_view"] = ddp.gradient_as_bucket_view;
+    json["comm_hook"] = name_of(ddp.comm_hook);
+    if (ddp.comm_hook == CommHook::powersgd) json["powersgd_rank"] = ddp.powersgd_rank;
+    if (!ddp.zero_redundancy) return;
+    json["zero_redundancy"] = true;
+    json["parameters_as_bucket_view"] = ddp.parameters_as_bucket_view;
+  }
+  void operator()(const Fsdp& fsdp) const {
+    json["wrap"] = wrap_text(fsdp.wrap);
+    if (fsdp.reshard) {
+      const auto over = *fsdp.reshard;
+      json["reshard_after_forward"] =
+          over == Fsdp::over_all ? Json(true) : over == Fsdp::kept ? Json(false) : Json(over);
+    }
+    json["forward_prefetch"] = fsdp.forward_prefetch;
+    json["backward_prefetch"] = fsdp.backward_prefetch;
+    add_formats(fsdp);
+  }
+  void operator()(const Fsdp1& fsdp) const {
+    json["wrap"] = wrap_text(fsdp.wrap);
+    json["sharding_strategy"] = name_of(fsdp.sharding);
+    json["forward_prefetch"] = fsdp.forward_prefetch;
+    json["backward_prefetch"] = name_of(fsdp.backward_prefetch);
+    json["limit_all_gathers"] = fsdp.limit_all_gathers;
+    add_formats(fsdp);
+  }
+  void operator()(const Zero& zero) const {
+    json["stage"] = zero.stage;
+    json["reduce_bucket_size"] = zero.reduce_bucket_size;
+    json["overlap_comm"] = zero.overlaps();
+    if (zero.stage == 3) {
+      json["prefetch_bucket_size"] = zero.prefetch_bucket_size;
+      json["max_live_parameters"] = zero.max_live_parameters;
+      json["max_reuse_distance"] = zero.max_reuse_distance;
+      json["param_persistence_threshold"] = zero.param_persistence_threshold;
+    }
+    number_json(json, "communication_dtype", zero.communication_dtype);
+  }
+  void operator()(const DistributedOptimizer& optimizer) const {
+    json["overlap_grad_reduce"] = optimizer.overlap_grad_reduce;
+    json["overlap_param_gather"] = optimizer.overlap_param_gather;
+    if (optimizer.bucket_size) json["bucket_size"] = *optimizer.bucket_size;
+    json["grad_reduce_dtype"] = name_of(optimizer.grad_reduce_dtype);
+  }
+
+ private:
+  template <class Sharded>
+  void add_formats(const Sharded& fsdp) const {
+    number_json(json, "param_dtype", fsdp.param_dtype);
+    number_json(json, "reduce_dtype", fsdp.reduce_dtype);
+    json["no_sync"] = fsdp.no_sync;
+  }
+};
+
 }  // namespace
 
 Json scenario_json(const Scenario& scenario) {
@@ -76,6 +152,8 @@ Json scenario_json(const Scenario& scenario) {
                {"input", input_json(scenario.job.input)},
                {"steps", scenario.job.steps}});
   for (const auto& [name, value] : scenario.job.nccl) json["nccl"][name] = value;
+  if (const auto replicas = replicas_of(scenario.job.strategy); replicas > 1)
+    json["parallel"] = {{"replicate", replicas}};
   if (!scenario.job.traffic.empty()) json["traffic"] = traffic_json(scenario.job.traffic);
   if (!scenario.platform.speeds.as_built()) json["faster"] = speeds_json(scenario.platform.speeds);
   if (scenario.anchor) json["anchor"] = anchor_json(*scenario.anchor);
@@ -83,20 +161,8 @@ Json scenario_json(const Scenario& scenario) {
 }
 
 nlohmann::ordered_json strategy_json(const Strategy& strategy) {
-  nlohmann::ordered_json json{{"kind", name_of(strategy)}};
-  if (const auto* call = std::get_if<OneCollective>(&strategy)) {
-    json["operation"] = calibration_words::operations[static_cast<std::size_t>(call->kind)];
-    json["size"] = exact_bytes_text(call->size);
-    json["timed"] = call->one_by_one ? "one_by_one" : "back_to_back";
-    return json;
-  }
-  const auto* ddp = std::get_if<Ddp>(&strategy);
-  if (ddp == nullptr) return json;
-  if (ddp->bucket_cap) json["bucket_cap"] = exact_bytes_text(*ddp->bucket_cap);
-  json["static_graph"] = ddp->static_graph;
-  json["gradient_as_bucket_view"] = ddp->gradient_as_bucket_view;
-  json["comm_hook"] = name_of(ddp->comm_hook);
-  if (ddp->comm_hook == CommHook::powersgd) json["powersgd_rank"] = ddp->powersgd_rank;
+  Json json{{"kind", name_of(strategy)}};
+  std::visit(StrategyKeys{json}, strategy);
   return json;
 }
 

@@ -51,7 +51,61 @@ std::string words_of(const Ddp& ddp) {
   }
   if (ddp.gradient_as_bucket_view) words += ", gradients as bucket views";
   if (ddp.static_graph) words += ", static graph";
+  if (ddp.zero_redundancy) words += ", ZeroRedundancyOptimizer";
   return words;
+}
+
+std::string words_of(const Wrap& wrap) {
+  if (wrap.blocks == 0) return "the whole model a group";
+  return wrap.blocks == 1 ? "a block a group" : fmt::format("{} blocks a group", wrap.blocks);
+}
+
+template <class Sharded>
+std::string formats_of(const Sharded& fsdp) {
+  std::string words;
+  if (fsdp.param_dtype) words += fmt::format(", parameters in {}", gradway::name_of(*fsdp.param_dtype));
+  if (fsdp.reduce_dtype) words += fmt::format(", reduced in {}", gradway::name_of(*fsdp.reduce_dtype));
+  if (fsdp.no_sync) words += ", reduced in the last micro-step only";
+  if (fsdp.replicate > 1) words += fmt::format(", {} replicas", fsdp.replicate);
+  return words;
+}
+
+std::string words_of(const Fsdp& fsdp) {
+  auto words = fmt::format("FSDP2, {}", words_of(fsdp.wrap));
+  if (fsdp.reshard && *fsdp.reshard == Fsdp::over_all) words += ", all resharded after forward";
+  if (fsdp.reshard && *fsdp.reshard == Fsdp::kept) words += ", kept after forward";
+  if (fsdp.reshard && *fsdp.reshard > Fsdp::kept)
+    words += fmt::format(", resharded over {} ranks after forward", *fsdp.reshard);
+  if (fsdp.forward_prefetch > 0) words += fmt::format(", {} asked for ahead", fsdp.forward_prefetch);
+  if (fsdp.backward_prefetch > 0)
+    words += fmt::format(", {} asked for ahead backward", fsdp.backward_prefetch);
+  return words + formats_of(fsdp);
+}
+
+std::string words_of(const Fsdp1& fsdp) {
+  auto words = fmt::format("FSDP1, {}, {}", gradway::name_of(fsdp.sharding), words_of(fsdp.wrap));
+  if (fsdp.forward_prefetch) words += ", forward prefetch";
+  if (fsdp.backward_prefetch != Fsdp1::Prefetch::pre)
+    words += fmt::format(", backward prefetch {}", gradway::name_of(fsdp.backward_prefetch));
+  if (!fsdp.limit_all_gathers) words += ", gathers not limited";
+  return words + formats_of(fsdp);
+}
+
+std::string words_of(const Zero& zero) {
+  auto words = fmt::format("DeepSpeed's ZeRO stage {}, {}overlapped", zero.stage, zero.overlaps() ? "" : "not ");
+  words += fmt::format(", buckets of {:.6g} elements", zero.reduce_bucket_size);
+  if (zero.communication_dtype)
+    words += fmt::format(", reduced in {}", gradway::name_of(*zero.communication_dtype));
+  return words;
+}
+
+std::string words_of(const DistributedOptimizer& optimizer) {
+  return fmt::format("Megatron's distributed optimizer, gradients reduced in {}{}{}{}",
+                     gradway::name_of(optimizer.grad_reduce_dtype),
+                     optimizer.overlap_grad_reduce ? ", overlapped" : " after the backward pass",
+                     optimizer.overlap_param_gather ? ", parameters gathered in the forward pass" : "",
+                     optimizer.bucket_size ? fmt::format(", buckets of {:.6g} elements", *optimizer.bucket_size)
+                                           : "");
 }
 
 }  // namespace

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/config/check_strategy.hpp"
+
+#include <fmt/format.h>
+
+#include "sim/scenario/strategy_words.hpp"
+#include "sim/workload/blocks.hpp"
+
+namespace gradway::config {
+namespace {
+
+/// Keys that only DDP understands, and whether the scenario gives them a meaning.
+struct DdpKey {
+  const char* key;
+  bool is_used;
+};
+
+void check_without_ddp(const ScenarioSpec& scenario, Problems& problems) {
+  const auto kind = scenario.place("strategy.kind");
+  const bool is_collective = !trains(scenario.job.strategy);
+  const auto& ddp = scenario.ddp;
+  if (is_collective && scenario.job.gpus == 1) {
+    problems.add(Problem{scenario.place("job.gpus"),
+                         "a collective of one GPU has nothing to send",
+                         {{kind, "the strategy is here"}},
+                         "give it 2 GPUs or more"});
+  }
+  if (std::holds_alternative<Alone>(scenario.job.strategy) && scenario.job.gpus > 1) {
+    problems.add(
+        Problem{scenario.place("job.gpus"),
+                fmt::format("strategy none trains on one GPU alone, but job.gpus is {}", scenario.job.gpus),
+                {{kind, "the strategy is here"}},
+                "write 'kind: ddp', or 'gpus: 1'"});
+  }
+  const DdpKey keys[] = {{"bucket_cap", ddp.bucket_cap.has_value()},
+                         {"static_graph", ddp.static_graph},
+                         {"gradient_as_bucket_view", ddp.gradient_as_bucket_view},
+                         {"comm_hook", ddp.comm_hook != CommHook::none},
+                         {"powersgd_rank", ddp.powersgd_rank != 1},
+                         {"zero_redundancy", ddp.zero_redundancy},
+                         {"parameters_as_bucket_view", ddp.parameters_as_bucket_view}};
+  for (const auto& [key, is_used] : keys) {
+    if (!is_used) continue;
+    problems.add(Problem{
+        scenario.place(fmt::format("strategy.{}", key)),
+        fmt::format("strategy {} has no '{}'", name_of(scenario.job.strategy), key),
+        {{kind, "the strategy is here"}},
+        kind.line == 0 ? "leave it out, or set strategy.kind=ddp" : "leave it out, or write 'kind: ddp'"});
+  }
+}
+
+/// Settings of DDP that mean nothing without another.
+void check_ddp(const ScenarioSpec& scenario, Problems& problems) {
+  const auto& ddp = scenario.ddp;
+  if (ddp.powersgd_rank != 1 && ddp.comm_hook != CommHook::powersgd) {
+    std::vector<Note> notes;
+    if (scenario.given.contains("strategy.comm_hook")) {
+      notes.push_back({scenario.place("strategy.comm_hook"), "the hook is here"});
+    }
+    problems.add(
+        Problem{scenario.place("strategy.powersgd_rank"),
+                fmt::format("powersgd_rank {} means nothing without the hook powersgd", ddp.powersgd_rank),
+                std::move(notes), "write 'comm_hook: powersgd', or leave the rank out"});
+  }
+  if (ddp.parameters_as_bucket_view && !ddp.zero_redundancy) {
+    problems.add(Problem{scenario.place("strategy.parameters_as_bucket_view"),
+                         "parameters_as_bucket_view is ZeroRedundancyOptimizer's, which is not asked for",
+                         {},
+                         "write 'zero_redundancy: true', or leave it out"});
+  }
+}
+
+/// What both forms of FSDP ask for.
+template <class Sharded>
+void check_sharded(const ScenarioSpec& scenario, const Sharded& fsdp, const ModelSpec& model,
+                   Problems& problems) {
+  const auto& job = scenario.job;
+  if (job.gpus % fsdp.replicate != 0) {
+    problems.add(Problem{scenario.place("parallel.replicate"),
+                         fmt::format("{} replicas do not divide {} GPUs", fsdp.replicate, job.gpus),
+                         {{scenario.place("job.gpus"), "the GPUs are here"}},
+                         "a number of replicas that divides them"});
+  }
+  if (fsdp.wrap.blocks > 0 && blocks_of(model.model).count == 0) {
+    problems.add(Problem{scenario.place("strategy.wrap"),
+                         fmt::format("the model '{}' has no repeated blocks to wrap", model.model.name),
+                         {{model.kind, "the model is here"}},
+                         "write 'wrap: whole'"});
+  }
+  const bool half = fsdp.param_dtype && *fsdp.param_dtype != Number::fp32;
+  if (half && name_of(*fsdp.param_dtype) != name_of(job.precision)) {
+    problems.add(Problem{scenario.place("strategy.param_dtype"),
+                         fmt::format("parameters of {} are multiplied in {}, but job.precision is {}",
+                                     name_of(*fsdp.param_dtype), name_of(*fsdp.param_dtype),
+                                     name_of(job.precision)),
+                         {{scenario.place("job.precision"), "the precision is here"}},
+                         fmt::format("set job.precision to {}", name_of(*fsdp.param_dtype))});
+  }
+}
+
+/// Autocast issues casts that a model of 16 bits does not have, so a profile of one says little of the other.
+void check_profiled_parameters(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
+  const auto& profile = model.model.profile;
+  if (!profile || !is_half(scenario.job.precision) || profile->gradients.empty()) return;
+  const bool recorded = profile->gradients.front().element_bytes == 2;
+  const bool wanted = half_parameters(scenario.job.strategy);
+  if (recorded == wanted || std::holds_alternative<Ddp>(scenario.job.strategy) ||
+      std::holds_alternative<Alone>(scenario.job.strategy))
+    return;
+  const auto where = scenario.place(scenario.given.contains("strategy.param_dtype") ? "strategy.param_dtype"
+                                                                                    : "strategy.kind");
+  problems.add(Problem{
+      where,
+      recorded ? fmt::format("the profile '{}' was recorded with parameters of 16 bits, the strategy has fp32",
+                             model.model.name)
+               : fmt::format("the profile '{}' was recorded under autocast, with parameters of fp32; the "
+                             "strategy computes with parameters of 16 bits",
+                             model.model.name),
+      {{model.kind, "the profile is here"}},
+      recorded ? "set strategy.param_dtype, or record a step under autocast"
+               : "record a step of model.to(torch.bfloat16)"});
+}
+
+struct CheckStrategy {
+  const ScenarioSpec& scenario;
+  const ModelSpec& model;
+  Problems& problems;
+
+  void operator()(const Alone&) const { check_without_ddp(scenario, problems); }
+  void operator()(const OneCollective&) const { check_without_ddp(scenario, problems); }
+  void operator()(const Ddp&) const { check_ddp(scenario, problems); }
+  void operator()(const Fsdp& fsdp) const {
+    check_without_ddp(scenario, problems);
+    check_sharded(scenario, fsdp, model, problems);
+    if (!fsdp.reshard || *fsdp.reshard <= Fsdp::kept) return;
+    const auto shards = scenario.job.gpus / fsdp.replicate;
+    if (shards % *fsdp.reshard == 0) return;
+    problems.add(Problem{scenario.place("strategy.reshard_after_forward"),
+                         fmt::format("{} ranks do not divide the {} over which a group is sharded",
+                                     *fsdp.reshard, shards),
+                         {{scenario.place("job.gpus"), "the GPUs are here"}},
+                         "a number that divides them, true, or false"});
+  }
+  void operator()(const Fsdp1& fsdp) const {
+    check_without_ddp(scenario, problems);
+    check_sharded(scenario, fsdp, model, problems);
+  }
+  void operator()(const Zero&) const { check_without_ddp(scenario, problems); }
+  void operator()(const DistributedOptimizer& optimizer) const {
+    check_without_ddp(scenario, problems);
+    if (!optimizer.overlap_param_gather || optimizer.overlap_grad_reduce) return;
+    problems.add(Problem{scenario.place("strategy.overlap_param_gather"),
+                         "overlap_param_gather needs overlap_grad_reduce",
+                         {},
+                         "set it too, as Megatron asks for"});
+  }
+};
+
+}  // namespace
+
+void check_strategy(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
+  std::visit(CheckStrategy{scenario, model, problems}, scenario.job.strategy);
+  if (trains(scenario.job.strategy)) check_profiled_parameters(scenario, model, problems);
+}
+
+}  // namespace gradway::config

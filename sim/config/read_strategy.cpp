@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/config/read_strategy.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/config/quantities.hpp"
+#include "sim/config/read_measurements.hpp"
+#include "sim/scenario/strategy_words.hpp"
+
+namespace gradway::config {
+namespace {
+
+constexpr Choice<Strategy> strategies[] = {
+    {name_of(Alone{}), Alone{}}, {name_of(Ddp{}), Ddp{}},     {name_of(OneCollective{}), OneCollective{}},
+    {name_of(Fsdp{}), Fsdp{}},   {name_of(Fsdp1{}), Fsdp1{}}, {name_of(Zero{}), Zero{}},
+    {name_of(DistributedOptimizer{}), DistributedOptimizer{}}};
+constexpr auto hooks = choices_of<CommHook>(hook_words);
+constexpr auto numbers = choices_of<Number>(number_words);
+constexpr auto shardings = choices_of<Fsdp1::Sharding>(sharding_words);
+constexpr auto prefetches = choices_of<Fsdp1::Prefetch>(prefetch_words);
+constexpr Choice<bool> timings[] = {{"back_to_back", false}, {"one_by_one", true}};
+
+constexpr int most_wrapped = 100'000;
+constexpr int most_ranks = 1 << 20;
+constexpr int most_ahead = 1000;
+constexpr double most_elements = 1e15;
+
+const auto dtype = one_of("a format of numbers", numbers);
+
+/// "block", "4 blocks", "whole".
+Wrap wrap(const Node& node) {
+  const auto text_of_node = text(node);
+  if (text_of_node == "block") return {1};
+  if (text_of_node == "whole") return {0};
+  int blocks = 0;
+  const auto* end = text_of_node.data() + text_of_node.size();
+  const auto [rest, error] = std::from_chars(text_of_node.data(), end, blocks);
+  if (error != std::errc{} || std::string_view(rest, end) != " blocks" || blocks < 1 || blocks > most_wrapped)
+    fail(node.where, fmt::format("'{}' is no way to wrap a model", text_of_node),
+         "write block, a number of blocks such as '4 blocks', or whole");
+  return {blocks};
+}
+
+/// true, false, or a number of ranks.
+int reshard(const Node& node) {
+  if (node.text == "true") return Fsdp::over_all;
+  if (node.text == "false") return Fsdp::kept;
+  try {
+    return integer(2, most_ranks)(node);
+  } catch (const ConfigError&) {
+    fail(node.where, fmt::format("'{}' is not true, false or a number of ranks", node.text),
+         "true frees parameters after the forward pass, false keeps them, N keeps them over N ranks");
+  }
+}
+
+/// Elements, as 5e8.
+double elements(const Node& node) {
+  const auto& word = scalar(node, "a number of elements");
+  double value = 0;
+  const auto* end = word.data() + word.size();
+  const auto [rest, error] = std::from_chars(word.data(), end, value);
+  if (error != std::errc{} || rest != end || !(value >= 1 && value <= most_elements))
+    fail(node.where, fmt::format("'{}' is no number of elements", node.text), "from 1 to 1e15, such as 5e8");
+  return value;
+}
+
+template <class Settings>
+void read_sharded(Reader& strategy, Settings& settings) {
+  settings.wrap = strategy.optional("wrap", wrap, settings.wrap);
+  settings.param_dtype = strategy.maybe("param_dtype", dtype);
+  settings.reduce_dtype = strategy.maybe("reduce_dtype", dtype);
+  settings.no_sync = strategy.optional("no_sync", boolean, settings.no_sync);
+}
+
+/// The keys of each kind. Those of DDP are read whatever the kind: a job may have them where they mean nothing
+/// yet, and `resolve` says so.
+struct ReadKeys {
+  Reader& strategy;
+
+  void operator()(Alone&) const {}
+  void operator()(Ddp&) const {}
+  void operator()(OneCollective& call) const {
+    call.kind = strategy.optional("operation", one_of("a collective", operations), call.kind);
+    call.size = strategy.required("size", bytes);
+    call.one_by_one = strategy.optional("timed", one_of("a way to time", timings), false);
+  }
+  void operator()(Fsdp& fsdp) const {
+    read_sharded(strategy, fsdp);
+    fsdp.reshard = strategy.maybe("reshard_after_forward", reshard);
+    fsdp.forward_prefetch = strategy.optional("forward_prefetch", integer(0, most_ahead), 0);
+    fsdp.backward_prefetch = strategy.optional("backward_prefetch", integer(0, most_ahead), 0);
+  }
+  void operator()(Fsdp1& fsdp) const {
+    read_sharded(strategy, fsdp);
+    fsdp.sharding =
+        strategy.optional("sharding_strategy", one_of("a sharding strategy", shardings), fsdp.sharding);
+    fsdp.forward_prefetch = strategy.optional("forward_prefetch", boolean, fsdp.forward_prefetch);
+    fsdp.backward_prefetch =
+        strategy.optional("backward_prefetch", one_of("a prefetch", prefetches), fsdp.backward_prefetch);
+    fsdp.limit_all_gathers = strategy.optional("limit_all_gathers", boolean, fsdp.limit_all_gathers);
+  }
+  void operator()(Zero& zero) const {
+    zero.stage = strategy.optional("stage", integer(1, 3), zero.stage);
+    zero.reduce_bucket_size = strategy.optional("reduce_bucket_size", elements, zero.reduce_bucket_size);
+    zero.overlap_comm = strategy.maybe("overlap_comm", boolean);
+    zero.prefetch_bucket_size =
+        strategy.optional("prefetch_bucket_size", elements, zero.prefetch_bucket_size);
+    zero.max_live_parameters = strategy.optional("max_live_parameters", elements, zero.max_live_parameters);
+    zero.max_reuse_distance = strategy.optional("max_reuse_distance", elements, zero.max_reuse_distance);
+    zero.param_persistence_threshold =
+        strategy.optional("param_persistence_threshold", elements, zero.param_persistence_threshold);
+    zero.communication_dtype = strategy.maybe("communication_dtype", dtype);
+  }
+  void operator()(DistributedOptimizer& optimizer) const {
+    optimizer.overlap_grad_reduce =
+        strategy.optional("overlap_grad_reduce", boolean, optimizer.overlap_grad_reduce);
+    optimizer.overlap_param_gather =
+        strategy.optional("overlap_param_gather", boolean, optimizer.overlap_param_gather);
+    optimizer.bucket_size = strategy.maybe("bucket_size", elements);
+    optimizer.grad_reduce_dtype = strategy.optional("grad_reduce_dtype", dtype, optimizer.grad_reduce_dtype);
+  }
+};
+
+struct KeyOfKinds {
+  const char* key;
+  std::vector<std::string_view> kinds;
+};
+
+/// Keys that are refused where a strategy of another kind stands.
+std::vector<KeyOfKinds> keys_of_kinds() {
+  const auto fsdp = name_of(Fsdp{});
+  const auto fsdp1 = name_of(Fsdp1{});
+  const auto zero = name_of(Zero{});
+  const auto megatron = name_of(DistributedOptimizer{});
+  const auto collective = name_of(OneCollective{});
+  return {{"operation", {collective}},
+          {"size", {collective}},
+          {"timed", {collective}},
+          {"wrap", {fsdp, fsdp1}},
+          {"param_dtype", {fsdp, fsdp1}},
+          {"reduce_dtype", {fsdp, fsdp1}},
+          {"no_sync", {fsdp, fsdp1}},
+          {"forward_prefetch", {fsdp, fsdp1}},
+          {"backward_prefetch", {fsdp, fsdp1}},
+          {"reshard_after_forward", {fsdp}},
+          {"sharding_strategy", {fsdp1}},
+          {"limit_all_gathers", {fsdp1}},
+          {"stage", {zero}},
+          {"reduce_bucket_size", {zero}},
+          {"overlap_comm", {zero}},
+          {"prefetch_bucket_size", {zero}},
+          {"max_live_parameters", {zero}},
+          {"max_reuse_distance", {zero}},
+          {"param_persistence_threshold", {zero}},
+          {"communication_dtype", {zero}},
+          {"overlap_grad_reduce", {megatron}},
+          {"overlap_param_gather", {megatron}},
+          {"bucket_size", {megatron}},
+          {"grad_reduce_dtype", {megatron}}};
+}
+
+void refuse_others(Reader& strategy, std::string_view kind) {
+  for (const auto& [key, kinds] : keys_of_kinds()) {
+    if (std::ranges::find(kinds, kind) != kinds.end()) continue;
+    strategy.forbid(key, fmt::format("only a strategy of kind {} has '{}'", fmt::join(kinds, " or "), key),
+                    fmt::format("leave it out, or write 'kind: {}'", kinds.front()));
+  }
+}
+
+void read_ddp(Reader& strategy, Ddp& ddp) {
+  ddp.bucket_cap = strategy.maybe("bucket_cap", bytes);
+  ddp.static_graph = strategy.optional("static_graph", boolean, false);
+  ddp.gradient_as_bucket_view = strategy.optional("gradient_as_bucket_view", boolean, false);
+  ddp.comm_hook = strategy.optional("comm_hook", one_of("a communication hook", hooks), ddp.comm_hook);
+  ddp.powersgd_rank = strategy.optional("powersgd_rank", integer(1, 4096), ddp.powersgd_rank);
+  ddp.zero_redundancy = strategy.optional("zero_redundancy", boolean, false);
+  ddp.parameters_as_bucket_view = strategy.optional("parameters_as_bucket_view", boolean, false);
+}
+
+int* replicas_to_set(Strategy& strategy) {
+  if (auto* fsdp = std::get_if<Fsdp>(&strategy)) return &fsdp->replicate;
+  if (auto* fsdp = std::get_if<Fsdp1>(&strategy)) return &fsdp->replicate;
+  return nullptr;
+}
+
+}  // namespace
+
+void read_strategy(Reader& scenario, ScenarioSpec& spec) {
+  auto& result = spec.job.strategy;
+  if (auto strategy = scenario.maybe_map("strategy")) {
+    result = strategy->optional("kind", one_of("a strategy", strategies), result);
+    read_ddp(*strategy, spec.ddp);
+    if (std::holds_alternative<Ddp>(result)) result = spec.ddp;
+    std::visit(ReadKeys{*strategy}, result);
+    refuse_others(*strategy, name_of(result));
+    strategy->finish();
+  }
+  if (auto parallel = scenario.maybe_map("parallel")) {
+    const auto replicate = parallel->optional("replicate", integer(1, most_ranks), 1);
+    if (auto* replicas = replicas_to_set(result)) {
+      *replicas = replicate;
+    } else if (replicate > 1) {
+      parallel->error(parallel->value_place("replicate"),
+                      fmt::format("a strategy of kind {} has no groups to repeat", name_of(result)),
+                      "leave it out, or write 'kind: fsdp'");
+    }
+    parallel->finish();
+  }
+}
+
+}  // namespace gradway::config

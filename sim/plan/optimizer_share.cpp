@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/plan/optimizer_share.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <queue>
+#include <utility>
+
+namespace gradway {
+namespace {
+
+struct Share {
+  const Model& model;
+  double ranks;
+
+  double operator()(const Alone&) const { return 1; }
+  double operator()(const OneCollective&) const { return 1; }
+  double operator()(const Ddp& ddp) const {
+    if (!ddp.zero_redundancy) return 1;
+    Bytes most{};
+    for (const auto& tensors : tensors_of_ranks(model, static_cast<int>(ranks)))
+      most = std::max(most, std::accumulate(tensors.begin(), tensors.end(), Bytes{}));
+    return most.value() / (fp32_bytes * static_cast<double>(model.parameter_count()));
+  }
+  double operator()(const Fsdp& fsdp) const { return fsdp.replicate / ranks; }
+  double operator()(const Fsdp1& fsdp) const { return fsdp.replicate / ranks; }
+  double operator()(const Zero&) const { return 1 / ranks; }
+  double operator()(const DistributedOptimizer&) const { return 1 / ranks; }
+};
+
+}  // namespace
+
+double optimizer_share(const Scenario& scenario) {
+  return std::visit(Share{scenario.model, static_cast<double>(scenario.job.gpus)}, scenario.job.strategy);
+}
+
+std::optional<HookCost> optimizer_hook(const Job& job) {
+  if (std::holds_alternative<Fsdp1>(job.strategy)) return sharded_optimizer_cpu.flat;
+  if (!std::holds_alternative<Fsdp>(job.strategy)) return std::nullopt;
+  switch (job.optimizer) {
+    case Optimizer::sgd:
+      return sharded_optimizer_cpu.sgd;
+    case Optimizer::adamw:
+      return sharded_optimizer_cpu.adamw;
+    case Optimizer::adamw_fused:
+      return sharded_optimizer_cpu.adamw_fused;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::vector<Bytes>> tensors_of_ranks(const Model& model, int ranks) {
+  std::vector<Bytes> sizes;
+  for (const auto& layer : model.layers)
+    for (const auto& parameter : layer.parameters)
+      sizes.push_back(Bytes{fp32_bytes * static_cast<double>(parameter.elements())});
+  std::ranges::stable_sort(sizes, std::greater{});
+  std::vector<std::vector<Bytes>> parts(static_cast<std::size_t>(ranks));
+  using Filled = std::pair<double, std::size_t>;
+  std::priority_queue<Filled, std::vector<Filled>, std::greater<>> least;
+  for (std::size_t rank = 0; rank < parts.size(); ++rank) least.emplace(0, rank);
+  for (const auto size : sizes) {
+    const auto [filled, rank] = least.top();
+    least.pop();
+    parts[rank].push_back(size);
+    least.emplace(filled + size.value(), rank);
+  }
+  return parts;
+}
+
+}  // namespace gradway

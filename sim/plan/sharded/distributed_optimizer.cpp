@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/plan/sharded/distributed_optimizer.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "sim/cost/framework_cost.hpp"
+#include "sim/plan/model_tasks.hpp"
+#include "sim/plan/sharded/zero.hpp"
+
+namespace gradway {
+namespace {
+
+/// Elements at which a bucket closes. @source distributed_data_parallel.py
+double bucket_size(const DistributedOptimizer& settings, int ranks) {
+  if (!settings.overlap_grad_reduce) return std::numeric_limits<double>::infinity();
+  return settings.bucket_size.value_or(std::max(40e6, 1e6 * ranks));
+}
+
+}  // namespace
+
+DistributedOptimizerSync::DistributedOptimizerSync(const Scenario& scenario)
+    : settings_{std::get<DistributedOptimizer>(scenario.job.strategy)},
+      ranks_{scenario.job.gpus},
+      width_{is_half(scenario.job.precision) ? 2 : fp32_bytes},
+      reduced_{bytes_of(settings_.grad_reduce_dtype)},
+      parameters_{static_cast<double>(scenario.model.parameter_count())},
+      blocks_{blocks_of(scenario.model)},
+      by_block_{scenario.model.profile != nullptr} {
+  buckets_of_.resize(by_block_ ? static_cast<std::size_t>(blocks_.count) + 1 : scenario.model.layers.size());
+  const auto size = bucket_size(settings_, ranks_);
+  double filled = 0;
+  for (const auto& gradient : gradients_in_order(scenario.model)) {
+    if (units_.empty() || filled >= size) {
+      units_.emplace_back();
+      filled = 0;
+    }
+    const auto elements = gradient.size.value() / fp32_bytes;
+    filled += elements;
+    units_.back().gradients.push_back(gradient);
+    units_.back().size += Bytes{reduced_ * elements};
+    const auto layer = static_cast<std::size_t>(gradient.layer);
+    const auto block = blocks_.of_layer[layer];
+    auto& of = buckets_of_[!by_block_               ? layer
+                           : block == Blocks::none ? buckets_of_.size() - 1
+                                                    : static_cast<std::size_t>(block)];
+    const auto bucket = units_.size() - 1;
+    if (of.empty() || of.back() != bucket) of.push_back(bucket);
+  }
+  state_.resize(units_.size());
+}
+
+/// The buffers of gradients are set to zero.
+void DistributedOptimizerSync::before_step(TaskList& tasks) {
+  begins_ = tasks.memory_kernels("gradients to zero", Bytes{reduced_ * parameters_}, 1, tasks.gpu().launch_cost);
+}
+
+void DistributedOptimizerSync::gather(TaskList& tasks, std::size_t bucket) {
+  auto& state = state_[bucket];
+  if (state.gathered) return;
+  state.gathered = tasks.call({CollectiveKind::all_gather, parameters_of(bucket), Slot{0}}, communicator_stream,
+                              fmt::format("bucket {} all-gather", bucket), tasks.cpu(ddp_cpu.all_reduce),
+                              *begins_);
+  tasks[*state.gathered].unit = static_cast<std::int32_t>(bucket);
+}
+
+void DistributedOptimizerSync::before_forward(TaskList& tasks, Module module) {
+  if (!settings_.overlap_param_gather || ranks_ == 1) return;
+  std::size_t key = buckets_of_.size();
+  if (by_block_ && module.kind == Module::Kind::block) key = static_cast<std::size_t>(module.index);
+  if (by_block_ && module.kind == Module::Kind::model) key = buckets_of_.size() - 1;
+  if (!by_block_ && module.kind == Module::Kind::layer) key = static_cast<std::size_t>(module.index);
+  if (key == buckets_of_.size()) return;
+  // The first layers' parameters stand in the last bucket.
+  for (const auto bucket : buckets_of_[key]) {
+    if (state_[bucket].is_used) continue;
+    gather(tasks, bucket);
+    const auto id = tasks.wait(fmt::format("bucket {} gathered", bucket), Phase::communication, {});
+    tasks[id].after.push_back(*state_[bucket].gathered);
+    state_[bucket].is_used = true;
+    if (bucket > 0) gather(tasks, bucket - 1);
+  }
+}
+
+void DistributedOptimizerSync::gradients_ready(TaskList& tasks, std::size_t count, const Task& of, bool is_last) {
+  if (!is_last) return;
+  for (; count > 0; --count) {
+    if (++filled_ < units_[open_].gradients.size()) continue;
+    units_[open_].filled_by = static_cast<std::int32_t>(tasks.last().index());
+    reduce(tasks, open_++);
+    filled_ = 0;
+  }
+  static_cast<void>(of);
+}
+
+void DistributedOptimizerSync::reduce(TaskList& tasks, std::size_t bucket) {
+  const auto unit = static_cast<std::int32_t>(bucket);
+  const auto size = units_[bucket].size;
+  const auto scaled = tasks.memory_kernels(fmt::format("bucket {} divided", bucket), 2 * size, 1,
+                                           tasks.hook(zero_cpu.bucket, 0));
+  tasks[scaled].unit = unit;
+  if (ranks_ == 1) return;
+  const auto id = tasks.call({CollectiveKind::reduce_scatter, size, Slot{0}}, communicator_stream,
+                             fmt::format("bucket {} reduce-scatter", bucket), tasks.cpu(ddp_cpu.all_reduce),
+                             scaled);
+  tasks[id].unit = unit;
+  to_wait_for_.push_back(id);
+}
+
+void DistributedOptimizerSync::before_optimizer(TaskList& tasks) {
+  const auto id = tasks.wait("reductions are done", Phase::communication, {});
+  tasks[id].after = to_wait_for_;
+  reduce_norm(tasks, Bytes{reduced_ * parameters_ / ranks_}, ranks_);
+}
+
+void DistributedOptimizerSync::after_optimizer(TaskList& tasks) {
+  const auto cast = tasks.memory_kernels("slice into parameters",
+                                         Bytes{(fp32_bytes + width_) * parameters_ / ranks_}, 1,
+                                         tasks.gpu().launch_cost);
+  if (settings_.overlap_param_gather || ranks_ == 1) return;
+  begins_ = cast;
+  for (auto bucket = units_.size(); bucket-- > 0;) gather(tasks, bucket);
+  const auto id = tasks.wait("parameters are there", Phase::communication, {});
+  for (const auto& state : state_) tasks[id].after.push_back(*state.gathered);
+}
+
+MemoryOfSync DistributedOptimizerSync::memory() const {
+  return {};
+}
+
+}  // namespace gradway

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/plan/sharded/fsdp.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/cost/framework_cost.hpp"
+
+namespace gradway {
+namespace {
+
+/// The copy of a table of addresses to the GPU, before a kernel of the compute stream.
+void add_table(TaskList& tasks, TaskId kernel, Seconds time) {
+  if (!tasks.gpu().ideal) std::get<Kernel>(tasks[kernel].work).work += time;
+}
+
+}  // namespace
+
+FsdpSync::FsdpSync(const Scenario& scenario)
+    : settings_{std::get<Fsdp>(scenario.job.strategy)},
+      ranks_{scenario.job.gpus},
+      shards_{ranks_ / settings_.replicate},
+      groups_{scenario.model, settings_.wrap, shards_},
+      gathered_width_{bytes_or(settings_.param_dtype, fp32_bytes)},
+      gradient_width_{gathered_width_},
+      reduced_width_{bytes_or(settings_.reduce_dtype, gradient_width_)},
+      state_(groups_.size()),
+      units_{groups_.units(reduced_width_)} {
+  const auto part = [&](const char* name, auto colour) {
+    partitions_.push_back({name, colour});
+    return Slot{static_cast<std::uint32_t>(partitions_.size() - 1)};
+  };
+  const auto shards = shards_;
+  if (shards > 1) to_shards_ = part("shards", [shards](int rank) { return rank / shards; });
+  if (settings_.replicate > 1) to_replicas_ = part("replicas", [shards](int rank) { return rank % shards; });
+  if (const auto few = resharded_over(0); few > Fsdp::kept)
+    to_few_ = part("resharded", [few](int rank) { return rank / few; });
+}
+
+/// @return `Fsdp::over_all`, `Fsdp::kept`, or the ranks that hold the whole together after the forward pass
+int FsdpSync::resharded_over(std::size_t group) const {
+  if (!settings_.reshard) return group == groups_.root() ? Fsdp::kept : Fsdp::over_all;
+  return *settings_.reshard == shards_ ? Fsdp::over_all : *settings_.reshard;
+}
+
+void FsdpSync::before_step(TaskList& tasks) {
+  copy_in_ = tasks.add_stream("gather copy-in");
+  after_reduction_ = tasks.add_stream("after reduction");
+  if (settings_.replicate > 1) replicas_ = tasks.add_stream("communicator of replicas");
+  if (resharded_over(0) > Fsdp::kept) few_ = tasks.add_stream("communicator of few");
+}
+
+/// Gathers do not start before the optimizer has written what they send.
+void FsdpSync::before_micro_step(TaskList& tasks, MicroStep micro) {
+  micro_ = micro;
+  order_.clear();
+  copied_.reset();
+  gate_ = tasks.wait("parameters are there", Phase::communication, {});
+}
+
+void FsdpSync::before_forward(TaskList& tasks, Module module) {
+  if (const auto group = groups_.begins_with(module)) enter_forward(tasks, *group);
+}
+void FsdpSync::after_forward(TaskList& tasks, Module module) {
+  if (const auto group = groups_.ends_with(module)) leave_forward(tasks, *group);
+}
+void FsdpSync::before_backward(TaskList& tasks, Module module) {
+  if (const auto group = groups_.ends_with(module)) enter_backward(tasks, *group);
+}
+void FsdpSync::after_backward(TaskList& tasks, Module module) {
+  if (const auto group = groups_.begins_with(module)) leave_backward(tasks, *group);
+}
+
+/// Casts the shares and puts them in their place, then the all-gather in place.
+void FsdpSync::gather(TaskList& tasks, std::size_t group) {
+  auto& state = state_[group];
+  if (state.gathered) return;
+  const auto& of = groups_[group];
+  const bool by_few = state.by_few;
+  const int over = by_few ? resharded_over(group) : shards_;
+  const bool casts = gathered_width_ != fp32_bytes && !by_few;
+  const auto traffic = (casts ? share(group, fp32_bytes + gathered_width_) : Bytes{}) +
+                       2 * whole(group, gathered_width_) / over;
+  const auto in = tasks.kernel_on(copy_in_, fmt::format("{} copy-in", of.name),
+                                  traffic / fsdp_copies.copy_in, casts ? 4 : 2,
+                                  tasks.hook(fsdp_cpu.gather, of.tensors()));
+  tasks[in].unit = static_cast<std::int32_t>(group);
+  if (gate_) tasks[in].after.push_back(*gate_);
+  state.gathered = in;
+  if (over == 1) return;
+  const auto id = tasks.call(
+      {CollectiveKind::all_gather, whole(group, gathered_width_), by_few ? to_few_ : to_shards_},
+      by_few ? few_ : communicator_stream, fmt::format("{} all-gather", of.name), {}, in);
+  tasks[id].unit = static_cast<std::int32_t>(group);
+  state.gathered = id;
+}
+
+/// @pre it was gathered
+TaskId FsdpSync::copy_out(TaskList& tasks, std::size_t group) {
+  const auto& of = groups_[group];
+  const auto id = tasks.memory_kernels(fmt::format("{} copy-out", of.name),
+                                       2 * whole(group, gathered_width_) / fsdp_copies.copy_out, 1,
+                                       tasks.hook(fsdp_cpu.copy_out, of.tensors()));
+  add_table(tasks, id, fsdp_copies.table);
+  tasks[id].after.push_back(*state_[group].gathered);
+  tasks[id].unit = static_cast<std::int32_t>(group);
+  state_[group].is_whole = true;
+  return id;
+}
+
+void FsdpSync::enter_forward(TaskList& tasks, std::size_t group) {
+  tasks.wait(fmt::format("{} pre-forward", groups_[group].name), Phase::communication,
+             tasks.hook(fsdp_cpu.enter_forward, 0));
+  gather(tasks, group);
+  // The output of the gather before is free again once that group is copied out.
+  if (copied_) gate_ = copied_;
+  copied_ = copy_out(tasks, group);
+  if (group == groups_.root()) return;
+  for (int ahead = 1; ahead <= settings_.forward_prefetch; ++ahead)
+    if (const auto next = group + static_cast<std::size_t>(ahead); next < groups_.root()) gather(tasks, next);
+}
+
+void FsdpSync::leave_forward(TaskList& tasks, std::size_t group) {
+  order_.push_back(group);
+  tasks.wait(fmt::format("{} post-forward", groups_[group].name), Phase::communication,
+             tasks.hook(fsdp_cpu.leave_forward, 0));
+  const auto over = resharded_over(group);
+  if (group == groups_.root() && copied_) gate_ = copied_;
+  if (over == Fsdp::kept) return;
+  state_[group] = {.by_few = over != Fsdp::over_all};
+  if (over != Fsdp::over_all) {
+    tasks.memory_kernels(fmt::format("{} kept part", groups_[group].name),
+                         2 * whole(group, gathered_width_) / over, 1, tasks.gpu().launch_cost);
+  }
+}
+
+void FsdpSync::enter_backward(TaskList& tasks, std::size_t group) {
+  tasks.wait(fmt::format("{} pre-backward", groups_[group].name), Phase::communication,
+             tasks.hook(fsdp_cpu.enter_backward, 0));
+  if (!state_[group].is_whole) {
+    gather(tasks, group);
+    gate_ = copy_out(tasks, group);
+  }
+  const auto here = std::ranges::find(order_, group) - order_.begin();
+  for (std::ptrdiff_t ahead = 1; ahead <= std::max(1, settings_.backward_prefetch) && ahead <= here; ++ahead)
+    gather(tasks, order_[static_cast<std::size_t>(here - ahead)]);
+}
+
+void FsdpSync::leave_backward(TaskList& tasks, std::size_t group) {
+  if (settings_.no_sync && !micro_.is_last) {
+    add_to_unsharded(tasks, group);
+  } else {
+    reduce(tasks, group);
+  }
+  state_[group] = {};
+}
+
+/// Gradients of a micro-step that is not reduced are kept whole, in the format of the reduction.
+void FsdpSync::add_to_unsharded(TaskList& tasks, std::size_t group) {
+  const auto& of = groups_[group];
+  double width = gradient_width_ + 2 * reduced_width_;
+  if (micro_.number == 0) width = gradient_width_ == reduced_width_ ? 0 : gradient_width_ + reduced_width_;
+  const auto id = tasks.memory_kernels(fmt::format("{} gradients kept", of.name), whole(group, width),
+                                       width > 0 ? of.tensors() : 0, tasks.hook(fsdp_cpu.keep, of.tensors()));
+  tasks[id].unit = static_cast<std::int32_t>(group);
+}
+
+void FsdpSync::reduce(TaskList& tasks, std::size_t group) {
+  const auto& of = groups_[group];
+  const auto unit = static_cast<std::int32_t>(group);
+  double width = gradient_width_ + reduced_width_;
+  if (settings_.no_sync && micro_.number > 0) width = gradient_width_ + 4 * reduced_width_;
+  const auto in = tasks.memory_kernels(fmt::format("{} gradients in", of.name),
+                                       whole(group, width) / fsdp_copies.gradients, 1,
+                                       tasks.hook(fsdp_cpu.reduce, of.tensors()));
+  add_table(tasks, in, whole(group, width) / fsdp_copies.table_of_gradients);
+  tasks[in].unit = unit;
+  units_[group].filled_by = static_cast<std::int32_t>(in.index());
+  if (reduction_) tasks[in].after.push_back(*reduction_);
+  auto last = in;
+  if (shards_ > 1) {
+    last = tasks.call({CollectiveKind::reduce_scatter, whole(group, reduced_width_), to_shards_},
+                      communicator_stream, fmt::format("{} reduce-scatter", of.name), {}, in);
+    tasks[last].unit = unit;
+  }
+  reduction_ = last;
+  if (settings_.replicate > 1) {
+    last = tasks.call({CollectiveKind::all_reduce, share(group, reduced_width_), to_replicas_}, replicas_,
+                      fmt::format("{} all-reduce", of.name), {}, last);
+    tasks[last].unit = unit;
+  }
+  // The share is cast to fp32, and added to that of the micro-step before.
+  double traffic = reduced_width_ == fp32_bytes ? 0 : reduced_width_ + fp32_bytes;
+  if (!settings_.no_sync && micro_.number > 0) traffic += 3 * fp32_bytes;
+  if (traffic > 0) {
+    const auto kernels = micro_.number > 0 ? of.tensors() : 1;
+    const auto id = tasks.kernel_on(after_reduction_, fmt::format("{} into gradients", of.name),
+                                    share(group, traffic), kernels, tasks.gpu().launch_cost * kernels);
+    tasks[id].after.push_back(last);
+    tasks[id].unit = unit;
+    last = id;
+    if (settings_.replicate == 1) reduction_ = id;
+  }
+  to_wait_for_.push_back(last);
+}
+
+/// The end of the backward pass waits for every reduction, and for what follows it.
+void FsdpSync::before_optimizer(TaskList& tasks) {
+  const auto id = tasks.wait("reductions are done", Phase::communication, tasks.hook(fsdp_cpu.root_ends, 0));
+  tasks[id].after = to_wait_for_;
+}
+
+MemoryOfSync FsdpSync::memory() const {
+  return {};
+}
+
+}  // namespace gradway

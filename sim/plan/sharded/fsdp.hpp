@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "sim/plan/sharded/sharded_groups.hpp"
+#include "sim/plan/sync.hpp"
+
+namespace gradway {
+
+/// FSDP2, as `fully_shard` of PyTorch 2.11 issues it. @source torch/distributed/fsdp/_fully_shard/
+/// (_fsdp_param_group.py, _fsdp_collectives.py, _fsdp_state.py)
+///
+/// A group is gathered before its forward pass and again before its backward pass; all gathers and reductions
+/// go over one communicator, in the order of issue. In the forward pass a gather is issued when the CPU comes
+/// to the group, and waits until the group two before it has been copied out; in the backward pass one group
+/// is asked for ahead. Copies in run on a stream of their own, copies out and those of gradients on the
+/// compute stream. Before the gradients of a group are copied for their reduction, the compute stream waits
+/// for the reduction before. The optimizer waits for all.
+class FsdpSync final : public Sync {
+ public:
+  /// @param scenario must outlive this. @pre its strategy is Fsdp
+  explicit FsdpSync(const Scenario& scenario);
+
+  const Blocks* blocks() const override { return &groups_.blocks(); }
+  bool keeps_gradients() const override { return false; }
+  void before_step(TaskList& tasks) override;
+  void before_micro_step(TaskList& tasks, MicroStep micro) override;
+  void before_forward(TaskList& tasks, Module module) override;
+  void after_forward(TaskList& tasks, Module module) override;
+  void before_backward(TaskList& tasks, Module module) override;
+  void after_backward(TaskList& tasks, Module module) override;
+  void before_optimizer(TaskList& tasks) override;
+
+  std::vector<Partition> groups() const override { return partitions_; }
+  std::vector<Unit> take_units() override { return std::move(units_); }
+  MemoryOfSync memory() const override;
+
+ private:
+  /// Whether a group's parameters are on their way or there.
+  struct Gathering {
+    std::optional<TaskId> gathered{};  ///< the last task of its gather
+    bool is_whole = false;             ///< they are copied out
+    bool by_few = false;               ///< they were resharded over fewer ranks
+  };
+
+  void gather(TaskList& tasks, std::size_t group);
+  TaskId copy_out(TaskList& tasks, std::size_t group);
+  void enter_forward(TaskList& tasks, std::size_t group);
+  void leave_forward(TaskList& tasks, std::size_t group);
+  void enter_backward(TaskList& tasks, std::size_t group);
+  void leave_backward(TaskList& tasks, std::size_t group);
+  void reduce(TaskList& tasks, std::size_t group);
+  void add_to_unsharded(TaskList& tasks, std::size_t group);
+  int resharded_over(std::size_t group) const;
+  Bytes whole(std::size_t group, double width) const { return Bytes{width * groups_[group].padded}; }
+  Bytes share(std::size_t group, double width) const { return whole(group, width) / shards_; }
+
+  const Fsdp& settings_;
+  int ranks_;
+  int shards_;  ///< ranks over which a group is cut
+  WrappedModel groups_;
+  double gathered_width_;  ///< bytes an element
+  double gradient_width_;  ///< of gradients as the backward pass makes them
+  double reduced_width_;
+  std::vector<Partition> partitions_;  ///< by slot
+  Slot to_shards_{};
+  Slot to_replicas_{};
+  Slot to_few_{};
+  MicroStep micro_;
+  StreamId copy_in_{0};
+  StreamId few_{0};
+  StreamId after_reduction_{0};
+  StreamId replicas_{0};
+  std::vector<Gathering> state_;     ///< by group
+  std::vector<std::size_t> order_;   ///< in which groups ended their forward pass
+  std::optional<TaskId> gate_;       ///< gathers that are issued now wait for it
+  std::optional<TaskId> copied_;     ///< the last copy out of the forward pass
+  std::optional<TaskId> reduction_;  ///< the last reduction, with what follows it
+  std::vector<TaskId> to_wait_for_;  ///< before the optimizer
+  std::vector<Unit> units_;
+};
+
+}  // namespace gradway

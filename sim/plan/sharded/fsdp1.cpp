@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/plan/sharded/fsdp1.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/cost/framework_cost.hpp"
+
+namespace gradway {
+namespace {
+
+// Groups that may be gathered and not freed yet. @source _limiter_utils.py, _FreeEventQueue
+constexpr std::size_t most_inflight = 2;
+
+}  // namespace
+
+Fsdp1Sync::Fsdp1Sync(const Scenario& scenario)
+    : settings_{std::get<Fsdp1>(scenario.job.strategy)},
+      shards_{scenario.job.gpus / settings_.replicate},
+      groups_{WrappedModel::flat(scenario.model, settings_.wrap, shards_)},
+      gathered_width_{bytes_or(settings_.param_dtype, fp32_bytes)},
+      reduced_width_{bytes_or(settings_.reduce_dtype, gathered_width_)},
+      state_(groups_.size()),
+      units_{groups_.units(reduced_width_)} {
+  const auto shards = shards_;
+  partitions_.push_back({"shards", [shards](int rank) { return rank / shards; }});
+  if (settings_.replicate > 1) partitions_.push_back({"replicas", [shards](int rank) { return rank % shards; }});
+}
+
+void Fsdp1Sync::before_step(TaskList& tasks) {
+  cast_ = tasks.add_stream("shard casts");
+  reduction_ = tasks.add_stream("gradient casts");
+  if (settings_.replicate > 1) replicas_ = tasks.add_stream("communicator of replicas");
+}
+
+void Fsdp1Sync::before_micro_step(TaskList& tasks, MicroStep micro) {
+  micro_ = micro;
+  order_.clear();
+  gate_ = tasks.wait("parameters are there", Phase::communication, {});
+}
+
+/// Casts the share, then the all-gather into the flat parameter.
+void Fsdp1Sync::gather(TaskList& tasks, std::size_t group) {
+  auto& state = state_[group];
+  if (state.gathered) return;
+  const auto& name = groups_[group].name;
+  const auto unit = static_cast<std::int32_t>(group);
+  const bool casts = gathered_width_ != fp32_bytes;
+  const auto traffic = casts ? whole(group, fp32_bytes + gathered_width_) / shards_ : 0_B;
+  const auto in = tasks.kernel_on(cast_, fmt::format("{} cast", name), traffic, casts ? 1 : 0,
+                                  tasks.hook(fsdp1_cpu.gather, 0));
+  tasks[in].after.push_back(*gate_);
+  tasks[in].unit = unit;
+  state.gathered = in;
+  if (settings_.limit_all_gathers && freed_.size() >= most_inflight) {
+    const auto id = tasks.wait("CPU waits for a freed group", Phase::communication, {});
+    tasks[id].stream = side_stream;
+    tasks[id].after.push_back(freed_.front());
+    tasks[id].host_waits = true;
+    freed_.pop_front();
+  }
+  if (shards_ == 1) return;
+  const auto id = tasks.call({CollectiveKind::all_gather, whole(group, gathered_width_), Slot{0}},
+                             communicator_stream, fmt::format("{} all-gather", name), {}, in);
+  tasks[id].unit = unit;
+  state.gathered = id;
+}
+
+void Fsdp1Sync::use(TaskList& tasks, std::size_t group) {
+  const auto id = tasks.wait(fmt::format("{} gathered", groups_[group].name), Phase::communication, {});
+  tasks[id].after.push_back(*state_[group].gathered);
+  tasks[id].unit = static_cast<std::int32_t>(group);
+  state_[group].is_used = true;
+}
+
+/// Its memory is free for others when the compute stream comes here.
+void Fsdp1Sync::free(TaskList& tasks, std::size_t group) {
+  freed_.push_back(tasks.wait(fmt::format("{} freed", groups_[group].name), Phase::communication, {}));
+  state_[group] = {};
+}
+
+void Fsdp1Sync::before_forward(TaskList& tasks, Module module) {
+  const auto group = groups_.begins_with(module);
+  if (!group) return;
+  tasks.wait(fmt::format("{} pre-forward", groups_[*group].name), Phase::communication,
+             tasks.hook(fsdp1_cpu.enter_forward, 0));
+  gather(tasks, *group);
+  use(tasks, *group);
+  if (!settings_.forward_prefetch) return;
+  const auto next = *group == groups_.root() ? 0 : *group + 1;
+  if (next < groups_.root()) gather(tasks, next);
+}
+
+void Fsdp1Sync::after_forward(TaskList& tasks, Module module) {
+  const auto group = groups_.ends_with(module);
+  if (!group) return;
+  order_.push_back(*group);
+  tasks.wait(fmt::format("{} post-forward", groups_[*group].name), Phase::communication,
+             tasks.hook(fsdp1_cpu.leave_forward, 0));
+  if (*group != groups_.root() && settings_.sharding == Fsdp1::Sharding::full_shard) free(tasks, *group);
+}
+
+void Fsdp1Sync::before_backward(TaskList& tasks, Module module) {
+  const auto group = groups_.ends_with(module);
+  if (!group) return;
+  tasks.wait(fmt::format("{} pre-backward", groups_[*group].name), Phase::communication,
+             tasks.hook(fsdp1_cpu.enter_backward, 0));
+  if (!state_[*group].is_used) {
+    gather(tasks, *group);
+    use(tasks, *group);
+  }
+  if (settings_.backward_prefetch != Fsdp1::Prefetch::pre) return;
+  const auto here = std::ranges::find(order_, *group) - order_.begin();
+  if (here > 0) gather(tasks, order_[static_cast<std::size_t>(here - 1)]);
+}
+
+void Fsdp1Sync::after_backward(TaskList& tasks, Module module) {
+  const auto group = groups_.begins_with(module);
+  if (!group) return;
+  // The gradients of the views are put together.
+  const auto put = tasks.memory_kernels(fmt::format("{} gradients together", groups_[*group].name),
+                                        2 * whole(*group, gathered_width_), 1, tasks.gpu().launch_cost);
+  tasks[put].unit = static_cast<std::int32_t>(*group);
+  const bool reduces = micro_.is_last || !settings_.no_sync;
+  if (reduces || settings_.sharding == Fsdp1::Sharding::full_shard) free(tasks, *group);
+  if (settings_.backward_prefetch == Fsdp1::Prefetch::post) {
+    const auto here = std::ranges::find(order_, *group) - order_.begin();
+    if (here > 0) gather(tasks, order_[static_cast<std::size_t>(here - 1)]);
+  }
+  if (reduces) reduce(tasks, *group);
+}
+
+void Fsdp1Sync::reduce(TaskList& tasks, std::size_t group) {
+  const auto& name = groups_[group].name;
+  const auto unit = static_cast<std::int32_t>(group);
+  const auto ready = tasks.wait(fmt::format("{} gradients ready", name), Phase::communication,
+                                tasks.hook(fsdp1_cpu.reduce, 0));
+  const bool casts = reduced_width_ != gathered_width_;
+  const auto traffic = casts ? whole(group, gathered_width_ + reduced_width_) : 0_B;
+  auto last = tasks.kernel_on(reduction_, fmt::format("{} gradients cast", name), traffic, casts ? 1 : 0, {});
+  tasks[last].after.push_back(ready);
+  tasks[last].unit = unit;
+  units_[group].filled_by = static_cast<std::int32_t>(last.index());
+  const auto call = [&](CollectiveKind kind, Bytes bytes, std::uint32_t slot, StreamId stream, const char* what) {
+    last = tasks.call({kind, bytes, Slot{slot}}, stream, fmt::format("{} {}", name, what), {}, last);
+    tasks[last].unit = unit;
+  };
+  if (shards_ > 1)
+    call(CollectiveKind::reduce_scatter, whole(group, reduced_width_), 0, communicator_stream, "reduce-scatter");
+  if (settings_.replicate > 1)
+    call(CollectiveKind::all_reduce, whole(group, reduced_width_) / shards_, 1, replicas_, "all-reduce");
+  double width = reduced_width_ == fp32_bytes ? 0 : reduced_width_ + fp32_bytes;
+  if (micro_.number > 0 && !settings_.no_sync) width += 3 * fp32_bytes;
+  if (width > 0) {
+    const auto id = tasks.kernel_on(reduction_, fmt::format("{} into gradients", name),
+                                    whole(group, width) / shards_, 1, tasks.gpu().launch_cost);
+    tasks[id].after.push_back(last);
+    tasks[id].unit = unit;
+    last = id;
+  }
+  to_wait_for_.push_back(last);
+}
+
+void Fsdp1Sync::before_optimizer(TaskList& tasks) {
+  const auto id = tasks.wait("reductions are done", Phase::communication, {});
+  tasks[id].after = to_wait_for_;
+}
+
+MemoryOfSync Fsdp1Sync::memory() const {
+  return {};
+}
+
+}  // namespace gradway

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "sim/plan/sharded/sharded_groups.hpp"
+#include "sim/plan/sync.hpp"
+
+namespace gradway {
+
+/// FSDP1, as `FullyShardedDataParallel` of PyTorch 2.11 issues it. @source
+/// torch/distributed/fsdp/_runtime_utils.py, _limiter_utils.py
+///
+/// The parameters of a group are views of one flat tensor, so nothing is copied in or out; the backward pass
+/// puts their gradients together. Gathers wait for nothing but the communicator: the CPU waits instead, for
+/// the second last group that was freed, before it asks for the next (limit_all_gathers). Gradients are cast
+/// and reduced beside the backward pass, which waits for them at its end.
+class Fsdp1Sync final : public Sync {
+ public:
+  /// @param scenario must outlive this. @pre its strategy is Fsdp1
+  explicit Fsdp1Sync(const Scenario& scenario);
+
+  const Blocks* blocks() const override { return &groups_.blocks(); }
+  bool keeps_gradients() const override { return settings_.no_sync; }
+  void before_step(TaskList& tasks) override;
+  void before_micro_step(TaskList& tasks, MicroStep micro) override;
+  void before_forward(TaskList& tasks, Module module) override;
+  void after_forward(TaskList& tasks, Module module) override;
+  void before_backward(TaskList& tasks, Module module) override;
+  void after_backward(TaskList& tasks, Module module) override;
+  void before_optimizer(TaskList& tasks) override;
+
+  std::vector<Partition> groups() const override { return partitions_; }
+  std::vector<Unit> take_units() override { return std::move(units_); }
+  MemoryOfSync memory() const override;
+
+ private:
+  struct Gathering {
+    std::optional<TaskId> gathered{};
+    bool is_used = false;  ///< the compute stream has waited for it
+  };
+
+  void gather(TaskList& tasks, std::size_t group);
+  void use(TaskList& tasks, std::size_t group);
+  void free(TaskList& tasks, std::size_t group);
+  void reduce(TaskList& tasks, std::size_t group);
+  Bytes whole(std::size_t group, double width) const { return Bytes{width * groups_[group].padded}; }
+
+  const Fsdp1& settings_;
+  int shards_;
+  WrappedModel groups_;
+  double gathered_width_;
+  double reduced_width_;
+  std::vector<Partition> partitions_;  ///< by slot
+  MicroStep micro_;
+  StreamId cast_{0};
+  StreamId reduction_{0};
+  StreamId replicas_{0};
+  std::vector<Gathering> state_;    ///< by group
+  std::vector<std::size_t> order_;  ///< in which groups ended their forward pass
+  std::optional<TaskId> gate_;
+  std::deque<TaskId> freed_;  ///< that the CPU has not waited for yet
+  std::vector<TaskId> to_wait_for_;
+  std::vector<Unit> units_;
+};
+
+}  // namespace gradway

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/plan/sharded/sharded_groups.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "sim/plan/model_tasks.hpp"
+
+namespace gradway {
+namespace {
+
+double padded_elements(const Parameter& parameter, int over) {
+  const auto elements = static_cast<double>(parameter.elements());
+  if (parameter.shape.empty()) return elements * over;
+  const auto rows = parameter.shape.front();
+  if (rows == 0) return 0;
+  return elements / static_cast<double>(rows) * static_cast<double>((rows + over - 1) / over * over);
+}
+
+}  // namespace
+
+WrappedModel::WrappedModel(const Model& model, const Wrap& wrap, int over)
+    : blocks_{blocks_of(model)}, together_{wrap.blocks} {
+  const auto count = together_ == 0 ? 0 : (blocks_.count + together_ - 1) / together_;
+  groups_.resize(static_cast<std::size_t>(count) + 1);
+  for (int g = 0; g < count; ++g) {
+    auto& group = groups_[static_cast<std::size_t>(g)];
+    group.first_block = g * together_;
+    group.last_block = std::min((g + 1) * together_, blocks_.count) - 1;
+    group.name = group.first_block == group.last_block
+                     ? fmt::format("block {}", group.first_block)
+                     : fmt::format("blocks {} to {}", group.first_block, group.last_block);
+  }
+  groups_.back().name = count == 0 ? "model" : "root";
+  for (const auto& gradient : gradients_in_order(model)) {
+    const auto layer = static_cast<std::size_t>(gradient.layer);
+    const auto& parameter = model.layers[layer].parameters[static_cast<std::size_t>(gradient.parameter)];
+    const auto block = blocks_.of_layer[layer];
+    auto& group = block == Blocks::none || together_ == 0
+                      ? groups_.back()
+                      : groups_[static_cast<std::size_t>(block / together_)];
+    group.gradients.push_back(gradient);
+    group.elements += static_cast<double>(parameter.elements());
+    group.padded += padded_elements(parameter, over);
+  }
+}
+
+WrappedModel WrappedModel::flat(const Model& model, const Wrap& wrap, int over) {
+  WrappedModel wrapped{model, wrap, over};
+  for (auto& group : wrapped.groups_) group.padded = std::ceil(group.elements / over) * over;
+  return wrapped;
+}
+
+std::optional<std::size_t> WrappedModel::group_of(Module module) const {
+  if (module.kind == Module::Kind::layer || groups_.size() == 1) return std::nullopt;
+  return static_cast<std::size_t>(module.index / together_);
+}
+
+std::optional<std::size_t> WrappedModel::begins_with(Module module) const {
+  if (module.kind == Module::Kind::model) return root();
+  const auto group = group_of(module);
+  return group && groups_[*group].first_block == module.index ? group : std::nullopt;
+}
+
+std::optional<std::size_t> WrappedModel::ends_with(Module module) const {
+  if (module.kind == Module::Kind::model) return root();
+  const auto group = group_of(module);
+  return group && groups_[*group].last_block == module.index ? group : std::nullopt;
+}
+
+std::vector<Unit> WrappedModel::units(double width) const {
+  std::vector<Unit> units;
+  for (const auto& group : groups_)
+    units.push_back({.gradients = group.gradients, .size = Bytes{width * group.padded}});
+  return units;
+}
+
+}  // namespace gradway

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/plan/sharded/zero.hpp"
+
+#include <fmt/format.h>
+
+#include "sim/cost/framework_cost.hpp"
+#include "sim/plan/model_tasks.hpp"
+
+namespace gradway {
+
+ZeroSync::ZeroSync(const Scenario& scenario)
+    : settings_{std::get<Zero>(scenario.job.strategy)},
+      ranks_{scenario.job.gpus},
+      width_{is_half(scenario.job.precision) ? 2 : fp32_bytes},
+      reduced_{settings_.communication_dtype ? bytes_of(*settings_.communication_dtype) : width_},
+      parameters_{static_cast<double>(scenario.model.parameter_count())},
+      order_{gradients_in_order(scenario.model)} {}
+
+void ZeroSync::before_step(TaskList& tasks) {
+  if (settings_.overlaps()) beside_ = tasks.add_stream("reduction");
+}
+
+void ZeroSync::gradients_ready(TaskList& tasks, std::size_t count, const Task&, bool is_last) {
+  const bool now = settings_.stage == 2 || (is_last && settings_.overlaps());
+  for (std::size_t i = 0; i < count; ++i, ++next_)
+    if (now) add(tasks, order_[next_]);
+}
+
+void ZeroSync::add(TaskList& tasks, const Unit::Gradient& gradient) {
+  const auto elements = gradient.size.value() / fp32_bytes;
+  if (filled_ > 0 && filled_ + elements > settings_.reduce_bucket_size) flush(tasks);
+  const auto id = tasks.memory_kernels("gradient into bucket", Bytes{2 * width_ * elements}, 1,
+                                       tasks.hook(zero_cpu.gradient, 1));
+  tasks[id].layer = gradient.layer;
+  tasks[id].unit = static_cast<std::int32_t>(units_.size());
+  open_.gradients.push_back(gradient);
+  open_.filled_by = static_cast<std::int32_t>(id.index());
+  filled_ += elements;
+}
+
+void ZeroSync::flush(TaskList& tasks) {
+  if (filled_ == 0) return;
+  const auto bucket = units_.size();
+  const auto unit = static_cast<std::int32_t>(bucket);
+  const Bytes size{reduced_ * filled_};
+  const Bytes own{width_ * filled_ / ranks_};
+  const bool beside = settings_.overlaps();
+  // One bucket is under way: the next one waits for it.
+  const auto ready = tasks.wait(fmt::format("bucket {} ready", bucket), Phase::communication,
+                                tasks.hook(zero_cpu.bucket, 0));
+  if (last_) tasks[ready].after.push_back(*last_);
+  const auto on = beside ? beside_ : compute_stream;
+  const auto cast = reduced_ == width_ ? 0_B : Bytes{(reduced_ + width_) * filled_};
+  const auto flat = tasks.kernel_on(on, fmt::format("bucket {} divided", bucket), 4 * size + cast, 2,
+                                    2 * tasks.gpu().launch_cost);
+  tasks[flat].after.push_back(ready);
+  auto last = flat;
+  if (ranks_ > 1) {
+    last = tasks.call({CollectiveKind::all_reduce, size, Slot{0}}, communicator_stream,
+                      fmt::format("bucket {} all-reduce", bucket), tasks.cpu(ddp_cpu.all_reduce), flat);
+  }
+  const auto back = tasks.kernel_on(on, fmt::format("bucket {} own slice", bucket), 2 * own, 1,
+                                    tasks.gpu().launch_cost);
+  tasks[back].after.push_back(last);
+  for (const auto id : {ready, flat, last, back}) tasks[id].unit = unit;
+  last_ = back;
+  open_.size = size;
+  units_.push_back(std::exchange(open_, {}));
+  filled_ = 0;
+}
+
+void ZeroSync::after_backward(TaskList& tasks, Module module) {
+  if (module.kind != Module::Kind::model) return;
+  next_ = 0;
+  if (settings_.stage == 1 && !micro_.is_last) return;
+  if (settings_.stage == 1 && !settings_.overlaps())
+    for (const auto& gradient : order_) add(tasks, gradient);
+  flush(tasks);
+  const auto id = tasks.wait("reductions are done", Phase::communication, {});
+  if (last_) tasks[id].after.push_back(*last_);
+  tasks[id].host_waits = settings_.overlaps();
+  last_.reset();
+}
+
+void ZeroSync::before_optimizer(TaskList& tasks) {
+  reduce_norm(tasks, Bytes{width_ * parameters_ / ranks_}, ranks_);
+}
+
+void ZeroSync::after_optimizer(TaskList& tasks) {
+  const Bytes all{width_ * parameters_};
+  const auto cast = tasks.memory_kernels("slice into parameters",
+                                         Bytes{(fp32_bytes + width_) * parameters_ / ranks_}, 1,
+                                         tasks.gpu().launch_cost);
+  if (ranks_ == 1) return;
+  const auto gathered = tasks.call({CollectiveKind::all_gather, all, Slot{0}}, communicator_stream,
+                                   "parameters all-gather", tasks.cpu(ddp_cpu.all_reduce), cast);
+  const auto id = tasks.wait("parameters are there", Phase::communication, {});
+  tasks[id].after.push_back(gathered);
+}
+
+MemoryOfSync ZeroSync::memory() const {
+  return {};
+}
+
+void reduce_norm(TaskList& tasks, Bytes gradients, int ranks) {
+  constexpr auto a_number = 4_B;
+  const auto norm = tasks.memory_kernels("norm of gradients", gradients, 1, tasks.gpu().launch_cost);
+  auto sum = norm;
+  if (ranks > 1)
+    sum = tasks.call({CollectiveKind::all_reduce, a_number, Slot{0}}, communicator_stream, "norm all-reduce",
+                     tasks.cpu(ddp_cpu.all_reduce), norm);
+  const auto id = tasks.wait("norm is read", Phase::communication, {});
+  tasks[id].after.push_back(sum);
+  tasks[id].host_waits = true;
+}
+
+}  // namespace gradway

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "sim/plan/sync.hpp"
+
+namespace gradway {
+
+/// DeepSpeed's ZeRO stages 1 and 2. @source deepspeed/runtime/zero/stage_1_and_2.py, 0.19
+///
+/// Parameters are whole on each rank, the optimizer steps a slice in fp32. Each gradient is copied into a
+/// bucket; a full bucket is divided, copied flat and all-reduced, of which each rank keeps its slice. Stage 2
+/// does so in every micro-step, stage 1 at the last. With overlap_comm one bucket is under way beside the
+/// backward pass; without, stage 2 waits for each and stage 1 begins after the backward pass. After the step
+/// all parameters are gathered, beside nothing.
+class ZeroSync final : public Sync {
+ public:
+  /// @param scenario must outlive this. @pre its strategy is Zero of stage 1 or 2
+  explicit ZeroSync(const Scenario& scenario);
+
+  void before_step(TaskList& tasks) override;
+  void before_micro_step(TaskList&, MicroStep micro) override { micro_ = micro; }
+  void gradients_ready(TaskList& tasks, std::size_t count, const Task& of, bool is_last) override;
+  void after_backward(TaskList& tasks, Module module) override;
+  void before_optimizer(TaskList& tasks) override;
+  void after_optimizer(TaskList& tasks) override;
+  bool keeps_gradients() const override { return settings_.stage == 1; }
+  std::vector<Unit> take_units() override { return std::move(units_); }
+  MemoryOfSync memory() const override;
+
+ private:
+  void add(TaskList& tasks, const Unit::Gradient& gradient);
+  void flush(TaskList& tasks);
+
+  const Zero& settings_;
+  int ranks_;
+  double width_;    ///< bytes of a parameter and of its gradient
+  double reduced_;  ///< bytes of a gradient on the way
+  double parameters_;
+  std::vector<Unit::Gradient> order_;  ///< in which gradients get ready
+  MicroStep micro_;
+  StreamId beside_{0};
+  std::size_t next_ = 0;
+  Unit open_;
+  double filled_ = 0;  ///< elements in the open bucket
+  std::optional<TaskId> last_;
+  std::vector<Unit> units_;
+};
+
+/// The norm of all gradients, from which clipping and the check for overflow follow: each rank's own, one
+/// all-reduce of a number, and the CPU waits to read it.
+void reduce_norm(TaskList& tasks, Bytes gradients, int ranks);
+
+}  // namespace gradway

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/plan/sharded/zero3.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/cost/framework_cost.hpp"
+#include "sim/plan/model_tasks.hpp"
+#include "sim/plan/sharded/zero.hpp"
+
+namespace gradway {
+namespace {
+
+// The CPU waits when more are under way. @source partitioned_param_coordinator.py, stage3.py
+constexpr std::size_t most_under_way = 2;
+
+/// The CPU issues nothing more until the oldest of too many has ended.
+void limit(TaskList& tasks, std::deque<TaskId>& under_way) {
+  if (under_way.size() <= most_under_way) return;
+  const auto id = tasks.wait("CPU waits for what is under way", Phase::communication, {});
+  tasks[id].stream = side_stream;
+  tasks[id].after.push_back(under_way.front());
+  tasks[id].host_waits = true;
+  under_way.pop_front();
+}
+
+}  // namespace
+
+Zero3Sync::Zero3Sync(const Scenario& scenario)
+    : settings_{std::get<Zero>(scenario.job.strategy)},
+      ranks_{scenario.job.gpus},
+      width_{is_half(scenario.job.precision) ? 2 : fp32_bytes},
+      reduced_{settings_.communication_dtype ? bytes_of(*settings_.communication_dtype) : width_},
+      blocks_{blocks_of(scenario.model)},
+      by_block_{scenario.model.profile != nullptr} {
+  const auto& layers = scenario.model.layers;
+  part_of_layer_.assign(by_block_ ? static_cast<std::size_t>(blocks_.count) + 1 : layers.size(), -1);
+  for (std::size_t layer = 0; layer < layers.size(); ++layer) {
+    if (layers[layer].parameters.empty()) continue;
+    const auto block = blocks_.of_layer[layer];
+    const auto key = !by_block_               ? layer
+                     : block == Blocks::none ? part_of_layer_.size() - 1
+                                              : static_cast<std::size_t>(block);
+    if (part_of_layer_[key] < 0) {
+      part_of_layer_[key] = static_cast<std::int32_t>(parts_.size());
+      parts_.emplace_back();
+    }
+    auto& part = parts_[static_cast<std::size_t>(part_of_layer_[key])];
+    for (std::size_t i = 0; i < layers[layer].parameters.size(); ++i) {
+      const auto elements = static_cast<double>(layers[layer].parameters[i].elements());
+      part.gradients.gradients.push_back({static_cast<std::int32_t>(layer), static_cast<std::int32_t>(i),
+                                          Bytes{fp32_bytes * elements}});
+      part.all += elements;
+      parameters_ += elements;
+      if (elements <= settings_.param_persistence_threshold) {
+        stays_ += elements;
+      } else {
+        part.elements += elements;
+        ++part.tensors;
+      }
+    }
+  }
+}
+
+std::optional<std::size_t> Zero3Sync::part_of(Module module) const {
+  std::int32_t part = -1;
+  if (by_block_ && module.kind == Module::Kind::block)
+    part = part_of_layer_[static_cast<std::size_t>(module.index)];
+  if (by_block_ && module.kind == Module::Kind::model) part = part_of_layer_.back();
+  if (!by_block_ && module.kind == Module::Kind::layer)
+    part = part_of_layer_[static_cast<std::size_t>(module.index)];
+  return part < 0 ? std::nullopt : std::optional{static_cast<std::size_t>(part)};
+}
+
+void Zero3Sync::before_step(TaskList& tasks) {
+  gathers_ = tasks.add_stream("gather copies");
+  reductions_ = tasks.add_stream("reduction copies");
+}
+
+void Zero3Sync::before_micro_step(TaskList& tasks, MicroStep micro) {
+  micro_ = micro;
+  gate_ = tasks.wait("parameters are there", Phase::communication, {});
+}
+
+/// Several tensors are put together before the all-gather, and apart behind it; one is gathered in place.
+void Zero3Sync::gather(TaskList& tasks, std::size_t index) {
+  auto& part = parts_[index];
+  if (part.gathered || part.elements == 0) return;
+  limit(tasks, fetching_);
+  const Bytes size{width_ * part.elements};
+  const bool copies = part.tensors > 1;
+  auto last = tasks.kernel_on(gathers_, fmt::format("part {} together", index),
+                              copies ? 2 * size / ranks_ : 0_B, copies ? 1 : 0,
+                              tasks.hook(zero_cpu.gather, part.tensors));
+  tasks[last].after.push_back(*gate_);
+  if (ranks_ > 1)
+    last = tasks.call({CollectiveKind::all_gather, size, Slot{0}}, communicator_stream,
+                      fmt::format("part {} all-gather", index), {}, last);
+  if (copies) {
+    const auto apart = tasks.kernel_on(gathers_, fmt::format("part {} apart", index), 2 * size, part.tensors,
+                                       tasks.gpu().launch_cost * part.tensors);
+    tasks[apart].after.push_back(last);
+    last = apart;
+  }
+  part.gathered = last;
+  live_ += part.elements;
+  fetching_.push_back(last);
+}
+
+void Zero3Sync::use(TaskList& tasks, std::size_t index, bool is_forward) {
+  gather(tasks, index);
+  const auto id = tasks.wait(fmt::format("part {} gathered", index), Phase::communication,
+                             tasks.hook(zero_cpu.module, 0));
+  if (parts_[index].gathered) tasks[id].after.push_back(*parts_[index].gathered);
+  // What comes next in the trace: forward to the end, then backward.
+  double asked = 0;
+  const auto count = static_cast<std::ptrdiff_t>(parts_.size());
+  auto place = static_cast<std::ptrdiff_t>(index);
+  bool forward = is_forward;
+  for (;;) {
+    if (forward && place + 1 == count) {
+      forward = false;  // the last part comes first in the backward pass
+    } else {
+      place += forward ? 1 : -1;
+    }
+    if (place < 0) return;
+    const auto& next = parts_[static_cast<std::size_t>(place)];
+    if (next.gathered || next.elements == 0) continue;
+    if (asked + next.elements > settings_.prefetch_bucket_size ||
+        live_ + next.elements > settings_.max_live_parameters)
+      return;
+    asked += next.elements;
+    gather(tasks, static_cast<std::size_t>(place));
+  }
+}
+
+void Zero3Sync::let_go(std::size_t index) {
+  auto& part = parts_[index];
+  if (!part.gathered) return;
+  part.gathered.reset();
+  live_ -= part.elements;
+}
+
+void Zero3Sync::before_forward(TaskList& tasks, Module module) {
+  if (const auto part = part_of(module)) use(tasks, *part, true);
+}
+
+void Zero3Sync::after_forward(TaskList&, Module module) {
+  const auto part = part_of(module);
+  if (!part) return;
+  double until_used = 0;  // there and back
+  for (auto i = *part + 1; i < parts_.size(); ++i) until_used += 2 * parts_[i].all;
+  if (until_used > settings_.max_reuse_distance) let_go(*part);
+}
+
+void Zero3Sync::before_backward(TaskList& tasks, Module module) {
+  if (const auto part = part_of(module)) use(tasks, *part, false);
+}
+
+void Zero3Sync::after_backward(TaskList& tasks, Module module) {
+  const auto index = part_of(module);
+  if (index) {
+    const auto& part = parts_[*index];
+    let_go(*index);
+    if (filled_ > 0 && filled_ + part.all > settings_.reduce_bucket_size) flush(tasks);
+    const auto id = tasks.wait(fmt::format("part {} gradients", *index), Phase::communication,
+                               tasks.hook(zero_cpu.gradient, static_cast<int>(part.gradients.gradients.size())));
+    open_.filled_by = static_cast<std::int32_t>(id.index());
+    for (const auto& gradient : part.gradients.gradients) open_.gradients.push_back(gradient);
+    filled_ += part.all;
+  }
+  if (module.kind != Module::Kind::model) return;
+  flush(tasks);
+  const auto id = tasks.wait("reductions are done", Phase::communication, {});
+  if (last_reduction_) tasks[id].after.push_back(*last_reduction_);
+  tasks[id].host_waits = true;
+}
+
+/// Copied into the bucket, put in the order of ranks, divided, reduced, and the own part copied out.
+void Zero3Sync::flush(TaskList& tasks) {
+  if (filled_ == 0) return;
+  limit(tasks, reducing_);
+  const auto bucket = units_.size();
+  const Bytes size{reduced_ * filled_};
+  auto last = tasks.kernel_on(reductions_, fmt::format("bucket {} in order", bucket), 6 * size, 3,
+                              tasks.hook(zero_cpu.bucket, 0));
+  tasks[last].after.push_back(TaskId{static_cast<std::size_t>(open_.filled_by)});
+  if (ranks_ > 1)
+    last = tasks.call({CollectiveKind::reduce_scatter, size, Slot{0}}, communicator_stream,
+                      fmt::format("bucket {} reduce-scatter", bucket), {}, last);
+  const auto own = tasks.kernel_on(reductions_, fmt::format("bucket {} own part", bucket), 2 * size / ranks_, 1,
+                                   tasks.gpu().launch_cost);
+  tasks[own].after.push_back(last);
+  last_reduction_ = own;
+  reducing_.push_back(own);
+  open_.size = size;
+  units_.push_back(std::exchange(open_, {}));
+  filled_ = 0;
+}
+
+void Zero3Sync::before_optimizer(TaskList& tasks) {
+  reduce_norm(tasks, Bytes{fp32_bytes * parameters_ / ranks_}, ranks_);
+}
+
+void Zero3Sync::after_optimizer(TaskList& tasks) {
+  const auto cast = tasks.memory_kernels("shares into parameters",
+                                         Bytes{(fp32_bytes + width_) * parameters_ / ranks_}, 1,
+                                         tasks.gpu().launch_cost);
+  if (ranks_ == 1 || stays_ == 0) return;
+  const auto gathered = tasks.call({CollectiveKind::all_gather, Bytes{width_ * stays_}, Slot{0}},
+                                   communicator_stream, "small parameters all-gather",
+                                   tasks.cpu(ddp_cpu.all_reduce), cast);
+  const auto id = tasks.wait("small parameters are there", Phase::communication, {});
+  tasks[id].after.push_back(gathered);
+}
+
+MemoryOfSync Zero3Sync::memory() const {
+  return {};
+}
+
+}  // namespace gradway

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "sim/plan/sync.hpp"
+
+namespace gradway {
+
+/// DeepSpeed's ZeRO stage 3. @source deepspeed/runtime/zero/partitioned_param_coordinator.py, stage3.py, 0.19
+///
+/// Each module gathers its own parameters before it is used, both ways, then asks for those that come next in
+/// the trace of the step before, as far as the prefetch bucket and the limit of live parameters go. Small
+/// parameters stay. Others are let go of after use, unless they are used again soon. Gradients fill a bucket,
+/// which is put in order, divided and reduce-scattered. A profile has no modules: its blocks stand for them.
+class Zero3Sync final : public Sync {
+ public:
+  /// @param scenario must outlive this. @pre its strategy is Zero of stage 3
+  explicit Zero3Sync(const Scenario& scenario);
+
+  const Blocks* blocks() const override { return &blocks_; }
+  bool keeps_gradients() const override { return false; }
+  void before_step(TaskList& tasks) override;
+  void before_micro_step(TaskList& tasks, MicroStep micro) override;
+  void before_forward(TaskList& tasks, Module module) override;
+  void after_forward(TaskList& tasks, Module module) override;
+  void before_backward(TaskList& tasks, Module module) override;
+  void after_backward(TaskList& tasks, Module module) override;
+  void before_optimizer(TaskList& tasks) override;
+  void after_optimizer(TaskList& tasks) override;
+  std::vector<Unit> take_units() override { return std::move(units_); }
+  MemoryOfSync memory() const override;
+
+ private:
+  /// Parameters that are used together.
+  struct Part {
+    Unit gradients;       ///< all of them
+    double elements = 0;  ///< that come and go
+    double all = 0;       ///< with those that stay
+    int tensors = 0;      ///< that come and go
+    std::optional<TaskId> gathered{};
+  };
+
+  std::optional<std::size_t> part_of(Module module) const;
+  void gather(TaskList& tasks, std::size_t part);
+  void use(TaskList& tasks, std::size_t part, bool is_forward);
+  void let_go(std::size_t part);
+  void flush(TaskList& tasks);
+
+  const Zero& settings_;
+  int ranks_;
+  double width_;
+  double reduced_;
+  Blocks blocks_;
+  bool by_block_;
+  std::vector<std::int32_t> part_of_layer_;  ///< by layer, or by block and one more for the root
+  std::vector<Part> parts_;                  ///< in the order of the forward pass
+  double stays_ = 0;                         ///< elements
+  double parameters_ = 0;
+  double live_ = 0;
+  MicroStep micro_;
+  StreamId gathers_{0};
+  StreamId reductions_{0};
+  std::optional<TaskId> gate_;
+  std::deque<TaskId> fetching_;   ///< that the CPU has not waited for
+  std::deque<TaskId> reducing_;
+  Unit open_;
+  double filled_ = 0;
+  std::optional<TaskId> last_reduction_;
+  std::vector<Unit> units_;
+};
+
+}  // namespace gradway

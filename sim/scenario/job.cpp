@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/scenario/job.hpp"
+
+namespace gradway {
+namespace {
+
+bool is_half(const std::optional<Number>& number) {
+  return number && *number != Number::fp32;
+}
+
+struct HalfParameters {
+  bool operator()(const Alone&) const { return false; }
+  bool operator()(const OneCollective&) const { return false; }
+  bool operator()(const Ddp&) const { return false; }
+  bool operator()(const Fsdp& fsdp) const { return is_half(fsdp.param_dtype); }
+  bool operator()(const Fsdp1& fsdp) const { return is_half(fsdp.param_dtype); }
+  bool operator()(const Zero&) const { return true; }
+  bool operator()(const DistributedOptimizer&) const { return true; }
+};
+
+}  // namespace
+
+bool half_parameters(const Strategy& strategy) {
+  return std::visit(HalfParameters{}, strategy);
+}
+
+int replicas_of(const Strategy& strategy) {
+  if (const auto* fsdp = std::get_if<Fsdp>(&strategy)) return fsdp->replicate;
+  if (const auto* fsdp = std::get_if<Fsdp1>(&strategy)) return fsdp->replicate;
+  return 1;
+}
+
+}  // namespace gradway

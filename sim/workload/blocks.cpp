@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/workload/blocks.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+namespace gradway {
+namespace {
+
+bool is_number(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// "3", or "encoder_layer_3".
+bool counts(std::string_view component) {
+  const auto underscore = component.rfind('_');
+  return is_number(underscore == std::string_view::npos ? component : component.substr(underscore + 1));
+}
+
+/// "h.3" of "h.3.mlp.fc1": up to the last component that counts and has something behind it.
+std::string_view block_name(std::string_view layer) {
+  std::size_t end = 0;
+  for (std::size_t at = 0;;) {
+    const auto dot = layer.find('.', at);
+    if (dot == std::string_view::npos) return layer.substr(0, end);
+    if (counts(layer.substr(at, dot - at))) end = dot;
+    at = dot + 1;
+  }
+}
+
+Blocks by_names(const Model& model) {
+  Blocks blocks;
+  std::map<std::string_view, std::int32_t> known;
+  for (const auto& layer : model.layers) {
+    const auto name = block_name(layer.name);
+    blocks.of_layer.push_back(
+        name.empty() ? Blocks::none
+                     : known.try_emplace(name, static_cast<std::int32_t>(known.size())).first->second);
+  }
+  blocks.count = static_cast<int>(known.size());
+  return blocks;
+}
+
+/// A stretch of a list that is one part, over and over.
+struct Repetition {
+  std::size_t first = 0;
+  std::size_t period = 0;
+  std::size_t times = 0;
+};
+
+/// The one that covers most; of those the shortest part.
+template <class Item>
+Repetition repetition_of(const std::vector<Item>& list) {
+  Repetition best;
+  for (std::size_t period = 1; 2 * period <= list.size(); ++period) {
+    std::size_t run = 0;
+    for (std::size_t i = 0; i + period < list.size(); ++i) {
+      run = list[i] == list[i + period] ? run + 1 : 0;
+      const auto times = run / period + 1;
+      if (times >= 2 && times * period > best.times * best.period)
+        best = {i + 1 - run, period, times};
+    }
+  }
+  return best;
+}
+
+using Kernel = std::tuple<std::string_view, KernelClass, std::int64_t>;
+
+/// Blocks of the forward pass, in its first launches. The repetition may begin a block late or end one early,
+/// where the first or the last is a little different: the missing ones take as many launches as the others.
+void put_forward(Blocks& blocks, const Profile& profile) {
+  std::vector<Kernel> kernels;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < profile.launches.size(); ++i) {
+    const auto& launch = profile.launches[i];
+    if (launch.phase != ProfiledPhase::forward) continue;
+    kernels.emplace_back(launch.name, launch.kind, launch.blocks);
+    places.push_back(i);
+  }
+  const auto found = repetition_of(kernels);
+  if (found.times == 0) return;
+  const auto wanted = static_cast<std::size_t>(blocks.count);
+  // Blocks that come out as several short parts: as many to each.
+  const auto parts = std::max<std::size_t>(1, (found.times + wanted / 2) / wanted);
+  const auto length = found.period * parts;
+  const auto missing = wanted - std::min(wanted, found.times / parts);
+  const auto first = found.first - std::min(found.first, missing * length);
+  for (std::size_t i = first; i < places.size() && (i - first) / length < wanted; ++i)
+    blocks.of_launch[places[i]] = static_cast<std::int32_t>((i - first) / length);
+}
+
+/// A launch of the backward pass is of the block whose gradient gets ready next.
+void put_backward(Blocks& blocks, const Profile& profile) {
+  const auto gradients = profile.gradients.size();
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < profile.launches.size(); ++i) {
+    if (profile.launches[i].phase != ProfiledPhase::backward) continue;
+    while (next < gradients && profile.gradients[next].after <= i) ++next;
+    // Layers stand in the order of the forward pass, gradients in that of the backward pass.
+    if (next < gradients) blocks.of_launch[i] = blocks.of_layer[gradients - 1 - next];
+  }
+}
+
+Blocks by_repetition(const Model& model) {
+  Blocks blocks;
+  blocks.of_layer.assign(model.layers.size(), Blocks::none);
+  blocks.of_launch.assign(model.profile->launches.size(), Blocks::none);
+  std::vector<std::vector<std::int64_t>> shapes;
+  for (const auto& layer : model.layers) shapes.push_back(layer.parameters.front().shape);
+  const auto found = repetition_of(shapes);
+  if (2 * found.times * found.period < shapes.size()) return blocks;  // something repeats everywhere
+  for (std::size_t i = 0; i < found.times * found.period; ++i)
+    blocks.of_layer[found.first + i] = static_cast<std::int32_t>(i / found.period);
+  blocks.count = static_cast<int>(found.times);
+  put_forward(blocks, *model.profile);
+  put_backward(blocks, *model.profile);
+  return blocks;
+}
+
+}  // namespace
+
+Blocks blocks_of(const Model& model) {
+  return model.profile ? by_repetition(model) : by_names(model);
+}
+
+}  // namespace gradway

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/workload/model.hpp"
+
+namespace gradway {
+
+/// The blocks of a model: the part that it repeats, as transformers do. Frameworks wrap, recompute and cut
+/// models block by block.
+struct Blocks {
+  static constexpr std::int32_t none = -1;  ///< before, between or behind blocks: the root's own
+
+  int count = 0;
+  std::vector<std::int32_t> of_layer;   ///< by layer of the model
+  std::vector<std::int32_t> of_launch;  ///< of a profile, by launch; the optimizer's have none
+};
+
+/// By the names of layers: h.3.mlp.fc1 is of block h.3, encoder_layer_7.ln_1 of encoder_layer_7. A profile has
+/// no names: its blocks are what repeats, in the shapes of its gradients and in the kernels of its forward
+/// pass; a block's backward pass ends with its last gradient.
+Blocks blocks_of(const Model& model);
+
+}  // namespace gradway
