@@ -89,12 +89,12 @@ void check_sharded(const ScenarioSpec& scenario, const Sharded& fsdp, const Mode
   }
   const bool half = fsdp.param_dtype && *fsdp.param_dtype != Number::fp32;
   if (half && name_of(*fsdp.param_dtype) != name_of(job.precision)) {
-    problems.add(Problem{scenario.place("strategy.param_dtype"),
-                         fmt::format("parameters of {} are multiplied in {}, but job.precision is {}",
-                                     name_of(*fsdp.param_dtype), name_of(*fsdp.param_dtype),
-                                     name_of(job.precision)),
-                         {{scenario.place("job.precision"), "the precision is here"}},
-                         fmt::format("set job.precision to {}", name_of(*fsdp.param_dtype))});
+    problems.add(
+        Problem{scenario.place("strategy.param_dtype"),
+                fmt::format("parameters of {} are multiplied in {}, but job.precision is {}",
+                            name_of(*fsdp.param_dtype), name_of(*fsdp.param_dtype), name_of(job.precision)),
+                {{scenario.place("job.precision"), "the precision is here"}},
+                fmt::format("set job.precision to {}", name_of(*fsdp.param_dtype))});
   }
 }
 
@@ -111,11 +111,12 @@ void check_profiled_parameters(const ScenarioSpec& scenario, const ModelSpec& mo
                                                                                     : "strategy.kind");
   problems.add(Problem{
       where,
-      recorded ? fmt::format("the profile '{}' was recorded with parameters of 16 bits, the strategy has fp32",
-                             model.model.name)
-               : fmt::format("the profile '{}' was recorded under autocast, with parameters of fp32; the "
-                             "strategy computes with parameters of 16 bits",
-                             model.model.name),
+      recorded
+          ? fmt::format("the profile '{}' was recorded with parameters of 16 bits, the strategy has fp32",
+                        model.model.name)
+          : fmt::format("the profile '{}' was recorded under autocast, with parameters of fp32; the "
+                        "strategy computes with parameters of 16 bits",
+                        model.model.name),
       {{model.kind, "the profile is here"}},
       recorded ? "set strategy.param_dtype, or record a step under autocast"
                : "record a step of model.to(torch.bfloat16)"});
@@ -135,11 +136,11 @@ struct CheckStrategy {
     if (!fsdp.reshard || *fsdp.reshard <= Fsdp::kept) return;
     const auto shards = scenario.job.gpus / fsdp.replicate;
     if (shards % *fsdp.reshard == 0) return;
-    problems.add(Problem{scenario.place("strategy.reshard_after_forward"),
-                         fmt::format("{} ranks do not divide the {} over which a group is sharded",
-                                     *fsdp.reshard, shards),
-                         {{scenario.place("job.gpus"), "the GPUs are here"}},
-                         "a number that divides them, true, or false"});
+    problems.add(Problem{
+        scenario.place("strategy.reshard_after_forward"),
+        fmt::format("{} ranks do not divide the {} over which a group is sharded", *fsdp.reshard, shards),
+        {{scenario.place("job.gpus"), "the GPUs are here"}},
+        "a number that divides them, true, or false"});
   }
   void operator()(const Fsdp1& fsdp) const {
     check_without_ddp(scenario, problems);

@@ -14,10 +14,13 @@
 namespace gradway::config {
 namespace {
 
-constexpr Choice<Strategy> strategies[] = {
-    {name_of(Alone{}), Alone{}}, {name_of(Ddp{}), Ddp{}},     {name_of(OneCollective{}), OneCollective{}},
-    {name_of(Fsdp{}), Fsdp{}},   {name_of(Fsdp1{}), Fsdp1{}}, {name_of(Zero{}), Zero{}},
-    {name_of(DistributedOptimizer{}), DistributedOptimizer{}}};
+constexpr Choice<Strategy> strategies[] = {{name_of(Alone{}), Alone{}},
+                                           {name_of(Ddp{}), Ddp{}},
+                                           {name_of(OneCollective{}), OneCollective{}},
+                                           {name_of(Fsdp{}), Fsdp{}},
+                                           {name_of(Fsdp1{}), Fsdp1{}},
+                                           {name_of(Zero{}), Zero{}},
+                                           {name_of(DistributedOptimizer{}), DistributedOptimizer{}}};
 constexpr auto hooks = choices_of<CommHook>(hook_words);
 constexpr auto numbers = choices_of<Number>(number_words);
 constexpr auto shardings = choices_of<Fsdp1::Sharding>(sharding_words);
@@ -76,8 +79,8 @@ void read_sharded(Reader& strategy, Settings& settings) {
   settings.no_sync = strategy.optional("no_sync", boolean, settings.no_sync);
 }
 
-/// The keys of each kind. Those of DDP are read whatever the kind: a job may have them where they mean nothing
-/// yet, and `resolve` says so.
+/// The keys of each kind. Those of DDP are read whatever the kind: a job may have them where they mean
+/// nothing yet, and `resolve` says so.
 struct ReadKeys {
   Reader& strategy;
 

@@ -65,19 +65,26 @@ std::vector<ScenarioKey> fixed_keys() {
        "kind collective: calls follow each other on the GPU, or PyTorch issues each and waits for it",
        "back_to_back"},
       {"strategy.zero_redundancy", "true or false",
-       "kind ddp: ZeroRedundancyOptimizer, each rank steps whole parameters of its own and sends them", "false"},
-      {"strategy.parameters_as_bucket_view", "true or false", "... a rank's parameters in one message",
+       "kind ddp: ZeroRedundancyOptimizer, each rank steps whole parameters of its own and sends them",
        "false"},
-      {"strategy.wrap", "block, a number such as 4 blocks, whole",
-       "kinds fsdp and fsdp1: what is gathered and reduced together; the rest is the root's", "block"},
-      {"strategy.reshard_after_forward", "true, false, or a number of ranks",
+      {"strategy.parameters_as_bucket_view", "true or false",
+       "kind ddp: ZeroRedundancyOptimizer sends a rank's parameters in one message", "false"},
+      {"strategy.wrap", "a wrapping such as 4 blocks",
+       "kinds fsdp and fsdp1: what is gathered and reduced together: block, so many blocks, or whole; the "
+       "rest "
+       "is the root's",
+       "block"},
+      {"strategy.reshard_after_forward", "true, false or 2 to 1048576",
        "kind fsdp: free parameters after the forward pass, keep them, or keep them over so many ranks; left "
        "out, PyTorch's own: true for all but the root"},
       {"strategy.sharding_strategy", "full_shard, shard_grad_op", "kind fsdp1, as PyTorch's", "full_shard"},
-      {"strategy.forward_prefetch", "0 to 1000; kind fsdp1: true or false",
-       "groups that are asked for ahead, beyond the CPU's own lead", "0"},
-      {"strategy.backward_prefetch", "0 to 1000; kind fsdp1: pre, post, none",
-       "kind fsdp: groups that are asked for ahead, 0 as PyTorch does by itself: one; kind fsdp1: as PyTorch's",
+      {"strategy.forward_prefetch", "0 to 1000",
+       "kind fsdp: groups that are asked for ahead, beyond the CPU's own lead; kind fsdp1: true or false",
+       "0"},
+      {"strategy.backward_prefetch", "0 to 1000",
+       "kind fsdp: groups that are asked for ahead, 0: one, as PyTorch does by itself; kind fsdp1: pre, post "
+       "or "
+       "none, as PyTorch's",
        "0"},
       {"strategy.limit_all_gathers", "true or false", "kind fsdp1, as PyTorch's", "true"},
       {"strategy.param_dtype", "fp32, bf16, fp16",
@@ -86,21 +93,28 @@ std::vector<ScenarioKey> fixed_keys() {
        "kinds fsdp and fsdp1: of reduced gradients; left out, that of the gradients"},
       {"strategy.no_sync", "true or false",
        "kinds fsdp and fsdp1: of several micro-steps only the last reduces", "false"},
-      {"strategy.stage", "1 to 3", "kind zero", "1"},
-      {"strategy.reduce_bucket_size", "elements, such as 5e8", "kind zero", "5e8"},
+      {"strategy.stage", "1 to 3", "kind zero: what is split: optimizer, gradients too, parameters too", "1"},
+      {"strategy.reduce_bucket_size", "elements such as 5e8",
+       "kind zero: gradients that are reduced together", "5e8"},
       {"strategy.overlap_comm", "true or false", "kind zero; left out, DeepSpeed's own: true for stage 3"},
-      {"strategy.prefetch_bucket_size", "elements, such as 5e7", "kind zero, stage 3", "5e7"},
-      {"strategy.max_live_parameters", "elements, such as 1e9", "kind zero, stage 3", "1e9"},
-      {"strategy.max_reuse_distance", "elements, such as 1e9", "kind zero, stage 3", "1e9"},
-      {"strategy.param_persistence_threshold", "elements, such as 1e5",
+      {"strategy.prefetch_bucket_size", "elements such as 5e7",
+       "kind zero, stage 3: that are asked for ahead", "5e7"},
+      {"strategy.max_live_parameters", "elements such as 1e9",
+       "kind zero, stage 3: that are gathered at once", "1e9"},
+      {"strategy.max_reuse_distance", "elements such as 1e9",
+       "kind zero, stage 3: what is used again before so many others stays", "1e9"},
+      {"strategy.param_persistence_threshold", "elements such as 1e5",
        "kind zero, stage 3: parameters that stay gathered", "1e5"},
       {"strategy.communication_dtype", "fp32, bf16, fp16",
        "kind zero: of reduced gradients; left out, that of the model"},
-      {"strategy.overlap_grad_reduce", "true or false", "kind distributed_optimizer", "false"},
-      {"strategy.overlap_param_gather", "true or false", "kind distributed_optimizer", "false"},
-      {"strategy.bucket_size", "elements, such as 4e7",
+      {"strategy.overlap_grad_reduce", "true or false",
+       "kind distributed_optimizer: reductions beside the backward pass", "false"},
+      {"strategy.overlap_param_gather", "true or false",
+       "kind distributed_optimizer: gathers beside the forward pass", "false"},
+      {"strategy.bucket_size", "elements such as 4e7",
        "kind distributed_optimizer; left out, Megatron's own: 4e7, or 1e6 a rank if that is more"},
-      {"strategy.grad_reduce_dtype", "fp32, bf16, fp16", "kind distributed_optimizer", "fp32"},
+      {"strategy.grad_reduce_dtype", "fp32, bf16, fp16", "kind distributed_optimizer: of reduced gradients",
+       "fp32"},
       {"parallel", "a map", "how ranks are laid out"},
       {"parallel.replicate", "1 to 1048576",
        "kinds fsdp and fsdp1: how often the sharded group is repeated (HSDP, HYBRID_SHARD)", "1"},
@@ -153,10 +167,6 @@ std::string meaning_of(Part part) {
   return "";
 }
 
-bool is_of(std::string_view group, const ScenarioKey& key) {
-  return key.name.size() > group.size() && key.name.starts_with(group) && key.name[group.size()] == '.';
-}
-
 }  // namespace
 
 const std::vector<ScenarioKey>& described_keys() {
@@ -194,11 +204,15 @@ void check_scenario_key(const std::string& key, const Where& where) {
     if (inner != names.end()) hint = fmt::format("did you mean '{}'?", *inner);
   }
   if (hint.empty()) {
-    std::vector<std::string> short_list;  // the groups with many keys by their names alone
-    for (const auto& one : known) {
-      if (one.is_set_alone && !is_of("faster", one) && !is_of("nccl", one)) short_list.push_back(one.name);
+    // The keys of its group, or those that stand by themselves, and the groups.
+    const auto group = key.substr(0, key.find('.') + 1);
+    std::vector<std::string> of_group;
+    for (const auto& name : names) {
+      const auto inner = name.substr(0, name.find('.') + 1);
+      if (inner == group) of_group.push_back(name);
     }
-    hint = fmt::format("known: {}", fmt::join(short_list, ", "));
+    hint = fmt::format("known: {}; 'gradway list keys' says what they mean", fmt::join(of_group, ", "));
+    if (of_group.empty()) hint = "'gradway list keys' names all";
   }
   fail(where, fmt::format("no scenario has the key '{}'", key), hint);
 }

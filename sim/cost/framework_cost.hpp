@@ -57,17 +57,17 @@ inline constexpr DdpCpuCosts ddp_cpu{.gradient = 8.0_us,
                                      .buffer = 11.5_us};
 
 /// CPU time of a hook in Python, in what eager PyTorch takes on the same host to launch one kernel (forward
-/// and backward: Python, autograd and launch). Hosts differ, and one host from minute to minute, by up to two;
-/// these ratios stay within some 20 %.
+/// and backward: Python, autograd and launch). Hosts differ, and one host from minute to minute, by up to
+/// two; these ratios stay within some 20 %.
 struct HookCost {
   double once;  ///< a group of parameters
   double each;  ///< of its parameters
 };
 
-// Own measurement, 2026-11-22, PyTorch 2.11 on a node of 2 H100 with 32 cores, one launch 20.4 us: a decoder so
-// small that the CPU is all there is, 6, 12 and 24 blocks, 1, 2, 4 or all blocks a group, 6 or 12 parameters a
-// block, with and without FSDP, timed phase by phase (least squares, residuals 6 % forward, 14 % backward) and
-// method by method.
+// Own measurement, 2026-11-22, PyTorch 2.11 on a node of 2 H100 with 32 cores, one launch 20.4 us: a decoder
+// so small that the CPU is all there is, 6, 12 and 24 blocks, 1, 2, 4 or all blocks a group, 6 or 12
+// parameters a block, with and without FSDP, timed phase by phase (least squares, residuals 6 % forward, 14 %
+// backward) and method by method.
 
 /// FSDP2's hooks, a group.
 struct FsdpCpuCosts {
@@ -89,11 +89,11 @@ inline constexpr FsdpCpuCosts fsdp_cpu{.enter_forward = {11.4, 0},
                                        .keep = {1.5, 0.66},
                                        .root_ends = {19.4, 0}};
 
-/// What FSDP2's copies reach of the rate at which a GPU copies its own memory, and the table of addresses that
-/// goes to the GPU before those on the compute stream. Our traces of two H100 (2,971 GB/s read and written),
-/// gpt_1b3 and a Llama-like model: casts of shares 1.2 to 2.0 TB/s, copy-in 1.2 to 1.8, copy-out 2.43 to 2.70,
-/// gradients from bf16 to fp32 1.76 to 1.86; tables 4 us for copy-out, and for gradients 10 us for 302 MB, 34
-/// to 43 us for 1,249 MB.
+/// What FSDP2's copies reach of the rate at which a GPU copies its own memory, and the table of addresses
+/// that goes to the GPU before those on the compute stream. Our traces of two H100 (2,971 GB/s read and
+/// written), gpt_1b3 and a Llama-like model: casts of shares 1.2 to 2.0 TB/s, copy-in 1.2 to 1.8,
+/// copy-out 2.43 to 2.70, gradients from bf16 to fp32 1.76 to 1.86; tables 4 us for copy-out, and for
+/// gradients 10 us for 302 MB, 34 to 43 us for 1,249 MB.
 struct FsdpCopyCosts {
   double copy_in;
   double copy_out;

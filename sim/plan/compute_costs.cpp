@@ -147,8 +147,8 @@ ComputeCosts compute_costs(const Scenario& scenario) {
 
   ComputeCosts measured;
   add_layers(measured, scenario, gpu, costs.anchor->batch);
-  const auto fixed =
-      input_copy_time(scenario, costs.anchor->batch) + optimizer_time(scenario, gpu, costs.anchor->optimizer, 1);
+  const auto fixed = input_copy_time(scenario, costs.anchor->batch) +
+                     optimizer_time(scenario, gpu, costs.anchor->optimizer, 1);
   if (costs.anchor->step_time <= fixed) {
     throw ConfigError{
         {{},

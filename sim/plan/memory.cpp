@@ -37,8 +37,8 @@ MemoryUse lasting(const Scenario& scenario, const MemoryOfSync& sync) {
   const auto& job = scenario.job;
   const auto parameters = fp32(static_cast<double>(scenario.model.parameter_count()));
   MemoryUse use;
-  use.parameters = parameters;
-  use.optimizer_state = job.optimizer == Optimizer::sgd ? 0_B : 2 * parameters;
+  use.parameters = sync.parameters.value_or(parameters);
+  use.optimizer_state = job.optimizer == Optimizer::sgd ? 0_B : 2 * sync.optimizer_share * parameters;
   use.buckets = sync.buckets;
   use.comm_hook = sync.kept;
   use.input = scenario.model.input_per_sample * job.batch_per_gpu + job.input.background_copy;
@@ -51,8 +51,8 @@ MemoryUse lasting(const Scenario& scenario, const MemoryOfSync& sync) {
 /// The moment of a micro-step when most is in use: activations as autograd keeps and frees them, gradients as
 /// the backward pass makes them.
 /// @param gradients_there of all parameters, from the micro-step before or in the buckets of a strategy
-MemoryUse peak_of_micro_step(const Scenario& scenario, const MemoryUse& always, Bytes gradients,
-                             bool gradients_there) {
+MemoryUse peak_of_micro_step(const Scenario& scenario, const Sync& sync, const MemoryUse& always,
+                             Bytes gradients, bool gradients_there) {
   auto peak = always;
   if (!scenario.model.run) {
     peak.gradients = gradients;
@@ -65,6 +65,12 @@ MemoryUse peak_of_micro_step(const Scenario& scenario, const MemoryUse& always, 
     const bool is_forward = 2 * i < memory.activations.size();
     const bool all_there = gradients_there || (is_forward && !scenario.job.frees_early);
     use.gradients = all_there ? gradients : std::min(gradients, memory.gradients[i]);
+    const auto ready = memory.gradients[i] / memory.gradients.back();
+    const bool is_loss = 2 * (i + 1) == memory.activations.size() || (!is_forward && ready == 0);
+    if (const auto held = sync.held({is_forward, is_loss, ready})) {
+      use.gradients = std::max(held->gradients, all_there ? gradients : 0_B);
+      use.gathered = held->gathered;
+    }
     if (use.allocated() > peak.allocated()) peak = use;
   }
   return peak;
@@ -76,7 +82,8 @@ MemoryUse memory_use(const Scenario& scenario, const Sync& sync) {
   const auto& job = scenario.job;
   const auto of_sync = sync.memory();
   const auto always = lasting(scenario, of_sync);
-  const auto gradients = of_sync.holds_gradients ? 0_B : always.parameters;
+  const bool shards = of_sync.parameters.has_value();
+  const auto gradients = of_sync.holds_gradients ? 0_B : shards ? of_sync.gradients : always.parameters;
 
   auto backward_ends = always;
   backward_ends.gradients = gradients;
@@ -85,10 +92,10 @@ MemoryUse memory_use(const Scenario& scenario, const Sync& sync) {
   auto optimizer = always;
   optimizer.gradients = gradients;
   // PyTorch's foreach form takes the square roots of all second moments at once (torch/optim/adamw.py, 2.11).
-  if (job.optimizer == Optimizer::adamw) optimizer.optimizer_state += always.parameters;
+  if (job.optimizer == Optimizer::adamw) optimizer.optimizer_state += always.optimizer_state / 2;
 
-  const std::array moments{peak_of_micro_step(scenario, always, gradients, job.accumulate > 1), backward_ends,
-                           optimizer};
+  const std::array moments{peak_of_micro_step(scenario, sync, always, gradients, job.accumulate > 1),
+                           backward_ends, optimizer};
   auto peak = *std::ranges::max_element(moments, {}, &MemoryUse::allocated);
   peak.slack = allocator_slack * peak.allocated();
   return peak;

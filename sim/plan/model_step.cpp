@@ -101,7 +101,8 @@ class Writer {
       place.go_to({block, task.layer}, leave, [&](Module module) { sync_.before_forward(tasks_, module); });
       tasks_.add(is_last ? std::move(task) : task);
     }
-    place.go_to({}, [&](Module module) { sync_.after_forward(tasks_, module); }, [](Module) {});
+    place.go_to(
+        {}, [&](Module module) { sync_.after_forward(tasks_, module); }, [](Module) {});
     sync_.after_forward(tasks_, Module{});
   }
 

@@ -76,7 +76,8 @@ Workload on_all_ranks(Program program, const Scenario& scenario, std::vector<Par
       program.tasks, [](const Task& task) { return std::holds_alternative<Call>(task.work); });
   workload.programs.push_back(std::move(program));
   for (int rank = 0; rank < workload.ranks; ++rank)
-    workload.actors.push_back({.program = ProgramId{0}, .at = scenario.platform.gpus[static_cast<std::size_t>(rank)]});
+    workload.actors.push_back(
+        {.program = ProgramId{0}, .at = scenario.platform.gpus[static_cast<std::size_t>(rank)]});
   if (!meets) return workload;
   if (partitions.empty()) partitions.push_back({"all ranks", [](int) { return 0; }});
   for (const auto& [name, colour] : partitions) {

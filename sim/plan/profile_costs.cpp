@@ -18,7 +18,8 @@ namespace gradway {
 namespace {
 
 constexpr double launch_bound_share = 1.02;
-constexpr double nearly = 1.05;  // kernels of an undisturbed step are slower than traced ones by so much, by power
+constexpr double nearly =
+    1.05;  // kernels of an undisturbed step are slower than traced ones by so much, by power
 constexpr double noise = 0.001;
 constexpr double longest_pause = 20;
 constexpr double widest_pause = 1.3;  // the pauses of a trace already hold all that lengthens them

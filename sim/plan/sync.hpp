@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,8 +16,24 @@
 
 namespace gradway {
 
+/// A moment of a micro-step.
+struct MomentOfStep {
+  bool is_forward = true;
+  bool is_loss = false;  ///< behind the model's forward pass and before its backward pass
+  double ready = 0;      ///< of the gradients' elements, those that the backward pass has made
+};
+
+/// What a strategy that shards holds at a moment, beside what it keeps all the time.
+struct HeldBySync {
+  Bytes gradients{};
+  Bytes gathered{};  ///< parameters that are whole, and what is on its way
+};
+
 /// What a strategy keeps in a GPU's memory beside the model and its activations.
 struct MemoryOfSync {
+  std::optional<Bytes> parameters{};  ///< all copies that a rank keeps; empty: all of the model, in fp32
+  double optimizer_share = 1;         ///< of the states of all parameters, in fp32
+  Bytes gradients{};                  ///< with `held`: that live on behind the backward pass
   Bytes buckets{};
   Bytes kept{};                  ///< from step to step: errors and factors of a hook
   Bytes after_backward{};        ///< more of that kind at the end of the backward pass: casts in flight
@@ -77,6 +94,8 @@ class Sync {
   /// What travels together, for reports; called when all tasks are issued.
   virtual std::vector<Unit> take_units() { return {}; }
   virtual MemoryOfSync memory() const { return {}; }
+  /// Empty: gradients are whole, each as soon as it is made, and nothing is gathered.
+  virtual std::optional<HeldBySync> held(const MomentOfStep&) const { return std::nullopt; }
 
  protected:
   Sync() = default;

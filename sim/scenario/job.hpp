@@ -29,7 +29,7 @@ struct Ddp {
   bool gradient_as_bucket_view = false;
   CommHook comm_hook = CommHook::none;
   int powersgd_rank = 1;
-  bool zero_redundancy = false;        ///< ZeroRedundancyOptimizer: each rank steps whole parameters of its own
+  bool zero_redundancy = false;  ///< ZeroRedundancyOptimizer: each rank steps whole parameters of its own
   bool parameters_as_bucket_view = false;  ///< ... and sends them in one message
 };
 
@@ -42,8 +42,8 @@ struct Wrap {
 /// Parameters, gradients and optimizer states are split over the ranks, as FSDP2 does it:
 /// `torch.distributed.fsdp.fully_shard` on each block, then on the model.
 struct Fsdp {
-  static constexpr int over_all = 0;     ///< freed after the forward pass, gathered again from all ranks
-  static constexpr int kept = 1;         ///< stays gathered
+  static constexpr int over_all = 0;  ///< freed after the forward pass, gathered again from all ranks
+  static constexpr int kept = 1;      ///< stays gathered
   Wrap wrap{};
   std::optional<int> reshard{};          ///< over so many ranks, or one of the above; empty: PyTorch's own
                                          ///< choice, all but the root
@@ -73,11 +73,11 @@ struct Fsdp1 {
 /// DeepSpeed's ZeRO on a model of 16 bits (fp32: on one of fp32).
 struct Zero {
   int stage = 1;
-  double reduce_bucket_size = 5e8;       ///< elements
-  std::optional<bool> overlap_comm{};    ///< empty: DeepSpeed's own, false for stages 1 and 2, true for 3
-  double prefetch_bucket_size = 5e7;     ///< elements, stage 3
-  double max_live_parameters = 1e9;      ///< elements, stage 3
-  double max_reuse_distance = 1e9;       ///< elements, stage 3
+  double reduce_bucket_size = 5e8;           ///< elements
+  std::optional<bool> overlap_comm{};        ///< empty: DeepSpeed's own, false for stages 1 and 2, true for 3
+  double prefetch_bucket_size = 5e7;         ///< elements, stage 3
+  double max_live_parameters = 1e9;          ///< elements, stage 3
+  double max_reuse_distance = 1e9;           ///< elements, stage 3
   double param_persistence_threshold = 1e5;  ///< elements, stage 3
   std::optional<Number> communication_dtype{};  ///< of reduced gradients; empty: the model's
 

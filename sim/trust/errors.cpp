@@ -54,9 +54,9 @@ struct SettingsInWords {
   std::string operator()(const Ddp& ddp) const {
     return fmt::format(", buckets of {:.17g} B, hook {} of rank {}{}", ddp.bucket_cap.value_or(0_B).value(),
                        name_of(ddp.comm_hook), ddp.powersgd_rank,
-                       !ddp.zero_redundancy             ? ""
+                       !ddp.zero_redundancy            ? ""
                        : ddp.parameters_as_bucket_view ? ", optimizer split, views"
-                                                        : ", optimizer split");
+                                                       : ", optimizer split");
   }
   std::string operator()(const OneCollective& call) const {
     return fmt::format(" {} of {:.17g} B", name_of(call.kind), call.size.value());
@@ -70,11 +70,12 @@ struct SettingsInWords {
                        fsdp.forward_prefetch, name_of(fsdp.backward_prefetch), fsdp.limit_all_gathers);
   }
   std::string operator()(const Zero& zero) const {
-    return fmt::format(", stage {}, buckets of {:.17g} and {:.17g}, overlap {}, live {:.17g}, reuse {:.17g}, "
-                       "persistent {:.17g}, in {}",
-                       zero.stage, zero.reduce_bucket_size, zero.prefetch_bucket_size, zero.overlaps(),
-                       zero.max_live_parameters, zero.max_reuse_distance, zero.param_persistence_threshold,
-                       name_or(zero.communication_dtype));
+    return fmt::format(
+        ", stage {}, buckets of {:.17g} and {:.17g}, overlap {}, live {:.17g}, reuse {:.17g}, "
+        "persistent {:.17g}, in {}",
+        zero.stage, zero.reduce_bucket_size, zero.prefetch_bucket_size, zero.overlaps(),
+        zero.max_live_parameters, zero.max_reuse_distance, zero.param_persistence_threshold,
+        name_or(zero.communication_dtype));
   }
   std::string operator()(const DistributedOptimizer& optimizer) const {
     return fmt::format(", overlap {} and {}, buckets of {:.17g}, in {}", optimizer.overlap_grad_reduce,

@@ -61,8 +61,7 @@ Repetition repetition_of(const std::vector<Item>& list) {
     for (std::size_t i = 0; i + period < list.size(); ++i) {
       run = list[i] == list[i + period] ? run + 1 : 0;
       const auto times = run / period + 1;
-      if (times >= 2 && times * period > best.times * best.period)
-        best = {i + 1 - run, period, times};
+      if (times >= 2 && times * period > best.times * best.period) best = {i + 1 - run, period, times};
     }
   }
   return best;

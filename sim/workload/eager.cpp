@@ -225,9 +225,9 @@ Tensor Eager::batch_norm(const std::string& name, Tensor x, std::int64_t channel
   save(x);
   save(make(2 * d(channels), Number::fp32, false));
   const auto normalize = [&](std::string_view direction) {
-    return operation(
-        fmt::format("batch_norm{} {} {}", direction, name_of(number), settings_.channels_last ? "nhwc" : "nchw"),
-        {d(settings_.batch), d(channels), side});
+    return operation(fmt::format("batch_norm{} {} {}", direction, name_of(number),
+                                 settings_.channels_last ? "nhwc" : "nchw"),
+                     {d(settings_.batch), d(channels), side});
   };
   forward(normalize(""));
   forward(stream("count", Number::fp32, 1));  // num_batches_tracked += 1
@@ -328,9 +328,9 @@ Tensor Eager::max_pool(const std::string& name, Tensor x, std::int64_t channels,
   save(x);
   save(make(out * index_bytes / fp32_bytes, Number::fp32, false));
   const auto pool = [&](std::string_view direction) {
-    return operation(
-        fmt::format("max_pool{} {} {}", direction, name_of(number), settings_.channels_last ? "nhwc" : "nchw"),
-        {d(settings_.batch), d(channels), side});
+    return operation(fmt::format("max_pool{} {} {}", direction, name_of(number),
+                                 settings_.channels_last ? "nhwc" : "nchw"),
+                     {d(settings_.batch), d(channels), side});
   };
   forward(pool(""));
   at.backward.push_back(pool("_backward"));
@@ -423,8 +423,12 @@ void Eager::cross_entropy(const std::string& name, Tensor logits, std::int64_t r
                           std::int64_t classes) {
   open(name);
   const auto m = d(rows_of_sample) * settings_.batch;
-  if (settings_.holds_output) of({of(logits).storage}).saved_for = 0;
-  if (settings_.half_parameters) logits = cast(logits, Number::fp32);  // as training loops write it: .float()
+  // Loops without autocast write model(x).float(), and keep no other form of the logits.
+  if (settings_.half_parameters) {
+    logits = cast(logits, Number::fp32);
+  } else if (settings_.holds_output) {
+    of({of(logits).storage}).saved_for = 0;
+  }
   const auto [elements, number] = std::pair{of(logits).elements, of(logits).number};
   auto& at = node({logits});
   forward(rows("log_softmax", number, m, d(classes)));

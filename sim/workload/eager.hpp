@@ -17,7 +17,7 @@ struct EagerSettings {
   int batch = 1;
   int sequence = 0;                       ///< tokens a sample, for models of text; 0: the model's own
   Precision precision = Precision::fp32;  ///< bf16 and fp16: autocast; parameters and gradients stay fp32
-  bool half_parameters = false;           ///< no autocast: parameters, gradients and all between are of 16 bits
+  bool half_parameters = false;  ///< no autocast: parameters, gradients and all between are of 16 bits
   bool channels_last = false;
   AttentionKernel attention = AttentionKernel::automatic;
   int compute_capability = 90;  ///< PyTorch chooses its attention by it

@@ -8,10 +8,11 @@ namespace gradway {
 /// Memory of one GPU at the moment of the step when most of it is in use.
 struct MemoryUse {
   // In PyTorch's own count (torch.cuda.max_memory_allocated).
-  Bytes parameters{};       ///< fp32
+  Bytes parameters{};       ///< all copies that a rank keeps
   Bytes gradients{};        ///< beside DDP's buckets; none of their own where they are views of these
   Bytes optimizer_state{};  ///< with what its step holds for a moment, if that is the peak
   Bytes buckets{};
+  Bytes gathered{};     ///< of sharded parameters: whole ones, and what is on its way
   Bytes comm_hook{};    ///< casts in flight; PowerSGD's errors, P and Q
   Bytes activations{};  ///< with 16-bit copies of weights, gradients of activations and temporaries
   Bytes input{};
@@ -22,7 +23,8 @@ struct MemoryUse {
   Bytes nccl{};     ///< buffers of NCCL's channels
 
   Bytes allocated() const {
-    return parameters + gradients + optimizer_state + buckets + comm_hook + activations + input + workspace;
+    return parameters + gradients + optimizer_state + buckets + gathered + comm_hook + activations + input +
+           workspace;
   }
   Bytes needed() const { return allocated() + slack + context + nccl; }
 };

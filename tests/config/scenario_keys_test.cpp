@@ -84,7 +84,10 @@ std::set<std::string> told_keys(const std::string& group, bool only_required = f
 /// What is said of a value of a key, alone or in its group.
 std::string said_of(const config::ScenarioKey& key, const std::string& value) {
   std::vector<Override> changes;
-  if (key.meaning.starts_with("kind collective")) changes.push_back({"strategy.kind", "collective"});
+  std::smatch kind;
+  if (std::regex_search(key.meaning, kind, std::regex{"^kinds? (\\w+)"}))
+    changes.push_back({"strategy.kind", kind[1]});
+  if (key.meaning.find("stage 3") != std::string::npos) changes.push_back({"strategy.stage", "3"});
   if (key.is_set_alone) {
     changes.push_back({key.name, value});
   } else {
@@ -117,6 +120,9 @@ const std::vector<Kind>& kinds() {
       {std::regex{"a time such as .*"}, "5", "'us' or 'ms'"},
       {std::regex{"a rate such as .*"}, "5", "'steps/s'"},
       {std::regex{"a bandwidth such as .*"}, "5", "'GB/s'"},
+      {std::regex{"a wrapping such as .*"}, "5", "no way to wrap"},
+      {std::regex{"true, false or .*"}, "maybe", "is not true, false or a number of ranks"},
+      {std::regex{"elements such as .*"}, "0", "no number of elements"},
       {std::regex{"a name|a text"}, "[]", "a text must stand here"},
       {std::regex{"a map"}, "5", "a map of keys and values must stand here"},
       {std::regex{"a list of maps"}, "5", "must be a list"},
@@ -131,7 +137,8 @@ bool is_of_the_file(const std::string& name) {
 }  // namespace
 
 TEST_CASE("the table of keys has those that the reader takes, and no other", "[config][keys]") {
-  for (const std::string group : {"", "job", "strategy", "input", "anchor", "traffic", "faster", "nccl"}) {
+  for (const std::string group :
+       {"", "job", "strategy", "parallel", "input", "anchor", "traffic", "faster", "nccl"}) {
     CAPTURE(group);
     auto told = told_keys(group);
     std::erase_if(told, [](const auto& name) { return is_of_the_file(name); });

@@ -38,15 +38,12 @@ TEST_CASE("a wrong --set is reported at the option", "[errors][set]") {
        "  hint: did you mean 'nccl.NCCL_P2P_DISABLE'?\n"},
       {"", "1",
        "--set =1: error: no scenario has the key ''\n"
-       "  hint: known: model, platform, job, job.gpus, job.batch_per_gpu, job.precision, job.accumulate, "
-       "job.sequence, job.attention, job.memory_format, job.compile, job.frees_early, "
-       "strategy, "
-       "strategy.kind, strategy.bucket_cap, strategy.static_graph, strategy.gradient_as_bucket_view, "
-       "strategy.comm_hook, strategy.powersgd_rank, strategy.operation, strategy.size, strategy.timed, "
-       "optimizer, input, input.pin_memory, "
-       "input.loader_workers, "
-       "input.background_copy, anchor, anchor.gpu, anchor.precision, anchor.batch, anchor.optimizer, "
-       "anchor.step_time, anchor.rate, anchor.source, steps, traffic, faster, nccl\n"},
+       "  hint: known: model, platform, job, strategy, parallel, optimizer, input, anchor, steps, traffic, "
+       "faster, "
+       "nccl; 'gradway list keys' says what they mean\n"},
+      {"parallel.tensr", "1",
+       "--set parallel.tensr=1: error: no scenario has the key 'parallel.tensr'\n"
+       "  hint: known: parallel.replicate; 'gradway list keys' says what they mean\n"},
       {"job.gpus", "two", "--set job.gpus=two: error: 'two' is not a whole number\n"},
       {"job.gpus", "", "--set job.gpus=: error: 'gpus' has no value\n"},
       {"job.gpus", "9",

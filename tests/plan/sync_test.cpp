@@ -60,10 +60,10 @@ TEST_CASE("a strategy is asked before each layer, when gradients are ready and b
   auto scenario = two_layers();
   Gathering sync;
   const auto program = model_step(scenario, compute_costs(scenario), sync);
-  CHECK(sync.asked == std::vector<std::string>{
-                          "step", "forward of the model", "forward 0", "forward 1", "after forward",
-                          "backward of the model", "backward 1", "1 gradients of 1, last", "backward 0",
-                          "1 gradients of 0, last", "after backward", "optimizer"});
+  CHECK(sync.asked == std::vector<std::string>{"step", "forward of the model", "forward 0", "forward 1",
+                                               "after forward", "backward of the model", "backward 1",
+                                               "1 gradients of 1, last", "backward 0",
+                                               "1 gradients of 0, last", "after backward", "optimizer"});
   const auto layers = scenario.model.layers;
   CHECK(names(program) == std::vector<std::string>{"input copy", "gather 0", layers[0].name, "gather 1",
                                                    layers[1].name, "gather 1", layers[1].name, "gather 0",

@@ -133,7 +133,9 @@ Seconds DdpSync::longer_pause() const {
 /// DDP's first buckets live on beside those that it rebuilds after the first step, so they count twice.
 MemoryOfSync DdpSync::memory() const {
   const Bytes parameters{4 * static_cast<double>(scenario_.model.parameter_count())};
-  MemoryOfSync memory{.buckets = 2 * parameters, .holds_gradients = ddp_.gradient_as_bucket_view};
+  MemoryOfSync memory{.optimizer_share = optimizer_share(scenario_),
+                      .buckets = 2 * parameters,
+                      .holds_gradients = ddp_.gradient_as_bucket_view};
   if (ddp_.comm_hook == CommHook::powersgd) memory.kept = powersgd_state(scenario_.model, ddp_.powersgd_rank);
   if (ddp_.comm_hook == CommHook::fp16 || ddp_.comm_hook == CommHook::bf16)
     memory.after_backward = 0.5 * parameters;

@@ -43,9 +43,9 @@ DistributedOptimizerSync::DistributedOptimizerSync(const Scenario& scenario)
     units_.back().size += Bytes{reduced_ * elements};
     const auto layer = static_cast<std::size_t>(gradient.layer);
     const auto block = blocks_.of_layer[layer];
-    auto& of = buckets_of_[!by_block_               ? layer
+    auto& of = buckets_of_[!by_block_              ? layer
                            : block == Blocks::none ? buckets_of_.size() - 1
-                                                    : static_cast<std::size_t>(block)];
+                                                   : static_cast<std::size_t>(block)];
     const auto bucket = units_.size() - 1;
     if (of.empty() || of.back() != bucket) of.push_back(bucket);
   }
@@ -54,15 +54,16 @@ DistributedOptimizerSync::DistributedOptimizerSync(const Scenario& scenario)
 
 /// The buffers of gradients are set to zero.
 void DistributedOptimizerSync::before_step(TaskList& tasks) {
-  begins_ = tasks.memory_kernels("gradients to zero", Bytes{reduced_ * parameters_}, 1, tasks.gpu().launch_cost);
+  begins_ =
+      tasks.memory_kernels("gradients to zero", Bytes{reduced_ * parameters_}, 1, tasks.gpu().launch_cost);
 }
 
 void DistributedOptimizerSync::gather(TaskList& tasks, std::size_t bucket) {
   auto& state = state_[bucket];
   if (state.gathered) return;
-  state.gathered = tasks.call({CollectiveKind::all_gather, parameters_of(bucket), Slot{0}}, communicator_stream,
-                              fmt::format("bucket {} all-gather", bucket), tasks.cpu(ddp_cpu.all_reduce),
-                              *begins_);
+  state.gathered =
+      tasks.call({CollectiveKind::all_gather, parameters_of(bucket), Slot{0}}, communicator_stream,
+                 fmt::format("bucket {} all-gather", bucket), tasks.cpu(ddp_cpu.all_reduce), *begins_);
   tasks[*state.gathered].unit = static_cast<std::int32_t>(bucket);
 }
 
@@ -84,7 +85,8 @@ void DistributedOptimizerSync::before_forward(TaskList& tasks, Module module) {
   }
 }
 
-void DistributedOptimizerSync::gradients_ready(TaskList& tasks, std::size_t count, const Task& of, bool is_last) {
+void DistributedOptimizerSync::gradients_ready(TaskList& tasks, std::size_t count, const Task& of,
+                                               bool is_last) {
   if (!is_last) return;
   for (; count > 0; --count) {
     if (++filled_ < units_[open_].gradients.size()) continue;
@@ -102,9 +104,9 @@ void DistributedOptimizerSync::reduce(TaskList& tasks, std::size_t bucket) {
                                            tasks.hook(zero_cpu.bucket, 0));
   tasks[scaled].unit = unit;
   if (ranks_ == 1) return;
-  const auto id = tasks.call({CollectiveKind::reduce_scatter, size, Slot{0}}, communicator_stream,
-                             fmt::format("bucket {} reduce-scatter", bucket), tasks.cpu(ddp_cpu.all_reduce),
-                             scaled);
+  const auto id =
+      tasks.call({CollectiveKind::reduce_scatter, size, Slot{0}}, communicator_stream,
+                 fmt::format("bucket {} reduce-scatter", bucket), tasks.cpu(ddp_cpu.all_reduce), scaled);
   tasks[id].unit = unit;
   to_wait_for_.push_back(id);
 }
@@ -116,9 +118,9 @@ void DistributedOptimizerSync::before_optimizer(TaskList& tasks) {
 }
 
 void DistributedOptimizerSync::after_optimizer(TaskList& tasks) {
-  const auto cast = tasks.memory_kernels("slice into parameters",
-                                         Bytes{(fp32_bytes + width_) * parameters_ / ranks_}, 1,
-                                         tasks.gpu().launch_cost);
+  const auto cast =
+      tasks.memory_kernels("slice into parameters", Bytes{(fp32_bytes + width_) * parameters_ / ranks_}, 1,
+                           tasks.gpu().launch_cost);
   if (settings_.overlap_param_gather || ranks_ == 1) return;
   begins_ = cast;
   for (auto bucket = units_.size(); bucket-- > 0;) gather(tasks, bucket);
@@ -126,8 +128,18 @@ void DistributedOptimizerSync::after_optimizer(TaskList& tasks) {
   for (const auto& state : state_) tasks[id].after.push_back(*state.gathered);
 }
 
+/// Parameters and the buffers of gradients whole, a slice of the parameters in fp32.
 MemoryOfSync DistributedOptimizerSync::memory() const {
-  return {};
+  const bool master = width_ != fp32_bytes;
+  const Bytes slice{fp32_bytes * parameters_ / ranks_};
+  return {.parameters = Bytes{width_ * parameters_} + (master ? slice : 0_B),
+          .optimizer_share = 1.0 / ranks_,
+          .buckets = Bytes{reduced_ * parameters_}};
+}
+
+/// A gradient is added to its buffer as soon as it is made.
+std::optional<HeldBySync> DistributedOptimizerSync::held(const MomentOfStep&) const {
+  return HeldBySync{};
 }
 
 }  // namespace gradway

@@ -14,8 +14,8 @@ namespace gradway {
 ///
 /// Gradients are added to contiguous buckets, filled from the last layer to the first; those of the last
 /// micro-step are divided and reduce-scattered in place, bucket by bucket beside the backward pass
-/// (overlap_grad_reduce) or all at once behind it. The optimizer steps a slice in fp32. Parameters are gathered
-/// in place: all behind the step, or in the next forward pass, one bucket ahead of where it is
+/// (overlap_grad_reduce) or all at once behind it. The optimizer steps a slice in fp32. Parameters are
+/// gathered in place: all behind the step, or in the next forward pass, one bucket ahead of where it is
 /// (overlap_param_gather).
 class DistributedOptimizerSync final : public Sync {
  public:
@@ -31,6 +31,7 @@ class DistributedOptimizerSync final : public Sync {
   void after_optimizer(TaskList& tasks) override;
   std::vector<Unit> take_units() override { return std::move(units_); }
   MemoryOfSync memory() const override;
+  std::optional<HeldBySync> held(const MomentOfStep& moment) const override;
 
  private:
   struct Gathering {

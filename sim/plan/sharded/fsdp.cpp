@@ -20,6 +20,7 @@ void add_table(TaskList& tasks, TaskId kernel, Seconds time) {
 FsdpSync::FsdpSync(const Scenario& scenario)
     : settings_{std::get<Fsdp>(scenario.job.strategy)},
       ranks_{scenario.job.gpus},
+      one_micro_step_{scenario.job.accumulate == 1},
       shards_{ranks_ / settings_.replicate},
       groups_{scenario.model, settings_.wrap, shards_},
       gathered_width_{bytes_or(settings_.param_dtype, fp32_bytes)},
@@ -64,6 +65,7 @@ void FsdpSync::before_forward(TaskList& tasks, Module module) {
 }
 void FsdpSync::after_forward(TaskList& tasks, Module module) {
   if (const auto group = groups_.ends_with(module)) leave_forward(tasks, *group);
+  if (module.kind == Module::Kind::model && copied_) gate_ = copied_;
 }
 void FsdpSync::before_backward(TaskList& tasks, Module module) {
   if (const auto group = groups_.ends_with(module)) enter_backward(tasks, *group);
@@ -82,16 +84,15 @@ void FsdpSync::gather(TaskList& tasks, std::size_t group) {
   const bool casts = gathered_width_ != fp32_bytes && !by_few;
   const auto traffic = (casts ? share(group, fp32_bytes + gathered_width_) : Bytes{}) +
                        2 * whole(group, gathered_width_) / over;
-  const auto in = tasks.kernel_on(copy_in_, fmt::format("{} copy-in", of.name),
-                                  traffic / fsdp_copies.copy_in, casts ? 4 : 2,
-                                  tasks.hook(fsdp_cpu.gather, of.tensors()));
+  const auto in = tasks.kernel_on(copy_in_, fmt::format("{} copy-in", of.name), traffic / fsdp_copies.copy_in,
+                                  casts ? 4 : 2, tasks.hook(fsdp_cpu.gather, of.tensors()));
   tasks[in].unit = static_cast<std::int32_t>(group);
   if (gate_) tasks[in].after.push_back(*gate_);
   state.gathered = in;
   if (over == 1) return;
-  const auto id = tasks.call(
-      {CollectiveKind::all_gather, whole(group, gathered_width_), by_few ? to_few_ : to_shards_},
-      by_few ? few_ : communicator_stream, fmt::format("{} all-gather", of.name), {}, in);
+  const auto id =
+      tasks.call({CollectiveKind::all_gather, whole(group, gathered_width_), by_few ? to_few_ : to_shards_},
+                 by_few ? few_ : communicator_stream, fmt::format("{} all-gather", of.name), {}, in);
   tasks[id].unit = static_cast<std::int32_t>(group);
   state.gathered = id;
 }
@@ -126,7 +127,6 @@ void FsdpSync::leave_forward(TaskList& tasks, std::size_t group) {
   tasks.wait(fmt::format("{} post-forward", groups_[group].name), Phase::communication,
              tasks.hook(fsdp_cpu.leave_forward, 0));
   const auto over = resharded_over(group);
-  if (group == groups_.root() && copied_) gate_ = copied_;
   if (over == Fsdp::kept) return;
   state_[group] = {.by_few = over != Fsdp::over_all};
   if (over != Fsdp::over_all) {
@@ -212,7 +212,52 @@ void FsdpSync::before_optimizer(TaskList& tasks) {
 }
 
 MemoryOfSync FsdpSync::memory() const {
-  return {};
+  const Bytes shares{fp32_bytes * groups_.all_padded() / shards_};
+  return {.parameters = shares, .optimizer_share = 1.0 / shards_, .gradients = shares};
+}
+
+/// In the forward pass two outputs of gathers and one group that is copied out; in the backward pass the
+/// group whose gradients are made, the next one on its way and the reduction of the one before.
+std::optional<HeldBySync> FsdpSync::held(const MomentOfStep& moment) const {
+  const auto root = groups_.root();
+  const bool keeps_root = resharded_over(root) == Fsdp::kept;
+  HeldBySync held;
+  Bytes stays = keeps_root ? whole(root, gathered_width_) : 0_B;
+  for (std::size_t g = 0; g < root; ++g)
+    if (const auto over = resharded_over(g); over != Fsdp::over_all)
+      stays += whole(g, gathered_width_) / over;
+  held.gathered = stays;
+  if (settings_.no_sync && !one_micro_step_)
+    held.gradients = Bytes{reduced_width_ * groups_.all_padded()};  // whole, from the first micro-step on
+  if (moment.is_loss) return held;
+  const auto largest = Bytes{gathered_width_ * groups_.largest_padded()};
+  if (!keeps_root) held.gathered += whole(root, gathered_width_);
+  if (moment.is_forward) {
+    held.gathered += 3 * largest;
+    return held;
+  }
+  double elements = 0;
+  for (std::size_t g = 0; g < groups_.size(); ++g) elements += groups_[g].elements;
+  const auto made = groups_.made(moment.ready * elements);
+  std::optional<std::size_t> open;
+  Bytes reducing{};
+  for (std::size_t g = root; g-- > 0;) {
+    if (made[g] >= groups_[g].elements) {
+      held.gradients += share(g, fp32_bytes);
+      reducing = whole(g, reduced_width_) + share(g, reduced_width_);
+    } else {
+      held.gradients += Bytes{gradient_width_ * made[g]};
+      if (!open) open = g;
+    }
+  }
+  held.gradients += Bytes{gradient_width_ * made[root]};
+  const auto gathered = [&](std::size_t g) {
+    return resharded_over(g) == Fsdp::kept ? 0_B : whole(g, gathered_width_);
+  };
+  if (open) held.gathered += gathered(*open);
+  if (open && *open > 0) held.gathered += gathered(*open - 1);
+  held.gathered += reducing;
+  return held;
 }
 
 }  // namespace gradway

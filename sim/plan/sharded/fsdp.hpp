@@ -37,6 +37,7 @@ class FsdpSync final : public Sync {
   std::vector<Partition> groups() const override { return partitions_; }
   std::vector<Unit> take_units() override { return std::move(units_); }
   MemoryOfSync memory() const override;
+  std::optional<HeldBySync> held(const MomentOfStep& moment) const override;
 
  private:
   /// Whether a group's parameters are on their way or there.
@@ -60,6 +61,7 @@ class FsdpSync final : public Sync {
 
   const Fsdp& settings_;
   int ranks_;
+  bool one_micro_step_;
   int shards_;  ///< ranks over which a group is cut
   WrappedModel groups_;
   double gathered_width_;  ///< bytes an element

@@ -13,6 +13,14 @@ namespace {
 // Groups that may be gathered and not freed yet. @source _limiter_utils.py, _FreeEventQueue
 constexpr std::size_t most_inflight = 2;
 
+/// Gradients are divided by this before their reduction and by the rest behind it, a kernel each where it is
+/// not 1. @source torch/distributed/algorithms/_comm_hooks/default_hooks.py, DefaultState
+int predivided_by(int ranks) {
+  int factor = 1;
+  while (ranks % factor == 0 && ranks / factor > factor) factor *= 2;
+  return factor;
+}
+
 }  // namespace
 
 Fsdp1Sync::Fsdp1Sync(const Scenario& scenario)
@@ -25,7 +33,8 @@ Fsdp1Sync::Fsdp1Sync(const Scenario& scenario)
       units_{groups_.units(reduced_width_)} {
   const auto shards = shards_;
   partitions_.push_back({"shards", [shards](int rank) { return rank / shards; }});
-  if (settings_.replicate > 1) partitions_.push_back({"replicas", [shards](int rank) { return rank % shards; }});
+  if (settings_.replicate > 1)
+    partitions_.push_back({"replicas", [shards](int rank) { return rank % shards; }});
 }
 
 void Fsdp1Sync::before_step(TaskList& tasks) {
@@ -120,11 +129,12 @@ void Fsdp1Sync::after_backward(TaskList& tasks, Module module) {
   if (!group) return;
   // The gradients of the views are put together.
   const auto put = tasks.memory_kernels(fmt::format("{} gradients together", groups_[*group].name),
-                                        2 * whole(*group, gathered_width_), 1, tasks.gpu().launch_cost);
+                                        2 * whole(*group, gathered_width_) / fsdp_copies.gradients, 1,
+                                        tasks.gpu().launch_cost);
   tasks[put].unit = static_cast<std::int32_t>(*group);
   const bool reduces = micro_.is_last || !settings_.no_sync;
   if (reduces || settings_.sharding == Fsdp1::Sharding::full_shard) free(tasks, *group);
-  if (settings_.backward_prefetch == Fsdp1::Prefetch::post) {
+  if (settings_.backward_prefetch == Fsdp1::Prefetch::post && *group != groups_.root()) {
     const auto here = std::ranges::find(order_, *group) - order_.begin();
     if (here > 0) gather(tasks, order_[static_cast<std::size_t>(here - 1)]);
   }
@@ -137,20 +147,27 @@ void Fsdp1Sync::reduce(TaskList& tasks, std::size_t group) {
   const auto ready = tasks.wait(fmt::format("{} gradients ready", name), Phase::communication,
                                 tasks.hook(fsdp1_cpu.reduce, 0));
   const bool casts = reduced_width_ != gathered_width_;
-  const auto traffic = casts ? whole(group, gathered_width_ + reduced_width_) : 0_B;
-  auto last = tasks.kernel_on(reduction_, fmt::format("{} gradients cast", name), traffic, casts ? 1 : 0, {});
+  const auto before = predivided_by(shards_ * settings_.replicate);
+  const bool divides = before > 1;
+  const auto traffic = (casts ? whole(group, gathered_width_ + reduced_width_) : 0_B) +
+                       (divides ? 2 * whole(group, reduced_width_) : 0_B);
+  auto last = tasks.kernel_on(reduction_, fmt::format("{} gradients cast and divided", name), traffic,
+                              int{casts} + int{divides}, {});
   tasks[last].after.push_back(ready);
   tasks[last].unit = unit;
   units_[group].filled_by = static_cast<std::int32_t>(last.index());
-  const auto call = [&](CollectiveKind kind, Bytes bytes, std::uint32_t slot, StreamId stream, const char* what) {
+  const auto call = [&](CollectiveKind kind, Bytes bytes, std::uint32_t slot, StreamId stream,
+                        const char* what) {
     last = tasks.call({kind, bytes, Slot{slot}}, stream, fmt::format("{} {}", name, what), {}, last);
     tasks[last].unit = unit;
   };
   if (shards_ > 1)
-    call(CollectiveKind::reduce_scatter, whole(group, reduced_width_), 0, communicator_stream, "reduce-scatter");
+    call(CollectiveKind::reduce_scatter, whole(group, reduced_width_), 0, communicator_stream,
+         "reduce-scatter");
   if (settings_.replicate > 1)
     call(CollectiveKind::all_reduce, whole(group, reduced_width_) / shards_, 1, replicas_, "all-reduce");
   double width = reduced_width_ == fp32_bytes ? 0 : reduced_width_ + fp32_bytes;
+  if (shards_ * settings_.replicate > before) width += 2 * reduced_width_;
   if (micro_.number > 0 && !settings_.no_sync) width += 3 * fp32_bytes;
   if (width > 0) {
     const auto id = tasks.kernel_on(reduction_, fmt::format("{} into gradients", name),
@@ -168,7 +185,34 @@ void Fsdp1Sync::before_optimizer(TaskList& tasks) {
 }
 
 MemoryOfSync Fsdp1Sync::memory() const {
-  return {};
+  const Bytes shares{fp32_bytes * groups_.all_padded() / shards_};
+  return {.parameters = shares, .optimizer_share = 1.0 / shards_, .gradients = shares};
+}
+
+/// Two groups are gathered ahead of the one that is used. Gradients of the views and the flat one are there
+/// at once, until they are reduced; so are the flat ones of the root and of kept groups.
+std::optional<HeldBySync> Fsdp1Sync::held(const MomentOfStep& moment) const {
+  const auto root = groups_.root();
+  const bool keeps = settings_.sharding == Fsdp1::Sharding::shard_grad_op;
+  HeldBySync held;
+  held.gathered = whole(root, gathered_width_);
+  if (keeps) held.gathered += Bytes{gathered_width_ * (groups_.all_padded() - groups_[root].padded)};
+  const auto largest = Bytes{gathered_width_ * groups_.largest_padded()};
+  if (moment.is_loss) {
+    held.gathered += keeps ? 0_B : 2 * largest;
+    return held;
+  }
+  if (!keeps) held.gathered += (moment.is_forward ? 3 : 2) * largest;
+  if (moment.is_forward) return held;
+  double elements = 0;
+  for (std::size_t g = 0; g < groups_.size(); ++g) elements += groups_[g].elements;
+  const auto made = groups_.made(moment.ready * elements);
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    const bool is_done = g != root && made[g] >= groups_[g].elements;
+    held.gradients += is_done ? whole(g, fp32_bytes) / shards_ : Bytes{2 * gathered_width_ * made[g]};
+  }
+  held.gathered += Bytes{reduced_width_ * groups_.largest_padded()};
+  return held;
 }
 
 }  // namespace gradway

@@ -36,6 +36,7 @@ class Fsdp1Sync final : public Sync {
   std::vector<Partition> groups() const override { return partitions_; }
   std::vector<Unit> take_units() override { return std::move(units_); }
   MemoryOfSync memory() const override;
+  std::optional<HeldBySync> held(const MomentOfStep& moment) const override;
 
  private:
   struct Gathering {

@@ -11,6 +11,11 @@
 namespace gradway {
 namespace {
 
+/// The block that a part of the model is; the root's is none.
+std::int32_t block_of(Module module) {
+  return module.kind == Module::Kind::model ? Blocks::none : module.index;
+}
+
 double padded_elements(const Parameter& parameter, int over) {
   const auto elements = static_cast<double>(parameter.elements());
   if (parameter.shape.empty()) return elements * over;
@@ -42,7 +47,9 @@ WrappedModel::WrappedModel(const Model& model, const Wrap& wrap, int over)
                       ? groups_.back()
                       : groups_[static_cast<std::size_t>(block / together_)];
     group.gradients.push_back(gradient);
-    group.elements += static_cast<double>(parameter.elements());
+    const auto elements = static_cast<double>(parameter.elements());
+    group.elements += elements;
+    in_order_.emplace_back(elements, static_cast<std::size_t>(&group - groups_.data()));
     group.padded += padded_elements(parameter, over);
   }
 }
@@ -54,20 +61,42 @@ WrappedModel WrappedModel::flat(const Model& model, const Wrap& wrap, int over) 
 }
 
 std::optional<std::size_t> WrappedModel::group_of(Module module) const {
-  if (module.kind == Module::Kind::layer || groups_.size() == 1) return std::nullopt;
-  return static_cast<std::size_t>(module.index / together_);
+  const bool is_model = module.kind == Module::Kind::model;
+  if (!is_model && (module.kind == Module::Kind::layer || groups_.size() == 1)) return std::nullopt;
+  const auto group = is_model ? root() : static_cast<std::size_t>(module.index / together_);
+  return groups_[group].is_empty() ? std::nullopt : std::optional{group};
 }
 
 std::optional<std::size_t> WrappedModel::begins_with(Module module) const {
-  if (module.kind == Module::Kind::model) return root();
   const auto group = group_of(module);
-  return group && groups_[*group].first_block == module.index ? group : std::nullopt;
+  return group && groups_[*group].first_block == block_of(module) ? group : std::nullopt;
 }
 
 std::optional<std::size_t> WrappedModel::ends_with(Module module) const {
-  if (module.kind == Module::Kind::model) return root();
   const auto group = group_of(module);
-  return group && groups_[*group].last_block == module.index ? group : std::nullopt;
+  return group && groups_[*group].last_block == block_of(module) ? group : std::nullopt;
+}
+
+std::vector<double> WrappedModel::made(double elements) const {
+  std::vector<double> made(groups_.size(), 0);
+  for (const auto& [of_gradient, group] : in_order_) {
+    made[group] += std::min(elements, of_gradient);
+    elements -= of_gradient;
+    if (elements <= 0) break;
+  }
+  return made;
+}
+
+double WrappedModel::largest_padded() const {
+  double largest = 0;
+  for (std::size_t i = 0; i < root(); ++i) largest = std::max(largest, groups_[i].padded);
+  return largest;
+}
+
+double WrappedModel::all_padded() const {
+  double all = 0;
+  for (const auto& group : groups_) all += group.padded;
+  return all;
 }
 
 std::vector<Unit> WrappedModel::units(double width) const {

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/graph/workload.hpp"
@@ -24,6 +25,8 @@ struct ShardedGroup {
   /// torch/distributed/fsdp/_fully_shard/_fsdp_param.py, PyTorch 2.11
   double padded = 0;
 
+  /// No hooks are called for it.
+  bool is_empty() const { return gradients.empty(); }
   int tensors() const { return static_cast<int>(gradients.size()); }
 };
 
@@ -46,14 +49,21 @@ class WrappedModel {
   std::size_t size() const { return groups_.size(); }
   std::size_t root() const { return groups_.size() - 1; }
   const ShardedGroup& operator[](std::size_t group) const { return groups_[group]; }
-  /// @return the group that begins (ends) with a part of the model; nothing if it is in the midst of one
+  /// @return the group that begins (ends) with a part of the model; nothing if it is in the midst of one, or
+  /// has no parameters
   std::optional<std::size_t> begins_with(Module module) const;
   std::optional<std::size_t> ends_with(Module module) const;
+  /// How many elements of each group's gradients are made when so many are of the model.
+  std::vector<double> made(double elements) const;
+  /// Of the largest group but the root's.
+  double largest_padded() const;
+  double all_padded() const;
   /// For reports. @param width bytes of an element on the way
   std::vector<Unit> units(double width) const;
 
  private:
   std::optional<std::size_t> group_of(Module module) const;
+  std::vector<std::pair<double, std::size_t>> in_order_;  ///< of gradients as they get ready: elements, group
 
   Blocks blocks_;
   int together_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/plan/sharded/zero.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "sim/cost/framework_cost.hpp"
@@ -59,8 +61,8 @@ void ZeroSync::flush(TaskList& tasks) {
     last = tasks.call({CollectiveKind::all_reduce, size, Slot{0}}, communicator_stream,
                       fmt::format("bucket {} all-reduce", bucket), tasks.cpu(ddp_cpu.all_reduce), flat);
   }
-  const auto back = tasks.kernel_on(on, fmt::format("bucket {} own slice", bucket), 2 * own, 1,
-                                    tasks.gpu().launch_cost);
+  const auto back =
+      tasks.kernel_on(on, fmt::format("bucket {} own slice", bucket), 2 * own, 1, tasks.gpu().launch_cost);
   tasks[back].after.push_back(last);
   for (const auto id : {ready, flat, last, back}) tasks[id].unit = unit;
   last_ = back;
@@ -88,9 +90,9 @@ void ZeroSync::before_optimizer(TaskList& tasks) {
 
 void ZeroSync::after_optimizer(TaskList& tasks) {
   const Bytes all{width_ * parameters_};
-  const auto cast = tasks.memory_kernels("slice into parameters",
-                                         Bytes{(fp32_bytes + width_) * parameters_ / ranks_}, 1,
-                                         tasks.gpu().launch_cost);
+  const auto cast =
+      tasks.memory_kernels("slice into parameters", Bytes{(fp32_bytes + width_) * parameters_ / ranks_}, 1,
+                           tasks.gpu().launch_cost);
   if (ranks_ == 1) return;
   const auto gathered = tasks.call({CollectiveKind::all_gather, all, Slot{0}}, communicator_stream,
                                    "parameters all-gather", tasks.cpu(ddp_cpu.all_reduce), cast);
@@ -98,8 +100,22 @@ void ZeroSync::after_optimizer(TaskList& tasks) {
   tasks[id].after.push_back(gathered);
 }
 
+/// Parameters whole and a slice of them in fp32; buckets of gradients, two with overlap.
 MemoryOfSync ZeroSync::memory() const {
-  return {};
+  const bool master = width_ != fp32_bytes;
+  const Bytes slice{fp32_bytes * parameters_ / ranks_};
+  const auto bucket = Bytes{reduced_ * std::min(settings_.reduce_bucket_size, parameters_)};
+  return {.parameters = Bytes{width_ * parameters_} + (master ? slice : 0_B),
+          .optimizer_share = 1.0 / ranks_,
+          .gradients = slice,
+          .buckets = (settings_.overlaps() ? 2 : 1) * bucket};
+}
+
+/// Stage 1 holds all gradients, stage 2 what is not reduced yet (in the bucket) and its slice.
+std::optional<HeldBySync> ZeroSync::held(const MomentOfStep& moment) const {
+  const Bytes slice{width_ * parameters_ / ranks_};
+  const auto made = Bytes{width_ * parameters_ * moment.ready};
+  return HeldBySync{.gradients = settings_.stage == 1 ? made + slice : slice};
 }
 
 void reduce_norm(TaskList& tasks, Bytes gradients, int ranks) {

@@ -30,6 +30,7 @@ class ZeroSync final : public Sync {
   bool keeps_gradients() const override { return settings_.stage == 1; }
   std::vector<Unit> take_units() override { return std::move(units_); }
   MemoryOfSync memory() const override;
+  std::optional<HeldBySync> held(const MomentOfStep& moment) const override;
 
  private:
   void add(TaskList& tasks, const Unit::Gradient& gradient);

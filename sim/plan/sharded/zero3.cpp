@@ -39,9 +39,9 @@ Zero3Sync::Zero3Sync(const Scenario& scenario)
   for (std::size_t layer = 0; layer < layers.size(); ++layer) {
     if (layers[layer].parameters.empty()) continue;
     const auto block = blocks_.of_layer[layer];
-    const auto key = !by_block_               ? layer
+    const auto key = !by_block_              ? layer
                      : block == Blocks::none ? part_of_layer_.size() - 1
-                                              : static_cast<std::size_t>(block);
+                                             : static_cast<std::size_t>(block);
     if (part_of_layer_[key] < 0) {
       part_of_layer_[key] = static_cast<std::int32_t>(parts_.size());
       parts_.emplace_back();
@@ -49,8 +49,8 @@ Zero3Sync::Zero3Sync(const Scenario& scenario)
     auto& part = parts_[static_cast<std::size_t>(part_of_layer_[key])];
     for (std::size_t i = 0; i < layers[layer].parameters.size(); ++i) {
       const auto elements = static_cast<double>(layers[layer].parameters[i].elements());
-      part.gradients.gradients.push_back({static_cast<std::int32_t>(layer), static_cast<std::int32_t>(i),
-                                          Bytes{fp32_bytes * elements}});
+      part.gradients.gradients.push_back(
+          {static_cast<std::int32_t>(layer), static_cast<std::int32_t>(i), Bytes{fp32_bytes * elements}});
       part.all += elements;
       parameters_ += elements;
       if (elements <= settings_.param_persistence_threshold) {
@@ -90,9 +90,9 @@ void Zero3Sync::gather(TaskList& tasks, std::size_t index) {
   limit(tasks, fetching_);
   const Bytes size{width_ * part.elements};
   const bool copies = part.tensors > 1;
-  auto last = tasks.kernel_on(gathers_, fmt::format("part {} together", index),
-                              copies ? 2 * size / ranks_ : 0_B, copies ? 1 : 0,
-                              tasks.hook(zero_cpu.gather, part.tensors));
+  auto last =
+      tasks.kernel_on(gathers_, fmt::format("part {} together", index), copies ? 2 * size / ranks_ : 0_B,
+                      copies ? 1 : 0, tasks.hook(zero_cpu.gather, part.tensors));
   tasks[last].after.push_back(*gate_);
   if (ranks_ > 1)
     last = tasks.call({CollectiveKind::all_gather, size, Slot{0}}, communicator_stream,
@@ -164,8 +164,9 @@ void Zero3Sync::after_backward(TaskList& tasks, Module module) {
     const auto& part = parts_[*index];
     let_go(*index);
     if (filled_ > 0 && filled_ + part.all > settings_.reduce_bucket_size) flush(tasks);
-    const auto id = tasks.wait(fmt::format("part {} gradients", *index), Phase::communication,
-                               tasks.hook(zero_cpu.gradient, static_cast<int>(part.gradients.gradients.size())));
+    const auto id =
+        tasks.wait(fmt::format("part {} gradients", *index), Phase::communication,
+                   tasks.hook(zero_cpu.gradient, static_cast<int>(part.gradients.gradients.size())));
     open_.filled_by = static_cast<std::int32_t>(id.index());
     for (const auto& gradient : part.gradients.gradients) open_.gradients.push_back(gradient);
     filled_ += part.all;
@@ -189,8 +190,8 @@ void Zero3Sync::flush(TaskList& tasks) {
   if (ranks_ > 1)
     last = tasks.call({CollectiveKind::reduce_scatter, size, Slot{0}}, communicator_stream,
                       fmt::format("bucket {} reduce-scatter", bucket), {}, last);
-  const auto own = tasks.kernel_on(reductions_, fmt::format("bucket {} own part", bucket), 2 * size / ranks_, 1,
-                                   tasks.gpu().launch_cost);
+  const auto own = tasks.kernel_on(reductions_, fmt::format("bucket {} own part", bucket), 2 * size / ranks_,
+                                   1, tasks.gpu().launch_cost);
   tasks[own].after.push_back(last);
   last_reduction_ = own;
   reducing_.push_back(own);
@@ -204,19 +205,35 @@ void Zero3Sync::before_optimizer(TaskList& tasks) {
 }
 
 void Zero3Sync::after_optimizer(TaskList& tasks) {
-  const auto cast = tasks.memory_kernels("shares into parameters",
-                                         Bytes{(fp32_bytes + width_) * parameters_ / ranks_}, 1,
-                                         tasks.gpu().launch_cost);
+  const auto cast =
+      tasks.memory_kernels("shares into parameters", Bytes{(fp32_bytes + width_) * parameters_ / ranks_}, 1,
+                           tasks.gpu().launch_cost);
   if (ranks_ == 1 || stays_ == 0) return;
-  const auto gathered = tasks.call({CollectiveKind::all_gather, Bytes{width_ * stays_}, Slot{0}},
-                                   communicator_stream, "small parameters all-gather",
-                                   tasks.cpu(ddp_cpu.all_reduce), cast);
+  const auto gathered =
+      tasks.call({CollectiveKind::all_gather, Bytes{width_ * stays_}, Slot{0}}, communicator_stream,
+                 "small parameters all-gather", tasks.cpu(ddp_cpu.all_reduce), cast);
   const auto id = tasks.wait("small parameters are there", Phase::communication, {});
   tasks[id].after.push_back(gathered);
 }
 
 MemoryOfSync Zero3Sync::memory() const {
-  return {};
+  const bool master = width_ != fp32_bytes;
+  const Bytes share{(width_ + (master ? fp32_bytes : 0)) * parameters_ / ranks_};
+  return {.parameters = share,
+          .optimizer_share = 1.0 / ranks_,
+          .gradients = Bytes{fp32_bytes * parameters_ / ranks_},
+          .buckets = Bytes{reduced_ * std::min(settings_.reduce_bucket_size, parameters_)}};
+}
+
+/// What is gathered goes up to the limit of live parameters, or to what is used again soon.
+std::optional<HeldBySync> Zero3Sync::held(const MomentOfStep& moment) const {
+  double largest = 0;
+  for (const auto& part : parts_) largest = std::max(largest, part.elements);
+  const auto kept = std::min(parameters_, settings_.max_reuse_distance / 2);
+  const auto live = std::min(
+      {parameters_, settings_.max_live_parameters, std::max(kept, largest + settings_.prefetch_bucket_size)});
+  const auto gradients = parameters_ / ranks_ + (moment.ready > 0 ? largest : 0);
+  return HeldBySync{.gradients = Bytes{width_ * gradients}, .gathered = Bytes{width_ * (live + stays_)}};
 }
 
 }  // namespace gradway

@@ -33,6 +33,7 @@ class Zero3Sync final : public Sync {
   void after_optimizer(TaskList& tasks) override;
   std::vector<Unit> take_units() override { return std::move(units_); }
   MemoryOfSync memory() const override;
+  std::optional<HeldBySync> held(const MomentOfStep& moment) const override;
 
  private:
   /// Parameters that are used together.
@@ -65,7 +66,7 @@ class Zero3Sync final : public Sync {
   StreamId gathers_{0};
   StreamId reductions_{0};
   std::optional<TaskId> gate_;
-  std::deque<TaskId> fetching_;   ///< that the CPU has not waited for
+  std::deque<TaskId> fetching_;  ///< that the CPU has not waited for
   std::deque<TaskId> reducing_;
   Unit open_;
   double filled_ = 0;

@@ -36,6 +36,7 @@ Json memory_json(const MemoryUse& memory) {
           {"gradients_bytes", amount(memory.gradients.value())},
           {"optimizer_bytes", amount(memory.optimizer_state.value())},
           {"buckets_bytes", amount(memory.buckets.value())},
+          {"gathered_bytes", amount(memory.gathered.value())},
           {"comm_hook_bytes", amount(memory.comm_hook.value())},
           {"activations_bytes", amount(memory.activations.value())},
           {"input_bytes", amount(memory.input.value())},

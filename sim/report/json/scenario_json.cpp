@@ -96,8 +96,9 @@ struct StrategyKeys {
     json["wrap"] = wrap_text(fsdp.wrap);
     if (fsdp.reshard) {
       const auto over = *fsdp.reshard;
-      json["reshard_after_forward"] =
-          over == Fsdp::over_all ? Json(true) : over == Fsdp::kept ? Json(false) : Json(over);
+      json["reshard_after_forward"] = over == Fsdp::over_all ? Json(true)
+                                      : over == Fsdp::kept   ? Json(false)
+                                                             : Json(over);
     }
     json["forward_prefetch"] = fsdp.forward_prefetch;
     json["backward_prefetch"] = fsdp.backward_prefetch;

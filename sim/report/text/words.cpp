@@ -92,7 +92,8 @@ std::string words_of(const Fsdp1& fsdp) {
 }
 
 std::string words_of(const Zero& zero) {
-  auto words = fmt::format("DeepSpeed's ZeRO stage {}, {}overlapped", zero.stage, zero.overlaps() ? "" : "not ");
+  auto words =
+      fmt::format("DeepSpeed's ZeRO stage {}, {}overlapped", zero.stage, zero.overlaps() ? "" : "not ");
   words += fmt::format(", buckets of {:.6g} elements", zero.reduce_bucket_size);
   if (zero.communication_dtype)
     words += fmt::format(", reduced in {}", gradway::name_of(*zero.communication_dtype));
@@ -100,12 +101,12 @@ std::string words_of(const Zero& zero) {
 }
 
 std::string words_of(const DistributedOptimizer& optimizer) {
-  return fmt::format("Megatron's distributed optimizer, gradients reduced in {}{}{}{}",
-                     gradway::name_of(optimizer.grad_reduce_dtype),
-                     optimizer.overlap_grad_reduce ? ", overlapped" : " after the backward pass",
-                     optimizer.overlap_param_gather ? ", parameters gathered in the forward pass" : "",
-                     optimizer.bucket_size ? fmt::format(", buckets of {:.6g} elements", *optimizer.bucket_size)
-                                           : "");
+  return fmt::format(
+      "Megatron's distributed optimizer, gradients reduced in {}{}{}{}",
+      gradway::name_of(optimizer.grad_reduce_dtype),
+      optimizer.overlap_grad_reduce ? ", overlapped" : " after the backward pass",
+      optimizer.overlap_param_gather ? ", parameters gathered in the forward pass" : "",
+      optimizer.bucket_size ? fmt::format(", buckets of {:.6g} elements", *optimizer.bucket_size) : "");
 }
 
 }  // namespace

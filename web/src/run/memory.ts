@@ -7,6 +7,7 @@ import { bytesText } from '../format';
 import { cell } from '../table';
 
 const names: Record<string, string> = {
+  gathered_bytes: 'gathered parameters',
   comm_hook_bytes: 'communication hook',
   optimizer_bytes: 'optimizer state',
   slack_bytes: "allocator's slack",

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps of sharded data parallelism whose times can be written down. 4 ranks, six blocks of 100 MB in fp32: a
+// gather or a reduction of a block takes 1.5 ms; copies cost nothing on an ideal GPU.
+#include <catch2/catch.hpp>
+
+#include "sim/run/simulate.hpp"
+#include "tests/support/sharded.hpp"
+#include "tests/support/tolerances.hpp"
+
+using namespace gradway;
+using namespace gradway::test;
+
+namespace {
+
+constexpr double c = 1.5;
+
+Scenario six_blocks(Seconds forward, Seconds backward, Strategy strategy) {
+  return sharded_ring(4, blocks_of_layers(6, forward, backward, 25000), std::move(strategy));
+}
+
+double step_ms(const Scenario& scenario, const char* engine, FoldRanks fold = FoldRanks::yes) {
+  return simulate(scenario, engine, fold).measured.metrics.step_time.value() * 1e3;
+}
+
+}  // namespace
+
+TEST_CASE("slow blocks hide all but the first gather and the last reduction", "[analytic]") {
+  const auto* engine = GENERATE("fluid", "simgrid");
+  CHECK(step_ms(six_blocks(2_ms, 4_ms, Fsdp{}), engine) ==
+        Approx(c + 6 * 2 + 6 * 4 + c).epsilon(tolerance::closed_form));
+  CHECK(step_ms(six_blocks(2_ms, 4_ms, Fsdp1{.limit_all_gathers = false}), engine) ==
+        Approx(c + 6 * 2 + 6 * 4 + c).epsilon(tolerance::closed_form));
+}
+
+TEST_CASE("fast blocks wait for the communicator, which never rests", "[analytic]") {
+  const auto* engine = GENERATE("fluid", "simgrid");
+  // Each block is gathered twice and reduced once, in one order, one at a time.
+  CHECK(step_ms(six_blocks(0.5_ms, 1_ms, Fsdp{}), engine) == Approx(18 * c).epsilon(tolerance::closed_form));
+}
+
+TEST_CASE("parameters that are kept are gathered once", "[analytic]") {
+  const auto* engine = GENERATE("fluid", "simgrid");
+  // Six gathers, the last block, then its backward pass and six reductions.
+  CHECK(step_ms(six_blocks(0.5_ms, 1_ms, Fsdp{.reshard = Fsdp::kept}), engine) ==
+        Approx(6 * c + 0.5 + 1 + 6 * c).epsilon(tolerance::closed_form));
+  const Fsdp1 same{.sharding = Fsdp1::Sharding::shard_grad_op, .limit_all_gathers = false};
+  CHECK(step_ms(six_blocks(0.5_ms, 1_ms, same), engine) ==
+        Approx(6 * c + 0.5 + 1 + 6 * c).epsilon(tolerance::closed_form));
+}
+
+TEST_CASE("one group for the whole model overlaps with nothing", "[analytic]") {
+  const auto* engine = GENERATE("fluid", "simgrid");
+  CHECK(step_ms(six_blocks(2_ms, 4_ms, Fsdp{.wrap = {0}}), engine) ==
+        Approx(6 * c + 6 * 2 + 6 * 4 + 6 * c).epsilon(tolerance::closed_form));
+}
+
+TEST_CASE("a forward gather is at most two groups ahead, unless it is asked for", "[analytic]") {
+  const auto* engine = GENERATE("fluid", "simgrid");
+  // Blocks 0 to 4 of next to no parameters take 1 ms each and block 5 is large: 24 ms to gather. Its gather
+  // waits until block 3 is copied out, so blocks 3 and 4 hide it; asked for by block 3, until block 2 is.
+  auto layers = blocks_of_layers(6, 1_ms, 0_ms, 1);
+  layers[5].parameters = {{"weight", {400000, 1000}}};
+  const auto step = [&](int ahead) {
+    return step_ms(sharded_ring(4, layers, Fsdp{.reshard = Fsdp::kept, .forward_prefetch = ahead}), engine);
+  };
+  const double rest = 24 + 1 + 24;       // what is left of the gather, block 5, the reduction
+  constexpr double small = 6 * 0.00024;  // gathers of a row, padded to four
+  CHECK(step(0) == Approx(3 + rest + small).epsilon(tolerance::closed_form));
+  CHECK(step(1) == Approx(3 + rest + small).epsilon(tolerance::closed_form));
+  CHECK(step(2) == Approx(2 + rest + small).epsilon(tolerance::closed_form));
+}
+
+TEST_CASE("micro-steps reduce each, or the last one alone", "[analytic]") {
+  const auto* engine = GENERATE("fluid", "simgrid");
+  auto scenario = six_blocks(0_ms, 0_ms, Fsdp{.reshard = Fsdp::kept});
+  scenario.job.accumulate = 3;
+  CHECK(step_ms(scenario, engine) == Approx(3 * 12 * c).epsilon(tolerance::closed_form));
+  std::get<Fsdp>(scenario.job.strategy).no_sync = true;
+  CHECK(step_ms(scenario, engine) == Approx(3 * 6 * c + 6 * c).epsilon(tolerance::closed_form));
+}
+
+TEST_CASE("16 bits halve what travels", "[analytic]") {
+  const auto* engine = GENERATE("fluid", "simgrid");
+  const Fsdp half{.reshard = Fsdp::kept, .param_dtype = Number::bf16, .reduce_dtype = Number::fp32};
+  CHECK(step_ms(six_blocks(0_ms, 0_ms, half), engine) ==
+        Approx(6 * c / 2 + 6 * c).epsilon(tolerance::closed_form));
+}
+
+TEST_CASE("replicas gather among fewer ranks, and reduce what is left beside", "[analytic]") {
+  const auto* engine = GENERATE("fluid", "simgrid");
+  // Two groups of two: gathers and reductions of 1/2 of 100 MB over one link, 1 ms; then each share of 50 MB
+  // is all-reduced between the two that hold it, 2 hops apart in the ring: 1 ms and more where they share
+  // links.
+  const auto scenario = six_blocks(0_ms, 0_ms, Fsdp{.wrap = {0}, .replicate = 2});
+  const auto alone = simulate(scenario, engine);
+  CHECK(alone.measured.metrics.collectives == 3);
+  CHECK(step_ms(scenario, engine) > 2 * 6 * 1.0);
+  CHECK(step_ms(scenario, engine, FoldRanks::no) ==
+        Approx(step_ms(scenario, engine)).epsilon(tolerance::closed_form));
+}
+
+TEST_CASE("ZeRO and Megatron's optimizer overlap what they say", "[analytic]") {
+  const auto* engine = GENERATE("fluid", "simgrid");
+  // Parameters and gradients of fp32: an all-reduce of a block takes 3 ms, a gather of all 9 ms.
+  const double backward = 6 * 4;
+  const double forward = 6 * 2 + 2 * 0.75 * 4 / 50e6;  // with the all-reduce of the norm, 4 bytes
+  const auto step = [&](Strategy strategy) {
+    return step_ms(six_blocks(2_ms, 4_ms, std::move(strategy)), engine);
+  };
+  // A bucket of a block each; after the backward pass, or beside it, but for the last two: a bucket is sent
+  // when the next gradient does not fit.
+  CHECK(step(Zero{.reduce_bucket_size = 25e6}) ==
+        Approx(forward + backward + 6 * 3 + 6 * c).epsilon(tolerance::closed_form));
+  CHECK(step(Zero{.stage = 2, .reduce_bucket_size = 25e6, .overlap_comm = true}) ==
+        Approx(forward + backward + 2 * 3 + 6 * c).epsilon(tolerance::closed_form));
+  // Without bounds nothing of six blocks is let go of: one gather each, one prefetched; one bucket at the
+  // end.
+  CHECK(step(Zero{.stage = 3, .prefetch_bucket_size = 25e6}) ==
+        Approx(c + forward + backward + 6 * c).epsilon(tolerance::closed_form));
+  CHECK(step(DistributedOptimizer{}) ==
+        Approx(forward + backward + 6 * c + 6 * c).epsilon(tolerance::closed_form));
+  const DistributedOptimizer overlapped{
+      .overlap_grad_reduce = true, .overlap_param_gather = true, .bucket_size = 25e6};
+  CHECK(step(overlapped) == Approx(c + forward + backward + c).epsilon(tolerance::closed_form));
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// The order in which sharded strategies issue their collectives, which is that of one communicator.
+#include <catch2/catch.hpp>
+
+#include <string>
+#include <vector>
+
+#include "sim/plan/plan.hpp"
+#include "tests/support/sharded.hpp"
+
+using namespace gradway;
+using namespace gradway::test;
+
+namespace {
+
+/// Three blocks, and an embedding and a head that are the root's.
+Scenario three_blocks(Strategy strategy, int gpus = 2) {
+  auto layers = blocks_of_layers(3, 1_ms, 2_ms, 10);
+  for (const auto* name : {"wte", "head"}) {
+    auto layer = layers.front();
+    layer.name = name;
+    layers.insert(name == std::string{"wte"} ? layers.begin() : layers.end(), layer);
+  }
+  return sharded_ring(gpus, std::move(layers), std::move(strategy));
+}
+
+std::vector<std::string> collectives_of(const Scenario& scenario) {
+  const auto workload = plan(scenario, compute_costs(scenario));
+  std::vector<std::string> names;
+  for (const auto& task : workload.first_program().tasks)
+    if (std::holds_alternative<Call>(task.work)) names.push_back(task.name);
+  return names;
+}
+
+}  // namespace
+
+// As our trace of two H100 shows it (2026-11-22, PyTorch 2.11, reshard_after_forward=True for all groups):
+// the root first, then blocks; back again the root, and each block's gather before the reduction of the one
+// after.
+TEST_CASE("FSDP2 gathers, and reduces behind the next gather") {
+  CHECK(collectives_of(three_blocks(Fsdp{.reshard = Fsdp::over_all})) ==
+        std::vector<std::string>{"root all-gather", "block 0 all-gather", "block 1 all-gather",
+                                 "block 2 all-gather", "root all-gather", "block 2 all-gather",
+                                 "block 1 all-gather", "block 2 reduce-scatter", "block 0 all-gather",
+                                 "block 1 reduce-scatter", "block 0 reduce-scatter", "root reduce-scatter"});
+}
+
+TEST_CASE("FSDP2 keeps the root by itself, and all that it is told to keep") {
+  auto gathers = [](std::optional<int> reshard) {
+    const auto names = collectives_of(three_blocks(Fsdp{.reshard = reshard}));
+    return std::ranges::count_if(names, [](const auto& name) { return name.ends_with("all-gather"); });
+  };
+  CHECK(gathers({}) == 4 + 3);
+  CHECK(gathers(Fsdp::over_all) == 4 + 4);
+  CHECK(gathers(Fsdp::kept) == 4);
+}
+
+TEST_CASE("prefetch asks for groups before the kernels of this one are issued") {
+  const auto first_of = [](const Scenario& scenario, std::string_view name) {
+    const auto workload = plan(scenario, compute_costs(scenario));
+    const auto& tasks = workload.first_program().tasks;
+    return std::ranges::find(tasks, name, &Task::name) - tasks.begin();
+  };
+  const auto lead = [&](int ahead) {
+    const auto scenario = three_blocks(Fsdp{.forward_prefetch = ahead});
+    return first_of(scenario, "block 2 all-gather") < first_of(scenario, "h.1.mlp");
+  };
+  CHECK_FALSE(lead(0));
+  CHECK(lead(1));
+  const auto scenario = three_blocks(Fsdp{.forward_prefetch = 2});
+  CHECK(first_of(scenario, "block 2 all-gather") < first_of(scenario, "h.0.mlp"));
+}
+
+TEST_CASE("blocks are wrapped together, the last group with what is left") {
+  CHECK(collectives_of(three_blocks(Fsdp{.wrap = {2}, .reshard = Fsdp::kept})) ==
+        std::vector<std::string>{"root all-gather", "blocks 0 to 1 all-gather", "block 2 all-gather",
+                                 "block 2 reduce-scatter", "blocks 0 to 1 reduce-scatter",
+                                 "root reduce-scatter"});
+}
+
+TEST_CASE("each rank's share of a parameter is cut by its first dimension and padded") {
+  // 10 rows over 4 ranks: 3 each, so 12 are gathered.
+  const auto scenario = three_blocks(Fsdp{}, 4);
+  const auto workload = plan(scenario, compute_costs(scenario));
+  for (const auto& task : workload.first_program().tasks) {
+    if (task.name == "block 1 all-gather") CHECK(bytes_of(task.work) == Bytes{4.0 * 12 * 1000});
+  }
+  // A flat parameter is padded once: 10,000 numbers are even.
+  const auto flat = three_blocks(Fsdp1{}, 4);
+  const auto of_flat = plan(flat, compute_costs(flat));
+  for (const auto& task : of_flat.first_program().tasks) {
+    if (task.name == "block 1 all-gather") CHECK(bytes_of(task.work) == Bytes{4.0 * 10000});
+  }
+}
+
+TEST_CASE("FSDP1 asks for a group before or after the gradients of the one behind it, or when it is needed") {
+  const auto backward = [](Fsdp1::Prefetch prefetch) {
+    auto names = collectives_of(three_blocks(Fsdp1{.backward_prefetch = prefetch}));
+    return std::vector<std::string>(names.begin() + 4, names.end());
+  };
+  using enum Fsdp1::Prefetch;
+  CHECK(backward(pre) == std::vector<std::string>{"block 2 all-gather", "block 1 all-gather",
+                                                  "block 2 reduce-scatter", "block 0 all-gather",
+                                                  "block 1 reduce-scatter", "block 0 reduce-scatter",
+                                                  "root reduce-scatter"});
+  CHECK(backward(post) == std::vector<std::string>{"block 2 all-gather", "block 1 all-gather",
+                                                   "block 2 reduce-scatter", "block 0 all-gather",
+                                                   "block 1 reduce-scatter", "block 0 reduce-scatter",
+                                                   "root reduce-scatter"});
+  CHECK(backward(none) == std::vector<std::string>{"block 2 all-gather", "block 2 reduce-scatter",
+                                                   "block 1 all-gather", "block 1 reduce-scatter",
+                                                   "block 0 all-gather", "block 0 reduce-scatter",
+                                                   "root reduce-scatter"});
+}
+
+TEST_CASE("replicas are groups of their own, across those that shard") {
+  const auto scenario = three_blocks(Fsdp{.replicate = 2}, 4);
+  const auto workload = plan(scenario, compute_costs(scenario));
+  REQUIRE(workload.groups.size() == 4);
+  const auto members = [&](std::size_t group) {
+    std::vector<std::size_t> ranks;
+    for (const auto actor : workload.groups[group].members) ranks.push_back(actor.index());
+    return ranks;
+  };
+  CHECK(workload.groups[0].name == "shards 0");
+  CHECK(members(0) == std::vector<std::size_t>{0, 1});
+  CHECK(members(1) == std::vector<std::size_t>{2, 3});
+  CHECK(members(2) == std::vector<std::size_t>{0, 2});
+  CHECK(members(3) == std::vector<std::size_t>{1, 3});
+  check(workload);
+}
+
+TEST_CASE("ZeroRedundancyOptimizer sends each parameter, or each rank's at once") {
+  const auto sent = [](bool views) {
+    Ddp ddp{.bucket_cap = 1_GB, .zero_redundancy = true, .parameters_as_bucket_view = views};
+    const auto names = collectives_of(three_blocks(ddp));
+    return std::ranges::count(names, "parameters broadcast");
+  };
+  CHECK(sent(false) == 5);
+  CHECK(sent(true) == 2);
+}
+
+TEST_CASE("ZeRO-3 gathers what is used, keeps what is used again soon, and small parameters for good") {
+  const auto gathers = [](Zero zero) {
+    zero.stage = 3;
+    zero.prefetch_bucket_size = 1;
+    zero.param_persistence_threshold = 5000;
+    const auto names = collectives_of(three_blocks(zero));
+    return std::ranges::count_if(names, [](const auto& name) { return name.ends_with("all-gather"); });
+  };
+  CHECK(gathers({}) == 5);                             // all is near its end
+  CHECK(gathers({.max_reuse_distance = 1}) == 5 + 4);  // the last is used again at once
+  CHECK(gathers({.max_reuse_distance = 4e4}) == 5 + 2);
+}
+
+TEST_CASE("Megatron's buckets close when they are full, and are one without overlap") {
+  const auto reductions = [](DistributedOptimizer optimizer) {
+    const auto names = collectives_of(three_blocks(optimizer));
+    return std::ranges::count_if(names, [](const auto& name) { return name.ends_with("reduce-scatter"); });
+  };
+  CHECK(reductions({}) == 1);
+  CHECK(reductions({.overlap_grad_reduce = true}) == 1);
+  CHECK(reductions({.overlap_grad_reduce = true, .bucket_size = 10000}) == 5);
+  CHECK(reductions({.overlap_grad_reduce = true, .bucket_size = 15000}) == 3);
+}
