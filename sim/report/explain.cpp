@@ -91,6 +91,23 @@ Json answers_json(const std::vector<Counterfactual>& answers, Seconds step) {
   return list;
 }
 
+/// "1.6 ms of root reduce-scatter: its input was made last ..."
+std::vector<std::string> exposed_in_words(const Explanation& explanation) {
+  std::vector<std::string> words;
+  for (const auto& [name, calls, exposed, why] : explanation.exposed) {
+    const auto times = calls > 1 ? fmt::format("{} calls of {}", calls, name) : name;
+    words.push_back(fmt::format("{} of {}: {}", time_text(exposed), times, why));
+  }
+  return words;
+}
+
+Json exposed_json(const Explanation& explanation) {
+  auto list = Json::array();
+  for (const auto& [name, calls, exposed, why] : explanation.exposed)
+    list.push_back({{"name", name}, {"calls", calls}, {"exposed_s", exposed.value()}, {"why", why}});
+  return list;
+}
+
 }  // namespace
 
 void write_text(std::ostream& out, const Explanation& explanation, std::string_view command,
@@ -118,6 +135,7 @@ void write_text(std::ostream& out, const Explanation& explanation, std::string_v
   out << '\n';
   fields.add("bottleneck", run.measured.bottleneck.resource, Paint::bold);
   fields.add("", explanation.evidence);
+  if (!explanation.exposed.empty()) fields.add("exposed", exposed_in_words(explanation));
   write_answers(out, fields, explanation, command, style);
   if (run.warnings.empty()) return;
   out << '\n';
@@ -140,6 +158,7 @@ void write_json(std::ostream& out, const Explanation& explanation, std::string_v
        it_fits ? Json(nullptr) : Json(why_it_does_not_fit(run.scenario, run.measured.memory))},
       {"bottleneck", {{"resource", run.measured.bottleneck.resource}, {"why", run.measured.bottleneck.why}}},
       {"evidence", explanation.evidence},
+      {"exposed", exposed_json(explanation)},
       {"counterfactuals", answers_json(explanation.helps, step)},
       {"no_help", answers_json(explanation.no_help, step)},
       {"basis", run.basis},

@@ -24,6 +24,11 @@ bool half_parameters(const Strategy& strategy) {
   return std::visit(HalfParameters{}, strategy);
 }
 
+bool has_hooks(const Strategy& strategy) {
+  return std::holds_alternative<Fsdp>(strategy) || std::holds_alternative<Fsdp1>(strategy) ||
+         std::holds_alternative<Zero>(strategy) || std::holds_alternative<DistributedOptimizer>(strategy);
+}
+
 int replicas_of(const Strategy& strategy) {
   if (const auto* fsdp = std::get_if<Fsdp>(&strategy)) return fsdp->replicate;
   if (const auto* fsdp = std::get_if<Fsdp1>(&strategy)) return fsdp->replicate;

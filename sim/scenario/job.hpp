@@ -152,6 +152,9 @@ struct Job {
   int steps = 1;
 };
 
+/// Whether Python code runs around each part of the model because of the strategy.
+bool has_hooks(const Strategy& strategy);
+
 /// How often the sharded group is repeated; 1 where there is none.
 int replicas_of(const Strategy& strategy);
 

@@ -14,7 +14,9 @@
 
 #include "sim/plan/compute_costs.hpp"
 #include "sim/platform/with_speeds.hpp"
+#include "sim/plan/memory.hpp"
 #include "sim/study/parallel.hpp"
+#include "sim/study/sharding_settings.hpp"
 
 namespace gradway {
 namespace {
@@ -58,7 +60,7 @@ std::string factor_text(double factor) {
   return text;
 }
 
-/// The counterfactuals of one run before they are simulated, and the speeds of each.
+/// The counterfactuals of one run before they are simulated, and what each changes.
 class Questions {
  public:
   Questions(const Run& run, const std::optional<ChannelLimit>& limit)
@@ -73,10 +75,15 @@ class Questions {
       ask("infinite_links", "all links and host memory infinitely fast", links, practically_infinite);
     if (has(used_, Part::cpu))
       ask("no_launch_cost", "launches that cost the CPU nothing", {Part::cpu}, practically_infinite);
+    for (auto& other : other_settings(run.scenario)) {
+      answers_.push_back({std::move(other.name), std::move(other.words), {std::move(other.set)}, {}});
+      changes_.emplace_back(
+          [strategy = std::move(other.strategy)](Scenario& scenario) { scenario.job.strategy = strategy; });
+    }
   }
 
   std::size_t count() const { return answers_.size(); }
-  const Speeds& speeds(std::size_t i) const { return speeds_[i]; }
+  void change(Scenario& scenario, std::size_t i) const { changes_[i](scenario); }
   std::vector<Counterfactual>& answers() { return answers_; }
 
  private:
@@ -88,13 +95,15 @@ class Questions {
       one.set.emplace_back(fmt::format("faster.{}", key_of(part)), factor_text(speeds[part]));
     }
     answers_.push_back(std::move(one));
-    speeds_.push_back(speeds);
+    changes_.emplace_back([speeds](Scenario& scenario) {
+      scenario.platform = with_speeds(std::move(scenario.platform), speeds);
+    });
   }
 
   Speeds own_;
   Parts used_;
   std::vector<Counterfactual> answers_;
-  std::vector<Speeds> speeds_;  ///< beside the answers
+  std::vector<std::function<void(Scenario&)>> changes_;  ///< beside the answers
 };
 
 void answer(Questions& questions, const Scenario& scenario, std::string_view engine, int threads) {
@@ -102,8 +111,11 @@ void answer(Questions& questions, const Scenario& scenario, std::string_view eng
   for_each_in_parallel(questions.count(), threads, [&](std::size_t i) {
     try {
       auto changed = scenario;
-      changed.platform = with_speeds(std::move(changed.platform), questions.speeds(i));
-      questions.answers()[i].step_time = simulate(changed, engine).measured.metrics.step_time;
+      questions.change(changed, i);
+      const auto measured = simulate(changed, engine).measured;
+      auto& one = questions.answers()[i];
+      one.step_time = measured.metrics.step_time;
+      if (!fits(changed, measured.memory)) one.words += ", which does not fit";
     } catch (...) {
       errors[i] = std::current_exception();
     }
@@ -162,12 +174,13 @@ std::vector<std::string> evidence_of(const Run& run, const std::optional<Overlap
 }  // namespace
 
 Explanation explain(const Scenario& scenario, std::string_view engine, int threads) {
-  Explanation explanation{simulate(scenario, engine), {}, {}, {}};
+  Explanation explanation{.run = simulate(scenario, engine)};
   const auto& run = explanation.run;
   const auto step = run.measured.metrics.step_time;
   std::optional<Overlap> overlap;
   if (run.measured.metrics.communication > Seconds{}) overlap = overlap_of(run, engine);
   explanation.evidence = evidence_of(run, overlap);
+  if (trains(scenario.job.strategy)) explanation.exposed = exposed_calls(run);
   if (step == Seconds{}) return explanation;
 
   Questions questions{run, overlap ? overlap->limit : std::nullopt};

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps of sharded training that we measured on two GPUs, from profiles of one GPU.
+#include <cmath>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "sim/config/config.hpp"
+#include "sim/run/simulate.hpp"
+
+using namespace gradway;
+
+namespace {
+
+const DataPath data{{GRADWAY_SOURCE_DIR}};
+
+struct Row {
+  Seconds measured;
+  Seconds predicted;
+  bool is_inside;
+
+  double error() const { return predicted / measured - 1; }
+};
+
+std::map<std::string, Row> rows_of(const std::string& file) {
+  std::map<std::string, Row> rows;
+  for (const auto& one :
+       load_cases(std::string{GRADWAY_SOURCE_DIR} + "/scenarios/" + file, data).cases) {
+    const auto run = simulate(load_scenario(one.scenario_file, one.set, data));
+    const bool is_inside = run.range.low <= one.measured && one.measured <= run.range.high;
+    rows.emplace(one.name, Row{one.measured, run.measured.metrics.step_time, is_inside});
+  }
+  return rows;
+}
+
+double mean_error(const std::map<std::string, Row>& rows) {
+  double sum = 0;
+  for (const auto& [name, row] : rows) sum += std::abs(row.error());
+  return sum / static_cast<double>(rows.size());
+}
+
+double inside(const std::map<std::string, Row>& rows) {
+  double count = 0;
+  for (const auto& [name, row] : rows) count += row.is_inside ? 1 : 0;
+  return count / static_cast<double>(rows.size());
+}
+
+}  // namespace
+
+TEST_CASE("sharded steps on two H200 are met within 8 %, and within 3 % on average", "[validation]") {
+  const auto rows = rows_of("h200-2x/sharded.yaml");
+  REQUIRE(rows.size() == 30);
+  for (const auto& [name, row] : rows) {
+    CAPTURE(name);
+    CHECK(std::abs(row.error()) < 0.08);
+  }
+  CHECK(mean_error(rows) < 0.03);
+}
+
+TEST_CASE("sharded steps on two H100 are met within 8 %, and within 4 % on average", "[validation]") {
+  const auto rows = rows_of("h100-2x/sharded.yaml");
+  REQUIRE(rows.size() == 21);
+  for (const auto& [name, row] : rows) {
+    CAPTURE(name);
+    CHECK(std::abs(row.error()) < 0.08);
+  }
+  CHECK(mean_error(rows) < 0.04);
+}
+
+TEST_CASE("steps that the CPU bounds are inside their intervals nine times of ten", "[validation]") {
+  const auto rows = rows_of("h200-2x/sharded-noisy.yaml");
+  REQUIRE(rows.size() == 41);
+  CHECK(inside(rows) >= 0.9);
+}
+
+TEST_CASE("resharding, wrapping and accumulation change a step in the measured direction", "[validation]") {
+  // Pairs of the same machine whose measured steps differ by more than 2 %.
+  auto rows = rows_of("h200-2x/sharded.yaml");
+  rows.merge(rows_of("h200-2x/sharded-noisy.yaml"));
+  rows.merge(rows_of("h100-2x/sharded.yaml"));
+  const std::vector<std::pair<const char*, const char*>> endings{
+      {"", "-noreshard"}, {"", "-wrap4"}, {"-accum4", "-accum4-nosync"}};
+  int pairs = 0;
+  for (const auto& [name, row] : rows) {
+    for (const auto& [without, with] : endings) {
+      if (!name.ends_with(without)) continue;
+      const auto other = rows.find(name.substr(0, name.size() - std::string{without}.size()) + with);
+      if (other == rows.end()) continue;
+      const double measured = other->second.measured / row.measured;
+      if (std::abs(measured - 1) < 0.02) continue;
+      CAPTURE(name, with, measured, other->second.predicted / row.predicted);
+      CHECK((measured < 1) == (other->second.predicted / row.predicted < 1));
+      ++pairs;
+    }
+  }
+  CHECK(pairs >= 15);
+}
