@@ -44,7 +44,7 @@ class CollectiveWays {
   std::vector<SharedPath> lay_paths(Algorithm algorithm, bool closes) const;
 
   const Routes& routes_;
-  const NcclSettings& settings_;
+  NcclSettings settings_;
   GpuNumbers gpus_;
   std::vector<GpuNumbers> orders_;
   std::vector<Hops> rings_;

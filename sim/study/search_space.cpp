@@ -142,13 +142,18 @@ class Reading {
     return load_scenario(request_.scenario, overrides, data_, request_.price);
   }
 
+  static const char* hint_of(const Strategy& strategy) {
+    if (std::holds_alternative<Alone>(strategy)) return "set strategy.kind=ddp, or write 'kind: ddp'";
+    if (!trains(strategy)) return "'gradway sweep' varies what NCCL is told";
+    return "'gradway explain' tries what could be set otherwise, 'gradway sweep' what you name";
+  }
+
   static void check_strategy(const Scenario& scenario) {
     if (std::holds_alternative<Ddp>(scenario.job.strategy)) return;
     fail({},
          fmt::format("the strategy of '{}' is {}: only that of DDP has settings to search", scenario.name,
                      name_of(scenario.job.strategy)),
-         std::holds_alternative<Alone>(scenario.job.strategy) ? "set strategy.kind=ddp, or write 'kind: ddp'"
-                                                              : "'gradway sweep' varies what NCCL is told");
+         hint_of(scenario.job.strategy));
   }
 
   /// Values of a key of DDP, as a scenario that has them understands them.

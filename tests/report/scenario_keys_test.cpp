@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <regex>
+
 #include <catch2/catch.hpp>
 
 #include "sim/config/config.hpp"
@@ -14,10 +16,12 @@ TEST_CASE("a default that the table of keys tells is what counts without the key
     if (key.otherwise.empty() || !key.is_set_alone) continue;
     ++defaults;
     CAPTURE(key.name);
-    const bool is_of_a_call = key.meaning.starts_with("kind collective");
-    const std::vector<Override> bare =
-        is_of_a_call ? std::vector<Override>{{"strategy.kind", "collective"}, {"strategy.size", "1 GiB"}}
-                     : std::vector<Override>{};
+    std::vector<Override> bare;
+    std::smatch kind;
+    if (std::regex_search(key.meaning, kind, std::regex{"^kinds? (\\w+)"}))
+      bare.push_back({"strategy.kind", kind[1]});
+    if (kind[1] == "collective") bare.push_back({"strategy.size", "1 GiB"});
+    if (key.meaning.find("stage 3") != std::string::npos) bare.push_back({"strategy.stage", "3"});
     auto with_default = bare;
     with_default.push_back({key.name, key.otherwise});
     const std::string file = GRADWAY_SOURCE_DIR "/tests/report/bare.yaml";
