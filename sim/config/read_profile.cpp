@@ -128,6 +128,61 @@ std::vector<ProfiledBuffer> read_buffers(const Node& node, Problems& problems) {
   return buffers;
 }
 
+/// A comma behind each but the last.
+std::vector<std::string> read_names(const Node& node) {
+  std::vector<std::string> names;
+  const auto list = text(node);
+  for (std::size_t at = 0; at <= list.size();) {
+    const auto end = std::min(list.find(", ", at), list.size());
+    names.push_back(list.substr(at, end - at));
+    at = end + 2;
+  }
+  return names;
+}
+
+std::vector<ProfiledMoment> read_memory(const Node& node, Problems& problems) {
+  std::vector<ProfiledMoment> moments;
+  TextTable{node}.for_each_row(problems, [&](Row row) {
+    ProfiledMoment moment;
+    const auto phase = row.next("phase");
+    moment.phase =
+        static_cast<ProfiledPhase>(index_among(phase, "a phase", std::span{profile_words::phases}.first(2)));
+    const auto megabytes = [&](std::string_view column) {
+      return Bytes{number(row.next(column), "an amount in MB", 0, most_giga) * 1e6};
+    };
+    moment.grows = megabytes("grows");
+    moment.fixed = megabytes("fixed");
+    moment.gradients = megabytes("gradients");
+    moment.output = megabytes("output");
+    row.finish();
+    if (!moments.empty() && moment.phase < moments.back().phase)
+      fail(phase.where(), "a moment of the forward pass stands behind one of the backward pass",
+           "write the forward pass first");
+    moments.push_back(moment);
+  });
+  return moments;
+}
+
+/// Both keys or none.
+void read_memory_of(Reader& file, Profile& profile) {
+  constexpr auto sources = choices_of<MemorySource>(profile_words::memory_sources);
+  auto& problems = file.problems();
+  profile.memory_from = file.optional("memory_from", one_of("a source", sources), MemorySource::none);
+  const auto moments = file.maybe("memory", [&](const Node& node) { return read_memory(node, problems); });
+  profile.memory_lacks = file.maybe("memory_lacks", read_names).value_or(std::vector<std::string>{});
+  if (!file.sound()) return;
+  profile.memory = moments.value_or(std::vector<ProfiledMoment>{});
+  const bool has_source = profile.memory_from != MemorySource::none;
+  if (has_source == !profile.memory.empty()) return;
+  if (has_source) {
+    file.error(file.key_place("memory_from"), "the moments that it tells the source of are missing",
+               "add 'memory', or leave it out");
+  } else {
+    file.error(file.key_place("memory"), "nothing tells where the moments come from",
+               "add 'memory_from: shapes' or 'memory_from: recorded'");
+  }
+}
+
 void check_phases(Reader& file, const Profile& profile) {
   for (const auto phase : {ProfiledPhase::forward, ProfiledPhase::backward}) {
     if (std::ranges::find(profile.launches, phase, &Launch::phase) != profile.launches.end()) continue;
@@ -173,12 +228,14 @@ void read_profile(Reader& file, Model& model) {
   if (!file.sound()) {  // without the launches the gradients cannot be judged
     file.maybe("gradients", text);
     file.maybe("buffers", text);
+    for (const auto* key : {"memory_from", "memory", "memory_lacks"}) file.maybe(key, text);
     return;
   }
   profile.gradients = file.required(
       "gradients", [&](const Node& node) { return read_gradients(node, profile.launches.size(), problems); });
   const auto buffers = file.maybe("buffers", [&](const Node& node) { return read_buffers(node, problems); });
   profile.buffers = buffers.value_or(std::vector<ProfiledBuffer>{});
+  read_memory_of(file, profile);
   if (!file.sound()) return;
   check_phases(file, profile);
   model.layers = layers_of(profile.gradients);

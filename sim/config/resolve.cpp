@@ -10,6 +10,7 @@
 #include "sim/config/check_strategy.hpp"
 #include "sim/platform/background.hpp"
 #include "sim/workload/architectures.hpp"
+#include "sim/workload/attention_choice.hpp"
 
 namespace gradway::config {
 namespace {
@@ -69,6 +70,50 @@ void check_how_it_runs(const ScenarioSpec& scenario, const ModelSpec& model, Pro
                          {{model.kind, "the model is here"}},
                          fmt::format("at most {}, or a model with more positions", longest)});
   }
+}
+
+/// PyTorch takes a kernel that it is told to, or stops; it never takes another.
+void check_attention(const ScenarioSpec& scenario, const ModelSpec& model, const GpuSpec& gpu,
+                     Problems& problems) {
+  const auto& job = scenario.job;
+  if (job.attention == AttentionKernel::automatic || !model.model.run || gpu.gpu.ideal) return;
+  const auto heads = head_sizes_of(model.model.run);
+  if (heads.empty()) {
+    problems.add(Problem{scenario.place("job.attention"),
+                         fmt::format("job.attention {} would change nothing: the model '{}' has no attention",
+                                     name_of(job.attention), model.model.name),
+                         {{model.kind, "the model is here"}},
+                         "leave it out"});
+    return;
+  }
+  const auto problem_of = [&](AttentionKernel kernel, Precision precision) {
+    for (const auto head : heads) {
+      auto why = why_attention_cannot_run(kernel, {precision, gpu.gpu.compute_capability, head});
+      if (!why.empty()) return why;
+    }
+    return std::string{};
+  };
+  const auto why = problem_of(job.attention, job.precision);
+  if (why.empty()) return;
+  std::vector<std::string_view> kernels{name_of(AttentionKernel::automatic)};
+  for (const auto kernel :
+       {AttentionKernel::cudnn, AttentionKernel::flash, AttentionKernel::efficient, AttentionKernel::math}) {
+    if (problem_of(kernel, job.precision).empty()) kernels.push_back(name_of(kernel));
+  }
+  auto hint = fmt::format("{} fit{} here", fmt::join(kernels, ", "), kernels.size() == 1 ? "s" : "");
+  const auto half =
+      gpu.gpu.peak[static_cast<std::size_t>(Precision::bf16)] ? Precision::bf16 : Precision::fp16;
+  if (!is_half(job.precision) && problem_of(job.attention, half).empty())
+    hint += fmt::format("; or set job.precision to {}", name_of(half));
+  const auto capability = gpu.gpu.compute_capability;
+  std::vector<Note> notes{{gpu.peak, fmt::format("the GPU '{}' is here: compute capability {}.{}",
+                                                 gpu.gpu.name, capability / 10, capability % 10)}};
+  if (scenario.given.contains("job.precision"))
+    notes.push_back({scenario.place("job.precision"), "the precision is here"});
+  problems.add(Problem{scenario.place("job.attention"),
+                       fmt::format("job.attention {} {}: the job is in {}", name_of(job.attention), why,
+                                   name_of(job.precision)),
+                       std::move(notes), std::move(hint)});
 }
 
 /// An anchor that nothing would use, whatever the platform.
@@ -152,6 +197,7 @@ void check_scenario(const ScenarioSpec& scenario, const ModelSpec& model, const 
   check_strategy(scenario, model, problems);
   check_profile(scenario, model, problems);
   check_how_it_runs(scenario, model, problems);
+  check_attention(scenario, model, gpu, problems);
   check_anchor(scenario, model, problems);
   check_compute(scenario, model, gpu, problems);
 }

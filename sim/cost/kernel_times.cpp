@@ -62,11 +62,6 @@ std::size_t place_of(std::string_view kernel) {
 
 }  // namespace
 
-std::optional<std::size_t> size_of_kind(std::string_view name) {
-  const auto* const kind = kind_of_name(name);
-  return kind == nullptr ? std::nullopt : std::optional{size_count(*kind)};
-}
-
 const TimedKind* kind_of_name(std::string_view name) {
   const auto* const kind = std::ranges::find(timed_kinds, name, &TimedKind::name);
   return kind == timed_kinds.end() ? nullptr : kind;

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstddef>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -57,9 +56,6 @@ inline constexpr std::array timed_kinds{
     TimedKind{"embedding_backward", {}, {"rows", "vocabulary", "width"}},
     TimedKind{"optimizer", {"what"}, {"elements", "tensors"}},
 };
-
-/// How many numbers a kind's size has. @return empty if there is no such kind
-std::optional<std::size_t> size_of_kind(std::string_view name);
 
 /// The kind of that name; null if there is none.
 const TimedKind* kind_of_name(std::string_view name);

@@ -47,12 +47,14 @@ std::array<double, 10> coordinates(const Operation& operation) {
     at[0] = 0.5 * std::log(size[0] * size[1]);
     at[1] = at[2];
     at[2] = at[3];
-    at[3] = 0;
+    at[3] = at[4] = 0;
   } else if (starts_with(words[0], "convolution")) {
     at[0] *= 0.5;
     at[3] *= 2;
     at[4] *= 2;
     at[5] = 0;
+  } else if (words[0] == "elementwise") {
+    at[1] = 0;
   }
   return at;
 }

@@ -12,6 +12,7 @@
 #include "sim/cost/framework_cost.hpp"
 #include "sim/cost/kernel_cost.hpp"
 #include "sim/plan/anchors.hpp"
+#include "sim/plan/memory.hpp"
 #include "sim/plan/optimizer_share.hpp"
 #include "sim/platform/host_copy.hpp"
 
@@ -96,7 +97,9 @@ void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, i
     }
     return total;
   };
-  for (const auto& layer : eager_step(scenario.model, eager_settings(scenario, batch)).layers) {
+  auto step = eager_step(scenario.model, eager_settings(scenario, batch));
+  costs.memory = std::move(step.memory);
+  for (const auto& layer : step.layers) {
     costs.forward.push_back(sum(layer.forward));
     costs.backward.push_back(sum(layer.backward));
     costs.forward_launches.push_back(static_cast<int>(layer.forward.size()));
@@ -137,6 +140,7 @@ ComputeCosts compute_costs(const Scenario& scenario) {
   costs.optimizer = optimizer_time(scenario, gpu, scenario.job.optimizer, optimizer_share(scenario));
   if (scenario.model.profile) {
     costs.profile = profile_costs(scenario);
+    costs.memory = memory_of_profile(*scenario.model.profile, scenario.job);
     costs.launch = launch_of(*scenario.model.profile) * costs.profile->cpu_scale;
     return costs;
   }

@@ -26,6 +26,7 @@ struct ComputeCosts {
   double anchor_scale = 1;              ///< forward and backward were multiplied by this to meet the anchor
   std::optional<Anchor> anchor;         ///< the measurement that was used
   std::optional<ProfileCosts> profile;  ///< of a profiled model; forward and backward are then empty
+  StepMemory memory;                    ///< what the passes hold; empty: nobody knows
 };
 
 /// What decides which kernels PyTorch issues for a scenario's model.

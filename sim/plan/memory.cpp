@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/plan/compute_costs.hpp"
+#include "sim/workload/profile.hpp"
 
 namespace gradway {
 namespace {
@@ -25,20 +25,31 @@ Bytes cublas_workspaces(const Gpu& gpu) {
   constexpr int hopper = 90;
   constexpr int threads = 2;
   if (gpu.ideal) return {};
-  return threads * (gpu.compute_capability >= hopper ? 32_MiB + 32_MiB : 8320_KiB + 1_MiB);
+  return threads * (gpu.compute_capability >= hopper ? 32_MiB : 8320_KiB);
 }
 
 Bytes fp32(double elements) {
   return Bytes{4 * elements};
 }
 
+/// Of all trained tensors: fp32, but for a profile, whose gradients have the format of their parameters.
+Bytes parameters_of(const Model& model) {
+  if (!model.profile) return fp32(static_cast<double>(model.parameter_count()));
+  Bytes sum{};
+  for (const auto& gradient : model.profile->gradients)
+    sum += Bytes{static_cast<double>(elements_of(gradient.shape)) * gradient.element_bytes};
+  return sum;
+}
+
 /// What is there all the time.
 MemoryUse lasting(const Scenario& scenario, const MemoryOfSync& sync) {
   const auto& job = scenario.job;
-  const auto parameters = fp32(static_cast<double>(scenario.model.parameter_count()));
+  const auto parameters = parameters_of(scenario.model);
+  const auto stepped =
+      sync.parameters ? fp32(static_cast<double>(scenario.model.parameter_count())) : parameters;
   MemoryUse use;
   use.parameters = sync.parameters.value_or(parameters);
-  use.optimizer_state = job.optimizer == Optimizer::sgd ? 0_B : 2 * sync.optimizer_share * parameters;
+  use.optimizer_state = job.optimizer == Optimizer::sgd ? 0_B : 2 * sync.optimizer_share * stepped;
   use.buckets = sync.buckets;
   use.comm_hook = sync.kept;
   use.input = scenario.model.input_per_sample * job.batch_per_gpu + job.input.background_copy;
@@ -51,22 +62,21 @@ MemoryUse lasting(const Scenario& scenario, const MemoryOfSync& sync) {
 /// The moment of a micro-step when most is in use: activations as autograd keeps and frees them, gradients as
 /// the backward pass makes them.
 /// @param gradients_there of all parameters, from the micro-step before or in the buckets of a strategy
-MemoryUse peak_of_micro_step(const Scenario& scenario, const Sync& sync, const MemoryUse& always,
-                             Bytes gradients, bool gradients_there) {
+MemoryUse peak_of_micro_step(const Job& job, const StepMemory& step, const Sync& sync,
+                             const MemoryUse& always, Bytes gradients, bool gradients_there) {
   auto peak = always;
-  if (!scenario.model.run) {
+  if (step.activations.empty()) {
     peak.gradients = gradients;
-    return peak;
+    if (const auto held = sync.held({})) peak.gathered = held->gathered;
   }
-  const auto memory = eager_step(scenario.model, eager_settings(scenario, scenario.job.batch_per_gpu)).memory;
-  for (std::size_t i = 0; i < memory.activations.size(); ++i) {
+  for (std::size_t i = 0; i < step.activations.size(); ++i) {
     auto use = always;
-    use.activations = memory.activations[i];
-    const bool is_forward = 2 * i < memory.activations.size();
-    const bool all_there = gradients_there || (is_forward && !scenario.job.frees_early);
-    use.gradients = all_there ? gradients : std::min(gradients, memory.gradients[i]);
-    const auto ready = memory.gradients[i] / memory.gradients.back();
-    const bool is_loss = 2 * (i + 1) == memory.activations.size() || (!is_forward && ready == 0);
+    use.activations = step.activations[i];
+    const bool is_forward = i < step.forward;
+    const bool all_there = gradients_there || (is_forward && !job.frees_early);
+    use.gradients = all_there ? gradients : std::min(gradients, step.gradients[i]);
+    const auto ready = step.gradients.back() > 0_B ? step.gradients[i] / step.gradients.back() : 0;
+    const bool is_loss = i + 1 == step.forward || (!is_forward && ready == 0);
     if (const auto held = sync.held({is_forward, is_loss, ready})) {
       use.gradients = std::max(held->gradients, all_there ? gradients : 0_B);
       use.gathered = held->gathered;
@@ -78,7 +88,19 @@ MemoryUse peak_of_micro_step(const Scenario& scenario, const Sync& sync, const M
 
 }  // namespace
 
-MemoryUse memory_use(const Scenario& scenario, const Sync& sync) {
+StepMemory memory_of_profile(const Profile& profile, const Job& job) {
+  const auto samples = static_cast<double>(job.batch_per_gpu) / profile.batch;
+  StepMemory step;
+  for (const auto& moment : profile.memory) {
+    const auto grows = job.frees_early ? moment.grows : moment.grows + moment.output;
+    step.activations.push_back(moment.fixed + grows * samples);
+    step.gradients.push_back(moment.gradients);
+    if (moment.phase == ProfiledPhase::forward) ++step.forward;
+  }
+  return step;
+}
+
+MemoryUse memory_use(const Scenario& scenario, const StepMemory& step, const Sync& sync) {
   const auto& job = scenario.job;
   const auto of_sync = sync.memory();
   const auto always = lasting(scenario, of_sync);
@@ -94,7 +116,7 @@ MemoryUse memory_use(const Scenario& scenario, const Sync& sync) {
   // PyTorch's foreach form takes the square roots of all second moments at once (torch/optim/adamw.py, 2.11).
   if (job.optimizer == Optimizer::adamw) optimizer.optimizer_state += always.optimizer_state / 2;
 
-  const std::array moments{peak_of_micro_step(scenario, sync, always, gradients, job.accumulate > 1),
+  const std::array moments{peak_of_micro_step(job, step, sync, always, gradients, job.accumulate > 1),
                            backward_ends, optimizer};
   auto peak = *std::ranges::max_element(moments, {}, &MemoryUse::allocated);
   peak.slack = allocator_slack * peak.allocated();

@@ -6,6 +6,8 @@
 #include "sim/plan/sync.hpp"
 #include "sim/scenario/scenario.hpp"
 #include "sim/workload/memory_use.hpp"
+#include "sim/workload/profile.hpp"
+#include "sim/workload/step_memory.hpp"
 
 namespace gradway {
 
@@ -13,9 +15,17 @@ namespace gradway {
 /// backward pass, and of the optimizer's step.
 ///
 /// Counted as on our own steps: gradients of the step before live until the forward pass ends (a loop that
-/// drops them earlier needs less). A profile does not tell its activations; they are left out. So are NCCL's
-/// buffers: see `nccl_buffers`.
-MemoryUse memory_use(const Scenario& scenario, const Sync& sync);
+/// drops them earlier needs less). NCCL's buffers are left out: see `nccl_buffers`.
+/// @param step what the model's passes hold (`ComputeCosts::memory`); empty: nobody knows, it is left out
+MemoryUse memory_use(const Scenario& scenario, const StepMemory& step, const Sync& sync);
+
+/// What the passes of a profiled step hold with the job's batch. Empty: the profile does not tell.
+StepMemory memory_of_profile(const Profile& profile, const Job& job);
+
+/// Whether all that the passes hold is known.
+inline bool tells_memory(const Profile& profile) {
+  return profile.memory_from != MemorySource::none && profile.memory_lacks.empty();
+}
 
 /// Of so many channels.
 Bytes nccl_buffers(int channels);

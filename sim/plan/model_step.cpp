@@ -40,6 +40,7 @@ class Writer {
  public:
   Writer(const Scenario& scenario, const ComputeCosts& costs, Sync& sync)
       : scenario_{scenario},
+        costs_{costs},
         sync_{sync},
         model_{model_tasks(scenario, costs, pause_of(costs, sync), sync.blocks())},
         tasks_{program_, scenario.platform.gpu_models.front(), pause_of(costs, sync), costs.launch} {
@@ -60,7 +61,7 @@ class Writer {
     for (auto& [task, gradients, block] : model_.optimizer) tasks_.add(std::move(task));
     sync_.after_optimizer(tasks_);
     program_.samples = static_cast<double>(scenario_.job.batch_per_gpu) * scenario_.job.accumulate;
-    program_.memory = memory_use(scenario_, sync_);
+    program_.memory = memory_use(scenario_, costs_.memory, sync_);
     program_.units = sync_.take_units();
     return std::move(program_);
   }
@@ -139,6 +140,7 @@ class Writer {
   }
 
   const Scenario& scenario_;
+  const ComputeCosts& costs_;
   Sync& sync_;
   ModelTasks model_;
   Program program_;

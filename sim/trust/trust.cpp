@@ -85,8 +85,23 @@ void about_input(const Scenario& scenario, Trust& trust) {
 }
 
 void about_memory(const Scenario& scenario, const MemoryUse& memory, Trust& trust) {
-  if (scenario.model.profile) {
-    trust.basis.push_back("memory: without activations, which a profile does not tell");
+  if (const auto* profile = scenario.model.profile.get()) {
+    if (profile->memory_from == MemorySource::none) {
+      trust.basis.emplace_back("memory: without activations, which the profile does not tell");
+      trust.warnings.emplace_back(
+          "the memory is without activations, which the profile does not tell: nothing proves that the job "
+          "fits; import the trace again");
+    } else {
+      trust.basis.emplace_back(
+          profile->memory_from == MemorySource::recorded
+              ? "activations: the allocations that the profiler recorded"
+              : "activations: what autograd keeps, by the shapes of the profile's trace");
+    }
+    if (!profile->memory_lacks.empty())
+      trust.warnings.push_back(
+          fmt::format("the memory is without what autograd keeps of {}, which is not known: nothing proves "
+                      "that the job fits; record the trace with profile_memory=True",
+                      fmt::join(profile->memory_lacks, ", ")));
   }
   if (fits(scenario, memory)) return;
   trust.warnings.push_back("the job " + why_it_does_not_fit(scenario, memory) +

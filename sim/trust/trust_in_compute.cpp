@@ -137,12 +137,26 @@ void about_kernels(const Scenario& scenario, Trust& trust) {
 void about_hooks(const Scenario& scenario, Trust& trust) {
   if (!has_hooks(scenario.job.strategy)) return;
   trust.grounds.launches = std::max(trust.grounds.launches, Basis::predicted);
-  // Kernels beside gathers, casts and copies: own steps that the GPU bounds, from profiles of one GPU, nine of
-  // ten within 4.7 % on two H200 (30) and 6 % on two H100 (21).
+  // Kernels beside gathers, casts and copies: own steps that the GPU bounds, from profiles of one GPU, nine
+  // of ten within 4.7 % on two H200 (30) and 6 % on two H100 (21).
   trust.grounds.compute = std::max(trust.grounds.compute, Basis::stretched);
   trust.basis.emplace_back(
-      "hooks: the strategy's CPU time by how many launches it is worth, which we measured for FSDP2, FSDP1 and "
+      "hooks: the strategy's CPU time by how many launches it is worth, which we measured for FSDP2, FSDP1 "
+      "and "
       "ZeroRedundancyOptimizer on 2 H100 (2026-11-22, PyTorch 2.11); others by what comparable hooks take");
+}
+
+/// What PyTorch does by default is in between: convolutions in TF32, products not.
+void about_tf32(const Scenario& scenario, const ComputeCosts& costs, Trust& trust) {
+  constexpr double worth_telling = 0.2;  // of the kernels' time
+  const auto& gpu = scenario.platform.gpu_models.front();
+  const auto convolutions = costs.by_class[static_cast<std::size_t>(OperationClass::convolution)];
+  if (scenario.job.precision != Precision::fp32 || !gpu.peak[static_cast<std::size_t>(Precision::tf32)] ||
+      convolutions <= worth_telling * total({costs.by_class.begin(), costs.by_class.end()}))
+    return;
+  trust.warnings.emplace_back(
+      "job.precision fp32 takes TF32 to be off; PyTorch's default has it on for convolutions "
+      "(torch.backends.cudnn.allow_tf32), which job.precision tf32 is nearer to");
 }
 
 }  // namespace
@@ -166,7 +180,11 @@ void about_compute(const Scenario& scenario, const ComputeCosts& costs, Trust& t
   about_hooks(scenario, trust);
   trust.grounds.launches = Basis::nominal;
   trust.grounds.compute = basis_of_kernels(scenario);
-  if (!costs.anchor) return about_kernels(scenario, trust);
+  if (!costs.anchor) {
+    about_kernels(scenario, trust);
+    about_tf32(scenario, costs, trust);
+    return;
+  }
   const auto& anchor = *costs.anchor;
   trust.grounds.launches = Basis::elsewhere;  // some CPU was fast enough for the anchor
   trust.grounds.compute = anchor.batch == scenario.job.batch_per_gpu ? Basis::measured : Basis::stretched;

@@ -37,8 +37,9 @@ Tensor llama_attention(Eager& run, const std::string& name, Tensor x, const Deco
   auto k = run.linear(name + ".attention.key", x, tokens, shape.hidden, kv_heads * head, shape.bias);
   const auto v = run.linear(name + ".attention.value", x, tokens, shape.hidden, kv_heads * head, shape.bias);
   if (shape.positions == DecoderShape::Positions::rotary) {
-    q = run.rotary(name + ".attention.rotary_query", q);
-    k = run.rotary(name + ".attention.rotary_key", k);
+    const auto factors = static_cast<double>(tokens * head);
+    q = run.rotary(name + ".attention.rotary_query", q, factors);
+    k = run.rotary(name + ".attention.rotary_key", k, factors);
   }
   x = run.attention(name + ".attention.sdpa", {q, k, v}, {shape.heads, kv_heads, tokens, head, true});
   x = run.linear(name + ".attention.out_proj", x, tokens, shape.hidden, shape.hidden, shape.bias);
@@ -172,6 +173,12 @@ std::vector<Layer> layers_of(const ForwardPass& network, int sequence) {
     layers[i].backward = work(eager.operations()[i].backward);
   }
   return layers;
+}
+
+std::set<std::int64_t> head_sizes_of(const ForwardPass& network) {
+  Eager eager{{}};
+  network(eager);
+  return eager.head_sizes();
 }
 
 void take_forward_pass(Model& model, ForwardPass run) {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -106,5 +108,8 @@ std::vector<Layer> synthetic(const std::vector<SyntheticLayer>& layers);
 /// The layers of a network, with their parameters and the work of a sample in the order of its forward pass.
 /// @param sequence tokens a sample, for models of text; 0: the model's own
 std::vector<Layer> layers_of(const ForwardPass& network, int sequence = 0);
+
+/// Elements of a head, of all attention in a network; empty: it has none.
+std::set<std::int64_t> head_sizes_of(const ForwardPass& network);
 
 }  // namespace gradway

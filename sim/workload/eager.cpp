@@ -175,13 +175,17 @@ Tensor Eager::conv2d(const std::string& name, Tensor x, const Conv2d& shape) {
   auto& at = node({x});
   save(x);
   if (copy > 0) save(make(weight, number, false));
+  const bool is_channels_last = settings_.channels_last || shape.channels_last;
   const auto convolution = [&](std::string_view direction) {
-    return operation(fmt::format("convolution{} {} {}", direction, arithmetic(),
-                                 settings_.channels_last || shape.channels_last ? "nhwc" : "nchw"),
-                     {d(settings_.batch), d(shape.in_channels), d(shape.out_channels), d(shape.kernel),
-                      d(shape.stride), d(shape.padding), d(shape.side), d(shape.groups)});
+    return operation(
+        fmt::format("convolution{} {} {}", direction, arithmetic(), is_channels_last ? "nhwc" : "nchw"),
+        {d(settings_.batch), d(shape.in_channels), d(shape.out_channels), d(shape.kernel), d(shape.stride),
+         d(shape.padding), d(shape.side), d(shape.groups)});
   };
   forward(convolution(""));
+  // cuDNN's adds the bias by itself; PyTorch's own kernel of a depthwise one has it inside.
+  const bool by_cudnn = is_channels_last || shape.groups != shape.in_channels;
+  if (shape.bias && by_cudnn) forward(stream("add_", number, out));
   if (of(x).needs_grad) at.backward.push_back(convolution("_input"));
   at.backward.push_back(convolution("_weight"));
   if (shape.bias)
@@ -440,6 +444,7 @@ void Eager::cross_entropy(const std::string& name, Tensor logits, std::int64_t r
   save(logs);
   forward(rows("nll_loss", Number::fp32, m, d(classes)));
   loss.backward.push_back(rows("nll_loss_backward", Number::fp32, m, d(classes)));
+  of({of(logits).storage}).last_use = static_cast<std::int32_t>(nodes_.size()) - 1;  // the call holds them
   make(1, Number::fp32, true);
 }
 

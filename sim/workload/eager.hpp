@@ -3,12 +3,14 @@
 
 #include <array>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "sim/workload/model.hpp"
 #include "sim/workload/operation.hpp"
+#include "sim/workload/step_memory.hpp"
 
 namespace gradway {
 
@@ -28,14 +30,6 @@ struct EagerSettings {
 /// A tensor of the forward pass. Views share it.
 struct Tensor {
   std::int32_t id = -1;
-};
-
-/// What is in the GPU's memory at each moment of a step: entry i of the forward pass, then of the backward
-/// pass.
-struct StepMemory {
-  std::vector<Bytes>
-      activations;               ///< with gradients of activations, 16-bit copies of weights and temporaries
-  std::vector<Bytes> gradients;  ///< of parameters, fp32
 };
 
 /// Runs a model's forward pass on symbolic tensors and writes down what eager PyTorch issues for it, forward
@@ -109,7 +103,8 @@ class Eager {
   /// @param qkv one tensor that holds all three (a packed projection), or three
   Tensor attention(const std::string& name, const std::vector<Tensor>& qkv, const Attention& shape);
   /// Rotary positions, in complex fp32 numbers as Llama has them.
-  Tensor rotary(const std::string& name, Tensor x);
+  /// @param factors real numbers that turn x: a head's tokens, which all heads and samples share
+  Tensor rotary(const std::string& name, Tensor x, double factors);
   /// As torch.nn.MultiheadAttention brings a packed projection into head order, and its gradients back.
   Tensor unpack_heads(Tensor qkv);
 
@@ -123,6 +118,8 @@ class Eager {
   /// complete
   void finish();
   const StepMemory& memory() const { return memory_; }
+  /// Of all attention; empty: the model has none.
+  const std::set<std::int64_t>& head_sizes() const { return head_sizes_; }
 
  private:
   static double d(std::int64_t value) { return static_cast<double>(value); }
@@ -177,7 +174,6 @@ class Eager {
   Tensor norm(const std::string& name, Tensor x, std::int64_t rows, std::int64_t width, std::string_view what,
               std::vector<Parameter> parameters);
   void math_attention(const Attention& shape, Number number, Tensor out);
-  AttentionKernel attention_kernel() const;
   void issue();
   void issue_fused();
   Operation fused(double bytes) const;
@@ -190,6 +186,7 @@ class Eager {
   std::vector<Layer> layers_;
   std::vector<LayerOperations> operations_;
   StepMemory memory_;
+  std::set<std::int64_t> head_sizes_;
 };
 
 /// What PyTorch issues for a model, and what it keeps.

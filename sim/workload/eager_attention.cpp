@@ -6,21 +6,10 @@
 #include <fmt/format.h>
 
 #include "sim/base/contract.hpp"
+#include "sim/workload/attention_choice.hpp"
 #include "sim/workload/eager.hpp"
 
 namespace gradway {
-
-/// PyTorch 2.11's own choice: cuDNN's on Hopper and later, flash attention on Ampere and later, both only in
-/// 16 bits; else the memory-efficient kernel.
-AttentionKernel Eager::attention_kernel() const {
-  constexpr int ampere = 80;
-  constexpr int hopper = 90;
-  const auto wanted = settings_.attention;
-  const bool is_16_bit = is_half();
-  if (wanted != AttentionKernel::automatic && (is_16_bit || wanted == AttentionKernel::math)) return wanted;
-  if (!is_16_bit || settings_.compute_capability < ampere) return AttentionKernel::efficient;
-  return settings_.compute_capability >= hopper ? AttentionKernel::cudnn : AttentionKernel::flash;
-}
 
 Tensor Eager::attention(const std::string& name, const std::vector<Tensor>& qkv, const Attention& shape) {
   expects(qkv.size() == 1 || qkv.size() == 3, "queries, keys and values come packed or apart");
@@ -28,7 +17,11 @@ Tensor Eager::attention(const std::string& name, const std::vector<Tensor>& qkv,
   const auto number = of(qkv.front()).number;
   const auto batch = d(settings_.batch);
   const auto queries = batch * d(shape.heads * shape.tokens * shape.head_size);
-  const auto how = attention_kernel();
+  const auto how =
+      settings_.attention != AttentionKernel::automatic
+          ? settings_.attention
+          : automatic_attention({settings_.precision, settings_.compute_capability, shape.head_size});
+  head_sizes_.insert(shape.head_size);
   auto& at = qkv.size() == 1 ? node({qkv[0]}) : node({qkv[0], qkv[1], qkv[2]});
   for (const auto part : qkv) save(part);
   const auto out = make(queries, number, true);
@@ -41,10 +34,15 @@ Tensor Eager::attention(const std::string& name, const std::vector<Tensor>& qkv,
     const auto fused = [&](std::string_view direction) {
       return operation(fmt::format("attention_{} {} {} {}", direction, arithmetic(),
                                    hows[static_cast<std::size_t>(how)], shape.causal ? "causal" : "full"),
-                       {batch, d(shape.heads), d(shape.tokens), d(shape.head_size)});
+                       {batch, d(shape.heads), d(shape.tokens), d(shape.head_size), d(shape.kv_heads)});
     };
     forward(fused("forward"));
     at.backward.push_back(fused("backward"));
+    if (how == AttentionKernel::flash && shape.kv_heads < shape.heads) {
+      for (int i = 0; i < 2; ++i)
+        at.backward.push_back(stream("sum", number, queries));  // of keys, of values
+      at.temporary_backward = 2 * queries * bytes_of(number);
+    }
   }
   if (qkv.size() == 1 && shape.splits) {
     const auto width = 3.0 * d(shape.heads * shape.head_size);
@@ -77,12 +75,12 @@ void Eager::math_attention(const Attention& shape, Number number, Tensor out) {
   at.temporary_backward = 2 * bytes * scores;
 }
 
-Tensor Eager::rotary(const std::string& name, Tensor x) {
+Tensor Eager::rotary(const std::string& name, Tensor x, double factors) {
   open(name);
   const auto number = of(x).number;
   x = cast(x, Number::fp32);
   const auto elements = of(x).elements;
-  const auto turn = stream("complex_mul", Number::fp32, elements);
+  const auto turn = operation("elementwise complex_mul fp32", {elements, factors});
   auto& at = node({x});
   forward(turn);
   at.backward.push_back(turn);

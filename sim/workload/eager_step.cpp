@@ -115,36 +115,24 @@ void Eager::issue_fused() {
 
 void Eager::account() {
   const auto count = static_cast<std::int32_t>(nodes_.size());
-  // Bytes that come and go at each moment: node n runs at n, its backward pass at 2 count - 1 - n.
-  const auto moments = 2 * static_cast<std::size_t>(count);
-  std::vector<double> change(moments + 1, 0);
-  std::vector<double> gradients(moments, 0);
-  const auto hold = [&](std::int32_t from, std::int32_t to, double bytes) {
-    change[static_cast<std::size_t>(std::max(from, 0))] += bytes;
-    change[static_cast<std::size_t>(to) + 1] -= bytes;
-  };
-  const auto back = [&](std::int32_t n) { return 2 * count - 1 - n; };
+  MemoryTimeline held{count};
   for (const auto& info : tensors_) {
     const auto bytes = info.elements * bytes_of(info.number);
     const bool owns = info.storage == static_cast<std::int32_t>(&info - tensors_.data());
-    if (owns) hold(info.made, info.saved_for >= 0 ? back(info.saved_for) : info.last_use, bytes);
+    if (owns) held.hold(info.made, info.saved_for >= 0 ? held.back(info.saved_for) : info.last_use, bytes);
     if (info.storage >= 0 && info.needs_grad && info.consumers > 0)
-      hold(back(info.consumer), back(std::max(info.made, 0)), bytes);
+      held.hold(held.back(info.consumer), held.back(std::max(info.made, 0)), bytes);
   }
+  std::vector<double> gradients(2 * nodes_.size(), 0);
   for (std::int32_t n = 0; n < count; ++n) {
     const auto& at = nodes_[static_cast<std::size_t>(n)];
-    hold(n, n, at.temporary);
-    hold(back(n), back(n), at.temporary_backward);
-    gradients[static_cast<std::size_t>(back(n))] += at.parameter_bytes;
+    held.pass(n, at.temporary, at.temporary_backward);
+    gradients[static_cast<std::size_t>(held.back(n))] += at.parameter_bytes;
   }
-  double held = 0;
+  for (const auto bytes : held.sums()) memory_.activations.push_back(Bytes{bytes});
   double gradient = 0;
-  for (std::size_t i = 0; i < moments; ++i) {
-    held += change[i];
-    gradient += gradients[i];
-    memory_.activations.push_back(Bytes{held});
-    memory_.gradients.push_back(Bytes{gradient});
-  }
+  for (const auto bytes : gradients) memory_.gradients.push_back(Bytes{gradient += bytes});
+  memory_.forward = nodes_.size();
 }
 
 EagerStep eager_step(const Model& model, const EagerSettings& settings) {

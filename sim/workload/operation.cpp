@@ -23,7 +23,7 @@ constexpr std::array elementwise{
     Traffic{"copy", 2},          Traffic{"permute", 2},
     Traffic{"add", 3},           Traffic{"add_", 3},
     Traffic{"add_mixed", 1, 8},  // one of 16 bits and one of fp32 to fp32
-    Traffic{"complex_mul", 2},   // by numbers that all heads share
+    Traffic{"complex_mul", 2},   // and the factors, by their own number
     Traffic{"mul", 3},           Traffic{"scale", 2},
     Traffic{"zero", 1},          Traffic{"sum", 1},
     Traffic{"random", 1},        Traffic{"count", 2},
@@ -73,13 +73,19 @@ void product(Operation& of, double batch, double m, double n, double k) {
   of.bytes = Bytes{width(of.precision) * batch * (m * k + k * n + m * n)};
 }
 
+/// Queries and results have all heads, keys and values `kv_heads` (0: as many); the backward pass reads all
+/// four and the gradient of the results, and writes three gradients. PyTorch's flash writes those of keys and
+/// values for all heads and sums them later (mha_bwd in flash_attn/flash_api.cpp).
 /// @source Dao et al., FlashAttention, 2022: the backward pass computes the scores again
-void attention(Operation& of, bool forward, bool causal) {
-  const auto [batch, heads, tokens, head, a, b, c, e] = of.size;
+void attention(Operation& of, bool forward, bool causal, bool is_flash) {
+  const auto [batch, heads, tokens, head, kv_heads, a, b, c] = of.size;
   const auto elements = batch * heads * tokens * head;
+  const auto of_keys = kv_heads > 0 ? elements * kv_heads / heads : elements;
   of.kind = OperationClass::attention;
   of.flops = Flops{(forward ? 1 : 2.5) * (causal ? 0.5 : 1) * 4 * tokens * elements};
-  of.bytes = Bytes{(forward ? 4 : 8) * elements * width(of.precision)};
+  const auto of_gradients = is_flash ? elements : of_keys;
+  of.bytes = Bytes{width(of.precision) *
+                   (forward ? 2 * (elements + of_keys) : 4 * elements + 2 * of_keys + 2 * of_gradients)};
 }
 
 void convolution(Operation& of) {
@@ -145,7 +151,7 @@ std::optional<Operation> find_operation(std::string kernel, const Sizes& size) {
     product(of, size[0], size[1], size[2], size[3]);
   } else if (kind == "attention_forward" || kind == "attention_backward") {
     known = known && words.size() == 4;
-    attention(of, kind == "attention_forward", known && words[3] == "causal");
+    attention(of, kind == "attention_forward", known && words[3] == "causal", known && words[2] == "flash");
   } else if (kind == "convolution" || kind == "convolution_input" || kind == "convolution_weight") {
     convolution(of);
   } else if (kind == "batch_norm" || kind == "batch_norm_backward") {
@@ -156,6 +162,8 @@ std::optional<Operation> find_operation(std::string kernel, const Sizes& size) {
     of.bytes = Bytes{size[0] * size[1] * size[2] * size[2] * (1.25 * width(of.precision) + 2)};
   } else if (kind == "elementwise") {
     known = known && words.size() == 3 && streams(of, elementwise, words[1], size[0]);
+    if (known && words[1] == "complex_mul")
+      of.bytes += Bytes{(size[1] > 0 ? size[1] : size[0]) * width(of.precision)};
   } else if (kind == "rows") {
     known = known && words.size() == 3 && streams(of, rows, words[1], size[0] * size[1]);
     of.kind = known && is_loss(words[1]) ? OperationClass::loss : OperationClass::normalization;

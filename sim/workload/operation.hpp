@@ -52,13 +52,16 @@ inline constexpr std::size_t most_sizes = 8;
 ///
 /// `kernel` says which, in words: its kind, and what kinds of that kind there are (sim/cost/kernel_times.hpp
 /// lists them):
-///   product NUMBER LAYOUT                  m, n, k; a letter a factor, n as it lies in memory, t transposed
-///   batched_product NUMBER LAYOUT          batch, m, n, k
-///   attention_forward|_backward NUMBER HOW causal|full    batch, heads, seq, head size
-///   convolution|_input|_weight NUMBER nchw|nhwc           n, c, o, kernel, stride, pad, side of the input,
-///   groups batch_norm|_backward, max_pool|_backward NUMBER nchw|nhwc   n, c, side elementwise WHAT NUMBER
-///   elements rows WHAT NUMBER                       rows, width embedding|_backward                    rows,
-///   vocabulary, width optimizer WHAT                         elements, tensors
+/// - product NUMBER LAYOUT: m, n, k; a letter a factor, n as it lies in memory, t transposed
+/// - batched_product NUMBER LAYOUT: batch, m, n, k
+/// - attention_forward|_backward NUMBER HOW causal|full: batch, heads, seq, head size, heads of keys (0: all)
+/// - convolution|_input|_weight NUMBER nchw|nhwc: n, c, o, kernel, stride, pad, side of the input, groups
+/// - batch_norm|_backward, max_pool|_backward NUMBER nchw|nhwc: n, c, side
+/// - elementwise WHAT NUMBER: elements; complex_mul: elements of the factors (0: as many)
+/// - rows WHAT NUMBER: rows, width
+/// - embedding|_backward: rows, vocabulary, width
+/// - optimizer WHAT: elements, tensors
+///
 /// NUMBER is that of what is read.
 struct Operation {
   std::string kernel;

@@ -66,6 +66,23 @@ struct ProfiledBuffer {
   int element_bytes = 4;  ///< 8 for counts, which PyTorch keeps as int64
 };
 
+/// What tells the memory of a profiled step.
+enum class MemorySource {
+  none,      ///< nothing: activations are missing
+  shapes,    ///< what autograd keeps, by the shapes of the operations
+  recorded,  ///< the allocations that the profiler saw (profile_memory)
+};
+
+/// What a profiled step holds at a moment beside parameters, optimizer, input and the gradients of the step
+/// before, in the profile's batch.
+struct ProfiledMoment {
+  ProfiledPhase phase = ProfiledPhase::forward;  ///< or backward
+  Bytes grows{};      ///< with the batch: activations, their gradients, temporaries
+  Bytes fixed{};      ///< whatever the batch: 16-bit copies of weights
+  Bytes gradients{};  ///< of parameters, that are ready
+  Bytes output{};  ///< more, with the batch, where the loop keeps the model's output until the step is over
+};
+
 /// A profiled step on one GPU without DDP, as it is without the profiler.
 struct Unprofiled {
   double cpu_scale = 1;       ///< CPU times under the profiler to those without it
@@ -87,7 +104,10 @@ struct Profile {
   std::vector<Launch> launches;             ///< of one step, in the order of issue
   std::vector<ProfiledGradient> gradients;  ///< in the order in which they get ready
   std::vector<ProfiledBuffer> buffers;      ///< what DDP broadcasts before a forward pass
-  std::optional<Unprofiled> unprofiled{};   ///< where many runs need it: found once for all
+  MemorySource memory_from = MemorySource::none;
+  std::vector<ProfiledMoment> memory;      ///< the moments that can be the peak, forward pass first
+  std::vector<std::string> memory_lacks;   ///< operations of which nobody knows what autograd keeps
+  std::optional<Unprofiled> unprofiled{};  ///< where many runs need it: found once for all
 };
 
 }  // namespace gradway

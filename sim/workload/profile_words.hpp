@@ -14,6 +14,7 @@ namespace gradway::profile_words {
 inline constexpr std::array<std::string_view, 3> phases = {"forward", "backward", "optimizer"};
 inline constexpr std::array<std::string_view, 5> classes = {"matrix", "attention", "memory", "copy_in",
                                                             "copy_out"};
+inline constexpr std::array<std::string_view, 3> memory_sources = {"none", "shapes", "recorded"};
 inline constexpr auto precisions = precision_words;
 inline constexpr auto optimizers = optimizer_words;
 

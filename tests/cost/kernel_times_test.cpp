@@ -52,9 +52,8 @@ TEST_CASE("the script explains itself without PyTorch, and refuses what it canno
 }
 
 TEST_CASE("a kind has words and sizes, and every word has choices", "[cost]") {
-  CHECK(size_of_kind("product") == 3);
-  CHECK(size_of_kind("convolution_weight") == 8);
-  CHECK_FALSE(size_of_kind("gemm"));
+  CHECK(size_count(*kind_of_name("product")) == 3);
+  CHECK(size_count(*kind_of_name("convolution_weight")) == 8);
   CHECK(kind_of_name("gemm") == nullptr);
   CHECK(word_count(*kind_of_name("embedding")) == 0);
   CHECK(size_names(*kind_of_name("attention_forward")) == "batchxheadsxseqxhead_dim");

@@ -76,6 +76,13 @@ void TraceBuilder::overhead(double start, double duration) {
       time(start), duration));
 }
 
+void TraceBuilder::allocation(double start, std::int64_t bytes, std::int64_t address, int thread,
+                              int device_type) {
+  events_.push_back(fmt::format(
+      R"({{"ph":"i","cat":"cpu_instant_event","s":"t","name":"[memory]","pid":{},"tid":{},"ts":{},"args":{{"Total Allocated":5,"Bytes":{},"Device Id":0,"Device Type":{},"Addr":{}}}}})",
+      process, thread, time(start), bytes, device_type, address));
+}
+
 std::string TraceBuilder::json() const {
   const auto limits = fmt::format(
       R"("deviceProperties":[{{"id":0,"name":"{}","computeMajor":9,"computeMinor":0,"maxThreadsPerMultiprocessor":2048,"regsPerMultiprocessor":65536,"sharedMemPerMultiprocessor":233472}}],)",

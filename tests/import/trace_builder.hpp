@@ -53,6 +53,9 @@ class TraceBuilder {
   void call(const std::string& name, double start, double duration, int thread = main_thread);
   void annotation(const std::string& name, double start, double duration);
   void overhead(double start, double duration);
+  /// A tensor's memory that is taken, or given back if `bytes` is negative. @param device_type 1: a GPU
+  void allocation(double start, std::int64_t bytes, std::int64_t address, int thread = main_thread,
+                  int device_type = 1);
   void raw(const std::string& event) { events_.push_back(event); }
 
   std::string json() const;

@@ -95,6 +95,10 @@ TEST_CASE("a profile that is written and read is the same", "[import]") {
                        .name = "c"}};
   profile.gradients = {{{1000}, 4, 2}, {{}, 2, 3}, {{1024, 3, 32, 32}, 8, 3}};
   profile.buffers = {{{64}, 4}, {{}, 8}};
+  profile.memory_from = MemorySource::shapes;
+  profile.memory = {{.grows = Bytes{1234567}, .fixed = Bytes{1}},
+                    {ProfiledPhase::backward, Bytes{1e9}, Bytes{2}, Bytes{3}, Bytes{4e6}}};
+  profile.memory_lacks = {"mine::op", "void odd<int>(a: b) #"};
 
   const auto model = read_back(profile, {"a source: with 'quotes' and # signs", Bytes{602112.25}});
 
@@ -121,6 +125,16 @@ TEST_CASE("a profile that is written and read is the same", "[import]") {
     CHECK(read.gradients[i].element_bytes == profile.gradients[i].element_bytes);
     CHECK(read.gradients[i].after == profile.gradients[i].after);
   }
+  CHECK(read.memory_from == MemorySource::shapes);
+  CHECK(read.memory_lacks == profile.memory_lacks);
+  REQUIRE(read.memory.size() == 2);
+  CHECK(read.memory[0].phase == ProfiledPhase::forward);
+  CHECK(read.memory[0].grows == Bytes{1234567});
+  CHECK(read.memory[0].fixed == Bytes{1});
+  CHECK(read.memory[1].phase == ProfiledPhase::backward);
+  CHECK(read.memory[1].grows == Bytes{1e9});
+  CHECK(read.memory[1].gradients == Bytes{3});
+  CHECK(read.memory[1].output == Bytes{4e6});
   REQUIRE(read.buffers.size() == 2);
   CHECK(read.buffers[0].shape == std::vector<std::int64_t>{64});
   CHECK(read.buffers[1].element_bytes == 8);

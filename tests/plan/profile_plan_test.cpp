@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "sim/cost/framework_cost.hpp"
+#include "sim/plan/memory.hpp"
 #include "sim/plan/plan.hpp"
 #include "tests/support/profiles.hpp"
 
@@ -118,4 +119,27 @@ TEST_CASE("later micro-steps add to the gradients, and only the last one reduces
   CHECK(count("accumulate") == 2 * 2);
   CHECK(count("all-reduce") == 1);
   CHECK(work_of(task_named(graph, "accumulate")).value() == Approx((smallest_kernel + 12_us).value()));
+}
+
+TEST_CASE("the memory of a profile grows with the batch where it said so") {
+  auto profile = even_profile(3, 5_us, 20_us);  // three gradients of 4 MB, batch 8
+  profile.memory_from = MemorySource::shapes;
+  profile.memory = {{.grows = 80_MB, .fixed = 5_MB}, {ProfiledPhase::backward, 72_MB, 3_MB, 8_MB, 16_MB}};
+  auto scenario = profiled_scenario(profile);
+  scenario.job.batch_per_gpu = 16;
+  const auto use = [&] { return plan_of(scenario).memory; };
+
+  // the backward pass, with the output that the loop keeps: 2 (72 + 16) + 3, and two gradients
+  CHECK(use().activations == 179_MB);
+  CHECK(use().gradients == 8_MB);
+  // let go of early, the forward pass: 2 x 80 + 5 without gradients of the step before
+  scenario.job.frees_early = true;
+  CHECK(use().activations == 165_MB);
+  CHECK(use().gradients == 0_B);
+  // in 16 bits parameters, gradients and the optimizer's state are half as large
+  for (auto& gradient : profile.gradients) gradient.element_bytes = 2;
+  profile.optimizer = Optimizer::adamw_fused;
+  const auto half = profiled_scenario(profile);
+  CHECK(plan_of(half).memory.parameters == 6_MB);
+  CHECK(plan_of(half).memory.optimizer_state == 12_MB);
 }

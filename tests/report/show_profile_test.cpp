@@ -70,3 +70,15 @@ TEST_CASE("a profile says who sets the pace of the step", "[report][show]") {
   CHECK_THAT(text_of(profile),
              Contains("pace set by  the CPU: issuing the step takes it 204.0 % of the GPU's time\n"));
 }
+
+TEST_CASE("a profile says what tells its memory", "[report][show]") {
+  auto profile = small_profile();
+  CHECK_THAT(text_of(profile), Contains("memory       activations are not known\n"));
+  profile.memory_from = MemorySource::recorded;
+  profile.memory = {{.grows = 2_GB, .fixed = 1_GB}, {.grows = 1_GB}};
+  CHECK_THAT(text_of(profile), Contains("memory       activations of 3 GB as recorded\n"));
+  profile.memory_from = MemorySource::shapes;
+  profile.memory_lacks = {"mine::op"};
+  CHECK_THAT(text_of(profile),
+             Contains("memory       activations of 3 GB by shapes, without those of mine::op\n"));
+}

@@ -7,6 +7,7 @@
 #include "sim/run/simulate.hpp"
 #include "sim/study/largest_batch.hpp"
 #include "tests/support/builders.hpp"
+#include "tests/support/profiles.hpp"
 
 using namespace gradway;
 using namespace gradway::test;
@@ -71,4 +72,47 @@ TEST_CASE("where there is no largest batch, the reason is told", "[study][fit]")
   CHECK(refusal(collective) ==
         "error: a collective alone has no batch, so there is no largest one\n"
         "  hint: leave out '--fit', or take a scenario with a model\n");
+  auto profile = test::even_profile(1, 5_us, 20_us);
+  const std::string hint =
+      "  hint: import a trace that was recorded with profile_memory=True, or describe the model by its "
+      "architecture\n";
+  CHECK(refusal(test::profiled_scenario(profile)) ==
+        "error: the memory of the profile 'profiled' is known without activations, so its largest batch is "
+        "not\n" +
+            hint);
+  profile.memory_from = MemorySource::shapes;
+  profile.memory = {{.grows = 1_MB}};
+  profile.memory_lacks = {"mine::op"};
+  CHECK(
+      refusal(test::profiled_scenario(profile)) ==
+      "error: the memory of the profile 'profiled' is known without all activations, so its largest batch is "
+      "not\n" +
+          hint);
+}
+
+TEST_CASE("a profile that tells its memory has a largest batch", "[study][fit]") {
+  auto profile = test::even_profile(1, 5_us, 20_us);
+  profile.memory_from = MemorySource::recorded;
+  profile.memory = {{.grows = 8_GB}};  // of 8 samples
+  const auto scenario = test::profiled_scenario(profile);
+  const auto memory = scenario.platform.gpu_models.front().memory.value() / 1e9;
+  // a gigabyte a sample and a twentieth for the allocator; under a gigabyte for all else
+  CHECK(largest_batch(scenario).batch <= memory / 1.05);
+  CHECK(largest_batch(scenario).batch >= memory / 1.05 - 2);
+}
+
+TEST_CASE("a report says when the memory of a profile lacks activations", "[study][fit]") {
+  auto profile = test::even_profile(1, 5_us, 20_us);
+  const auto warns = [&] {
+    const auto run = simulate(test::profiled_scenario(profile), "fluid");
+    return std::ranges::any_of(run.warnings, [](const std::string& warning) {
+      return warning.find("nothing proves that the job fits") != std::string::npos;
+    });
+  };
+  CHECK(warns());
+  profile.memory_from = MemorySource::shapes;
+  profile.memory = {{.grows = 1_MB}};
+  CHECK_FALSE(warns());
+  profile.memory_lacks = {"mine::op"};
+  CHECK(warns());
 }

@@ -10,7 +10,9 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/config/config.hpp"
+#include "sim/plan/compute_costs.hpp"
 #include "sim/plan/memory.hpp"
+#include "tests/support/profiles.hpp"
 
 using namespace gradway;
 
@@ -19,8 +21,8 @@ namespace {
 const std::string root = GRADWAY_SOURCE_DIR;
 
 /// "ddp:cap=25:static:view:bf16" as keys of a scenario.
-std::vector<Override> overrides_of(const nlohmann::json& row) {
-  std::vector<Override> set{{"model", row.at("model")},
+std::vector<Override> overrides_of(const nlohmann::json& row, const std::string& model) {
+  std::vector<Override> set{{"model", model},
                             {"job.gpus", std::to_string(row.at("world").get<int>())},
                             {"job.batch_per_gpu", std::to_string(row.at("batch").get<int>())}};
   std::istringstream words{row.at("config").get<std::string>()};
@@ -40,25 +42,85 @@ std::vector<Override> overrides_of(const nlohmann::json& row) {
   return set;
 }
 
+Bytes megabytes(const nlohmann::json& value) {
+  return Bytes{value.get<double>() * 1e6};
+}
+
+/// What `gradway import kineto` made of the trace, as far as memory needs it.
+Profile profile_of(const nlohmann::json& row) {
+  auto profile = test::even_profile(1, 1_us, 1_us);
+  profile.batch = row.at("batch");
+  profile.gradients = {{{row.at("parameter_bytes").get<std::int64_t>() / 2}, 2, 2}};
+  profile.memory_from = MemorySource::shapes;
+  const bool keeps_output = row.at("keeps_output");
+  for (const auto& moment : row.at("memory_mb")) {
+    profile.memory.push_back(
+        {.phase = moment.at(0) == "forward" ? ProfiledPhase::forward : ProfiledPhase::backward,
+         .grows = megabytes(moment.at(1)),
+         .fixed = megabytes(moment.at(2)),
+         .gradients = megabytes(moment.at(3)),
+         .output = keeps_output ? megabytes(moment.at(4)) : 0_B});
+  }
+  return profile;
+}
+
 }  // namespace
 
-TEST_CASE("the peak of memory is met within 10 % on every run, and within 3 % on average", "[validation]") {
+TEST_CASE("the peak of memory is met within 10 % on every run, and within 2 % on average", "[validation]") {
+  // by the architecture, and by a profile of one GPU
+  const std::string kind = GENERATE("", "-h200");
   std::ifstream file{root + "/tests/validation/data/peak-memory.jsonl"};
   int rows = 0;
   double sum = 0;
   for (std::string line; std::getline(file, line); ++rows) {
     const auto row = nlohmann::json::parse(line);
     const auto scenario =
-        load_scenario("h200-4x/" + row.at("model").get<std::string>(), overrides_of(row), DataPath{{root}});
-    const auto predicted = memory_use(scenario, *make_sync(scenario)).allocated().value() / 1e9;
-    // Its loop took the loss of logits that it had cast to fp32, which our models do not: one more of 16
-    // bits.
-    const auto of_loop = row.at("model") == "gpt_small" ? 2e-9 * 8 * 1024 * 50304 : 0;
+        load_scenario("h200-4x/" + row.at("model").get<std::string>(),
+                      overrides_of(row, row.at("model").get<std::string>() + kind), DataPath{{root}});
+    const auto predicted =
+        memory_use(scenario, compute_costs(scenario).memory, *make_sync(scenario)).allocated().value() / 1e9;
+    // Its loop took the loss of logits that it had cast to fp32, which the trace shows and our models do not:
+    // one more of 16 bits.
+    const auto of_loop = kind.empty() && row.at("model") == "gpt_small" ? 2e-9 * 8 * 1024 * 50304 : 0;
     const auto error = predicted / (row.at("peak_gb").get<double>() - of_loop) - 1;
-    CAPTURE(line, predicted);
+    CAPTURE(line, kind, predicted);
     CHECK(std::abs(error) < 0.1);
     sum += std::abs(error);
   }
   REQUIRE(rows == 47);
-  CHECK(sum / rows < 0.03);
+  CHECK(sum / rows < 0.02);
+}
+
+TEST_CASE("memory from a profile is met within 3 % on every run, and within 1 % on average", "[validation]") {
+  // Own runs on H200 (2026-11-21 and 22, PyTorch 2.11). data/profile-memory.jsonl has what the importer made
+  // of their traces and the peaks of runs without the profiler, of these batches and others.
+  std::ifstream file{root + "/tests/validation/data/profile-memory.jsonl"};
+  int runs = 0;
+  double sum = 0;
+  for (std::string line; std::getline(file, line);) {
+    const auto row = nlohmann::json::parse(line);
+    auto scenario = test::profiled_scenario(profile_of(row));
+    scenario.platform.gpu_models.front().compute_capability = 90;
+    scenario.model.input_per_sample = Bytes{row.at("input_bytes").get<double>()};
+    // The loop of the runs of gpt_medium kept the logits of the step before through the next forward pass,
+    // which the profiler recorded and shapes do not tell.
+    const bool kept_twice = row.at("trace") == "gpt_medium (shapes)";
+    for (const auto& run : row.at("runs")) {
+      scenario.job.batch_per_gpu = run.at("batch");
+      scenario.job.optimizer = run.at("optimizer") == "sgd"     ? Optimizer::sgd
+                               : run.at("optimizer") == "adamw" ? Optimizer::adamw
+                                                                : Optimizer::adamw_fused;
+      const auto& profile = *scenario.model.profile;
+      const auto predicted =
+          memory_use(scenario, memory_of_profile(profile, scenario.job), *make_sync(scenario));
+      const auto of_loop = kept_twice ? 2.0 * scenario.job.batch_per_gpu * 1024 * 50304 : 0;
+      const auto error = predicted.allocated().value() / (run.at("peak_bytes").get<double>() - of_loop) - 1;
+      CAPTURE(row.at("trace"), run.dump(), predicted.allocated().value(), error);
+      CHECK(std::abs(error) < 0.03);  // a guard, as below: the goals are 5 and 2 %
+      sum += std::abs(error);
+      ++runs;
+    }
+  }
+  REQUIRE(runs == 62);
+  CHECK(sum / runs < 0.01);
 }

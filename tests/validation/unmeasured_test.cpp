@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/config/config.hpp"
+#include "sim/plan/compute_costs.hpp"
 #include "sim/plan/memory.hpp"
 #include "sim/run/simulate.hpp"
 
@@ -75,7 +76,8 @@ TEST_CASE("memory of models by their shape is met within 5 %, on average within 
     std::vector<Override> set;
     for (const auto& [key, value] : row.at("set").items()) set.push_back({key, value.get<std::string>()});
     const auto scenario = load_scenario(root + "/scenarios/unmeasured/h100.yaml", set, DataPath{{root}});
-    const auto predicted = memory_use(scenario, *make_sync(scenario)).allocated().value();
+    const auto predicted =
+        memory_use(scenario, compute_costs(scenario).memory, *make_sync(scenario)).allocated().value();
     const auto error = predicted / row.at("peak_bytes").get<double>() - 1;
     CAPTURE(line, predicted, error);
     // Inductor computes some of a Llama's activations anew, which gradway does not model.

@@ -89,28 +89,30 @@ std::optional<int> find_batch(const Trace& trace, const TracedStep& step) {
   return static_cast<int>(shape->front());
 }
 
+OfParameters::OfParameters(const Trace& trace, const TracedStep& step, const Profile& profile)
+    : of_samples_{sizes_of_samples(trace, step, profile.batch)} {
+  for (const auto& gradient : profile.gradients) shapes_.insert(gradient.shape);
+}
+
+bool OfParameters::operator()(const Signature& signature) const {
+  bool has_tensor = false;
+  const bool may_be_samples = !is_copy_or_sum(signature.name);
+  for (const auto& operand : signature.operands) {
+    const bool is_number = operand.shapes.empty() && element_bytes(operand.type) > 0;
+    has_tensor = has_tensor || is_number;  // a tensor without dimensions: a count of batches
+    for (const auto& shape : operand.shapes) {
+      if (!shapes_.contains(shape)) return false;
+      if (may_be_samples && std::ranges::any_of(shape, [&](auto size) { return of_samples_.contains(size); }))
+        return false;
+      has_tensor = true;
+    }
+  }
+  return has_tensor;
+}
+
 void tell_growth(const Trace& trace, const TracedStep& step, const Profile& profile,
                  std::vector<Launch>& launches) {
-  std::set<Operand::Shape> parameters;
-  for (const auto& gradient : profile.gradients) parameters.insert(gradient.shape);
-  const auto of_samples = sizes_of_samples(trace, step, profile.batch);
-
-  const auto is_fixed = [&](const Signature& signature) {
-    bool has_tensor = false;
-    const bool may_be_samples = !is_copy_or_sum(signature.name);
-    for (const auto& operand : signature.operands) {
-      const bool is_number = operand.shapes.empty() && element_bytes(operand.type) > 0;
-      has_tensor = has_tensor || is_number;  // a tensor without dimensions: a count of batches
-      for (const auto& shape : operand.shapes) {
-        if (!parameters.contains(shape)) return false;
-        if (may_be_samples &&
-            std::ranges::any_of(shape, [&](auto size) { return of_samples.contains(size); }))
-          return false;
-        has_tensor = true;
-      }
-    }
-    return has_tensor;
-  };
+  const OfParameters is_fixed{trace, step, profile};
   for (std::size_t i = 0; i < launches.size(); ++i) {
     auto& launch = launches[i];
     if (launch.phase == ProfiledPhase::optimizer) launch.grows = false;

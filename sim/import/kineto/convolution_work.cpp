@@ -115,6 +115,33 @@ std::optional<OperationWork> backward_work(const Signature& signature) {
 
 }  // namespace
 
+std::optional<double> convolution_results(const Signature& signature) {
+  const auto* const forward = std::ranges::find(forwards, signature.name, &Forward::operation);
+  const auto* input = tensor(signature, 0);
+  const auto* filters = tensor(signature, 1);
+  if (forward == forwards.end() || input == nullptr || filters == nullptr || input->size() != filters->size())
+    return std::nullopt;
+  return result_elements(signature, *forward, *input, *filters);
+}
+
+std::optional<double> pool_results(const Signature& signature) {
+  constexpr std::size_t kernel = 1;  // arguments of max_pool2d_with_indices
+  constexpr std::size_t stride = 2;
+  constexpr std::size_t padding = 3;
+  const auto* input = tensor(signature, 0);
+  if (input == nullptr || input->size() != 4) return std::nullopt;
+  double results = static_cast<double>((*input)[0]) * static_cast<double>((*input)[1]);
+  for (std::size_t side = 0; side < 2; ++side) {
+    const auto covered = setting(signature, kernel, side);
+    const auto step = setting(signature, stride, side);
+    const auto around = setting(signature, padding, side);
+    if (!covered || !step || !around || *step <= 0) return std::nullopt;
+    const double room = static_cast<double>((*input)[side + 2]) + 2 * *around - *covered;
+    results *= static_cast<double>(static_cast<std::int64_t>(room / *step)) + 1;
+  }
+  return results;
+}
+
 std::optional<OperationWork> convolution_work(const Signature& signature) {
   if (signature.name == backward) return backward_work(signature);
   const auto* const forward = std::ranges::find(forwards, signature.name, &Forward::operation);

@@ -6,6 +6,7 @@
 #include <map>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/base/printable.hpp"
 #include "sim/files/text_file.hpp"
@@ -17,6 +18,7 @@
 #include "sim/import/kineto/optimizer_name.hpp"
 #include "sim/import/kineto/read_trace.hpp"
 #include "sim/import/kineto/state.hpp"
+#include "sim/import/kineto/step_moments.hpp"
 #include "sim/import/kineto/steps.hpp"
 #include "sim/import/kineto/trace_checks.hpp"
 #include "sim/import/topology/gpu_name.hpp"
@@ -111,6 +113,16 @@ void warn_of_cpu(const Profile& profile, std::vector<std::string>& warnings) {
       cpu.value() * 1e3, gpu.value() * 1e3));
 }
 
+void warn_of_memory(const Profile& profile, std::vector<std::string>& warnings) {
+  constexpr const char* hint = "record the trace with profile_memory=True to know whether a job fits";
+  if (!profile.memory_lacks.empty()) {
+    warnings.push_back(fmt::format("what autograd keeps of {} is not known; {}",
+                                   fmt::join(profile.memory_lacks, ", "), hint));
+  } else if (profile.memory_from == MemorySource::none) {
+    warnings.push_back(fmt::format("the trace does not tell what autograd keeps; {}", hint));
+  }
+}
+
 void warn_of_streams(const Profile& profile, std::vector<std::string>& warnings) {
   const auto others = std::ranges::count_if(profile.launches, [](const Launch& l) { return l.stream != 0; });
   if (others > 0) warnings.push_back(fmt::format("launches of a step on streams of their own: {}", others));
@@ -162,6 +174,11 @@ ImportedProfile import_kineto(const std::filesystem::path& path, const std::stri
   profile.precision = options.precision.value_or(main_precision(profile.launches));
   profile.optimizer = find_optimizer(trace, step, result.warnings);
   tell_growth(trace, step, profile, profile.launches);
+  auto memory = memory_of_step(trace, steps, averaged.representative(), profile);
+  profile.memory_from = memory.from;
+  profile.memory = std::move(memory.moments);
+  profile.memory_lacks = std::move(memory.lacks);
+  warn_of_memory(profile, result.warnings);
   check_step_time(options, profile, file);
   result.notes.input_per_sample = input_bytes(profile);
   result.notes.source =

@@ -50,4 +50,9 @@ std::optional<OperationWork> attention_work(const Signature& signature);
 /// the values of the arguments (stride, padding) the size of a result is not known, nor is the work.
 std::optional<OperationWork> convolution_work(const Signature& signature);
 
+/// Elements that a convolution gives, or a pooling of images; nothing for any other operation, or if its
+/// settings are not in the trace.
+std::optional<double> convolution_results(const Signature& signature);
+std::optional<double> pool_results(const Signature& signature);
+
 }  // namespace gradway

@@ -35,6 +35,9 @@ struct RawEvent {
   std::int64_t device = 0;
   std::int64_t stream = 0;
   std::int64_t bytes = 0;
+  std::int64_t allocated = 0;  ///< bytes; given back if negative
+  std::int64_t address = 0;
+  std::int64_t device_type = 0;
   std::int64_t registers = 0;
   std::int64_t shared = 0;
   std::int64_t blocks = 0;   ///< product of the grid

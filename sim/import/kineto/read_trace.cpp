@@ -59,7 +59,7 @@ Number sensible(std::int64_t value, Number most) {
 
 /// What is read of an event's category, and what an event of it is called in messages.
 struct Category {
-  enum class Is { operation, call, kernel, copy, memset, overhead, annotation };
+  enum class Is { operation, call, kernel, copy, memset, overhead, annotation, instant };
   std::string_view name;
   Is is;
   std::string_view noun;
@@ -71,7 +71,8 @@ constexpr std::array categories{Category{"cpu_op", Category::Is::operation, "ope
                                 Category{"gpu_memcpy", Category::Is::copy, "copy"},
                                 Category{"gpu_memset", Category::Is::memset, "memset"},
                                 Category{"overhead", Category::Is::overhead, "overhead"},
-                                Category{"user_annotation", Category::Is::annotation, "annotation"}};
+                                Category{"user_annotation", Category::Is::annotation, "annotation"},
+                                Category{"cpu_instant_event", Category::Is::instant, "event"}};
 
 std::vector<std::string> lines(std::string_view text) {
   std::vector<std::string> result;
@@ -113,6 +114,7 @@ class Collector final : public TraceSink {
   void event(const RawEvent& event) override {
     const auto* const category = std::ranges::find(categories, event.category, &Category::name);
     if (category == categories.end()) return;
+    if (category->is == Category::Is::instant && !is_allocation(event)) return;
     check_times(event, *category);
     switch (category->is) {
       case Category::Is::operation:
@@ -129,10 +131,18 @@ class Collector final : public TraceSink {
         return trace_.overheads.push_back(span(event));
       case Category::Is::annotation:
         return annotation(event);
+      case Category::Is::instant:
+        return trace_.allocations.push_back({*event.start, event.thread, event.address, event.allocated});
     }
   }
 
  private:
+  /// On a GPU, by PyTorch's c10::DeviceType.
+  static bool is_allocation(const RawEvent& event) {
+    constexpr std::int64_t cuda = 1;
+    return event.name == "[memory]" && event.device_type == cuda;
+  }
+
   static Span span(const RawEvent& event) { return {*event.start, *event.duration}; }
 
   /// An event that was left out because its time is none would make the step shorter, and nobody would know.
@@ -152,9 +162,11 @@ class Collector final : public TraceSink {
                                               : fmt::format("the '{}' of {} is no time: '{}'", wrong->key,
                                                             text(), wrong->value));
     }
-    if (!event.is_complete) fail(here(), fmt::format("{} is not complete: its 'ph' is not 'X'", text()));
+    const bool lasts = category.is != Category::Is::instant;
+    if (lasts && !event.is_complete)
+      fail(here(), fmt::format("{} is not complete: its 'ph' is not 'X'", text()));
     if (!event.start) fail(here(), fmt::format("{} has no 'ts'", text()));
-    if (!event.duration) fail(here(), fmt::format("{} has no 'dur'", text()));
+    if (lasts && !event.duration) fail(here(), fmt::format("{} has no 'dur'", text()));
     constexpr std::int64_t day = 86'400'000'000'000;
     if (!first_start_) first_start_ = event.start;
     if (std::abs(*event.start - *first_start_) > day)
@@ -168,7 +180,7 @@ class Collector final : public TraceSink {
   }
 
   std::uint32_t signature_id(const RawEvent& event) {
-    static constexpr std::array<std::string_view, 2> with_values{"conv", "attention"};
+    static constexpr std::array<std::string_view, 3> with_values{"conv", "attention", "pool"};
     const bool values = contains_any(event.name, with_values);
     key_.assign(event.name).append(1, '\0').append(event.shapes).append(event.types);
     if (values) key_.append(event.values);

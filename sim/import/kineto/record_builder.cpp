@@ -71,8 +71,8 @@ void RawEvent::clear() {
   for (auto* time : {&start, &duration}) time->reset();
   wrong_time.reset();
   for (auto* text : {&category, &name, &shapes, &types, &values}) text->clear();
-  for (auto* number : {&process, &thread, &external, &correlation, &device, &stream, &bytes, &registers,
-                       &shared, &blocks, &threads})
+  for (auto* number : {&process, &thread, &external, &correlation, &device, &stream, &bytes, &allocated,
+                       &address, &device_type, &registers, &shared, &blocks, &threads})
     *number = 0;
 }
 
@@ -98,13 +98,21 @@ void EventBuilder::key(int depth, std::string_view name) {
                                      KnownName<F>{"tid", F::thread},   KnownName<F>{"ts", F::start},
                                      KnownName<F>{"dur", F::duration}, KnownName<F>{"args", F::arguments}};
   using A = Argument;
-  static constexpr std::array arguments{
-      KnownName<A>{"External id", A::external}, KnownName<A>{"correlation", A::correlation},
-      KnownName<A>{"device", A::device},        KnownName<A>{"stream", A::stream},
-      KnownName<A>{"bytes", A::bytes},          KnownName<A>{"registers per thread", A::registers},
-      KnownName<A>{"shared memory", A::shared}, KnownName<A>{"grid", A::grid},
-      KnownName<A>{"block", A::block},          KnownName<A>{"Input Dims", A::shapes},
-      KnownName<A>{"Input type", A::types},     KnownName<A>{"Concrete Inputs", A::values}};
+  static constexpr std::array arguments{KnownName<A>{"External id", A::external},
+                                        KnownName<A>{"correlation", A::correlation},
+                                        KnownName<A>{"device", A::device},
+                                        KnownName<A>{"stream", A::stream},
+                                        KnownName<A>{"bytes", A::bytes},
+                                        KnownName<A>{"Bytes", A::allocated},
+                                        KnownName<A>{"Addr", A::address},
+                                        KnownName<A>{"Device Type", A::device_type},
+                                        KnownName<A>{"registers per thread", A::registers},
+                                        KnownName<A>{"shared memory", A::shared},
+                                        KnownName<A>{"grid", A::grid},
+                                        KnownName<A>{"block", A::block},
+                                        KnownName<A>{"Input Dims", A::shapes},
+                                        KnownName<A>{"Input type", A::types},
+                                        KnownName<A>{"Concrete Inputs", A::values}};
   if (depth == 0) {
     field_ = meaning_of(name, fields, F::none);
     if (field_ != F::none) see(static_cast<unsigned>(field_), name);
@@ -190,6 +198,15 @@ void EventBuilder::argument_value(const JsonValue& value) {
       break;
     case Argument::bytes:
       event_.bytes = value.number;
+      break;
+    case Argument::allocated:
+      event_.allocated = value.number;
+      break;
+    case Argument::address:
+      event_.address = value.number;
+      break;
+    case Argument::device_type:
+      event_.device_type = value.number;
       break;
     case Argument::registers:
       event_.registers = value.number;

@@ -81,6 +81,14 @@ struct TracedOperation : Span {
   std::uint32_t signature = 0;
 };
 
+/// A tensor's memory on the GPU that was taken, or given back.
+struct TracedAllocation {
+  std::int64_t time = 0;
+  std::int64_t thread = 0;
+  std::int64_t address = 0;
+  std::int64_t bytes = 0;  ///< given back if negative
+};
+
 /// A named stretch of the program: a step, the optimizer.
 struct Annotation : Span {
   std::int64_t thread = 0;
@@ -104,6 +112,7 @@ struct Trace {
   std::vector<ApiCall> calls;
   std::vector<TracedActivity> activities;
   std::vector<TracedOperation> operations;
+  std::vector<TracedAllocation> allocations;  ///< only of traces with profile_memory=True
   std::vector<Annotation> optimizer_steps;
   std::vector<Annotation> profiler_steps;
   std::vector<Span> overheads;  ///< the profiler's own work on the CPU

@@ -13,8 +13,6 @@
 namespace gradway {
 namespace {
 
-namespace words = profile_words;
-
 /// At most `digits` decimals, without zeros at the end.
 std::string decimal(double value, int digits) {
   auto text = fmt::format("{:.{}f}", value, digits);
@@ -39,22 +37,23 @@ std::string megabytes(Bytes amount) {
 }
 
 std::string shape_text(const std::vector<std::int64_t>& shape) {
-  return shape.empty() ? std::string{words::scalar} : fmt::format("{}", fmt::join(shape, "x"));
+  return shape.empty() ? std::string{profile_words::scalar} : fmt::format("{}", fmt::join(shape, "x"));
 }
 
 std::string_view element_type(int bytes, Precision precision) {
   if (bytes == 2) return precision == Precision::fp16 ? "fp16" : "bf16";
-  const auto type = std::ranges::find(words::element_types, bytes, &words::ElementType::bytes);
-  expects(type != words::element_types.end(), "elements of a known size");
+  const auto type =
+      std::ranges::find(profile_words::element_types, bytes, &profile_words::ElementType::bytes);
+  expects(type != profile_words::element_types.end(), "elements of a known size");
   return type->name;
 }
 
 std::string flags_text(const Launch& launch) {
   std::vector<std::string> flags;
-  if (launch.host_waits) flags.emplace_back(words::waits);
-  if (!launch.grows) flags.emplace_back(words::fixed);
-  if (launch.stream != 0) flags.push_back(fmt::format("{}{}", words::stream, launch.stream));
-  return flags.empty() ? std::string{words::no_flags} : fmt::format("{}", fmt::join(flags, ","));
+  if (launch.host_waits) flags.emplace_back(profile_words::waits);
+  if (!launch.grows) flags.emplace_back(profile_words::fixed);
+  if (launch.stream != 0) flags.push_back(fmt::format("{}{}", profile_words::stream, launch.stream));
+  return flags.empty() ? std::string{profile_words::no_flags} : fmt::format("{}", fmt::join(flags, ","));
 }
 
 /// Names are for people and may have been cut anywhere: plain characters only.
@@ -75,10 +74,26 @@ std::string one_line(std::string text) {
 void append_launch(std::string& text, const Launch& launch) {
   fmt::format_to(std::back_inserter(text),
                  "  {:<9} {:<9} {:>9} {:>9} {:>7} {:>2} {} {:>10} {:>10} {:<5} {}\n",
-                 words::word(words::phases, launch.phase), words::word(words::classes, launch.kind),
-                 microseconds(launch.cpu), microseconds(launch.gpu), launch.blocks, launch.blocks_per_sm,
-                 words::word(words::precisions, launch.precision), gigaflop(launch.flops),
+                 profile_words::word(profile_words::phases, launch.phase),
+                 profile_words::word(profile_words::classes, launch.kind), microseconds(launch.cpu),
+                 microseconds(launch.gpu), launch.blocks, launch.blocks_per_sm,
+                 profile_words::word(profile_words::precisions, launch.precision), gigaflop(launch.flops),
                  megabytes(launch.bytes), flags_text(launch), plain(one_line(launch.name)));
+}
+
+void append_memory(std::string& text, const Profile& profile) {
+  const auto out = std::back_inserter(text);
+  fmt::format_to(out, "memory_from: {}\n",
+                 profile_words::word(profile_words::memory_sources, profile.memory_from));
+  if (!profile.memory_lacks.empty())
+    fmt::format_to(out, "memory_lacks: >-\n  {}\n",
+                   plain(one_line(fmt::format("{}", fmt::join(profile.memory_lacks, ", ")))));
+  text += "memory: |\n  # phase grows_mbyte fixed_mbyte gradients_mbyte output_mbyte\n";
+  for (const auto& moment : profile.memory) {
+    fmt::format_to(out, "  {:<8} {:>13} {:>11} {:>11} {:>11}\n",
+                   profile_words::word(profile_words::phases, moment.phase), megabytes(moment.grows),
+                   megabytes(moment.fixed), megabytes(moment.gradients), megabytes(moment.output));
+  }
 }
 
 }  // namespace
@@ -87,8 +102,9 @@ std::string profile_yaml(const Profile& profile, const ProfileNotes& notes) {
   std::string text = fmt::format(
       "schema: 1\nkind: profile\nsource: >-\n  {}\ngpu: {}\nprecision: {}\nbatch: {}\noptimizer: {}\n"
       "steps: {}\ntraced_step: {} ms\n",
-      one_line(notes.source), profile.gpu, words::word(words::precisions, profile.precision), profile.batch,
-      words::word(words::optimizers, profile.optimizer), profile.steps, milliseconds(profile.traced_step));
+      one_line(notes.source), profile.gpu, profile_words::word(profile_words::precisions, profile.precision),
+      profile.batch, profile_words::word(profile_words::optimizers, profile.optimizer), profile.steps,
+      milliseconds(profile.traced_step));
   const auto out = std::back_inserter(text);
   if (profile.step_time) fmt::format_to(out, "step_time: {} ms\n", milliseconds(*profile.step_time));
   fmt::format_to(out, "gap: {} us\ninput_per_sample: {} B\n", microseconds(profile.gap),
@@ -107,6 +123,7 @@ std::string profile_yaml(const Profile& profile, const ProfileNotes& notes) {
       fmt::format_to(out, "  {:<7} {}\n", type, shape_text(buffer.shape));
     }
   }
+  if (profile.memory_from != MemorySource::none) append_memory(text, profile);
   text += "launches: |\n  # phase class cpu_us gpu_us blocks per_sm precision gflop mbyte flags name\n";
   for (const auto& launch : profile.launches) append_launch(text, launch);
   return text;

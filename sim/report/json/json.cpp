@@ -31,14 +31,15 @@ Json known(const std::optional<double>& value) {
 }
 
 /// What the card must hold, part by part, at the peak.
-Json memory_json(const MemoryUse& memory) {
+Json memory_json(const MemoryUse& memory, const Profile* profile) {
+  const bool knows_activations = profile == nullptr || tells_memory(*profile);
   return {{"parameters_bytes", amount(memory.parameters.value())},
           {"gradients_bytes", amount(memory.gradients.value())},
           {"optimizer_bytes", amount(memory.optimizer_state.value())},
           {"buckets_bytes", amount(memory.buckets.value())},
           {"gathered_bytes", amount(memory.gathered.value())},
           {"comm_hook_bytes", amount(memory.comm_hook.value())},
-          {"activations_bytes", amount(memory.activations.value())},
+          {"activations_bytes", knows_activations ? Json(amount(memory.activations.value())) : Json(nullptr)},
           {"input_bytes", amount(memory.input.value())},
           {"workspace_bytes", amount(memory.workspace.value())},
           {"slack_bytes", amount(memory.slack.value())},
@@ -120,7 +121,7 @@ void write_json(std::ostream& out, const Run& run, std::string_view version, con
       {"fits", it_fits},
       {"does_not_fit", it_fits ? Json(nullptr) : Json(why_it_does_not_fit(run.scenario, memory))},
       {"gpu_memory_bytes", gpu.ideal ? Json(nullptr) : amount(gpu.memory.value())},
-      {"memory", memory_json(memory)},
+      {"memory", memory_json(memory, run.scenario.model.profile.get())},
       {"price", price_json(run.scenario.platform.price)},
       {"bottleneck", {{"resource", run.measured.bottleneck.resource}, {"why", run.measured.bottleneck.why}}},
       {"links", std::move(links)},

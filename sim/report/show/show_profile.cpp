@@ -6,6 +6,7 @@
 #include <ostream>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/report/text/fields.hpp"
 #include "sim/report/text/table.hpp"
@@ -74,6 +75,18 @@ std::string pace_text(const Profile& profile, const Totals& all) {
   return fmt::format("the CPU: issuing the step takes it {} of the GPU's time{}", percent_text(share), under);
 }
 
+/// What tells the activations, and how much of them there is at most.
+std::string memory_text(const Profile& profile) {
+  if (profile.memory_from == MemorySource::none) return "activations are not known";
+  Bytes most{};
+  for (const auto& moment : profile.memory) most = std::max(most, moment.grows + moment.fixed);
+  const auto lacks = profile.memory_lacks.empty()
+                         ? ""
+                         : fmt::format(", without those of {}", fmt::join(profile.memory_lacks, ", "));
+  return fmt::format("activations of {} {}{}", bytes_text(most),
+                     profile.memory_from == MemorySource::recorded ? "as recorded" : "by shapes", lacks);
+}
+
 void write_head(Fields& fields, const Profile& profile, const Totals& all) {
   fields.add("measured on", fmt::format("{}, {}, batch {}, {}", profile.gpu, name_of(profile.precision),
                                         profile.batch, name_of(profile.optimizer)));
@@ -87,6 +100,7 @@ void write_head(Fields& fields, const Profile& profile, const Totals& all) {
   fields.add("launches",
              fmt::format("{}: {} on the GPU, {} of the CPU, {} between kernels", thousands_text(all.launches),
                          time_text(all.gpu), time_text(all.cpu), time_text(profile.gap)));
+  fields.add("memory", memory_text(profile));
   fields.add("pace set by", pace_text(profile, all));
 }
 

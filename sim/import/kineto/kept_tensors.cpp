@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "sim/import/kineto/kernel_class.hpp"
+#include "sim/import/kineto/step_moments.hpp"
+#include "sim/import/kineto/tape.hpp"
+
+namespace gradway {
+namespace {
+
+/// Of the thread that the forward pass runs on, the outer before the inner.
+std::vector<const TracedOperation*> forward_operations(const Trace& trace, const TracedStep& step,
+                                                       std::int64_t end) {
+  const auto first = std::ranges::find(step.launches, true, &TracedLaunch::is_main_thread);
+  std::vector<const TracedOperation*> found;
+  if (first == step.launches.end()) return found;
+  for (const auto& operation : trace.operations) {
+    if (operation.thread == first->call->thread && operation.start >= step.begin && operation.start < end)
+      found.push_back(&operation);
+  }
+  std::ranges::sort(found, {}, [](const TracedOperation* it) {
+    return std::tuple{it->start, -it->duration, it->external};
+  });
+  return found;
+}
+
+bool runs_forward_again(const Trace& trace, const TracedStep& step, const Span& autograd) {
+  return std::ranges::any_of(trace.operations, [&](const TracedOperation& operation) {
+    return operation.start >= autograd.start && operation.end() <= autograd.end() &&
+           operation.start < step.end &&
+           kept_rules::is_among(trace.signatures[operation.signature].name, kept_rules::of_forward_passes);
+  });
+}
+
+}  // namespace
+
+MemoryOfTrace kept_tensors(const Trace& trace, const TracedStep& step, const Profile& profile) {
+  const auto autograd = autograd_of(trace, {&step, 1}).front();
+  if (runs_forward_again(trace, step, autograd))
+    return {.from = MemorySource::none, .moments = {}, .lacks = {"layers that are computed again"}};
+  const auto operations = forward_operations(trace, step, autograd.start);
+  Tape tape{trace, step, profile};
+  std::set<const TracedOperation*> known;
+  for (std::size_t i = 0; i < operations.size();) {
+    auto end = i + 1;
+    while (end < operations.size() && operations[end]->start < operations[i]->end()) ++end;
+    const std::span inside{operations.data() + i, end - i};
+    if (!tape.take(*operations[i], inside)) {
+      ++i;
+      continue;
+    }
+    known.insert(inside.begin(), inside.end());
+    i = end;
+  }
+  MemoryOfTrace memory{.from = MemorySource::shapes, .moments = {}, .lacks = {}};
+  std::set<std::string> lacks;
+  for (std::size_t i = 0; i < step.launches.size(); ++i) {
+    const auto& launch = step.launches[i];
+    const bool counts = launch.phase == ProfiledPhase::forward && profile.launches[i].grows &&
+                        launch.activity->kind == TracedActivity::Kind::kernel;
+    if (!counts || known.contains(launch.operation)) continue;
+    lacks.insert(launch.operation == nullptr ? short_name(trace.names.text(launch.activity->name))
+                                             : trace.signatures[launch.operation->signature].name);
+  }
+  constexpr std::size_t most_named = 8;
+  for (const auto& name : lacks) {
+    if (memory.lacks.size() == most_named) {
+      memory.lacks.push_back(fmt::format("{} others", lacks.size() - most_named));
+      break;
+    }
+    memory.lacks.push_back(name);
+  }
+  memory.moments = possible_peaks(tape.moments());
+  if (memory.moments.empty()) memory.from = MemorySource::none;
+  return memory;
+}
+
+}  // namespace gradway

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/workload/attention_choice.hpp"
+
+#include <fmt/format.h>
+
+namespace gradway {
+namespace {
+
+constexpr int ampere = 80;
+constexpr int hopper = 90;
+constexpr int after_datacenter_blackwell = 110;
+constexpr std::int64_t largest_fused_head = 256;
+
+bool is_16_bit(Precision precision) {
+  return precision == Precision::bf16 || precision == Precision::fp16;
+}
+
+std::string why_fused_cannot_run(AttentionKernel kernel, const AttentionCase& it) {
+  if (!is_16_bit(it.precision)) return "takes bf16 and fp16 only";
+  if (it.compute_capability < ampere) return "needs a GPU of compute capability 8.0 or more";
+  if (it.head_size > largest_fused_head)
+    return fmt::format("takes heads of up to {} elements, not of {}", largest_fused_head, it.head_size);
+  if (kernel == AttentionKernel::cudnn && it.head_size % 8 != 0)
+    return fmt::format("takes heads of a multiple of 8 elements, not of {}", it.head_size);
+  return "";
+}
+
+/// `minimum_gemm_alignment` there.
+std::int64_t alignment(const AttentionCase& it) {
+  if (is_16_bit(it.precision)) return 8;
+  return it.compute_capability >= ampere ? 4 : 1;
+}
+
+std::string why_efficient_cannot_run(const AttentionCase& it) {
+  if (it.precision == Precision::bf16 && it.compute_capability < ampere)
+    return "takes bf16 only on GPUs of compute capability 8.0 or more";
+  if (it.head_size % alignment(it) != 0)
+    return fmt::format("takes heads of a multiple of {} elements here, not of {}", alignment(it),
+                       it.head_size);
+  return "";
+}
+
+}  // namespace
+
+std::string why_attention_cannot_run(AttentionKernel kernel, const AttentionCase& it) {
+  switch (kernel) {
+    case AttentionKernel::cudnn:
+    case AttentionKernel::flash:
+      return why_fused_cannot_run(kernel, it);
+    case AttentionKernel::efficient:
+      return why_efficient_cannot_run(it);
+    case AttentionKernel::automatic:
+    case AttentionKernel::math:
+      break;
+  }
+  return "";
+}
+
+AttentionKernel automatic_attention(const AttentionCase& it) {
+  const bool prefers_cudnn =
+      it.compute_capability >= hopper && it.compute_capability < after_datacenter_blackwell;
+  for (const auto kernel : {AttentionKernel::cudnn, AttentionKernel::flash, AttentionKernel::efficient}) {
+    if (kernel == AttentionKernel::cudnn && !prefers_cudnn) continue;
+    if (why_attention_cannot_run(kernel, it).empty()) return kernel;
+  }
+  return AttentionKernel::math;
+}
+
+}  // namespace gradway
