@@ -15,6 +15,7 @@ namespace {
 constexpr int most_gpus = 1 << 20;
 
 constexpr auto attentions = choices_of<AttentionKernel>(attention_kernel_words);
+constexpr Choice<bool> recomputed[] = {{"none", false}, {"full", true}};
 constexpr Choice<bool> memory_formats[] = {{"contiguous", false}, {"channels_last", true}};
 
 void read_job(Reader job, bool trains, Job& result) {
@@ -29,6 +30,8 @@ void read_job(Reader job, bool trains, Job& result) {
   result.channels_last =
       job.optional("memory_format", one_of("a memory format", memory_formats), result.channels_last);
   result.compiled = job.optional("compile", boolean, result.compiled);
+  result.recomputes =
+      job.optional("recompute", one_of("what is computed again", recomputed), result.recomputes);
   result.frees_early = job.optional("frees_early", boolean, result.frees_early);
   job.finish();
 }

@@ -11,6 +11,7 @@
 #include "sim/platform/background.hpp"
 #include "sim/workload/architectures.hpp"
 #include "sim/workload/attention_choice.hpp"
+#include "sim/workload/blocks.hpp"
 
 namespace gradway::config {
 namespace {
@@ -41,6 +42,16 @@ void check_profile(const ScenarioSpec& scenario, const ModelSpec& model, Problem
                           model.model.name, name_of(recorded)),
               {{model.kind, "the profile is here"}},
               fmt::format("set it to {}, or record a step in {}", name_of(recorded), name_of(wanted))});
+}
+
+/// Blocks are what is checkpointed.
+void check_recompute(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
+  if (!scenario.job.recomputes || !trains(scenario.job.strategy) || blocks_of(model.model).count > 0) return;
+  problems.add(Problem{
+      scenario.place("job.recompute"),
+      fmt::format("the model '{}' has no repeated blocks that could be computed again", model.model.name),
+      {{model.kind, "the model is here"}},
+      "write 'recompute: none'"});
 }
 
 /// Keys that say how PyTorch runs a model count only where its kernels follow from its layers.
@@ -197,6 +208,7 @@ void check_scenario(const ScenarioSpec& scenario, const ModelSpec& model, const 
   check_strategy(scenario, model, problems);
   check_profile(scenario, model, problems);
   check_how_it_runs(scenario, model, problems);
+  check_recompute(scenario, model, problems);
   check_attention(scenario, model, gpu, problems);
   check_anchor(scenario, model, problems);
   check_compute(scenario, model, gpu, problems);

@@ -39,6 +39,9 @@ std::vector<ScenarioKey> fixed_keys() {
       {"job.memory_format", "contiguous, channels_last", "how images lie in memory: NCHW or NHWC",
        "contiguous"},
       {"job.compile", "true or false", "torch.compile: what lies between products is fused", "false"},
+      {"job.recompute", "none, full",
+       "activation checkpointing: each block keeps its input alone, and runs again before its backward pass",
+       "none"},
       {"job.frees_early", "true or false",
        "the training loop lets go of logits before the backward pass and of gradients after the optimizer's "
        "step; memory only",

@@ -131,6 +131,7 @@ EagerSettings eager_settings(const Scenario& scenario, int batch) {
           .attention = job.attention,
           .compute_capability = scenario.platform.gpu_models.front().compute_capability,
           .holds_output = !job.frees_early,
+          .recomputes = job.recomputes,
           .compiled = job.compiled};
 }
 

@@ -91,6 +91,7 @@ MemoryUse peak_of_micro_step(const Job& job, const StepMemory& step, const Sync&
 StepMemory memory_of_profile(const Profile& profile, const Job& job) {
   const auto samples = static_cast<double>(job.batch_per_gpu) / profile.batch;
   StepMemory step;
+  if (job.recomputes) return step;  // the profile's blocks kept everything
   for (const auto& moment : profile.memory) {
     const auto grows = job.frees_early ? moment.grows : moment.grows + moment.output;
     step.activations.push_back(moment.fixed + grows * samples);
@@ -98,6 +99,13 @@ StepMemory memory_of_profile(const Profile& profile, const Job& job) {
     if (moment.phase == ProfiledPhase::forward) ++step.forward;
   }
   return step;
+}
+
+bool knows_memory(const Scenario& scenario) {
+  const auto& profile = scenario.model.profile;
+  if (!profile) return true;
+  return profile->memory_from != MemorySource::none && profile->memory_lacks.empty() &&
+         !scenario.job.recomputes;
 }
 
 MemoryUse memory_use(const Scenario& scenario, const StepMemory& step, const Sync& sync) {

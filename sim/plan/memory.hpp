@@ -22,10 +22,9 @@ MemoryUse memory_use(const Scenario& scenario, const StepMemory& step, const Syn
 /// What the passes of a profiled step hold with the job's batch. Empty: the profile does not tell.
 StepMemory memory_of_profile(const Profile& profile, const Job& job);
 
-/// Whether all that the passes hold is known.
-inline bool tells_memory(const Profile& profile) {
-  return profile.memory_from != MemorySource::none && profile.memory_lacks.empty();
-}
+/// Whether all that the passes hold is known: a profile may lack some of it, and tells nothing of blocks that
+/// are computed again.
+bool knows_memory(const Scenario& scenario);
 
 /// Of so many channels.
 Bytes nccl_buffers(int channels);

@@ -42,7 +42,9 @@ class Writer {
       : scenario_{scenario},
         costs_{costs},
         sync_{sync},
-        model_{model_tasks(scenario, costs, pause_of(costs, sync), sync.blocks())},
+        blocks_{scenario.job.recomputes && sync.blocks() == nullptr ? std::optional{blocks_of(scenario.model)}
+                                                                    : std::nullopt},
+        model_{model_tasks(scenario, costs, pause_of(costs, sync), blocks_ ? &*blocks_ : sync.blocks())},
         tasks_{program_, scenario.platform.gpu_models.front(), pause_of(costs, sync), costs.launch} {
     program_.name = "rank";
     program_.streams = streams_of_a_rank();
@@ -100,7 +102,7 @@ class Writer {
       }
       const auto leave = [&](Module module) { sync_.after_forward(tasks_, module); };
       place.go_to({block, task.layer}, leave, [&](Module module) { sync_.before_forward(tasks_, module); });
-      tasks_.add(is_last ? std::move(task) : task);
+      tasks_.add(is_last && !scenario_.job.recomputes ? std::move(task) : task);
     }
     place.go_to(
         {}, [&](Module module) { sync_.after_forward(tasks_, module); }, [](Module) {});
@@ -112,7 +114,10 @@ class Writer {
     std::size_t next = 0;
     sync_.before_backward(tasks_, Module{});
     const auto leave = [&](Module module) { sync_.after_backward(tasks_, module); };
-    const auto enter = [&](Module module) { sync_.before_backward(tasks_, module); };
+    const auto enter = [&](Module module) {
+      sync_.before_backward(tasks_, module);
+      if (scenario_.job.recomputes && module.kind == Module::Kind::block) recompute(module.index);
+    };
     for (auto& [task, gradients, block] : model_.backward) {
       place.go_to({block, task.layer}, leave, enter);
       tasks_.add(is_last && gradients == 0 ? std::move(task) : task);
@@ -123,6 +128,15 @@ class Writer {
     }
     place.go_to({}, leave, enter);
     sync_.after_backward(tasks_, Module{});
+  }
+
+  /// The forward pass of a block once more.
+  void recompute(std::int32_t of_block) {
+    for (const auto& [task, gradients, block] : model_.forward) {
+      if (block != of_block) continue;
+      const auto id = tasks_.add(task);
+      tasks_[id].phase = Phase::backward;
+    }
   }
 
   /// A gradient of a later micro-step is added to the one that is there: two read, one written.
@@ -142,6 +156,7 @@ class Writer {
   const Scenario& scenario_;
   const ComputeCosts& costs_;
   Sync& sync_;
+  std::optional<Blocks> blocks_;  ///< if they matter, and the strategy has not found them
   ModelTasks model_;
   Program program_;
   TaskList tasks_;

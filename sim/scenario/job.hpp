@@ -141,6 +141,7 @@ struct Job {
   AttentionKernel attention = AttentionKernel::automatic;
   bool channels_last = false;  ///< images and convolutions in NHWC
   bool compiled = false;       ///< torch.compile
+  bool recomputes = false;     ///< activation checkpointing: each block runs again before its backward pass
   /// The training loop lets go of the logits before the backward pass, and of the gradients after the
   /// optimizer's step; else they are there during the backward, and the next forward pass.
   bool frees_early = false;

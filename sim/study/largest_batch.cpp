@@ -59,12 +59,12 @@ void check_has_one(const Scenario& scenario) {
 }
 
 void check_one_sample(const Scenario& scenario, const MemoryUse& memory) {
-  if (const auto& profile = scenario.model.profile; profile && !tells_memory(*profile))
-    refuse_fit(
-        fmt::format("the memory of the profile '{}' is known without {}, so its largest batch is not",
-                    scenario.model.name, profile->memory_lacks.empty() ? "activations" : "all activations"),
-        "import a trace that was recorded with profile_memory=True, or describe the model by its "
-        "architecture");
+  if (!knows_memory(scenario))
+    refuse_fit(fmt::format("the memory of the profile '{}' is known without {}, so its largest batch is not",
+                           scenario.model.name,
+                           scenario.model.profile->memory_lacks.empty() ? "activations" : "all activations"),
+               "import a trace that was recorded with profile_memory=True, or describe the model by its "
+               "architecture");
   if (!fits(scenario, memory))
     refuse_fit(fmt::format("with batch_per_gpu 1 the job {}", why_it_does_not_fit(scenario, memory)),
                "no batch fits: take GPUs with more memory, or an optimizer that keeps less");

@@ -86,7 +86,11 @@ void about_input(const Scenario& scenario, Trust& trust) {
 
 void about_memory(const Scenario& scenario, const MemoryUse& memory, Trust& trust) {
   if (const auto* profile = scenario.model.profile.get()) {
-    if (profile->memory_from == MemorySource::none) {
+    if (scenario.job.recomputes) {
+      trust.warnings.emplace_back(
+          "the memory is without activations: a profile does not tell what blocks keep that are computed "
+          "again");
+    } else if (profile->memory_from == MemorySource::none) {
       trust.basis.emplace_back("memory: without activations, which the profile does not tell");
       trust.warnings.emplace_back(
           "the memory is without activations, which the profile does not tell: nothing proves that the job "

@@ -32,19 +32,6 @@ std::string_view block_name(std::string_view layer) {
   }
 }
 
-Blocks by_names(const Model& model) {
-  Blocks blocks;
-  std::map<std::string_view, std::int32_t> known;
-  for (const auto& layer : model.layers) {
-    const auto name = block_name(layer.name);
-    blocks.of_layer.push_back(
-        name.empty() ? Blocks::none
-                     : known.try_emplace(name, static_cast<std::int32_t>(known.size())).first->second);
-  }
-  blocks.count = static_cast<int>(known.size());
-  return blocks;
-}
-
 /// A stretch of a list that is one part, over and over.
 struct Repetition {
   std::size_t first = 0;
@@ -122,8 +109,23 @@ Blocks by_repetition(const Model& model) {
 
 }  // namespace
 
+std::vector<std::int32_t> blocks_of_layers(const std::vector<Layer>& layers) {
+  std::vector<std::int32_t> blocks;
+  std::map<std::string_view, std::int32_t> known;
+  for (const auto& layer : layers) {
+    const auto name = block_name(layer.name);
+    blocks.push_back(name.empty()
+                         ? Blocks::none
+                         : known.try_emplace(name, static_cast<std::int32_t>(known.size())).first->second);
+  }
+  return blocks;
+}
+
 Blocks blocks_of(const Model& model) {
-  return model.profile ? by_repetition(model) : by_names(model);
+  if (model.profile) return by_repetition(model);
+  Blocks blocks{.of_layer = blocks_of_layers(model.layers), .of_launch = {}};
+  for (const auto block : blocks.of_layer) blocks.count = std::max(blocks.count, block + 1);
+  return blocks;
 }
 
 }  // namespace gradway

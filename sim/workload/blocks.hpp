@@ -18,6 +18,9 @@ struct Blocks {
   std::vector<std::int32_t> of_launch;  ///< of a profile, by launch; the optimizer's have none
 };
 
+/// Which block each layer belongs to, by its name; none: `Blocks::none`.
+std::vector<std::int32_t> blocks_of_layers(const std::vector<Layer>& layers);
+
 /// By the names of layers: h.3.mlp.fc1 is of block h.3, encoder_layer_7.ln_1 of encoder_layer_7. A profile
 /// has no names: its blocks are what repeats, in the shapes of its gradients and in the kernels of its
 /// forward pass; a block's backward pass ends with its last gradient.

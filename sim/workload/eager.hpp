@@ -24,6 +24,7 @@ struct EagerSettings {
   AttentionKernel attention = AttentionKernel::automatic;
   int compute_capability = 90;  ///< PyTorch chooses its attention by it
   bool holds_output = false;    ///< the training loop keeps the logits until the step is over
+  bool recomputes = false;      ///< blocks keep their inputs alone, and run again before their backward pass
   bool compiled = false;        ///< torch.compile fuses what lies between products
 };
 
@@ -178,6 +179,7 @@ class Eager {
   void issue_fused();
   Operation fused(double bytes) const;
   void account();
+  void hold_recomputed(MemoryTimeline& held) const;
 
   EagerSettings settings_;
   std::vector<Info> tensors_;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What follows from a complete forward pass: the order of what is issued, and what is in memory.
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
 #include "sim/base/contract.hpp"
+#include "sim/workload/blocks.hpp"
 #include "sim/workload/eager.hpp"
 
 namespace gradway {
@@ -113,16 +115,53 @@ void Eager::issue_fused() {
   }
 }
 
+/// With checkpoints at the blocks (torch.utils.checkpoint): what a block reads from outside is kept until it
+/// has run again, what it saves itself is there from then on.
+void Eager::hold_recomputed(MemoryTimeline& held) const {
+  const auto of_layer = blocks_of_layers(layers_);
+  const auto block_of = [&](std::int32_t node) {
+    return node < 0 ? Blocks::none
+                    : of_layer[static_cast<std::size_t>(nodes_[static_cast<std::size_t>(node)].layer)];
+  };
+  std::map<std::int32_t, std::int32_t> last;  // node of each block
+  for (std::size_t n = 0; n < nodes_.size(); ++n)
+    last[block_of(static_cast<std::int32_t>(n))] = static_cast<std::int32_t>(n);
+  std::vector<std::int32_t> kept_until(tensors_.size(), -1);
+  for (std::size_t n = 0; n < nodes_.size(); ++n) {
+    const auto block = block_of(static_cast<std::int32_t>(n));
+    if (block == Blocks::none) continue;
+    for (const auto tensor : nodes_[n].reads) {
+      const auto storage = tensors_[static_cast<std::size_t>(tensor.id)].storage;
+      if (storage < 0 || block_of(tensors_[static_cast<std::size_t>(storage)].made) == block) continue;
+      auto& until = kept_until[static_cast<std::size_t>(storage)];
+      until = std::max(until, held.back(static_cast<std::int32_t>(n)));
+    }
+  }
+  for (std::size_t i = 0; i < tensors_.size(); ++i) {
+    const auto& info = tensors_[i];
+    if (info.storage != static_cast<std::int32_t>(i)) continue;
+    const auto bytes = info.elements * bytes_of(info.number);
+    const auto saved_in = block_of(info.saved_for);
+    const bool inside = saved_in != Blocks::none && saved_in == block_of(info.made);
+    const auto saved_until = info.saved_for >= 0 && !inside ? held.back(info.saved_for) : info.last_use;
+    held.hold(info.made, std::max(saved_until, kept_until[i]), bytes);
+    if (inside && kept_until[i] < 0)
+      held.hold(held.back(last.at(saved_in)), held.back(info.saved_for), bytes);
+  }
+}
+
 void Eager::account() {
   const auto count = static_cast<std::int32_t>(nodes_.size());
   MemoryTimeline held{count};
   for (const auto& info : tensors_) {
     const auto bytes = info.elements * bytes_of(info.number);
     const bool owns = info.storage == static_cast<std::int32_t>(&info - tensors_.data());
-    if (owns) held.hold(info.made, info.saved_for >= 0 ? held.back(info.saved_for) : info.last_use, bytes);
+    if (owns && !settings_.recomputes)
+      held.hold(info.made, info.saved_for >= 0 ? held.back(info.saved_for) : info.last_use, bytes);
     if (info.storage >= 0 && info.needs_grad && info.consumers > 0)
       held.hold(held.back(info.consumer), held.back(std::max(info.made, 0)), bytes);
   }
+  if (settings_.recomputes) hold_recomputed(held);
   std::vector<double> gradients(2 * nodes_.size(), 0);
   for (std::int32_t n = 0; n < count; ++n) {
     const auto& at = nodes_[static_cast<std::size_t>(n)];

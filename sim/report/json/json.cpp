@@ -31,8 +31,7 @@ Json known(const std::optional<double>& value) {
 }
 
 /// What the card must hold, part by part, at the peak.
-Json memory_json(const MemoryUse& memory, const Profile* profile) {
-  const bool knows_activations = profile == nullptr || tells_memory(*profile);
+Json memory_json(const MemoryUse& memory, bool knows_activations) {
   return {{"parameters_bytes", amount(memory.parameters.value())},
           {"gradients_bytes", amount(memory.gradients.value())},
           {"optimizer_bytes", amount(memory.optimizer_state.value())},
@@ -121,7 +120,7 @@ void write_json(std::ostream& out, const Run& run, std::string_view version, con
       {"fits", it_fits},
       {"does_not_fit", it_fits ? Json(nullptr) : Json(why_it_does_not_fit(run.scenario, memory))},
       {"gpu_memory_bytes", gpu.ideal ? Json(nullptr) : amount(gpu.memory.value())},
-      {"memory", memory_json(memory, run.scenario.model.profile.get())},
+      {"memory", memory_json(memory, knows_memory(run.scenario))},
       {"price", price_json(run.scenario.platform.price)},
       {"bottleneck", {{"resource", run.measured.bottleneck.resource}, {"why", run.measured.bottleneck.why}}},
       {"links", std::move(links)},

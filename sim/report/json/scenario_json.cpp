@@ -20,6 +20,7 @@ Json job_json(const Job& job) {
             {"attention", name_of(job.attention)},
             {"memory_format", job.channels_last ? "channels_last" : "contiguous"},
             {"compile", job.compiled},
+            {"recompute", job.recomputes ? "full" : "none"},
             {"frees_early", job.frees_early}};
   if (job.sequence > 0) json["sequence"] = job.sequence;
   return json;

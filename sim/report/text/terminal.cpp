@@ -96,11 +96,10 @@ void write_results(Fields& fields, const Run& run) {
                                        four_digits_at_least(metrics.samples_per_s), tokens));
   const auto flops =
       metrics.tflops_per_gpu > 0 ? fmt::format("{:.4g} TFLOP/s each, ", metrics.tflops_per_gpu) : "";
-  const auto& profile = run.scenario.model.profile;
-  fields.add("GPU", fmt::format("{}{} busy, {} of memory ({})", flops,
-                                percent_text(metrics.gpu_busy_fraction), bytes_text(metrics.peak_memory),
-                                profile && !tells_memory(*profile) ? "at least: activations are missing"
-                                                                   : "estimate"));
+  fields.add("GPU",
+             fmt::format("{}{} busy, {} of memory ({})", flops, percent_text(metrics.gpu_busy_fraction),
+                         bytes_text(metrics.peak_memory),
+                         knows_memory(run.scenario) ? "estimate" : "at least: activations are missing"));
   if (metrics.mfu) {
     fields.add("MFU", fmt::format("{:.3g} % of {}, the peak of {} in {}", *metrics.mfu * 100,
                                   count_text(peak_of(run.scenario)->value(), "FLOP/s"),
