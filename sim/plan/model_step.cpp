@@ -84,8 +84,11 @@ class Writer {
     for (auto& [task, gradients] : model_.backward) {
       if (task.layer != layer && task.layer != Task::none) sync_.before_backward(tasks_, task.layer);
       layer = task.layer;
-      tasks_.add(is_last && gradients == 0 ? std::move(task) : task);
-      if (gradients == 0) continue;
+      if (gradients == 0) {
+        tasks_.add(is_last ? std::move(task) : task);
+        continue;
+      }
+      tasks_.add(task);
       if (adds_to_gradients) accumulate(next, gradients, task);
       sync_.gradients_ready(tasks_, gradients, task, is_last);
       next += gradients;
