@@ -2,6 +2,7 @@
 #include "calibration/harness/progress.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <ostream>
 
@@ -28,7 +29,7 @@ Seconds Forecast::left(std::size_t job, double part, Seconds elapsed) const {
 }
 
 std::string minutes_text(Seconds time) {
-  const auto seconds = static_cast<long>(std::max(time.value(), 0.0) + 0.5);
+  const auto seconds = std::lround(std::max(time.value(), 0.0));
   if (seconds < 60) return fmt::format("{} s", seconds);
   return fmt::format("{} min {} s", seconds / 60, seconds % 60);
 }

@@ -58,7 +58,7 @@ Override told(const std::string& key, const std::string& value, std::string_view
 
 /// The values of a list, none of them empty or given twice.
 std::vector<std::string> list_of(std::string_view option, const std::string& text) {
-  const auto values = split_values(text);
+  auto values = split_values(text);
   for (auto value = values.begin(); value != values.end(); ++value) {
     if (value->find_first_not_of(' ') == std::string::npos)
       refuse(fmt::format("'{} {}' has an empty value", option, text), "write values between the commas");

@@ -31,7 +31,7 @@ Status run_command(int argc, const char* const* argv, std::ostringstream& result
   try {
     const auto action = parse_command_line(argc, argv);
     return action(
-        Surroundings{results, std::cerr, style_of_output(), messages_on_terminal(), data_path(std::cerr)});
+        Surroundings{results, std::cerr, style_of_output(), progress_columns(), data_path(std::cerr)});
   } catch (const ConfigError& error) {
     std::cerr << error.what();
     results.str("");

@@ -28,7 +28,8 @@ std::string about(double seconds) {
 
 Progress::Progress(const Surroundings& around, std::string what, std::size_t count)
     : around_{around}, what_{std::move(what)}, count_{count} {
-  if (around_.shows_progress) painter_ = std::jthread{[this](std::stop_token stop) { keep_painting(stop); }};
+  if (around_.progress_columns > 0)
+    painter_ = std::jthread{[this](const std::stop_token& stop) { keep_painting(stop); }};
 }
 
 Progress::Progress(const Surroundings& around) : Progress{around, "starting", 0} {}
@@ -48,7 +49,7 @@ void Progress::step() {
 }
 
 Watch Progress::watch() {
-  if (!around_.shows_progress) return {};
+  if (around_.progress_columns == 0) return {};
   return [this](std::string_view what, std::optional<double> done) {
     const std::scoped_lock lock{mutex_};
     if (what != what_) {
@@ -60,7 +61,7 @@ Watch Progress::watch() {
 }
 
 /// A thread of its own: work that takes long tells nothing meanwhile.
-void Progress::keep_painting(std::stop_token stop) {
+void Progress::keep_painting(const std::stop_token& stop) {
   std::unique_lock lock{mutex_};
   for (auto wait = patience;; wait = between) {
     if (ends_.wait_for(lock, stop, wait, [&] { return stop.stop_requested(); })) return;
@@ -69,18 +70,29 @@ void Progress::keep_painting(std::stop_token stop) {
   }
 }
 
+/// Narrower than the terminal: a line that goes on below could not be taken back. @pre the words are ASCII
 std::string Progress::line() const {
+  auto text = words();
+  if (count_ > 0) {
+    const std::string done(bar_width * done_ / count_, '=');
+    const auto with_bar = fmt::format("[{:<{}}] {}", done, bar_width, text);
+    if (with_bar.size() < around_.progress_columns) text = with_bar;
+  }
+  return text.substr(0, around_.progress_columns - 1);
+}
+
+/// "point 12 of 400, about 3 min left"
+std::string Progress::words() const {
   const std::chrono::duration<double> taken = Clock::now() - began_;
   auto text = what_;
   if (count_ > 0) {
-    const auto filled = bar_width * done_ / count_;
-    text = fmt::format("[{:<{}}] {} {} of {}", std::string(filled, '='), bar_width, what_, done_, count_);
+    text = fmt::format("{} {} of {}", what_, done_, count_);
   } else if (share_) {
     text += fmt::format(", {:.0f} % done", std::floor(100 * *share_));
   }
   if (share_ && *share_ >= least_share)
     return text + fmt::format(", about {} left", about(taken.count() * (1 - *share_) / *share_));
-  return text + fmt::format(", since {}", about(std::floor(taken.count())));
+  return taken < patience ? text : text + fmt::format(", for {}", about(std::floor(taken.count())));
 }
 
 }  // namespace gradway::cli

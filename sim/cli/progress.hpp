@@ -33,8 +33,9 @@ class Progress {
  private:
   using Clock = std::chrono::steady_clock;
 
-  void keep_painting(std::stop_token stop);
+  void keep_painting(const std::stop_token& stop);
   std::string line() const;
+  std::string words() const;
 
   const Surroundings& around_;
   std::string what_;

@@ -61,8 +61,11 @@ void warn(const Surroundings& around, std::string_view text) {
   around.messages << "warning: " << printable(text) << '\n';
 }
 
-bool messages_on_terminal() {
-  return isatty(STDERR_FILENO) != 0;
+std::size_t progress_columns() {
+  if (isatty(STDERR_FILENO) == 0 || variable("TERM") == "dumb") return 0;
+  winsize size{};
+  const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return known ? size.ws_col : report::Style{}.width;
 }
 
 DataPath data_path(std::ostream& messages) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -15,7 +16,7 @@ struct Surroundings {
   std::ostream& results;   ///< reaches standard output when the command has ended
   std::ostream& messages;  ///< standard error
   report::Style style;
-  bool shows_progress = false;  ///< standard error is a terminal
+  std::size_t progress_columns = 0;  ///< room for a line of progress on standard error; 0: show none
   DataPath data;
 };
 
@@ -26,8 +27,8 @@ report::Style style_of_output();
 /// Writes a warning on a line of its own.
 void warn(const Surroundings& around, std::string_view text);
 
-/// Is standard error a terminal?
-bool messages_on_terminal();
+/// The columns of the terminal that standard error is; 0 if it is none, or one that cannot take a line back.
+std::size_t progress_columns();
 
 /// The folders of GRADWAY_PATH, then the installed data: the folder with platforms/ nearest above the
 /// program, or the folder gradway was built in. Warns of folders that do not exist.

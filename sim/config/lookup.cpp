@@ -114,7 +114,7 @@ void check_name(const Place& place, const std::string& name, const Where& where)
   }
 }
 
-std::string without_ending(std::string text) {
+std::string without_ending(const std::string& text) {
   return text.substr(0, text.size() - std::string_view{".yaml"}.size());
 }
 

@@ -56,7 +56,7 @@ std::string level(const Node& node) {
   static const std::vector<std::string> names = {"LOC", "NVL", "PIX", "PXB", "PHB", "SYS"};
   constexpr std::array<std::string_view, 6> by_number = {"LOC", "PIX", "PXB", "PHB", "SYS", "SYS"};
   const auto& word = scalar(node, "a level");
-  const auto name = upper(word);
+  auto name = upper(word);
   if (std::ranges::find(names, name) != names.end()) return name;
   if (word.size() == 1 && word[0] >= '0' && word[0] <= '5') {
     return std::string{by_number[static_cast<std::size_t>(word[0] - '0')]};

@@ -21,11 +21,10 @@ class PriceList {
  public:
   /// @param source of a price that names none; a price must name one if this is none
   Price read(Reader& entry, const std::optional<std::string>& source, const std::string& platform) {
-    const Price price{
-        .per_node = entry.required("per_node_hour", price_per_hour),
-        .region = entry.required("region", text),
-        .date = entry.required("date", date),
-        .source = source ? entry.optional("source", text, *source) : entry.required("source", text)};
+    Price price{.per_node = entry.required("per_node_hour", price_per_hour),
+                .region = entry.required("region", text),
+                .date = entry.required("date", date),
+                .source = source ? entry.optional("source", text, *source) : entry.required("source", text)};
     if (!entry.sound()) return price;
     const auto where = entry.value_place("date");
     const auto [first, is_new] = places_.emplace(platform + '\n' + price.region + '\n' + price.date, where);
@@ -129,7 +128,7 @@ std::string load_source_of_prices(const std::string& name, const DataPath& data)
   config::Problems problems;
   const auto root = config::load_document(found, problems);
   config::Reader file{root, config::in_file(found.shown), problems};
-  const auto source = file.required("source", config::text);
+  auto source = file.required("source", config::text);
   config::read_list(file, source, config::Lookup{found, data});
   file.finish();
   problems.raise();

@@ -126,10 +126,10 @@ int channels_of(const ContentionRow& row, const NodeFacts& node) {
 
 std::vector<SideBySide> fit_contention(const std::vector<ContentionRow>& rows, const NodeFacts& node) {
   std::map<std::tuple<Transport, int, Precision, int>, std::vector<ContentionTrial>> groups;
-  for (auto& trial : contention_trials(rows)) {
+  for (const auto& trial : contention_trials(rows)) {
     const auto& row = trial.together;
     if (row.channels > 0 && node.multiprocessors == 0) continue;
-    groups[{row.transport, row.ranks, row.precision, channels_of(row, node)}].push_back(std::move(trial));
+    groups[{row.transport, row.ranks, row.precision, channels_of(row, node)}].push_back(trial);
   }
   std::vector<SideBySide> fitted;
   for (const auto& [what, trials] : groups) fitted.push_back(fit_group(trials, std::get<3>(what), node));

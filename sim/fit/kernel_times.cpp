@@ -75,7 +75,7 @@ std::optional<KernelTimes> fit_kernel_times(const Samples& samples, const NodeFa
         std::find_if(first, sorted.end(), [&](const auto& row) { return is_listed_before(*first, row); });
     std::vector<double> same;
     std::transform(first, end, std::back_inserter(same), [](const auto& row) { return row.time.value(); });
-    times.rows.push_back({first->kernel, first->size, Seconds{lower_quantile(std::move(same), 0.5)}});
+    times.rows.push_back({first->kernel, first->size, Seconds{lower_quantile(same, 0.5)}});
     first = end;
   }
   return times;

@@ -18,7 +18,7 @@ HopBuilder& HopBuilder::way(DeviceId from, DeviceId to, Routes::Over over, std::
 
 HopBuilder& HopBuilder::through_memory(DeviceId socket, int times) {
   const auto memory = platform_.memories[socket.index()];
-  if (memory) hop_.path.insert(hop_.path.end(), static_cast<std::size_t>(2 * times), *memory);
+  if (memory) hop_.path.insert(hop_.path.end(), 2 * static_cast<std::size_t>(times), *memory);
   complete_ = complete_ && memory.has_value();
   return *this;
 }

@@ -150,8 +150,11 @@ ComputeCosts compute_costs(const Scenario& scenario) {
   if (const auto* anchor = matching_anchor(scenario, gpu)) costs.anchor = *anchor;
   if (!costs.anchor) return costs;
 
-  ComputeCosts measured;
-  add_layers(measured, scenario, gpu, costs.anchor->batch);
+  auto measured = costs;
+  if (costs.anchor->batch != scenario.job.batch_per_gpu) {
+    measured = {};
+    add_layers(measured, scenario, gpu, costs.anchor->batch);
+  }
   const auto fixed = input_copy_time(scenario, costs.anchor->batch) +
                      optimizer_time(scenario, gpu, costs.anchor->optimizer, 1);
   if (costs.anchor->step_time <= fixed) {

@@ -120,8 +120,11 @@ class Writer {
     };
     for (auto& [task, gradients, block] : model_.backward) {
       place.go_to({block, task.layer}, leave, enter);
-      tasks_.add(is_last && gradients == 0 ? std::move(task) : task);
-      if (gradients == 0) continue;
+      if (gradients == 0) {
+        tasks_.add(is_last ? std::move(task) : task);
+        continue;
+      }
+      tasks_.add(task);
       if (adds_to_gradients && sync_.keeps_gradients()) accumulate(next, gradients, task);
       sync_.gradients_ready(tasks_, gradients, task, is_last);
       next += gradients;

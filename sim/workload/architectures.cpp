@@ -17,7 +17,7 @@ Tensor gpt_block(Eager& run, const std::string& name, Tensor x, const DecoderSha
   const auto residual = x;
   x = run.layer_norm(name + ".ln_1", x, tokens, shape.hidden, shape.bias);
   const auto qkv =
-      run.linear(name + ".attention.in_proj", x, tokens, shape.hidden, 3 * shape.hidden, shape.bias);
+      run.linear(name + ".attention.in_proj", x, tokens, shape.hidden, 3LL * shape.hidden, shape.bias);
   x = run.attention(name + ".attention.sdpa", {qkv},
                     {shape.heads, shape.heads, tokens, shape.hidden / shape.heads, true});
   x = run.linear(name + ".attention.out_proj", x, tokens, shape.hidden, shape.hidden, shape.bias);
@@ -27,7 +27,7 @@ Tensor gpt_block(Eager& run, const std::string& name, Tensor x, const DecoderSha
 /// As Llama has it: three projections, fewer heads of keys and values, rotary positions.
 Tensor llama_attention(Eager& run, const std::string& name, Tensor x, const DecoderShape& shape) {
   const auto tokens = run.tokens(shape.sequence);
-  const auto head = shape.hidden / shape.heads;
+  const std::int64_t head = shape.hidden / shape.heads;
   const auto kv_heads = shape.kv_heads > 0 ? shape.kv_heads : shape.heads;
   const auto residual = x;
   x = shape.norm == DecoderShape::Norm::rms_norm
@@ -100,8 +100,8 @@ void plain_layer(Eager& run, const LayerShape& shape, Activations& at) {
   const auto before = at;
   const auto shrink = [&](std::int64_t size) {
     const auto kernel = shape.kernel == 0 ? size : shape.kernel;
-    expects(size + 2 * shape.padding >= kernel, "the kernel of a layer fits its input");
-    return (size + 2 * shape.padding - kernel) / shape.stride + 1;
+    expects(size + 2LL * shape.padding >= kernel, "the kernel of a layer fits its input");
+    return (size + 2LL * shape.padding - kernel) / shape.stride + 1;
   };
   switch (shape.kind) {
     case Kind::conv2d:

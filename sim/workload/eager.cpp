@@ -165,8 +165,8 @@ Tensor Eager::conv2d(const std::string& name, Tensor x, const Conv2d& shape) {
   const auto number = is_half() ? half_number() : Number::fp32;
   const double height = shape.height > 0 ? shape.height : d(shape.side);
   const auto shrink = [&](double side) {
-    return static_cast<double>(
-        (static_cast<std::int64_t>(side) + 2 * shape.padding - shape.kernel) / shape.stride + 1);
+    const auto places = static_cast<std::int64_t>(side) + 2 * shape.padding - shape.kernel;
+    return d(places / shape.stride + 1);
   };
   const auto out = d(shape.out_channels) * shrink(height) * shrink(d(shape.side)) * settings_.batch;
   const auto weight = d(shape.out_channels * fan_in * shape.kernel * shape.kernel);

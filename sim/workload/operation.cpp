@@ -125,7 +125,9 @@ std::span<const std::string_view> row_kernels() {
 }
 
 std::vector<std::string_view> words_of(std::string_view kernel) {
+  constexpr std::size_t usual = 4;
   std::vector<std::string_view> words;
+  words.reserve(usual);
   while (!kernel.empty()) {
     const auto end = std::min(kernel.find(' '), kernel.size());
     words.push_back(kernel.substr(0, end));

@@ -132,8 +132,8 @@ void add_map(Stack& stack, const std::string& name, const FurtherMap& map) {
 }
 
 /// Place and classes of the boxes at each pixel of a map: two convolutions. @return their results
-std::array<Tensor, 2> add_heads(Stack& stack, std::size_t number, const Stack::Point& map, int boxes,
-                                int classes) {
+std::array<Tensor, 2> add_heads(Stack& stack, std::size_t number, const Stack::Point& map, std::int64_t boxes,
+                                std::int64_t classes) {
   stack.go_to(map);
   stack.convolve(fmt::format("loc.{}", number), {4 * boxes, 3, 1, 1}, true);
   const auto places = stack.point().tensor;

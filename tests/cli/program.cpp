@@ -23,7 +23,7 @@ namespace {
     ::dup2(opened, stream);
     ::close(opened);
   };
-  to_file(errors, STDERR_FILENO);
+  if (!world.messages_on_terminal) to_file(errors, STDERR_FILENO);
   if (world.terminal) {
     ::setenv("TERM", "xterm", 1);  // standard output is the terminal already
   } else if (world.output_closed) {

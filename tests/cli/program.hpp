@@ -27,6 +27,7 @@ struct World {
   std::vector<std::string> environment{};             ///< more variables, each "NAME=VALUE"
   std::string program = GRADWAY_PROGRAM;
   std::optional<unsigned short> terminal{};  ///< standard output is a terminal of so many columns
+  bool messages_on_terminal = false;         ///< and standard error is the same one
   bool no_color = false;                     ///< NO_COLOR is set
 };
 

@@ -63,7 +63,7 @@ class Resolver {
     if (auto named = nccl_operation(run_.program); !named.empty()) return named;
     const auto likely = operations_like(run_, ranks);
     if (likely.size() == 1) return likely.front();
-    const auto in_name = operation_in_name(file_.name);
+    auto in_name = operation_in_name(file_.name);
     if (std::ranges::find(likely, in_name) != likely.end()) {
       warnings_.push_back(
           fmt::format("{}: that the operation is {} is known by the file's name alone", file_.name, in_name));

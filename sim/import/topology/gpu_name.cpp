@@ -70,7 +70,7 @@ std::string gpu_name(const std::string& device, const std::optional<std::string>
   const auto choices = fmt::format("name one with --gpu: {}", fmt::join(known, ", "));
   if (device.empty())
     refuse_at(file, fmt::format("{} does not say which GPU it was taken on", teller), choices);
-  const auto name = gpu_file_name(device);
+  auto name = gpu_file_name(device);
   if (exists(name)) return name;
   refuse_at(file, fmt::format("no file of platforms/gpus describes {}'s GPU, '{}'", teller, device),
             fmt::format("write platforms/gpus/{}.yaml, or {}", name, choices));

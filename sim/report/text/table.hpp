@@ -22,7 +22,7 @@ class Table {
   /// @pre as many cells as columns
   void add(std::vector<std::string> cells);
   /// A row whose further cells give way to a text, as long as it likes. @pre fewer cells than columns
-  void add_with_note(std::vector<std::string> cells, std::string note);
+  void add_with_note(std::vector<std::string> cells, const std::string& note);
   bool empty() const { return rows_.empty(); }
 
   /// Columns of the longest line, if nothing is cut.

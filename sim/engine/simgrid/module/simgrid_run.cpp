@@ -98,7 +98,7 @@ class LinkSets {
 
   s4u::CommPtr start_communication(std::uint32_t path) {
     zone_->put_up(routes_[path]);
-    const s4u::CommPtr communication = s4u::Comm::sendto_init();
+    s4u::CommPtr communication = s4u::Comm::sendto_init();
     communication->set_payload_size(1);  // zero would not start
     communication->set_source(source_);
     communication->set_destination(target_);  // this starts it

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// What work of seconds tells meanwhile: a line on a terminal, which is gone when the work is done.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "tests/cli/program.hpp"
+
+using namespace gradway::testing;
+using Catch::Matchers::Contains;
+
+namespace {
+
+const std::string take_back = "\x1b[K";
+const std::vector<std::string> long_work{"run", "scale/gpt-aws-p5", "--set", "job.gpus=131072"};
+
+/// What stood in the line, one after the other; the last is what stayed.
+std::vector<std::string> lines_shown(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t begin = 0, end = 0; end != std::string::npos; begin = end + take_back.size()) {
+    end = text.find(take_back, begin);
+    lines.push_back(text.substr(begin, end == std::string::npos ? end : end - begin));
+  }
+  return lines;
+}
+
+}  // namespace
+
+TEST_CASE("long work tells on a terminal what it is at, on one line that goes away", "[cli][progress]") {
+  const unsigned short columns = GENERATE(40, 100);
+  const auto run =
+      run_gradway(long_work, {.terminal = columns, .messages_on_terminal = true, .no_color = true});
+  CAPTURE(columns, run.output.substr(0, 2000));
+  REQUIRE(run.status == 0);
+  auto lines = lines_shown(run.output);
+  REQUIRE(lines.size() > 2);
+  CHECK(lines.front().empty());
+  CHECK_THAT(lines.back(), Catch::Matchers::StartsWith("gpt-aws-p5\n"));  // the results, and nothing before
+  lines.pop_back();
+  // A line as wide as the terminal would go on below, where the next one cannot take it back.
+  CHECK(std::ranges::all_of(lines, [&](const auto& line) { return line.size() < columns; }));
+  CHECK(std::ranges::none_of(lines, [](const auto& line) { return line.find('\n') != std::string::npos; }));
+  CHECK_THAT(run.output, Contains("over the links"));
+}
+
+TEST_CASE("progress is told neither to files nor to terminals that cannot take it back", "[cli][progress]") {
+  CHECK(run_gradway(long_work, {.terminal = 80}).errors.empty());
+  const auto dumb = run_gradway(
+      long_work,
+      {.environment = {"TERM=dumb"}, .terminal = 80, .messages_on_terminal = true, .no_color = true});
+  CHECK_THAT(dumb.output, Catch::Matchers::StartsWith("gpt-aws-p5\n"));
+}
