@@ -13,8 +13,8 @@
 #include <fmt/ranges.h>
 
 #include "sim/plan/compute_costs.hpp"
-#include "sim/platform/with_speeds.hpp"
 #include "sim/plan/memory.hpp"
+#include "sim/platform/with_speeds.hpp"
 #include "sim/study/parallel.hpp"
 #include "sim/study/sharding_settings.hpp"
 

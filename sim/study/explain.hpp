@@ -33,16 +33,17 @@ struct Counterfactual {
 /// What bounds a step, and what would help.
 struct Explanation {
   Run run;
-  std::vector<std::string> evidence{};  ///< of the run's bottleneck, a sentence each without a full stop
-  std::vector<ExposedCalls> exposed{};  ///< collectives that nothing hides
-  std::vector<Counterfactual> helps{};  ///< the greatest gain first
+  std::vector<std::string> evidence{};    ///< of the run's bottleneck, a sentence each without a full stop
+  std::vector<ExposedCalls> exposed{};    ///< collectives that nothing hides
+  std::vector<Counterfactual> helps{};    ///< the greatest gain first
   std::vector<Counterfactual> no_help{};  ///< less than `least_gain` either way, in the same order
 };
 
 /// Simulates the scenario, then again with each part of the hardware that the step uses twice as fast, with
 /// its links and host memory practically infinitely fast, with launches that practically cost nothing; and
 /// the bound of perfect overlap (Overlap); a
-/// strategy that shards, with each of its settings changed. What the scenario itself makes faster is multiplied.
+/// strategy that shards, with each of its settings changed. What the scenario itself makes faster is
+/// multiplied.
 ///
 /// Each but the bound is what `simulate` gives of the scenario with its `set`.
 /// @param engine "auto" or a name from engines()

@@ -50,7 +50,8 @@ class Causes {
         continue;
       }
       // The marker before a call's parts stands for its wait, not for its work.
-      const bool is_call = std::holds_alternative<Call>(program_.tasks[static_cast<std::size_t>(origin.task)].work);
+      const bool is_call =
+          std::holds_alternative<Call>(program_.tasks[static_cast<std::size_t>(origin.task)].work);
       if (is_call && origin.activity == Activity::marker) continue;
       times.start = std::min(times.start, run.timeline.start[i]);
       times.end = std::max(times.end, run.timeline.end[i]);
@@ -139,7 +140,8 @@ std::vector<ExposedCalls> exposed_calls(const Run& run) {
   for (auto& [name, kind] : kinds) {
     if (kind.calls.exposed < run.measured.metrics.step_time * least_share) continue;
     kind.calls.name = name;
-    kind.calls.why = std::ranges::max_element(kind.reasons, {}, [](const auto& one) { return one.second; })->first;
+    kind.calls.why =
+        std::ranges::max_element(kind.reasons, {}, [](const auto& one) { return one.second; })->first;
     found.push_back(std::move(kind.calls));
   }
   std::ranges::stable_sort(found, [](const auto& a, const auto& b) { return a.exposed > b.exposed; });

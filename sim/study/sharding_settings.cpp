@@ -24,7 +24,8 @@ class Settings {
     auto name = fmt::format("{}_{}", key, value);
     for (auto& c : name)
       if (c == ' ' || c == '.') c = '_';
-    found_.push_back({std::move(name), std::move(words),
+    found_.push_back({std::move(name),
+                      std::move(words),
                       {key == "replicate" ? "parallel.replicate" : "strategy." + key, value},
                       Strategy{std::move(strategy)}});
   }

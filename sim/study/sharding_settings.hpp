@@ -11,8 +11,8 @@ namespace gradway {
 
 /// A strategy that shards with one of its settings changed.
 struct OtherSetting {
-  std::string name;   ///< "reshard_false"; unique
-  std::string words;  ///< "parameters kept after the forward pass"
+  std::string name;                         ///< "reshard_false"; unique
+  std::string words;                        ///< "parameters kept after the forward pass"
   std::pair<std::string, std::string> set;  ///< the scenario's key that gives it
   Strategy strategy;
 };

@@ -79,6 +79,15 @@ TEST_CASE("micro-steps reduce each, or the last one alone", "[analytic]") {
   CHECK(step_ms(scenario, engine) == Approx(3 * 6 * c + 6 * c).epsilon(tolerance::closed_form));
 }
 
+TEST_CASE("blocks that are computed again take their forward pass once more", "[analytic]") {
+  const auto* engine = GENERATE("fluid", "simgrid");
+  auto scenario = six_blocks(2_ms, 4_ms, Fsdp{});
+  scenario.job.recomputes = true;
+  CHECK(step_ms(scenario, engine) == Approx(c + 6 * 2 + 6 * (2 + 4) + c).epsilon(tolerance::closed_form));
+  scenario.job.strategy = Ddp{.bucket_cap = 100_MB};  // reductions of 3 ms hide behind blocks of 6
+  CHECK(step_ms(scenario, engine) == Approx(6 * 2 + 6 * (2 + 4) + 3).epsilon(tolerance::closed_form));
+}
+
 TEST_CASE("16 bits halve what travels", "[analytic]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   const Fsdp half{.reshard = Fsdp::kept, .param_dtype = Number::bf16, .reduce_dtype = Number::fp32};

@@ -29,7 +29,7 @@ std::vector<std::string> lines_shown(const std::string& text) {
 }  // namespace
 
 TEST_CASE("long work tells on a terminal what it is at, on one line that goes away", "[cli][progress]") {
-  const unsigned short columns = GENERATE(40, 100);
+  const auto columns = static_cast<unsigned short>(GENERATE(40, 100));
   const auto run =
       run_gradway(long_work, {.terminal = columns, .messages_on_terminal = true, .no_color = true});
   CAPTURE(columns, run.output.substr(0, 2000));

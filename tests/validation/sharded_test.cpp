@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steps of sharded training that we measured on two GPUs, from profiles of one GPU.
 #include <cmath>
+#include <fstream>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include "sim/config/config.hpp"
+#include "sim/plan/compute_costs.hpp"
+#include "sim/plan/memory.hpp"
 #include "sim/run/simulate.hpp"
 
 using namespace gradway;
@@ -27,8 +31,7 @@ struct Row {
 
 std::map<std::string, Row> rows_of(const std::string& file) {
   std::map<std::string, Row> rows;
-  for (const auto& one :
-       load_cases(std::string{GRADWAY_SOURCE_DIR} + "/scenarios/" + file, data).cases) {
+  for (const auto& one : load_cases(std::string{GRADWAY_SOURCE_DIR} + "/scenarios/" + file, data).cases) {
     const auto run = simulate(load_scenario(one.scenario_file, one.set, data));
     const bool is_inside = run.range.low <= one.measured && one.measured <= run.range.high;
     rows.emplace(one.name, Row{one.measured, run.measured.metrics.step_time, is_inside});
@@ -62,7 +65,7 @@ TEST_CASE("sharded steps on two H200 are met within 8 %, and within 3 % on avera
 
 TEST_CASE("sharded steps on two H100 are met within 8 %, and within 4 % on average", "[validation]") {
   const auto rows = rows_of("h100-2x/sharded.yaml");
-  REQUIRE(rows.size() == 21);
+  REQUIRE(rows.size() == 24);
   for (const auto& [name, row] : rows) {
     CAPTURE(name);
     CHECK(std::abs(row.error()) < 0.08);
@@ -72,8 +75,30 @@ TEST_CASE("sharded steps on two H100 are met within 8 %, and within 4 % on avera
 
 TEST_CASE("steps that the CPU bounds are inside their intervals nine times of ten", "[validation]") {
   const auto rows = rows_of("h200-2x/sharded-noisy.yaml");
-  REQUIRE(rows.size() == 41);
+  REQUIRE(rows.size() == 42);
   CHECK(inside(rows) >= 0.9);
+}
+
+TEST_CASE("the peak of sharded steps is met within 7 %, and within 3 % on average, from architectures",
+          "[validation]") {
+  // Of two H200. GPTs in fp32 are left out: their loop kept no logits, which our models do.
+  std::ifstream file{std::string{GRADWAY_SOURCE_DIR} + "/tests/validation/data/sharded-memory.jsonl"};
+  double sum = 0;
+  int rows = 0;
+  for (std::string line; std::getline(file, line); ++rows) {
+    const auto row = nlohmann::json::parse(line);
+    std::vector<Override> set;
+    for (const auto& [key, value] : row.at("set").items()) set.push_back({key, value.get<std::string>()});
+    const auto scenario = load_scenario("sharded/llama2_7b", set, data);
+    const auto predicted =
+        memory_use(scenario, compute_costs(scenario).memory, *make_sync(scenario)).allocated().value() / 1e9;
+    const auto error = predicted / row.at("peak_gb").get<double>() - 1;
+    CAPTURE(line, predicted);
+    CHECK(std::abs(error) < 0.07);
+    sum += std::abs(error);
+  }
+  REQUIRE(rows == 41);
+  CHECK(sum / rows < 0.03);
 }
 
 TEST_CASE("resharding, wrapping and accumulation change a step in the measured direction", "[validation]") {
