@@ -89,7 +89,7 @@ TEST_CASE("the peak of sharded steps is met within 7 %, and within 3 % on averag
     const auto row = nlohmann::json::parse(line);
     std::vector<Override> set;
     for (const auto& [key, value] : row.at("set").items()) set.push_back({key, value.get<std::string>()});
-    const auto scenario = load_scenario("sharded/llama2_7b", set, data);
+    const auto scenario = load_scenario("h200-2x/gpt_1b3", set, data);
     const auto predicted =
         memory_use(scenario, compute_costs(scenario).memory, *make_sync(scenario)).allocated().value() / 1e9;
     const auto error = predicted / row.at("peak_gb").get<double>() - 1;

@@ -85,7 +85,7 @@ void DistributedOptimizerSync::before_forward(TaskList& tasks, Module module) {
   }
 }
 
-void DistributedOptimizerSync::gradients_ready(TaskList& tasks, std::size_t count, const Task& of,
+void DistributedOptimizerSync::gradients_ready(TaskList& tasks, std::size_t count, const Task&,
                                                bool is_last) {
   if (!is_last) return;
   for (; count > 0; --count) {
@@ -94,7 +94,6 @@ void DistributedOptimizerSync::gradients_ready(TaskList& tasks, std::size_t coun
     reduce(tasks, open_++);
     filled_ = 0;
   }
-  static_cast<void>(of);
 }
 
 void DistributedOptimizerSync::reduce(TaskList& tasks, std::size_t bucket) {
