@@ -67,7 +67,8 @@ void read_blocks(Reader& file, Shape& shape) {
 constexpr Choice<DecoderShape::Norm> norms[] = {{"layer_norm", DecoderShape::Norm::layer_norm},
                                                 {"rms_norm", DecoderShape::Norm::rms_norm}};
 constexpr Choice<DecoderShape::Positions> positions[] = {{"learned", DecoderShape::Positions::learned},
-                                                         {"rotary", DecoderShape::Positions::rotary}};
+                                                         {"rotary", DecoderShape::Positions::rotary},
+                                                         {"alibi", DecoderShape::Positions::alibi}};
 constexpr Choice<DecoderShape::Activation> activations[] = {{"gelu", DecoderShape::Activation::gelu},
                                                             {"swiglu", DecoderShape::Activation::swiglu}};
 

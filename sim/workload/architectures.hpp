@@ -26,7 +26,7 @@ struct VisionTransformerShape {
 /// positions, SwiGLU, fewer heads of keys and values), each choice by itself.
 struct DecoderShape {
   enum class Norm { layer_norm, rms_norm };
-  enum class Positions { learned, rotary };
+  enum class Positions { learned, rotary, alibi };  ///< alibi: a bias inside the attention kernel
   enum class Activation { gelu, swiglu };
 
   int layers = 12;

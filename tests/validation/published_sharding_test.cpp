@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sharded training that others published, without an anchor: architectures alone.
+#include <algorithm>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "sim/config/config.hpp"
+#include "sim/run/simulate.hpp"
+
+using namespace gradway;
+
+TEST_CASE("MPT on A100s comes out right in the middle, and nine of ten steps in their intervals",
+          "[validation]") {
+  const DataPath data{{GRADWAY_SOURCE_DIR}};
+  const auto cases =
+      load_cases(std::string{GRADWAY_SOURCE_DIR} + "/scenarios/published/mpt-a100.yaml", data).cases;
+  REQUIRE(cases.size() == 72);
+  std::vector<double> ratios;
+  std::size_t inside = 0;
+  for (const auto& one : cases) {
+    const auto run = simulate(load_scenario(one.scenario_file, one.set, data));
+    ratios.push_back(run.measured.metrics.step_time / one.measured);
+    inside += run.range.low <= one.measured && one.measured <= run.range.high ? 1 : 0;
+  }
+  std::ranges::sort(ratios);
+  CHECK(ratios[ratios.size() / 2] > 0.9);
+  CHECK(ratios[ratios.size() / 2] < 1.1);
+  CHECK(10 * inside >= 9 * cases.size());
+}
