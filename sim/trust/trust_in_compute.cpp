@@ -138,7 +138,7 @@ void about_hooks(const Scenario& scenario, Trust& trust) {
   if (!has_hooks(scenario.job.strategy)) return;
   trust.grounds.launches = std::max(trust.grounds.launches, Basis::predicted);
   // Kernels beside gathers, casts and copies: own steps that the GPU bounds, from profiles of one GPU, nine
-  // of ten within 4.7 % on two H200 (30) and 6 % on two H100 (21).
+  // of ten within 4.7 % on two H200 (30) and 6 % on two H100 (24).
   trust.grounds.compute = std::max(trust.grounds.compute, Basis::stretched);
   trust.basis.emplace_back(
       "hooks: the strategy's CPU time by how many launches it is worth, which we measured for FSDP2, FSDP1 "

@@ -19,9 +19,8 @@ void add_table(TaskList& tasks, TaskId kernel, Seconds time) {
 
 FsdpSync::FsdpSync(const Scenario& scenario)
     : settings_{std::get<Fsdp>(scenario.job.strategy)},
-      ranks_{scenario.job.gpus},
       one_micro_step_{scenario.job.accumulate == 1},
-      shards_{ranks_ / settings_.replicate},
+      shards_{scenario.job.gpus / settings_.replicate},
       groups_{scenario.model, settings_.wrap, shards_},
       gathered_width_{bytes_or(settings_.param_dtype, fp32_bytes)},
       gradient_width_{gathered_width_},

@@ -60,7 +60,6 @@ class FsdpSync final : public Sync {
   Bytes share(std::size_t group, double width) const { return whole(group, width) / shards_; }
 
   const Fsdp& settings_;
-  int ranks_;
   bool one_micro_step_;
   int shards_;  ///< ranks over which a group is cut
   WrappedModel groups_;
