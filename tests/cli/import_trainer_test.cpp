@@ -333,3 +333,18 @@ TEST_CASE("a trainer's file that contradicts itself or leaves too much open is r
   CHECK(outcome.errors.substr(0, row.errors.size()) == row.errors);
   CHECK(!std::filesystem::exists(desk.folder.path() / "x.yaml"));
 }
+
+TEST_CASE("options fill in what Hugging Face's file leaves to the trainer", "[cli][import]") {
+  const Desk desk;
+  const std::vector<std::string> file{"import", "deepspeed", data + "ds_config-hugging-face.json"};
+  const auto filled = desk.run(with(with(file, where), {"--batch", "4", "--precision", "bf16"}));
+  CHECK_THAT(filled.output,
+             Contains("job:\n  gpus: 8\n  batch_per_gpu: 4\n  precision: bf16\nstrategy:\n  kind: zero\n"
+                      "  stage: 2\n  overlap_comm: true\n"));
+  CHECK_THAT(filled.errors, Contains("6:5: zero_optimization.reduce_bucket_size \"auto\": not said here") &&
+                                Contains("optimizer: the file names none, so sgd counts"));
+  const auto open = desk.run(with(file, where));
+  CHECK(open.status == 2);
+  CHECK_THAT(open.errors, Contains("13:37: error: 'train_micro_batch_size_per_gpu' is \"auto\"") &&
+                              Contains("3:24: error: 'enabled' is \"auto\""));
+}
