@@ -58,13 +58,16 @@ std::span<const Command> commands() {
           "gradway calibrate check h200-4x samples.json --platform h200-4x",
           add_calibrate},
       Command{
-          "import", "make a model, a platform or samples from what other programs write",
+          "import", "make a model, a platform, samples or a scenario from what other programs write",
           "gradway import kineto trace.json.gz -o models/mine.yaml --step-time 39.3ms\n"
           "gradway import kineto trace.json -o models/mine.yaml --gpu h200 --batch 32 --force\n"
           "gradway import probe samples.json.gz -o platforms/mine.yaml --calibration mine\n"
           "nvidia-smi topo -m > topo.txt && gradway import topo topo.txt --gpu h200 -o platforms/mine.yaml\n"
           "gradway import nccl-topo nccl-topo.xml -o platforms/mine.yaml\n"
-          "gradway import nccl-tests *.log --transport p2p -o samples.json",
+          "gradway import nccl-tests *.log --transport p2p -o samples.json\n"
+          "gradway import deepspeed ds_config.json --model gpt_1b3 --platform dgx-h100 --gpus 16 -o "
+          "mine.yaml\n"
+          "gradway import torchtitan llama3_8b.toml --platform dgx-h100 --gpus 64 -o mine.yaml",
           add_import},
       Command{"show", "show what gradway understood of a platform, a calibration, a model or a plan",
               "gradway show platform aws-p4d.24xlarge\n"

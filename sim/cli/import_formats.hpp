@@ -25,6 +25,8 @@ struct ImportArguments {
   std::string transport;
   std::string ranks;
   std::string nodes;
+  std::string model;
+  std::string platform;
   bool in_place = false;
   bool force = false;  ///< the file may be there
 };
@@ -42,5 +44,9 @@ void import_topo(const ImportArguments& arguments, const Surroundings& around);
 void import_nccl_topo(const ImportArguments& arguments, const Surroundings& around);
 /// Logs of nccl-tests become samples.
 void import_nccl_tests(const ImportArguments& arguments, const Surroundings& around);
+/// DeepSpeed's ds_config.json becomes a scenario.
+void import_deepspeed(const ImportArguments& arguments, const Surroundings& around);
+/// torchtitan's TOML becomes a scenario.
+void import_torchtitan(const ImportArguments& arguments, const Surroundings& around);
 
 }  // namespace gradway::cli

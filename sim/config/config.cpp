@@ -57,6 +57,13 @@ class Loader {
     return spec;
   }
 
+  /// The same of a text that no file has yet.
+  ScenarioSpec scenario(const std::string& shown, const std::string& text) {
+    const auto root = read_document(SourceText{shown, text}, problems_);
+    Reader reader{root, in_file(shown), problems_};
+    return read_scenario(reader);
+  }
+
   ModelSpec model(const Found& file, const std::string& name) {
     auto spec = once(DataKind::model, file, name, [&](Problems& problems) {
       const auto root = load_with_base(DataKind::model, file, lookup_, problems);
@@ -187,13 +194,9 @@ std::string stem(const Found& file) {
   return printable(file.path.stem().string());
 }
 
-}  // namespace
-
-Scenario load_scenario(const std::string& file, const std::vector<Override>& overrides, const DataPath& data,
-                       const PriceChoice& price) {
-  const auto found = find_file(DataKind::scenario, file, data, in_file(file));
-  Loader loader{found, data};
-  auto spec = loader.scenario(found, overrides);
+/// Reads what the scenario names, and checks everything against everything.
+Scenario resolved(ScenarioSpec spec, const Found& found, Loader& loader, const DataPath& data,
+                  const PriceChoice& price) {
   ModelSpec model;
   PlatformSpec platform;
   if (const auto at = loader.find(DataKind::model, spec.model)) model = loader.model(*at, spec.model.name);
@@ -234,6 +237,21 @@ Scenario load_scenario(const std::string& file, const std::vector<Override>& ove
                   .calibration = std::move(calibration.calibration),
                   .warnings = std::move(warnings),
                   .digest = loader.problems().seen().hex()};
+}
+
+}  // namespace
+
+Scenario load_scenario(const std::string& file, const std::vector<Override>& overrides, const DataPath& data,
+                       const PriceChoice& price) {
+  const auto found = find_file(DataKind::scenario, file, data, in_file(file));
+  Loader loader{found, data};
+  return resolved(loader.scenario(found, overrides), found, loader, data, price);
+}
+
+void check_scenario_text(const std::string& text, const std::string& file, const DataPath& data) {
+  const Found found{file, file};
+  Loader loader{found, data};
+  static_cast<void>(resolved(loader.scenario("text", text), found, loader, data, {}));
 }
 
 std::vector<Problem> problems_of_values(const std::string& file, const std::vector<Override>& overrides,
@@ -278,7 +296,11 @@ Gpu load_gpu(const std::string& name, const std::string& platform, const DataPat
 }
 
 std::vector<std::string> gpu_names(const std::string& platform, const DataPath& data) {
-  return Lookup{Found{platform, platform}, data}.names(DataKind::gpu);
+  return names_beside(DataKind::gpu, platform, data);
+}
+
+std::vector<std::string> names_beside(DataKind kind, const std::string& file, const DataPath& data) {
+  return Lookup{Found{file, file}, data}.names(kind);
 }
 
 Model load_model(const std::string& name, const DataPath& data) {

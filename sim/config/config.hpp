@@ -69,6 +69,11 @@ struct Cases {
 Scenario load_scenario(const std::string& file, const std::vector<Override>& overrides, const DataPath& data,
                        const PriceChoice& price = {});
 
+/// Reads the text of a scenario as `load_scenario` would read it from that file, which need not be there, and
+/// all that it names: for what gradway itself writes.
+/// @throws ConfigError with every problem, those of the scenario at their places in the text
+void check_scenario_text(const std::string& text, const std::string& file, const DataPath& data);
+
 /// What is wrong with the values of a scenario: what `load_scenario` would complain of before it sets the
 /// model, the platform and the job against each other. Quick enough to be asked of every point of a sweep
 /// beforehand.
@@ -91,6 +96,10 @@ Platform load_platform(const std::string& name, int ranks, const DataPath& data,
 /// @param platform the platform's file, which need not be there. @throws ConfigError with every problem of
 /// the file.
 Gpu load_gpu(const std::string& name, const std::string& platform, const DataPath& data);
+
+/// The names that a file may use, beside itself or in the data folders, sorted, each once. The file need not
+/// be there.
+std::vector<std::string> names_beside(DataKind kind, const std::string& file, const DataPath& data);
 
 /// The names that `load_gpu` knows, sorted, each once.
 std::vector<std::string> gpu_names(const std::string& platform, const DataPath& data);

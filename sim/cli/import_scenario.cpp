@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/cli/import_scenario.hpp"
+
+#include <algorithm>
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "sim/base/nearest.hpp"
+#include "sim/base/printable.hpp"
+#include "sim/cli/commands.hpp"
+#include "sim/cli/files.hpp"
+#include "sim/cli/option_value.hpp"
+#include "sim/cli/read_back.hpp"
+#include "sim/config/read.hpp"
+#include "sim/config/scalars.hpp"
+
+namespace gradway::cli {
+namespace {
+
+void check_known(const std::string& option, const std::string& name, std::string_view noun,
+                 const std::vector<std::string>& known) {
+  if (!name.empty() && std::ranges::find(known, name) == known.end())
+    refuse(fmt::format("'{} {}': there is no {} of this name", option, name, noun), suggestion(name, known));
+}
+
+}  // namespace
+
+DraftOptions draft_options(const ImportArguments& arguments, const Surroundings& around) {
+  constexpr int most_gpus = 1 << 20;
+  if (!arguments.out.empty()) check_yaml(arguments.out, arguments.force, "scenarios");
+  DraftOptions options;
+  options.model = arguments.model;
+  options.platform = arguments.platform;
+  options.known_models = names_beside(DataKind::model, arguments.out, around.data);
+  check_known("--model", options.model, "model", options.known_models);
+  if (!options.platform.empty())
+    check_known("--platform", options.platform, "platform",
+                names_beside(DataKind::platform, arguments.out, around.data));
+  if (value_of("--precision", arguments.precision, config::precision))
+    options.precision = arguments.precision;
+  options.gpus = value_of("--gpus", arguments.gpus, config::integer(1, most_gpus));
+  options.batch = value_of("--batch", arguments.batch, config::integer(1, 1'000'000));
+  options.sequence = value_of("--sequence", arguments.sequence, config::integer(1, 1 << 24));
+  return options;
+}
+
+void put_scenario(const ScenarioDraft& draft, const ImportArguments& arguments, const Surroundings& around) {
+  const auto text = scenario_yaml(draft);
+  check_scenario_reads_back(text, draft.file, arguments.out, around.data);
+  for (const auto& note : draft.notes) warn(around, to_text(note));
+  if (arguments.out.empty()) {
+    around.results << text;
+    return;
+  }
+  write_file(arguments.out, arguments.force, [&](std::ostream& out) { out << text; });
+  around.results << around.style.paint(report::Paint::bold, printable(arguments.out)) << '\n';
+}
+
+}  // namespace gradway::cli

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/base/printable.hpp"
+#include "sim/files/settings_file.hpp"
+
+namespace gradway {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
+/// Builds settings from the events of the JSON library, which have no places: each event is one token of the
+/// text, in order, so a cursor follows them.
+class Builder final : public nlohmann::json_sax<Json> {
+ public:
+  explicit Builder(SettingsFile& file) : file_{file}, text_{file.text.content} {
+    if (text_.starts_with(byte_order_mark)) next_ = byte_order_mark.size();
+  }
+
+  bool null() override { return scalar(FileSetting::Kind::null); }
+  bool boolean(bool) override { return scalar(FileSetting::Kind::boolean); }
+  bool number_integer(std::int64_t) override { return scalar(FileSetting::Kind::number); }
+  bool number_unsigned(std::uint64_t) override { return scalar(FileSetting::Kind::number); }
+  bool number_float(double, const std::string&) override { return scalar(FileSetting::Kind::number); }
+  bool string(std::string& value) override {
+    const auto span = token();
+    check_characters(value, span);
+    put({.kind = FileSetting::Kind::text, .key = {}, .text = value, .span = span});
+    return true;
+  }
+  bool binary(Json::binary_t&) override { return true; }
+
+  bool start_object(std::size_t) override { return open(FileSetting::Kind::table); }
+  bool start_array(std::size_t) override { return open(FileSetting::Kind::list); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+
+  bool key(std::string& name) override {
+    key_span_ = token();
+    key_ = name;
+    check_characters(name, key_span_);
+    if (const auto* first = open_.back().find(name)) {
+      throw ConfigError{Problem{file_.text.at(key_span_.at, key_span_.length),
+                                fmt::format("key '{}' stands here twice", name),
+                                {{file_.key_place(*first), "it is here, too"}},
+                                "remove one of them"}};
+    }
+    return true;
+  }
+
+  bool parse_error(std::size_t read, const std::string&, const nlohmann::detail::exception&) override {
+    const auto end = text_.find_last_not_of(" \t\r\n") + 1;
+    if (read > end)
+      refuse_at(file_.text.at(end - 1, 1), "the JSON ends in the middle", "has the file been cut off?");
+    const auto at = read == 0 ? 0 : read - 1;
+    refuse_at(file_.text.at(at, 1), "this is not JSON: it cannot go on like this here",
+              text_[at] == '/' || text_[at] == '#' ? "JSON has no comments: remove them"
+                                                   : "has the file been cut off, or edited by hand?");
+  }
+
+ private:
+  /// The token that the event is about.
+  FileSetting::Span token() {
+    const auto at = std::min(text_.find_first_not_of(" \t\r\n,:", next_), text_.size() - 1);
+    auto end = at + 1;
+    if (text_[at] == '"') {
+      while (end < text_.size() && text_[end] != '"') end += text_[end] == '\\' ? 2 : 1;
+      end = std::min(end + 1, text_.size());
+    } else if (std::string_view{"{}[]"}.find(text_[at]) == std::string_view::npos) {
+      end = std::min(text_.find_first_of(" \t\r\n,:{}[]\"", at), text_.size());
+    }
+    next_ = end;
+    return {at, end - at};
+  }
+
+  void check_characters(std::string_view value, const FileSetting::Span& span) const {
+    if (const auto bad = first_control(value, "\t\n"); bad != std::string_view::npos)
+      refuse_at(file_.text.at(span.at, span.length),
+                fmt::format("the text has the control character {}", code_point(value, bad)), "remove it");
+  }
+
+  bool scalar(FileSetting::Kind kind) {
+    const auto span = token();
+    put({.kind = kind, .key = {}, .text = std::string{text_.substr(span.at, span.length)}, .span = span});
+    return true;
+  }
+
+  bool open(FileSetting::Kind kind) {
+    const auto span = token();
+    if (open_.empty() && kind != FileSetting::Kind::table) no_map(span);
+    if (static_cast<int>(open_.size()) >= deepest_setting)
+      refuse_at(file_.text.at(span.at, 1),
+                fmt::format("lists and maps are nested more than {} deep", deepest_setting),
+                "is this a file of settings?");
+    open_.push_back({.kind = kind, .key = key_, .text = {}, .key_span = key_span_, .span = span});
+    key_.clear();
+    return true;
+  }
+
+  bool close() {
+    token();
+    auto done = std::move(open_.back());
+    open_.pop_back();
+    if (open_.empty()) {
+      file_.root = std::move(done);
+    } else {
+      add(std::move(done));
+    }
+    return true;
+  }
+
+  void put(FileSetting value) {
+    if (open_.empty()) no_map(value.span);
+    value.key = key_;
+    value.key_span = key_span_;
+    add(std::move(value));
+  }
+
+  void add(FileSetting value) {
+    if (++values_ > most_settings)
+      refuse_at(file_.text.whole(), fmt::format("the file has more than {} values", most_settings),
+                "is this a file of settings?");
+    open_.back().entries.push_back(std::move(value));
+    key_.clear();
+    key_span_ = {};
+  }
+
+  [[noreturn]] void no_map(const FileSetting::Span& span) const {
+    refuse_at(file_.text.at(span.at, span.length), "this is JSON, but no map of settings",
+              "the file begins with '{' and a key");
+  }
+
+  SettingsFile& file_;
+  std::string_view text_;
+  std::size_t next_ = 0;
+  std::string key_;
+  FileSetting::Span key_span_{};
+  std::vector<FileSetting> open_{};
+  int values_ = 0;
+};
+
+}  // namespace
+
+SettingsFile read_json_settings(TextFile text) {
+  SettingsFile file{std::move(text), {}};
+  Builder builder{file};
+  Json::sax_parse(file.text.content, &builder);
+  return file;
+}
+
+}  // namespace gradway

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/import/training/deepspeed.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "sim/base/nearest.hpp"
+#include "sim/import/training/deepspeed_batch.hpp"
+#include "sim/import/training/draft_parts.hpp"
+#include "sim/workload/operation.hpp"
+
+namespace gradway {
+namespace {
+
+constexpr std::string_view keeps_all = "gradway keeps parameters, gradients and states on the GPU";
+constexpr std::string_view no_quantized = "gradway's collectives carry 16 or 32 bits an element";
+constexpr std::string_view no_zero_option = "gradway has ZeRO without it";
+constexpr std::string_view same_work = "gradway's steps all do the same work";
+constexpr std::string_view one_allgather =
+    "gradway gathers parameters after the step in one piece, as recent releases of DeepSpeed do";
+
+/// Keys that are not taken, or not always. Rows without words change nothing of a step.
+constexpr auto untaken_of_deepspeed = std::to_array<UntakenKey>({
+    {"steps_per_print"},
+    {"wall_clock_breakdown"},
+    {"memory_breakdown"},
+    {"dump_state"},
+    {"tensorboard"},
+    {"wandb"},
+    {"comet"},
+    {"csv_monitor"},
+    {"monitor_config"},
+    {"scheduler"},
+    {"flops_profiler"},
+    {"comms_logger"},
+    {"timers"},
+    {"autotuning"},
+    {"checkpoint"},
+    {"nebula"},
+    {"aio"},
+    {"load_universal_checkpoint"},
+    {"use_node_local_storage"},
+    {"dataloader_drop_last"},
+    {"zero_allow_untested_optimizer"},
+    {"zero_force_ds_cpu_optimizer"},
+    {"optimizer.params"},
+    {"optimizer.legacy_fusion"},
+    {"fp16"},
+    {"bf16"},
+    {"bfloat16"},
+    {"seq_parallel_communication_data_type"},
+    {"gradient_clipping", "0", "the pass over the gradients that clips them is not simulated"},
+    {"prescale_gradients", "false", "gradway divides gradients as DeepSpeed does by default"},
+    {"gradient_predivide_factor", "1", "gradway divides gradients as DeepSpeed does by default"},
+    {"sparse_gradients", "false", "gradway's gradients are dense"},
+    {"sparse_attention", {}, "gradway's attention is dense"},
+    {"amp.enabled", "false", "gradway does not know Apex; --precision, or 'precision' of the scenario"},
+    {"amp"},
+    {"torch_autocast.enabled", "false", "gradway's ZeRO computes with parameters of 16 bits, or all in fp32"},
+    {"torch_autocast"},
+    {"data_types.grad_accum_dtype", {}, "gradway adds gradients up in the type that its ZeRO keeps them in"},
+    {"activation_checkpointing",
+     {},
+     "gradway keeps all activations and computes none anew; whether the model does, its own code says"},
+    {"curriculum_learning", {}, same_work},
+    {"data_efficiency", {}, same_work},
+    {"progressive_layer_drop", {}, same_work},
+    {"eigenvalue", {}, same_work},
+    {"quantize_training", {}, same_work},
+    {"compression_training", {}, same_work},
+    {"weight_quantization", {}, same_work},
+    {"elasticity.enabled", "false", "gradway takes the batch as the other keys say it"},
+    {"elasticity"},
+    {"hybrid_engine", {}, "gradway trains only"},
+    {"pipeline", {}, "gradway has no pipeline"},
+    {"compile.deepcompile", "false", "gradway knows torch.compile only"},
+    {"compile"},
+    {"zero_optimization.contiguous_gradients", "true", no_zero_option},
+    {"zero_optimization.reduce_scatter", "true", no_zero_option},
+    {"zero_optimization.allgather_partitions", "true", no_zero_option},
+    {"zero_optimization.use_multi_rank_bucket_allreduce", "true", no_zero_option},
+    {"zero_optimization.round_robin_gradients", "false", no_zero_option},
+    {"zero_optimization.legacy_stage1", "false", no_zero_option},
+    {"zero_optimization.memory_efficient_linear", "true", no_zero_option},
+    {"zero_optimization.sub_group_size"},
+    {"zero_optimization.allgather_bucket_size", "5e8", one_allgather},
+    {"zero_optimization.load_from_fp32_weights"},
+    {"zero_optimization.elastic_checkpoint"},
+    {"zero_optimization.ignore_unused_parameters"},
+    {"zero_optimization.override_module_apply"},
+    {"zero_optimization.pipeline_loading_checkpoint"},
+    {"zero_optimization.log_trace_cache_warnings"},
+    {"zero_optimization.enable_sanity_checks", "false", no_zero_option},
+    {"zero_optimization.stage3_gather_16bit_weights_on_model_save"},
+    {"zero_optimization.gather_16bit_weights_on_model_save"},
+    {"zero_optimization.stage3_gather_fp16_weights_on_model_save"},
+    {"zero_optimization.stage3_model_persistence_threshold", {}, no_zero_option},
+    {"zero_optimization.stage3_module_granularity_threshold", "0", no_zero_option},
+    {"zero_optimization.stage3_use_all_reduce_for_fetch_params", "false", no_zero_option},
+    {"zero_optimization.stage3_allgather_sequential", "false", no_zero_option},
+    {"zero_optimization.leaf_module", {}, no_zero_option},
+    {"zero_optimization.zenflow", {}, keeps_all},
+    {"zero_optimization.offload_optimizer.device", "none", keeps_all},
+    {"zero_optimization.offload_optimizer"},
+    {"zero_optimization.offload_param.device", "none", keeps_all},
+    {"zero_optimization.offload_param"},
+    {"zero_optimization.cpu_offload", "false", keeps_all},
+    {"zero_optimization.cpu_offload_param", "false", keeps_all},
+    {"zero_optimization.cpu_offload_params", "false", keeps_all},
+    {"zero_optimization.cpu_offload_use_pin_memory"},
+    {"zero_optimization.zero_hpz_partition_size", "1",
+     "gradway gathers from all ranks in the backward pass, too"},
+    {"zero_optimization.zero_quantized_weights", "false", no_quantized},
+    {"zero_optimization.zero_quantized_nontrainable_weights", "false", no_quantized},
+    {"zero_optimization.zero_quantized_gradients", "false", no_quantized},
+    {"zero_optimization.zeropp_loco_param", {}, no_quantized},
+    {"zero_optimization.mics_shard_size", "-1", "gradway splits over all ranks"},
+    {"zero_optimization.mics_hierarchical_params_gather", "false", "gradway splits over all ranks"},
+});
+
+/// A key of ZeRO that counts elements.
+struct ElementsKey {
+  std::string_view key;    ///< in zero_optimization
+  std::string_view alias;  ///< without stage3_; may be the same
+  std::string_view ours;
+  int stage;  ///< from which on it means something
+};
+constexpr std::array element_keys{
+    ElementsKey{"zero_optimization.reduce_bucket_size", "zero_optimization.reduce_bucket_size",
+                "reduce_bucket_size", 1},
+    ElementsKey{"zero_optimization.stage3_prefetch_bucket_size", "zero_optimization.prefetch_bucket_size",
+                "prefetch_bucket_size", 3},
+    ElementsKey{"zero_optimization.stage3_max_live_parameters", "zero_optimization.max_live_parameters",
+                "max_live_parameters", 3},
+    ElementsKey{"zero_optimization.stage3_max_reuse_distance", "zero_optimization.max_reuse_distance",
+                "max_reuse_distance", 3},
+    ElementsKey{"zero_optimization.stage3_param_persistence_threshold",
+                "zero_optimization.param_persistence_threshold", "param_persistence_threshold", 3}};
+
+/// Taken keys, for the walk over the rest and for what misspelled ones may have meant.
+constexpr auto taken_of_deepspeed = std::to_array<std::string_view>({
+    "train_batch_size",
+    "train_micro_batch_size_per_gpu",
+    "gradient_accumulation_steps",
+    "bf16.enabled",
+    "bfloat16.enabled",
+    "fp16.enabled",
+    "communication_data_type",
+    "optimizer.type",
+    "optimizer.params.torch_adam",
+    "compile.enabled",
+    "zero_optimization.stage",
+    "zero_optimization.overlap_comm",
+    "zero_optimization.reduce_bucket_size",
+    "zero_optimization.stage3_prefetch_bucket_size",
+    "zero_optimization.stage3_max_live_parameters",
+    "zero_optimization.stage3_max_reuse_distance",
+    "zero_optimization.stage3_param_persistence_threshold",
+    "tensor_parallel.autotp_size",
+    "sequence_parallel_size",
+});
+
+class Deepspeed {
+ public:
+  Deepspeed(const SettingsFile& file, const DraftOptions& options) : settings_{file}, options_{options} {
+    draft_.trainer = "DeepSpeed";
+    draft_.file = file.text.name;
+  }
+
+  ScenarioDraft draft() {
+    take_model();
+    take_platform(draft_, options_, settings_);
+    const auto split = take_splits();
+    const auto batch = deepspeed_batch(settings_, options_, split);
+    const auto precision = take_precision();
+    take_job(batch, precision);
+    take_strategy(batch, precision);
+    take_optimizer();
+    settings_.list_rest(untaken_of_deepspeed, taken_of_deepspeed);
+    settings_.raise();
+    draft_.notes = settings_.notes();
+    return std::move(draft_);
+  }
+
+ private:
+  void take_model() {
+    draft_.model = options_.model;
+    if (draft_.model.empty())
+      settings_.problem(settings_.whole(), "the file does not say which model it trains",
+                        "name one with --model; 'gradway list models' has those there are");
+  }
+
+  /// How many GPUs work on the same samples.
+  int take_splits() {
+    int split = 1;
+    for (const std::string_view key : {"tensor_parallel.autotp_size", "sequence_parallel_size"}) {
+      const auto ranks = settings_.whole_number({key}, 0, 1024).value_or(1);
+      if (ranks <= 1) continue;
+      split *= ranks;
+      settings_.note({key}, fmt::format("gradway splits no layer and no sequence over GPUs: each trains on "
+                                        "samples of its own, {} times as many a step as the file says",
+                                        ranks));
+    }
+    return split;
+  }
+
+  /// fp32, bf16 or fp16; empty after a problem.
+  std::string take_precision() {
+    const TrainerSettings::Spellings bf16 = {"bf16.enabled", "bfloat16.enabled"};
+    const TrainerSettings::Spellings fp16 = {"fp16.enabled"};
+    const bool is_bf16 = settings_.boolean(bf16).value_or(false);
+    const bool is_fp16 = settings_.boolean(fp16).value_or(false);
+    const auto& given = options_.precision;
+    if (is_bf16 && is_fp16) {
+      settings_.problem(settings_.where(fp16), "fp16 and bf16 are both enabled",
+                        "DeepSpeed takes one of them", {{settings_.where(bf16), "bf16 is here"}});
+      return {};
+    }
+    if (is_bf16 || is_fp16) {
+      const std::string said = is_bf16 ? "bf16" : "fp16";
+      if (given.empty() || given == said) return said;
+      settings_.problem(settings_.where(is_bf16 ? bf16 : fp16),
+                        fmt::format("the file says {}, --precision {}", said, given),
+                        "leave --precision out, or change the file");
+      return {};
+    }
+    if (!given.empty()) return given;
+    if (const bool of_bf16 = settings_.is_automatic(bf16); of_bf16 || settings_.is_automatic(fp16)) {
+      settings_.problem(of_bf16 ? settings_.where(bf16) : settings_.where(fp16),
+                        "'enabled' is \"auto\": the file does not say the precision",
+                        "give it with --precision: bf16, fp16 or fp32");
+      return {};
+    }
+    return "fp32";
+  }
+
+  void take_job(const DeepSpeedBatch& batch, const std::string& precision) {
+    auto& job = draft_.job;
+    job.emplace_back("gpus", fmt::format("{}", batch.gpus));
+    job.emplace_back("batch_per_gpu", fmt::format("{}", batch.micro));
+    job.emplace_back("precision", precision);
+    if (batch.accumulate > 1) job.emplace_back("accumulate", fmt::format("{}", batch.accumulate));
+    if (options_.sequence) job.emplace_back("sequence", fmt::format("{}", *options_.sequence));
+    if (settings_.boolean({"compile.enabled"}).value_or(false)) job.emplace_back("compile", "true");
+  }
+
+  /// The stage; an older form is true or false.
+  int take_stage() {
+    constexpr auto key = "zero_optimization";
+    if (const auto* zero = settings_.find({key}); zero != nullptr && zero->kind != FileSetting::Kind::table) {
+      settings_.problem(settings_.place(*zero), "'zero_optimization' is no map",
+                        "write it as in {\"stage\": 2}");
+      return 0;
+    }
+    return settings_.whole_number({"zero_optimization.stage"}, 0, 3).value_or(0);
+  }
+
+  void take_strategy(const DeepSpeedBatch& batch, const std::string& precision) {
+    const auto stage = take_stage();
+    const auto sent = take_communication();
+    const auto overlap = settings_.boolean({"zero_optimization.overlap_comm"});
+    if (stage == 0) return take_ddp(batch, sent.empty() ? precision : sent);
+    auto& strategy = draft_.strategy;
+    strategy.emplace_back("kind", "zero");
+    strategy.emplace_back("stage", fmt::format("{}", stage));
+    for (const auto& row : element_keys) {
+      const auto value = settings_.number({row.key, row.alias}, 0);
+      if (stage < row.stage) settings_.set_idle({row.key, row.alias});
+      if (value && stage >= row.stage) strategy.emplace_back(row.ours, elements(row, *value));
+    }
+    if (overlap) strategy.emplace_back("overlap_comm", *overlap ? "true" : "false");
+    if (!sent.empty()) strategy.emplace_back("communication_dtype", sent);
+  }
+
+  /// Within what a scenario can say.
+  std::string elements(const ElementsKey& row, double value) {
+    constexpr double least = 1;
+    constexpr double most = 1e15;
+    const auto clamped = std::clamp(value, least, most);
+    if (clamped != value)
+      settings_.note({row.key, row.alias},
+                     fmt::format("a scenario has 1 to 1e15, so {} stands for it", elements_text(clamped)));
+    return elements_text(clamped);
+  }
+
+  std::string take_communication() {
+    const TrainerSettings::Spellings key = {"communication_data_type"};
+    auto said = settings_.text(key);
+    if (!said) return {};
+    if (*said == "bfp16") said = "bf16";  // as older releases call it
+    if (std::ranges::find(number_words, *said) != number_words.end()) return *said;
+    std::vector<std::string> words{number_words.begin(), number_words.end()};
+    settings_.problem(settings_.where(key), fmt::format("'{}' is no type of gradients", *said),
+                      suggestion(*said, words));
+    return {};
+  }
+
+  /// Without ZeRO DeepSpeed reduces all gradients behind the backward pass, 500 million elements at a time.
+  void take_ddp(const DeepSpeedBatch& batch, const std::string& sent) {
+    for (const auto& row : element_keys) {
+      settings_.number({row.key, row.alias}, 0);
+      settings_.set_idle({row.key, row.alias});
+    }
+    settings_.set_idle({"zero_optimization.overlap_comm"});
+    auto& strategy = draft_.strategy;
+    if (batch.gpus == 1) {
+      strategy.emplace_back("kind", "none");
+      return;
+    }
+    strategy.emplace_back("kind", "ddp");
+    strategy.emplace_back("bucket_cap", "2 GB");
+    if (sent == "bf16" || sent == "fp16") strategy.emplace_back("comm_hook", sent);
+    settings_.note_missing(
+        "ZeRO is off: DeepSpeed then reduces gradients behind the backward pass, 500 million at a time, in "
+        "the type of the model; here that is DDP with buckets of so many, which can begin earlier");
+  }
+
+  void take_optimizer() {
+    const auto type = settings_.text({"optimizer.type"});
+    const bool is_torch = settings_.boolean({"optimizer.params.torch_adam"}).value_or(false);
+    if (!type) {
+      settings_.note_missing(
+          "optimizer: the file names none, so sgd counts until the scenario has one: "
+          "optimizer: adamw, or adamw_fused");
+      return;
+    }
+    draft_.optimizer = optimizer_word(*type, !is_torch);
+    if (draft_.optimizer.empty())
+      settings_.note({"optimizer.type"},
+                     "gradway has no such optimizer, so sgd counts until the scenario has "
+                     "one: optimizer: adamw, or adamw_fused");
+  }
+
+  TrainerSettings settings_;
+  const DraftOptions& options_;
+  ScenarioDraft draft_{};
+};
+
+}  // namespace
+
+ScenarioDraft draft_of_deepspeed(const SettingsFile& file, const DraftOptions& options) {
+  return Deepspeed{file, options}.draft();
+}
+
+}  // namespace gradway

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/base/problem.hpp"
+
+namespace gradway {
+
+/// Something of a trainer's file that the scenario does not have, or has otherwise.
+struct DraftNote {
+  Where where;  ///< without a line: the file does not say it
+  std::string text;
+};
+
+/// A scenario as a trainer's file tells it: keys and their values, as they are written.
+struct ScenarioDraft {
+  using Keys = std::vector<std::pair<std::string, std::string>>;
+  std::string trainer;  ///< "DeepSpeed"
+  std::string file;
+  std::string model;
+  std::string platform;
+  Keys job;
+  Keys strategy;
+  Keys parallel;
+  std::string optimizer;  ///< empty: not written
+  std::vector<DraftNote> notes;
+};
+
+/// What a trainer's file may leave open; texts are empty if not given.
+struct DraftOptions {
+  std::string model;
+  std::string platform;
+  std::string precision;
+  std::optional<int> gpus{};
+  std::optional<int> batch{};  ///< samples of a micro-step on each GPU
+  std::optional<int> sequence{};
+  std::vector<std::string> known_models{};
+};
+
+/// A note with its place, on one line.
+std::string to_text(const DraftNote& note);
+
+/// The file, the notes as comments at its head.
+std::string scenario_yaml(const ScenarioDraft& draft);
+
+}  // namespace gradway

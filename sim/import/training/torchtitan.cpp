@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/import/training/torchtitan.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/base/nearest.hpp"
+#include "sim/import/training/draft_parts.hpp"
+
+namespace gradway {
+namespace {
+
+using Spellings = TrainerSettings::Spellings;
+
+constexpr std::string_view no_offload = "gradway keeps parameters, gradients and states on the GPU";
+constexpr std::string_view no_float8 = "gradway's kernels and collectives have 16 or 32 bits an element";
+constexpr std::string_view no_experts = "gradway has no experts";
+constexpr std::string_view no_recompute =
+    "gradway keeps all activations and computes none anew: more memory, and less time, than with it";
+constexpr std::string_view no_clipping = "the clipping of gradients is not simulated";
+
+/// Keys that are not taken. Rows without words change nothing of a step.
+constexpr auto untaken_of_torchtitan = std::to_array<UntakenKey>({
+    {"job"},
+    {"profiling"},
+    {"metrics"},
+    {"lr_scheduler"},
+    {"checkpoint"},
+    {"comm"},
+    {"memory_estimation"},
+    {"validation"},
+    {"debug.deterministic", "false", "gradway knows PyTorch's usual kernels"},
+    {"debug"},
+    {"experimental"},
+    {"fault_tolerance.enable", "false", "gradway's ranks do not fail"},
+    {"fault_tolerance"},
+    {"float8.enable_float8_linear", "false", no_float8},
+    {"float8"},
+    {"mx"},
+    {"quantize"},
+    {"model.converters", "[]", no_float8},
+    {"model.norm_type", {}, "gradway's description of the model says its norm"},
+    {"model"},
+    {"optimizer.early_step_in_backward", "false", "gradway steps behind the backward pass"},
+    {"optimizer"},
+    {"compile.backend", "inductor", "gradway knows torch.compile's inductor only"},
+    {"training.dataset"},
+    {"training.dataset_path"},
+    {"training.steps"},
+    {"training.warmup_steps"},
+    {"training.gc_freq"},
+    {"training.gc_debug"},
+    {"training.seed"},
+    {"training.deterministic", "false", "gradway knows PyTorch's usual kernels"},
+    {"training.max_norm", {}, no_clipping},
+    {"training.dtype", "float32", "gradway keeps the parameters of each rank in fp32"},
+    {"training.enable_cpu_offload", "false", no_offload},
+    {"activation_checkpoint.mode", "none", no_recompute},
+    {"activation_checkpoint"},
+    {"parallelism.enable_compiled_autograd", "false", "gradway compiles the model only"},
+    {"parallelism.disable_loss_parallel"},
+    {"parallelism.enable_loss_parallel"},
+    {"parallelism.enable_async_tensor_parallel"},
+    {"parallelism.pipeline_parallel_split_points"},
+    {"parallelism.pipeline_parallel_layers_per_stage"},
+    {"parallelism.pipeline_parallel_first_stage_less_layers"},
+    {"parallelism.pipeline_parallel_last_stage_less_layers"},
+    {"parallelism.pipeline_parallel_schedule"},
+    {"parallelism.pipeline_parallel_schedule_csv"},
+    {"parallelism.pipeline_parallel_microbatch_size"},
+    {"parallelism.module_fqns_per_model_part"},
+    {"parallelism.context_parallel_rotate_method"},
+    {"parallelism.context_parallel_load_balancer"},
+    {"parallelism.expert_parallel_degree", "1", no_experts},
+    {"parallelism.expert_tensor_parallel_degree", "1", no_experts},
+    {"parallelism.expert_parallel_comm_backend"},
+});
+
+/// Taken keys, for the walk over the rest and for what misspelled ones may have meant.
+constexpr auto taken_of_torchtitan = std::to_array<std::string_view>({
+    "model.name",
+    "model.flavor",
+    "training.local_batch_size",
+    "training.global_batch_size",
+    "training.seq_len",
+    "training.mixed_precision_param",
+    "training.mixed_precision_reduce",
+    "training.compile",
+    "compile.enable",
+    "compile.components",
+    "optimizer.name",
+    "optimizer.implementation",
+    "parallelism.data_parallel_replicate_degree",
+    "parallelism.data_parallel_shard_degree",
+    "parallelism.fsdp_reshard_after_forward",
+    "parallelism.tensor_parallel_degree",
+    "parallelism.pipeline_parallel_degree",
+    "parallelism.context_parallel_degree",
+});
+
+// The second spellings are those of 2024.
+constexpr Spellings replicate_key = {"parallelism.data_parallel_replicate_degree",
+                                     "training.data_parallel_replicate_degree"};
+constexpr Spellings shard_key = {"parallelism.data_parallel_shard_degree",
+                                 "training.data_parallel_shard_degree"};
+constexpr Spellings tensor_key = {"parallelism.tensor_parallel_degree", "training.tensor_parallel_degree"};
+constexpr Spellings pipeline_key = {"parallelism.pipeline_parallel_degree",
+                                    "experimental.pipeline_parallel_degree"};
+constexpr Spellings context_key = {"parallelism.context_parallel_degree",
+                                   "experimental.context_parallel_degree"};
+constexpr Spellings reshard_key = {"parallelism.fsdp_reshard_after_forward",
+                                   "training.fsdp_reshard_after_forward"};
+constexpr Spellings local_key = {"training.local_batch_size", "training.batch_size"};
+constexpr Spellings global_key = {"training.global_batch_size"};
+constexpr Spellings compile_key = {"compile.enable", "training.compile"};
+
+/// How the GPUs are laid out. Of GPUs of `split`, several work on the same samples.
+struct Degrees {
+  long long gpus = 0;  ///< 0: there was a problem
+  long long replicate = 1;
+  long long shard = 1;
+  long long split = 1;
+  bool has_pipeline = false;
+
+  long long ranks() const { return replicate * shard; }
+};
+
+std::string lower_snake(std::string text) {
+  for (auto& c : text) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    if (c == '-' || c == '.' || c == ' ') c = '_';
+  }
+  return text;
+}
+
+class Torchtitan {
+ public:
+  Torchtitan(const SettingsFile& file, const DraftOptions& options) : settings_{file}, options_{options} {
+    draft_.trainer = "torchtitan";
+    draft_.file = file.text.name;
+  }
+
+  ScenarioDraft draft() {
+    take_model();
+    take_platform(draft_, options_, settings_);
+    const auto degrees = take_degrees();
+    const auto param = take_type({"training.mixed_precision_param"}, "bf16");
+    const auto reduce = take_type({"training.mixed_precision_reduce"}, "fp32");
+    const auto accumulate = take_job(degrees, param);
+    take_strategy(degrees, param, reduce, accumulate);
+    take_optimizer();
+    note_defaults();
+    settings_.list_rest(untaken_of_torchtitan, taken_of_torchtitan);
+    settings_.raise();
+    draft_.notes = settings_.notes();
+    return std::move(draft_);
+  }
+
+ private:
+  void take_model() {
+    const auto name = settings_.text({"model.name"}).value_or("llama3");
+    const auto flavor = settings_.text({"model.flavor"}).value_or("debugmodel");
+    draft_.model = lower_snake(name + "_" + flavor);
+    const auto& known = options_.known_models;
+    const bool is_known = std::ranges::find(known, draft_.model) != known.end();
+    if (!options_.model.empty()) {
+      if (is_known && draft_.model != options_.model)
+        settings_.note({"model.flavor", "model.name"},
+                       fmt::format("--model {} stands for '{}'", options_.model, draft_.model));
+      draft_.model = options_.model;
+      return;
+    }
+    if (is_known) return;
+    std::vector<std::string> likely;
+    std::ranges::copy_if(known, std::back_inserter(likely),
+                         [&](const auto& other) { return other.starts_with(lower_snake(name) + "_"); });
+    settings_.problem(
+        settings_.where({"model.flavor", "model.name"}),
+        fmt::format("gradway has no model '{}' for '{}' of flavor '{}'", draft_.model, name, flavor),
+        fmt::format("{}name one with --model, or write models/{}.yaml",
+                    likely.empty() ? "" : fmt::format("known of it: {}; ", fmt::join(likely, ", ")),
+                    draft_.model));
+  }
+
+  long long degree(Spellings key) { return settings_.whole_number(key, 1, most_ranks_of_drafts).value_or(1); }
+
+  Degrees take_degrees() {
+    Degrees degrees;
+    degrees.replicate = degree(replicate_key);
+    for (const auto key : {tensor_key, context_key, pipeline_key}) {
+      const auto ranks = degree(key);
+      if (ranks == 1) continue;
+      degrees.split = std::min<long long>(degrees.split * ranks, most_ranks_of_drafts);
+      settings_.note(key,
+                     "gradway splits no layer, sequence or pipeline over GPUs: each of them trains on "
+                     "samples of its own and splits the parameters, so a step has more samples than the "
+                     "file says");
+      degrees.has_pipeline = degrees.has_pipeline || key == pipeline_key;
+    }
+    const auto shard = settings_.whole_number(shard_key, -1, most_ranks_of_drafts).value_or(-1);
+    if (shard == 0)
+      settings_.problem(settings_.where(shard_key), "0 is no degree", "1 or more, or -1: the rest");
+    if (shard == 0) return degrees;
+    const auto others = degrees.replicate * degrees.split;
+    const auto gpus = shard > 0 ? others * shard : options_.gpus.value_or(0);
+    if (shard > 0 && options_.gpus && *options_.gpus != gpus) {
+      settings_.problem(settings_.where(shard_key),
+                        fmt::format("the degrees multiply to {} GPUs, --gpus says {}", gpus, *options_.gpus),
+                        "leave --gpus out, or set data_parallel_shard_degree to -1");
+    } else if (gpus == 0) {
+      settings_.problem(settings_.where(shard_key), "the file does not say how many GPUs train",
+                        "give them with --gpus");
+    } else if (gpus % others != 0) {
+      settings_.problem(
+          settings_.where(replicate_key),
+          fmt::format("{} GPUs are no multiple of {}, to which the other degrees multiply", gpus, others),
+          "torchtitan gives data_parallel_shard_degree the rest");
+    } else if (gpus > most_ranks_of_drafts) {
+      settings_.problem(settings_.where(shard_key), fmt::format("{} GPUs are too many", gpus),
+                        fmt::format("{} at most", most_ranks_of_drafts));
+    } else {
+      degrees.gpus = gpus;
+      degrees.shard = gpus / others;
+    }
+    return degrees;
+  }
+
+  /// A type of torch as a scenario writes it.
+  std::string take_type(Spellings key, std::string own) {
+    const auto said = settings_.text(key);
+    if (!said) return own;
+    if (*said == "bfloat16") return "bf16";
+    if (*said == "float16") return "fp16";
+    if (*said != "float32")
+      settings_.problem(settings_.where(key), fmt::format("'{}' is no type of numbers", *said),
+                        suggestion(*said, {"bfloat16", "float32", "float16"}));
+    return "fp32";
+  }
+
+  /// @return micro-steps to a step
+  long long take_job(const Degrees& degrees, const std::string& param) {
+    const auto local = settings_.whole_number(local_key, 1, most_batch_of_drafts).value_or(8);
+    const auto accumulate = accumulation(degrees, local);
+    auto& job = draft_.job;
+    job.emplace_back("gpus", fmt::format("{}", degrees.gpus));
+    job.emplace_back("batch_per_gpu", fmt::format("{}", local));
+    job.emplace_back("precision", param);
+    if (accumulate > 1) job.emplace_back("accumulate", fmt::format("{}", accumulate));
+    const auto sequence = settings_.whole_number({"training.seq_len"}, 1, 1 << 24).value_or(2048);
+    job.emplace_back("sequence", fmt::format("{}", sequence));
+    if (is_compiled()) job.emplace_back("compile", "true");
+    return accumulate;
+  }
+
+  long long accumulation(const Degrees& degrees, long long local) {
+    const auto global = settings_.whole_number(global_key, -1, 1'000'000'000).value_or(-1);
+    if (global < 0 || degrees.gpus == 0) return 1;
+    const auto of_micro_step = local * degrees.ranks();
+    if (global == 0 || global % of_micro_step != 0) {
+      settings_.problem(settings_.where(global_key),
+                        fmt::format("{} samples of a step are no multiple of {} on each of {} ranks", global,
+                                    local, degrees.ranks()),
+                        "torchtitan asks for global_batch_size = local_batch_size x data parallel degrees x "
+                        "micro-steps");
+      return 1;
+    }
+    check_job_numbers(settings_, local, global / of_micro_step);
+    return global / of_micro_step;
+  }
+
+  bool is_compiled() {
+    const auto* components = settings_.find({"compile.components"});
+    if (!settings_.boolean(compile_key).value_or(false)) {
+      settings_.set_idle({"compile.components"});
+      return false;
+    }
+    if (components == nullptr || components->kind != FileSetting::Kind::list) return true;
+    if (std::ranges::find(components->entries, "model", &FileSetting::text) != components->entries.end())
+      return true;
+    settings_.note({"compile.components"}, "gradway compiles the model or nothing: here nothing");
+    return false;
+  }
+
+  void take_strategy(const Degrees& degrees, const std::string& param, const std::string& reduce,
+                     long long accumulate) {
+    auto& strategy = draft_.strategy;
+    const bool is_split = degrees.shard * degrees.split > 1;
+    const auto reshard = take_reshard(degrees);
+    if (is_split) {
+      strategy.emplace_back("kind", "fsdp");
+      if (!reshard.empty()) strategy.emplace_back("reshard_after_forward", reshard);
+      strategy.emplace_back("param_dtype", param);
+      strategy.emplace_back("reduce_dtype", reduce);
+      if (degrees.replicate > 1)
+        draft_.parallel.emplace_back("replicate", fmt::format("{}", degrees.replicate));
+      return;
+    }
+    settings_.set_idle(reshard_key);
+    settings_.set_idle({"training.mixed_precision_reduce"});
+    if (degrees.gpus == 1) {
+      strategy.emplace_back("kind", "none");
+      return;
+    }
+    strategy.emplace_back("kind", "ddp");
+    strategy.emplace_back("bucket_cap", "100 MiB");  // torchtitan's own
+    if (accumulate > 1)
+      settings_.note(global_key, "torchtitan's DDP reduces in each micro-step, gradway's in the last only");
+  }
+
+  /// Empty: as FSDP2 does by itself.
+  std::string take_reshard(const Degrees& degrees) {
+    const auto policy = settings_.text(reshard_key).value_or("default");
+    if (policy == "always") return "true";
+    if (policy == "never") return "false";
+    if (policy != "default")
+      settings_.problem(settings_.where(reshard_key), fmt::format("'{}' is no policy", policy),
+                        suggestion(policy, {"default", "always", "never"}));
+    return degrees.has_pipeline ? "false" : "";
+  }
+
+  void take_optimizer() {
+    const auto name = settings_.text({"optimizer.name"}).value_or("AdamW");
+    const Spellings form_key = {"optimizer.implementation"};
+    const auto form = settings_.text(form_key).value_or("fused");
+    if (form != "fused" && form != "foreach" && form != "for-loop")
+      settings_.problem(settings_.where(form_key), fmt::format("'{}' is no implementation", form),
+                        suggestion(form, {"fused", "foreach", "for-loop"}));
+    draft_.optimizer = optimizer_word(name, form == "fused");
+    if (draft_.optimizer.empty())
+      settings_.note({"optimizer.name"},
+                     "gradway has no such optimizer, so sgd counts until the scenario has "
+                     "one: optimizer: adamw, or adamw_fused");
+    if (form == "for-loop")
+      settings_.note(form_key, "gradway has the foreach form, which launches fewer kernels");
+  }
+
+  /// What torchtitan does if nothing is said, and gradway does not.
+  void note_defaults() {
+    const auto default_of = [&](std::string_view key, std::string_view value, std::string_view why) {
+      if (settings_.where({key}).line == 0)
+        settings_.note_missing(fmt::format("{} is not said, so {}: {}", key, value, why));
+    };
+    default_of("activation_checkpoint.mode", "selective", no_recompute);
+    default_of("training.max_norm", "1.0", no_clipping);
+  }
+
+  TrainerSettings settings_;
+  const DraftOptions& options_;
+  ScenarioDraft draft_{};
+};
+
+}  // namespace
+
+ScenarioDraft draft_of_torchtitan(const SettingsFile& file, const DraftOptions& options) {
+  return Torchtitan{file, options}.draft();
+}
+
+}  // namespace gradway

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/import/training/trainer_settings.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <tuple>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/base/nearest.hpp"
+#include "sim/base/printable.hpp"
+
+namespace gradway {
+namespace {
+
+using Kind = FileSetting::Kind;
+
+constexpr std::string_view automatic = "auto";
+constexpr std::size_t longest_shown = 60;  // of values
+constexpr std::size_t longest_key = 150;
+constexpr std::size_t most_notes = 200;
+
+std::optional<double> number_of(std::string_view text) {
+  double value = 0;
+  const auto* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc{} || rest != end || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+bool same(std::string_view a, std::string_view b) {
+  const auto x = number_of(a);
+  return a == b || (x && x == number_of(b));
+}
+
+/// As a message shows it.
+std::string shown(const FileSetting& setting) {
+  switch (setting.kind) {
+    case Kind::text:
+      return fmt::format("\"{}\"", shortened(setting.text, longest_shown));
+    case Kind::number:
+    case Kind::boolean:
+      return shortened(setting.text, longest_shown);
+    case Kind::null:
+      return "null";
+    case Kind::list:
+      return setting.entries.empty() ? "[]" : "[...]";
+    case Kind::table:
+      break;
+  }
+  return setting.entries.empty() ? "{}" : "{...}";
+}
+
+bool is_automatic(const FileSetting& setting) {
+  return setting.kind == Kind::text && setting.text == automatic;
+}
+
+const UntakenKey* row_of(std::span<const UntakenKey> known, std::string_view key) {
+  const auto found = std::ranges::find(known, key, &UntakenKey::key);
+  return found == known.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::vector<std::string_view> TrainerSettings::Spellings::all() const {
+  return second.empty() ? std::vector{first} : std::vector{first, second};
+}
+
+bool TrainerSettings::Known::has_below(const std::string& key) const {
+  const auto below = [&](std::string_view name) { return name.starts_with(key + "."); };
+  return std::ranges::any_of(untaken, below, &UntakenKey::key) || std::ranges::any_of(taken, below);
+}
+
+std::string TrainerSettings::Known::nearest_to(const std::string& key) const {
+  std::vector<std::string> names;
+  for (const auto& other : untaken) names.emplace_back(other.key);
+  for (const auto other : taken) names.emplace_back(other);
+  return nearest(key, names);
+}
+
+const FileSetting* TrainerSettings::at(std::string_view key) const {
+  const auto* setting = &file_.root;
+  while (setting != nullptr && !key.empty()) {
+    const auto dot = std::min(key.find('.'), key.size());
+    setting = setting->find(key.substr(0, dot));
+    key.remove_prefix(std::min(dot + 1, key.size()));
+  }
+  return setting;
+}
+
+const FileSetting* TrainerSettings::find(Spellings keys) {
+  for (const auto key : keys.all()) {
+    const auto* setting = at(key);
+    if (setting == nullptr) continue;
+    if (gradway::is_automatic(*setting)) return nullptr;  // listed with the rest
+    taken_.insert(setting);
+    if (setting->kind != Kind::null) return setting;
+  }
+  return nullptr;
+}
+
+Where TrainerSettings::where(Spellings keys) const {
+  for (const auto key : keys.all()) {
+    if (const auto* setting = at(key)) return place(*setting);
+  }
+  return whole();
+}
+
+bool TrainerSettings::is_automatic(Spellings keys) const {
+  return std::ranges::any_of(keys.all(), [&](auto key) {
+    const auto* setting = at(key);
+    return setting != nullptr && gradway::is_automatic(*setting);
+  });
+}
+
+std::optional<int> TrainerSettings::whole_number(Spellings keys, int least, int most) {
+  const auto* setting = find(keys);
+  if (setting == nullptr) return std::nullopt;
+  const auto value = setting->kind == Kind::number ? number_of(setting->text) : std::nullopt;
+  if (value && *value >= least && *value <= most && *value == std::floor(*value))
+    return static_cast<int>(*value);
+  problem(place(*setting), fmt::format("'{}' cannot be {}", setting->key, shown(*setting)),
+          fmt::format("a whole number from {} to {}", least, most));
+  return std::nullopt;
+}
+
+std::optional<double> TrainerSettings::number(Spellings keys, double least) {
+  const auto* setting = find(keys);
+  if (setting == nullptr) return std::nullopt;
+  const auto value = setting->kind == Kind::number ? number_of(setting->text) : std::nullopt;
+  if (value && *value >= least) return value;
+  problem(place(*setting), fmt::format("'{}' cannot be {}", setting->key, shown(*setting)),
+          fmt::format("a number of {} or more", least));
+  return std::nullopt;
+}
+
+std::optional<bool> TrainerSettings::boolean(Spellings keys) {
+  const auto* setting = find(keys);
+  if (setting == nullptr) return std::nullopt;
+  if (setting->kind == Kind::boolean) return setting->text == "true";
+  problem(place(*setting), fmt::format("'{}' cannot be {}", setting->key, shown(*setting)),
+          "true or false, without quotes");
+  return std::nullopt;
+}
+
+std::optional<std::string> TrainerSettings::text(Spellings keys) {
+  const auto* setting = find(keys);
+  if (setting == nullptr) return std::nullopt;
+  if (setting->kind == Kind::text) return setting->text;
+  problem(place(*setting), fmt::format("'{}' cannot be {}", setting->key, shown(*setting)),
+          "a text in quotes");
+  return std::nullopt;
+}
+
+void TrainerSettings::set_idle(Spellings keys) {
+  for (const auto key : keys.all()) {
+    if (const auto* setting = at(key); setting != nullptr && taken_.contains(setting)) {
+      const bool is_new = std::ranges::find(idle_, key) == idle_.end();
+      if (is_new) idle_.emplace_back(key);
+    }
+  }
+}
+
+void TrainerSettings::problem(Where where, std::string what, std::string hint, std::vector<Note> notes) {
+  problems_.push_back({std::move(where), std::move(what), std::move(notes), std::move(hint)});
+}
+
+void TrainerSettings::note(Spellings keys, const std::string& text) {
+  for (const auto key : keys.all()) {
+    if (const auto* setting = at(key))
+      return notes_.push_back({key_place(*setting), fmt::format("{} {}: {}", key, shown(*setting), text)});
+  }
+}
+
+void TrainerSettings::note_missing(std::string text) {
+  missing_.push_back({whole(), std::move(text)});
+}
+
+void TrainerSettings::list_rest(std::span<const UntakenKey> known, std::span<const std::string_view> taken) {
+  for (const auto& entry : file_.root.entries) list(entry, entry.key, {known, taken}, false);
+  if (!idle_.empty()) {
+    std::ranges::sort(idle_);
+    const auto [first, last] = std::ranges::unique(idle_);
+    idle_.erase(first, last);
+    if (idle_.size() > most_notes) {
+      const auto rest = idle_.size() - most_notes;
+      idle_.resize(most_notes);
+      idle_.push_back(fmt::format("and {} more", rest));
+    }
+    missing_.push_back(
+        {whole(), fmt::format("nothing of a step, or what gradway does anyway: {}", fmt::join(idle_, ", "))});
+  }
+}
+
+void TrainerSettings::list(const FileSetting& setting, const std::string& key, const Known& known,
+                           bool idle) {
+  const auto* row = row_of(known.untaken, key);
+  idle = row != nullptr ? row->why.empty() : idle;
+  if (setting.kind == Kind::table && known.has_below(key) && (row == nullptr || idle)) {
+    for (const auto& entry : setting.entries) list(entry, key + "." + entry.key, known, idle);
+    return;
+  }
+  if (taken_.contains(&setting) || setting.kind == Kind::null) return;
+  const auto name = shortened(key, longest_key);
+  const auto value = setting.kind == Kind::list ? shown(setting) : setting.text;
+  if (idle || (row != nullptr && !row->neutral.empty() && same(value, row->neutral))) {
+    idle_.push_back(name);
+  } else if (gradway::is_automatic(setting)) {
+    notes_.push_back({key_place(setting), fmt::format("{} \"auto\": not said here, the trainer's own code "
+                                                      "fills it in; an option or the default counts",
+                                                      name)});
+  } else if (row != nullptr) {
+    notes_.push_back({key_place(setting), fmt::format("{} {}: {}", name, shown(setting), row->why)});
+  } else {
+    const auto near = known.nearest_to(name);
+    notes_.push_back({key_place(setting),
+                      fmt::format("{} {}: gradway does not know this key and leaves it out{}", name,
+                                  shown(setting), near.empty() ? "" : fmt::format("; is it '{}'?", near))});
+  }
+}
+
+void TrainerSettings::raise() const {
+  if (problems_.empty()) return;
+  auto sorted = problems_;
+  std::ranges::stable_sort(sorted, [](const Problem& a, const Problem& b) {
+    return std::tuple{a.where.line == 0, a.where.line, a.where.column} <
+           std::tuple{b.where.line == 0, b.where.line, b.where.column};
+  });
+  throw ConfigError{sorted};
+}
+
+std::vector<DraftNote> TrainerSettings::notes() const {
+  auto all = notes_;
+  std::ranges::stable_sort(all, [](const DraftNote& a, const DraftNote& b) {
+    return std::tuple{a.where.line, a.where.column} < std::tuple{b.where.line, b.where.column};
+  });
+  if (all.size() > most_notes) {
+    const auto rest = all.size() - most_notes;
+    all.resize(most_notes);
+    all.push_back({whole(), fmt::format("{} more keys that gradway does not take", rest)});
+  }
+  all.insert(all.end(), missing_.begin(), missing_.end());
+  return all;
+}
+
+}  // namespace gradway

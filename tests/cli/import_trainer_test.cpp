@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include "tests/cli/program.hpp"
+
+using namespace gradway::testing;
+using Catch::Matchers::Contains;
+
+namespace {
+
+const std::string data = std::string{GRADWAY_SOURCE_DIR} + "/tests/import/data/";
+
+struct Desk {
+  TemporaryFolder folder;
+
+  Outcome run(const std::vector<std::string>& arguments) const {
+    return run_gradway(arguments, {.folder = folder.path()});
+  }
+  /// Of a file of that text.
+  Outcome import(const std::string& format, const std::string& text, std::vector<std::string> options) const {
+    const auto file = format == "deepspeed" ? "ds.json" : "job.toml";
+    folder.write(file, text);
+    options.insert(options.begin(), {"import", format, file});
+    return run(options);
+  }
+};
+
+const std::vector<std::string> where{"--platform", "aws-p4d.24xlarge", "--model", "gpt_124m", "--gpus", "8"};
+
+const std::vector<std::string> of_text{"--platform", "dgx-h100", "--model", "llama3_8b", "--gpus", "8"};
+
+std::vector<std::string> with(std::vector<std::string> options, const std::vector<std::string>& more) {
+  options.insert(options.end(), more.begin(), more.end());
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("DeepSpeed's settings become a scenario that runs", "[cli][import]") {
+  const Desk desk;
+  const auto outcome = desk.run({"import", "deepspeed", data + "ds_config-zero3.json", "--model", "gpt_124m",
+                                 "--platform", "aws-p4d.24xlarge", "-o", "scenarios/mine.yaml"});
+  CHECK(outcome.status == 0);
+  CHECK(outcome.output == "scenarios/mine.yaml\n");
+  CHECK_THAT(outcome.errors, Contains("ds_config-zero3.json:7:3: gradient_clipping 1.0: the pass over the "
+                                      "gradients that clips them is not simulated\n") &&
+                                 Contains("ds_config-zero3.json:24:5: zero_optimization."
+                                          "zero_quantised_gradients true: gradway does not know this key"));
+  const std::string scenario =
+      R"(# What DeepSpeed's file says and this scenario cannot, and what it leaves open:
+# - gradient_clipping 1.0: the pass over the gradients that clips them is not simulated
+# - zero_optimization.allgather_bucket_size 2e8: gradway gathers parameters after the step in one piece, as
+#   recent releases of DeepSpeed do
+# - zero_optimization.stage3_param_persistence_threshold 0: a scenario has 1 to 1e15, so 1 stands for it
+# - zero_optimization.zero_hpz_partition_size 8: gradway gathers from all ranks in the backward pass, too
+# - zero_optimization.zero_quantized_weights true: gradway's collectives carry 16 or 32 bits an element
+# - zero_optimization.zero_quantised_gradients true: gradway does not know this key and leaves it out; is it
+#   'zero_optimization.zero_quantized_gradients'?
+# - zero_optimization.offload_optimizer.device "cpu": gradway keeps parameters, gradients and states on the
+#   GPU
+# - activation_checkpointing {...}: gradway keeps all activations and computes none anew; whether the model
+#   does, its own code says
+# - nothing of a step, or what gradway does anyway: fp16.loss_scale, optimizer.params.betas,
+#   optimizer.params.lr, optimizer.params.weight_decay, scheduler, steps_per_print, wall_clock_breakdown,
+#   zero_optimization.contiguous_gradients, zero_optimization.offload_optimizer.pin_memory,
+#   zero_optimization.offload_param.device, zero_optimization.stage3_gather_16bit_weights_on_model_save
+schema: 1
+source: >-
+  DeepSpeed's settings in ds_config-zero3.json
+model: gpt_124m
+platform: aws-p4d.24xlarge
+job:
+  gpus: 8
+  batch_per_gpu: 4
+  precision: bf16
+  accumulate: 2
+strategy:
+  kind: zero
+  stage: 3
+  reduce_bucket_size: 2e8
+  prefetch_bucket_size: 5e7
+  max_live_parameters: 1e9
+  max_reuse_distance: 1e9
+  param_persistence_threshold: 1
+  overlap_comm: true
+  communication_dtype: fp32
+optimizer: adamw_fused
+)";
+  CHECK(content_of(desk.folder.path() / "scenarios/mine.yaml") == scenario);
+  const auto run = desk.run({"run", "scenarios/mine.yaml"});
+  CHECK(run.status == 0);
+  CHECK_THAT(run.output, Contains("32 a GPU") || Contains("8 a GPU") || Contains("4 a GPU"));
+  CHECK_THAT(run.output, Contains("ZeRO"));
+}
+
+TEST_CASE("torchtitan's settings become a scenario", "[cli][import]") {
+  const Desk desk;
+  const auto outcome = desk.run({"import", "torchtitan", data + "torchtitan-llama3_8b.toml", "--platform",
+                                 "aws-p5.48xlarge", "--gpus", "64"});
+  CHECK(outcome.status == 0);
+  CHECK(outcome.output ==
+        R"(# What torchtitan's file says and this scenario cannot, and what it leaves open:
+# - model.converters [...]: gradway's kernels and collectives have 16 or 32 bits an element
+# - training.max_norm 1.0: the clipping of gradients is not simulated
+# - parallelism.tensor_parallel_degree 2: gradway splits no layer, sequence or pipeline over GPUs: each of
+#   them trains on samples of its own and splits the parameters, so a step has more samples than the file says
+# - parallelism.async_tensor_paralel true: gradway does not know this key and leaves it out; is it
+#   'parallelism.enable_async_tensor_parallel'?
+# - activation_checkpoint.mode "selective": gradway keeps all activations and computes none anew: more memory,
+#   and less time, than with it
+# - nothing of a step, or what gradway does anyway: activation_checkpoint.selective_ac_option, job,
+#   lr_scheduler, optimizer.lr, profiling, quantize, training.dataset, training.steps
+schema: 1
+source: >-
+  torchtitan's settings in torchtitan-llama3_8b.toml
+model: llama3_8b
+platform: aws-p5.48xlarge
+job:
+  gpus: 64
+  batch_per_gpu: 1
+  precision: bf16
+  accumulate: 2
+  sequence: 8192
+  compile: true
+strategy:
+  kind: fsdp
+  reshard_after_forward: true
+  param_dtype: bf16
+  reduce_dtype: fp32
+parallel:
+  replicate: 2
+optimizer: adamw
+)");
+}
+
+TEST_CASE("what a trainer's file leaves out is as the trainer has it", "[cli][import]") {
+  const Desk desk;
+  const auto titan = desk.import("torchtitan", "# nothing\n", of_text);
+  CHECK(titan.errors ==
+        "warning: job.toml: activation_checkpoint.mode is not said, so selective: gradway keeps all "
+        "activations and computes none anew: more memory, and less time, than with it\n"
+        "warning: job.toml: training.max_norm is not said, so 1.0: the clipping of gradients is not "
+        "simulated\n");
+  CHECK_THAT(titan.output,
+             Contains("job:\n  gpus: 8\n  batch_per_gpu: 8\n  precision: bf16\n  sequence: 2048\n"
+                      "strategy:\n  kind: fsdp\n  param_dtype: bf16\n  reduce_dtype: fp32\n"
+                      "optimizer: adamw_fused\n"));
+  const auto speed = desk.import("deepspeed", "{\"train_batch_size\": 16}", where);
+  CHECK_THAT(speed.output,
+             Contains("job:\n  gpus: 8\n  batch_per_gpu: 2\n  precision: fp32\nstrategy:\n  kind: ddp\n"
+                      "  bucket_cap: 2 GB\n") &&
+                 !Contains("optimizer: adamw\n"));
+}
+
+TEST_CASE("a layout of torchtitan becomes its strategy", "[cli][import]") {
+  const Desk desk;
+  using Row = std::pair<std::string, std::string>;
+  const auto [settings, keys] = GENERATE(values<Row>({
+      {"data_parallel_replicate_degree = 8", "strategy:\n  kind: ddp\n  bucket_cap: 100 MiB\noptimizer"},
+      {"data_parallel_replicate_degree = 2\ndata_parallel_shard_degree = 4\n"
+       "fsdp_reshard_after_forward = \"never\"",
+       "  kind: fsdp\n  reshard_after_forward: false\n  param_dtype: bf16\n  reduce_dtype: fp32\nparallel:\n"
+       "  replicate: 2\n"},
+      {"pipeline_parallel_degree = 2", "  kind: fsdp\n  reshard_after_forward: false\n"},
+  }));
+  CAPTURE(settings);
+  CHECK_THAT(desk.import("torchtitan", "[parallelism]\n" + settings, of_text).output, Contains(keys));
+  CHECK_THAT(desk.import("torchtitan", "[training]\n" + settings, of_text).output,
+             Contains(settings.starts_with("pipeline") ? "kind: fsdp" : keys));
+}
+
+TEST_CASE("DeepSpeed's batches follow from each other", "[cli][import]") {
+  const Desk desk;
+  using Row = std::pair<std::string, std::string>;
+  const auto [settings, job] = GENERATE(values<Row>({
+      {R"("train_batch_size": 32)", "batch_per_gpu: 4\n  precision: fp32\nstrategy"},
+      {R"("train_micro_batch_size_per_gpu": 3)", "batch_per_gpu: 3\n  precision: fp32\nstrategy"},
+      {R"("train_batch_size": 64, "train_micro_batch_size_per_gpu": 2)",
+       "batch_per_gpu: 2\n  precision: "
+       "fp32\n  accumulate: 4\n"},
+      {R"("train_batch_size": 64, "gradient_accumulation_steps": 4)",
+       "batch_per_gpu: 2\n  precision: "
+       "fp32\n  accumulate: 4\n"},
+      {R"("train_micro_batch_size_per_gpu": 2, "gradient_accumulation_steps": 4)",
+       "batch_per_gpu: 2\n  precision: fp32\n  accumulate: 4\n"},
+      {R"("train_batch_size": "auto", "train_micro_batch_size_per_gpu": 5, "gradient_accumulation_steps": "auto")",
+       "batch_per_gpu: 5\n  precision: fp32\nstrategy"},
+  }));
+  CAPTURE(settings);
+  CHECK_THAT(desk.import("deepspeed", "{" + settings + "}", where).output, Contains("gpus: 8\n  " + job));
+}
+
+TEST_CASE("what the files say is a strategy, an optimizer and a precision", "[cli][import]") {
+  const Desk desk;
+  using Row = std::pair<std::string, std::string>;
+  const auto [settings, keys] = GENERATE(values<Row>({
+      {R"("bf16": {"enabled": true})", "kind: ddp\n  bucket_cap: 2 GB\n  comm_hook: bf16\n"},
+      {R"("fp16": {"enabled": true}, "communication_data_type": "fp32")", "bucket_cap: 2 GB\n"},
+      {R"("zero_optimization": {"stage": 1, "reduce_bucket_size": 123456789})",
+       "kind: zero\n  stage: 1\n  reduce_bucket_size: 123456789\n"},
+      {R"("zero_optimization": {"stage": 2, "overlap_comm": false, "stage3_max_live_parameters": 1})",
+       "stage: 2\n  overlap_comm: false\n"},
+      {R"("zero_optimization": {"stage": 3, "prefetch_bucket_size": 15e6})",
+       "stage: 3\n  prefetch_bucket_size: 1.5e7\n"},
+      {R"("optimizer": {"type": "Adam", "params": {"torch_adam": true}})", "\noptimizer: adamw\n"},
+      {R"("optimizer": {"type": "SGD"})", "\noptimizer: sgd\n"},
+      {R"("compile": {"enabled": true})", "compile: true\n"},
+  }));
+  CAPTURE(settings);
+  const auto outcome = desk.import("deepspeed", "{\"train_batch_size\": 8, " + settings + "}", where);
+  CHECK_THAT(outcome.output, Contains(keys));
+  CHECK(outcome.status == 0);
+}
+
+TEST_CASE("what gradway cannot say of a trainer's file is listed", "[cli][import]") {
+  const Desk desk;
+  using Row = std::pair<std::string, std::string>;
+  const auto [settings, note] = GENERATE(values<Row>({
+      {R"("optimizer": {"type": "Lamb"})",
+       "optimizer.type \"Lamb\": gradway has no such optimizer, so sgd counts until the scenario has one: "
+       "optimizer: adamw, or adamw_fused\n"},
+      {R"("zero_optimization": {"stage": 1, "cpu_offload": true})",
+       "zero_optimization.cpu_offload true: gradway keeps parameters, gradients and states on the GPU\n"},
+      {R"("sequence_parallel_size": 2, "tensor_parallel": {"autotp_size": 1})",
+       "sequence_parallel_size 2: gradway splits no layer and no sequence over GPUs: each trains on samples "
+       "of "
+       "its own, 2 times as many a step as the file says\n"},
+      {R"("zero_optimization": {"stage": 2, "stage3_max_live_parameters": 1})",
+       "warning: ds.json: nothing of a step, or what gradway does anyway: zero_optimization."
+       "stage3_max_live_parameters\n"},
+      {R"("banana": [1])", "banana [...]: gradway does not know this key and leaves it out\n"},
+      {R"("zero_optimization": {"stage": 1, "reduce_bucket_size": "auto"})",
+       "zero_optimization.reduce_bucket_size \"auto\": not said here, the trainer's own code fills it in; an "
+       "option or the default counts\n"},
+  }));
+  CAPTURE(settings);
+  CHECK_THAT(desk.import("deepspeed", "{\"train_batch_size\": 8, " + settings + "}", where).errors,
+             Contains(note));
+}
+
+TEST_CASE("a trainer's file that contradicts itself or leaves too much open is refused",
+          "[cli][import][errors]") {
+  struct Row {
+    std::string format;
+    std::string text;
+    std::vector<std::string> options;
+    std::string errors;
+  };
+  const Desk desk;
+  const auto row = GENERATE(values<Row>({
+      {"deepspeed",
+       "{}",
+       {},
+       "ds.json: error: the file does not say which model it trains\n"
+       "  hint: name one with --model; 'gradway list models' has those there are\n"
+       "ds.json: error: the file does not say on which platform it trains\n"
+       "  hint: name one with --platform; 'gradway list platforms' has those there are\n"
+       "ds.json: error: the file does not say how many GPUs train\n  hint: give them with --gpus\n"
+       "ds.json: error: the file says neither 'train_batch_size' nor 'train_micro_batch_size_per_gpu'\n"
+       "  hint: give the samples of a micro-step on each GPU with --batch\n"},
+      {"deepspeed", "{\"train_batch_size\": 64,\n \"train_micro_batch_size_per_gpu\": 3}", where,
+       "ds.json:1:22: error: 64 samples of a step are not 3 x 2 x 8 ranks\n"
+       "    1 | {\"train_batch_size\": 64,\n      |                      ^~\n"
+       "  note: ds.json:2:36: the micro-batch is here\n"
+       "  hint: DeepSpeed asks for train_batch_size = train_micro_batch_size_per_gpu x "
+       "gradient_accumulation_steps x GPUs\n"},
+      {"deepspeed", "{\"train_micro_batch_size_per_gpu\": 3}", with(where, {"--batch", "4"}),
+       "ds.json:1:36: error: the file says 3 samples, --batch 4\n"
+       "    1 | {\"train_micro_batch_size_per_gpu\": 3}\n"
+       "      |                                    ^\n  hint: leave --batch out, or change the file\n"},
+      {"deepspeed", "{\"train_batch_size\": 8, \"fp16\": {\"enabled\": true}, \"bf16\": {\"enabled\": true}}",
+       where,
+       "ds.json:1:45: error: fp16 and bf16 are both enabled\n"
+       "    1 | {\"train_batch_size\": 8, \"fp16\": {\"enabled\": true}, \"bf16\": {\"enabled\": true}}\n"
+       "      |                                             ^~~~\n"
+       "  note: ds.json:1:72: bf16 is here\n  hint: DeepSpeed takes one of them\n"},
+      {"deepspeed", "{\"train_batch_size\": 8, \"bf16\": {\"enabled\": \"auto\"}}", where,
+       "ds.json:1:45: error: 'enabled' is \"auto\": the file does not say the precision\n"
+       "    1 | {\"train_batch_size\": 8, \"bf16\": {\"enabled\": \"auto\"}}\n"
+       "      |                                             ^~~~~~\n"
+       "  hint: give it with --precision: bf16, fp16 or fp32\n"},
+      {"deepspeed", "{\"train_batch_size\": 8, \"zero_optimization\": {\"stage\": 4}}", where,
+       "ds.json:1:56: error: 'stage' cannot be 4\n"
+       "    1 | {\"train_batch_size\": 8, \"zero_optimization\": {\"stage\": 4}}\n"
+       "      |                                                        ^\n  hint: a whole number from 0 to "
+       "3\n"},
+      {"deepspeed", "{\"train_batch_size\": 8, \"zero_optimization\": true}", where,
+       "ds.json:1:46: error: 'zero_optimization' is no map\n"
+       "    1 | {\"train_batch_size\": 8, \"zero_optimization\": true}\n"
+       "      |                                              ^~~~\n"
+       "  hint: write it as in {\"stage\": 2}\n"},
+      {"torchtitan", "[parallelism]\ndata_parallel_shard_degree = 4\n", where,
+       "job.toml:2:30: error: the degrees multiply to 4 GPUs, --gpus says 8\n"
+       "    2 | data_parallel_shard_degree = 4\n      |                              ^\n"
+       "  hint: leave --gpus out, or set data_parallel_shard_degree to -1\n"},
+      {"torchtitan", "[training]\nglobal_batch_size = 12\nlocal_batch_size = 1\n", where,
+       "job.toml:2:21: error: 12 samples of a step are no multiple of 1 on each of 8 ranks\n"
+       "    2 | global_batch_size = 12\n      |                     ^~\n"
+       "  hint: torchtitan asks for global_batch_size = local_batch_size x data parallel degrees x "
+       "micro-steps\n"},
+      {"torchtitan",
+       "[model]\nname = \"llama3\"\nflavor = \"405B\"\n",
+       {"--platform", "dgx-h100", "--gpus", "8"},
+       "job.toml:3:10: error: gradway has no model 'llama3_405b' for 'llama3' of flavor '405B'\n"
+       "    3 | flavor = \"405B\"\n      |          ^~~~~~\n"
+       "  hint: known of it: llama3_2_3b, llama3_8b; name one with --model, or write "
+       "models/llama3_405b.yaml\n"},
+      {"torchtitan", "[training]\nseq_len = 1_000_000\n", where,
+       "job.toml: error: the scenario that is made of this is none: job.sequence 1000000, but the model "
+       "'gpt_124m' has 1024 learned positions\n"},
+      {"torchtitan", "[training]\nmixed_precision_param = \"bf16\"\n", where,
+       "job.toml:2:25: error: 'bf16' is no type of numbers\n"
+       "    2 | mixed_precision_param = \"bf16\"\n      |                         ^~~~~~\n"
+       "  hint: known: bfloat16, float32, float16\n"},
+      {"torchtitan", "[training]\nsteps = 1,\n", where,
+       "job.toml:2:10: error: the line does not end where its value ends\n"},
+      {"torchtitan",
+       "a = 1\n",
+       {"--platform", "dgx-h1000"},
+       "error: '--platform dgx-h1000': there is no platform of this name\n  hint: did you mean "
+       "'dgx-h100'?\n"},
+      {"torchtitan",
+       "a = 1\n",
+       {"--batch", "4"},
+       "error: 'gradway import torchtitan' has no use for '--batch'\n  hint: 'gradway import kineto, "
+       "deepspeed' "
+       "take it\n"},
+  }));
+  CAPTURE(row.text);
+  const auto outcome = desk.import(row.format, row.text, with(row.options, {"-o", "x.yaml"}));
+  CHECK(outcome.status == 2);
+  CHECK(outcome.output.empty());
+  CHECK(outcome.errors.substr(0, row.errors.size()) == row.errors);
+  CHECK(!std::filesystem::exists(desk.folder.path() / "x.yaml"));
+}
+
+TEST_CASE("options fill in what Hugging Face's file leaves to the trainer", "[cli][import]") {
+  const Desk desk;
+  const std::vector<std::string> file{"import", "deepspeed", data + "ds_config-hugging-face.json"};
+  const auto filled = desk.run(with(with(file, where), {"--batch", "4", "--precision", "bf16"}));
+  CHECK_THAT(filled.output,
+             Contains("job:\n  gpus: 8\n  batch_per_gpu: 4\n  precision: bf16\nstrategy:\n  kind: zero\n"
+                      "  stage: 2\n  overlap_comm: true\n"));
+  CHECK_THAT(filled.errors, Contains("6:5: zero_optimization.reduce_bucket_size \"auto\": not said here") &&
+                                Contains("optimizer: the file names none, so sgd counts"));
+  const auto open = desk.run(with(file, where));
+  CHECK(open.status == 2);
+  CHECK_THAT(open.errors, Contains("13:37: error: 'train_micro_batch_size_per_gpu' is \"auto\"") &&
+                              Contains("3:24: error: 'enabled' is \"auto\""));
+}
