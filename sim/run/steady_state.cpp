@@ -15,22 +15,13 @@ namespace {
 constexpr int many_steps = 200;
 constexpr int some_steps = 16;
 constexpr std::size_t many_ops = 2'000'000;  // half a second in an engine
-constexpr std::size_t most_ops = 8 * many_ops;
 
 /// A CPU that may be ahead by many steps needs several times as many to get there.
-bool has_many_steps(const SteadyRun& run) {
-  return run.workload.steps >= std::max(many_steps, 16 * run.workload.after_reported);
-}
-
-/// Steps that are large count as soon as they are level.
-bool may_be_level(const SteadyRun& run) {
+bool is_long_enough(const SteadyRun& run) {
+  const auto steps = run.workload.steps;
+  const auto ahead = run.workload.after_reported;
   const bool is_large = run.lowered.ops.size() >= many_ops;
-  return has_many_steps(run) ||
-         (is_large && run.workload.steps >= std::max(some_steps, 4 * run.workload.after_reported));
-}
-
-bool is_longest(const SteadyRun& run) {
-  return has_many_steps(run) || run.lowered.ops.size() >= most_ops;
+  return steps >= std::max(many_steps, 16 * ahead) || (is_large && steps >= std::max(some_steps, 4 * ahead));
 }
 
 [[noreturn]] void fail_to_settle(const SteadyRun& run) {
@@ -62,8 +53,10 @@ SteadyRun run_to_steady_state(Workload workload, const Platform& platform, std::
       return run;
     }
     auto window = repeating_steps(run.workload, ops, run.timeline);
-    if (!window && may_be_level(run)) window = level_steps(run.workload, ops, run.timeline);
-    if (!window && is_longest(run)) fail_to_settle(run);
+    if (!window && is_long_enough(run)) {
+      window = level_steps(run.workload, ops, run.timeline);
+      if (!window) fail_to_settle(run);
+    }
     if (!window) continue;
     run.window = *window;
     return run;
