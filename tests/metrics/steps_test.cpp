@@ -96,3 +96,19 @@ TEST_CASE("steps that never repeat count if both halves of the later ones take e
   for (int i = 0; i < 64; ++i) growing.push_back(1 + i);
   CHECK_FALSE(Kernels{growing}.level());
 }
+
+TEST_CASE("steps that take turns ever more unequally are level, however many were simulated") {
+  // As a CPU far ahead lets them: a long one and a short one take together always the same.
+  for (const std::size_t count : {141, 142, 143, 144, 145}) {
+    std::vector<double> lengths;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto more = 0.3 + 0.001 * static_cast<double>(i);
+      lengths.push_back(i % 2 == 0 ? 1 + more : 1 - more);
+    }
+    CAPTURE(count);
+    const Kernels run{lengths};
+    CHECK_FALSE(run.repeating());
+    REQUIRE(run.level());
+    CHECK(run.level()->each().value() == Approx(1).epsilon(0.01));
+  }
+}
