@@ -17,7 +17,7 @@ namespace gradway {
 /// Where the collectives of some GPUs go: rings, trees and NVSwitches, laid over the links of the platform.
 class CollectiveWays {
  public:
-  /// The first two must outlive this. @throws ConfigError if two neighbours have no transport
+  /// @param routes must outlive this @throws ConfigError if two neighbours have no transport
   CollectiveWays(const Routes& routes, const NcclSettings& settings, GpuNumbers gpus);
 
   /// The orders in which the rings visit the GPUs, and their hops: one a NIC of a node; on a single node

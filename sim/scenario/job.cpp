@@ -18,6 +18,17 @@ struct HalfParameters {
   bool operator()(const DistributedOptimizer&) const { return true; }
 };
 
+/// DDP's hooks are in C++, but for those of communication.
+struct HasHooks {
+  bool operator()(const Alone&) const { return false; }
+  bool operator()(const OneCollective&) const { return false; }
+  bool operator()(const Ddp&) const { return false; }
+  bool operator()(const Fsdp&) const { return true; }
+  bool operator()(const Fsdp1&) const { return true; }
+  bool operator()(const Zero&) const { return true; }
+  bool operator()(const DistributedOptimizer&) const { return true; }
+};
+
 }  // namespace
 
 bool half_parameters(const Strategy& strategy) {
@@ -25,8 +36,7 @@ bool half_parameters(const Strategy& strategy) {
 }
 
 bool has_hooks(const Strategy& strategy) {
-  return std::holds_alternative<Fsdp>(strategy) || std::holds_alternative<Fsdp1>(strategy) ||
-         std::holds_alternative<Zero>(strategy) || std::holds_alternative<DistributedOptimizer>(strategy);
+  return std::visit(HasHooks{}, strategy);
 }
 
 int replicas_of(const Strategy& strategy) {

@@ -36,10 +36,8 @@ double doubt_of_compute(Basis basis, double batch_ratio) {
   // predicted: 54 own jobs on H100 and H200 whose GPU bound them, of kernels timed on such a GPU: worst 11 %
   // of 46 in eager mode, 8.7 % of 8 compiled (tests/validation/unmeasured_test.cpp); others' code differs
   // more.
-
   // moved: MPT's rows on one node of A100s, 125M to 30B parameters: nine of ten of 58 within 16 %; BERT of
   // Lambda's boxes on six other GPUs: within 22 %.
-
   // elsewhere: H200 profiles by roofline on H100, L40S and A100, worst 45 % of 9 (trust_in_compute.cpp).
   // nominal: vit_l_32 on L40S, H200 and A100 (1.92, 1.38 and 0.92 times the roofline of whole layers) and
   // gpt_small on H200 (2.06 times), worst of 4.
@@ -52,7 +50,7 @@ double doubt_of_compute(Basis basis, double batch_ratio) {
 
 double doubt_of_launches(Basis basis) {
   // measured: convnext_base, bound by its launches: 32.8 to 42 ms in runs a minute apart. predicted: hooks of
-  // FSDP by what they take on another host, 41 own steps that they bound (scenarios/h200-2x/
+  // FSDP by what they take on another host, 42 own steps that they bound (scenarios/h200-2x/
   // sharded-noisy.yaml), nine of ten within 25 %. The others, another CPU or one of which nothing is known,
   // are guesses: not checked by us.
   static constexpr Doubts doubts{0, 0.15, 0.15, 0.15, 0.3, 0.5, 0.5, 1.0};

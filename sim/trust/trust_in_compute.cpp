@@ -142,8 +142,8 @@ void about_hooks(const Scenario& scenario, Trust& trust) {
   trust.grounds.compute = std::max(trust.grounds.compute, Basis::stretched);
   trust.basis.emplace_back(
       "hooks: the strategy's CPU time by how many launches it is worth, which we measured for FSDP2, FSDP1 "
-      "and "
-      "ZeroRedundancyOptimizer on 2 H100 (2026-11-22, PyTorch 2.11); others by what comparable hooks take");
+      "and ZeroRedundancyOptimizer on 2 H100 (2026-11-22, PyTorch 2.11); others by what comparable hooks "
+      "take");
 }
 
 /// What PyTorch does by default is in between: convolutions in TF32, products not.

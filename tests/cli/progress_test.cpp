@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What work of seconds tells meanwhile: a line on a terminal, which is gone when the work is done.
 #include <algorithm>
+#include <ranges>
 #include <string>
 #include <vector>
 
@@ -9,7 +10,6 @@
 #include "tests/cli/program.hpp"
 
 using namespace gradway::testing;
-using Catch::Matchers::Contains;
 
 namespace {
 
@@ -24,6 +24,14 @@ std::vector<std::string> lines_shown(const std::string& text) {
     lines.push_back(text.substr(begin, end == std::string::npos ? end : end - begin));
   }
   return lines;
+}
+
+/// One of what the run is at; which of them are seen, the machine's speed says.
+bool says_what_it_is_at(const std::string& line) {
+  const std::vector<std::string> known{
+      "reading the scenario", "planning the step", "laying collectives over the links",
+      "looking for ranks that do the same", "simulating", "checking and measuring"};
+  return std::ranges::any_of(known, [&](const auto& what) { return line.starts_with(what); });
 }
 
 }  // namespace
@@ -42,7 +50,7 @@ TEST_CASE("long work tells on a terminal what it is at, on one line that goes aw
   // A line as wide as the terminal would go on below, where the next one cannot take it back.
   CHECK(std::ranges::all_of(lines, [&](const auto& line) { return line.size() < columns; }));
   CHECK(std::ranges::none_of(lines, [](const auto& line) { return line.find('\n') != std::string::npos; }));
-  CHECK_THAT(run.output, Contains("over the links"));
+  CHECK(std::ranges::all_of(lines | std::views::drop(1), says_what_it_is_at));
 }
 
 TEST_CASE("progress is told neither to files nor to terminals that cannot take it back", "[cli][progress]") {

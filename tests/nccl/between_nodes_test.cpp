@@ -6,6 +6,7 @@
 
 #include "sim/lower/communicators.hpp"
 #include "sim/nccl/alone_time.hpp"
+#include "sim/nccl/collective_ways.hpp"
 #include "sim/nccl/net_hop.hpp"
 #include "sim/nccl/nvlink_rings.hpp"
 #include "sim/nccl/rank_order.hpp"
@@ -108,6 +109,21 @@ TEST_CASE("data goes to a far NIC over the NVLinks of a GPU near it, or from its
                                       {"node1.nic0 -> node1.plx0", 1},
                                       {"node1.plx0 -> node1.gpu0", 1}});
   CHECK(net_way(two, 3, 4, 0, {{"NCCL_PXN_DISABLE", "1"}}).contains("node0.nic3 -> fabric"));
+}
+
+TEST_CASE("a communicator of one GPU a node uses that GPU's own NIC, and no other GPU's links") {
+  // As the replicas of HSDP meet. PXN would need a GPU that is not in the communicator.
+  const auto platform = built_platform(nvswitch_node(4), 2, star_fabric());
+  const Routes routes{platform};
+  const CollectiveWays ways{routes, nccl_settings({}), {2, 6}};
+  REQUIRE_FALSE(ways.rings().empty());
+  for (const auto& ring : ways.rings()) {
+    for (const auto& [name, times] : uses(platform, ring.path())) {
+      CAPTURE(name);
+      CHECK(name.find("nvswitch") == std::string::npos);
+      for (const auto* other : {"nic0", "nic1", "nic3"}) CHECK(name.find(other) == std::string::npos);
+    }
+  }
 }
 
 TEST_CASE("before the A100 NICs only read GPUs of a node with NVLinks, unless told otherwise") {

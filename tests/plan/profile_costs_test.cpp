@@ -51,6 +51,19 @@ TEST_CASE("the CPU is never more than the launch queue ahead") {
   CHECK(us(replay(step, 1, 0_us)) == Approx(100000 + behind).epsilon(0.02));
 }
 
+TEST_CASE("what kernels lack of a step by little is not taken for a slow CPU") {
+  // 101 kernels of 10 us and pauses of at most 1.3 times 0.5 us are 1,076 us; the CPU needs 128 us.
+  auto profile = even_profile(50, 2_us, 10_us, 0.5_us);
+  profile.step_time = 1100_us;
+  const auto costs = profile_costs(profiled_scenario(profile));
+  CHECK(costs.cpu_scale == profiled_cpu_share);
+  CHECK_FALSE(costs.launch_bound);
+  CHECK(us(costs.step) == Approx(1100).epsilon(1e-6));
+  // Much is: a CPU that bounds the step.
+  profile.step_time = 1300_us;
+  CHECK(profile_costs(profiled_scenario(profile)).launch_bound);
+}
+
 TEST_CASE("a measured step of a model that the GPU bounds tells the pauses") {
   auto profile = even_profile(50, 2_us, 10_us, 2_us);
   profile.step_time = 101 * 11_us;

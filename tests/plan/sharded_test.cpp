@@ -163,3 +163,23 @@ TEST_CASE("Megatron's buckets close when they are full, and are one without over
   CHECK(reductions({.overlap_grad_reduce = true, .bucket_size = 10000}) == 5);
   CHECK(reductions({.overlap_grad_reduce = true, .bucket_size = 15000}) == 3);
 }
+
+TEST_CASE("ranks keep of parameters and states what their strategy leaves them") {
+  // 50,000 parameters on 4 ranks in bf16 with AdamW: 2 bytes for compute, 4 for the master, 8 for two
+  // moments.
+  const auto kept = [](Strategy strategy) {
+    auto scenario = three_blocks(std::move(strategy), 4);
+    scenario.job.precision = Precision::bf16;
+    scenario.job.optimizer = Optimizer::adamw_fused;
+    const auto memory = plan(scenario, compute_costs(scenario)).first_program().memory;
+    return std::pair{memory.parameters.value(), memory.optimizer_state.value()};
+  };
+  using Kept = std::pair<double, double>;
+  const double p = 50000;
+  CHECK(kept(Ddp{}) == Kept{4 * p, 8 * p});
+  CHECK(kept(Fsdp{}) == Kept{4 * 60000 / 4.0, 8 * p / 4});  // 10 rows are padded to 12
+  CHECK(kept(Fsdp1{}) == Kept{4 * p / 4, 8 * p / 4});
+  CHECK(kept(Zero{.stage = 2}) == Kept{2 * p + 4 * p / 4, 8 * p / 4});
+  CHECK(kept(Zero{.stage = 3}) == Kept{(2 + 4) * p / 4, 8 * p / 4});
+  CHECK(kept(DistributedOptimizer{}) == Kept{2 * p + 4 * p / 4, 8 * p / 4});
+}

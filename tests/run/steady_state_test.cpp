@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is reported is the steady step, whatever the first ones were like.
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include <catch2/catch.hpp>
 
 #include "sim/config/config.hpp"
@@ -66,6 +71,17 @@ TEST_CASE("on a GPU whose launches cost nothing the first step is like all other
   CHECK(step(simulate(scenario)).value() == Approx(step(one).value()));
 }
 
+TEST_CASE("steps that take turns are reported as their mean, and said to") {
+  const auto run = with_large_copy({{"job.accumulate", "2"}, {"job.batch_per_gpu", "3"}});
+  CHECK(run.window.steps == 2);
+  CHECK(run.warnings.back() == "steps take 35.45 to 1115 ms in turn; all times are the mean of 2");
+  const auto& m = run.measured.metrics;
+  const auto parts =
+      m.compute + m.optimizer + m.exposed_communication + m.input_wait + m.launch_bound + m.idle;
+  CHECK(parts.value() == Approx(m.step_time.value()).epsilon(1e-9));
+  CHECK(run.measured.bottleneck.resource == "background copy");
+}
+
 TEST_CASE("no step is shorter than what its copy engine moves for it") {
   const auto least = 30e9 / 55.5e9;  // s; the copies of h200-1x reach 55.5 GB/s
   Seconds before{};
@@ -92,4 +108,18 @@ TEST_CASE("prefetches on an ideal GPU fall into their own steps") {
   };
   CHECK(step("1") == Approx(step("2")).epsilon(1e-6));
   CHECK(step("1") == Approx(step("8")).epsilon(1e-6));
+}
+
+TEST_CASE("a run tells what it is at, in the order of its work") {
+  std::vector<std::string> told;
+  const Watch watch = [&](std::string_view what, std::optional<double> done) {
+    if (told.empty() || told.back() != what) told.emplace_back(what);
+    CHECK((!done || (*done >= 0 && *done <= 1)));
+  };
+  simulate(load_scenario("article/p4d", {}, DataPath{{GRADWAY_SOURCE_DIR}}), "fluid", FoldRanks::yes, watch);
+  REQUIRE(told.size() >= 5);
+  const std::vector<std::string> first(told.begin(), told.begin() + 5);
+  CHECK(first == std::vector<std::string>{"planning the step", "laying collectives over the links",
+                                          "looking for ranks that do the same", "simulating",
+                                          "checking and measuring"});
 }

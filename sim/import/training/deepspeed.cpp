@@ -63,7 +63,7 @@ constexpr auto untaken_of_deepspeed = std::to_array<UntakenKey>({
     {"data_types.grad_accum_dtype", {}, "gradway adds gradients up in the type that its ZeRO keeps them in"},
     {"activation_checkpointing",
      {},
-     "gradway keeps all activations and computes none anew; whether the model does, its own code says"},
+     "whether blocks are computed again, the model's own code says: then set job.recompute to full"},
     {"curriculum_learning", {}, same_work},
     {"data_efficiency", {}, same_work},
     {"progressive_layer_drop", {}, same_work},

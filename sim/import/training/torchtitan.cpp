@@ -18,8 +18,8 @@ using Spellings = TrainerSettings::Spellings;
 constexpr std::string_view no_offload = "gradway keeps parameters, gradients and states on the GPU";
 constexpr std::string_view no_float8 = "gradway's kernels and collectives have 16 or 32 bits an element";
 constexpr std::string_view no_experts = "gradway has no experts";
-constexpr std::string_view no_recompute =
-    "gradway keeps all activations and computes none anew: more memory, and less time, than with it";
+constexpr std::string_view no_selection =
+    "gradway computes whole blocks again or none, here none: more memory, and less time, than with it";
 constexpr std::string_view no_clipping = "the clipping of gradients is not simulated";
 
 /// Keys that are not taken. Rows without words change nothing of a step.
@@ -58,7 +58,6 @@ constexpr auto untaken_of_torchtitan = std::to_array<UntakenKey>({
     {"training.max_norm", {}, no_clipping},
     {"training.dtype", "float32", "gradway keeps the parameters of each rank in fp32"},
     {"training.enable_cpu_offload", "false", no_offload},
-    {"activation_checkpoint.mode", "none", no_recompute},
     {"activation_checkpoint"},
     {"parallelism.enable_compiled_autograd", "false", "gradway compiles the model only"},
     {"parallelism.disable_loss_parallel"},
@@ -89,6 +88,7 @@ constexpr auto taken_of_torchtitan = std::to_array<std::string_view>({
     "training.mixed_precision_param",
     "training.mixed_precision_reduce",
     "training.compile",
+    "activation_checkpoint.mode",
     "compile.enable",
     "compile.components",
     "optimizer.name",
@@ -252,7 +252,18 @@ class Torchtitan {
     const auto sequence = settings_.whole_number({"training.seq_len"}, 1, 1 << 24).value_or(2048);
     job.emplace_back("sequence", fmt::format("{}", sequence));
     if (is_compiled()) job.emplace_back("compile", "true");
+    take_checkpoints();
     return accumulate;
+  }
+
+  void take_checkpoints() {
+    const Spellings key = {"activation_checkpoint.mode"};
+    const auto mode = settings_.text(key).value_or("");
+    if (mode == "full") draft_.job.emplace_back("recompute", "full");
+    if (mode == "selective") settings_.note(key, std::string{no_selection});
+    if (!mode.empty() && mode != "full" && mode != "selective" && mode != "none")
+      settings_.problem(settings_.where(key), fmt::format("'{}' is no mode", mode),
+                        suggestion(mode, {"none", "selective", "full"}));
   }
 
   long long accumulation(const Degrees& degrees, long long local) {
@@ -343,7 +354,7 @@ class Torchtitan {
       if (settings_.where({key}).line == 0)
         settings_.note_missing(fmt::format("{} is not said, so {}: {}", key, value, why));
     };
-    default_of("activation_checkpoint.mode", "selective", no_recompute);
+    default_of("activation_checkpoint.mode", "selective", no_selection);
     default_of("training.max_norm", "1.0", no_clipping);
   }
 
