@@ -25,12 +25,16 @@ void check_without_ddp(const ScenarioSpec& scenario, Problems& problems) {
                          {{kind, "the strategy is here"}},
                          "give it 2 GPUs or more"});
   }
-  if (std::holds_alternative<Alone>(scenario.job.strategy) && scenario.job.gpus > 1) {
-    problems.add(
-        Problem{scenario.place("job.gpus"),
-                fmt::format("strategy none trains on one GPU alone, but job.gpus is {}", scenario.job.gpus),
-                {{kind, "the strategy is here"}},
-                "write 'kind: ddp', or 'gpus: 1'"});
+  if (std::holds_alternative<Alone>(scenario.job.strategy) && scenario.job.data_parallel() > 1) {
+    const auto ranks = scenario.job.layout.ranks_of_model();
+    problems.add(Problem{
+        scenario.place("job.gpus"),
+        ranks == 1
+            ? fmt::format("strategy none trains on one GPU alone, but job.gpus is {}", scenario.job.gpus)
+            : fmt::format("strategy none trains one model on {} ranks, but job.gpus is {}", ranks,
+                          scenario.job.gpus),
+        {{kind, "the strategy is here"}},
+        fmt::format("write 'kind: ddp', or 'gpus: {}'", ranks)});
   }
   const DdpKey keys[] = {{"bucket_cap", ddp.bucket_cap.has_value()},
                          {"static_graph", ddp.static_graph},
@@ -75,9 +79,10 @@ template <class Sharded>
 void check_sharded(const ScenarioSpec& scenario, const Sharded& fsdp, const ModelSpec& model,
                    Problems& problems) {
   const auto& job = scenario.job;
-  if (job.gpus % fsdp.replicate != 0) {
+  if (const auto ranks = job.data_parallel(); ranks % fsdp.replicate != 0) {
     problems.add(Problem{scenario.place("parallel.replicate"),
-                         fmt::format("{} replicas do not divide {} GPUs", fsdp.replicate, job.gpus),
+                         fmt::format("{} replicas do not divide {} {}", fsdp.replicate, ranks,
+                                     ranks == job.gpus ? "GPUs" : "data-parallel ranks"),
                          {{scenario.place("job.gpus"), "the GPUs are here"}},
                          "a number of replicas that divides them"});
   }
@@ -134,7 +139,7 @@ struct CheckStrategy {
     check_without_ddp(scenario, problems);
     check_sharded(scenario, fsdp, model, problems);
     if (!fsdp.reshard || *fsdp.reshard <= Fsdp::kept) return;
-    const auto shards = scenario.job.gpus / fsdp.replicate;
+    const auto shards = scenario.job.data_parallel() / fsdp.replicate;
     if (shards % *fsdp.reshard == 0) return;
     problems.add(Problem{
         scenario.place("strategy.reshard_after_forward"),

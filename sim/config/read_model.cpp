@@ -178,9 +178,9 @@ SyntheticLayer read_synthetic_layer(Reader& layer) {
                         .repeat = layer.optional("repeat", integer(1, 100 * most_layers), 1),
                         .forward = layer.required("forward", duration_or_zero),
                         .backward = layer.required("backward", duration_or_zero),
-                        .parameters = layer.required("parameters", [](const Node& node) {
-                          return whole(node, 0, 1'000'000'000'000);
-                        })};
+                        .parameters = layer.required(
+                            "parameters", [](const Node& node) { return whole(node, 0, 1'000'000'000'000); }),
+                        .output = layer.optional("output", bytes_or_zero, Bytes{})};
   layer.finish();
   return result;
 }

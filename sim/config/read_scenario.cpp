@@ -15,6 +15,7 @@ namespace {
 constexpr int most_gpus = 1 << 20;
 
 constexpr auto attentions = choices_of<AttentionKernel>(attention_kernel_words);
+constexpr auto frameworks = choices_of<Framework>(framework_words);
 constexpr Choice<bool> recomputed[] = {{"none", false}, {"full", true}};
 constexpr Choice<bool> memory_formats[] = {{"contiguous", false}, {"channels_last", true}};
 
@@ -32,6 +33,7 @@ void read_job(Reader job, bool trains, Job& result) {
   result.compiled = job.optional("compile", boolean, result.compiled);
   result.recomputes =
       job.optional("recompute", one_of("what is computed again", recomputed), result.recomputes);
+  result.framework = job.optional("framework", one_of("a framework", frameworks), result.framework);
   result.frees_early = job.optional("frees_early", boolean, result.frees_early);
   job.finish();
 }

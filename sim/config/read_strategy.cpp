@@ -2,7 +2,9 @@
 #include "sim/config/read_strategy.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -25,6 +27,7 @@ constexpr auto hooks = choices_of<CommHook>(hook_words);
 constexpr auto numbers = choices_of<Number>(number_words);
 constexpr auto shardings = choices_of<Fsdp1::Sharding>(sharding_words);
 constexpr auto prefetches = choices_of<Fsdp1::Prefetch>(prefetch_words);
+constexpr auto schedules = choices_of<Schedule>(schedule_words);
 constexpr Choice<bool> timings[] = {{"back_to_back", false}, {"one_by_one", true}};
 
 constexpr int most_wrapped = 100'000;
@@ -184,6 +187,37 @@ void read_ddp(Reader& strategy, Ddp& ddp) {
   ddp.parameters_as_bucket_view = strategy.optional("parameters_as_bucket_view", boolean, false);
 }
 
+/// All five axes, joined by hyphens.
+std::array<RankAxis, 5> order_of_axes(const Node& node) {
+  const auto words = text(node);
+  std::array<RankAxis, 5> order{};
+  std::size_t count = 0;
+  std::set<RankAxis> seen;
+  for (std::size_t at = 0; at <= words.size();) {
+    const auto end = std::min(words.find('-', at), words.size());
+    const auto axis = std::ranges::find(rank_axis_words, std::string_view{words}.substr(at, end - at));
+    if (axis == rank_axis_words.end() || count == order.size()) break;
+    order[count] = static_cast<RankAxis>(axis - rank_axis_words.begin());
+    seen.insert(order[count++]);
+    at = end + 1;
+  }
+  if (seen.size() != order.size() || words.size() != 14)
+    fail(node.where, fmt::format("'{}' is no order of ranks", words),
+         "tp, cp, ep, dp and pp, the fastest first: Megatron's own is tp-cp-ep-dp-pp");
+  return order;
+}
+
+void read_layout(Reader& parallel, Layout& layout) {
+  const auto ranks = integer(1, most_ranks);
+  layout.tensor = parallel.optional("tensor", ranks, layout.tensor);
+  layout.sequence = parallel.optional("sequence", boolean, layout.sequence);
+  layout.pipeline = parallel.optional("pipeline", ranks, layout.pipeline);
+  layout.schedule = parallel.optional("schedule", one_of("a schedule", schedules), layout.schedule);
+  const bool is_v_shaped = layout.schedule == Schedule::zb_v || layout.schedule == Schedule::dual_pipe_v;
+  layout.chunks = parallel.optional("virtual", integer(1, 1000), is_v_shaped ? 2 : 1);
+  layout.order = parallel.optional("order", order_of_axes, layout.order);
+}
+
 int* replicas_to_set(Strategy& strategy) {
   if (auto* fsdp = std::get_if<Fsdp>(&strategy)) return &fsdp->replicate;
   if (auto* fsdp = std::get_if<Fsdp1>(&strategy)) return &fsdp->replicate;
@@ -203,6 +237,7 @@ void read_strategy(Reader& scenario, ScenarioSpec& spec) {
     strategy->finish();
   }
   if (auto parallel = scenario.maybe_map("parallel")) {
+    read_layout(*parallel, spec.job.layout);
     const auto replicate = parallel->optional("replicate", integer(1, most_ranks), 1);
     if (auto* replicas = replicas_to_set(result)) {
       *replicas = replicate;

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/nearest.hpp"
+#include "sim/config/check_layout.hpp"
 #include "sim/config/check_strategy.hpp"
 #include "sim/platform/background.hpp"
 #include "sim/workload/architectures.hpp"
@@ -205,6 +206,7 @@ std::vector<std::string> doubts_of_anchor(const ScenarioSpec& scenario, const Gp
 void check_scenario(const ScenarioSpec& scenario, const ModelSpec& model, const PlatformSpec& platform,
                     const GpuSpec& gpu, Problems& problems) {
   check_ranks(scenario, platform, problems);
+  check_layout(scenario, model, problems);
   check_strategy(scenario, model, problems);
   check_profile(scenario, model, problems);
   check_how_it_runs(scenario, model, problems);

@@ -46,6 +46,10 @@ std::vector<ScenarioKey> fixed_keys() {
        "the training loop lets go of logits before the backward pass and of gradients after the optimizer's "
        "step; memory only",
        "false"},
+      {"job.framework", "pytorch, megatron, deepspeed",
+       "whose exchanges between the stages of a pipeline: PyTorch's (and torchtitan's), Megatron-Core's or "
+       "DeepSpeed's",
+       "pytorch"},
       {"strategy", "a map", "what the ranks do together"},
       {"strategy.kind", "none, ddp, collective, fsdp, fsdp1, zero, distributed_optimizer",
        "PyTorch's DDP, FSDP2 and FSDP1, DeepSpeed's ZeRO, Megatron's distributed optimizer; none is one GPU "
@@ -118,7 +122,15 @@ std::vector<ScenarioKey> fixed_keys() {
        "kind distributed_optimizer; left out, Megatron's own: 4e7, or 1e6 a rank if that is more"},
       {"strategy.grad_reduce_dtype", "fp32, bf16, fp16", "kind distributed_optimizer: of reduced gradients",
        "fp32"},
-      {"parallel", "a map", "how ranks are laid out"},
+      {"parallel", "a map", "how ranks are laid out; what is left of job.gpus is data parallel"},
+      {"parallel.tensor", "1 to 1048576", "ranks that share each layer", "1"},
+      {"parallel.sequence", "true or false",
+       "between products each tensor rank has its part of the tokens: sequence parallelism", "false"},
+      {"parallel.pipeline", "1 to 1048576", "stages, one behind the other, each of some of the blocks", "1"},
+      {"parallel.virtual", "1 to 1000", "chunks of the model on each rank of a pipeline", "1"},
+      {"parallel.schedule", "gpipe, 1f1b, interleaved, looped_bfs, zb_h1, zb_v, dual_pipe_v",
+       "the order in which a rank of a pipeline takes micro-batches: gradway show plan draws it", "1f1b"},
+      {"parallel.order", "an order such as tp-cp-ep-dp-pp", "of ranks, the fastest first", "tp-cp-ep-dp-pp"},
       {"parallel.replicate", "1 to 1048576",
        "kinds fsdp and fsdp1: how often the sharded group is repeated (HSDP, HYBRID_SHARD)", "1"},
       {"optimizer", "sgd, adamw, adamw_fused", "a profile brings its own", "sgd"},

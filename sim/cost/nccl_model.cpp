@@ -85,6 +85,7 @@ double steps(CollectiveKind kind, int ranks) {
     case CollectiveKind::broadcast:
       return ranks;
     case CollectiveKind::send_recv:
+    case CollectiveKind::send:
       return 1;
   }
   return 0;
@@ -100,7 +101,10 @@ Seconds ring_latency(CollectiveKind kind, Protocol protocol, const CommunicatorF
   const auto a = index(Algorithm::ring);
   const auto p = index(protocol);
   const auto hop = (c.nvlink ? nvlink_hop_us : pci_hop_us)[a][p];
-  if (kind == CollectiveKind::broadcast || kind == CollectiveKind::send_recv) {
+  if (kind == CollectiveKind::send && c.nodes > 1)
+    return Seconds{(base_latency_us[a][p] + net_hop(net_hop_us[a][p], protocol, c)) * 1e-6};
+  if (kind == CollectiveKind::broadcast || kind == CollectiveKind::send_recv ||
+      kind == CollectiveKind::send) {
     return Seconds{(base_latency_us[a][p] + hop) * 1e-6};
   }
   const double all = steps(kind, c.ranks);
@@ -208,6 +212,7 @@ double bus_factor(CollectiveKind kind, int ranks) {
       return static_cast<double>(ranks - 1) / ranks;
     case CollectiveKind::broadcast:
     case CollectiveKind::send_recv:
+    case CollectiveKind::send:
       return 1;
   }
   return 1;

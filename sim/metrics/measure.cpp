@@ -2,6 +2,7 @@
 #include "sim/metrics/measure.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 #include <vector>
@@ -86,6 +87,9 @@ void count_work(Metrics& metrics, const Scenario& scenario, const Workload& work
   metrics.steps_per_s = 1 / metrics.step_time.value();
   for (const auto& actor : workload.actors)
     metrics.samples += workload.programs[actor.program.index()].samples;
+  // Ranks that hold parts of a model each count a part of its samples.
+  if (const auto whole = std::round(metrics.samples); std::abs(metrics.samples - whole) < 1e-6 * whole)
+    metrics.samples = whole;
   metrics.samples_per_s = metrics.samples * metrics.steps_per_s;
   if (const auto tokens = scenario.model.tokens_per_sample; tokens > 0) {
     metrics.tokens_per_sample = tokens;

@@ -13,7 +13,7 @@ namespace {
 
 /// A broadcast goes once along the ring and does not close it.
 bool closes_ring(CollectiveKind kind) {
-  return kind != CollectiveKind::broadcast;
+  return kind != CollectiveKind::broadcast && kind != CollectiveKind::send;
 }
 
 /// All GPUs of the node of its first one are in the communicator.

@@ -171,7 +171,8 @@ void Communicator::find_calibration() {
 std::optional<TableTime> Communicator::table_time(CollectiveKind kind, Bytes size,
                                                   const CollectivePlan& plan) const {
   if (tables_->empty() || transport_of(plan) != channels_transport()) return std::nullopt;
-  return tables_->time(kind, size, plan);
+  // Both directions of a link work at once: one alone takes as long.
+  return tables_->time(kind == CollectiveKind::send ? CollectiveKind::send_recv : kind, size, plan);
 }
 
 CollectiveEvidence Communicator::evidence_of(CollectiveKind kind, const CollectivePlan& plan,
@@ -232,7 +233,8 @@ LoweredCollective Communicator::ideal(CollectiveKind kind, Bytes size) const {
   const auto& ring = ways_.rings().front();
   const auto factor = bus_factor(kind, facts_.ranks);
   const double laps = kind == CollectiveKind::all_reduce ? 2 : 1;
-  const auto latency = kind == CollectiveKind::send_recv ? ring[0].latency : around(ring, laps);
+  const bool one_hop = kind == CollectiveKind::send_recv || kind == CollectiveKind::send;
+  const auto latency = one_hop ? ring[0].latency : around(ring, laps);
   return {
       latency,
       {{ways_.paths(kind, Algorithm::ring).front(), factor * size, std::numeric_limits<double>::infinity()}},

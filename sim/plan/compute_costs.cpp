@@ -20,7 +20,7 @@ namespace gradway {
 namespace {
 
 /// @param share of the parameters that the optimizer steps on each GPU
-Seconds optimizer_time(const Scenario& scenario, const Gpu& gpu, Optimizer optimizer, double share) {
+Seconds optimizer_time(const RankScenario& scenario, const Gpu& gpu, Optimizer optimizer, double share) {
   if (scenario.model.optimizer_time) return *scenario.model.optimizer_time * share;
   const auto parameters = share * static_cast<double>(scenario.model.parameter_count());
   const bool is_profiled = scenario.model.profile && !half_parameters(scenario.job.strategy);
@@ -84,6 +84,8 @@ void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, i
       costs.backward.push_back(layer.backward.time.value_or(Seconds{}));
       costs.forward_launches.push_back(layer.forward.kernels);
       costs.backward_launches.push_back(layer.backward.kernels);
+      costs.of_parameters.push_back({costs.backward.back() / 2, layer.backward.kernels / 2});
+      costs.outputs.push_back(layer.output_per_sample * batch);
     }
     return;
   }
@@ -97,6 +99,15 @@ void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, i
     }
     return total;
   };
+  const auto of_parameters = [&](const std::vector<Operation>& operations) {
+    ComputeCosts::Share share;
+    for (const auto& operation : operations) {
+      if (!operation.of_parameters) continue;
+      share.time += pause_of_operation + time_of(operation);
+      ++share.launches;
+    }
+    return share;
+  };
   auto step = eager_step(scenario.model, eager_settings(scenario, batch));
   costs.memory = std::move(step.memory);
   for (const auto& layer : step.layers) {
@@ -104,10 +115,17 @@ void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, i
     costs.backward.push_back(sum(layer.backward));
     costs.forward_launches.push_back(static_cast<int>(layer.forward.size()));
     costs.backward_launches.push_back(static_cast<int>(layer.backward.size()));
+    costs.of_parameters.push_back(of_parameters(layer.backward));
+    costs.outputs.push_back(layer.output);
   }
 }
 
 }  // namespace
+
+Seconds optimizer_time(const RankScenario& scenario) {
+  return optimizer_time(scenario, scenario.platform.gpu_models.front(), scenario.job.optimizer,
+                        optimizer_share(scenario));
+}
 
 Seconds input_copy_time(const Scenario& scenario, int batch) {
   const Routes routes{scenario.platform};
@@ -138,7 +156,7 @@ EagerSettings eager_settings(const Scenario& scenario, int batch) {
 ComputeCosts compute_costs(const Scenario& scenario) {
   const auto& gpu = scenario.platform.gpu_models.front();
   ComputeCosts costs;
-  costs.optimizer = optimizer_time(scenario, gpu, scenario.job.optimizer, optimizer_share(scenario));
+  costs.optimizer = optimizer_time(scenario);
   if (scenario.model.profile) {
     costs.profile = profile_costs(scenario);
     costs.memory = memory_of_profile(*scenario.model.profile, scenario.job);
@@ -178,6 +196,7 @@ ComputeCosts compute_costs(const Scenario& scenario) {
   costs.launch = costs.launch * costs.launch_scale;
   for (auto& time : costs.forward) time = time * costs.anchor_scale;
   for (auto& time : costs.backward) time = time * costs.anchor_scale;
+  for (auto& share : costs.of_parameters) share.time = share.time * costs.anchor_scale;
   return costs;
 }
 

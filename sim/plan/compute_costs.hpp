@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/plan/profile_costs.hpp"
-#include "sim/scenario/scenario.hpp"
+#include "sim/plan/rank_scenario.hpp"
 #include "sim/workload/eager.hpp"
 
 namespace gradway {
@@ -19,9 +19,16 @@ struct ComputeCosts {
   std::vector<int> forward_launches;                             ///< by layer
   std::vector<int> backward_launches;                            ///< by layer
   std::array<Seconds, operation_class_words.size()> by_class{};  ///< forward and backward together
-  double launch_scale = 1;  ///< of the CPU's time an operation: an anchor that is shorter than all of them
-                            ///< proves the CPU faster
-  Seconds launch{};         ///< what the scenario's host takes for one kernel of eager PyTorch
+  /// What of a backward pass makes gradients of parameters, by layer.
+  struct Share {
+    Seconds time{};
+    int launches = 0;
+  };
+  std::vector<Share> of_parameters;
+  std::vector<Bytes> outputs;  ///< by layer: what it hands on
+  double launch_scale = 1;     ///< of the CPU's time an operation: an anchor that is shorter than all of them
+                               ///< proves the CPU faster
+  Seconds launch{};            ///< what the scenario's host takes for one kernel of eager PyTorch
   Seconds optimizer{};
   double anchor_scale = 1;              ///< forward and backward were multiplied by this to meet the anchor
   std::optional<Anchor> anchor;         ///< the measurement that was used
@@ -38,6 +45,9 @@ EagerSettings eager_settings(const Scenario& scenario, int batch);
 /// anchor's time at the anchor's batch. The anchor of the same batch is preferred.
 /// @throws ConfigError if the anchor is shorter than input copy and optimizer.
 ComputeCosts compute_costs(const Scenario& scenario);
+
+/// Of the part of the model that a rank steps.
+Seconds optimizer_time(const RankScenario& scenario);
 
 /// Time of the input copy of `batch` samples on an otherwise idle platform: the slowest part of the way.
 Seconds input_copy_time(const Scenario& scenario, int batch);

@@ -42,7 +42,7 @@ Bytes parameters_of(const Model& model) {
 }
 
 /// What is there all the time.
-MemoryUse lasting(const Scenario& scenario, const MemoryOfSync& sync) {
+MemoryUse lasting(const RankScenario& scenario, const MemoryOfSync& sync) {
   const auto& job = scenario.job;
   const auto parameters = parameters_of(scenario.model);
   const auto stepped =
@@ -108,7 +108,7 @@ bool knows_memory(const Scenario& scenario) {
          !scenario.job.recomputes;
 }
 
-MemoryUse memory_use(const Scenario& scenario, const StepMemory& step, const Sync& sync) {
+MemoryUse memory_use(const RankScenario& scenario, const StepMemory& step, const Sync& sync) {
   const auto& job = scenario.job;
   const auto of_sync = sync.memory();
   const auto always = lasting(scenario, of_sync);

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "sim/plan/sync.hpp"
-#include "sim/scenario/scenario.hpp"
 #include "sim/workload/memory_use.hpp"
 #include "sim/workload/profile.hpp"
 #include "sim/workload/step_memory.hpp"
@@ -17,7 +16,7 @@ namespace gradway {
 /// Counted as on our own steps: gradients of the step before live until the forward pass ends (a loop that
 /// drops them earlier needs less). NCCL's buffers are left out: see `nccl_buffers`.
 /// @param step what the model's passes hold (`ComputeCosts::memory`); empty: nobody knows, it is left out
-MemoryUse memory_use(const Scenario& scenario, const StepMemory& step, const Sync& sync);
+MemoryUse memory_use(const RankScenario& scenario, const StepMemory& step, const Sync& sync);
 
 /// What the passes of a profiled step hold with the job's batch. Empty: the profile does not tell.
 StepMemory memory_of_profile(const Profile& profile, const Job& job);

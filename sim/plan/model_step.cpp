@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/plan/model_step.hpp"
 
+#include <algorithm>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "sim/plan/memory.hpp"
 #include "sim/plan/model_tasks.hpp"
+#include "sim/plan/pipeline/exchanges.hpp"
 
 namespace gradway {
 namespace {
@@ -38,37 +42,98 @@ struct Spot {
 /// Writes the step; its functions stand in the order of the step.
 class Writer {
  public:
-  Writer(const Scenario& scenario, const ComputeCosts& costs, Sync& sync)
+  Writer(const Scenario& scenario, const ComputeCosts& costs, Sync& sync, const StageOfPipeline* stage)
       : scenario_{scenario},
         costs_{costs},
         sync_{sync},
-        blocks_{scenario.job.recomputes && sync.blocks() == nullptr ? std::optional{blocks_of(scenario.model)}
-                                                                    : std::nullopt},
-        model_{model_tasks(scenario, costs, pause_of(costs, sync), blocks_ ? &*blocks_ : sync.blocks())},
+        stage_{stage},
+        rank_{stage ? RankScenario{scenario, stage->part.model} : RankScenario{scenario}},
+        blocks_{stage || (scenario.job.recomputes && sync.blocks() == nullptr)
+                    ? std::optional{blocks_of(scenario.model)}
+                    : std::nullopt},
+        model_{model_tasks(stage ? RankScenario{scenario, *stage->whole} : rank_, costs,
+                           pause_of(costs, sync), blocks_ ? &*blocks_ : sync.blocks())},
+        turns_{turns_of_rank(pipeline_of(scenario.job.layout), stage ? stage->rank : 0,
+                             scenario.job.accumulate)},
         tasks_{program_, scenario.platform.gpu_models.front(), pause_of(costs, sync), costs.launch} {
-    program_.name = "rank";
+    program_.name = stage ? fmt::format("stage {}", stage->rank) : "rank";
     program_.streams = streams_of_a_rank();
+    find_passes();
+    if (!stage) return;
+    exchanges_.emplace(scenario, *stage, tasks_);
+    auto of_part = costs;
+    of_part.optimizer = optimizer_time(rank_);
+    model_.optimizer = optimizer_tasks(rank_, of_part);
   }
 
   Program run() {
     background_copy();
     sync_.before_step(tasks_);
-    for (int micro = 1; micro <= scenario_.job.accumulate; ++micro) {
-      const bool is_last = micro == scenario_.job.accumulate;
-      sync_.before_micro_step(tasks_, {micro - 1, is_last});
-      forward(is_last);
-      backward(micro > 1, is_last);
+    for (std::size_t i = 0; i < turns_.size(); ++i) {
+      if (exchanges_) received_ = exchanges_->before(turns_, i);
+      if (turns_[i].pass == Pass::forward) {
+        forward(turns_[i]);
+      } else {
+        backward(turns_[i], passes_[i]);
+      }
+      if (exchanges_) exchanges_->after(turns_, i, *computed_);
     }
     sync_.before_optimizer(tasks_);
-    for (auto& [task, gradients, block] : model_.optimizer) tasks_.add(std::move(task));
+    if (exchanges_) exchanges_->reduce_tied();
+    for (auto& one : model_.optimizer) tasks_.add(std::move(one.task));
     sync_.after_optimizer(tasks_);
-    program_.samples = static_cast<double>(scenario_.job.batch_per_gpu) * scenario_.job.accumulate;
-    program_.memory = memory_use(scenario_, costs_.memory, sync_);
+    const auto& job = scenario_.job;
+    program_.samples = static_cast<double>(job.batch_per_gpu) * job.accumulate / job.layout.ranks_of_model();
+    program_.memory = memory_use(
+        rank_, stage_ ? memory_of_turns(costs_.memory, stage_->part, turns_) : costs_.memory, sync_);
     program_.units = sync_.take_units();
+    if (stage_) name_layers_of_the_whole();
     return std::move(program_);
   }
 
  private:
+  /// Of a backward pass: where it stands among those of its chunk.
+  struct BackwardPass {
+    bool adds_to_gradients = false;
+    bool is_last = false;  ///< that makes gradients of parameters
+  };
+
+  void find_passes() {
+    const auto chunks = static_cast<std::size_t>(scenario_.job.layout.chunks);
+    std::vector<std::optional<std::size_t>> last(chunks);
+    passes_.resize(turns_.size());
+    for (std::size_t i = 0; i < turns_.size(); ++i) {
+      if (turns_[i].pass == Pass::forward || turns_[i].pass == Pass::input_gradients) continue;
+      auto& before = last[static_cast<std::size_t>(turns_[i].chunk)];
+      passes_[i].adds_to_gradients = before.has_value();
+      before = i;
+    }
+    for (const auto turn : last)
+      if (turn) passes_[*turn].is_last = true;
+    // Gradients of later chunks stand first.
+    first_gradient_.assign(chunks, 0);
+    for (const auto& one : model_.backward)
+      for (int earlier = 0; earlier < chunk_of(one); ++earlier)
+        first_gradient_[static_cast<std::size_t>(earlier)] += one.gradients;
+  }
+
+  int chunk_of(const ModelTask& one) const {
+    if (!stage_) return 0;
+    if (one.task.layer == Task::none) return stage_->rank == 0 ? 0 : PartOfModel::none;  // the input
+    return stage_->part.chunk[static_cast<std::size_t>(one.task.layer)];
+  }
+
+  /// The strategy knows the layers of its rank alone.
+  std::int32_t layer_of_rank(std::int32_t layer) const {
+    return !stage_ || layer == Task::none ? layer : stage_->part.place[static_cast<std::size_t>(layer)];
+  }
+
+  void name_layers_of_the_whole() {
+    const auto& layers = stage_->part.layers;
+    for (auto& unit : program_.units)
+      for (auto& gradient : unit.gradients) gradient.layer = layers[static_cast<std::size_t>(gradient.layer)];
+  }
+
   void background_copy() {
     const auto bytes = scenario_.job.input.background_copy;
     if (bytes == 0_B) return;
@@ -92,84 +157,154 @@ class Writer {
     return tasks_.add(std::move(task));
   }
 
-  void forward(bool is_last) {
+  void forward(const Turn& turn) {
+    const bool is_last = turn.micro_batch + 1 == scenario_.job.accumulate;
+    if (turn.chunk == 0) sync_.before_micro_step(tasks_, {turn.micro_batch, is_last});
     Spot place;
-    bool begun = false;
-    for (auto& [task, gradients, block] : model_.forward) {
-      if (!begun && !std::holds_alternative<Copy>(task.work)) {
+    bool begun = turn.chunk > 0;
+    const auto leave = [&](Module module) { sync_.after_forward(tasks_, module); };
+    for (auto& one : model_.forward) {
+      if (chunk_of(one) != turn.chunk) continue;
+      if (!begun && !std::holds_alternative<Copy>(one.task.work)) {
         sync_.before_forward(tasks_, Module{});
         begun = true;
       }
-      const auto leave = [&](Module module) { sync_.after_forward(tasks_, module); };
-      place.go_to({block, task.layer}, leave, [&](Module module) { sync_.before_forward(tasks_, module); });
-      tasks_.add(is_last && !scenario_.job.recomputes ? std::move(task) : task);
+      place.go_to({one.block, layer_of_rank(one.task.layer)}, leave,
+                  [&](Module module) { sync_.before_forward(tasks_, module); });
+      add(one, !stage_ && is_last && !scenario_.job.recomputes);
     }
-    place.go_to(
-        {}, [&](Module module) { sync_.after_forward(tasks_, module); }, [](Module) {});
-    sync_.after_forward(tasks_, Module{});
+    place.go_to({}, leave, [](Module) {});
+    if (turn.chunk + 1 == scenario_.job.layout.chunks) sync_.after_forward(tasks_, Module{});
   }
 
-  void backward(bool adds_to_gradients, bool is_last) {
+  void backward(const Turn& turn, BackwardPass pass) {
     Spot place;
-    std::size_t next = 0;
-    sync_.before_backward(tasks_, Module{});
+    auto next = first_gradient_[static_cast<std::size_t>(turn.chunk)];
+    if (turn.chunk + 1 == scenario_.job.layout.chunks) sync_.before_backward(tasks_, Module{});
     const auto leave = [&](Module module) { sync_.after_backward(tasks_, module); };
     const auto enter = [&](Module module) {
       sync_.before_backward(tasks_, module);
-      if (scenario_.job.recomputes && module.kind == Module::Kind::block) recompute(module.index);
+      const bool recomputes = scenario_.job.recomputes && turn.pass != Pass::weight_gradients;
+      if (recomputes && module.kind == Module::Kind::block) recompute(module.index);
     };
-    for (auto& [task, gradients, block] : model_.backward) {
-      place.go_to({block, task.layer}, leave, enter);
-      if (gradients == 0) {
-        tasks_.add(is_last ? std::move(task) : task);
-        continue;
+    for (auto& one : model_.backward) {
+      if (chunk_of(one) != turn.chunk) continue;
+      if (turn.pass == (one.of_parameters ? Pass::input_gradients : Pass::weight_gradients)) continue;
+      place.go_to({one.block, layer_of_rank(one.task.layer)}, leave, enter);
+      add(one, !stage_ && pass.is_last && one.gradients == 0);
+      if (one.gradients == 0) continue;
+      if (pass.adds_to_gradients && sync_.keeps_gradients()) accumulate(next, one.gradients, one.task);
+      if (pass.is_last) {
+        ready_.push_back({next, one.gradients, &one.task});
+        give_gradients();
+      } else {
+        sync_.gradients_ready(tasks_, one.gradients, one.task, false);
       }
-      tasks_.add(task);
-      if (adds_to_gradients && sync_.keeps_gradients()) accumulate(next, gradients, task);
-      sync_.gradients_ready(tasks_, gradients, task, is_last);
-      next += gradients;
+      next += one.gradients;
     }
     place.go_to({}, leave, enter);
-    sync_.after_backward(tasks_, Module{});
+    if (turn.chunk == 0) sync_.after_backward(tasks_, Module{});
+  }
+
+  /// Tells the strategy of those that are ready for good, in its order: schedules may end a later chunk last.
+  void give_gradients() {
+    for (;;) {
+      const auto next = std::ranges::find(ready_, given_, &Ready::first);
+      if (next == ready_.end()) return;
+      const auto [first, count, task] = *next;
+      ready_.erase(next);
+      given_ += count;
+      sync_.gradients_ready(tasks_, count, *task, true);
+    }
+  }
+
+  /// A task of the model. On a pipeline the kernels of a block are one task but for the first, which the GPU
+  /// begins while the CPU issues the others: a step has too many micro-batches to tell all apart.
+  void add(ModelTask& one, bool for_good) {
+    const bool is_kernel = std::holds_alternative<Kernel>(one.task.work);
+    const bool goes_on = stage_ && is_kernel && !received_ && computed_ && tasks_.last() == *computed_ &&
+                         block_ == one.block && tasks_[*computed_].phase == one.task.phase;
+    if (goes_on && merged_ > 0) return merge(one.task);
+    merged_ = goes_on ? 1 : 0;
+    const auto id = for_good ? tasks_.add(std::move(one.task)) : tasks_.add(one.task);
+    if (!is_kernel) return;
+    computed_ = id;
+    block_ = one.block;
+    if (received_) tasks_[id].after.push_back(*std::exchange(received_, std::nullopt));
+  }
+
+  void merge(const Task& task) {
+    auto& before = tasks_[*computed_];
+    std::get<Kernel>(before.work).work += std::get<Kernel>(task.work).work;
+    before.launch += task.launch;
+    before.launches += task.launches;
   }
 
   /// The forward pass of a block once more.
   void recompute(std::int32_t of_block) {
-    for (const auto& [task, gradients, block] : model_.forward) {
-      if (block != of_block) continue;
-      const auto id = tasks_.add(task);
-      tasks_[id].phase = Phase::backward;
+    for (auto& one : model_.forward) {
+      if (one.block != of_block) continue;
+      auto again = one;
+      again.task.phase = Phase::backward;
+      add(again, true);
     }
   }
 
   /// A gradient of a later micro-step is added to the one that is there: two read, one written.
   void accumulate(std::size_t first, std::size_t count, const Task& of) {
     if (sizes_.empty()) {
-      for (const auto& gradient : gradients_in_order(scenario_.model)) sizes_.push_back(gradient.size);
+      for (const auto& gradient : gradients_in_order(rank_.model)) sizes_.push_back(gradient.size);
     }
     Bytes size{};
     for (std::size_t i = first; i < first + count; ++i) size += sizes_[i];
     const auto kernels = static_cast<int>(count);
-    const auto id = tasks_.memory_kernels(fmt::format("{} accumulate", of.name), 3 * size, kernels,
-                                          tasks_.gpu().launch_cost * kernels);
+    const auto launch = tasks_.gpu().launch_cost * kernels;
+    if (stage_) {
+      Task task;
+      task.work = Kernel{.work = tasks_.memory(3 * size, kernels)};
+      task.launch = launch;
+      task.launches = kernels;
+      return merge(task);
+    }
+    const auto id = tasks_.memory_kernels(fmt::format("{} accumulate", of.name), 3 * size, kernels, launch);
     tasks_[id].phase = Phase::backward;
     tasks_[id].layer = of.layer;
   }
 
+  /// Gradients that are ready, whose turn has not come.
+  struct Ready {
+    std::size_t first = 0;
+    std::size_t count = 0;
+    const Task* of = nullptr;
+  };
+
   const Scenario& scenario_;
   const ComputeCosts& costs_;
   Sync& sync_;
+  const StageOfPipeline* stage_;  ///< null: a rank trains all of the model
+  RankScenario rank_;
   std::optional<Blocks> blocks_;  ///< if they matter, and the strategy has not found them
   ModelTasks model_;
+  std::vector<Turn> turns_;
+  std::vector<BackwardPass> passes_;         ///< by turn
+  std::vector<std::size_t> first_gradient_;  ///< by chunk: in the order of the rank's gradients
   Program program_;
   TaskList tasks_;
+  std::optional<Exchanges> exchanges_;
+  std::vector<Ready> ready_;
+  std::size_t given_ = 0;           ///< gradients that the strategy was told of
+  std::optional<TaskId> received_;  ///< what the next kernel waits for
+  std::optional<TaskId> computed_;  ///< the model's last kernel
+  std::int32_t block_ = Blocks::none;
+  int merged_ = 0;            ///< whether the last kernel is not its block's first
   std::vector<Bytes> sizes_;  ///< of the gradients, in the order in which they get ready; filled when needed
 };
 
 }  // namespace
 
-Program model_step(const Scenario& scenario, const ComputeCosts& costs, Sync& sync) {
-  return Writer{scenario, costs, sync}.run();
+Program model_step(const Scenario& scenario, const ComputeCosts& costs, Sync& sync,
+                   const StageOfPipeline* stage) {
+  return Writer{scenario, costs, sync, stage}.run();
 }
 
 }  // namespace gradway

@@ -3,14 +3,18 @@
 
 #include "sim/graph/workload.hpp"
 #include "sim/plan/compute_costs.hpp"
+#include "sim/plan/pipeline/exchanges.hpp"
 #include "sim/plan/sync.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace gradway {
 
-/// The program of a rank that trains the whole model: in each micro-step the input copy, the layers forward
-/// and backward, then the optimizer; and what the strategy adds.
-Program model_step(const Scenario& scenario, const ComputeCosts& costs, Sync& sync);
+/// The program of a rank: in each micro-step the input copy, the layers forward and backward, then the
+/// optimizer; and what the strategy adds.
+/// @param stage of a pipeline, whose passes follow each other as its schedule says; null: the rank trains the
+///        whole model, a micro-step after the other
+Program model_step(const Scenario& scenario, const ComputeCosts& costs, Sync& sync,
+                   const StageOfPipeline* stage = nullptr);
 
 /// One call of a collective a step, and nothing else. @pre the strategy is of kind collective
 Workload plan_collective(const Scenario& scenario);

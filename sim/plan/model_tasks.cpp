@@ -6,6 +6,7 @@
 #include "sim/cost/framework_cost.hpp"
 #include "sim/cost/kernel_cost.hpp"
 #include "sim/plan/optimizer_share.hpp"
+#include "sim/plan/pipeline/schedule.hpp"
 #include "sim/plan/task_list.hpp"
 
 namespace gradway {
@@ -32,23 +33,7 @@ Task kernel(const std::string& name, Phase phase, Seconds work, Seconds launch) 
   return task;
 }
 
-/// The optimizer's step. Of sharded tensors each of its kernels is launched when many tensors were looked at:
-/// in pieces. @param slower than the host that the optimizers' launches were measured on
-void add_optimizer(std::vector<ModelTask>& tasks, const Scenario& scenario, const ComputeCosts& costs,
-                   double slower = 1) {
-  constexpr int pieces = 8;
-  const bool ideal = scenario.platform.gpu_models.front().ideal;
-  const auto tensors = scenario.model.parameter_tensors();
-  const auto hook = optimizer_hook(scenario.job);
-  Seconds launch{};
-  if (!ideal && hook) launch = costs.launch * (hook->once + hook->each * static_cast<double>(tensors));
-  if (!ideal && !hook) launch = slower * optimizer_launch_time(scenario.job.optimizer, tensors);
-  const int count = hook ? pieces : 1;
-  for (int i = 0; i < count; ++i)
-    tasks.push_back({kernel("optimizer", Phase::optimizer, costs.optimizer / count, launch / count)});
-}
-
-ModelTasks from_layers(const Scenario& scenario, const ComputeCosts& costs, const Blocks* blocks) {
+ModelTasks from_layers(const RankScenario& scenario, const ComputeCosts& costs, const Blocks* blocks) {
   const auto& gpu = scenario.platform.gpu_models.front();
   const auto& layers = scenario.model.layers;
   const auto launch = scenario.model.run ? eager_operation * costs.launch_scale : gpu.launch_cost;
@@ -60,15 +45,21 @@ ModelTasks from_layers(const Scenario& scenario, const ComputeCosts& costs, cons
     task.launches = kernels;
     tasks.push_back({std::move(task), gradients, blocks != nullptr ? blocks->of_layer[layer] : Blocks::none});
   };
+  const bool splits = pipeline_of(scenario.job.layout).splits_backward();
   const auto bytes = scenario.model.input_per_sample * scenario.job.batch_per_gpu;
   if (bytes > 0_B) program.forward.push_back({input_copy(bytes, scenario.job.input, gpu.launch_cost)});
   for (std::size_t i = 0; i < layers.size(); ++i)
     add(program.forward, i, Phase::forward, costs.forward[i], costs.forward_launches[i], 0);
   for (auto i = layers.size(); i-- > 0;) {
-    add(program.backward, i, Phase::backward, costs.backward[i], costs.backward_launches[i],
-        layers[i].parameters.size());
+    const auto of_parameters = splits ? costs.of_parameters[i] : ComputeCosts::Share{};
+    const auto gradients = layers[i].parameters.size();
+    add(program.backward, i, Phase::backward, costs.backward[i] - of_parameters.time,
+        costs.backward_launches[i] - of_parameters.launches, splits ? 0 : gradients);
+    if (!splits || gradients + of_parameters.launches == 0) continue;
+    add(program.backward, i, Phase::backward, of_parameters.time, of_parameters.launches, gradients);
+    program.backward.back().of_parameters = true;
   }
-  add_optimizer(program.optimizer, scenario, costs, scenario.model.run ? usual_host * costs.launch_scale : 1);
+  program.optimizer = optimizer_tasks(scenario, costs);
   return program;
 }
 
@@ -84,7 +75,7 @@ Phase phase_of(ProfiledPhase phase) {
   return Phase::forward;
 }
 
-Task launched(const Scenario& scenario, const ProfileCosts& costs, Seconds pause, std::size_t index) {
+Task launched(const RankScenario& scenario, const ProfileCosts& costs, Seconds pause, std::size_t index) {
   const auto& profile = *scenario.model.profile;
   const auto& launch = profile.launches[index];
   const auto cpu = launch.cpu * costs.cpu_scale;
@@ -107,7 +98,7 @@ Task launched(const Scenario& scenario, const ProfileCosts& costs, Seconds pause
   return task;
 }
 
-ModelTasks from_profile(const Scenario& scenario, const ComputeCosts& costs, Seconds pause,
+ModelTasks from_profile(const RankScenario& scenario, const ComputeCosts& costs, Seconds pause,
                         const Blocks* blocks) {
   const auto& profile = *scenario.model.profile;
   // With parameters of 16 bits the profile's optimizer steps these; the strategy's steps its share in fp32.
@@ -131,7 +122,7 @@ ModelTasks from_profile(const Scenario& scenario, const ComputeCosts& costs, Sec
   // Gradients that the trace shows after the last launch of the backward pass.
   if (!program.backward.empty()) program.backward.back().gradients += profile.gradients.size() - ready;
   if (!same_optimizer) {
-    add_optimizer(program.optimizer, scenario, costs);
+    program.optimizer = optimizer_tasks(scenario, costs);
   } else if (const auto hook = optimizer_hook(scenario.job)) {
     const auto wanted =
         costs.launch * (hook->once + hook->each * static_cast<double>(scenario.model.parameter_tensors()));
@@ -156,7 +147,24 @@ std::vector<Unit::Gradient> gradients_in_order(const Model& model) {
   return gradients;
 }
 
-ModelTasks model_tasks(const Scenario& scenario, const ComputeCosts& costs, std::optional<Seconds> pause,
+std::vector<ModelTask> optimizer_tasks(const RankScenario& scenario, const ComputeCosts& costs) {
+  constexpr int pieces = 8;
+  const bool ideal = scenario.platform.gpu_models.front().ideal;
+  const auto tensors = scenario.model.parameter_tensors();
+  const auto hook = optimizer_hook(scenario.job);
+  // Slower than the host that the optimizers' launches were measured on.
+  const double slower = scenario.model.run ? usual_host * costs.launch_scale : 1;
+  Seconds launch{};
+  if (!ideal && hook) launch = costs.launch * (hook->once + hook->each * static_cast<double>(tensors));
+  if (!ideal && !hook) launch = slower * optimizer_launch_time(scenario.job.optimizer, tensors);
+  const int count = hook ? pieces : 1;
+  std::vector<ModelTask> tasks;
+  for (int i = 0; i < count; ++i)
+    tasks.push_back({kernel("optimizer", Phase::optimizer, costs.optimizer / count, launch / count)});
+  return tasks;
+}
+
+ModelTasks model_tasks(const RankScenario& scenario, const ComputeCosts& costs, std::optional<Seconds> pause,
                        const Blocks* blocks) {
   return costs.profile ? from_profile(scenario, costs, pause.value_or(costs.profile->pause), blocks)
                        : from_layers(scenario, costs, blocks);

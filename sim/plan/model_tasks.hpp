@@ -5,7 +5,7 @@
 
 #include "sim/graph/workload.hpp"
 #include "sim/plan/compute_costs.hpp"
-#include "sim/scenario/scenario.hpp"
+#include "sim/plan/rank_scenario.hpp"
 #include "sim/workload/blocks.hpp"
 
 namespace gradway {
@@ -15,6 +15,7 @@ struct ModelTask {
   Task task;
   std::size_t gradients = 0;
   std::int32_t block = Blocks::none;
+  bool of_parameters = false;  ///< makes gradients of parameters alone, in a backward pass that is split
 };
 
 /// All gradients of a model in the order in which they get ready: layers from the last to the first, and the
@@ -29,11 +30,16 @@ struct ModelTasks {
   std::vector<ModelTask> optimizer;
 };
 
+/// The optimizer's step. Of sharded tensors each of its kernels is launched when many tensors were looked at:
+/// in pieces.
+std::vector<ModelTask> optimizer_tasks(const RankScenario& scenario, const ComputeCosts& costs);
+
 /// Of a model that is described layer by layer: one task for a layer and direction, all gradients of a layer
-/// ready after its backward task. Of a profile: one task a launch.
+/// ready after its backward task; two backward tasks where a pipeline splits them. Of a profile: one task a
+/// launch.
 /// @param pause before each kernel of a profile
 /// @param blocks of the model, if they matter; else null
-ModelTasks model_tasks(const Scenario& scenario, const ComputeCosts& costs, std::optional<Seconds> pause,
+ModelTasks model_tasks(const RankScenario& scenario, const ComputeCosts& costs, std::optional<Seconds> pause,
                        const Blocks* blocks);
 
 }  // namespace gradway

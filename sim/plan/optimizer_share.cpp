@@ -31,8 +31,9 @@ struct Share {
 
 }  // namespace
 
-double optimizer_share(const Scenario& scenario) {
-  return std::visit(Share{scenario.model, static_cast<double>(scenario.job.gpus)}, scenario.job.strategy);
+double optimizer_share(const RankScenario& scenario) {
+  return std::visit(Share{scenario.model, static_cast<double>(scenario.data_parallel())},
+                    scenario.job.strategy);
 }
 
 std::optional<HookCost> optimizer_hook(const Job& job) {

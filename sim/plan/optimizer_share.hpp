@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "sim/cost/framework_cost.hpp"
-#include "sim/scenario/scenario.hpp"
+#include "sim/plan/rank_scenario.hpp"
 
 namespace gradway {
 
 /// Of all parameters, which part the optimizer steps on the GPU that has most to do.
-double optimizer_share(const Scenario& scenario);
+double optimizer_share(const RankScenario& scenario);
 
 /// What the CPU takes to issue the optimizer's step where it works on tensors of the strategy's own kind;
 /// empty: on plain tensors.

@@ -8,6 +8,7 @@
 #include "sim/cost/framework_cost.hpp"
 #include "sim/plan/ddp/ddp.hpp"
 #include "sim/plan/model_step.hpp"
+#include "sim/plan/pipeline/stages.hpp"
 #include "sim/plan/sharded/distributed_optimizer.hpp"
 #include "sim/plan/sharded/fsdp.hpp"
 #include "sim/plan/sharded/fsdp1.hpp"
@@ -26,7 +27,7 @@ class NoSync final : public Sync {};
 
 /// Which strategy adds what; a new one does not compile until it stands here.
 struct MakeSync {
-  const Scenario& scenario;
+  const RankScenario& scenario;
 
   std::unique_ptr<Sync> operator()(const Alone&) const { return std::make_unique<NoSync>(); }
   std::unique_ptr<Sync> operator()(const OneCollective&) const { return std::make_unique<NoSync>(); }
@@ -41,6 +42,10 @@ struct MakeSync {
   }
   std::unique_ptr<Sync> operator()(const Fsdp&) const { return std::make_unique<FsdpSync>(scenario); }
 };
+
+Partition all_ranks() {
+  return {"all ranks", [](int) { return 0; }};
+}
 
 /// As many steps as show the steady state at best. Prefetches fall into the steps by which the CPU can be
 /// ahead, and those of the steps behind the reported one into that.
@@ -64,41 +69,154 @@ void reach_steady_state(Workload& workload, const Scenario& scenario) {
 
 }  // namespace
 
-std::unique_ptr<Sync> make_sync(const Scenario& scenario) {
+std::unique_ptr<Sync> make_sync(const RankScenario& scenario) {
   return std::visit(MakeSync{scenario}, scenario.job.strategy);
 }
 
-Workload on_all_ranks(Program program, const Scenario& scenario, std::vector<Partition> partitions) {
+namespace {
+
+bool calls_slot(const Program& program, Slot slot) {
+  return std::ranges::any_of(program.tasks, [&](const Task& task) {
+    const auto* call = std::get_if<Call>(&task.work);
+    return call && call->group == slot;
+  });
+}
+
+/// Ranks, in the order of their numbers, and the groups in which they meet.
+class RankLayout {
+ public:
+  RankLayout(Workload& workload, const Scenario& scenario)
+      : workload_{workload},
+        layout_{scenario.job.layout},
+        data_{scenario.job.data_parallel()},
+        first_{workload.actors.size()} {
+    for (int rank = 0; rank < scenario.job.gpus; ++rank) {
+      places_.push_back(place_of(layout_, data_, rank));
+      workload.actors.push_back({.program = ProgramId{static_cast<std::size_t>(places_.back().pipeline)},
+                                 .at = scenario.platform.gpus[static_cast<std::size_t>(rank)]});
+    }
+  }
+
+  /// Data-parallel ranks of equal colour, among those that hold the same part of the model.
+  void add(const Partition& partition) {
+    int colours = 0;
+    for (int data = 0; data < data_; ++data) colours = std::max(colours, partition.colour(data) + 1);
+    join(partition.name, colours * layout_.ranks_of_model(), [&](const RankPlace& place) {
+      return partition.colour(place.data) + colours * (place.tensor + layout_.tensor * place.pipeline);
+    });
+  }
+
+  /// Two stages of a pipeline, tensor rank by tensor rank and replica by replica.
+  void add_pairs(const std::string& name, int from, int to) {
+    join(name, layout_.tensor * data_, [&](const RankPlace& place) {
+      return place.pipeline == from || place.pipeline == to ? place.tensor + layout_.tensor * place.data : -1;
+    });
+    // The one that sends comes first.
+    if (from < to) return;
+    for (auto group = workload_.groups.end() - layout_.tensor * data_; group != workload_.groups.end();
+         ++group)
+      std::ranges::reverse(group->members);
+  }
+
+ private:
+  template <class Colour>
+  void join(const std::string& name, int count, const Colour& colour) {
+    const auto first = workload_.groups.size();
+    workload_.groups.resize(first + static_cast<std::size_t>(count));
+    for (std::size_t rank = 0; rank < places_.size(); ++rank) {
+      const int of = colour(places_[rank]);
+      if (of < 0) continue;
+      const auto group = first + static_cast<std::size_t>(of);
+      workload_.groups[group].members.emplace_back(first_ + rank);
+      workload_.actors[first_ + rank].groups.emplace_back(group);
+    }
+    for (int i = 0; i < count; ++i)
+      workload_.groups[first + static_cast<std::size_t>(i)].name =
+          count == 1 ? name : fmt::format("{} {}", name, i);
+  }
+
+  Workload& workload_;
+  const Layout& layout_;
+  int data_;
+  std::size_t first_;
+  std::vector<RankPlace> places_;  ///< by rank
+};
+
+Workload of_ranks(const Scenario& scenario) {
   Workload workload;
   workload.ranks = scenario.job.gpus;
   workload.steps = scenario.job.steps;
-  const bool meets = std::ranges::any_of(
-      program.tasks, [](const Task& task) { return std::holds_alternative<Call>(task.work); });
-  workload.programs.push_back(std::move(program));
-  for (int rank = 0; rank < workload.ranks; ++rank)
-    workload.actors.push_back(
-        {.program = ProgramId{0}, .at = scenario.platform.gpus[static_cast<std::size_t>(rank)]});
-  if (!meets) return workload;
-  if (partitions.empty()) partitions.push_back({"all ranks", [](int) { return 0; }});
-  for (const auto& [name, colour] : partitions) {
-    const auto first = workload.groups.size();
-    for (std::size_t rank = 0; rank < workload.actors.size(); ++rank) {
-      const auto group = first + static_cast<std::size_t>(colour(static_cast<int>(rank)));
-      if (group >= workload.groups.size()) workload.groups.resize(group + 1);
-      workload.groups[group].members.emplace_back(rank);
-      workload.actors[rank].groups.emplace_back(group);
-    }
-    const auto count = workload.groups.size() - first;
-    for (std::size_t i = 0; i < count; ++i)
-      workload.groups[first + i].name = count == 1 ? name : fmt::format("{} {}", name, i);
+  return workload;
+}
+
+/// By stage: what its last layer hands on.
+std::vector<Bytes> messages_of(const Model& model, const ComputeCosts& costs, int stages) {
+  std::vector<Bytes> messages(static_cast<std::size_t>(stages));
+  const auto of_layer = stages_of_layers(model, stages);
+  for (std::size_t i = 0; i < of_layer.size(); ++i)
+    messages[static_cast<std::size_t>(of_layer[i])] = costs.outputs[i];
+  return messages;
+}
+
+/// Gradients of a parameter that the first and the last rank of a pipeline share.
+Bytes tied_bytes(const Model& model) {
+  Bytes size{};
+  for (const auto& layer : model.layers)
+    if (layer.tied) size += Bytes{fp32_bytes * static_cast<double>(layer.tied->elements())};
+  return size;
+}
+
+/// A program a stage.
+Workload plan_pipeline(const Scenario& scenario, const ComputeCosts& costs) {
+  const auto pipeline = pipeline_of(scenario.job.layout);
+  const auto whole = with_tied_copies(scenario.model, pipeline);
+  const auto last = pipeline.rank_of(pipeline.stages() - 1);
+  const auto tied = last != 0 ? tied_bytes(scenario.model) : 0_B;
+  const auto messages = messages_of(whole, costs, pipeline.stages());
+  auto workload = of_ranks(scenario);
+  std::vector<Partition> partitions;
+  for (int rank = 0; rank < pipeline.ranks; ++rank) {
+    StageOfPipeline stage{.rank = rank,
+                          .whole = &whole,
+                          .part = part_of(whole, pipeline, rank),
+                          .messages = messages,
+                          .tied = tied};
+    const auto sync = make_sync({scenario, stage.part.model});
+    partitions = sync->groups();
+    if (partitions.empty()) partitions.push_back(all_ranks());
+    stage.first_slot = {static_cast<std::uint32_t>(partitions.size())};
+    workload.programs.push_back(model_step(scenario, costs, *sync, &stage));
   }
+  RankLayout ranks{workload, scenario};
+  for (const auto& partition : partitions) ranks.add(partition);
+  for (const auto& [from, to, is_backward] : hops_of(pipeline)) {
+    const auto* what = is_backward ? "gradients" : "activations";
+    ranks.add_pairs(fmt::format("{} {} to {}", what, from, to), from, to);
+  }
+  if (tied > 0_B) ranks.add_pairs("tied parameters", 0, last);
+  return workload;
+}
+
+}  // namespace
+
+Workload on_all_ranks(Program program, const Scenario& scenario, std::vector<Partition> partitions) {
+  auto workload = of_ranks(scenario);
+  if (partitions.empty() && calls_slot(program, Slot{0})) partitions.push_back(all_ranks());
+  workload.programs.push_back(std::move(program));
+  RankLayout ranks{workload, scenario};
+  for (const auto& partition : partitions) ranks.add(partition);
   return workload;
 }
 
 Workload plan(const Scenario& scenario, const ComputeCosts& costs) {
   if (!trains(scenario.job.strategy)) return plan_collective(scenario);
-  const auto sync = make_sync(scenario);
-  auto workload = on_all_ranks(model_step(scenario, costs, *sync), scenario, sync->groups());
+  Workload workload;
+  if (scenario.job.layout.pipeline > 1) {
+    workload = plan_pipeline(scenario, costs);
+  } else {
+    const auto sync = make_sync(scenario);
+    workload = on_all_ranks(model_step(scenario, costs, *sync), scenario, sync->groups());
+  }
   reach_steady_state(workload, scenario);
   return workload;
 }

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/plan/rank_scenario.hpp"
 #include "sim/plan/task_list.hpp"
-#include "sim/scenario/scenario.hpp"
 #include "sim/workload/blocks.hpp"
 
 namespace gradway {
@@ -103,7 +103,7 @@ class Sync {
   Sync& operator=(const Sync&) = default;
 };
 
-/// That of the job's strategy. @param scenario must outlive it
-std::unique_ptr<Sync> make_sync(const Scenario& scenario);
+/// That of the job's strategy. What the scenario names must outlive it.
+std::unique_ptr<Sync> make_sync(const RankScenario& scenario);
 
 }  // namespace gradway

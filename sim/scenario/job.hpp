@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
 #include "sim/base/units.hpp"
 #include "sim/platform/gpu.hpp"
+#include "sim/scenario/layout.hpp"
 #include "sim/workload/collective_kind.hpp"
 #include "sim/workload/operation.hpp"
 #include "sim/workload/optimizer.hpp"
@@ -115,6 +118,14 @@ constexpr bool is_half(Precision precision) {
 /// Whether parameters are of 16 bits where the GPU computes, so that autocast has nothing to cast.
 bool half_parameters(const Strategy& strategy);
 
+/// Whose exchanges between ranks of a model it is: PyTorch's (and torchtitan's), Megatron-Core's,
+/// DeepSpeed's.
+enum class Framework : std::uint8_t { pytorch, megatron, deepspeed };
+inline constexpr std::array<std::string_view, 3> framework_words{"pytorch", "megatron", "deepspeed"};
+constexpr std::string_view name_of(Framework framework) {
+  return framework_words[static_cast<std::size_t>(framework)];
+}
+
 /// How the batch reaches the GPU.
 struct InputSettings {
   bool pin_memory = true;
@@ -145,12 +156,17 @@ struct Job {
   /// The training loop lets go of the logits before the backward pass, and of the gradients after the
   /// optimizer's step; else they are there during the backward, and the next forward pass.
   bool frees_early = false;
+  Framework framework = Framework::pytorch;
+  Layout layout;
   Strategy strategy;
   Optimizer optimizer = Optimizer::sgd;
   InputSettings input;
   std::vector<BackgroundFlow> traffic;
   std::map<std::string, std::string> nccl;  ///< checked variables of NCCL, by name
   int steps = 1;
+
+  /// Ranks that train the same part of the model on other samples.
+  int data_parallel() const { return gpus / layout.ranks_of_model(); }
 };
 
 /// Whether Python code runs around each part of the model because of the strategy.

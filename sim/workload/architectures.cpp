@@ -309,6 +309,7 @@ std::vector<Layer> synthetic(const std::vector<SyntheticLayer>& shapes) {
       if (shape.parameters > 0) layer.parameters = {{layer.name + ".weight", {shape.parameters}}};
       layer.forward.time = shape.forward;
       layer.backward.time = shape.backward;
+      layer.output_per_sample = shape.output;
       model.push_back(std::move(layer));
     }
   }

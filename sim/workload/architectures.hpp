@@ -84,6 +84,7 @@ struct SyntheticLayer {
   Seconds forward{};
   Seconds backward{};
   std::int64_t parameters = 0;
+  Bytes output{};  ///< a sample
 };
 
 /// torchvision's ConvNeXt. @source torchvision 0.26, models/convnext.py

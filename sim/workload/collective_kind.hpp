@@ -7,11 +7,18 @@
 
 namespace gradway {
 
-enum class CollectiveKind : std::uint8_t { all_reduce, all_gather, reduce_scatter, broadcast, send_recv };
+enum class CollectiveKind : std::uint8_t {
+  all_reduce,
+  all_gather,
+  reduce_scatter,
+  broadcast,
+  send_recv,  ///< each rank sends to the next and receives from the one before, as nccl-tests has it
+  send        ///< the first of two ranks sends to the second
+};
 
 constexpr std::string_view name_of(CollectiveKind kind) {
-  constexpr std::array<std::string_view, 5> names{"all-reduce", "all-gather", "reduce-scatter", "broadcast",
-                                                  "send/recv"};
+  constexpr std::array<std::string_view, 6> names{"all-reduce", "all-gather", "reduce-scatter",
+                                                  "broadcast",  "send/recv",  "send"};
   return names[static_cast<std::size_t>(kind)];
 }
 

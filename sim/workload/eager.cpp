@@ -133,6 +133,7 @@ void Eager::weight_back(Node& at, double elements) {
 Tensor Eager::linear(const std::string& name, Tensor x, std::int64_t rows_of_sample, std::int64_t inputs,
                      std::int64_t outputs, bool bias, bool tied) {
   open(name, tied ? std::vector<Parameter>{} : weight_and_bias(name, {outputs, inputs}, outputs, bias));
+  if (tied) layers_.back().tied = Parameter{name + ".weight", {outputs, inputs}};
   if (is_half()) x = cast(x, half_number());
   const auto number = is_half() ? half_number() : Number::fp32;
   const auto m = d(rows_of_sample) * settings_.batch;
@@ -147,6 +148,7 @@ Tensor Eager::linear(const std::string& name, Tensor x, std::int64_t rows_of_sam
   }
   forward(product("nt", m, d(outputs), d(inputs)));
   if (of(x).needs_grad) at.backward.push_back(product("nn", m, d(inputs), d(outputs)));
+  const auto of_inputs = at.backward.size();
   at.backward.push_back(product("tn", d(outputs), d(inputs), m));
   if (bias) at.backward.push_back(rows("bias_sum", number, m, d(outputs)));
   weight_back(at, weight);
@@ -154,6 +156,7 @@ Tensor Eager::linear(const std::string& name, Tensor x, std::int64_t rows_of_sam
     at.backward.push_back(stream("add", parameter_number(), weight));
   }
   if (bias) weight_back(at, d(outputs));
+  for (auto i = of_inputs; i < at.backward.size(); ++i) at.backward[i].of_parameters = true;
   return make(m * d(outputs), number, true);
 }
 

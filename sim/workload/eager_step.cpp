@@ -17,6 +17,11 @@ void Eager::finish() {
   } else {
     issue();
   }
+  for (const auto& at : nodes_) {
+    if (at.result.id >= 0)
+      operations_[static_cast<std::size_t>(at.layer)].output =
+          Bytes{of(at.result).elements * bytes_of(of(at.result).number)};
+  }
   account();
 }
 
@@ -172,6 +177,8 @@ void Eager::account() {
   double gradient = 0;
   for (const auto bytes : gradients) memory_.gradients.push_back(Bytes{gradient += bytes});
   memory_.forward = nodes_.size();
+  for (const auto& at : nodes_) memory_.layers.push_back(at.layer);
+  for (auto at = nodes_.rbegin(); at != nodes_.rend(); ++at) memory_.layers.push_back(at->layer);
 }
 
 EagerStep eager_step(const Model& model, const EagerSettings& settings) {

@@ -70,6 +70,7 @@ struct Operation {
   Precision precision = Precision::fp32;  ///< of the arithmetic, if it has `flops`
   Flops flops{};                          ///< of products, convolutions and attention
   Bytes bytes{};                          ///< operands read and results written, each once
+  bool of_parameters = false;             ///< makes a parameter's gradient, which no other layer needs
 };
 
 /// @return empty if there is no such kernel
@@ -86,6 +87,7 @@ std::span<const std::string_view> row_kernels();
 struct LayerOperations {
   std::vector<Operation> forward;
   std::vector<Operation> backward;
+  Bytes output{};  ///< what the layer hands on
 };
 
 /// The words of a kernel, one by one.

@@ -16,6 +16,7 @@ struct StepMemory {
       activations;               ///< with gradients of activations, 16-bit copies of weights and temporaries
   std::vector<Bytes> gradients;  ///< of parameters, as the backward pass makes them
   std::size_t forward = 0;       ///< so many of the moments are of the forward pass
+  std::vector<std::int32_t> layers;  ///< by moment: whose it is; empty: not known
 };
 
 /// Bytes that come and go in a step: node n of the forward pass runs at moment n, its backward pass at

@@ -122,6 +122,7 @@ const std::vector<Kind>& kinds() {
       {std::regex{"a bandwidth such as .*"}, "5", "'GB/s'"},
       {std::regex{"a wrapping such as .*"}, "5", "no way to wrap"},
       {std::regex{"true, false or .*"}, "maybe", "is not true, false or a number of ranks"},
+      {std::regex{"an order such as .*"}, "tp-pp", "is no order of ranks"},
       {std::regex{"elements such as .*"}, "0", "no number of elements"},
       {std::regex{"a name|a text"}, "[]", "a text must stand here"},
       {std::regex{"a map"}, "5", "a map of keys and values must stand here"},

@@ -31,7 +31,7 @@ Bytes powersgd_state(const Model& model, int rank) {
 
 }  // namespace
 
-DdpSync::DdpSync(const Scenario& scenario)
+DdpSync::DdpSync(const RankScenario& scenario)
     : scenario_{scenario},
       ddp_{std::get<Ddp>(scenario.job.strategy)},
       buckets_{ddp_buckets(scenario.model, ddp_.bucket_cap)} {}
@@ -75,7 +75,8 @@ void DdpSync::gradients_ready(TaskList& tasks, std::size_t count, const Task& of
     filled_ += take;
     if (filled_ < open.gradients.size()) continue;
     buckets_[bucket].filled_by = static_cast<std::int32_t>(id.index());
-    const ReadyBucket ready{scenario_.model, open, static_cast<std::int32_t>(bucket), scenario_.job.gpus};
+    const ReadyBucket ready{scenario_.model, open, static_cast<std::int32_t>(bucket),
+                            scenario_.data_parallel()};
     reduced_.push_back(reduce_bucket(tasks, ready, ddp_));
     for (auto i = id.index(); i <= tasks.last().index(); ++i)
       tasks[TaskId{i}].unit = static_cast<std::int32_t>(bucket);
@@ -101,13 +102,13 @@ void DdpSync::before_optimizer(TaskList& tasks) {
 
 /// ZeroRedundancyOptimizer: each rank sends what it has stepped, and all wait.
 void DdpSync::after_optimizer(TaskList& tasks) {
-  if (!ddp_.zero_redundancy || scenario_.job.gpus == 1) return;
+  if (!ddp_.zero_redundancy || scenario_.data_parallel() == 1) return;
   const auto stepped = tasks.last();
   const auto tensors = static_cast<int>(scenario_.model.parameter_tensors());
   const bool views = ddp_.parameters_as_bucket_view;
   const auto cpu = tasks.hook(views ? zero_redundancy_cpu.of_views : zero_redundancy_cpu.broadcasts, tensors);
   std::vector<Bytes> messages;
-  for (const auto& sizes : tensors_of_ranks(scenario_.model, scenario_.job.gpus)) {
+  for (const auto& sizes : tensors_of_ranks(scenario_.model, scenario_.data_parallel())) {
     if (views) {
       messages.push_back(std::accumulate(sizes.begin(), sizes.end(), Bytes{}));
     } else {

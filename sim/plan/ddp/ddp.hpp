@@ -12,7 +12,7 @@ namespace gradway {
 class DdpSync final : public Sync {
  public:
   /// @param scenario must outlive this
-  explicit DdpSync(const Scenario& scenario);
+  explicit DdpSync(const RankScenario& scenario);
 
   void before_step(TaskList& tasks) override;
   void gradients_ready(TaskList& tasks, std::size_t count, const Task& of, bool is_last) override;
@@ -23,7 +23,7 @@ class DdpSync final : public Sync {
   MemoryOfSync memory() const override;
 
  private:
-  const Scenario& scenario_;
+  RankScenario scenario_;
   const Ddp& ddp_;               ///< of the scenario
   std::vector<Unit> buckets_;    ///< in the order of their reduction
   std::size_t filled_ = 0;       ///< gradients of the open bucket that are in place

@@ -21,9 +21,9 @@ double bucket_size(const DistributedOptimizer& settings, int ranks) {
 
 }  // namespace
 
-DistributedOptimizerSync::DistributedOptimizerSync(const Scenario& scenario)
+DistributedOptimizerSync::DistributedOptimizerSync(const RankScenario& scenario)
     : settings_{std::get<DistributedOptimizer>(scenario.job.strategy)},
-      ranks_{scenario.job.gpus},
+      ranks_{scenario.data_parallel()},
       width_{is_half(scenario.job.precision) ? 2 : fp32_bytes},
       reduced_{bytes_of(settings_.grad_reduce_dtype)},
       parameters_{static_cast<double>(scenario.model.parameter_count())},

@@ -20,7 +20,7 @@ namespace gradway {
 class DistributedOptimizerSync final : public Sync {
  public:
   /// @param scenario must outlive this. @pre its strategy is DistributedOptimizer
-  explicit DistributedOptimizerSync(const Scenario& scenario);
+  explicit DistributedOptimizerSync(const RankScenario& scenario);
 
   const Blocks* blocks() const override { return &blocks_; }
   bool keeps_gradients() const override { return false; }

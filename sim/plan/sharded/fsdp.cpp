@@ -17,10 +17,10 @@ void add_table(TaskList& tasks, TaskId kernel, Seconds time) {
 
 }  // namespace
 
-FsdpSync::FsdpSync(const Scenario& scenario)
+FsdpSync::FsdpSync(const RankScenario& scenario)
     : settings_{std::get<Fsdp>(scenario.job.strategy)},
       one_micro_step_{scenario.job.accumulate == 1},
-      shards_{scenario.job.gpus / settings_.replicate},
+      shards_{scenario.data_parallel() / settings_.replicate},
       groups_{scenario.model, settings_.wrap, shards_},
       gathered_width_{bytes_or(settings_.param_dtype, fp32_bytes)},
       gradient_width_{gathered_width_},

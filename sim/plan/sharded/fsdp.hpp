@@ -22,7 +22,7 @@ namespace gradway {
 class FsdpSync final : public Sync {
  public:
   /// @param scenario must outlive this. @pre its strategy is Fsdp
-  explicit FsdpSync(const Scenario& scenario);
+  explicit FsdpSync(const RankScenario& scenario);
 
   const Blocks* blocks() const override { return &groups_.blocks(); }
   bool keeps_gradients() const override { return false; }

@@ -23,9 +23,9 @@ int predivided_by(int ranks) {
 
 }  // namespace
 
-Fsdp1Sync::Fsdp1Sync(const Scenario& scenario)
+Fsdp1Sync::Fsdp1Sync(const RankScenario& scenario)
     : settings_{std::get<Fsdp1>(scenario.job.strategy)},
-      shards_{scenario.job.gpus / settings_.replicate},
+      shards_{scenario.data_parallel() / settings_.replicate},
       groups_{WrappedModel::flat(scenario.model, settings_.wrap, shards_)},
       gathered_width_{bytes_or(settings_.param_dtype, fp32_bytes)},
       reduced_width_{bytes_or(settings_.reduce_dtype, gathered_width_)},

@@ -21,7 +21,7 @@ namespace gradway {
 class Fsdp1Sync final : public Sync {
  public:
   /// @param scenario must outlive this. @pre its strategy is Fsdp1
-  explicit Fsdp1Sync(const Scenario& scenario);
+  explicit Fsdp1Sync(const RankScenario& scenario);
 
   const Blocks* blocks() const override { return &groups_.blocks(); }
   bool keeps_gradients() const override { return settings_.no_sync; }

@@ -10,9 +10,9 @@
 
 namespace gradway {
 
-ZeroSync::ZeroSync(const Scenario& scenario)
+ZeroSync::ZeroSync(const RankScenario& scenario)
     : settings_{std::get<Zero>(scenario.job.strategy)},
-      ranks_{scenario.job.gpus},
+      ranks_{scenario.data_parallel()},
       width_{is_half(scenario.job.precision) ? 2 : fp32_bytes},
       reduced_{settings_.communication_dtype ? bytes_of(*settings_.communication_dtype) : width_},
       parameters_{static_cast<double>(scenario.model.parameter_count())},

@@ -19,7 +19,7 @@ namespace gradway {
 class ZeroSync final : public Sync {
  public:
   /// @param scenario must outlive this. @pre its strategy is Zero of stage 1 or 2
-  explicit ZeroSync(const Scenario& scenario);
+  explicit ZeroSync(const RankScenario& scenario);
 
   void before_step(TaskList& tasks) override;
   void before_micro_step(TaskList&, MicroStep micro) override { micro_ = micro; }

@@ -27,9 +27,9 @@ void limit(TaskList& tasks, std::deque<TaskId>& under_way) {
 
 }  // namespace
 
-Zero3Sync::Zero3Sync(const Scenario& scenario)
+Zero3Sync::Zero3Sync(const RankScenario& scenario)
     : settings_{std::get<Zero>(scenario.job.strategy)},
-      ranks_{scenario.job.gpus},
+      ranks_{scenario.data_parallel()},
       width_{is_half(scenario.job.precision) ? 2 : fp32_bytes},
       reduced_{settings_.communication_dtype ? bytes_of(*settings_.communication_dtype) : width_},
       blocks_{blocks_of(scenario.model)},

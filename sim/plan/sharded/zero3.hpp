@@ -19,7 +19,7 @@ namespace gradway {
 class Zero3Sync final : public Sync {
  public:
   /// @param scenario must outlive this. @pre its strategy is Zero of stage 3
-  explicit Zero3Sync(const Scenario& scenario);
+  explicit Zero3Sync(const RankScenario& scenario);
 
   const Blocks* blocks() const override { return &blocks_; }
   bool keeps_gradients() const override { return false; }

@@ -2,6 +2,7 @@
 #include "sim/report/json/scenario_json.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/cost/calibration_words.hpp"
 #include "sim/report/text/text.hpp"
@@ -21,8 +22,26 @@ Json job_json(const Job& job) {
             {"memory_format", job.channels_last ? "channels_last" : "contiguous"},
             {"compile", job.compiled},
             {"recompute", job.recomputes ? "full" : "none"},
+            {"framework", name_of(job.framework)},
             {"frees_early", job.frees_early}};
   if (job.sequence > 0) json["sequence"] = job.sequence;
+  return json;
+}
+
+/// Only what is not 1.
+Json parallel_json(const Job& job) {
+  const auto& layout = job.layout;
+  Json json = Json::object();
+  if (layout.tensor > 1) json.update({{"tensor", layout.tensor}, {"sequence", layout.sequence}});
+  if (layout.pipeline > 1) {
+    json.update(
+        {{"pipeline", layout.pipeline}, {"virtual", layout.chunks}, {"schedule", name_of(layout.schedule)}});
+  }
+  if (const auto replicas = replicas_of(job.strategy); replicas > 1) json["replicate"] = replicas;
+  if (layout.ranks_of_model() == 1) return json;
+  std::vector<std::string_view> order;
+  for (const auto axis : layout.order) order.push_back(rank_axis_words[static_cast<std::size_t>(axis)]);
+  json["order"] = fmt::format("{}", fmt::join(order, "-"));
   return json;
 }
 
@@ -154,8 +173,7 @@ Json scenario_json(const Scenario& scenario) {
                {"input", input_json(scenario.job.input)},
                {"steps", scenario.job.steps}});
   for (const auto& [name, value] : scenario.job.nccl) json["nccl"][name] = value;
-  if (const auto replicas = replicas_of(scenario.job.strategy); replicas > 1)
-    json["parallel"] = {{"replicate", replicas}};
+  if (auto parallel = parallel_json(scenario.job); !parallel.empty()) json["parallel"] = std::move(parallel);
   if (!scenario.job.traffic.empty()) json["traffic"] = traffic_json(scenario.job.traffic);
   if (!scenario.platform.speeds.as_built()) json["faster"] = speeds_json(scenario.platform.speeds);
   if (scenario.anchor) json["anchor"] = anchor_json(*scenario.anchor);

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/plan/pipeline/exchanges.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "sim/base/contract.hpp"
+#include "sim/cost/framework_cost.hpp"
+
+namespace gradway {
+
+Exchanges::Exchanges(const Scenario& scenario, const StageOfPipeline& stage, TaskList& tasks)
+    : stage_{stage},
+      tasks_{tasks},
+      pipeline_{pipeline_of(scenario.job.layout)},
+      framework_{scenario.job.framework},
+      is_blocking_{framework_ == Framework::deepspeed ||
+                   (framework_ == Framework::megatron && pipeline_.chunks == 1)} {
+  auto slot = stage.first_slot;
+  for (const auto& hop : hops_of(pipeline_)) {
+    if (hop.from != stage.rank && hop.to != stage.rank) continue;
+    const auto* what = hop.is_backward ? "gradients" : "activations";
+    neighbours_.push_back({hop, slot, tasks.add_stream(fmt::format("{} {} to {}", what, hop.from, hop.to))});
+    ++slot.index;
+  }
+  tied_slot_ = slot;
+}
+
+/// Null where both stages are on one rank.
+const Exchanges::Neighbour* Exchanges::find(int from, int to, bool is_backward) const {
+  if (from == to) return nullptr;
+  const auto found = std::ranges::find(neighbours_, Hop{from, to, is_backward}, &Neighbour::hop);
+  expects(found != neighbours_.end(), "stages that follow each other are joined");
+  return &*found;
+}
+
+/// From whom the pass needs something before it runs.
+const Exchanges::Neighbour* Exchanges::source_of(const Turn& turn) const {
+  const auto stage = pipeline_.stage_of(stage_.rank, turn.chunk);
+  const bool is_forward = turn.pass == Pass::forward;
+  if (turn.pass == Pass::weight_gradients || stage == (is_forward ? 0 : pipeline_.stages() - 1))
+    return nullptr;
+  return find(pipeline_.rank_of(is_forward ? stage - 1 : stage + 1), stage_.rank, !is_forward);
+}
+
+/// Who needs what the pass made.
+const Exchanges::Neighbour* Exchanges::target_of(const Turn& turn) const {
+  const auto stage = pipeline_.stage_of(stage_.rank, turn.chunk);
+  const bool is_forward = turn.pass == Pass::forward;
+  if (turn.pass == Pass::weight_gradients || stage == (is_forward ? pipeline_.stages() - 1 : 0))
+    return nullptr;
+  return find(stage_.rank, pipeline_.rank_of(is_forward ? stage + 1 : stage - 1), !is_forward);
+}
+
+/// Of what a pass hands on, or takes.
+Bytes Exchanges::size_for(const Turn& turn, bool is_target) const {
+  const auto stage = pipeline_.stage_of(stage_.rank, turn.chunk);
+  const bool is_own = is_target == (turn.pass == Pass::forward);
+  return stage_.messages[static_cast<std::size_t>(is_own ? stage : stage - 1)];
+}
+
+TaskId Exchanges::transfer(const Neighbour& with, Bytes size, const char* what, std::vector<TaskId> after) {
+  Task task;
+  task.name = fmt::format("{} {}", what, with.hop.is_backward ? "gradients" : "activations");
+  task.work = Call{CollectiveKind::send, size, with.slot};
+  task.phase = Phase::communication;
+  task.stream = with.stream;
+  task.launch = tasks_.cpu(ddp_cpu.all_reduce);
+  task.after = std::move(after);
+  return tasks_.add(std::move(task));
+}
+
+void Exchanges::wait_for(std::vector<TaskId> transfers) {
+  const auto id = tasks_.wait("exchange is done", Phase::communication, {});
+  tasks_[id].after = std::move(transfers);
+  tasks_[id].host_waits = true;
+}
+
+/// Between two passes.
+void Exchanges::exchange(const Turn* done, const Turn* next) {
+  const auto* to = done ? target_of(*done) : nullptr;
+  const auto* from = next ? source_of(*next) : nullptr;
+  const auto made = to ? std::vector{tasks_.last()} : std::vector<TaskId>{};
+  const auto send = [&] { return transfer(*to, size_for(*done, true), "send", made); };
+  const auto receive = [&] { return transfer(*from, size_for(*next, false), "receive", {}); };
+  if (to && from && framework_ == Framework::megatron && to->hop.to == from->hop.from) {
+    const auto sent = send();
+    return wait_for({sent, receive()});
+  }
+  // Where one of two neighbours sends first, the other receives first.
+  const bool receives_first = framework_ == Framework::deepspeed && stage_.rank % 2 == 1;
+  if (from && receives_first) wait_for({receive()});
+  if (to) wait_for({send()});
+  if (from && !receives_first) wait_for({receive()});
+}
+
+std::optional<TaskId> Exchanges::before(const std::vector<Turn>& turns, std::size_t turn) {
+  if (is_blocking_) {
+    if (turn == 0) exchange(nullptr, &turns.front());
+    return std::nullopt;
+  }
+  const auto* source = source_of(turns[turn]);
+  if (!source) return std::nullopt;
+  return transfer(*source, size_for(turns[turn], false), "receive", {});
+}
+
+void Exchanges::after(const std::vector<Turn>& turns, std::size_t turn, TaskId computed) {
+  if (is_blocking_) {
+    exchange(&turns[turn], turn + 1 < turns.size() ? &turns[turn + 1] : nullptr);
+  } else if (const auto* target = target_of(turns[turn])) {
+    transfer(*target, size_for(turns[turn], true), "send", {computed});
+  }
+}
+
+void Exchanges::reduce_tied() {
+  const auto last = pipeline_.rank_of(pipeline_.stages() - 1);
+  if (stage_.tied == 0_B || (stage_.rank != 0 && stage_.rank != last)) return;
+  const auto ready = tasks_.wait("gradients of tied parameters", Phase::communication, {});
+  const auto id =
+      tasks_.call({CollectiveKind::all_reduce, stage_.tied, tied_slot_}, tasks_.add_stream("tied parameters"),
+                  "all-reduce of tied parameters", tasks_.cpu(ddp_cpu.all_reduce), ready);
+  const auto done = tasks_.wait("tied parameters are reduced", Phase::communication, {});
+  tasks_[done].after.push_back(id);
+}
+
+}  // namespace gradway

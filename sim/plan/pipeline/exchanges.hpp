@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "sim/plan/pipeline/stages.hpp"
+#include "sim/plan/task_list.hpp"
+#include "sim/scenario/scenario.hpp"
+
+namespace gradway {
+
+/// A rank of a pipeline: what it holds, and what it sends.
+struct StageOfPipeline {
+  int rank = 0;
+  const Model* whole = nullptr;  ///< see `with_tied_copies`
+  PartOfModel part;
+  std::vector<Bytes> messages{};  ///< by stage: activations of a micro-batch that it hands on
+  Bytes tied{};                   ///< gradients of parameters that the first and the last rank share
+  Slot first_slot{};              ///< of the groups of the pipeline: its hops, then that of tied parameters
+};
+
+/// What a rank of a pipeline sends to its neighbours and takes from them.
+///
+/// PyTorch's pipelining, and Megatron's with several chunks on a rank, post a receive when the CPU comes to
+/// the pass that needs it, and send when a pass is done; the GPU alone waits. Megatron's 1F1B exchanges
+/// between two passes and blocks the CPU meanwhile: what the one made is sent, what the other needs is
+/// received, with one neighbour both at once. DeepSpeed does so one by one.
+/// @source torch/distributed/pipelining/schedules.py, megatron/core/pipeline_parallel/p2p_communication.py
+/// (batch_p2p_sync), deepspeed/runtime/pipe/engine.py
+class Exchanges {
+ public:
+  /// @param stage, tasks must outlive this
+  Exchanges(const Scenario& scenario, const StageOfPipeline& stage, TaskList& tasks);
+
+  /// @return what the first kernel of the pass waits for
+  std::optional<TaskId> before(const std::vector<Turn>& turns, std::size_t turn);
+  /// @param computed the last kernel of the pass
+  void after(const std::vector<Turn>& turns, std::size_t turn, TaskId computed);
+  /// First and last rank add up the gradients of what both hold.
+  void reduce_tied();
+
+ private:
+  struct Neighbour {
+    Hop hop;
+    Slot slot{};
+    StreamId stream{0};
+  };
+
+  const Neighbour* find(int from, int to, bool is_backward) const;
+  const Neighbour* source_of(const Turn& turn) const;
+  const Neighbour* target_of(const Turn& turn) const;
+  TaskId transfer(const Neighbour& with, Bytes size, const char* what, std::vector<TaskId> after);
+  Bytes size_for(const Turn& turn, bool is_target) const;
+  void wait_for(std::vector<TaskId> transfers);
+  void exchange(const Turn* done, const Turn* next);
+
+  const StageOfPipeline& stage_;
+  TaskList& tasks_;
+  Pipeline pipeline_;
+  Framework framework_;
+  bool is_blocking_;
+  std::vector<Neighbour> neighbours_;
+  Slot tied_slot_{};
+};
+
+}  // namespace gradway

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps of pipelines against their closed forms: uniform stages, on links that carry nothing else.
+#include <catch2/catch.hpp>
+
+#include "sim/run/simulate.hpp"
+#include "tests/support/builders.hpp"
+#include "tests/support/tolerances.hpp"
+
+using namespace gradway;
+using namespace gradway::test;
+
+namespace {
+
+constexpr double link = 300e9;  // bytes a second, of nvswitch_node
+
+/// A rank's forward and backward pass of a micro-batch, and the way of its activations, in milliseconds.
+struct Times {
+  double forward = 1;
+  double backward = 2;
+  double transfer = 0;
+};
+
+Scenario pipeline(Schedule schedule, int ranks, int chunks, int micro_batches, const Times& times) {
+  Scenario scenario;
+  scenario.platform = built_platform(nvswitch_node(ranks));
+  scenario.platform.collectives = CollectiveRules::ideal;
+  scenario.platform.gpu_models.front().ideal = true;
+  const auto each = [&](double ms) { return Seconds{ms * 1e-3 / chunks}; };
+  scenario.model.layers = synthetic({{.name = "block",
+                                      .repeat = ranks * chunks,
+                                      .forward = each(times.forward),
+                                      .backward = each(times.backward),
+                                      .parameters = 0,
+                                      .output = Bytes{times.transfer * 1e-3 * link}}});
+  scenario.model.optimizer_time = Seconds{};
+  scenario.job.gpus = ranks;
+  scenario.job.accumulate = micro_batches;
+  scenario.job.strategy = Alone{};
+  scenario.job.layout.pipeline = ranks;
+  scenario.job.layout.chunks = chunks;
+  scenario.job.layout.schedule = schedule;
+  return scenario;
+}
+
+double step_ms(const Scenario& scenario, const char* engine) {
+  return simulate(scenario, engine).measured.metrics.step_time.value() * 1e3;
+}
+
+Approx closed(double ms) {
+  return Approx(ms).epsilon(tolerance::closed_form);
+}
+
+}  // namespace
+
+TEST_CASE("GPipe and 1F1B without transfers fill and drain once", "[analytic][pipeline]") {
+  const auto* engine = GENERATE("fluid", "simgrid");
+  const auto schedule = GENERATE(Schedule::gpipe, Schedule::one_f_one_b);
+  const int p = GENERATE(2, 3, 8);
+  const int m = GENERATE(1, 4, 16);
+  CAPTURE(engine, name_of(schedule), p, m);
+  CHECK(step_ms(pipeline(schedule, p, 1, m, {}), engine) == closed((m + p - 1) * 3));
+}
+
+TEST_CASE("chunks shorten the bubble by their number", "[analytic][pipeline]") {
+  const auto* engine = GENERATE("fluid", "simgrid");
+  const auto schedule = GENERATE(Schedule::interleaved, Schedule::looped_bfs);
+  const int p = GENERATE(2, 4);
+  const int v = GENERATE(2, 3);
+  const int m = p * GENERATE(1, 3);
+  CAPTURE(engine, name_of(schedule), p, v, m);
+  CHECK(step_ms(pipeline(schedule, p, v, m, {}), engine) == closed(m * 3 + (p - 1) * 3.0 / v));
+}
+
+TEST_CASE("GPipe pays its transfers while it fills and drains", "[analytic][pipeline]") {
+  const auto* engine = GENERATE("fluid", "simgrid");
+  const int p = GENERATE(2, 4, 8);
+  const double x = 0.2;
+  CHECK(step_ms(pipeline(Schedule::gpipe, p, 1, 8, {.transfer = x}), engine) ==
+        closed((8 + p - 1) * 3 + 2 * (p - 1) * x));
+}
+
+TEST_CASE("1F1B pays a round trip to its neighbour for each micro-batch", "[analytic][pipeline]") {
+  const auto* engine = GENERATE("fluid", "simgrid");
+  const int p = GENERATE(2, 3, 4, 8);
+  const int m = p * GENERATE(1, 2, 4);
+  const double x = GENERATE(0.05, 0.5);
+  CAPTURE(engine, p, m, x);
+  const auto step = [&](Framework framework) {
+    auto scenario = pipeline(Schedule::one_f_one_b, p, 1, m, {.transfer = x});
+    scenario.job.framework = framework;
+    return step_ms(scenario, engine);
+  };
+  const double without = (m + p - 1) * 3;
+  // Receives wait on the GPU alone.
+  CHECK(step(Framework::pytorch) == closed(without + x * (2.0 * (p - 1) * m / p + 2 * (p - 2))));
+  // Both directions of an exchange at once, the CPU waiting.
+  CHECK(step(Framework::megatron) == closed(without + x * (p == 2 ? m + 1 : 2 * m + 2 * p - 5)));
+  // Each send and each receive by itself.
+  if (x < 0.3)
+    CHECK(step(Framework::deepspeed) == closed(without + x * (p == 2 ? 2 * m : 4 * m + 2 * p - 8)));
+}
+
+TEST_CASE("chunks hide transfers but for the first way through", "[analytic][pipeline]") {
+  const auto* engine = GENERATE("fluid", "simgrid");
+  const int p = GENERATE(2, 4);
+  const int v = GENERATE(2, 3);
+  const double x = 0.1;
+  CHECK(step_ms(pipeline(Schedule::interleaved, p, v, 2 * p, {.transfer = x}), engine) ==
+        closed(2 * p * 3 + (p - 1) * 3.0 / v + 2 * (p * v - 1) * x));
+}
+
+TEST_CASE("gradients of parameters fill the bubble of ZB-H1", "[analytic][pipeline]") {
+  const auto* engine = GENERATE("fluid", "simgrid");
+  const int p = GENERATE(2, 4, 8);
+  const int m = GENERATE(8, 16);
+  // F = I = W = 1 ms
+  CHECK(step_ms(pipeline(Schedule::zb_h1, p, 1, m, {}), engine) == closed(m * 3 + (p - 1) * 1));
+}
+
+TEST_CASE("a V of two chunks leaves only the skew of its start", "[analytic][pipeline]") {
+  const auto* engine = GENERATE("fluid", "simgrid");
+  const int p = GENERATE(2, 4);
+  const int m = 2 * p + GENERATE(0, 5);
+  CAPTURE(engine, p, m);
+  CHECK(step_ms(pipeline(Schedule::zb_v, p, 2, m, {}), engine) == closed(m * 3 + (p - 1) * 0.5));
+  // With F = I = W of a chunk: 2 m (F + B) + (p - 1) (F&B + B - 3 W), of F&B = F + B.
+  const double w = 0.5;
+  CHECK(step_ms(pipeline(Schedule::dual_pipe_v, p, 2, m, {}), engine) ==
+        closed(2 * m * 3 * w + (p - 1) * (3 * w + 2 * w - 3 * w)));
+}
+
+TEST_CASE("replicas of a pipeline take as long as one", "[analytic][pipeline]") {
+  const auto* engine = GENERATE("fluid", "simgrid");
+  auto scenario = pipeline(Schedule::one_f_one_b, 8, 1, 8, {.transfer = 0.2});
+  scenario.model.layers.resize(4);
+  scenario.job.layout.pipeline = 4;
+  scenario.job.strategy = Ddp{};
+  CHECK(step_ms(scenario, engine) == closed(11 * 3 + 0.2 * (2.0 * 3 * 8 / 4 + 2 * 2)));
+}
