@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 
 #include <fmt/format.h>
 
 #include "sim/config/layer_stack.hpp"
+#include "sim/config/model_keys.hpp"
 #include "sim/config/quantities.hpp"
 #include "sim/config/read.hpp"
+#include "sim/config/read_decoder.hpp"
 #include "sim/config/read_profile.hpp"
 #include "sim/workload/architectures.hpp"
 #include "sim/workload/residual_network.hpp"
@@ -15,27 +16,7 @@
 namespace gradway::config {
 namespace {
 
-constexpr int most_layers = 10000;
-constexpr int widest = 1 << 20;
 constexpr double fp32_bytes = 4;
-constexpr double token_bytes = 8;  // PyTorch's token ids are int64
-
-int nearest_divisor(int of, int wanted) {
-  int best = 1;
-  for (int divisor = 1; divisor <= of; ++divisor) {
-    if (of % divisor == 0 && std::abs(divisor - wanted) < std::abs(best - wanted)) best = divisor;
-  }
-  return best;
-}
-
-/// Reports that `part` does not divide `whole`, both keys of the file.
-void check_divides(Reader& file, const char* part_key, int part, const char* whole_key, int whole) {
-  if (part < 1 || whole % part == 0) return;  // 0: it could not be read
-  file.error(file.value_place(part_key),
-             fmt::format("{} {} does not divide {} {}", part_key, part, whole_key, whole),
-             fmt::format("{} {} would fit", part_key, nearest_divisor(whole, part)),
-             {{file.value_place(whole_key), fmt::format("{} is {}", whole_key, whole)}});
-}
 
 void read_vision_transformer(Reader& file, Model& model) {
   VisionTransformerShape shape;
@@ -53,46 +34,10 @@ void read_vision_transformer(Reader& file, Model& model) {
   model.input_per_sample = Bytes{3.0 * shape.image_size * shape.image_size * fp32_bytes};
 }
 
-/// What transformers of tokens have in common.
-template <class Shape>
-void read_blocks(Reader& file, Shape& shape) {
-  shape.layers = file.required("layers", integer(1, most_layers));
-  shape.heads = file.required("heads", integer(1, widest));
-  shape.hidden = file.required("hidden", integer(1, widest));
-  shape.mlp = file.required("mlp", integer(1, widest));
-  shape.vocabulary = file.required("vocabulary", integer(1, 1 << 24));
-  shape.sequence = file.required("sequence", integer(1, 1 << 24));
-}
-
-constexpr Choice<DecoderShape::Norm> norms[] = {{"layer_norm", DecoderShape::Norm::layer_norm},
-                                                {"rms_norm", DecoderShape::Norm::rms_norm}};
-constexpr Choice<DecoderShape::Positions> positions[] = {{"learned", DecoderShape::Positions::learned},
-                                                         {"rotary", DecoderShape::Positions::rotary},
-                                                         {"alibi", DecoderShape::Positions::alibi}};
-constexpr Choice<DecoderShape::Activation> activations[] = {{"gelu", DecoderShape::Activation::gelu},
-                                                            {"swiglu", DecoderShape::Activation::swiglu}};
-
-void read_decoder(Reader& file, Model& model) {
-  DecoderShape shape;
-  read_blocks(file, shape);
-  shape.tied_output = file.optional("tied_output", boolean, false);
-  shape.bias = file.optional("bias", boolean, true);
-  shape.kv_heads = file.optional("kv_heads", integer(1, widest), shape.heads);
-  shape.norm = file.optional("norm", one_of("a norm", norms), shape.norm);
-  shape.positions = file.optional("positions", one_of("positions", positions), shape.positions);
-  shape.activation = file.optional("activation", one_of("an activation", activations), shape.activation);
-  check_divides(file, "heads", shape.heads, "hidden", shape.hidden);
-  if (file.has("kv_heads")) check_divides(file, "kv_heads", shape.kv_heads, "heads", shape.heads);
-  if (!file.sound()) return;
-  take_forward_pass(model, decoder(shape));
-  model.input_per_sample = Bytes{(shape.sequence + 1.0) * token_bytes};
-  model.tokens_per_sample = shape.sequence;
-  if (shape.positions == DecoderShape::Positions::learned) model.longest_sequence = shape.sequence;
-}
-
 void read_encoder(Reader& file, Model& model) {
   EncoderShape shape;
   read_blocks(file, shape);
+  shape.mlp = file.required("mlp", integer(1, widest));
   shape.positions = file.optional("positions", integer(1, 1 << 24), shape.positions);
   shape.types = file.optional("types", integer(1, widest), shape.types);
   shape.outputs = file.required("outputs", integer(1, widest));
@@ -228,6 +173,7 @@ struct ModelKind {
 constexpr Choice<ModelKind> model_kinds[] = {{"vision_transformer", {read_vision_transformer, false}},
                                              {"decoder", {read_decoder, false}},
                                              {"encoder", {read_encoder, false}},
+                                             {"encoder_decoder", {read_encoder_decoder, false}},
                                              {"residual", {read_residual, false}},
                                              {"convnext", {read_conv_next, false}},
                                              {"ssd300", {read_detector, false}},

@@ -89,7 +89,7 @@ void check_attention(const ScenarioSpec& scenario, const ModelSpec& model, const
                      Problems& problems) {
   const auto& job = scenario.job;
   if (job.attention == AttentionKernel::automatic || !model.model.run || gpu.gpu.ideal) return;
-  const auto heads = head_sizes_of(model.model.run);
+  const auto heads = attention_heads_of(model.model.run);
   if (heads.empty()) {
     problems.add(Problem{scenario.place("job.attention"),
                          fmt::format("job.attention {} would change nothing: the model '{}' has no attention",

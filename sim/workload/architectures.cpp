@@ -11,60 +11,6 @@
 namespace gradway {
 namespace {
 
-/// A pre-norm block as GPT-2 has it: a packed projection of queries, keys and values.
-Tensor gpt_block(Eager& run, const std::string& name, Tensor x, const DecoderShape& shape) {
-  const auto tokens = run.tokens(shape.sequence);
-  const auto residual = x;
-  x = run.layer_norm(name + ".ln_1", x, tokens, shape.hidden, shape.bias);
-  const auto qkv =
-      run.linear(name + ".attention.in_proj", x, tokens, shape.hidden, 3LL * shape.hidden, shape.bias);
-  x = run.attention(name + ".attention.sdpa", {qkv},
-                    {shape.heads, shape.heads, tokens, shape.hidden / shape.heads, true});
-  x = run.linear(name + ".attention.out_proj", x, tokens, shape.hidden, shape.hidden, shape.bias);
-  return run.add(name + ".attention.residual", residual, x);
-}
-
-/// As Llama has it: three projections, fewer heads of keys and values, rotary positions.
-Tensor llama_attention(Eager& run, const std::string& name, Tensor x, const DecoderShape& shape) {
-  const auto tokens = run.tokens(shape.sequence);
-  const std::int64_t head = shape.hidden / shape.heads;
-  const auto kv_heads = shape.kv_heads > 0 ? shape.kv_heads : shape.heads;
-  const auto residual = x;
-  x = shape.norm == DecoderShape::Norm::rms_norm
-          ? run.rms_norm(name + ".attention_norm", x, tokens, shape.hidden)
-          : run.layer_norm(name + ".attention_norm", x, tokens, shape.hidden);
-  auto q = run.linear(name + ".attention.query", x, tokens, shape.hidden, shape.heads * head, shape.bias);
-  auto k = run.linear(name + ".attention.key", x, tokens, shape.hidden, kv_heads * head, shape.bias);
-  const auto v = run.linear(name + ".attention.value", x, tokens, shape.hidden, kv_heads * head, shape.bias);
-  if (shape.positions == DecoderShape::Positions::rotary) {
-    const auto factors = static_cast<double>(tokens * head);
-    q = run.rotary(name + ".attention.rotary_query", q, factors);
-    k = run.rotary(name + ".attention.rotary_key", k, factors);
-  }
-  x = run.attention(name + ".attention.sdpa", {q, k, v}, {shape.heads, kv_heads, tokens, head, true});
-  x = run.linear(name + ".attention.out_proj", x, tokens, shape.hidden, shape.hidden, shape.bias);
-  return run.add(name + ".attention.residual", residual, x);
-}
-
-Tensor decoder_mlp(Eager& run, const std::string& name, Tensor x, const DecoderShape& shape) {
-  const auto tokens = run.tokens(shape.sequence);
-  const auto residual = x;
-  x = shape.norm == DecoderShape::Norm::rms_norm
-          ? run.rms_norm(name + ".ln_2", x, tokens, shape.hidden)
-          : run.layer_norm(name + ".ln_2", x, tokens, shape.hidden, shape.bias);
-  if (shape.activation == DecoderShape::Activation::swiglu) {
-    const auto gate = run.linear(name + ".mlp.gate", x, tokens, shape.hidden, shape.mlp, shape.bias);
-    const auto act = run.activation(name + ".mlp.silu", "silu", gate);
-    const auto up = run.linear(name + ".mlp.up", x, tokens, shape.hidden, shape.mlp, shape.bias);
-    x = run.multiply(name + ".mlp.product", act, up);
-  } else {
-    x = run.linear(name + ".mlp.fc1", x, tokens, shape.hidden, shape.mlp, shape.bias);
-    x = run.activation(name + ".mlp.gelu", "gelu", x);
-  }
-  x = run.linear(name + ".mlp.fc2", x, tokens, shape.mlp, shape.hidden, shape.bias);
-  return run.add(name + ".mlp.residual", residual, x);
-}
-
 /// A post-norm block as BERT has it, query, key and value projected on their own, with dropout.
 Tensor encoder_block(Eager& run, const std::string& name, Tensor x, const EncoderShape& shape) {
   const auto tokens = run.tokens(shape.sequence);
@@ -175,10 +121,10 @@ std::vector<Layer> layers_of(const ForwardPass& network, int sequence) {
   return layers;
 }
 
-std::set<std::int64_t> head_sizes_of(const ForwardPass& network) {
+std::set<AttentionHead> attention_heads_of(const ForwardPass& network) {
   Eager eager{{}};
   network(eager);
-  return eager.head_sizes();
+  return eager.attention_heads();
 }
 
 void take_forward_pass(Model& model, ForwardPass run) {
@@ -217,26 +163,6 @@ ForwardPass vision_transformer(const VisionTransformerShape& shape) {
     x = run.slice(x, hidden);
     x = run.linear("head", x, 1, hidden, shape.classes);
     run.cross_entropy("loss", x, 1, shape.classes);
-  };
-}
-
-ForwardPass decoder(const DecoderShape& shape) {
-  return [shape](Eager& run) {
-    const std::int64_t hidden = shape.hidden;
-    const auto tokens = run.tokens(shape.sequence);
-    const bool rms = shape.norm == DecoderShape::Norm::rms_norm;
-    const bool learned = shape.positions == DecoderShape::Positions::learned;
-    const bool packed = learned && !rms && (shape.kv_heads == 0 || shape.kv_heads == shape.heads);
-    auto x = run.embedding("wte", tokens, shape.vocabulary, hidden);
-    if (learned) x = run.add_parameters("wpe", x, {{"wpe.weight", {shape.sequence, hidden}}});
-    for (int i = 0; i < shape.layers; ++i) {
-      const auto name = fmt::format("h.{}", i);
-      x = packed ? gpt_block(run, name, x, shape) : llama_attention(run, name, x, shape);
-      x = decoder_mlp(run, name, x, shape);
-    }
-    x = rms ? run.rms_norm("ln_f", x, tokens, hidden) : run.layer_norm("ln_f", x, tokens, hidden, shape.bias);
-    x = run.linear("lm_head", x, tokens, hidden, shape.vocabulary, false, shape.tied_output);
-    run.cross_entropy("loss", x, tokens, shape.vocabulary);
   };
 }
 

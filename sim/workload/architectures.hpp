@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/workload/attention_choice.hpp"
+#include "sim/workload/decoder.hpp"
 #include "sim/workload/model.hpp"
 
 namespace gradway {
@@ -20,27 +22,6 @@ struct VisionTransformerShape {
   int hidden = 768;
   int mlp = 3072;
   int classes = 1000;
-};
-
-/// A decoder of pre-norm blocks: as GPT-2 (LayerNorm, learned positions, GELU) or as Llama (RMSNorm, rotary
-/// positions, SwiGLU, fewer heads of keys and values), each choice by itself.
-struct DecoderShape {
-  enum class Norm { layer_norm, rms_norm };
-  enum class Positions { learned, rotary, alibi };  ///< alibi: a bias inside the attention kernel
-  enum class Activation { gelu, swiglu };
-
-  int layers = 12;
-  int heads = 12;
-  int hidden = 768;
-  int mlp = 3072;
-  int vocabulary = 50304;
-  int sequence = 1024;
-  bool tied_output = false;
-  bool bias = true;
-  int kv_heads = 0;  ///< 0: as many as heads
-  Norm norm = Norm::layer_norm;
-  Positions positions = Positions::learned;
-  Activation activation = Activation::gelu;
 };
 
 /// A BERT-like encoder: token, position and type embeddings, post-norm blocks, a pooler, and an output layer
@@ -96,7 +77,6 @@ struct ConvNextShape {
 };
 
 ForwardPass vision_transformer(const VisionTransformerShape& shape);
-ForwardPass decoder(const DecoderShape& shape);
 ForwardPass encoder(const EncoderShape& shape);
 ForwardPass conv_next(const ConvNextShape& shape);
 /// @param layers in order; each takes what the one before gives. @pre shapes fit (kernel <= padded image).
@@ -110,7 +90,7 @@ std::vector<Layer> synthetic(const std::vector<SyntheticLayer>& layers);
 /// @param sequence tokens a sample, for models of text; 0: the model's own
 std::vector<Layer> layers_of(const ForwardPass& network, int sequence = 0);
 
-/// Elements of a head, of all attention in a network; empty: it has none.
-std::set<std::int64_t> head_sizes_of(const ForwardPass& network);
+/// Of all attention in a network; empty: it has none.
+std::set<AttentionHead> attention_heads_of(const ForwardPass& network);
 
 }  // namespace gradway

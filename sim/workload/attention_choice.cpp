@@ -18,10 +18,12 @@ bool is_16_bit(Precision precision) {
 std::string why_fused_cannot_run(AttentionKernel kernel, const AttentionCase& it) {
   if (!is_16_bit(it.precision)) return "takes bf16 and fp16 only";
   if (it.compute_capability < ampere) return "needs a GPU of compute capability 8.0 or more";
-  if (it.head_size > largest_fused_head)
-    return fmt::format("takes heads of up to {} elements, not of {}", largest_fused_head, it.head_size);
-  if (kernel == AttentionKernel::cudnn && it.head_size % 8 != 0)
-    return fmt::format("takes heads of a multiple of 8 elements, not of {}", it.head_size);
+  if (it.head.size > largest_fused_head)
+    return fmt::format("takes heads of up to {} elements, not of {}", largest_fused_head, it.head.size);
+  if (kernel == AttentionKernel::cudnn && it.head.size % 8 != 0)
+    return fmt::format("takes heads of a multiple of 8 elements, not of {}", it.head.size);
+  if (kernel == AttentionKernel::flash && it.head.values != it.head.size)
+    return fmt::format("takes values of {} elements, as keys have, not of {}", it.head.size, it.head.values);
   return "";
 }
 
@@ -34,15 +36,17 @@ std::int64_t alignment(const AttentionCase& it) {
 std::string why_efficient_cannot_run(const AttentionCase& it) {
   if (it.precision == Precision::bf16 && it.compute_capability < ampere)
     return "takes bf16 only on GPUs of compute capability 8.0 or more";
-  if (it.head_size % alignment(it) != 0)
+  if (it.head.size % alignment(it) != 0)
     return fmt::format("takes heads of a multiple of {} elements here, not of {}", alignment(it),
-                       it.head_size);
+                       it.head.size);
   return "";
 }
 
 }  // namespace
 
 std::string why_attention_cannot_run(AttentionKernel kernel, const AttentionCase& it) {
+  if (it.head.is_biased && kernel != AttentionKernel::math && kernel != AttentionKernel::automatic)
+    return "is not what T5 runs, which trains a bias of the scores";
   switch (kernel) {
     case AttentionKernel::cudnn:
     case AttentionKernel::flash:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <string>
 
@@ -9,11 +10,19 @@
 
 namespace gradway {
 
+/// Elements of a head, and what else of attention not every kernel can do.
+struct AttentionHead {
+  std::int64_t size = 64;  ///< of queries and keys
+  std::int64_t values = 64;
+  bool is_biased = false;  ///< a trained bias is added to the scores
+  auto operator<=>(const AttentionHead&) const = default;
+};
+
 /// What PyTorch's choice of an attention kernel goes by.
 struct AttentionCase {
   Precision precision = Precision::fp32;  ///< of the job: tf32 tensors are fp32
   int compute_capability = 90;
-  std::int64_t head_size = 64;
+  AttentionHead head{};
 };
 
 /// What the kernel demands and the case does not have, in words that follow its name: "takes bf16 and fp16

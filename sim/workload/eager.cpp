@@ -399,6 +399,16 @@ Tensor Eager::embedding(const std::string& name, std::int64_t tokens, std::int64
   return make(m * d(width), parameter_number(), true);
 }
 
+Tensor Eager::embedding_again(const std::string& name, std::int64_t tokens, std::int64_t vocabulary,
+                              std::int64_t width) {
+  const auto x = embedding(name, tokens, vocabulary, width);
+  layers_.back().parameters.clear();
+  auto& at = nodes_.back();
+  at.backward.push_back(stream("add", parameter_number(), d(vocabulary) * d(width)));
+  at.temporary_backward = std::exchange(at.parameter_bytes, 0);
+  return x;
+}
+
 Tensor Eager::add_parameters(const std::string& name, Tensor x, std::vector<Parameter> parameters) {
   double trained = 0;
   for (const auto& parameter : parameters) trained += d(parameter.elements());

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/workload/attention_choice.hpp"
 #include "sim/workload/model.hpp"
 #include "sim/workload/operation.hpp"
 #include "sim/workload/step_memory.hpp"
@@ -91,6 +92,13 @@ class Eager {
   /// Some tensors behind each other. @param elements of the part that a loss reads, a sample
   Tensor concatenate(const std::vector<Tensor>& parts, double elements);
   Tensor embedding(const std::string& name, std::int64_t rows, std::int64_t vocabulary, std::int64_t width);
+  /// Rows of an embedding that is there already; a second gradient of it is added to the first.
+  Tensor embedding_again(const std::string& name, std::int64_t rows, std::int64_t vocabulary,
+                         std::int64_t width);
+  /// Views of the columns of x; their gradients are put together again.
+  std::vector<Tensor> split(Tensor x, std::int64_t rows, const std::vector<std::int64_t>& widths);
+  /// Rows of x, then of y behind each other. @param width of both; y has less if heads share it
+  Tensor join(Tensor x, Tensor y, std::int64_t rows, std::int64_t width);
   /// x + parameters that are the same for every sample.
   Tensor add_parameters(const std::string& name, Tensor x, std::vector<Parameter> parameters);
   /// A class token before the others, then positions, as torchvision's VisionTransformer has them.
@@ -99,15 +107,34 @@ class Eager {
   struct Attention {
     std::int64_t heads, kv_heads, tokens, head_size;
     bool causal = false;
-    bool splits = true;  ///< one packed tensor is split, and its gradient put together again
+    bool splits = true;           ///< one packed tensor is split, and its gradient put together again
+    std::int64_t value_size = 0;  ///< elements of a head of values; 0: `head_size`
+    std::int64_t keys = 0;        ///< tokens that are attended to; 0: `tokens`
+    Tensor bias{};                ///< added to the scores, if there is one
   };
   /// @param qkv one tensor that holds all three (a packed projection), or three
   Tensor attention(const std::string& name, const std::vector<Tensor>& qkv, const Attention& shape);
   /// Rotary positions, in complex fp32 numbers as Llama has them.
   /// @param factors real numbers that turn x: a head's tokens, which all heads and samples share
   Tensor rotary(const std::string& name, Tensor x, double factors);
+  /// What T5 adds to the scores: the mask, and with `buckets` a trained number a head and distance.
+  /// @source transformers' modeling_t5.py, T5Attention.compute_bias
+  Tensor score_bias(const std::string& name, std::int64_t heads, std::int64_t tokens, std::int64_t keys,
+                    std::int64_t buckets);
   /// As torch.nn.MultiheadAttention brings a packed projection into head order, and its gradients back.
   Tensor unpack_heads(Tensor qkv);
+
+  // Experts: as transformers and Megatron-Core run them on one GPU, tokens as many to each expert.
+  /// The shares of a token's best experts, from the router's logits.
+  Tensor top_k(const std::string& name, Tensor logits, std::int64_t rows, std::int64_t experts,
+               std::int64_t k);
+  /// Rows of x sorted by expert, each `k` times.
+  Tensor dispatch(const std::string& name, Tensor x, std::int64_t rows, std::int64_t width, std::int64_t k);
+  /// A linear layer of its own for each expert. @param rows of all experts
+  Tensor grouped_linear(const std::string& name, Tensor x, std::int64_t rows, std::int64_t inputs,
+                        std::int64_t outputs, std::int64_t experts);
+  /// Back to the order of tokens: the sum of each one's rows, times their shares.
+  Tensor combine(const std::string& name, Tensor x, Tensor shares, std::int64_t rows, std::int64_t width);
 
   void cross_entropy(const std::string& name, Tensor logits, std::int64_t rows, std::int64_t classes);
 
@@ -120,7 +147,7 @@ class Eager {
   void finish();
   const StepMemory& memory() const { return memory_; }
   /// Of all attention; empty: the model has none.
-  const std::set<std::int64_t>& head_sizes() const { return head_sizes_; }
+  const std::set<AttentionHead>& attention_heads() const { return attention_heads_; }
 
  private:
   static double d(std::int64_t value) { return static_cast<double>(value); }
@@ -188,7 +215,7 @@ class Eager {
   std::vector<Layer> layers_;
   std::vector<LayerOperations> operations_;
   StepMemory memory_;
-  std::set<std::int64_t> head_sizes_;
+  std::set<AttentionHead> attention_heads_;
 };
 
 /// What PyTorch issues for a model, and what it keeps.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention, and how tensors come to it.
 #include <array>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,14 +18,18 @@ Tensor Eager::attention(const std::string& name, const std::vector<Tensor>& qkv,
   const auto number = of(qkv.front()).number;
   const auto batch = d(settings_.batch);
   const auto queries = batch * d(shape.heads * shape.tokens * shape.head_size);
-  const auto how =
-      settings_.attention != AttentionKernel::automatic
-          ? settings_.attention
-          : automatic_attention({settings_.precision, settings_.compute_capability, shape.head_size});
-  head_sizes_.insert(shape.head_size);
-  auto& at = qkv.size() == 1 ? node({qkv[0]}) : node({qkv[0], qkv[1], qkv[2]});
+  const bool is_biased = shape.bias.id >= 0;
+  const AttentionHead head{shape.head_size, shape.value_size > 0 ? shape.value_size : shape.head_size,
+                           is_biased};
+  const auto how = settings_.attention != AttentionKernel::automatic
+                       ? settings_.attention
+                       : automatic_attention({settings_.precision, settings_.compute_capability, head});
+  attention_heads_.insert(head);
+  auto& at = qkv.size() == 1 ? node({qkv[0]})
+             : is_biased     ? node({qkv[0], qkv[1], qkv[2], shape.bias})
+                             : node({qkv[0], qkv[1], qkv[2]});
   for (const auto part : qkv) save(part);
-  const auto out = make(queries, number, true);
+  const auto out = make(batch * d(shape.heads * shape.tokens * head.values), number, true);
   if (how == AttentionKernel::math) {
     math_attention(shape, number, out);
   } else {
@@ -34,7 +39,8 @@ Tensor Eager::attention(const std::string& name, const std::vector<Tensor>& qkv,
     const auto fused = [&](std::string_view direction) {
       return operation(fmt::format("attention_{} {} {} {}", direction, arithmetic(),
                                    hows[static_cast<std::size_t>(how)], shape.causal ? "causal" : "full"),
-                       {batch, d(shape.heads), d(shape.tokens), d(shape.head_size), d(shape.kv_heads)});
+                       {batch, d(shape.heads), d(shape.tokens), d(shape.head_size), d(shape.kv_heads),
+                        d(shape.value_size)});
     };
     forward(fused("forward"));
     at.backward.push_back(fused("backward"));
@@ -56,7 +62,9 @@ Tensor Eager::attention(const std::string& name, const std::vector<Tensor>& qkv,
 void Eager::math_attention(const Attention& shape, Number number, Tensor out) {
   const auto groups = d(shape.heads) * settings_.batch;
   const auto [tokens, size] = std::pair{d(shape.tokens), d(shape.head_size)};
-  const auto scores = groups * tokens * tokens;
+  const auto keys = shape.keys > 0 ? d(shape.keys) : tokens;
+  const auto values = shape.value_size > 0 ? d(shape.value_size) : size;
+  const auto scores = groups * tokens * keys;
   const auto bytes = bytes_of(number);
   auto& at = nodes_.back();
   save(make(scores, number, false));  // the probabilities
@@ -64,13 +72,13 @@ void Eager::math_attention(const Attention& shape, Number number, Tensor out) {
   const auto batched = [&](const char* layout, double m, double n, double k) {
     return operation(fmt::format("batched_product {} {}", arithmetic(), layout), {groups, m, n, k});
   };
-  forward(batched("nt", tokens, tokens, size));
-  if (shape.causal) forward(stream("add", number, scores));
-  forward(rows("softmax", number, groups * tokens, tokens));
-  forward(batched("nn", tokens, size, tokens));
-  at.backward = {batched("nn", tokens, size, tokens), batched("nt", tokens, tokens, size),
-                 rows("softmax_backward", number, groups * tokens, tokens),
-                 batched("nn", tokens, size, tokens), batched("nn", tokens, size, tokens)};
+  forward(batched("nt", tokens, keys, size));
+  if (shape.causal || shape.bias.id >= 0) forward(stream("add", number, scores));
+  forward(rows("softmax", number, groups * tokens, keys));
+  forward(batched("nn", tokens, values, keys));
+  at.backward = {batched("nn", keys, values, tokens), batched("nt", tokens, keys, values),
+                 rows("softmax_backward", number, groups * tokens, keys), batched("nn", tokens, size, keys),
+                 batched("nn", keys, size, tokens)};
   at.temporary = bytes * scores;
   at.temporary_backward = 2 * bytes * scores;
 }
@@ -85,6 +93,46 @@ Tensor Eager::rotary(const std::string& name, Tensor x, double factors) {
   forward(turn);
   at.backward.push_back(turn);
   return cast(make(elements, Number::fp32, true), number);
+}
+
+std::vector<Tensor> Eager::split(Tensor x, std::int64_t rows_of_sample,
+                                 const std::vector<std::int64_t>& widths) {
+  const auto m = d(rows_of_sample) * settings_.batch;
+  const auto whole = std::accumulate(widths.begin(), widths.end(), std::int64_t{0});
+  auto& at = node({x});
+  at.backward.push_back(rows("cat", of(x).number, m, d(whole)));
+  std::vector<Tensor> parts;
+  for (const auto width : widths) parts.push_back(view(x, m * d(width)));
+  return parts;
+}
+
+Tensor Eager::join(Tensor x, Tensor y, std::int64_t rows_of_sample, std::int64_t width) {
+  const auto m = d(rows_of_sample) * settings_.batch;
+  const auto number = of(x).number;
+  const auto of_y = m * d(width) - of(x).elements;
+  auto& at = node({x, y});
+  forward(rows("cat", number, m, d(width)));
+  if (of_y > of(y).elements) at.backward.push_back(stream("sum", number, of_y));
+  return make(m * d(width), number, true);
+}
+
+Tensor Eager::score_bias(const std::string& name, std::int64_t heads, std::int64_t tokens, std::int64_t keys,
+                         std::int64_t buckets) {
+  std::vector<Parameter> trained;
+  if (buckets > 0) trained.push_back({name + ".weight", {buckets, heads}});
+  open(name, std::move(trained));
+  const auto number = parameter_number();
+  const auto distances = d(tokens * keys);
+  const auto elements = d(heads) * distances;
+  auto& at = node({});
+  if (buckets > 0) {
+    forward(operation("embedding", {distances, d(buckets), d(heads)}));
+    at.backward.push_back(stream("sum", number, elements * settings_.batch));
+    at.backward.push_back(operation("embedding_backward", {distances, d(buckets), d(heads)}));
+    at.parameter_bytes += bytes_of(number) * d(buckets * heads);
+  }
+  forward(stream("add", number, elements * settings_.batch));
+  return make(elements * settings_.batch, number, buckets > 0);
 }
 
 /// Counted in traces of vit_b_16 in bf16 and tf32. Sequences come first there, so much is copied into another

@@ -73,19 +73,30 @@ void product(Operation& of, double batch, double m, double n, double k) {
   of.bytes = Bytes{width(of.precision) * batch * (m * k + k * n + m * n)};
 }
 
-/// Queries and results have all heads, keys and values `kv_heads` (0: as many); the backward pass reads all
-/// four and the gradient of the results, and writes three gradients. PyTorch's flash writes those of keys and
+/// The weights, or their gradients in the product that makes those, are there once a group.
+void grouped_product(Operation& of, bool of_weights) {
+  const auto [m, n, k, groups, a, b, c, e] = of.size;
+  product(of, 1, m, n, k);
+  of.bytes += Bytes{width(of.precision) * (groups - 1) * n * (of_weights ? m : k)};
+}
+
+/// Queries and results have all heads, keys and values `kv_heads` (0: as many); a head of values and results
+/// has `values` elements (0: as the others). The backward pass makes the scores again and the gradients of
+/// queries and keys, and those of scores and values; it reads all four and the gradient of the results, and
+/// writes three gradients. PyTorch's flash writes those of keys and
 /// values for all heads and sums them later (mha_bwd in flash_attn/flash_api.cpp).
 /// @source Dao et al., FlashAttention, 2022: the backward pass computes the scores again
 void attention(Operation& of, bool forward, bool causal, bool is_flash) {
-  const auto [batch, heads, tokens, head, kv_heads, a, b, c] = of.size;
+  const auto [batch, heads, tokens, head, kv_heads, values, a, b] = of.size;
   const auto elements = batch * heads * tokens * head;
   const auto of_keys = kv_heads > 0 ? elements * kv_heads / heads : elements;
+  const auto part = values > 0 ? values / head : 1;  // of a value in a key
   of.kind = OperationClass::attention;
-  of.flops = Flops{(forward ? 1 : 2.5) * (causal ? 0.5 : 1) * 4 * tokens * elements};
+  const auto passes = forward ? 1 + part : 3 + 2 * part;  // products with the scores
+  of.flops = Flops{passes * (causal ? 0.5 : 1) * 2 * tokens * elements};
   const auto of_gradients = is_flash ? elements : of_keys;
-  of.bytes = Bytes{width(of.precision) *
-                   (forward ? 2 * (elements + of_keys) : 4 * elements + 2 * of_keys + 2 * of_gradients)};
+  const auto moved = forward ? elements + of_keys : 2 * elements + of_keys + of_gradients;  // with keys' size
+  of.bytes = Bytes{width(of.precision) * (1 + part) * moved};
 }
 
 void convolution(Operation& of) {
@@ -151,6 +162,9 @@ std::optional<Operation> find_operation(std::string kernel, const Sizes& size) {
     product(of, 1, size[0], size[1], size[2]);
   } else if (kind == "batched_product") {
     product(of, size[0], size[1], size[2], size[3]);
+  } else if (kind == "grouped_product") {
+    known = known && words.size() == 3;
+    grouped_product(of, known && words[2] == "tn");
   } else if (kind == "attention_forward" || kind == "attention_backward") {
     known = known && words.size() == 4;
     attention(of, kind == "attention_forward", known && words[3] == "causal", known && words[2] == "flash");

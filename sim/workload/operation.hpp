@@ -54,7 +54,11 @@ inline constexpr std::size_t most_sizes = 8;
 /// lists them):
 /// - product NUMBER LAYOUT: m, n, k; a letter a factor, n as it lies in memory, t transposed
 /// - batched_product NUMBER LAYOUT: batch, m, n, k
-/// - attention_forward|_backward NUMBER HOW causal|full: batch, heads, seq, head size, heads of keys (0: all)
+/// - grouped_product NUMBER LAYOUT: m, n, k, groups: the tokens (m; k in tn) are cut into groups, each with
+///   a weight of its own
+/// - attention_forward|_backward NUMBER HOW causal|full: batch, heads, seq, head size, heads of keys (0:
+/// all),
+///   elements of a head of values (0: head size)
 /// - convolution|_input|_weight NUMBER nchw|nhwc: n, c, o, kernel, stride, pad, side of the input, groups
 /// - batch_norm|_backward, max_pool|_backward NUMBER nchw|nhwc: n, c, side
 /// - elementwise WHAT NUMBER: elements; complex_mul: elements of the factors (0: as many)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <catch2/catch.hpp>
 
 #include "sim/cost/operation_cost.hpp"
@@ -79,4 +80,24 @@ TEST_CASE("what was not timed goes by its nearest relatives: other numbers, plai
       {"round", "made up", {{"elementwise copy fp32", {1e8}, datasheet_time(copy, gpu) * 3}}}, gpu};
   CHECK(costs.factor(operation("elementwise gelu bf16", {1e8})) == Approx(3));
   CHECK(costs.factor(operation("product bf16 nt", {1024, 1024, 1024})) == 1);
+}
+
+TEST_CASE("a grouped product is one product whose groups are short of rows, with a weight for each group") {
+  auto gpu = round_gpu();
+  const KernelTimes times{"round", "made up", {{"product bf16 nt", {4096, 4096, 4096}, 3_ms}}};
+  const OperationCosts costs{times, gpu};
+  const auto time = [&](const Operation& of) { return (datasheet_time(of, gpu) * costs.factor(of)).value(); };
+  const auto grouped = [](const char* layout, double groups) {
+    return operation(fmt::format("grouped_product bf16 {}", layout), {4096, 4096, 4096, groups});
+  };
+  CHECK(grouped("nt", 8).flops == grouped("nt", 1).flops);
+  // 4096 x 4096 numbers of a weight for each further group; of tn they are the results
+  CHECK((grouped("nt", 8).bytes - grouped("nt", 1).bytes).value() == 7 * 2 * 4096.0 * 4096);
+  CHECK(grouped("tn", 8).bytes == grouped("nt", 8).bytes);
+  // 8 groups of 512 rows, tiles of 128: 4 / 5 of what one product reaches
+  const auto share = [&](double groups) {
+    return time(operation("product bf16 nt", {4096, 4096, 4096})) / time(grouped("nt", groups));
+  };
+  CHECK(share(8) == Approx(0.8).epsilon(0.001));
+  CHECK(share(8) > share(32));
 }

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+
+#include <fmt/format.h>
+
+#include "sim/workload/decoder.hpp"
+#include "sim/workload/eager.hpp"
+
+namespace gradway {
+namespace {
+
+/// A stack of T5: its tokens, and the bias that its layers share.
+struct T5Stack {
+  std::string name;
+  std::int64_t tokens = 0;
+  Tensor bias{};
+};
+
+/// Dropout is as the models were trained, 0.1; that of attention's probabilities is left out.
+class T5Pass {
+ public:
+  T5Pass(Eager& run, const EncoderDecoderShape& shape)
+      : run_{run}, shape_{shape}, width_{std::int64_t{shape.heads} * shape.head_size} {}
+
+  void all() {
+    const auto source = run_.tokens(shape_.sequence);
+    const auto target = shape_.target_sequence > 0 ? shape_.target_sequence : source;
+    const auto encoder = stack("encoder", source);
+    auto memory = run_.embedding("encoder.embedding", source, shape_.vocabulary, shape_.hidden);
+    memory = run_.dropout("encoder.dropout", memory);
+    for (int i = 0; i < shape_.layers; ++i) {
+      const auto name = fmt::format("encoder.block.{}", i);
+      memory = attended(name + ".attention", memory, memory, encoder.tokens, encoder.tokens, encoder.bias);
+      memory = fed_forward(name + ".mlp", memory, encoder.tokens);
+    }
+    memory = ended(encoder, memory);
+
+    const auto decoder = stack("decoder", target);
+    const auto cross_bias = run_.score_bias("decoder.cross_bias", shape_.heads, target, source, 0);
+    auto x = run_.embedding_again("decoder.embedding", target, shape_.vocabulary, shape_.hidden);
+    x = run_.dropout("decoder.dropout", x);
+    for (int i = 0; i < shape_.layers; ++i) {
+      const auto name = fmt::format("decoder.block.{}", i);
+      x = attended(name + ".attention", x, x, target, target, decoder.bias);
+      x = attended(name + ".cross_attention", x, memory, target, source, cross_bias);
+      x = fed_forward(name + ".mlp", x, target);
+    }
+    x = ended(decoder, x);
+    x = run_.linear("lm_head", x, target, shape_.hidden, shape_.vocabulary, false, true);
+    run_.cross_entropy("loss", x, target, shape_.vocabulary);
+  }
+
+ private:
+  T5Stack stack(const std::string& name, std::int64_t tokens) {
+    return {name, tokens,
+            run_.score_bias(name + ".relative_bias", shape_.heads, tokens, tokens, shape_.position_buckets)};
+  }
+
+  Tensor ended(const T5Stack& stack, Tensor x) {
+    x = run_.rms_norm(stack.name + ".final_norm", x, stack.tokens, shape_.hidden);
+    return run_.dropout(stack.name + ".final_dropout", x);
+  }
+
+  Tensor added(const std::string& name, Tensor residual, Tensor x) {
+    return run_.add(name + ".residual", residual, run_.dropout(name + ".dropout", x));
+  }
+
+  /// @param of what keys and values are made of; the same tensor as x: of its norm
+  Tensor attended(const std::string& name, Tensor x, Tensor of, std::int64_t tokens, std::int64_t keys,
+                  Tensor bias) {
+    const auto normed = run_.rms_norm(name + ".norm", x, tokens, shape_.hidden);
+    const auto from = of.id == x.id ? normed : of;
+    const auto q = run_.linear(name + ".query", normed, tokens, shape_.hidden, width_, false);
+    const auto k = run_.linear(name + ".key", from, keys, shape_.hidden, width_, false);
+    const auto v = run_.linear(name + ".value", from, keys, shape_.hidden, width_, false);
+    const std::int64_t heads = shape_.heads;
+    auto y = run_.attention(name + ".scores", {q, k, v},
+                            {.heads = heads,
+                             .kv_heads = heads,
+                             .tokens = tokens,
+                             .head_size = shape_.head_size,
+                             .keys = keys,
+                             .bias = bias});
+    y = run_.linear(name + ".output", y, tokens, width_, shape_.hidden, false);
+    return added(name, x, y);
+  }
+
+  Tensor fed_forward(const std::string& name, Tensor x, std::int64_t tokens) {
+    auto y = run_.rms_norm(name + ".norm", x, tokens, shape_.hidden);
+    y = run_.relu(name + ".relu", run_.linear(name + ".fc1", y, tokens, shape_.hidden, shape_.mlp, false));
+    y = run_.dropout(name + ".relu_dropout", y);
+    y = run_.linear(name + ".fc2", y, tokens, shape_.mlp, shape_.hidden, false);
+    return added(name, x, y);
+  }
+
+  Eager& run_;
+  const EncoderDecoderShape& shape_;
+  std::int64_t width_;
+};
+
+}  // namespace
+
+ForwardPass encoder_decoder(const EncoderDecoderShape& shape) {
+  return [shape](Eager& run) { T5Pass{run, shape}.all(); };
+}
+
+}  // namespace gradway
