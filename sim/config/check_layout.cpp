@@ -12,6 +12,12 @@
 namespace gradway::config {
 namespace {
 
+/// Up to `most`.
+int largest_divisor(int of, int most) {
+  while (of % most != 0) --most;
+  return most;
+}
+
 class CheckLayout {
  public:
   CheckLayout(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems)
@@ -19,6 +25,10 @@ class CheckLayout {
 
   void run() {
     if (layout_.pipeline == 1) refuse_without_pipeline();
+    if (layout_.sequence && layout_.tensor == 1) {
+      add("parallel.sequence", "parallel.sequence would change nothing: parallel.tensor is 1",
+          "leave it out, or set parallel.tensor");
+    }
     if (layout_.ranks_of_model() == 1) return;
     check_ranks();
     check_model();
@@ -59,6 +69,35 @@ class CheckLayout {
                       model_.model.name),
           "take a model that is described by its architecture: gradway list models",
           {{model_.kind, "the profile is here"}});
+    } else if (layout_.tensor > 1) {
+      check_tensor();
+    }
+  }
+
+  void check_tensor() {
+    const Note here{model_.kind, "the model is here"};
+    const auto t = layout_.tensor;
+    const auto& shape = model_.model.tensor;
+    if (!shape) {
+      return add(
+          "parallel.tensor",
+          fmt::format("the layers of the model '{}' cannot be shared by ranks: only those of a decoder "
+                      "without experts and latent attention can",
+                      model_.model.name),
+          "set parallel.pipeline, or take another model", {here});
+    }
+    for (const auto& [what, count] : {std::pair{"heads", shape->heads}, {"columns of its MLP", shape->mlp}}) {
+      if (count % t == 0) continue;
+      return add("parallel.tensor",
+                 fmt::format("{} ranks do not divide the {} {} of the model '{}'", t, count, what,
+                             model_.model.name),
+                 fmt::format("parallel.tensor {} would fit", largest_divisor(count, t)), {here});
+    }
+    if (shape->kv_heads % t != 0 && t % shape->kv_heads != 0) {
+      add("parallel.tensor",
+          fmt::format("{} ranks and {} heads of keys do not divide each other in the model '{}'", t,
+                      shape->kv_heads, model_.model.name),
+          fmt::format("parallel.tensor {} would fit", largest_divisor(shape->kv_heads, t)), {here});
     }
   }
 

@@ -166,6 +166,13 @@ struct CheckStrategy {
 
 void check_strategy(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
   std::visit(CheckStrategy{scenario, model, problems}, scenario.job.strategy);
+  if (scenario.job.half_parameters && !std::holds_alternative<Alone>(scenario.job.strategy)) {
+    problems.add(Problem{scenario.place("job.param_dtype"),
+                         fmt::format("strategy {} has formats of its own", name_of(scenario.job.strategy)),
+                         {{scenario.place("strategy.kind"), "the strategy is here"}},
+                         "leave it out; FSDP has strategy.param_dtype, ZeRO and Megatron's distributed "
+                         "optimizer keep parameters as job.precision says"});
+  }
   if (trains(scenario.job.strategy)) check_profiled_parameters(scenario, model, problems);
 }
 

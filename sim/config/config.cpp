@@ -221,7 +221,7 @@ Scenario resolved(ScenarioSpec spec, const Found& found, Loader& loader, const D
   check_traffic(spec, built, loader.problems());
   loader.problems().raise();
   built = with_speeds(std::move(built), spec.faster);
-  take_sequence(spec.job.sequence, model.model);
+  take_job(spec.job, model.model);
   take_anchor(spec, model.model);
   auto warnings = doubts_of_anchor(spec, gpu.gpu);
   const auto& notes = loader.problems().notes();

@@ -144,6 +144,8 @@ void read_decoder(Reader& file, Model& model) {
   take_forward_pass(model, decoder(shape));
   model.input_per_sample = Bytes{(shape.sequence + 1.0) * token_bytes};
   model.tokens_per_sample = shape.sequence;
+  if (!shape.experts && !shape.latent)
+    model.tensor = {shape.heads, shape.kv_heads > 0 ? shape.kv_heads : shape.heads, shape.mlp};
   if (shape.positions == DecoderShape::Positions::learned) model.longest_sequence = shape.sequence;
 }
 

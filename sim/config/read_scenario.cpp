@@ -15,6 +15,7 @@ namespace {
 constexpr int most_gpus = 1 << 20;
 
 constexpr auto attentions = choices_of<AttentionKernel>(attention_kernel_words);
+constexpr auto formats = choices_of<Number>(number_words);
 constexpr auto frameworks = choices_of<Framework>(framework_words);
 constexpr Choice<bool> recomputed[] = {{"none", false}, {"full", true}};
 constexpr Choice<bool> memory_formats[] = {{"contiguous", false}, {"channels_last", true}};
@@ -25,6 +26,14 @@ void read_job(Reader job, bool trains, Job& result) {
   result.batch_per_gpu =
       trains ? job.required("batch_per_gpu", batch) : job.optional("batch_per_gpu", batch, 1);
   result.precision = job.optional("precision", precision, result.precision);
+  const auto number = job.optional("param_dtype", one_of("a format of numbers", formats), Number::fp32);
+  result.half_parameters = number != Number::fp32;
+  if (result.half_parameters && name_of(number) != name_of(result.precision)) {
+    job.error(job.value_place("param_dtype"),
+              fmt::format("parameters of {} are multiplied in {}, but job.precision is {}", name_of(number),
+                          name_of(number), name_of(result.precision)),
+              fmt::format("set job.precision to {}", name_of(number)));
+  }
   result.accumulate = job.optional("accumulate", integer(1, 10000), result.accumulate);
   result.sequence = job.optional("sequence", integer(1, 1 << 24), result.sequence);
   result.attention = job.optional("attention", one_of("an attention", attentions), result.attention);

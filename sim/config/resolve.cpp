@@ -58,7 +58,8 @@ void check_recompute(const ScenarioSpec& scenario, const ModelSpec& model, Probl
 /// Keys that say how PyTorch runs a model count only where its kernels follow from its layers.
 void check_how_it_runs(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
   const bool follows = static_cast<bool>(model.model.run);
-  for (const auto* key : {"job.attention", "job.memory_format", "job.compile", "job.sequence"}) {
+  for (const auto* key :
+       {"job.param_dtype", "job.attention", "job.memory_format", "job.compile", "job.sequence"}) {
     if (follows || !scenario.given.contains(key) || !trains(scenario.job.strategy)) continue;
     problems.add(Problem{scenario.place(key),
                          fmt::format("{} would change nothing: the model '{}' is {}", key, model.model.name,
@@ -179,13 +180,16 @@ void take_from_profile(ScenarioSpec& scenario, const Profile& profile) {
   if (!scenario.given.contains("optimizer")) scenario.job.optimizer = profile.optimizer;
 }
 
-void take_sequence(int sequence, Model& model) {
-  if (sequence == 0 || sequence == model.tokens_per_sample) return;
+void take_job(const Job& job, Model& model) {
+  const bool megatron = job.framework == Framework::megatron && model.run;
+  const bool other_sequence = job.sequence > 0 && job.sequence != model.tokens_per_sample;
+  if (megatron || other_sequence) model.layers = layers_of(model.run, job.sequence, megatron);
+  if (!other_sequence) return;
   // Anchors were measured with the model's own sequence.
   model.anchors.clear();
-  model.input_per_sample = model.input_per_sample * (static_cast<double>(sequence) / model.tokens_per_sample);
-  model.tokens_per_sample = sequence;
-  model.layers = layers_of(model.run, sequence);
+  model.input_per_sample =
+      model.input_per_sample * (static_cast<double>(job.sequence) / model.tokens_per_sample);
+  model.tokens_per_sample = job.sequence;
 }
 
 void take_anchor(const ScenarioSpec& scenario, Model& model) {

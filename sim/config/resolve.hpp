@@ -10,9 +10,9 @@ void take_from_profile(ScenarioSpec& scenario, const Profile& profile);
 
 /// Puts the scenario's anchor in the place of the model's own for the same GPU and precision.
 void take_anchor(const ScenarioSpec& scenario, Model& model);
-/// Lays the model out for another number of tokens a sample; anchors of its own number no longer count.
-/// @param sequence 0: as the model says
-void take_sequence(int sequence, Model& model);
+/// Lays the model out as the job's framework has it, and for its number of tokens a sample; anchors of
+/// another number no longer count.
+void take_job(const Job& job, Model& model);
 
 /// That the scenario has an anchor, but of another GPU or precision than its job: nothing is scaled to it.
 std::vector<std::string> doubts_of_anchor(const ScenarioSpec& scenario, const Gpu& gpu);

@@ -32,6 +32,8 @@ std::vector<ScenarioKey> fixed_keys() {
       {"job.precision", "fp32, tf32, bf16, fp16",
        "of kernels; bf16 and fp16 by autocast: weights and gradients stay fp32; a profile brings its own",
        "fp32"},
+      {"job.param_dtype", "fp32, bf16, fp16",
+       "strategy none: of parameters, gradients and optimizer states; 16 bits need no autocast", "fp32"},
       {"job.accumulate", "1 to 10000", "micro-steps to one optimizer step, under DDP's no_sync", "1"},
       {"job.sequence", "1 to 16777216", "tokens a sample, for models of text, instead of the model's own"},
       {"job.attention", "auto, cudnn, flash, efficient, math",

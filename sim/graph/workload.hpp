@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -139,10 +140,19 @@ struct Actor {
   std::vector<ChannelId> channels{};  ///< by slot
 };
 
+/// What ranks send each other in a group.
+enum class Purpose : std::uint8_t {
+  data,     ///< gradients and parameters
+  tensor,   ///< activations of the layers that they share
+  pipeline  ///< activations from stage to stage
+};
+inline constexpr std::array<std::string_view, 3> purpose_words{"data", "tensor", "pipeline"};
+
 /// A communicator.
 struct Group {
   std::string name;
   std::vector<ActorId> members;  ///< in the order of NCCL's ranks
+  Purpose purpose = Purpose::data;
 };
 
 /// A bounded hand-over: a loader's queue.

@@ -19,18 +19,19 @@
 namespace gradway {
 namespace {
 
-// What fills a moment of the step, the most important first; the last is what is left.
-enum Kind { optimizer, compute, collective, input, launch, kinds };
+// What fills a moment of the step, the most important first; the last is what is left. Collectives by
+// purpose.
+enum Kind { optimizer, compute, collective, input = collective + purpose_words.size(), launch, kinds };
 
 /// Kind of an op that a program sees, or `kinds` if it does not count.
-Kind kind_of(const Op& op, const View& view) {
+int kind_of(const Op& op, const View& view) {
   const auto& origin = op.origin;
   if (!view.sees(origin)) return kinds;
   switch (origin.activity) {
     case Activity::kernel:
       return origin.phase == Phase::optimizer ? optimizer : compute;
     case Activity::collective:
-      return collective;
+      return collective + static_cast<int>(view.purpose_of(origin));
     case Activity::copy:  // a background copy is nobody's wait
       return view.program().is_beside(view.program().tasks[static_cast<std::size_t>(origin.task)]) ? kinds
                                                                                                    : input;
@@ -52,13 +53,16 @@ StepParts split_step(const View& view, const StepWindow& window, const OpGraph& 
     const auto kind = kind_of(ops.op(OpId{i}), view);
     if (kind == kinds) continue;
     all.push_back({timeline.start[i], timeline.end[i], kind});
-    if (kind == collective) collectives.push_back(all.back());
+    if (kind >= collective && kind < input) collectives.push_back(all.back());
   }
   const auto time = split_time(all, kinds, window.from, window.to);
   StepParts parts;
   parts.optimizer = time[optimizer] / window.steps;
   parts.compute = time[compute] / window.steps;
-  parts.exposed_communication = time[collective] / window.steps;
+  for (std::size_t purpose = 0; purpose < parts.exposed.size(); ++purpose) {
+    parts.exposed[purpose] = time[collective + purpose] / window.steps;
+    parts.exposed_communication += parts.exposed[purpose];
+  }
   parts.input_wait = time[input] / window.steps;
   parts.launch_bound = time[launch] / window.steps;
   parts.idle = time[kinds] / window.steps;
@@ -170,6 +174,11 @@ Measured measure(const Scenario& scenario, const Workload& workload, const Lower
   metrics.step_time = window.each();
   if (metrics.step_time > Seconds{})
     metrics.gpu_busy_fraction = (metrics.compute + metrics.optimizer) / metrics.step_time;
+  if (scenario.job.layout.pipeline > 1) {
+    Seconds idle{};
+    for (const auto& parts : measured.by_program) idle += parts.idle;
+    metrics.bubble = idle / static_cast<double>(measured.by_program.size());
+  }
   count_work(metrics, scenario, workload, measured.program);
   add_cost(metrics, scenario);
   measured.memory = peak_memory(workload, lowered.channels);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include "sim/base/ids.hpp"
 #include "sim/base/units.hpp"
+#include "sim/graph/workload.hpp"
 #include "sim/workload/memory_use.hpp"
 
 namespace gradway {
@@ -19,10 +21,11 @@ struct StepParts {
   Seconds compute{};                ///< forward, backward and DDP's own kernels run (any of them)
   Seconds communication{};          ///< a collective is under way
   Seconds exposed_communication{};  ///< ... and no kernel runs beside it
-  Seconds input_wait{};             ///< nothing but the input copy is under way
-  Seconds optimizer{};              ///< the optimizer's kernels run
-  Seconds launch_bound{};           ///< the GPU has nothing to do because the CPU has not issued it yet
-  Seconds idle{};                   ///< none of these: waiting for other ranks or for latencies
+  std::array<Seconds, purpose_words.size()> exposed{};  ///< the same by `Purpose`
+  Seconds input_wait{};                                 ///< nothing but the input copy is under way
+  Seconds optimizer{};                                  ///< the optimizer's kernels run
+  Seconds launch_bound{};  ///< the GPU has nothing to do because the CPU has not issued it yet
+  Seconds idle{};          ///< none of these: waiting for other ranks or for latencies
 };
 
 /// What a step in the steady state costs, and where the time goes of the program that ends it. Rates of a
@@ -36,11 +39,12 @@ struct Metrics : StepParts {
   std::optional<int> tokens_per_sample;  ///< of a model of text
   std::optional<double> tokens_per_s;    ///< the same
   double gpu_busy_fraction = 0;
-  double tflops_per_gpu = 0;     ///< of the model's operations, on average; see `model_flops_per_sample`
-  std::optional<double> mfu;     ///< these over the peak; see `utilisation`
-  std::int64_t collectives = 0;  ///< a step
-  Bytes bytes_sent_per_gpu{};    ///< by collectives, a step
-  Bytes peak_memory{};           ///< what PyTorch has allocated on one GPU at the peak; estimate
+  std::optional<Seconds> bubble;  ///< of a pipeline: its ranks wait for each other, on average
+  double tflops_per_gpu = 0;      ///< of the model's operations, on average; see `model_flops_per_sample`
+  std::optional<double> mfu;      ///< these over the peak; see `utilisation`
+  std::int64_t collectives = 0;   ///< a step
+  Bytes bytes_sent_per_gpu{};     ///< by collectives, a step
+  Bytes peak_memory{};            ///< what PyTorch has allocated on one GPU at the peak; estimate
   std::optional<BytesPerSecond> bus_bandwidth;  ///< of a collective alone, as nccl-tests counts it
   std::optional<UsdPerHour> cost_per_hour;      ///< of the nodes that the ranks lie on, each as a whole
   std::optional<double> cost_usd_per_million_samples;

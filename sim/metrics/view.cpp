@@ -14,7 +14,8 @@ ActorId first_of(const Workload& workload, ProgramId program) {
 }  // namespace
 
 View::View(const Workload& workload, const Folding& folding, ActorId actor)
-    : program_{workload.program_of(actor)},
+    : workload_{workload},
+      program_{workload.program_of(actor)},
       actor_{static_cast<std::int32_t>(folding.actor_representative[actor.index()].index())} {
   for (const auto group : workload.actors[actor.index()].groups)
     groups_.push_back(static_cast<std::int32_t>(folding.group_representative[group.index()].index()));
@@ -22,6 +23,11 @@ View::View(const Workload& workload, const Folding& folding, ActorId actor)
 
 View::View(const Workload& workload, const Folding& folding, ProgramId program)
     : View{workload, folding, first_of(workload, program)} {}
+
+Purpose View::purpose_of(const Origin& origin) const {
+  if (origin.group == Origin::none) return Purpose::data;
+  return workload_.groups[static_cast<std::size_t>(origin.group)].purpose;
+}
 
 bool View::sees(const Origin& origin) const {
   if (origin.actor != Origin::none) return origin.actor == actor_;

@@ -18,8 +18,11 @@ class View {
 
   const Program& program() const { return program_; }
   bool sees(const Origin& origin) const;
+  /// Of the group of a collective that it sees; its own collectives are those of its first group.
+  Purpose purpose_of(const Origin& origin) const;
 
  private:
+  const Workload& workload_;
   const Program& program_;
   std::int32_t actor_;
   std::vector<std::int32_t> groups_;

@@ -2,6 +2,7 @@
 #include "sim/plan/compute_costs.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -23,11 +24,13 @@ namespace {
 Seconds optimizer_time(const RankScenario& scenario, const Gpu& gpu, Optimizer optimizer, double share) {
   if (scenario.model.optimizer_time) return *scenario.model.optimizer_time * share;
   const auto parameters = share * static_cast<double>(scenario.model.parameter_count());
-  const bool is_profiled = scenario.model.profile && !half_parameters(scenario.job.strategy);
+  const bool is_profiled = scenario.model.profile && !half_parameters(scenario.job);
   if (!gpu.ideal && scenario.kernel_costs && !is_profiled) {
     const auto step = operation(fmt::format("optimizer {}", name_of(optimizer)),
                                 {parameters, static_cast<double>(scenario.model.parameter_tensors())});
-    return datasheet_time(step, gpu) * scenario.kernel_costs->factor(step);
+    // Numbers of half the size take half the time.
+    const auto width = scenario.job.half_parameters ? 0.5 : 1;
+    return datasheet_time(step, gpu) * scenario.kernel_costs->factor(step) * width;
   }
   return memory_time(optimizer_traffic_per_parameter(optimizer) * parameters, gpu);
 }
@@ -77,7 +80,46 @@ class OperationTimes {
   std::map<std::pair<std::string, std::array<double, most_sizes>>, Seconds> known_;
 };
 
-void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, int batch) {
+/// The operations of a pass, layer by layer, cut where something is sent or waited for.
+class Pieces {
+ public:
+  template <class TimeOf>
+  std::vector<ComputeCosts::Piece> cut(const std::vector<Operation>& operations,
+                                       const std::vector<Exchange>& exchanges, TimeOf& time_of) {
+    std::vector<ComputeCosts::Piece> pieces;
+    std::size_t next = 0;
+    for (std::size_t i = 0; i <= operations.size(); ++i) {
+      ComputeCosts::Piece piece;
+      while (next < exchanges.size() && exchanges[next].at == i) {
+        piece.sends.push_back(exchanges[next]);
+        pending_.push_back(exchanges[next++].until);
+      }
+      const bool ends = i == operations.size();
+      // The first that is not due is waited for by an operation to come.
+      while (!ends && !pending_.empty() && pending_.front() <= i) {
+        ++piece.waits_for;
+        pending_.pop_front();
+      }
+      const bool cuts = !piece.sends.empty() || piece.waits_for > 0 || pieces.empty() ||
+                        (!ends && operations[i].of_parameters != pieces.back().of_parameters);
+      if (cuts && !(ends && piece.sends.empty())) {
+        piece.of_parameters = !ends && operations[i].of_parameters;
+        pieces.push_back(std::move(piece));
+      }
+      if (ends) break;
+      pieces.back().time += pause_of_operation + time_of(operations[i]);
+      ++pieces.back().launches;
+    }
+    for (auto& until : pending_) until = 0;  // whatever comes next
+    return pieces;
+  }
+
+ private:
+  std::deque<std::size_t> pending_;  ///< which operation of the layer waits for it
+};
+
+/// @param tensor ranks that share each layer
+void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, int batch, int tensor) {
   if (!scenario.model.run) {
     for (const auto& layer : scenario.model.layers) {
       costs.forward.push_back(layer.forward.time.value_or(Seconds{}));
@@ -108,8 +150,12 @@ void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, i
     }
     return share;
   };
-  auto step = eager_step(scenario.model, eager_settings(scenario, batch));
+  auto settings = eager_settings(scenario, batch);
+  settings.tensor = tensor;
+  settings.sequence_parallel = settings.sequence_parallel && tensor > 1;
+  auto step = eager_step(scenario.model, settings);
   costs.memory = std::move(step.memory);
+  Pieces forward;
   for (const auto& layer : step.layers) {
     costs.forward.push_back(sum(layer.forward));
     costs.backward.push_back(sum(layer.backward));
@@ -117,7 +163,17 @@ void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, i
     costs.backward_launches.push_back(static_cast<int>(layer.backward.size()));
     costs.of_parameters.push_back(of_parameters(layer.backward));
     costs.outputs.push_back(layer.output);
+    if (tensor > 1)
+      costs.forward_pieces.push_back(forward.cut(layer.forward, layer.forward_exchanges, time_of));
   }
+  if (tensor == 1) return;
+  Pieces backward;
+  costs.backward_pieces.resize(step.layers.size());
+  for (auto i = step.layers.size(); i-- > 0;) {
+    const auto& layer = step.layers[i];
+    costs.backward_pieces[i] = backward.cut(layer.backward, layer.backward_exchanges, time_of);
+  }
+  costs.of_rank = std::move(step.of_rank);
 }
 
 }  // namespace
@@ -144,13 +200,15 @@ EagerSettings eager_settings(const Scenario& scenario, int batch) {
   return {.batch = batch,
           .sequence = job.sequence,
           .precision = job.precision,
-          .half_parameters = is_half(job.precision) && half_parameters(job.strategy),
+          .half_parameters = is_half(job.precision) && half_parameters(job),
           .channels_last = job.channels_last,
           .attention = job.attention,
           .compute_capability = scenario.platform.gpu_models.front().compute_capability,
           .holds_output = !job.frees_early,
           .recomputes = job.recomputes,
-          .compiled = job.compiled};
+          .compiled = job.compiled,
+          .sequence_parallel = job.layout.sequence,
+          .megatron = job.framework == Framework::megatron};
 }
 
 ComputeCosts compute_costs(const Scenario& scenario) {
@@ -163,15 +221,16 @@ ComputeCosts compute_costs(const Scenario& scenario) {
     costs.launch = launch_of(*scenario.model.profile) * costs.profile->cpu_scale;
     return costs;
   }
-  add_layers(costs, scenario, gpu, scenario.job.batch_per_gpu);
+  const auto tensor = scenario.job.layout.tensor;
+  add_layers(costs, scenario, gpu, scenario.job.batch_per_gpu, tensor);
   costs.launch = scenario.model.run ? eager_operation / kernels_of_operation : gpu.launch_cost;
   if (const auto* anchor = matching_anchor(scenario, gpu)) costs.anchor = *anchor;
   if (!costs.anchor) return costs;
 
   auto measured = costs;
-  if (costs.anchor->batch != scenario.job.batch_per_gpu) {
+  if (costs.anchor->batch != scenario.job.batch_per_gpu || tensor > 1) {
     measured = {};
-    add_layers(measured, scenario, gpu, costs.anchor->batch);
+    add_layers(measured, scenario, gpu, costs.anchor->batch, 1);
   }
   const auto fixed = input_copy_time(scenario, costs.anchor->batch) +
                      optimizer_time(scenario, gpu, costs.anchor->optimizer, 1);
@@ -197,6 +256,9 @@ ComputeCosts compute_costs(const Scenario& scenario) {
   for (auto& time : costs.forward) time = time * costs.anchor_scale;
   for (auto& time : costs.backward) time = time * costs.anchor_scale;
   for (auto& share : costs.of_parameters) share.time = share.time * costs.anchor_scale;
+  for (auto* pass : {&costs.forward_pieces, &costs.backward_pieces})
+    for (auto& layer : *pass)
+      for (auto& piece : layer) piece.time = piece.time * costs.anchor_scale;
   return costs;
 }
 

@@ -19,6 +19,17 @@ struct ComputeCosts {
   std::vector<int> forward_launches;                             ///< by layer
   std::vector<int> backward_launches;                            ///< by layer
   std::array<Seconds, operation_class_words.size()> by_class{};  ///< forward and backward together
+  /// A stretch of a layer's operations, and what the ranks that share it send each other before it.
+  struct Piece {
+    std::vector<Exchange> sends{};
+    int waits_for = 0;  ///< exchanges of its pass, the oldest that nobody waited for
+    Seconds time{};
+    int launches = 0;
+    bool of_parameters = false;
+  };
+  std::vector<std::vector<Piece>> forward_pieces;  ///< by layer; empty: no rank shares a layer
+  std::vector<std::vector<Piece>> backward_pieces;
+  std::vector<Layer> of_rank;  ///< the model's layers as a rank has them; empty: no rank shares a layer
   /// What of a backward pass makes gradients of parameters, by layer.
   struct Share {
     Seconds time{};

@@ -32,9 +32,13 @@ Bytes fp32(double elements) {
   return Bytes{4 * elements};
 }
 
-/// Of all trained tensors: fp32, but for a profile, whose gradients have the format of their parameters.
-Bytes parameters_of(const Model& model) {
-  if (!model.profile) return fp32(static_cast<double>(model.parameter_count()));
+/// Of all trained tensors: as the job says, but for a profile, whose gradients have the format of their
+/// parameters.
+Bytes parameters_of(const Model& model, const Job& job) {
+  if (!model.profile) {
+    const auto whole = fp32(static_cast<double>(model.parameter_count()));
+    return job.half_parameters ? whole / 2 : whole;
+  }
   Bytes sum{};
   for (const auto& gradient : model.profile->gradients)
     sum += Bytes{static_cast<double>(elements_of(gradient.shape)) * gradient.element_bytes};
@@ -44,7 +48,7 @@ Bytes parameters_of(const Model& model) {
 /// What is there all the time.
 MemoryUse lasting(const RankScenario& scenario, const MemoryOfSync& sync) {
   const auto& job = scenario.job;
-  const auto parameters = parameters_of(scenario.model);
+  const auto parameters = parameters_of(scenario.model, job);
   const auto stepped =
       sync.parameters ? fp32(static_cast<double>(scenario.model.parameter_count())) : parameters;
   MemoryUse use;

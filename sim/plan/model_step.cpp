@@ -2,12 +2,15 @@
 #include "sim/plan/model_step.hpp"
 
 #include <algorithm>
+#include <deque>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "sim/cost/framework_cost.hpp"
 #include "sim/plan/memory.hpp"
 #include "sim/plan/model_tasks.hpp"
 #include "sim/plan/pipeline/exchanges.hpp"
@@ -42,25 +45,26 @@ struct Spot {
 /// Writes the step; its functions stand in the order of the step.
 class Writer {
  public:
-  Writer(const Scenario& scenario, const ComputeCosts& costs, Sync& sync, const StageOfPipeline* stage)
+  Writer(const Scenario& scenario, const ComputeCosts& costs, Sync& sync, const RankPart* part)
       : scenario_{scenario},
         costs_{costs},
         sync_{sync},
-        stage_{stage},
-        rank_{stage ? RankScenario{scenario, stage->part.model} : RankScenario{scenario}},
-        blocks_{stage || (scenario.job.recomputes && sync.blocks() == nullptr)
+        part_{part},
+        rank_{part ? RankScenario{scenario, part->part.model} : RankScenario{scenario}},
+        blocks_{part || (scenario.job.recomputes && sync.blocks() == nullptr)
                     ? std::optional{blocks_of(scenario.model)}
                     : std::nullopt},
-        model_{model_tasks(stage ? RankScenario{scenario, *stage->whole} : rank_, costs,
-                           pause_of(costs, sync), blocks_ ? &*blocks_ : sync.blocks())},
-        turns_{turns_of_rank(pipeline_of(scenario.job.layout), stage ? stage->rank : 0,
-                             scenario.job.accumulate)},
+        model_{model_tasks(part ? RankScenario{scenario, *part->whole} : rank_, costs, pause_of(costs, sync),
+                           blocks_ ? &*blocks_ : sync.blocks())},
+        turns_{
+            turns_of_rank(pipeline_of(scenario.job.layout), part ? part->rank : 0, scenario.job.accumulate)},
         tasks_{program_, scenario.platform.gpu_models.front(), pause_of(costs, sync), costs.launch} {
-    program_.name = stage ? fmt::format("stage {}", stage->rank) : "rank";
+    program_.name = is_pipeline() ? fmt::format("stage {}", part->rank) : "rank";
     program_.streams = streams_of_a_rank();
     find_passes();
-    if (!stage) return;
-    exchanges_.emplace(scenario, *stage, tasks_);
+    if (!part) return;
+    if (scenario.job.layout.tensor > 1) tensor_stream_ = tasks_.add_stream("tensor parallel");
+    exchanges_.emplace(scenario, *part, tasks_);
     auto of_part = costs;
     of_part.optimizer = optimizer_time(rank_);
     model_.optimizer = optimizer_tasks(rank_, of_part);
@@ -69,29 +73,53 @@ class Writer {
   Program run() {
     background_copy();
     sync_.before_step(tasks_);
-    for (std::size_t i = 0; i < turns_.size(); ++i) {
-      if (exchanges_) received_ = exchanges_->before(turns_, i);
-      if (turns_[i].pass == Pass::forward) {
-        forward(turns_[i]);
-      } else {
-        backward(turns_[i], passes_[i]);
-      }
-      if (exchanges_) exchanges_->after(turns_, i, *computed_);
+    for (std::size_t i = 0; i < turns_.size();) {
+      const auto end = i + (turns_[i].is_woven ? 2 : 1);
+      for (auto turn = i; turn < end; ++turn) receive(turn);
+      for (auto turn = i; turn < end; ++turn) pass(turn);
+      for (; i < end; ++i) send_on(i);
     }
     sync_.before_optimizer(tasks_);
-    if (exchanges_) exchanges_->reduce_tied();
+    if (exchanges_) {
+      reduce_replicated();
+      exchanges_->reduce_tied();
+    }
     for (auto& one : model_.optimizer) tasks_.add(std::move(one.task));
     sync_.after_optimizer(tasks_);
     const auto& job = scenario_.job;
     program_.samples = static_cast<double>(job.batch_per_gpu) * job.accumulate / job.layout.ranks_of_model();
-    program_.memory = memory_use(
-        rank_, stage_ ? memory_of_turns(costs_.memory, stage_->part, turns_) : costs_.memory, sync_);
+    program_.memory =
+        memory_use(rank_, part_ ? memory_of_turns(costs_.memory, part_->part, turns_) : costs_.memory, sync_);
     program_.units = sync_.take_units();
-    if (stage_) name_layers_of_the_whole();
+    if (part_) name_layers_of_the_whole();
     return std::move(program_);
   }
 
  private:
+  bool is_pipeline() const { return scenario_.job.layout.pipeline > 1; }
+
+  void receive(std::size_t turn) {
+    if (!exchanges_) return;
+    if (const auto received = exchanges_->before(turns_, turn)) due_.push_back(*received);
+  }
+
+  void pass(std::size_t turn) {
+    if (turns_[turn].pass == Pass::forward) {
+      forward(turns_[turn]);
+    } else {
+      backward(turns_[turn], passes_[turn]);
+    }
+    due_.insert(due_.end(), sent_.begin(), sent_.end());
+    sent_.clear();
+  }
+
+  void send_on(std::size_t turn) {
+    if (!exchanges_) return;
+    auto made = due_;
+    made.push_back(*computed_);
+    exchanges_->after(turns_, turn, std::move(made));
+  }
+
   /// Of a backward pass: where it stands among those of its chunk.
   struct BackwardPass {
     bool adds_to_gradients = false;
@@ -118,18 +146,18 @@ class Writer {
   }
 
   int chunk_of(const ModelTask& one) const {
-    if (!stage_) return 0;
-    if (one.task.layer == Task::none) return stage_->rank == 0 ? 0 : PartOfModel::none;  // the input
-    return stage_->part.chunk[static_cast<std::size_t>(one.task.layer)];
+    if (!part_) return 0;
+    if (one.task.layer == Task::none) return part_->rank == 0 ? 0 : PartOfModel::none;  // the input
+    return part_->part.chunk[static_cast<std::size_t>(one.task.layer)];
   }
 
   /// The strategy knows the layers of its rank alone.
   std::int32_t layer_of_rank(std::int32_t layer) const {
-    return !stage_ || layer == Task::none ? layer : stage_->part.place[static_cast<std::size_t>(layer)];
+    return !part_ || layer == Task::none ? layer : part_->part.place[static_cast<std::size_t>(layer)];
   }
 
   void name_layers_of_the_whole() {
-    const auto& layers = stage_->part.layers;
+    const auto& layers = part_->part.layers;
     for (auto& unit : program_.units)
       for (auto& gradient : unit.gradients) gradient.layer = layers[static_cast<std::size_t>(gradient.layer)];
   }
@@ -171,7 +199,7 @@ class Writer {
       }
       place.go_to({one.block, layer_of_rank(one.task.layer)}, leave,
                   [&](Module module) { sync_.before_forward(tasks_, module); });
-      add(one, !stage_ && is_last && !scenario_.job.recomputes);
+      add(one, !part_ && is_last && !scenario_.job.recomputes);
     }
     place.go_to({}, leave, [](Module) {});
     if (turn.chunk + 1 == scenario_.job.layout.chunks) sync_.after_forward(tasks_, Module{});
@@ -180,6 +208,7 @@ class Writer {
   void backward(const Turn& turn, BackwardPass pass) {
     Spot place;
     auto next = first_gradient_[static_cast<std::size_t>(turn.chunk)];
+    skipped_ = 0;
     if (turn.chunk + 1 == scenario_.job.layout.chunks) sync_.before_backward(tasks_, Module{});
     const auto leave = [&](Module module) { sync_.after_backward(tasks_, module); };
     const auto enter = [&](Module module) {
@@ -189,9 +218,12 @@ class Writer {
     };
     for (auto& one : model_.backward) {
       if (chunk_of(one) != turn.chunk) continue;
-      if (turn.pass == (one.of_parameters ? Pass::input_gradients : Pass::weight_gradients)) continue;
+      if (turn.pass == (one.of_parameters ? Pass::input_gradients : Pass::weight_gradients)) {
+        skipped_ += one.waits_for;
+        continue;
+      }
       place.go_to({one.block, layer_of_rank(one.task.layer)}, leave, enter);
-      add(one, !stage_ && pass.is_last && one.gradients == 0);
+      add(one, !part_ && pass.is_last && one.gradients == 0);
       if (one.gradients == 0) continue;
       if (pass.adds_to_gradients && sync_.keeps_gradients()) accumulate(next, one.gradients, one.task);
       if (pass.is_last) {
@@ -221,16 +253,66 @@ class Writer {
   /// A task of the model. On a pipeline the kernels of a block are one task but for the first, which the GPU
   /// begins while the CPU issues the others: a step has too many micro-batches to tell all apart.
   void add(ModelTask& one, bool for_good) {
+    if (std::holds_alternative<Call>(one.task.work)) return send(one.task);
     const bool is_kernel = std::holds_alternative<Kernel>(one.task.work);
-    const bool goes_on = stage_ && is_kernel && !received_ && computed_ && tasks_.last() == *computed_ &&
-                         block_ == one.block && tasks_[*computed_].phase == one.task.phase;
-    if (goes_on && merged_ > 0) return merge(one.task);
-    merged_ = goes_on ? 1 : 0;
+    const bool is_rest = is_pipeline() && is_kernel && computed_ && block_ == one.block &&
+                         tasks_[*computed_].phase == one.task.phase;
+    const bool waits = one.waits_for + skipped_ > 0 || !due_.empty();
+    if (is_rest && is_rest_ && !waits && tasks_.last() == *computed_) return merge(one.task);
+    is_rest_ = is_rest;
     const auto id = for_good ? tasks_.add(std::move(one.task)) : tasks_.add(one.task);
     if (!is_kernel) return;
     computed_ = id;
     block_ = one.block;
-    if (received_) tasks_[id].after.push_back(*std::exchange(received_, std::nullopt));
+    auto& after = tasks_[id].after;
+    after.insert(after.end(), due_.begin(), due_.end());
+    due_.clear();
+    for (auto i = one.waits_for + std::exchange(skipped_, 0); i > 0 && !sent_.empty(); --i) {
+      after.push_back(sent_.front());
+      sent_.pop_front();
+    }
+  }
+
+  /// To the ranks that share the layers.
+  void send(Task task) {
+    std::get<Call>(task.work).group = part_->tensor_slot;
+    task.stream = tensor_stream_;
+    task.launch = tasks_.cpu(task.launch);
+    if (computed_) task.after.push_back(*computed_);
+    sent_.push_back(tasks_.add(std::move(task)));
+  }
+
+  /// With sequence parallelism the gradients of norms, and of biases behind a sum over the ranks, are of
+  /// their own tokens alone. Megatron-Core adds up all in one call. DTensors of norms stay partial sums,
+  /// which each of three kernels of the optimizer adds up by itself (own traces of two H200).
+  void reduce_replicated() {
+    if (!scenario_.job.layout.sequence || scenario_.job.layout.tensor == 1) return;
+    const bool at_once = scenario_.job.framework == Framework::megatron;
+    constexpr int times = 3;
+    std::vector<Bytes> sizes;
+    for (std::size_t i = 0; i < rank_.model.layers.size(); ++i) {
+      const auto& own = rank_.model.layers[i].parameters;
+      const auto& whole = scenario_.model.layers[static_cast<std::size_t>(part_->part.layers[i])].parameters;
+      const bool is_shared =
+          own.size() == whole.size() && !own.empty() && own.front().shape != whole.front().shape;
+      for (const auto& parameter : own) {
+        const bool is_vector = parameter.shape.size() == 1;
+        const bool is_whole = std::ranges::find(whole, parameter.shape, &Parameter::shape) != whole.end();
+        if (!is_vector || !is_whole || (is_shared && !at_once)) continue;
+        sizes.insert(sizes.end(), at_once ? 1 : times,
+                     Bytes{fp32_bytes * static_cast<double>(parameter.elements())});
+      }
+    }
+    if (at_once && !sizes.empty()) sizes = {std::accumulate(sizes.begin(), sizes.end(), Bytes{})};
+    const auto ready = tasks_.wait("gradients of norms", Phase::communication, {});
+    std::vector<TaskId> reduced;
+    for (const auto size : sizes) {
+      reduced.push_back(tasks_.call({CollectiveKind::all_reduce, size, part_->tensor_slot}, tensor_stream_,
+                                    "all-reduce of gradients of norms", tasks_.cpu(ddp_cpu.all_reduce),
+                                    ready));
+    }
+    const auto done = tasks_.wait("gradients of norms are reduced", Phase::communication, {});
+    tasks_[done].after = std::move(reduced);
   }
 
   void merge(const Task& task) {
@@ -257,9 +339,10 @@ class Writer {
     }
     Bytes size{};
     for (std::size_t i = first; i < first + count; ++i) size += sizes_[i];
+    if (scenario_.job.half_parameters) size = size / 2;
     const auto kernels = static_cast<int>(count);
     const auto launch = tasks_.gpu().launch_cost * kernels;
-    if (stage_) {
+    if (is_pipeline()) {
       Task task;
       task.work = Kernel{.work = tasks_.memory(3 * size, kernels)};
       task.launch = launch;
@@ -281,7 +364,7 @@ class Writer {
   const Scenario& scenario_;
   const ComputeCosts& costs_;
   Sync& sync_;
-  const StageOfPipeline* stage_;  ///< null: a rank trains all of the model
+  const RankPart* part_;  ///< null: a rank trains all of the model
   RankScenario rank_;
   std::optional<Blocks> blocks_;  ///< if they matter, and the strategy has not found them
   ModelTasks model_;
@@ -293,18 +376,20 @@ class Writer {
   std::optional<Exchanges> exchanges_;
   std::vector<Ready> ready_;
   std::size_t given_ = 0;           ///< gradients that the strategy was told of
-  std::optional<TaskId> received_;  ///< what the next kernel waits for
   std::optional<TaskId> computed_;  ///< the model's last kernel
   std::int32_t block_ = Blocks::none;
-  int merged_ = 0;            ///< whether the last kernel is not its block's first
+  bool is_rest_ = false;  ///< the last kernel is not its block's first
+  StreamId tensor_stream_{0};
+  std::deque<TaskId> sent_;   ///< to the ranks that share the layers, and nobody waited for it
+  int skipped_ = 0;           ///< of them, that a half of the backward pass left out waits for
+  std::vector<TaskId> due_;   ///< of passes before; the next kernel waits for it
   std::vector<Bytes> sizes_;  ///< of the gradients, in the order in which they get ready; filled when needed
 };
 
 }  // namespace
 
-Program model_step(const Scenario& scenario, const ComputeCosts& costs, Sync& sync,
-                   const StageOfPipeline* stage) {
-  return Writer{scenario, costs, sync, stage}.run();
+Program model_step(const Scenario& scenario, const ComputeCosts& costs, Sync& sync, const RankPart* part) {
+  return Writer{scenario, costs, sync, part}.run();
 }
 
 }  // namespace gradway

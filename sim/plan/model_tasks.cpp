@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "sim/cost/framework_cost.hpp"
 #include "sim/cost/kernel_cost.hpp"
 #include "sim/plan/optimizer_share.hpp"
@@ -37,6 +39,7 @@ ModelTasks from_layers(const RankScenario& scenario, const ComputeCosts& costs, 
   const auto& gpu = scenario.platform.gpu_models.front();
   const auto& layers = scenario.model.layers;
   const auto launch = scenario.model.run ? eager_operation * costs.launch_scale : gpu.launch_cost;
+  const bool splits = pipeline_of(scenario.job.layout).splits_backward();
   ModelTasks program;
   const auto add = [&](std::vector<ModelTask>& tasks, std::size_t layer, Phase phase, Seconds work,
                        int kernels, std::size_t gradients) {
@@ -45,17 +48,48 @@ ModelTasks from_layers(const RankScenario& scenario, const ComputeCosts& costs, 
     task.launches = kernels;
     tasks.push_back({std::move(task), gradients, blocks != nullptr ? blocks->of_layer[layer] : Blocks::none});
   };
-  const bool splits = pipeline_of(scenario.job.layout).splits_backward();
+
+  const auto add_pieces = [&](std::vector<ModelTask>& tasks, std::size_t layer, Phase phase,
+                              const std::vector<ComputeCosts::Piece>& pieces, std::size_t gradients) {
+    if (pieces.empty()) return;
+    const auto* last = &pieces.back();
+    while (last != &pieces.front() && last->launches == 0) --last;
+    for (const auto& piece : pieces) {
+      for (const auto& [kind, bytes_sent, at, until] : piece.sends) {
+        Task task;
+        task.name = fmt::format("{} {}", layers[layer].name, name_of(kind));
+        task.work = Call{kind, bytes_sent, Slot{0}};
+        task.phase = Phase::communication;
+        task.launch = ddp_cpu.all_reduce;
+        task.layer = static_cast<std::int32_t>(layer);
+        tasks.push_back({std::move(task), 0, blocks != nullptr ? blocks->of_layer[layer] : Blocks::none});
+      }
+      if (piece.launches == 0) continue;
+      add(tasks, layer, phase, piece.time, piece.launches, &piece == last ? gradients : 0);
+      tasks.back().waits_for = piece.waits_for;
+      tasks.back().of_parameters = splits && piece.of_parameters;
+    }
+  };
   const auto bytes = scenario.model.input_per_sample * scenario.job.batch_per_gpu;
   if (bytes > 0_B) program.forward.push_back({input_copy(bytes, scenario.job.input, gpu.launch_cost)});
-  for (std::size_t i = 0; i < layers.size(); ++i)
-    add(program.forward, i, Phase::forward, costs.forward[i], costs.forward_launches[i], 0);
+  const bool shares_layers = !costs.forward_pieces.empty();
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    if (shares_layers) {
+      add_pieces(program.forward, i, Phase::forward, costs.forward_pieces[i], 0);
+    } else {
+      add(program.forward, i, Phase::forward, costs.forward[i], costs.forward_launches[i], 0);
+    }
+  }
   for (auto i = layers.size(); i-- > 0;) {
+    if (shares_layers) {
+      add_pieces(program.backward, i, Phase::backward, costs.backward_pieces[i], layers[i].parameters.size());
+      continue;
+    }
     const auto of_parameters = splits ? costs.of_parameters[i] : ComputeCosts::Share{};
     const auto gradients = layers[i].parameters.size();
     add(program.backward, i, Phase::backward, costs.backward[i] - of_parameters.time,
         costs.backward_launches[i] - of_parameters.launches, splits ? 0 : gradients);
-    if (!splits || gradients + of_parameters.launches == 0) continue;
+    if (!splits || (gradients == 0 && of_parameters.time == Seconds{})) continue;
     add(program.backward, i, Phase::backward, of_parameters.time, of_parameters.launches, gradients);
     program.backward.back().of_parameters = true;
   }
@@ -102,8 +136,7 @@ ModelTasks from_profile(const RankScenario& scenario, const ComputeCosts& costs,
                         const Blocks* blocks) {
   const auto& profile = *scenario.model.profile;
   // With parameters of 16 bits the profile's optimizer steps these; the strategy's steps its share in fp32.
-  const bool same_optimizer =
-      scenario.job.optimizer == profile.optimizer && !half_parameters(scenario.job.strategy);
+  const bool same_optimizer = scenario.job.optimizer == profile.optimizer && !half_parameters(scenario.job);
   ModelTasks program;
   std::size_t ready = 0;
   for (std::size_t i = 0; i < profile.launches.size(); ++i) {

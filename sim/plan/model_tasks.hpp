@@ -15,6 +15,7 @@ struct ModelTask {
   Task task;
   std::size_t gradients = 0;
   std::int32_t block = Blocks::none;
+  int waits_for = 0;           ///< calls of its pass, the oldest that no task waited for
   bool of_parameters = false;  ///< makes gradients of parameters alone, in a backward pass that is split
 };
 

@@ -106,11 +106,19 @@ class RankLayout {
     });
   }
 
+  /// Ranks that share the layers of a stage.
+  void add_tensor_groups() {
+    join(
+        "tensor parallel", data_ * layout_.pipeline,
+        [&](const RankPlace& place) { return place.data + data_ * place.pipeline; }, Purpose::tensor);
+  }
+
   /// Two stages of a pipeline, tensor rank by tensor rank and replica by replica.
   void add_pairs(const std::string& name, int from, int to) {
-    join(name, layout_.tensor * data_, [&](const RankPlace& place) {
+    const auto colour = [&](const RankPlace& place) {
       return place.pipeline == from || place.pipeline == to ? place.tensor + layout_.tensor * place.data : -1;
-    });
+    };
+    join(name, layout_.tensor * data_, colour, Purpose::pipeline);
     // The one that sends comes first.
     if (from < to) return;
     for (auto group = workload_.groups.end() - layout_.tensor * data_; group != workload_.groups.end();
@@ -120,7 +128,7 @@ class RankLayout {
 
  private:
   template <class Colour>
-  void join(const std::string& name, int count, const Colour& colour) {
+  void join(const std::string& name, int count, const Colour& colour, Purpose purpose = Purpose::data) {
     const auto first = workload_.groups.size();
     workload_.groups.resize(first + static_cast<std::size_t>(count));
     for (std::size_t rank = 0; rank < places_.size(); ++rank) {
@@ -130,9 +138,11 @@ class RankLayout {
       workload_.groups[group].members.emplace_back(first_ + rank);
       workload_.actors[first_ + rank].groups.emplace_back(group);
     }
-    for (int i = 0; i < count; ++i)
-      workload_.groups[first + static_cast<std::size_t>(i)].name =
-          count == 1 ? name : fmt::format("{} {}", name, i);
+    for (int i = 0; i < count; ++i) {
+      auto& group = workload_.groups[first + static_cast<std::size_t>(i)];
+      group.name = count == 1 ? name : fmt::format("{} {}", name, i);
+      group.purpose = purpose;
+    }
   }
 
   Workload& workload_;
@@ -166,29 +176,34 @@ Bytes tied_bytes(const Model& model) {
   return size;
 }
 
-/// A program a stage.
-Workload plan_pipeline(const Scenario& scenario, const ComputeCosts& costs) {
-  const auto pipeline = pipeline_of(scenario.job.layout);
-  const auto whole = with_tied_copies(scenario.model, pipeline);
+/// A program for each stage; the ranks that share its layers all run it.
+Workload plan_parts(const Scenario& scenario, const ComputeCosts& costs) {
+  const auto& layout = scenario.job.layout;
+  const auto pipeline = pipeline_of(layout);
+  auto whole = scenario.model;
+  if (!costs.of_rank.empty()) whole.layers = costs.of_rank;
   const auto last = pipeline.rank_of(pipeline.stages() - 1);
-  const auto tied = last != 0 ? tied_bytes(scenario.model) : 0_B;
+  const auto tied = last != 0 ? tied_bytes(whole) : 0_B;
+  whole = with_tied_copies(whole, pipeline);
   const auto messages = messages_of(whole, costs, pipeline.stages());
   auto workload = of_ranks(scenario);
   std::vector<Partition> partitions;
   for (int rank = 0; rank < pipeline.ranks; ++rank) {
-    StageOfPipeline stage{.rank = rank,
-                          .whole = &whole,
-                          .part = part_of(whole, pipeline, rank),
-                          .messages = messages,
-                          .tied = tied};
-    const auto sync = make_sync({scenario, stage.part.model});
+    RankPart part{.rank = rank,
+                  .whole = &whole,
+                  .part = part_of(whole, pipeline, rank),
+                  .messages = messages,
+                  .tied = tied};
+    const auto sync = make_sync({scenario, part.part.model});
     partitions = sync->groups();
     if (partitions.empty()) partitions.push_back(all_ranks());
-    stage.first_slot = {static_cast<std::uint32_t>(partitions.size())};
-    workload.programs.push_back(model_step(scenario, costs, *sync, &stage));
+    part.tensor_slot = {static_cast<std::uint32_t>(partitions.size())};
+    part.first_slot = {part.tensor_slot.index + (layout.tensor > 1 ? 1 : 0)};
+    workload.programs.push_back(model_step(scenario, costs, *sync, &part));
   }
   RankLayout ranks{workload, scenario};
   for (const auto& partition : partitions) ranks.add(partition);
+  if (layout.tensor > 1) ranks.add_tensor_groups();
   for (const auto& [from, to, is_backward] : hops_of(pipeline)) {
     const auto* what = is_backward ? "gradients" : "activations";
     ranks.add_pairs(fmt::format("{} {} to {}", what, from, to), from, to);
@@ -211,8 +226,8 @@ Workload on_all_ranks(Program program, const Scenario& scenario, std::vector<Par
 Workload plan(const Scenario& scenario, const ComputeCosts& costs) {
   if (!trains(scenario.job.strategy)) return plan_collective(scenario);
   Workload workload;
-  if (scenario.job.layout.pipeline > 1) {
-    workload = plan_pipeline(scenario, costs);
+  if (scenario.job.layout.ranks_of_model() > 1) {
+    workload = plan_parts(scenario, costs);
   } else {
     const auto sync = make_sync(scenario);
     workload = on_all_ranks(model_step(scenario, costs, *sync), scenario, sync->groups());

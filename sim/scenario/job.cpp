@@ -35,6 +35,10 @@ bool half_parameters(const Strategy& strategy) {
   return std::visit(HalfParameters{}, strategy);
 }
 
+bool half_parameters(const Job& job) {
+  return job.half_parameters || half_parameters(job.strategy);
+}
+
 bool has_hooks(const Strategy& strategy) {
   return std::visit(HasHooks{}, strategy);
 }

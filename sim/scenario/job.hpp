@@ -147,6 +147,7 @@ struct Job {
   int gpus = 1;
   int batch_per_gpu = 1;
   Precision precision = Precision::fp32;
+  bool half_parameters = false;  ///< without autocast, with gradients and optimizer states of 16 bits
   int accumulate = 1;
   int sequence = 0;  ///< tokens a sample, for models of text; 0: the model's own
   AttentionKernel attention = AttentionKernel::automatic;
@@ -168,6 +169,9 @@ struct Job {
   /// Ranks that train the same part of the model on other samples.
   int data_parallel() const { return gpus / layout.ranks_of_model(); }
 };
+
+/// The same of a job.
+bool half_parameters(const Job& job);
 
 /// Whether Python code runs around each part of the model because of the strategy.
 bool has_hooks(const Strategy& strategy);

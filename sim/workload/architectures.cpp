@@ -103,8 +103,8 @@ Tensor conv_next_block(Eager& run, const std::string& name, Tensor x, std::int64
 
 }  // namespace
 
-std::vector<Layer> layers_of(const ForwardPass& network, int sequence) {
-  Eager eager{{.sequence = sequence}};
+std::vector<Layer> layers_of(const ForwardPass& network, int sequence, bool megatron) {
+  Eager eager{{.sequence = sequence, .megatron = megatron}};
   network(eager);
   eager.finish();
   auto layers = eager.take_layers();

@@ -88,7 +88,8 @@ std::vector<Layer> synthetic(const std::vector<SyntheticLayer>& layers);
 
 /// The layers of a network, with their parameters and the work of a sample in the order of its forward pass.
 /// @param sequence tokens a sample, for models of text; 0: the model's own
-std::vector<Layer> layers_of(const ForwardPass& network, int sequence = 0);
+/// @param megatron as Megatron-Core's modules have them, with packed projections
+std::vector<Layer> layers_of(const ForwardPass& network, int sequence = 0, bool megatron = false);
 
 /// Of all attention in a network; empty: it has none.
 std::set<AttentionHead> attention_heads_of(const ForwardPass& network);

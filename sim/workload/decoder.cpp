@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/workload/decoder.hpp"
 
+#include <algorithm>
+#include <array>
 #include <string>
 
 #include <fmt/format.h>
@@ -12,43 +14,57 @@ namespace {
 
 /// What all blocks of a decoder have in common, and the pass they run in.
 class DecoderPass {
+  using Split = Eager::Split;
+
  public:
   DecoderPass(Eager& run, const DecoderShape& shape)
-      : run_{run}, shape_{shape}, tokens_{run.tokens(shape.sequence)}, hidden_{shape.hidden} {}
+      : run_{run},
+        shape_{shape},
+        tokens_{run.tokens(shape.sequence)},
+        own_{run.own_tokens(tokens_)},
+        hidden_{shape.hidden} {}
 
   void all() {
     const bool learned = shape_.positions == DecoderShape::Positions::learned;
-    const auto vocabulary = shape_.padded_vocabulary();
-    auto x = run_.embedding("wte", tokens_, vocabulary, hidden_);
-    if (shape_.embedding_norm) x = run_.layer_norm("wte_norm", x, tokens_, hidden_, shape_.bias);
+    auto vocabulary = shape_.padded_vocabulary();
+    // Megatron-Core's make_vocab_size_divisible_by, times the ranks
+    const std::int64_t multiple = 128 * run_.tensor_ranks();
+    if (run_.packs_projections() && run_.tensor_ranks() > 1)
+      vocabulary = (vocabulary + multiple - 1) / multiple * multiple;
+    auto x = run_.from_ranks(run_.embedding("wte", tokens_, run_.share(vocabulary), hidden_));
+    if (shape_.embedding_norm) x = run_.layer_norm("wte_norm", x, own_, hidden_, shape_.bias);
     if (learned) {
       const std::int64_t rows = shape_.position_rows > 0 ? shape_.position_rows : shape_.sequence;
       x = run_.add_parameters("wpe", x, {{"wpe.weight", {rows, hidden_}}});
     }
     for (int i = 0; i < shape_.layers; ++i) x = block(fmt::format("h.{}", i), x, i);
     x = norm("ln_f", x);
-    x = run_.linear("lm_head", x, tokens_, hidden_, vocabulary, shape_.output_bias, shape_.tied_output);
-    run_.cross_entropy("loss", x, tokens_, vocabulary);
+    x = run_.linear("lm_head", run_.to_ranks(x), tokens_, hidden_, vocabulary, shape_.output_bias,
+                    shape_.tied_output, Split::outputs);
+    run_.cross_entropy("loss", x, tokens_, vocabulary, true);
   }
 
  private:
   Tensor norm(const std::string& name, Tensor x) { return norm(name, x, shape_.bias); }
   Tensor norm(const std::string& name, Tensor x, bool bias) {
-    return shape_.norm == DecoderShape::Norm::rms_norm ? run_.rms_norm(name, x, tokens_, hidden_)
-                                                       : run_.layer_norm(name, x, tokens_, hidden_, bias);
+    return shape_.norm == DecoderShape::Norm::rms_norm ? run_.rms_norm(name, x, own_, hidden_)
+                                                       : run_.layer_norm(name, x, own_, hidden_, bias);
   }
 
   Tensor block(const std::string& name, Tensor x, int layer) {
     const auto residual = x;
-    const auto normed = is_packed() ? norm(name + ".ln_1", x) : norm(name + ".attention_norm", x, true);
+    const auto normed =
+        run_.to_ranks(is_packed() ? norm(name + ".ln_1", x) : norm(name + ".attention_norm", x, true));
     x = attention(name + ".attention", normed);
     if (shape_.blocks == DecoderShape::Blocks::sequential) {
-      x = run_.add(name + ".attention.residual", residual, x);
-      return run_.add(name + ".mlp.residual", x, fed_forward(name, norm(name + ".ln_2", x), layer));
+      x = run_.add(name + ".attention.residual", residual, run_.from_ranks(x));
+      const auto fed = fed_forward(name, run_.to_ranks(norm(name + ".ln_2", x)), layer);
+      return run_.add(name + ".mlp.residual", x, run_.from_ranks(fed));
     }
     const bool one_norm = shape_.blocks == DecoderShape::Blocks::parallel_one_norm;
-    const auto fed = fed_forward(name, one_norm ? normed : norm(name + ".ln_2", residual), layer);
-    return run_.add(name + ".mlp.residual", residual, run_.add(name + ".parallel", fed, x));
+    const auto fed =
+        fed_forward(name, one_norm ? normed : run_.to_ranks(norm(name + ".ln_2", residual)), layer);
+    return run_.add(name + ".mlp.residual", residual, run_.from_ranks(run_.add(name + ".parallel", fed, x)));
   }
 
   std::int64_t kv_heads() const { return shape_.kv_heads > 0 ? shape_.kv_heads : shape_.heads; }
@@ -64,35 +80,52 @@ class DecoderPass {
     if (shape_.latent) {
       x = latent_attention(name, x, *shape_.latent);
       return run_.linear(name + ".out_proj", x, tokens_,
-                         shape_.heads * std::int64_t{shape_.latent->value_head}, hidden_, bias);
+                         shape_.heads * std::int64_t{shape_.latent->value_head}, hidden_, bias, false,
+                         Split::inputs);
     }
     const std::int64_t head = shape_.size_of_head();
     x = is_packed() ? packed_attention(name, x, head) : attention_of_three(name, x, head);
-    return run_.linear(name + ".out_proj", x, tokens_, shape_.heads * head, hidden_, bias);
+    return run_.linear(name + ".out_proj", x, tokens_, shape_.heads * head, hidden_, bias, false,
+                       Split::inputs);
   }
 
   Tensor packed_attention(const std::string& name, Tensor x, std::int64_t head) {
     const auto qkv = run_.linear(name + ".in_proj", x, tokens_, hidden_, 3 * shape_.heads * head,
-                                 shape_.qkv_bias.value_or(shape_.bias));
-    return run_.attention(name + ".sdpa", {qkv}, {shape_.heads, shape_.heads, tokens_, head, true});
+                                 shape_.qkv_bias.value_or(shape_.bias), false, Split::outputs);
+    const auto heads = run_.share(shape_.heads);
+    return run_.attention(name + ".sdpa", {qkv}, {heads, heads, tokens_, head, true});
   }
 
   /// As Llama has it: three projections, fewer heads of keys and values, rotary positions.
   Tensor attention_of_three(const std::string& name, Tensor x, std::int64_t head) {
-    const bool bias = shape_.qkv_bias.value_or(shape_.bias);
-    const auto heads = kv_heads();
-    auto q = run_.linear(name + ".query", x, tokens_, hidden_, shape_.heads * head, bias);
-    auto k = run_.linear(name + ".key", x, tokens_, hidden_, heads * head, bias);
-    const auto v = run_.linear(name + ".value", x, tokens_, hidden_, heads * head, bias);
+    const auto heads = run_.share(shape_.heads);
+    // Fewer heads of keys than ranks: each rank has one, and others have it too.
+    const auto ranks = run_.tensor_ranks();
+    const auto kv = std::max<std::int64_t>(1, kv_heads() / ranks);
+    auto [q, k, v] = projections(name, x, heads * head, kv * head);
     if (shape_.qk_norm) {
-      q = run_.rms_norm(name + ".query_norm", q, tokens_ * shape_.heads, head);
-      k = run_.rms_norm(name + ".key_norm", k, tokens_ * heads, head);
+      q = run_.rms_norm(name + ".query_norm", q, tokens_ * heads, head);
+      k = run_.rms_norm(name + ".key_norm", k, tokens_ * kv, head);
     }
     if (shape_.positions == DecoderShape::Positions::rotary) {
-      q = turned(name + ".rotary_query", q, shape_.heads, head);
-      k = turned(name + ".rotary_key", k, heads, head);
+      q = turned(name + ".rotary_query", q, heads, head);
+      k = turned(name + ".rotary_key", k, kv, head);
     }
-    return run_.attention(name + ".sdpa", {q, k, v}, {shape_.heads, heads, tokens_, head, true});
+    return run_.attention(name + ".sdpa", {q, k, v}, {heads, kv, tokens_, head, true});
+  }
+
+  /// Queries, keys and values, by one product or three. @param queries, keys elements of a rank
+  std::array<Tensor, 3> projections(const std::string& name, Tensor x, std::int64_t queries,
+                                    std::int64_t keys) {
+    const bool bias = shape_.qkv_bias.value_or(shape_.bias);
+    const auto project = [&](const char* part, std::int64_t width) {
+      return run_.linear(name + part, x, tokens_, hidden_, run_.tensor_ranks() * width, bias, false,
+                         Split::outputs);
+    };
+    if (!run_.packs_projections())
+      return {project(".query", queries), project(".key", keys), project(".value", keys)};
+    const auto parts = run_.split(project(".in_proj", queries + 2 * keys), tokens_, {queries, keys, keys});
+    return {parts[0], parts[1], parts[2]};
   }
 
   /// By rotary positions, as many elements of each head as have them.
@@ -156,15 +189,20 @@ class DecoderPass {
 
   Tensor mlp(const std::string& name, Tensor x, std::int64_t width) {
     const bool bias = shape_.mlp_bias.value_or(shape_.bias);
-    if (is_gated()) {
-      const auto gate = run_.linear(name + ".gate", x, tokens_, hidden_, width, bias);
-      const auto act = activation(name, gate);
-      const auto up = run_.linear(name + ".up", x, tokens_, hidden_, width, bias);
-      x = run_.multiply(name + ".product", act, up);
+    const auto project = [&](const char* part, std::int64_t outputs) {
+      return run_.linear(name + part, x, tokens_, hidden_, outputs, bias, false, Split::outputs);
+    };
+    if (is_gated() && run_.packs_projections()) {
+      const auto each = run_.share(width);
+      const auto parts = run_.split(project(".fc1", 2 * width), tokens_, {each, each});
+      x = run_.multiply(name + ".product", activation(name, parts[0]), parts[1]);
+    } else if (is_gated()) {
+      const auto act = activation(name, project(".gate", width));
+      x = run_.multiply(name + ".product", act, project(".up", width));
     } else {
-      x = activation(name, run_.linear(name + ".fc1", x, tokens_, hidden_, width, bias));
+      x = activation(name, project(".fc1", width));
     }
-    return run_.linear(name + ".fc2", x, tokens_, width, hidden_, bias);
+    return run_.linear(name + ".fc2", x, tokens_, width, hidden_, bias, false, Split::inputs);
   }
 
   /// Each token goes through the `top_k` experts that its router finds best, as many to each expert.
@@ -198,6 +236,7 @@ class DecoderPass {
   Eager& run_;
   const DecoderShape& shape_;
   std::int64_t tokens_;
+  std::int64_t own_;  ///< tokens of a rank between products
   std::int64_t hidden_;
 };
 

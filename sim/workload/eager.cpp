@@ -131,7 +131,9 @@ void Eager::weight_back(Node& at, double elements) {
 }
 
 Tensor Eager::linear(const std::string& name, Tensor x, std::int64_t rows_of_sample, std::int64_t inputs,
-                     std::int64_t outputs, bool bias, bool tied) {
+                     std::int64_t outputs, bool bias, bool tied, Split split) {
+  if (split == Split::outputs) outputs = share(outputs);
+  if (split == Split::inputs) inputs = share(inputs);
   open(name, tied ? std::vector<Parameter>{} : weight_and_bias(name, {outputs, inputs}, outputs, bias));
   if (tied) layers_.back().tied = Parameter{name + ".weight", {outputs, inputs}};
   if (is_half()) x = cast(x, half_number());
@@ -157,7 +159,56 @@ Tensor Eager::linear(const std::string& name, Tensor x, std::int64_t rows_of_sam
   }
   if (bias) weight_back(at, d(outputs));
   for (auto i = of_inputs; i < at.backward.size(); ++i) at.backward[i].of_parameters = true;
+  if (of(x).is_of_ranks) exchange_beside(at, of_inputs, Bytes{m * d(inputs) * bytes_of(number)});
   return make(m * d(outputs), number, true);
+}
+
+/// Megatron's LinearWithGradAccumulationAndAsyncCommunication: the input, of which only the own tokens were
+/// kept, is gathered again beside the product that makes its gradient; that gradient is summed beside the
+/// product that makes the weight's.
+void Eager::exchange_beside(Node& at, std::size_t of_inputs, Bytes bytes) {
+  const auto kind = settings_.sequence_parallel ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
+  if (settings_.sequence_parallel) {
+    at.forward_exchanges.push_back({CollectiveKind::all_gather, bytes, 0, 0});
+    at.backward_exchanges.push_back({CollectiveKind::all_gather, bytes, 0, of_inputs});
+    at.temporary = std::max(at.temporary, bytes.value());
+    at.temporary_backward = std::max(at.temporary_backward, bytes.value());
+  }
+  at.backward_exchanges.push_back({kind, bytes, of_inputs, Exchange::next_layer});
+}
+
+Tensor Eager::to_ranks(Tensor x) {
+  if (settings_.tensor == 1) return x;
+  const auto number = of(x).number;
+  const auto elements = of(x).elements * (settings_.sequence_parallel ? settings_.tensor : 1);
+  if (settings_.megatron) {
+    const auto whole = view(x, elements);
+    of(whole).is_of_ranks = true;
+    return whole;
+  }
+  const Bytes bytes{elements * bytes_of(number)};
+  auto& at = node({x});
+  if (!settings_.sequence_parallel) {
+    at.backward_exchanges.push_back({CollectiveKind::all_reduce, bytes, 0, 0});
+    return view(x, elements);
+  }
+  at.forward_exchanges.push_back({CollectiveKind::all_gather, bytes, 0, 0});
+  at.backward_exchanges.push_back({CollectiveKind::reduce_scatter, bytes, 0, 0});
+  return make(elements, number, true);
+}
+
+Tensor Eager::from_ranks(Tensor x) {
+  if (settings_.tensor == 1) return x;
+  const auto [elements, number] = std::pair{of(x).elements, of(x).number};
+  const Bytes bytes{elements * bytes_of(number)};
+  auto& at = node({x});
+  if (!settings_.sequence_parallel) {
+    at.forward_exchanges.push_back({CollectiveKind::all_reduce, bytes, 0, 0});
+    return view(x, elements);
+  }
+  at.forward_exchanges.push_back({CollectiveKind::reduce_scatter, bytes, 0, 0});
+  at.backward_exchanges.push_back({CollectiveKind::all_gather, bytes, 0, 0});
+  return make(elements / settings_.tensor, number, true);
 }
 
 Tensor Eager::conv2d(const std::string& name, Tensor x, const Conv2d& shape) {
@@ -437,8 +488,9 @@ Tensor Eager::class_token(const std::string& name, Tensor x, std::int64_t tokens
 }
 
 void Eager::cross_entropy(const std::string& name, Tensor logits, std::int64_t rows_of_sample,
-                          std::int64_t classes) {
+                          std::int64_t classes, bool shared) {
   open(name);
+  if (shared) classes = share(classes);
   const auto m = d(rows_of_sample) * settings_.batch;
   // Loops without autocast write model(x).float(), and keep no other form of the logits.
   if (settings_.half_parameters) {
@@ -456,6 +508,9 @@ void Eager::cross_entropy(const std::string& name, Tensor logits, std::int64_t r
   auto& loss = node({logs});
   save(logs);
   forward(rows("nll_loss", Number::fp32, m, d(classes)));
+  // The largest logit, that of the target, and the sum: vocab_parallel_cross_entropy, PyTorch's loss_parallel
+  for (int i = 0; shared && settings_.tensor > 1 && i < 3; ++i)
+    loss.forward_exchanges.push_back({CollectiveKind::all_reduce, Bytes{m * fp32_bytes}, 0, 0});
   loss.backward.push_back(rows("nll_loss_backward", Number::fp32, m, d(classes)));
   of({of(logits).storage}).last_use = static_cast<std::int32_t>(nodes_.size()) - 1;  // the call holds them
   make(1, Number::fp32, true);

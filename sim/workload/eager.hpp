@@ -27,6 +27,9 @@ struct EagerSettings {
   bool holds_output = false;    ///< the training loop keeps the logits until the step is over
   bool recomputes = false;      ///< blocks keep their inputs alone, and run again before their backward pass
   bool compiled = false;        ///< torch.compile fuses what lies between products
+  int tensor = 1;               ///< ranks that share each layer
+  bool sequence_parallel = false;  ///< ... and the tokens between products
+  bool megatron = false;           ///< Megatron-Core's modules: packed projections, exchanges beside products
 };
 
 /// A tensor of the forward pass. Views share it.
@@ -57,8 +60,29 @@ class Eager {
   /// What the input copy brought: images in fp32, or indices of tokens. Needs no gradient.
   Tensor input(double elements);
 
+  /// What each of the ranks that share a linear layer has of its weight.
+  enum class Split { none, outputs, inputs };
+  /// @param inputs, outputs of all ranks together
   Tensor linear(const std::string& name, Tensor x, std::int64_t rows, std::int64_t inputs,
-                std::int64_t outputs, bool bias = true, bool tied = false);
+                std::int64_t outputs, bool bias = true, bool tied = false, Split split = Split::none);
+
+  // Tensor parallelism. @source Megatron-Core, tensor_parallel/layers.py and mappings.py; PyTorch's
+  // ColwiseParallel, RowwiseParallel and SequenceParallel
+  int tensor_ranks() const { return settings_.tensor; }
+  bool packs_projections() const { return settings_.megatron; }
+  /// A rank's share of something that ranks divide.
+  std::int64_t share(std::int64_t of_all) const { return (of_all + settings_.tensor - 1) / settings_.tensor; }
+  /// Of the tokens between products: all, or a rank's part.
+  std::int64_t own_tokens(std::int64_t tokens) const {
+    return settings_.sequence_parallel ? share(tokens) : tokens;
+  }
+  /// What products split by outputs read: all tokens, whose gradients are then summed over the ranks. PyTorch
+  /// does so before the products and after them; Megatron's products do it themselves, beside each other.
+  Tensor to_ranks(Tensor x);
+  /// The sum over the ranks of what products split by inputs made; with sequence parallelism each rank's
+  /// tokens of it.
+  Tensor from_ranks(Tensor x);
+
   /// Square images.
   struct Conv2d {
     std::int64_t in_channels, out_channels, kernel, stride, padding, side;
@@ -136,7 +160,9 @@ class Eager {
   /// Back to the order of tokens: the sum of each one's rows, times their shares.
   Tensor combine(const std::string& name, Tensor x, Tensor shares, std::int64_t rows, std::int64_t width);
 
-  void cross_entropy(const std::string& name, Tensor logits, std::int64_t rows, std::int64_t classes);
+  /// @param classes of all ranks, which share them if they share the output layer
+  void cross_entropy(const std::string& name, Tensor logits, std::int64_t rows, std::int64_t classes,
+                     bool shared = false);
 
   /// @return layers in the order of the forward pass, with parameters, operations a sample where the batch is
   /// 1
@@ -161,6 +187,7 @@ class Eager {
     std::int32_t last_use = 0;    ///< by this node of the forward pass
     std::int32_t saved_for = -1;  ///< the node whose backward pass needs it last; -1: none
     std::int32_t consumer = -1;   ///< the last node that takes it as an input
+    bool is_of_ranks = false;     ///< its gradient must be summed over the ranks by the product that reads it
     int consumers = 0;
   };
   /// One function of autograd.
@@ -168,6 +195,8 @@ class Eager {
     std::int32_t layer = 0;
     std::vector<Operation> forward;
     std::vector<Operation> backward;
+    std::vector<Exchange> forward_exchanges{};
+    std::vector<Exchange> backward_exchanges{};
     std::vector<Tensor> reads;
     std::vector<Tensor> inputs;  ///< of these, that need a gradient
     std::vector<Tensor> saves;
@@ -196,12 +225,16 @@ class Eager {
   /// The 16-bit copy of a weight. @return its bytes; 0 without autocast
   double cast_weight(double elements);
   void weight_back(Node& at, double elements);
+  void exchange_beside(Node& at, std::size_t of_inputs, Bytes bytes);
   Operation stream(std::string_view what, Number number, double elements) const;
   Operation rows(std::string_view what, Number number, double rows, double width) const;
   Operation product(const char* layout, double m, double n, double k) const;
   Tensor norm(const std::string& name, Tensor x, std::int64_t rows, std::int64_t width, std::string_view what,
               std::vector<Parameter> parameters);
   void math_attention(const Attention& shape, Number number, Tensor out);
+  /// The operations of a node, with its exchanges, behind those of its layer.
+  void issue_forward(const Node& at);
+  void issue_backward(const Node& at);
   void issue();
   void issue_fused();
   Operation fused(double bytes) const;
@@ -221,6 +254,7 @@ class Eager {
 /// What PyTorch issues for a model, and what it keeps.
 struct EagerStep {
   std::vector<LayerOperations> layers;  ///< as the model's layers
+  std::vector<Layer> of_rank;           ///< the model's layers as a rank has them
   StepMemory memory;
 };
 /// @pre the model has a forward pass

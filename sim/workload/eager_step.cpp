@@ -25,15 +25,37 @@ void Eager::finish() {
   account();
 }
 
+namespace {
+
+void append(std::vector<Operation>& operations, std::vector<Exchange>& exchanges,
+            const std::vector<Operation>& more, const std::vector<Exchange>& sent) {
+  const auto before = operations.size();
+  operations.insert(operations.end(), more.begin(), more.end());
+  for (auto exchange : sent) {
+    exchange.at += before;
+    if (exchange.until != Exchange::next_layer) exchange.until += before;
+    exchanges.push_back(exchange);
+  }
+}
+
+}  // namespace
+
+void Eager::issue_forward(const Node& at) {
+  auto& to = operations_[static_cast<std::size_t>(at.layer)];
+  append(to.forward, to.forward_exchanges, at.forward, at.forward_exchanges);
+}
+
+void Eager::issue_backward(const Node& at) {
+  auto& to = operations_[static_cast<std::size_t>(at.layer)];
+  append(to.backward, to.backward_exchanges, at.backward, at.backward_exchanges);
+}
+
 void Eager::issue() {
   std::vector<char> has_gradient(tensors_.size(), 0);
-  for (const auto& at : nodes_) {
-    auto& to = operations_[static_cast<std::size_t>(at.layer)].forward;
-    to.insert(to.end(), at.forward.begin(), at.forward.end());
-  }
+  for (const auto& at : nodes_) issue_forward(at);
   for (auto at = nodes_.rbegin(); at != nodes_.rend(); ++at) {
+    issue_backward(*at);
     auto& to = operations_[static_cast<std::size_t>(at->layer)].backward;
-    to.insert(to.end(), at->backward.begin(), at->backward.end());
     for (const auto input : at->inputs) {  // a gradient from a second place is added to the first
       const auto& info = of(input);
       if (std::exchange(has_gradient[static_cast<std::size_t>(input.id)], 1) == 1)
@@ -67,9 +89,7 @@ void Eager::issue_fused() {
 
   for (std::int32_t first = 0; first < count;) {
     if (!fuses(node_at(first))) {
-      const auto& at = node_at(first++);
-      auto& to = operations_[static_cast<std::size_t>(at.layer)].forward;
-      to.insert(to.end(), at.forward.begin(), at.forward.end());
+      issue_forward(node_at(first++));
       continue;
     }
     auto end = first;
@@ -93,8 +113,7 @@ void Eager::issue_fused() {
   for (auto last = count; last-- > 0;) {
     const auto& at = node_at(last);
     if (!fuses(at)) {
-      auto& to = operations_[static_cast<std::size_t>(at.layer)].backward;
-      to.insert(to.end(), at.backward.begin(), at.backward.end());
+      issue_backward(at);
       continue;
     }
     auto first = last;
@@ -186,7 +205,7 @@ EagerStep eager_step(const Model& model, const EagerSettings& settings) {
   Eager eager{settings};
   model.run(eager);
   eager.finish();
-  return {eager.operations(), eager.memory()};
+  return {eager.operations(), eager.take_layers(), eager.memory()};
 }
 
 }  // namespace gradway

@@ -55,6 +55,13 @@ struct Anchor {
   std::string source;
 };
 
+/// What the ranks of tensor parallelism divide.
+struct TensorShape {
+  int heads = 1;
+  int kv_heads = 1;
+  int mlp = 1;  ///< width
+};
+
 class Eager;
 
 /// A forward pass: what a module of PyTorch calls, on symbolic tensors.
@@ -68,6 +75,7 @@ struct Model {
   ForwardPass run;                        ///< empty: the layers have explicit times, or a profile
   Bytes input_per_sample{};               ///< what the input copy moves
   int tokens_per_sample = 0;              ///< the sequence of a model of text; 0: of none, or not known
+  std::optional<TensorShape> tensor;      ///< empty: ranks cannot share its layers
   int longest_sequence = 0;               ///< that its positions allow; 0: any
   std::optional<Seconds> optimizer_time;  ///< explicit, for synthetic models
   std::vector<Anchor> anchors;

@@ -11,6 +11,7 @@
 
 #include "sim/base/units.hpp"
 #include "sim/platform/gpu.hpp"
+#include "sim/workload/collective_kind.hpp"
 
 namespace gradway {
 
@@ -87,10 +88,22 @@ Operation operation(std::string kernel, const std::array<double, most_sizes>& si
 std::span<const std::string_view> elementwise_kernels();
 std::span<const std::string_view> row_kernels();
 
+/// What the ranks that share a layer send each other between its operations.
+struct Exchange {
+  static constexpr std::size_t next_layer = static_cast<std::size_t>(-1);
+
+  CollectiveKind kind = CollectiveKind::all_reduce;
+  Bytes bytes{};          ///< as `Call` has them
+  std::size_t at = 0;     ///< issued before the operation of this number
+  std::size_t until = 0;  ///< ... which waits for it, or `next_layer`
+};
+
 /// What a layer issues in each direction.
 struct LayerOperations {
   std::vector<Operation> forward;
   std::vector<Operation> backward;
+  std::vector<Exchange> forward_exchanges{};  ///< in the order of issue
+  std::vector<Exchange> backward_exchanges{};
   Bytes output{};  ///< what the layer hands on
 };
 

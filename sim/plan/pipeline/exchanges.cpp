@@ -11,7 +11,7 @@
 
 namespace gradway {
 
-Exchanges::Exchanges(const Scenario& scenario, const StageOfPipeline& stage, TaskList& tasks)
+Exchanges::Exchanges(const Scenario& scenario, const RankPart& stage, TaskList& tasks)
     : stage_{stage},
       tasks_{tasks},
       pipeline_{pipeline_of(scenario.job.layout)},
@@ -72,33 +72,36 @@ TaskId Exchanges::transfer(const Neighbour& with, Bytes size, const char* what, 
   return tasks_.add(std::move(task));
 }
 
-void Exchanges::wait_for(std::vector<TaskId> transfers) {
+TaskId Exchanges::wait_for(std::vector<TaskId> transfers) {
   const auto id = tasks_.wait("exchange is done", Phase::communication, {});
   tasks_[id].after = std::move(transfers);
   tasks_[id].host_waits = true;
+  return id;
 }
 
 /// Between two passes.
-void Exchanges::exchange(const Turn* done, const Turn* next) {
+void Exchanges::exchange(const Turn* done, const Turn* next, const std::vector<TaskId>& computed) {
   const auto* to = done ? target_of(*done) : nullptr;
   const auto* from = next ? source_of(*next) : nullptr;
-  const auto made = to ? std::vector{tasks_.last()} : std::vector<TaskId>{};
-  const auto send = [&] { return transfer(*to, size_for(*done, true), "send", made); };
-  const auto receive = [&] { return transfer(*from, size_for(*next, false), "receive", {}); };
+  auto ready = computed;  // the CPU issues nothing before all that has ended
+  const auto send = [&] { return transfer(*to, size_for(*done, true), "send", ready); };
+  const auto receive = [&] { return transfer(*from, size_for(*next, false), "receive", ready); };
+  const auto alone = [&](TaskId call) { ready = {wait_for({call})}; };
   if (to && from && framework_ == Framework::megatron && to->hop.to == from->hop.from) {
     const auto sent = send();
-    return wait_for({sent, receive()});
+    wait_for({sent, receive()});
+    return;
   }
-  // Where one of two neighbours sends first, the other receives first.
-  const bool receives_first = framework_ == Framework::deepspeed && stage_.rank % 2 == 1;
-  if (from && receives_first) wait_for({receive()});
-  if (to) wait_for({send()});
-  if (from && !receives_first) wait_for({receive()});
+  // Neighbours meet: DeepSpeed's TrainSchedule takes a gradient first where the other one sends it first.
+  const bool receives_first = to && from && done->pass == Pass::forward && next->pass != Pass::forward;
+  if (receives_first) alone(receive());
+  if (to) alone(send());
+  if (from && !receives_first) alone(receive());
 }
 
 std::optional<TaskId> Exchanges::before(const std::vector<Turn>& turns, std::size_t turn) {
   if (is_blocking_) {
-    if (turn == 0) exchange(nullptr, &turns.front());
+    if (turn == 0) exchange(nullptr, &turns.front(), {});
     return std::nullopt;
   }
   const auto* source = source_of(turns[turn]);
@@ -106,11 +109,11 @@ std::optional<TaskId> Exchanges::before(const std::vector<Turn>& turns, std::siz
   return transfer(*source, size_for(turns[turn], false), "receive", {});
 }
 
-void Exchanges::after(const std::vector<Turn>& turns, std::size_t turn, TaskId computed) {
+void Exchanges::after(const std::vector<Turn>& turns, std::size_t turn, std::vector<TaskId> computed) {
   if (is_blocking_) {
-    exchange(&turns[turn], turn + 1 < turns.size() ? &turns[turn + 1] : nullptr);
+    exchange(&turns[turn], turn + 1 < turns.size() ? &turns[turn + 1] : nullptr, computed);
   } else if (const auto* target = target_of(turns[turn])) {
-    transfer(*target, size_for(turns[turn], true), "send", {computed});
+    transfer(*target, size_for(turns[turn], true), "send", std::move(computed));
   }
 }
 

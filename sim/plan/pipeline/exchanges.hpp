@@ -10,13 +10,14 @@
 
 namespace gradway {
 
-/// A rank of a pipeline: what it holds, and what it sends.
-struct StageOfPipeline {
-  int rank = 0;
+/// A rank that holds a part of the model: of its layers, or of each of them.
+struct RankPart {
+  int rank = 0;                  ///< of the pipeline
   const Model* whole = nullptr;  ///< see `with_tied_copies`
   PartOfModel part;
   std::vector<Bytes> messages{};  ///< by stage: activations of a micro-batch that it hands on
   Bytes tied{};                   ///< gradients of parameters that the first and the last rank share
+  Slot tensor_slot{};             ///< of the ranks that share its layers
   Slot first_slot{};              ///< of the groups of the pipeline: its hops, then that of tied parameters
 };
 
@@ -31,12 +32,12 @@ struct StageOfPipeline {
 class Exchanges {
  public:
   /// @param stage, tasks must outlive this
-  Exchanges(const Scenario& scenario, const StageOfPipeline& stage, TaskList& tasks);
+  Exchanges(const Scenario& scenario, const RankPart& stage, TaskList& tasks);
 
   /// @return what the first kernel of the pass waits for
   std::optional<TaskId> before(const std::vector<Turn>& turns, std::size_t turn);
-  /// @param computed the last kernel of the pass
-  void after(const std::vector<Turn>& turns, std::size_t turn, TaskId computed);
+  /// @param computed all that the pass made is there when they have ended
+  void after(const std::vector<Turn>& turns, std::size_t turn, std::vector<TaskId> computed);
   /// First and last rank add up the gradients of what both hold.
   void reduce_tied();
 
@@ -52,10 +53,10 @@ class Exchanges {
   const Neighbour* target_of(const Turn& turn) const;
   TaskId transfer(const Neighbour& with, Bytes size, const char* what, std::vector<TaskId> after);
   Bytes size_for(const Turn& turn, bool is_target) const;
-  void wait_for(std::vector<TaskId> transfers);
-  void exchange(const Turn* done, const Turn* next);
+  TaskId wait_for(std::vector<TaskId> transfers);
+  void exchange(const Turn* done, const Turn* next, const std::vector<TaskId>& computed);
 
-  const StageOfPipeline& stage_;
+  const RankPart& stage_;
   TaskList& tasks_;
   Pipeline pipeline_;
   Framework framework_;

@@ -17,6 +17,12 @@ namespace {
 class Turns {
  public:
   void forward(int chunk = 0) { turns_.push_back({Pass::forward, forward_[at(chunk)]++, chunk}); }
+  /// DualPipe's forward of one micro-batch among the backward of another.
+  void both(int forward_chunk, int backward_chunk) {
+    forward(forward_chunk);
+    turns_.back().is_woven = true;
+    backward(backward_chunk);
+  }
   void backward(int chunk = 0) { turns_.push_back({Pass::backward, backward_[at(chunk)]++, chunk}); }
   void inputs(int chunk = 0) {
     turns_.push_back({Pass::input_gradients, backward_[at(chunk)]++, chunk});
@@ -134,7 +140,6 @@ std::vector<Turn> zb_v(const Pipeline& pipeline, int rank, int micro_batches) {
   return turns.take();
 }
 
-/// A forward and a backward pass that DualPipe runs woven into each other stand here one behind the other.
 std::vector<Turn> dual_pipe_v(const Pipeline& pipeline, int rank, int micro_batches) {
   Turns turns;
   const auto [p, r, m] = std::array{pipeline.ranks, rank, micro_batches};
@@ -149,15 +154,17 @@ std::vector<Turn> dual_pipe_v(const Pipeline& pipeline, int rank, int micro_batc
     turns.forward(1);
   }
   for (int i = 0; i < m - 2 * p + r + 1; ++i) {
-    turns.forward(0);
-    turns.backward(1);
-    turns.forward(1);
-    turns.backward(0);
+    if (i == 0 && r == p - 1) {  // where both chunks meet the forward pass makes what the backward pass needs
+      turns.forward(0);
+      turns.backward(1);
+    } else {
+      turns.both(0, 1);
+    }
+    turns.both(1, 0);
   }
   for (int i = 0; i < p - r - 1; ++i) {
     turns.backward(1);
-    turns.forward(1);
-    turns.backward(0);
+    turns.both(1, 0);
   }
   // Of the last passes the second half puts off the gradients of parameters.
   for (int i = 0; i < 2 * (r + 1); ++i) {

@@ -21,6 +21,8 @@ struct Turn {
   Pass pass = Pass::forward;
   int micro_batch = 0;
   int chunk = 0;
+  bool is_woven =
+      false;  ///< into the next turn: what both need is there before, what they make goes out behind
   auto operator<=>(const Turn&) const = default;
 };
 

@@ -55,6 +55,14 @@ Json price_json(const std::optional<Price>& price) {
           {"source", price->source}};
 }
 
+/// By purpose of the group.
+Json exposed_json(const StepParts& parts) {
+  Json json = Json::object();
+  for (std::size_t i = 0; i < purpose_words.size(); ++i)
+    json[std::string{purpose_words[i]}] = parts.exposed[i].value();
+  return json;
+}
+
 Json metrics_json(const Metrics& metrics) {
   Json json{{"step_time_s", metrics.step_time.value()},
             {"steps_per_s", metrics.steps_per_s},
@@ -63,10 +71,12 @@ Json metrics_json(const Metrics& metrics) {
             {"compute_s", metrics.compute.value()},
             {"communication_s", metrics.communication.value()},
             {"exposed_communication_s", metrics.exposed_communication.value()},
+            {"exposed_s", exposed_json(metrics)},
             {"input_wait_s", metrics.input_wait.value()},
             {"optimizer_s", metrics.optimizer.value()},
             {"launch_bound_s", metrics.launch_bound.value()},
             {"idle_s", metrics.idle.value()},
+            {"bubble_s", metrics.bubble ? Json(metrics.bubble->value()) : Json(nullptr)},
             {"gpu_busy_fraction", metrics.gpu_busy_fraction},
             {"tflops_per_gpu", metrics.tflops_per_gpu},
             {"mfu", known(metrics.mfu)},

@@ -17,6 +17,7 @@ Json job_json(const Job& job) {
   Json json{{"gpus", job.gpus},
             {"batch_per_gpu", job.batch_per_gpu},
             {"precision", name_of(job.precision)},
+            {"param_dtype", job.half_parameters ? name_of(job.precision) : name_of(Number::fp32)},
             {"accumulate", job.accumulate},
             {"attention", name_of(job.attention)},
             {"memory_format", job.channels_last ? "channels_last" : "contiguous"},
