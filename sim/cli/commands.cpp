@@ -67,7 +67,8 @@ std::span<const Command> commands() {
           "gradway import nccl-tests *.log --transport p2p -o samples.json\n"
           "gradway import deepspeed ds_config.json --model gpt_1b3 --platform dgx-h100 --gpus 16 -o "
           "mine.yaml\n"
-          "gradway import torchtitan llama3_8b.toml --platform dgx-h100 --gpus 64 -o mine.yaml",
+          "gradway import torchtitan llama3_8b.toml --platform dgx-h100 --gpus 64 -o mine.yaml\n"
+          "gradway import hf config.json -o models/mine.yaml --sequence 4096",
           add_import},
       Command{"show", "show what gradway understood of a platform, a calibration, a model or a plan",
               "gradway show platform aws-p4d.24xlarge\n"

@@ -43,7 +43,8 @@ constexpr std::array formats{
            import_nccl_topo},
     Format{"nccl-tests", "logs of nccl-tests", "samples", import_nccl_tests, true},
     Format{"deepspeed", "DeepSpeed's ds_config.json", "a scenario", import_deepspeed},
-    Format{"torchtitan", "torchtitan's TOML", "a scenario", import_torchtitan}};
+    Format{"torchtitan", "torchtitan's TOML", "a scenario", import_torchtitan},
+    Format{"hf", "the config.json of a Hugging Face model", "a model", import_hugging_face}};
 
 /// An option, and the formats that take it.
 struct Option {
@@ -85,7 +86,7 @@ constexpr std::array all_options{
            &ImportArguments::sequence,
            "N",
            "tokens a sample, of a model of text",
-           {"kineto", "deepspeed"}},
+           {"kineto", "deepspeed", "hf"}},
     Option{"--calibration",
            &ImportArguments::calibration,
            "NAME",

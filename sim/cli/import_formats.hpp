@@ -48,5 +48,7 @@ void import_nccl_tests(const ImportArguments& arguments, const Surroundings& aro
 void import_deepspeed(const ImportArguments& arguments, const Surroundings& around);
 /// torchtitan's TOML becomes a scenario.
 void import_torchtitan(const ImportArguments& arguments, const Surroundings& around);
+/// transformers' config.json becomes a model.
+void import_hugging_face(const ImportArguments& arguments, const Surroundings& around);
 
 }  // namespace gradway::cli

@@ -168,6 +168,8 @@ struct Job {
 
   /// Ranks that train the same part of the model on other samples.
   int data_parallel() const { return gpus / layout.ranks_of_model(); }
+  /// Of a step, of all ranks.
+  double samples() const { return static_cast<double>(data_parallel()) * batch_per_gpu * accumulate; }
 };
 
 /// The same of a job.

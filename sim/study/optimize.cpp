@@ -345,8 +345,7 @@ class Search {
 }  // namespace
 
 Seconds time_per_sample(const Job& job, const Tried& tried) {
-  const auto samples = static_cast<double>(job.gpus) * job.batch_per_gpu * job.accumulate;
-  return tried.metrics.step_time / samples;
+  return tried.metrics.step_time / job.samples();
 }
 
 Choice choice_of(const Job& job, const Tried& tried) {

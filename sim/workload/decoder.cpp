@@ -45,16 +45,14 @@ class DecoderPass {
   }
 
  private:
-  Tensor norm(const std::string& name, Tensor x) { return norm(name, x, shape_.bias); }
-  Tensor norm(const std::string& name, Tensor x, bool bias) {
+  Tensor norm(const std::string& name, Tensor x) {
     return shape_.norm == DecoderShape::Norm::rms_norm ? run_.rms_norm(name, x, own_, hidden_)
-                                                       : run_.layer_norm(name, x, own_, hidden_, bias);
+                                                       : run_.layer_norm(name, x, own_, hidden_, shape_.bias);
   }
 
   Tensor block(const std::string& name, Tensor x, int layer) {
     const auto residual = x;
-    const auto normed =
-        run_.to_ranks(is_packed() ? norm(name + ".ln_1", x) : norm(name + ".attention_norm", x, true));
+    const auto normed = run_.to_ranks(norm(name + (is_packed() ? ".ln_1" : ".attention_norm"), x));
     x = attention(name + ".attention", normed);
     if (shape_.blocks == DecoderShape::Blocks::sequential) {
       x = run_.add(name + ".attention.residual", residual, run_.from_ranks(x));

@@ -311,12 +311,13 @@ TEST_CASE("a trainer's file that contradicts itself or leaves too much open is r
        "  hint: torchtitan asks for global_batch_size = local_batch_size x data parallel degrees x "
        "micro-steps\n"},
       {"torchtitan",
-       "[model]\nname = \"llama3\"\nflavor = \"405B\"\n",
+       "[model]\nname = \"llama3\"\nflavor = \"9B\"\n",
        {"--platform", "dgx-h100", "--gpus", "8"},
-       "job.toml:3:10: error: gradway has no model 'llama3_405b' for 'llama3' of flavor '405B'\n"
-       "    3 | flavor = \"405B\"\n      |          ^~~~~~\n"
-       "  hint: known of it: llama3_2_3b, llama3_8b; name one with --model, or write "
-       "models/llama3_405b.yaml\n"},
+       "job.toml:3:10: error: gradway has no model 'llama3_9b' for 'llama3' of flavor '9B'\n"
+       "    3 | flavor = \"9B\"\n      |          ^~~~\n"
+       "  hint: known of it: llama3_2_3b, llama3_405b, llama3_70b, llama3_8b; name one with --model, or "
+       "write "
+       "models/llama3_9b.yaml\n"},
       {"torchtitan", "[training]\nseq_len = 1_000_000\n", where,
        "job.toml: error: the scenario that is made of this is none: job.sequence 1000000, but the model "
        "'gpt_124m' has 1024 learned positions\n"},

@@ -89,6 +89,15 @@ TEST_CASE("each choice of a decoder adds its own parameters") {
   CHECK(added_by(small(), [](Shape& s) { s.blocks = Shape::Blocks::parallel_one_norm; }) == -layers * 2 * 64);
 }
 
+TEST_CASE("a decoder without biases has none, in its norms neither") {
+  auto shape = small();
+  shape.bias = false;
+  shape.positions = GENERATE(Shape::Positions::learned, Shape::Positions::alibi);
+  for (const auto& layer : model_of(decoder(shape)).layers) {
+    for (const auto& parameter : layer.parameters) CHECK_FALSE(parameter.name.ends_with(".bias"));
+  }
+}
+
 TEST_CASE("parallel blocks, norms and positions change no product") {
   const auto plain = forward_flops(decoder(small()));
   for (const auto blocks : {Shape::Blocks::parallel, Shape::Blocks::parallel_one_norm}) {

@@ -52,15 +52,20 @@ std::string to_text(const DraftNote& note) {
              : fmt::format("{}:{}:{}: {}", note.where.file, note.where.line, note.where.column, note.text);
 }
 
-std::string scenario_yaml(const ScenarioDraft& draft) {
+std::string head_of_draft(std::string_view trainer, std::string_view what, const std::string& file,
+                          const std::vector<DraftNote>& notes) {
   std::string text;
-  if (!draft.notes.empty()) {
-    text += fmt::format("# What {}'s file says and this scenario cannot, and what it leaves open:\n",
-                        draft.trainer);
-    for (const auto& note : draft.notes) text += comment(printable(note.text));
+  if (!notes.empty()) {
+    text +=
+        fmt::format("# What {}'s file says and this {} cannot, and what it leaves open:\n", trainer, what);
+    for (const auto& note : notes) text += comment(printable(note.text));
   }
-  text += fmt::format("schema: 1\nsource: >-\n  {}'s settings in {}\n", draft.trainer,
-                      plain_name(draft.file.substr(draft.file.find_last_of('/') + 1)));
+  return text + fmt::format("schema: 1\nsource: >-\n  {}'s settings in {}\n", trainer,
+                            plain_name(file.substr(file.find_last_of('/') + 1)));
+}
+
+std::string scenario_yaml(const ScenarioDraft& draft) {
+  auto text = head_of_draft(draft.trainer, "scenario", draft.file, draft.notes);
   text += fmt::format("model: {}\nplatform: {}\n", draft.model, draft.platform);
   append_group(text, "job", draft.job);
   append_group(text, "strategy", draft.strategy);

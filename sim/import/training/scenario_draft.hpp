@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -43,6 +44,11 @@ struct DraftOptions {
 
 /// A note with its place, on one line.
 std::string to_text(const DraftNote& note);
+
+/// How a file begins that is made of a trainer's: notes as comments, schema, source. @param what it is:
+/// "model"
+std::string head_of_draft(std::string_view trainer, std::string_view what, const std::string& file,
+                          const std::vector<DraftNote>& notes);
 
 /// The file, the notes as comments at its head.
 std::string scenario_yaml(const ScenarioDraft& draft);

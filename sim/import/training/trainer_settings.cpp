@@ -108,6 +108,17 @@ Where TrainerSettings::where(Spellings keys) const {
   return whole();
 }
 
+bool TrainerSettings::has(Spellings keys) const {
+  return std::ranges::any_of(keys.all(), [&](auto key) {
+    const auto* setting = at(key);
+    return setting != nullptr && setting->kind != Kind::null;
+  });
+}
+
+bool TrainerSettings::is_null(Spellings keys) const {
+  return !has(keys) && std::ranges::any_of(keys.all(), [&](auto key) { return at(key) != nullptr; });
+}
+
 bool TrainerSettings::is_automatic(Spellings keys) const {
   return std::ranges::any_of(keys.all(), [&](auto key) {
     const auto* setting = at(key);

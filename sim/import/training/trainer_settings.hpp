@@ -44,6 +44,10 @@ class TrainerSettings {
   const FileSetting* find(Spellings keys);
   /// The place of a key; the file if it has none of these.
   Where where(Spellings keys) const;
+  /// The file has one of these keys, and says more than null.
+  bool has(Spellings keys) const;
+  /// The file has one of these keys, and says null.
+  bool is_null(Spellings keys) const;
   /// The file has one of these keys, and says "auto".
   bool is_automatic(Spellings keys) const;
 

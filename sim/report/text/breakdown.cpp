@@ -77,6 +77,15 @@ void write_breakdown(std::ostream& out, const Metrics& metrics, const Style& sty
   for (const auto& part : shown_parts) {
     out << row(style.paint(part.paint, part.fill), part.name, metrics.*part.time, metrics.step_time) << '\n';
   }
+  const auto also = [&](std::string_view name, Seconds time, const char* what) {
+    if (time > Seconds{})
+      out << style.paint(Paint::dim, row(" ", name, time, metrics.step_time) + "   " + what) << '\n';
+  };
+  if (metrics.is_of_parts) {
+    for (std::size_t i = 0; i < purpose_words.size(); ++i)
+      also(fmt::format("  exposed, {}", purpose_words[i]), metrics.exposed[i], "of exposed communication");
+  }
+  if (metrics.bubble) also("bubble", *metrics.bubble, "idle of all stages, on average");
   const auto hidden = metrics.communication - metrics.exposed_communication;
   if (metrics.communication.value() > 0) {
     out << style.paint(Paint::dim,

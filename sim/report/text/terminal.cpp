@@ -50,11 +50,16 @@ void write_job(Fields& fields, const Run& run) {
     add_variables(fields, job);
     return;
   }
-  const auto micro = job.accumulate > 1 ? fmt::format(" x {} micro-steps", job.accumulate) : "";
-  fields.add("batch",
-             fmt::format("{} a GPU{}, {} a step", job.batch_per_gpu, micro,
-                         thousands_text(std::int64_t{job.batch_per_gpu} * job.accumulate * job.gpus)));
+  const bool is_cut = job.layout.ranks_of_model() > 1;
+  const auto micro = job.accumulate > 1
+                         ? fmt::format(" x {} {}", job.accumulate, is_cut ? "micro-batches" : "micro-steps")
+                         : "";
+  fields.add(
+      "batch",
+      fmt::format("{} a {}{}, {} a step", job.batch_per_gpu, is_cut ? "replica" : "GPU", micro,
+                  thousands_text(std::llround(job.samples()))));
   fields.add("precision", name_of(job.precision));
+  if (is_cut) fields.add("layout", in_words(job.layout, job));
   fields.add("strategy", in_words(job.strategy));
   fields.add("optimizer", name_of(job.optimizer));
   add_variables(fields, job);

@@ -128,6 +128,19 @@ std::string in_words(const Strategy& strategy) {
   return std::visit([](const auto& of) { return words_of(of); }, strategy);
 }
 
+std::string in_words(const Layout& layout, const Job& job) {
+  std::vector<std::string> parts;
+  if (layout.tensor > 1)
+    parts.push_back(
+        fmt::format("tensor {}{}", layout.tensor, layout.sequence ? " with sequence parallelism" : ""));
+  if (layout.pipeline > 1) {
+    const auto chunks = layout.chunks > 1 ? fmt::format(" x {} chunks", layout.chunks) : "";
+    parts.push_back(fmt::format("pipeline {}{} ({})", layout.pipeline, chunks, name_of(layout.schedule)));
+  }
+  parts.push_back(fmt::format("data {}", job.data_parallel()));
+  return fmt::format("{}, as {} exchanges", fmt::join(parts, ", "), name_of(job.framework));
+}
+
 std::string in_words(std::string_view model, const Job& job) {
   return fmt::format("{}, batch {} a GPU, {}, {}", model, job.batch_per_gpu, name_of(job.precision),
                      in_words(job.strategy));

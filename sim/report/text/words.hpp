@@ -23,6 +23,9 @@ std::string_view name_of(DeviceKind kind);
 /// "DDP, buckets of 25 MiB, fp16 hook, gradients as bucket views"
 std::string in_words(const Strategy& strategy);
 
+/// "tensor 8 with sequence parallelism, pipeline 4 x 2 chunks (interleaved), data 16, as megatron exchanges"
+std::string in_words(const Layout& layout, const Job& job);
+
 /// "vit_l_32, batch 32 a GPU, fp32, DDP, buckets of 25 MiB"
 std::string in_words(std::string_view model, const Job& job);
 
