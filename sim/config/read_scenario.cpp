@@ -17,7 +17,9 @@ constexpr int most_gpus = 1 << 20;
 constexpr auto attentions = choices_of<AttentionKernel>(attention_kernel_words);
 constexpr auto formats = choices_of<Number>(number_words);
 constexpr auto frameworks = choices_of<Framework>(framework_words);
-constexpr Choice<bool> recomputed[] = {{"none", false}, {"full", true}};
+enum class Recomputed { none, selective, full };
+constexpr Choice<Recomputed> recomputed[] = {
+    {"none", Recomputed::none}, {"selective", Recomputed::selective}, {"full", Recomputed::full}};
 constexpr Choice<bool> memory_formats[] = {{"contiguous", false}, {"channels_last", true}};
 
 void read_job(Reader job, bool trains, Job& result) {
@@ -40,8 +42,10 @@ void read_job(Reader job, bool trains, Job& result) {
   result.channels_last =
       job.optional("memory_format", one_of("a memory format", memory_formats), result.channels_last);
   result.compiled = job.optional("compile", boolean, result.compiled);
-  result.recomputes =
-      job.optional("recompute", one_of("what is computed again", recomputed), result.recomputes);
+  const auto again =
+      job.optional("recompute", one_of("what is computed again", recomputed), Recomputed::none);
+  result.recomputes = again == Recomputed::full;
+  result.recomputes_attention = again == Recomputed::selective;
   result.framework = job.optional("framework", one_of("a framework", frameworks), result.framework);
   result.frees_early = job.optional("frees_early", boolean, result.frees_early);
   job.finish();

@@ -126,6 +126,7 @@ struct ReadKeys {
         strategy.optional("overlap_grad_reduce", boolean, optimizer.overlap_grad_reduce);
     optimizer.overlap_param_gather =
         strategy.optional("overlap_param_gather", boolean, optimizer.overlap_param_gather);
+    optimizer.shards = strategy.optional("shard_optimizer", boolean, optimizer.shards);
     optimizer.bucket_size = strategy.maybe("bucket_size", elements);
     optimizer.grad_reduce_dtype = strategy.optional("grad_reduce_dtype", dtype, optimizer.grad_reduce_dtype);
   }
@@ -165,6 +166,7 @@ std::vector<KeyOfKinds> keys_of_kinds() {
           {"communication_dtype", {zero}},
           {"overlap_grad_reduce", {megatron}},
           {"overlap_param_gather", {megatron}},
+          {"shard_optimizer", {megatron}},
           {"bucket_size", {megatron}},
           {"grad_reduce_dtype", {megatron}}};
 }

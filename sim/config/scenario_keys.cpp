@@ -41,8 +41,9 @@ std::vector<ScenarioKey> fixed_keys() {
       {"job.memory_format", "contiguous, channels_last", "how images lie in memory: NCHW or NHWC",
        "contiguous"},
       {"job.compile", "true or false", "torch.compile: what lies between products is fused", "false"},
-      {"job.recompute", "none, full",
-       "activation checkpointing: each block keeps its input alone, and runs again before its backward pass",
+      {"job.recompute", "none, selective, full",
+       "activation checkpointing: full: each block keeps its input alone, and runs again before its backward "
+       "pass; selective, as Megatron has it: attention keeps queries, keys and values alone",
        "none"},
       {"job.frees_early", "true or false",
        "the training loop lets go of logits before the backward pass and of gradients after the optimizer's "
@@ -120,6 +121,11 @@ std::vector<ScenarioKey> fixed_keys() {
        "kind distributed_optimizer: reductions beside the backward pass", "false"},
       {"strategy.overlap_param_gather", "true or false",
        "kind distributed_optimizer: gathers beside the forward pass", "false"},
+      {"strategy.shard_optimizer", "true or false",
+       "kind distributed_optimizer: false is Megatron's data parallelism without it: gradients are "
+       "all-reduced, "
+       "and each rank steps all parameters",
+       "true"},
       {"strategy.bucket_size", "elements such as 4e7",
        "kind distributed_optimizer; left out, Megatron's own: 4e7, or 1e6 a rank if that is more"},
       {"strategy.grad_reduce_dtype", "fp32, bf16, fp16", "kind distributed_optimizer: of reduced gradients",

@@ -205,6 +205,7 @@ EagerSettings eager_settings(const Scenario& scenario, int batch) {
           .attention = job.attention,
           .compute_capability = scenario.platform.gpu_models.front().compute_capability,
           .holds_output = !job.frees_early,
+          .recomputes_attention = job.recomputes_attention,
           .recomputes = job.recomputes,
           .compiled = job.compiled,
           .sequence_parallel = job.layout.sequence,

@@ -26,7 +26,7 @@ struct Share {
   double operator()(const Fsdp& fsdp) const { return fsdp.replicate / ranks; }
   double operator()(const Fsdp1& fsdp) const { return fsdp.replicate / ranks; }
   double operator()(const Zero&) const { return 1 / ranks; }
-  double operator()(const DistributedOptimizer&) const { return 1 / ranks; }
+  double operator()(const DistributedOptimizer& optimizer) const { return optimizer.shards ? 1 / ranks : 1; }
 };
 
 }  // namespace

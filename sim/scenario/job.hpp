@@ -87,8 +87,9 @@ struct Zero {
   bool overlaps() const { return overlap_comm.value_or(stage == 3); }
 };
 
-/// Megatron-Core's distributed optimizer.
+/// Megatron-Core's data parallelism.
 struct DistributedOptimizer {
+  bool shards = true;  ///< --use-distributed-optimizer; else every rank steps all parameters
   bool overlap_grad_reduce = false;
   bool overlap_param_gather = false;
   std::optional<double> bucket_size{};  ///< elements; empty: Megatron's own, 40e6 or 1e6 a rank
@@ -151,9 +152,10 @@ struct Job {
   int accumulate = 1;
   int sequence = 0;  ///< tokens a sample, for models of text; 0: the model's own
   AttentionKernel attention = AttentionKernel::automatic;
-  bool channels_last = false;  ///< images and convolutions in NHWC
-  bool compiled = false;       ///< torch.compile
-  bool recomputes = false;     ///< activation checkpointing: each block runs again before its backward pass
+  bool channels_last = false;         ///< images and convolutions in NHWC
+  bool compiled = false;              ///< torch.compile
+  bool recomputes_attention = false;  ///< its scores alone: Megatron's selective checkpoints
+  bool recomputes = false;  ///< activation checkpointing: each block runs again before its backward pass
   /// The training loop lets go of the logits before the backward pass, and of the gradients after the
   /// optimizer's step; else they are there during the backward, and the next forward pass.
   bool frees_early = false;

@@ -23,11 +23,12 @@ struct EagerSettings {
   bool half_parameters = false;  ///< no autocast: parameters, gradients and all between are of 16 bits
   bool channels_last = false;
   AttentionKernel attention = AttentionKernel::automatic;
-  int compute_capability = 90;  ///< PyTorch chooses its attention by it
-  bool holds_output = false;    ///< the training loop keeps the logits until the step is over
-  bool recomputes = false;      ///< blocks keep their inputs alone, and run again before their backward pass
-  bool compiled = false;        ///< torch.compile fuses what lies between products
-  int tensor = 1;               ///< ranks that share each layer
+  int compute_capability = 90;        ///< PyTorch chooses its attention by it
+  bool holds_output = false;          ///< the training loop keeps the logits until the step is over
+  bool recomputes_attention = false;  ///< it keeps queries, keys and values alone, and runs again
+  bool recomputes = false;  ///< blocks keep their inputs alone, and run again before their backward pass
+  bool compiled = false;    ///< torch.compile fuses what lies between products
+  int tensor = 1;           ///< ranks that share each layer
   bool sequence_parallel = false;  ///< ... and the tokens between products
   bool megatron = false;           ///< Megatron-Core's modules: packed projections, exchanges beside products
 };
@@ -231,6 +232,7 @@ class Eager {
   Operation product(const char* layout, double m, double n, double k) const;
   Tensor norm(const std::string& name, Tensor x, std::int64_t rows, std::int64_t width, std::string_view what,
               std::vector<Parameter> parameters);
+  void keep_of_attention(Tensor tensor);
   void math_attention(const Attention& shape, Number number, Tensor out);
   /// The operations of a node, with its exchanges, behind those of its layer.
   void issue_forward(const Node& at);

@@ -33,8 +33,9 @@ Tensor Eager::attention(const std::string& name, const std::vector<Tensor>& qkv,
   if (how == AttentionKernel::math) {
     math_attention(shape, number, out);
   } else {
-    save(out);
-    save(make(batch * d(shape.heads * shape.tokens), Number::fp32, false));  // logarithms of the sums
+    keep_of_attention(out);
+    // logarithms of the sums
+    keep_of_attention(make(batch * d(shape.heads * shape.tokens), Number::fp32, false));
     constexpr std::array<std::string_view, 4> hows{"", "cudnn", "flash", "efficient"};
     const auto fused = [&](std::string_view direction) {
       return operation(fmt::format("attention_{} {} {} {}", direction, arithmetic(),
@@ -50,12 +51,19 @@ Tensor Eager::attention(const std::string& name, const std::vector<Tensor>& qkv,
       at.temporary_backward = 2 * queries * bytes_of(number);
     }
   }
+  if (settings_.recomputes_attention)
+    at.backward.insert(at.backward.begin(), at.forward.begin(), at.forward.end());
   if (qkv.size() == 1 && shape.splits) {
     const auto width = 3.0 * d(shape.heads * shape.head_size);
     at.backward.push_back(rows("cat", number, batch * d(shape.tokens), width));
   }
   at.result = out;
   return out;
+}
+
+/// For the backward pass, unless it runs again.
+void Eager::keep_of_attention(Tensor tensor) {
+  if (!settings_.recomputes_attention) save(tensor);
 }
 
 /// Scores, their softmax and products with them, one after the other.
@@ -67,8 +75,8 @@ void Eager::math_attention(const Attention& shape, Number number, Tensor out) {
   const auto scores = groups * tokens * keys;
   const auto bytes = bytes_of(number);
   auto& at = nodes_.back();
-  save(make(scores, number, false));  // the probabilities
-  save(out);
+  keep_of_attention(make(scores, number, false));  // the probabilities
+  keep_of_attention(out);
   const auto batched = [&](const char* layout, double m, double n, double k) {
     return operation(fmt::format("batched_product {} {}", arithmetic(), layout), {groups, m, n, k});
   };

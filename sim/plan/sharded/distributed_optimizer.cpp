@@ -68,7 +68,7 @@ void DistributedOptimizerSync::gather(TaskList& tasks, std::size_t bucket) {
 }
 
 void DistributedOptimizerSync::before_forward(TaskList& tasks, Module module) {
-  if (!settings_.overlap_param_gather || ranks_ == 1) return;
+  if (!settings_.overlap_param_gather || !gathers()) return;
   std::size_t key = buckets_of_.size();
   if (by_block_ && module.kind == Module::Kind::block) key = static_cast<std::size_t>(module.index);
   if (by_block_ && module.kind == Module::Kind::model) key = buckets_of_.size() - 1;
@@ -103,9 +103,10 @@ void DistributedOptimizerSync::reduce(TaskList& tasks, std::size_t bucket) {
                                            tasks.hook(zero_cpu.bucket, 0));
   tasks[scaled].unit = unit;
   if (ranks_ == 1) return;
+  const auto kind = settings_.shards ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
   const auto id =
-      tasks.call({CollectiveKind::reduce_scatter, size, Slot{0}}, communicator_stream,
-                 fmt::format("bucket {} reduce-scatter", bucket), tasks.cpu(ddp_cpu.all_reduce), scaled);
+      tasks.call({kind, size, Slot{0}}, communicator_stream,
+                 fmt::format("bucket {} {}", bucket, name_of(kind)), tasks.cpu(ddp_cpu.all_reduce), scaled);
   tasks[id].unit = unit;
   to_wait_for_.push_back(id);
 }
@@ -113,14 +114,14 @@ void DistributedOptimizerSync::reduce(TaskList& tasks, std::size_t bucket) {
 void DistributedOptimizerSync::before_optimizer(TaskList& tasks) {
   const auto id = tasks.wait("reductions are done", Phase::communication, {});
   tasks[id].after = to_wait_for_;
-  reduce_norm(tasks, Bytes{reduced_ * parameters_ / ranks_}, ranks_);
+  reduce_norm(tasks, Bytes{reduced_ * parameters_ / slices()}, slices());
 }
 
 void DistributedOptimizerSync::after_optimizer(TaskList& tasks) {
   const auto cast =
-      tasks.memory_kernels("slice into parameters", Bytes{(fp32_bytes + width_) * parameters_ / ranks_}, 1,
+      tasks.memory_kernels("slice into parameters", Bytes{(fp32_bytes + width_) * parameters_ / slices()}, 1,
                            tasks.gpu().launch_cost);
-  if (settings_.overlap_param_gather || ranks_ == 1) return;
+  if (settings_.overlap_param_gather || !gathers()) return;
   begins_ = cast;
   for (auto bucket = units_.size(); bucket-- > 0;) gather(tasks, bucket);
   const auto id = tasks.wait("parameters are there", Phase::communication, {});
@@ -130,9 +131,9 @@ void DistributedOptimizerSync::after_optimizer(TaskList& tasks) {
 /// Parameters and the buffers of gradients whole, a slice of the parameters in fp32.
 MemoryOfSync DistributedOptimizerSync::memory() const {
   const bool master = width_ != fp32_bytes;
-  const Bytes slice{fp32_bytes * parameters_ / ranks_};
+  const Bytes slice{fp32_bytes * parameters_ / slices()};
   return {.parameters = Bytes{width_ * parameters_} + (master ? slice : 0_B),
-          .optimizer_share = 1.0 / ranks_,
+          .optimizer_share = 1.0 / slices(),
           .buckets = Bytes{reduced_ * parameters_}};
 }
 

@@ -34,6 +34,9 @@ class DistributedOptimizerSync final : public Sync {
   std::optional<HeldBySync> held(const MomentOfStep& moment) const override;
 
  private:
+  /// Of the optimizer's states.
+  int slices() const { return settings_.shards ? ranks_ : 1; }
+  bool gathers() const { return slices() > 1; }
   struct Gathering {
     std::optional<TaskId> gathered{};
     bool is_used = false;

@@ -22,7 +22,9 @@ Json job_json(const Job& job) {
             {"attention", name_of(job.attention)},
             {"memory_format", job.channels_last ? "channels_last" : "contiguous"},
             {"compile", job.compiled},
-            {"recompute", job.recomputes ? "full" : "none"},
+            {"recompute", job.recomputes             ? "full"
+                          : job.recomputes_attention ? "selective"
+                                                     : "none"},
             {"framework", name_of(job.framework)},
             {"frees_early", job.frees_early}};
   if (job.sequence > 0) json["sequence"] = job.sequence;
@@ -146,6 +148,7 @@ struct StrategyKeys {
     number_json(json, "communication_dtype", zero.communication_dtype);
   }
   void operator()(const DistributedOptimizer& optimizer) const {
+    json["shard_optimizer"] = optimizer.shards;
     json["overlap_grad_reduce"] = optimizer.overlap_grad_reduce;
     json["overlap_param_gather"] = optimizer.overlap_param_gather;
     if (optimizer.bucket_size) json["bucket_size"] = *optimizer.bucket_size;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/cost/nccl_model.hpp"
+#include "sim/report/show/schedule_chart.hpp"
 #include "sim/report/text/fields.hpp"
 #include "sim/report/text/table.hpp"
 #include "sim/report/text/text.hpp"
@@ -62,6 +63,20 @@ void write_phases(std::ostream& out, const Program& program, const Style& style)
   table.write(out, style);
 }
 
+/// What the stages of a pipeline hold and do, side by side.
+void write_stages(std::ostream& out, const Workload& workload, const Style& style) {
+  Table table{
+      {{"", left}, {"parameters", right}, {"activations", right}, {"memory", right}, {"kernels", right}}};
+  for (const auto& program : workload.programs) {
+    Seconds work{};
+    for (const auto& task : program.tasks)
+      if (const auto* kernel = std::get_if<Kernel>(&task.work)) work += kernel->work;
+    table.add({program.name, bytes_text(program.memory.parameters), bytes_text(program.memory.activations),
+               bytes_text(program.memory.allocated()), time_text(work)});
+  }
+  table.write(out, style);
+}
+
 void write_collectives(std::ostream& out, const Program& program, const Style& style) {
   std::map<std::pair<CollectiveKind, Bytes>, int> counts;
   for (const auto& task : program.tasks) {
@@ -104,11 +119,20 @@ void write_plan(std::ostream& out, const Scenario& scenario, const Workload& wor
   fields.add("model", scenario.model.name);
   fields.add("platform", fmt::format("{}: {}", scenario.platform.name,
                                      hardware_in_words(scenario.platform, scenario.job.gpus)));
+  const auto& layout = scenario.job.layout;
+  if (layout.ranks_of_model() > 1) fields.add("layout", in_words(layout, scenario.job));
   fields.add("strategy", in_words(scenario.job.strategy));
-  fields.add("tasks", fmt::format("{} a step on each rank",
-                                  thousands_text(static_cast<std::int64_t>(program.tasks.size()))));
+  fields.add("tasks",
+             fmt::format("{} a step on {}", thousands_text(static_cast<std::int64_t>(program.tasks.size())),
+                         layout.pipeline > 1 ? "the first stage" : "each rank"));
   fields.add("warning", scenario.warnings, Paint::yellow);
   out << '\n';
+  if (layout.pipeline > 1) {
+    write_schedule_chart(out, pipeline_of(layout), scenario.job.accumulate, style);
+    out << '\n';
+    write_stages(out, workload, style);
+    out << '\n';
+  }
   write_phases(out, program, style);
   write_collectives(out, program, style);
   write_buckets(out, scenario.model, program.units, style);

@@ -102,7 +102,8 @@ std::string words_of(const Zero& zero) {
 
 std::string words_of(const DistributedOptimizer& optimizer) {
   return fmt::format(
-      "Megatron's distributed optimizer, gradients reduced in {}{}{}{}",
+      "Megatron's {}, gradients reduced in {}{}{}{}",
+      optimizer.shards ? "distributed optimizer" : "data parallelism",
       gradway::name_of(optimizer.grad_reduce_dtype),
       optimizer.overlap_grad_reduce ? ", overlapped" : " after the backward pass",
       optimizer.overlap_param_gather ? ", parameters gathered in the forward pass" : "",
