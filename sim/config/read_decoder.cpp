@@ -133,6 +133,7 @@ void read_decoder(Reader& file, Model& model) {
   read_blocks(file, shape);
   shape.pad_vocabulary_to = file.optional("pad_vocabulary_to", integer(1, most_tokens), 1);
   shape.tied_output = file.optional("tied_output", boolean, false);
+  shape.dropout = file.optional("dropout", boolean, false);
   shape.embedding_norm = file.optional("embedding_norm", boolean, false);
   shape.norm = file.optional("norm", one_of("a norm", norms), shape.norm);
   shape.blocks = file.optional("blocks", one_of("an order of blocks", block_orders), shape.blocks);

@@ -23,6 +23,17 @@ inline constexpr double profiled_pause_share = 0.75;
 /// between them.
 inline constexpr Seconds eager_operation = 44.0_us;
 
+/// What PyTorch's DTensor costs the CPU, in eager operations: a module that `parallelize_module` was told of,
+/// in each direction (its input becomes a DTensor and is redistributed, its operations are dispatched in
+/// Python), and a redistribution by itself. @source 2 H200, 2026-11-22, PyTorch 2.11: gpt_1b3, batch 4 and
+/// 16, tensor and sequence parallelism, autocast and bf16: 0.4 to 0.7 ms a module and direction, 0.17 to 0.19
+/// ms a redistribution of 294 in the optimizer's phase; the steps spread by 10 to 40 %
+struct DtensorCpu {
+  double module = 12;
+  double redistribution = 4;
+};
+inline constexpr DtensorCpu dtensor_cpu;
+
 /// By how much those VMs are slower than the host of 64 cores that `optimizer_launch_time` was measured on.
 inline constexpr double usual_host = 2.0;
 

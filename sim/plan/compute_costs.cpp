@@ -174,6 +174,14 @@ void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, i
     costs.backward_pieces[i] = backward.cut(layer.backward, layer.backward_exchanges, time_of);
   }
   costs.of_rank = std::move(step.of_rank);
+  if (settings.megatron || settings.compiled) return;
+  for (std::size_t i = 0; i < costs.of_rank.size(); ++i) {
+    const auto& own = costs.of_rank[i].parameters;
+    const auto is_norm = [](const Parameter& parameter) { return parameter.shape.size() == 1; };
+    const bool is_shared = scenario.model.layers[i].parameter_count() != costs.of_rank[i].parameter_count();
+    costs.is_dtensor.push_back(
+        is_shared || (settings.sequence_parallel && !own.empty() && std::ranges::all_of(own, is_norm)));
+  }
 }
 
 }  // namespace

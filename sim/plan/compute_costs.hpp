@@ -29,7 +29,8 @@ struct ComputeCosts {
   };
   std::vector<std::vector<Piece>> forward_pieces;  ///< by layer; empty: no rank shares a layer
   std::vector<std::vector<Piece>> backward_pieces;
-  std::vector<Layer> of_rank;  ///< the model's layers as a rank has them; empty: no rank shares a layer
+  std::vector<char> is_dtensor;  ///< by layer: PyTorch's DTensor takes CPU time to run it; empty: none is one
+  std::vector<Layer> of_rank;    ///< the model's layers as a rank has them; empty: no rank shares a layer
   /// What of a backward pass makes gradients of parameters, by layer.
   struct Share {
     Seconds time{};

@@ -307,9 +307,10 @@ class Writer {
     const auto ready = tasks_.wait("gradients of norms", Phase::communication, {});
     std::vector<TaskId> reduced;
     for (const auto size : sizes) {
-      reduced.push_back(tasks_.call({CollectiveKind::all_reduce, size, part_->tensor_slot}, tensor_stream_,
-                                    "all-reduce of gradients of norms", tasks_.cpu(ddp_cpu.all_reduce),
-                                    ready));
+      reduced.push_back(tasks_.call(
+          {CollectiveKind::all_reduce, size, part_->tensor_slot}, tensor_stream_,
+          "all-reduce of gradients of norms",
+          tasks_.cpu(at_once ? ddp_cpu.all_reduce : eager_operation * dtensor_cpu.redistribution), ready));
     }
     const auto done = tasks_.wait("gradients of norms are reduced", Phase::communication, {});
     tasks_[done].after = std::move(reduced);

@@ -2,6 +2,7 @@
 #include "sim/plan/model_tasks.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -52,6 +53,7 @@ ModelTasks from_layers(const RankScenario& scenario, const ComputeCosts& costs, 
   const auto add_pieces = [&](std::vector<ModelTask>& tasks, std::size_t layer, Phase phase,
                               const std::vector<ComputeCosts::Piece>& pieces, std::size_t gradients) {
     if (pieces.empty()) return;
+    bool is_first = !costs.is_dtensor.empty() && costs.is_dtensor[layer] != 0;
     const auto* last = &pieces.back();
     while (last != &pieces.front() && last->launches == 0) --last;
     for (const auto& piece : pieces) {
@@ -67,6 +69,8 @@ ModelTasks from_layers(const RankScenario& scenario, const ComputeCosts& costs, 
       if (piece.launches == 0) continue;
       add(tasks, layer, phase, piece.time, piece.launches, &piece == last ? gradients : 0);
       tasks.back().waits_for = piece.waits_for;
+      if (std::exchange(is_first, false))
+        tasks.back().task.launch += eager_operation * dtensor_cpu.module * costs.launch_scale;
       tasks.back().of_parameters = splits && piece.of_parameters;
     }
   };

@@ -37,6 +37,7 @@ class DecoderPass {
       const std::int64_t rows = shape_.position_rows > 0 ? shape_.position_rows : shape_.sequence;
       x = run_.add_parameters("wpe", x, {{"wpe.weight", {rows, hidden_}}});
     }
+    x = dropped("wte.dropout", x);
     for (int i = 0; i < shape_.layers; ++i) x = block(fmt::format("h.{}", i), x, i);
     x = norm("ln_f", x);
     x = run_.linear("lm_head", run_.to_ranks(x), tokens_, hidden_, vocabulary, shape_.output_bias,
@@ -45,6 +46,8 @@ class DecoderPass {
   }
 
  private:
+  Tensor dropped(const std::string& name, Tensor x) { return shape_.dropout ? run_.dropout(name, x) : x; }
+
   Tensor norm(const std::string& name, Tensor x) {
     return shape_.norm == DecoderShape::Norm::rms_norm ? run_.rms_norm(name, x, own_, hidden_)
                                                        : run_.layer_norm(name, x, own_, hidden_, shape_.bias);
@@ -55,14 +58,16 @@ class DecoderPass {
     const auto normed = run_.to_ranks(norm(name + (is_packed() ? ".ln_1" : ".attention_norm"), x));
     x = attention(name + ".attention", normed);
     if (shape_.blocks == DecoderShape::Blocks::sequential) {
-      x = run_.add(name + ".attention.residual", residual, run_.from_ranks(x));
+      x = run_.add(name + ".attention.residual", residual,
+                   dropped(name + ".attention.dropout", run_.from_ranks(x)));
       const auto fed = fed_forward(name, run_.to_ranks(norm(name + ".ln_2", x)), layer);
-      return run_.add(name + ".mlp.residual", x, run_.from_ranks(fed));
+      return run_.add(name + ".mlp.residual", x, dropped(name + ".mlp.dropout", run_.from_ranks(fed)));
     }
     const bool one_norm = shape_.blocks == DecoderShape::Blocks::parallel_one_norm;
     const auto fed =
         fed_forward(name, one_norm ? normed : run_.to_ranks(norm(name + ".ln_2", residual)), layer);
-    return run_.add(name + ".mlp.residual", residual, run_.from_ranks(run_.add(name + ".parallel", fed, x)));
+    return run_.add(name + ".mlp.residual", residual,
+                    dropped(name + ".dropout", run_.from_ranks(run_.add(name + ".parallel", fed, x))));
   }
 
   std::int64_t kv_heads() const { return shape_.kv_heads > 0 ? shape_.kv_heads : shape_.heads; }
@@ -91,7 +96,8 @@ class DecoderPass {
     const auto qkv = run_.linear(name + ".in_proj", x, tokens_, hidden_, 3 * shape_.heads * head,
                                  shape_.qkv_bias.value_or(shape_.bias), false, Split::outputs);
     const auto heads = run_.share(shape_.heads);
-    return run_.attention(name + ".sdpa", {qkv}, {heads, heads, tokens_, head, true});
+    return run_.attention(name + ".sdpa", {qkv},
+                          {heads, heads, tokens_, head, true, true, 0, 0, {}, shape_.dropout});
   }
 
   /// As Llama has it: three projections, fewer heads of keys and values, rotary positions.
@@ -109,7 +115,8 @@ class DecoderPass {
       q = turned(name + ".rotary_query", q, heads, head);
       k = turned(name + ".rotary_key", k, kv, head);
     }
-    return run_.attention(name + ".sdpa", {q, k, v}, {heads, kv, tokens_, head, true});
+    return run_.attention(name + ".sdpa", {q, k, v},
+                          {heads, kv, tokens_, head, true, true, 0, 0, {}, shape_.dropout});
   }
 
   /// Queries, keys and values, by one product or three. @param queries, keys elements of a rank

@@ -61,6 +61,7 @@ struct DecoderShape {
   bool output_bias = false;
   bool qk_norm = false;         ///< of each head of queries and keys, an RMSNorm
   bool embedding_norm = false;  ///< a LayerNorm behind the embedding, as in BLOOM
+  bool dropout = false;         ///< behind embedding, attention's softmax, attention and MLP
   int rotary_size = 0;          ///< elements of a head that turn; 0: all
   int position_rows = 0;        ///< of learned positions; 0: `sequence`
   int pad_vocabulary_to = 1;    ///< the embedding has the next multiple of it

@@ -136,6 +136,7 @@ class Eager {
     std::int64_t value_size = 0;  ///< elements of a head of values; 0: `head_size`
     std::int64_t keys = 0;        ///< tokens that are attended to; 0: `tokens`
     Tensor bias{};                ///< added to the scores, if there is one
+    bool dropout = false;         ///< of the softmax
   };
   /// @param qkv one tensor that holds all three (a packed projection), or three
   Tensor attention(const std::string& name, const std::vector<Tensor>& qkv, const Attention& shape);

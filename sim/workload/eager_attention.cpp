@@ -81,12 +81,19 @@ void Eager::math_attention(const Attention& shape, Number number, Tensor out) {
     return operation(fmt::format("batched_product {} {}", arithmetic(), layout), {groups, m, n, k});
   };
   forward(batched("nt", tokens, keys, size));
-  if (shape.causal || shape.bias.id >= 0) forward(stream("add", number, scores));
+  // Megatron's fused kernel scales and masks as well.
+  if (!settings_.megatron && (shape.causal || shape.bias.id >= 0)) forward(stream("add", number, scores));
   forward(rows("softmax", number, groups * tokens, keys));
+  if (shape.dropout) {
+    forward(stream("dropout", number, scores));
+    keep_of_attention(make(scores, number, false));
+    keep_of_attention(make(scores / 4, Number::fp32, false));  // the mask: a byte an element
+  }
   forward(batched("nn", tokens, values, keys));
   at.backward = {batched("nn", keys, values, tokens), batched("nt", tokens, keys, values),
                  rows("softmax_backward", number, groups * tokens, keys), batched("nn", tokens, size, keys),
                  batched("nn", keys, size, tokens)};
+  if (shape.dropout) at.backward.insert(at.backward.begin() + 2, stream("dropout_backward", number, scores));
   at.temporary = bytes * scores;
   at.temporary_backward = 2 * bytes * scores;
 }
