@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/config/read_decoder.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "sim/config/model_keys.hpp"
@@ -23,6 +25,28 @@ constexpr Choice<DecoderShape::Blocks> block_orders[] = {
     {"sequential", DecoderShape::Blocks::sequential},
     {"parallel", DecoderShape::Blocks::parallel},
     {"parallel_one_norm", DecoderShape::Blocks::parallel_one_norm}};
+
+constexpr int largest_head = 4096;
+
+/// Sizes that are each possible can multiply to what no number holds.
+void check_parameters(Reader& file, double parameters) {
+  constexpr double most = 1e15;
+  if (!file.sound() || parameters <= most) return;
+  file.error(file.value_place("layers"), fmt::format("the model would have {:.1e} parameters", parameters),
+             "at most 1e15; is one of its sizes wrong?");
+}
+
+/// About.
+double parameters_of(const DecoderShape& shape) {
+  double attention = 4.0 * shape.hidden * shape.size_of_head();
+  if (const auto& latent = shape.latent)
+    attention = (latent->plain_head + latent->rotary_head + latent->value_head) *
+                (static_cast<double>(shape.hidden) + latent->q_rank + latent->kv_rank);
+  double mlp = shape.mlp;
+  if (const auto& experts = shape.experts)
+    mlp = std::max(mlp, static_cast<double>(experts->number + experts->shared) * experts->mlp);
+  return shape.layers * (shape.heads * attention + 3 * mlp * shape.hidden);
+}
 
 void too_large(Reader& reader, const char* key, int value, const std::string& most_is, int most) {
   if (!reader.sound() || value <= most) return;
@@ -65,7 +89,7 @@ void read_positions(Reader& file, DecoderShape& shape) {
 /// Heads that are all alike.
 void read_heads(Reader& file, DecoderShape& shape) {
   shape.kv_heads = file.optional("kv_heads", integer(1, widest), shape.heads);
-  shape.head_size = file.optional("head_size", integer(1, widest), 0);
+  shape.head_size = file.optional("head_size", integer(1, largest_head), 0);
   shape.qk_norm = file.optional("qk_norm", boolean, false);
   if (!file.has("head_size")) check_divides(file, "heads", shape.heads, "hidden", shape.hidden);
   if (file.has("kv_heads")) check_divides(file, "kv_heads", shape.kv_heads, "heads", shape.heads);
@@ -77,9 +101,9 @@ LatentAttention read_latent(Reader& map) {
   LatentAttention latent;
   latent.q_rank = map.optional("q_rank", integer(1, widest), 0);
   latent.kv_rank = map.required("kv_rank", integer(1, widest));
-  latent.plain_head = map.required("plain_head_size", integer(1, widest));
-  latent.rotary_head = map.required("rotary_head_size", integer(1, widest));
-  latent.value_head = map.required("value_head_size", integer(1, widest));
+  latent.plain_head = map.required("plain_head_size", integer(1, largest_head));
+  latent.rotary_head = map.required("rotary_head_size", integer(1, largest_head));
+  latent.value_head = map.required("value_head_size", integer(1, largest_head));
   map.finish();
   return latent;
 }
@@ -141,12 +165,14 @@ void read_decoder(Reader& file, Model& model) {
   read_positions(file, shape);
   read_attention(file, shape);
   read_mlps(file, shape);
+  if (file.sound()) check_parameters(file, parameters_of(shape));
   if (!file.sound()) return;
   take_forward_pass(model, decoder(shape));
   model.input_per_sample = Bytes{(shape.sequence + 1.0) * token_bytes};
   model.tokens_per_sample = shape.sequence;
   if (!shape.experts && !shape.latent)
     model.tensor = {shape.heads, shape.kv_heads > 0 ? shape.kv_heads : shape.heads, shape.mlp};
+  model.has_experts = shape.experts.has_value();
   if (shape.positions == DecoderShape::Positions::learned) model.longest_sequence = shape.sequence;
 }
 
@@ -154,9 +180,11 @@ void read_encoder_decoder(Reader& file, Model& model) {
   EncoderDecoderShape shape;
   read_blocks(file, shape);
   shape.mlp = file.required("mlp", integer(1, widest));
-  shape.head_size = file.required("head_size", integer(1, widest));
+  shape.head_size = file.required("head_size", integer(1, largest_head));
   shape.target_sequence = file.optional("target_sequence", integer(1, most_tokens), 0);
   shape.position_buckets = file.optional("position_buckets", integer(1, widest), shape.position_buckets);
+  check_parameters(
+      file, 2.0 * shape.layers * shape.hidden * (8.0 * shape.heads * shape.head_size + 2.0 * shape.mlp));
   if (!file.sound()) return;
   take_forward_pass(model, encoder_decoder(shape));
   const auto target = shape.target_sequence > 0 ? shape.target_sequence : shape.sequence;

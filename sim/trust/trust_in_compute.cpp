@@ -146,6 +146,15 @@ void about_hooks(const Scenario& scenario, Trust& trust) {
       "take");
 }
 
+/// Grouped products have the shares that others measured on A100 and B200.
+void about_experts(const Scenario& scenario, Trust& trust) {
+  if (!scenario.model.has_experts) return;
+  trust.grounds.compute = std::max(trust.grounds.compute, Basis::elsewhere);
+  trust.warnings.emplace_back(
+      "experts: as many tokens for each; their grouped products were never timed, but go by ten shapes that "
+      "others timed on A100 and B200, and no step with experts was compared with a measured one");
+}
+
 /// What PyTorch does by default is in between: convolutions in TF32, products not.
 void about_tf32(const Scenario& scenario, const ComputeCosts& costs, Trust& trust) {
   constexpr double worth_telling = 0.2;  // of the kernels' time
@@ -182,6 +191,7 @@ void about_compute(const Scenario& scenario, const ComputeCosts& costs, Trust& t
   trust.grounds.compute = basis_of_kernels(scenario);
   if (!costs.anchor) {
     about_kernels(scenario, trust);
+    about_experts(scenario, trust);
     about_tf32(scenario, costs, trust);
     return;
   }

@@ -27,7 +27,7 @@ Tensor Eager::dispatch(const std::string& name, Tensor x, std::int64_t rows_of_s
                        std::int64_t k) {
   open(name);
   const auto number = of(x).number;
-  const auto elements = d(rows_of_sample * k * width) * settings_.batch;
+  const auto elements = d(rows_of_sample * k) * d(width) * settings_.batch;
   auto& at = node({x});
   save(make(2 * d(rows_of_sample * k) * settings_.batch, Number::fp32, false));  // int64: whose row it is
   forward(stream("permute", number, elements));

@@ -77,6 +77,7 @@ struct Model {
   int tokens_per_sample = 0;              ///< the sequence of a model of text; 0: of none, or not known
   std::optional<TensorShape> tensor;      ///< empty: ranks cannot share its layers
   int longest_sequence = 0;               ///< that its positions allow; 0: any
+  bool has_experts = false;               ///< whose grouped products were not timed one by one
   std::optional<Seconds> optimizer_time;  ///< explicit, for synthetic models
   std::vector<Anchor> anchors;
   /// If it was measured launch by launch; the layers then only hold the gradients. Copies of a model share

@@ -261,3 +261,22 @@ TEST_CASE("where not even one sample fits, that is told", "[cli][run]") {
              Catch::Matchers::StartsWith("error: with batch_per_gpu 1 the job does not fit: ") &&
                  Contains(" of 24 GB on each l4\n  hint: no batch fits: "));
 }
+
+TEST_CASE("a step with experts says that its grouped products were never timed, and is less sure",
+          "[cli][run]") {
+  const auto report = [](const std::string& model) {
+    const auto outcome = run_gradway({"run", "sharded/llama2_7b", "--json", "--set", "model=" + model,
+                                      "--set", "job.gpus=64", "--set", "job.recompute=full"});
+    return nlohmann::json::parse(outcome.output);
+  };
+  const auto experts = report("deepseek_v2_lite");
+  const auto dense = report("llama2_7b");
+  const std::string warning = "grouped products were never timed";
+  CHECK_THAT(experts["warnings"].dump(), Contains(warning));
+  CHECK_THAT(dense["warnings"].dump(), !Contains(warning));
+  const auto doubt = [](const nlohmann::json& of) {
+    const auto& interval = of["interval"]["step_time_s"];
+    return interval[1].get<double>() / interval[0].get<double>();
+  };
+  CHECK(doubt(experts) > 1.2 * doubt(dense));
+}

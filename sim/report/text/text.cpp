@@ -186,8 +186,10 @@ std::vector<std::string> wrap(std::string_view text, std::size_t width) {
     const auto end = std::min(text.find_first_of(" \n\t"), text.size());
     auto word = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
-    for (; columns_of(word) > width; word.remove_prefix(offset_of(word, width))) {
-      append(word.substr(0, offset_of(word, width)));
+    for (auto columns = columns_of(word); columns > width; columns -= width) {
+      const auto cut = offset_of(word, width);
+      append(word.substr(0, cut));
+      word.remove_prefix(cut);
     }
     if (!word.empty()) append(word);
   }
