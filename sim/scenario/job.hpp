@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -19,7 +20,9 @@ namespace gradway {
 enum class CommHook { none, fp16, bf16, powersgd };
 
 /// Ranks do not exchange anything.
-struct Alone {};
+struct Alone {
+  auto operator<=>(const Alone&) const = default;
+};
 
 /// Data parallelism as PyTorch's DistributedDataParallel understands it.
 struct Ddp {
@@ -31,6 +34,7 @@ struct Ddp {
   int powersgd_rank = 1;
   bool zero_redundancy = false;  ///< ZeroRedundancyOptimizer: each rank steps whole parameters of its own
   bool parameters_as_bucket_view = false;  ///< ... and sends them in one message
+  auto operator<=>(const Ddp&) const = default;
 };
 
 /// Wrapping as `fully_shard` and FSDP take it: which parameters are gathered and reduced together.
@@ -53,6 +57,7 @@ struct Fsdp {
   std::optional<Number> reduce_dtype{};  ///< of reduced gradients; empty: the gradients' own
   bool no_sync = false;                  ///< only the last micro-step reduces
   int replicate = 1;                     ///< HSDP: how often the sharded group is repeated
+  auto operator<=>(const Fsdp&) const = default;
 };
 
 /// The same as FSDP1 does it: `FullyShardedDataParallel`, each group one flat parameter.
@@ -68,6 +73,7 @@ struct Fsdp1 {
   std::optional<Number> reduce_dtype{};
   bool no_sync = false;
   int replicate = 1;  ///< HYBRID_SHARD
+  auto operator<=>(const Fsdp1&) const = default;
 };
 
 /// DeepSpeed's ZeRO on a model of 16 bits (fp32: on one of fp32).
@@ -81,6 +87,8 @@ struct Zero {
   double param_persistence_threshold = 1e5;  ///< elements, stage 3
   std::optional<Number> communication_dtype{};  ///< of reduced gradients; empty: the model's
 
+  auto operator<=>(const Zero&) const = default;
+
   bool overlaps() const { return overlap_comm.value_or(stage == 3); }
 };
 
@@ -90,6 +98,7 @@ struct DistributedOptimizer {
   bool overlap_param_gather = false;
   std::optional<double> bucket_size{};  ///< elements; empty: Megatron's own, 40e6 or 1e6 a rank
   Number grad_reduce_dtype = Number::fp32;
+  auto operator<=>(const DistributedOptimizer&) const = default;
 };
 
 /// A collective without a model, as benchmarks call it over and over.
@@ -98,6 +107,7 @@ struct OneCollective {
   Bytes size{};  ///< the buffer on each rank (all-gather, reduce-scatter: the large one)
   bool one_by_one =
       false;  ///< PyTorch issues each call and waits for it; else they follow each other on the GPU
+  auto operator<=>(const OneCollective&) const = default;
 };
 
 /// How ranks work together, each kind with its own settings. What each does is a `Sync` in `plan/`.
