@@ -33,6 +33,7 @@ void read_job(Reader job, bool trains, Job& result) {
   result.recomputes =
       job.optional("recompute", one_of("what is computed again", recomputed), result.recomputes);
   result.frees_early = job.optional("frees_early", boolean, result.frees_early);
+  result.clip_grad_norm = job.optional("clip_grad_norm", boolean, result.clip_grad_norm);
   job.finish();
 }
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/plan/clipping.hpp"
 #include "sim/plan/memory.hpp"
 #include "sim/plan/model_tasks.hpp"
 
@@ -60,6 +61,7 @@ class Writer {
       backward(micro > 1, is_last);
     }
     sync_.before_optimizer(tasks_);
+    if (scenario_.job.clip_grad_norm) clip_gradients(tasks_, scenario_, costs_, sync_);
     for (auto& [task, gradients, block] : model_.optimizer) tasks_.add(std::move(task));
     sync_.after_optimizer(tasks_);
     program_.samples = static_cast<double>(scenario_.job.batch_per_gpu) * scenario_.job.accumulate;

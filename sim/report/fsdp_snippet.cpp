@@ -187,6 +187,7 @@ std::string deepspeed_config(const Zero& zero, const Job& job) {
   Json config{{"train_micro_batch_size_per_gpu", job.batch_per_gpu},
               {"gradient_accumulation_steps", job.accumulate}};
   if (is_half(job.precision)) config[std::string{name_of(job.precision)}] = {{"enabled", true}};
+  if (job.clip_grad_norm) config["gradient_clipping"] = 1.0;
   if (zero.communication_dtype) config["communication_data_type"] = name_of(*zero.communication_dtype);
   config["zero_optimization"] = std::move(of_zero);
   return config.dump(2) + "\n";

@@ -16,7 +16,8 @@ std::string wrapped_model(const Fsdp1& fsdp, const Job& job);
 /// Python that makes each of `blocks` run again before its backward pass.
 std::string recomputed_blocks();
 
-/// What DeepSpeed's configuration says of the job; its own defaults are left out.
+/// What DeepSpeed's configuration says of the job; its own defaults are left out; the norm to clip
+/// to is the reader's.
 /// @source deepspeed/runtime/config.py, deepspeed/runtime/zero/config.py, 0.19
 std::string deepspeed_config(const Zero& zero, const Job& job);
 

@@ -155,6 +155,7 @@ struct Job {
   /// The training loop lets go of the logits before the backward pass, and of the gradients after the
   /// optimizer's step; else they are there during the backward, and the next forward pass.
   bool frees_early = false;
+  bool clip_grad_norm = false;  ///< gradients are scaled by their norm before the optimizer's step
   Strategy strategy;
   Optimizer optimizer = Optimizer::sgd;
   InputSettings input;

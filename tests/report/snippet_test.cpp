@@ -263,6 +263,7 @@ TEST_CASE("DeepSpeed is told exactly what the strategy has", "[report]") {
                       .overlap_comm = false,
                       .prefetch_bucket_size = 1e6,
                       .communication_dtype = Number::fp32};
+  job.clip_grad_norm = true;
   const auto snippet = report::snippet_of(job);
   CHECK(snippet.file == "ds_config.json");
   CHECK(snippet.text == R"({
@@ -271,6 +272,7 @@ TEST_CASE("DeepSpeed is told exactly what the strategy has", "[report]") {
   "bf16": {
     "enabled": true
   },
+  "gradient_clipping": 1.0,
   "communication_data_type": "fp32",
   "zero_optimization": {
     "stage": 3,

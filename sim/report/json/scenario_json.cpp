@@ -21,7 +21,8 @@ Json job_json(const Job& job) {
             {"memory_format", job.channels_last ? "channels_last" : "contiguous"},
             {"compile", job.compiled},
             {"recompute", job.recomputes ? "full" : "none"},
-            {"frees_early", job.frees_early}};
+            {"frees_early", job.frees_early},
+            {"clip_grad_norm", job.clip_grad_norm}};
   if (job.sequence > 0) json["sequence"] = job.sequence;
   return json;
 }
