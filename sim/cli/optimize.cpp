@@ -12,7 +12,7 @@
 #include "sim/cli/progress.hpp"
 #include "sim/cli/training_choice.hpp"
 #include "sim/report/optimize.hpp"
-#include "sim/report/pytorch_snippet.hpp"
+#include "sim/report/snippet.hpp"
 #include "sim/study/parallel.hpp"
 
 namespace gradway::cli {
@@ -37,6 +37,7 @@ report::Optimized in_words(AskedSearch asked, SearchResult result, const std::st
                           .jobs = {},
                           .keys = std::move(asked.keys),
                           .changes = {},
+                          .sharding = std::move(asked.space.sharding),
                           .lossy_left_out = std::move(asked.lossy_left_out),
                           .optimum = std::move(*result.optimum),
                           .left_out = std::move(result.left_out),
@@ -86,10 +87,9 @@ Status optimize(const OptimizeArguments& arguments, const CLI::App& app, const S
     report::write_table(around.results, found, around.style);
   }
   if (writes_files) {
-    const auto python = [&](std::ostream& out) {
-      out << report::pytorch_snippet(report::job_of(found, found.optimum.best));
-    };
-    put_files(arguments.out, {{"optimize.json", json}, {"ddp.py", python}}, around);
+    const auto snippet = report::snippet_of(report::job_of(found, found.optimum.best));
+    const auto code = [&](std::ostream& out) { out << snippet.text; };
+    put_files(arguments.out, {{"optimize.json", json}, {snippet.file, code}}, around);
   }
   return Status::done;
 }
@@ -100,9 +100,11 @@ Action add_optimize(CLI::App& app) {
   const auto arguments = std::make_shared<OptimizeArguments>();
   auto& search = arguments->search;
   add_scenario(app, search.scenario);
-  app.add_option("--over", search.over,
-                 "settings to search, of bucket_cap, static_graph, gradient_as_bucket_view, comm_hook and "
-                 "powersgd_rank, or a key and its values; else the first four")
+  app.add_option(
+         "--over", search.over,
+         "settings to search, or a key and its values; of DDP bucket_cap, static_graph, "
+         "gradient_as_bucket_view, comm_hook (these four by themselves) and powersgd_rank, of FSDP and "
+         "ZeRO all of them")
       ->type_name("NAME,...|KEY=V1,...")
       ->allow_extra_args(false);
   app.add_flag("--lossy", search.lossy, "search hooks that change the gradients' values too")
@@ -112,7 +114,7 @@ Action add_optimize(CLI::App& app) {
   add_training_choice(app, arguments->training);
   add_price_choice(app, search.price);
   add_jobs(app, arguments->jobs);
-  add_out(app, arguments->out, "optimize.json and ddp.py");
+  add_out(app, arguments->out, "optimize.json and the code: ddp.py, fsdp.py or ds_config.json");
   app.add_flag("--json", arguments->json, "print the result as one JSON document")->disable_flag_override();
   return [arguments, &app](const Surroundings& around) { return optimize(*arguments, app, around); };
 }

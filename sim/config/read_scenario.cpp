@@ -48,6 +48,7 @@ void read_job(Reader job, bool trains, Job& result) {
   result.recomputes_attention = again == Recomputed::selective;
   result.framework = job.optional("framework", one_of("a framework", frameworks), result.framework);
   result.frees_early = job.optional("frees_early", boolean, result.frees_early);
+  result.clip_grad_norm = job.optional("clip_grad_norm", boolean, result.clip_grad_norm);
   job.finish();
 }
 

@@ -53,6 +53,10 @@ std::vector<ScenarioKey> fixed_keys() {
        "whose exchanges between the stages of a pipeline: PyTorch's (and torchtitan's), Megatron-Core's or "
        "DeepSpeed's",
        "pytorch"},
+      {"job.clip_grad_norm", "true or false",
+       "gradients are scaled by their norm before the optimizer's step: one more read, and one more read and "
+       "write, of each rank's own",
+       "false"},
       {"strategy", "a map", "what the ranks do together"},
       {"strategy.kind", "none, ddp, collective, fsdp, fsdp1, zero, distributed_optimizer",
        "PyTorch's DDP, FSDP2 and FSDP1, DeepSpeed's ZeRO, Megatron's distributed optimizer; none is one GPU "

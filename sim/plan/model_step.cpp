@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "sim/cost/framework_cost.hpp"
+#include "sim/plan/clipping.hpp"
 #include "sim/plan/memory.hpp"
 #include "sim/plan/model_tasks.hpp"
 #include "sim/plan/pipeline/exchanges.hpp"
@@ -84,6 +85,7 @@ class Writer {
       reduce_replicated();
       exchanges_->reduce_tied();
     }
+    if (scenario_.job.clip_grad_norm) clip_gradients(tasks_, rank_, costs_, sync_);
     for (auto& one : model_.optimizer) tasks_.add(std::move(one.task));
     sync_.after_optimizer(tasks_);
     const auto& job = scenario_.job;

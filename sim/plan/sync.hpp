@@ -40,6 +40,12 @@ struct MemoryOfSync {
   bool holds_gradients = false;  ///< in its buckets: they need no memory of their own
 };
 
+/// The gradients that a rank's optimizer steps, in fp32.
+struct OwnGradients {
+  Bytes size{};
+  bool has_norm = false;  ///< the strategy has computed it by itself
+};
+
 /// A part of the model that frameworks let others hook into: all of it, a block (sim/workload/blocks.hpp), or
 /// a layer. A model that was profiled has no layers.
 struct Module {
@@ -82,6 +88,11 @@ class Sync {
   virtual void gradients_ready(TaskList&, std::size_t, const Task&, bool) {}
   virtual void before_optimizer(TaskList&) {}
   virtual void after_optimizer(TaskList&) {}
+
+  /// Empty: those of all parameters.
+  virtual std::optional<OwnGradients> own_gradients() const { return std::nullopt; }
+  /// Adds up the norm over the ranks that have other gradients. @return the last task
+  virtual TaskId sum_norm(TaskList&, TaskId norm) { return norm; }
 
   /// Of the model, for a strategy that hooks into them; null: it does not.
   virtual const Blocks* blocks() const { return nullptr; }

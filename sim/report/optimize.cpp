@@ -10,7 +10,7 @@
 
 #include "sim/report/json/scenario_json.hpp"
 #include "sim/report/json/training_json.hpp"
-#include "sim/report/pytorch_snippet.hpp"
+#include "sim/report/snippet.hpp"
 #include "sim/report/text/text.hpp"
 #include "sim/report/text/training_text.hpp"
 #include "sim/report/text/words.hpp"
@@ -22,9 +22,14 @@ using Json = nlohmann::ordered_json;
 
 constexpr double worth_changing = 0.005;
 
+bool has_replicas(const Strategy& strategy) {
+  return std::holds_alternative<Fsdp>(strategy) || std::holds_alternative<Fsdp1>(strategy);
+}
+
 /// What `gradway run --set` takes, key by key.
 Json set_json(const Optimized& found, const Tried& tried) {
   Json set{{"strategy", strategy_json(tried.strategy)}};
+  if (has_replicas(tried.strategy)) set["parallel.replicate"] = replicas_of(tried.strategy);
   for (const auto& [key, value] : found.changes[tried.job]) set[key] = value;
   return set;
 }
@@ -59,6 +64,17 @@ Json caps_json(const Optimum& optimum) {
   return json;
 }
 
+Json values_json(const Optimized& found) {
+  Json list = Json::array();
+  for (const auto& [setting, value, tried] : found.optimum.best_of_values) {
+    Json json{
+        {"setting", setting}, {"value", value.empty() ? Json(nullptr) : Json(value)}, {"best", nullptr}};
+    if (tried) json["best"] = tried_json(found, *tried);
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
 constexpr double is_as_fast = 1e-4;
 
 /// Whether a faster setting was tried than the one that is recommended.
@@ -89,27 +105,30 @@ bool are_level(const Optimized& found, const Tried& one, const Tried& other) {
   return gradway::are_level(choice(one), choice(other));
 }
 
+std::string_view framework_of(const Optimized& found) {
+  return std::holds_alternative<Zero>(found.optimum.best.strategy) ? "DeepSpeed" : "PyTorch";
+}
+
 std::string verdict(const Optimized& found) {
+  const auto whose = fmt::format("{}'s defaults", framework_of(found));
   const auto& best = found.optimum.best;
   const auto& defaults = found.optimum.defaults;
-  if (!defaults.cannot_run.empty()) return "PyTorch's defaults do not run: the job " + defaults.cannot_run;
+  if (!defaults.cannot_run.empty()) return whose + " do not run: the job " + defaults.cannot_run;
   const auto beside = beside_the_fastest(found);
   const auto gain = gain_over(found, defaults);
   if (std::abs(gain) < is_as_fast) {
-    return beside.empty() ? "not worth changing: PyTorch's defaults are as fast as the best"
-                          : "not worth changing: PyTorch's defaults are" + beside.substr(1);
+    return fmt::format("not worth changing: {} are{}", whose,
+                       beside.empty() ? " as fast as the best" : beside.substr(1));
   }
   if (gain < worth_changing)
-    return fmt::format("not worth changing: PyTorch's defaults are {:.2f} % from the best{}", gain * 100,
-                       beside);
+    return fmt::format("not worth changing: {} are {:.2f} % from the best{}", whose, gain * 100, beside);
   if (are_level(found, best, defaults)) {
     return fmt::format(
-        "not worth changing before a measurement confirms it: level with PyTorch's defaults, the difference "
-        "of {} "
-        "is within what is not known{}",
-        percent_text(gain), beside);
+        "not worth changing before a measurement confirms it: level with {}, the difference of {} is within "
+        "what is not known{}",
+        whose, percent_text(gain), beside);
   }
-  return fmt::format("{} faster than PyTorch's defaults{}", percent_text(gain), beside);
+  return fmt::format("{} faster than {}{}", percent_text(gain), whose, beside);
 }
 
 std::vector<std::string> warnings_of(const Optimized& found) {
@@ -148,6 +167,7 @@ void write_json(std::ostream& out, const Optimized& found, std::string_view vers
                         {"reason", why_it_misses(training)},
                         {"training", training_json(training)}});
   }
+  const auto snippet = snippet_of(job_of(found, optimum.best));
   Json all{{"schema", 1},
            {"gradway", version},
            {"scenario", found.scenario},
@@ -167,6 +187,7 @@ void write_json(std::ostream& out, const Optimized& found, std::string_view vers
             optimum.as_written.cannot_run.empty() && are_level(found, optimum.best, optimum.as_written)},
            {"verdict", verdict(found)},
            {"best_of_hooks", std::move(hooks)},
+           {"best_of_values", values_json(found)},
            {"turned_back", std::move(turned_back)},
            {"bucket_caps", optimum.curve.empty() ? Json(nullptr) : caps_json(optimum)},
            {"lossy_left_out", std::move(lossy)},
@@ -175,7 +196,7 @@ void write_json(std::ostream& out, const Optimized& found, std::string_view vers
            {"warnings", warnings_of(found)},
            {"settings", found.settings},
            {"simulated", found.simulated},
-           {"pytorch", pytorch_snippet(job_of(found, optimum.best))}};
+           {snippet.framework, snippet.text}};
   if (found.goal) all["no_setting_meets_limits"] = found.none_meets;
   out << all.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
 }

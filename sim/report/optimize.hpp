@@ -22,7 +22,8 @@ struct Optimized {
   std::vector<std::string> keys;  ///< that were searched
   /// By job: keys beside the strategy, and their values, in which it differs from the one as written.
   std::vector<std::vector<std::pair<std::string, std::string>>> changes;
-  std::vector<CommHook> lossy_left_out;  ///< that would have been searched, were they allowed
+  std::vector<ShardingSetting> sharding;  ///< searched settings of a strategy that shards
+  std::vector<CommHook> lossy_left_out;   ///< that would have been searched, were they allowed
   Optimum optimum;
   std::vector<Tried> left_out;         ///< settings that cannot run
   std::optional<TrainingGoal> goal{};  ///< of the whole training, if it was asked for
@@ -41,15 +42,18 @@ Job job_of(const Optimized& found, const Tried& tried);
 /// Is it not known which of the two is faster?
 bool are_level(const Optimized& found, const Tried& one, const Tried& other);
 
-/// What to make of the gain over PyTorch's defaults, in words. Less than 0.5 %, or than what is not known of
-/// it, is not worth changing.
+/// Whose defaults a search starts from: "PyTorch".
+std::string_view framework_of(const Optimized& found);
+
+/// What to make of the gain over the framework's defaults, in words. Less than 0.5 %, or than what is not
+/// known of it, is not worth changing.
 std::string verdict(const Optimized& found);
 
 /// What to know before taking the best: of its prediction, and of settings that change more than speed.
 std::vector<std::string> warnings_of(const Optimized& found);
 
 /// For a person: the best settings, what they bring and what each of them does, how flat the optimum is, what
-/// was left out, and the code for PyTorch.
+/// was left out, and the code for the framework.
 void write_table(std::ostream& out, const Optimized& found, const Style& style);
 
 /// The same as one document.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -22,7 +23,9 @@ namespace gradway {
 enum class CommHook { none, fp16, bf16, powersgd };
 
 /// Ranks do not exchange anything.
-struct Alone {};
+struct Alone {
+  auto operator<=>(const Alone&) const = default;
+};
 
 /// Data parallelism as PyTorch's DistributedDataParallel understands it.
 struct Ddp {
@@ -34,6 +37,7 @@ struct Ddp {
   int powersgd_rank = 1;
   bool zero_redundancy = false;  ///< ZeroRedundancyOptimizer: each rank steps whole parameters of its own
   bool parameters_as_bucket_view = false;  ///< ... and sends them in one message
+  auto operator<=>(const Ddp&) const = default;
 };
 
 /// Wrapping as `fully_shard` and FSDP take it: which parameters are gathered and reduced together.
@@ -56,6 +60,7 @@ struct Fsdp {
   std::optional<Number> reduce_dtype{};  ///< of reduced gradients; empty: the gradients' own
   bool no_sync = false;                  ///< only the last micro-step reduces
   int replicate = 1;                     ///< HSDP: how often the sharded group is repeated
+  auto operator<=>(const Fsdp&) const = default;
 };
 
 /// The same as FSDP1 does it: `FullyShardedDataParallel`, each group one flat parameter.
@@ -71,6 +76,7 @@ struct Fsdp1 {
   std::optional<Number> reduce_dtype{};
   bool no_sync = false;
   int replicate = 1;  ///< HYBRID_SHARD
+  auto operator<=>(const Fsdp1&) const = default;
 };
 
 /// DeepSpeed's ZeRO on a model of 16 bits (fp32: on one of fp32).
@@ -84,6 +90,8 @@ struct Zero {
   double param_persistence_threshold = 1e5;  ///< elements, stage 3
   std::optional<Number> communication_dtype{};  ///< of reduced gradients; empty: the model's
 
+  auto operator<=>(const Zero&) const = default;
+
   bool overlaps() const { return overlap_comm.value_or(stage == 3); }
 };
 
@@ -94,6 +102,7 @@ struct DistributedOptimizer {
   bool overlap_param_gather = false;
   std::optional<double> bucket_size{};  ///< elements; empty: Megatron's own, 40e6 or 1e6 a rank
   Number grad_reduce_dtype = Number::fp32;
+  auto operator<=>(const DistributedOptimizer&) const = default;
 };
 
 /// A collective without a model, as benchmarks call it over and over.
@@ -102,6 +111,7 @@ struct OneCollective {
   Bytes size{};  ///< the buffer on each rank (all-gather, reduce-scatter: the large one)
   bool one_by_one =
       false;  ///< PyTorch issues each call and waits for it; else they follow each other on the GPU
+  auto operator<=>(const OneCollective&) const = default;
 };
 
 /// How ranks work together, each kind with its own settings. What each does is a `Sync` in `plan/`.
@@ -161,6 +171,7 @@ struct Job {
   bool frees_early = false;
   Framework framework = Framework::pytorch;
   Layout layout;
+  bool clip_grad_norm = false;  ///< gradients are scaled by their norm before the optimizer's step
   Strategy strategy;
   Optimizer optimizer = Optimizer::sgd;
   InputSettings input;

@@ -75,10 +75,9 @@ class Questions {
       ask("infinite_links", "all links and host memory infinitely fast", links, practically_infinite);
     if (has(used_, Part::cpu))
       ask("no_launch_cost", "launches that cost the CPU nothing", {Part::cpu}, practically_infinite);
-    for (auto& other : other_settings(run.scenario)) {
-      answers_.push_back({std::move(other.name), std::move(other.words), {std::move(other.set)}, {}});
-      changes_.emplace_back(
-          [strategy = std::move(other.strategy)](Scenario& scenario) { scenario.job.strategy = strategy; });
+    for (const auto& setting : sharding_settings(run.scenario)) {
+      for (const auto& value : setting.values)
+        if (!value.words.empty()) ask(setting, value);
     }
   }
 
@@ -98,6 +97,14 @@ class Questions {
     changes_.emplace_back([speeds](Scenario& scenario) {
       scenario.platform = with_speeds(std::move(scenario.platform), speeds);
     });
+  }
+
+  void ask(const ShardingSetting& setting, const SettingValue& value) {
+    auto name = fmt::format("{}_{}", setting.name, value.text);
+    std::ranges::replace(name, ' ', '_');
+    answers_.push_back({std::move(name), value.words, {{setting.key, value.text}}, {}});
+    changes_.emplace_back(
+        [strategy = value.strategy](Scenario& scenario) { scenario.job.strategy = strategy; });
   }
 
   Speeds own_;

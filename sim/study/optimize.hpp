@@ -16,7 +16,7 @@ namespace gradway {
 /// A setting and what came of it.
 struct Tried {
   std::size_t job = 0;  ///< of the search space
-  Ddp strategy;
+  Strategy strategy;
   Metrics metrics;
   TimeRange range;                    ///< of the step's time
   std::vector<PossibleError> errors;  ///< that it may have
@@ -31,9 +31,9 @@ struct Tried {
 Seconds time_per_sample(const Job& job, const Tried& tried);
 Choice choice_of(const Job& job, const Tried& tried);
 
-/// A setting of the best turned back to what PyTorch (or, beside the strategy, the scenario) has.
+/// A setting of the best turned back to what the framework (or, beside the strategy, the scenario) has.
 struct TurnedBack {
-  std::string key;  ///< "bucket_cap"; "" for the job
+  std::string key;  ///< "bucket_cap", "wrap"; "" for the job
   Tried without;
 };
 
@@ -43,12 +43,20 @@ struct CapPoint {
   Tried tried;
 };
 
+/// What is recommended where a setting of a strategy that shards has a value.
+struct BestOfValue {
+  std::string setting;         ///< "wrap"
+  std::string value;           ///< "4 blocks"; "": the framework's own
+  std::optional<Tried> tried;  ///< empty: none that was tried can run, or keeps the limits
+};
+
 struct Optimum {
   Tried best;      ///< that one should take: of those that are level with the fastest, what changes least
   Tried fastest;   ///< by the predicted figures alone
-  Tried defaults;  ///< PyTorch's, in the job as written
+  Tried defaults;  ///< the framework's, in the job as written
   Tried as_written;
-  std::vector<Tried> best_of_hooks;     ///< one a hook (and rank) that has settings that fit
+  std::vector<Tried> best_of_hooks;         ///< of DDP: one a hook (and rank) that has settings that fit
+  std::vector<BestOfValue> best_of_values;  ///< of strategies that shard, for every value that was searched
   std::vector<TurnedBack> turned_back;  ///< each searched setting of the best that is none of the defaults
   std::vector<CapPoint> curve;          ///< evenly spaced by the logarithm; empty if caps were not searched
   std::optional<CapRange> flat;         ///< caps around the best's, all else as in it, within `flatness`
@@ -62,24 +70,30 @@ inline constexpr double flatness = 0.01;
 /// have returned. The work throws nothing.
 using ForEach = std::function<void(std::size_t, const std::function<void(std::size_t)>&)>;
 
+/// Settings of one family differ in little but time: DDP's in their buckets, those of a strategy that shards
+/// in their prefetches. Families of different jobs are different ones.
+Strategy family_of(Strategy strategy);
+
 /// What a search found.
 struct SearchResult {
   std::optional<Optimum> optimum;  ///< none if no setting can run
-  std::vector<Tried> left_out;     ///< settings that cannot run: one a job, hook, rank and view
-  /// The fastest of each job, hook, rank and view of which none keeps the limits of the training
+  std::vector<Tried> left_out;     ///< settings that cannot run: one of each family that needs least
+  /// The fastest of each family of which none keeps the limits of the training
   std::vector<Tried> missed;
   bool none_meets = false;  ///< no setting at all keeps them: then all are ranked, and `missed` is empty
   double settings = 0;      ///< of the search space
   std::size_t simulated = 0;
 };
 
-/// Finds the settings with the least time a sample. Caps that cut the same buckets are simulated once. Cuts
-/// are tried at caps spaced by the logarithm, then all cuts beside those within 2 % of the best with their
-/// hook. Of settings that are level with the fastest, and that none beats for sure, the one with the fewest
-/// departures from PyTorch's defaults wins, then a hook that loses nothing; of these the fastest, and within
-/// 0.01 % of it less memory, the rounder cap. Nothing stays in the best that can be turned back without a
-/// sure loss. Settings that miss the limits of the training are not ranked unless all do. Left out is what
-/// the GPU cannot hold, or what NCCL cannot do in another job than the one as written.
+/// Finds the settings with the least time a sample. DDP: caps that cut the same buckets are simulated once.
+/// Cuts are tried at caps spaced by the logarithm, then all cuts beside those within 2 % of the best with
+/// their hook. Strategies that shard: all combinations but for prefetches, then these with all within 5 % of
+/// the best; activation checkpointing is tried with what does not fit without. Of settings that are level
+/// with the fastest, and that none beats for sure, the one with the fewest departures from the framework's
+/// defaults wins, then a hook that loses nothing; of these the fastest, and within 0.01 % of it less memory,
+/// the rounder cap. Nothing stays in the best that can be turned back without a sure loss. Settings that miss
+/// the limits of the training are not ranked unless all do. Left out is what the GPU cannot hold, or what
+/// NCCL cannot do in another job than the one as written.
 /// @param engine a name from engines()
 /// @throws SimulationError if a simulation could not finish, ConfigError if the job as written cannot run
 SearchResult optimize(const SearchSpace& space, const std::string& engine, const ForEach& for_each);

@@ -11,19 +11,19 @@
 #include "sim/config/scenario_keys.hpp"
 #include "sim/scenario/strategy_words.hpp"
 #include "sim/study/sweep.hpp"
+#include "sim/workload/blocks.hpp"
 
 namespace gradway {
 namespace {
 
 using config::fail;
 
-const std::string group = "strategy.";
-
-// Settings of DDP, which need no values, and the other ones, which do.
+// Settings of DDP, which need no values, and keys of any strategy, which do.
 constexpr std::array ddp_names{"bucket_cap", "static_graph", "gradient_as_bucket_view", "comm_hook",
                                "powersgd_rank"};
 constexpr std::array other_names{"optimizer", "job.accumulate", "job.batch_per_gpu", "input.pin_memory"};
 constexpr std::array default_names{"bucket_cap", "static_graph", "gradient_as_bucket_view", "comm_hook"};
+constexpr std::string_view recompute = "recompute";
 
 // "Typically only a small value 1-4 is used" (powerSGD_hook.py, PyTorch 2.8), by factors of two.
 const std::vector<int> usual_ranks{1, 2, 4};
@@ -33,62 +33,91 @@ bool is_among(const Range& range, const Value& value) {
   return std::ranges::find(range, value) != range.end();
 }
 
-/// Where a key is one of DDP, its name without the group.
-std::string name_of_key(const std::string& key) {
-  const auto name = key.starts_with(group) ? key.substr(group.size()) : key;
-  return is_among(ddp_names, name) ? name : key;
-}
+/// A setting as `--over` names it, and the scenario's key.
+struct Name {
+  std::string name;
+  std::string key;
+};
 
-std::string key_of(const std::string& name) {
-  return is_among(ddp_names, name) ? group + name : name;
-}
+/// The settings of a strategy. @param sharding its own, if it shards
+class Names {
+ public:
+  Names(const Scenario& scenario, const std::vector<ShardingSetting>& sharding) {
+    if (std::holds_alternative<Ddp>(scenario.job.strategy)) {
+      for (const auto* name : ddp_names) all_.push_back({name, std::string{"strategy."} + name});
+    }
+    for (const auto& setting : sharding) all_.push_back({setting.name, setting.key});
+    if (!sharding.empty()) all_.push_back({std::string{recompute}, fmt::format("job.{}", recompute)});
+  }
 
-bool can_be_searched(const std::string& name) {
-  return is_among(ddp_names, name) || is_among(other_names, name) ||
-         (name.starts_with("nccl.") && is_among(config::scenario_keys(), name));
-}
+  const std::vector<Name>& all() const { return all_; }
+  bool has(const std::string& name) const { return std::ranges::find(all_, name, &Name::name) != all_.end(); }
 
-[[noreturn]] void refuse_name(const std::string& name) {
-  const auto what = fmt::format("'{}' is no setting that can be searched", name);
-  if (is_among(config::scenario_keys(), name)) {
+  /// Where a key is one of a setting, the setting's name.
+  std::string name_of_key(const std::string& key) const {
+    const auto found = std::ranges::find(all_, key, &Name::key);
+    return found == all_.end() ? key : found->name;
+  }
+
+  std::string key_of(const std::string& name) const {
+    const auto found = std::ranges::find(all_, name, &Name::name);
+    return found == all_.end() ? name : found->key;
+  }
+
+  bool can_be_searched(const std::string& name) const {
+    return has(name) || is_among(other_names, name) ||
+           (name.starts_with("nccl.") && is_among(config::scenario_keys(), name));
+  }
+
+  [[noreturn]] void refuse(const std::string& name) const {
+    const auto what = fmt::format("'{}' is no setting that can be searched", name);
+    if (is_among(config::scenario_keys(), name)) {
+      fail({}, what,
+           name == "platform" || name == "job.gpus"
+               ? "'gradway compare' sets platforms and numbers of GPUs side by side"
+               : "'gradway sweep' takes any key");
+    }
+    std::vector<std::string> names;
+    for (const auto& one : all_) names.push_back(one.name);
+    names.insert(names.end(), other_names.begin(), other_names.end());
+    auto candidates = names;
+    for (const auto& key : config::scenario_keys()) {
+      if (key.starts_with("nccl.")) candidates.push_back(key);
+    }
     fail({}, what,
-         name == "platform" || name == "job.gpus"
-             ? "'gradway compare' sets platforms and numbers of GPUs side by side"
-             : "'gradway sweep' takes any key");
+         nearest(name, candidates).empty() ? suggestion("", names) + ", nccl.NAME"
+                                           : suggestion(name, candidates));
   }
-  std::vector<std::string> names{ddp_names.begin(), ddp_names.end()};
-  names.insert(names.end(), other_names.begin(), other_names.end());
-  auto all = names;
-  for (const auto& key : config::scenario_keys()) {
-    if (key.starts_with("nccl.")) all.push_back(key);
-  }
-  fail({}, what, nearest(name, all).empty() ? suggestion("", names) + ", nccl.NAME" : suggestion(name, all));
-}
+
+ private:
+  std::vector<Name> all_;
+};
 
 /// What `--over` names, each with its values, or none if it was only named.
-std::vector<Axis> axes_of(const std::vector<std::string>& over) {
+std::vector<Axis> axes_of(const std::vector<std::string>& over, const Names& names) {
   std::vector<Axis> axes;
   const auto add = [&](Axis axis) {
-    axis.key = name_of_key(axis.key);
-    if (!can_be_searched(axis.key)) refuse_name(axis.key);
+    axis.key = names.name_of_key(axis.key);
+    if (!names.can_be_searched(axis.key)) names.refuse(axis.key);
     if (std::ranges::find(axes, axis.key, &Axis::key) != axes.end())
       fail({}, fmt::format("'--over {}' is given twice", axis.key), "give each setting once");
     axes.push_back(std::move(axis));
   };
   for (const auto& text : over) {
-    const auto names = split_values(text.substr(0, text.find('=')));
+    const auto named = split_values(text.substr(0, text.find('=')));
     if (text.find('=') == std::string::npos) {
-      for (const auto& name : names) {
+      for (const auto& name : named) {
         if (name.empty())
           fail({}, fmt::format("'--over {}' has an empty name", text), "write names between the commas");
-        if (can_be_searched(name_of_key(name)) && !is_among(ddp_names, name_of_key(name)))
+        const auto own = names.name_of_key(name);
+        if (names.can_be_searched(own) && !names.has(own))
           fail({}, fmt::format("'--over {}' needs values", name),
                fmt::format("write '--over {}=VALUE,VALUE,...'", name));
         add({name, {}});
       }
       continue;
     }
-    if (names.size() > 1)
+    if (named.size() > 1)
       fail({}, fmt::format("'--over {}' mixes names and values", text),
            "give '--over' for each key with values");
     add(parse_axes({text}, "--over").front());
@@ -99,41 +128,63 @@ std::vector<Axis> axes_of(const std::vector<std::string>& over) {
   return axes;
 }
 
-Override told(const std::string& name, const std::string& value) {
-  Where where;
-  where.file = fmt::format("--over {}={}", name, value);
-  return {key_of(name), value, std::move(where)};
-}
-
 class Reading {
  public:
   Reading(const SearchRequest& request, const DataPath& data)
-      : request_{request}, data_{each_file_once(data)} {}
+      : request_{request},
+        data_{each_file_once(data)},
+        written_{load({})},
+        sharding_{sharding_settings(written_)},
+        names_{written_, sharding_} {}
 
   AskedSearch read() {
-    auto axes = axes_of(request_.over);
-    if (request_.over.empty()) {
-      for (const auto* name : default_names)
-        if (!is_set(name)) axes.push_back({name, {}});
-    }
+    check_strategy(written_);
+    auto axes = axes_of(request_.over, names_);
+    if (request_.over.empty()) add_defaults(axes);
     for (const auto& axis : axes) {
       if (is_set(axis.key))
-        fail({}, fmt::format("'{}' is set and searched", key_of(axis.key)),
+        fail({}, fmt::format("'{}' is set and searched", names_.key_of(axis.key)),
              "leave out '--set' or '--over' for it");
       asked_.keys.push_back(axis.key);
     }
-    auto& jobs = asked_.space.jobs;
-    jobs.push_back(load({}));
+    asked_.space.jobs.push_back(written_);
     asked_.changes.emplace_back();
-    check_strategy(jobs.front());
-    read_strategy(axes);
+    if (sharding_.empty()) {
+      read_ddp(axes);
+    } else {
+      read_sharding(axes);
+    }
     read_jobs(axes);
+    read_recompute(axes);
     return std::move(asked_);
   }
 
  private:
   bool is_set(const std::string& name) const {
-    return std::ranges::find(request_.set, key_of(name), &Override::key) != request_.set.end();
+    return std::ranges::find(request_.set, names_.key_of(name), &Override::key) != request_.set.end();
+  }
+
+  void add_defaults(std::vector<Axis>& axes) const {
+    const auto add = [&](const std::string& name) {
+      if (!is_set(name)) axes.push_back({name, {}});
+    };
+    if (sharding_.empty()) {
+      for (const auto* name : default_names) add(name);
+      return;
+    }
+    for (const auto& setting : sharding_) add(setting.name);
+    if (knows_memory_of_blocks()) add(std::string{recompute});
+  }
+
+  /// What a profile's blocks would keep if they ran again is not known.
+  bool knows_memory_of_blocks() const {
+    return !written_.model.profile && blocks_of(written_.model).count > 0;
+  }
+
+  Override told(const std::string& name, const std::string& value) const {
+    Where where;
+    where.file = fmt::format("--over {}={}", name, value);
+    return {names_.key_of(name), value, std::move(where)};
   }
 
   Scenario load(const std::vector<Override>& changes) const {
@@ -149,11 +200,14 @@ class Reading {
   }
 
   static void check_strategy(const Scenario& scenario) {
-    if (std::holds_alternative<Ddp>(scenario.job.strategy)) return;
+    const auto& strategy = scenario.job.strategy;
+    if (std::holds_alternative<Ddp>(strategy) || std::holds_alternative<Fsdp>(strategy) ||
+        std::holds_alternative<Fsdp1>(strategy) || std::holds_alternative<Zero>(strategy))
+      return;
     fail({},
-         fmt::format("the strategy of '{}' is {}: only that of DDP has settings to search", scenario.name,
-                     name_of(scenario.job.strategy)),
-         hint_of(scenario.job.strategy));
+         fmt::format("the strategy of '{}' is {}: only those of DDP, FSDP and ZeRO have settings to search",
+                     scenario.name, name_of(strategy)),
+         hint_of(strategy));
   }
 
   /// Values of a key of DDP, as a scenario that has them understands them.
@@ -177,7 +231,7 @@ class Reading {
     return axis->values.empty() ? all : values_of(*axis, member);
   }
 
-  void read_strategy(const std::vector<Axis>& axes) {
+  void read_ddp(const std::vector<Axis>& axes) {
     auto& space = asked_.space;
     const auto find = [&](std::string_view name) { return std::ranges::find(axes, name, &Axis::key); };
     const auto caps = find("bucket_cap");
@@ -211,21 +265,61 @@ class Reading {
     std::erase_if(hooks, is_lossy);
   }
 
-  /// The cross product of what is no setting of DDP.
+  /// The values that were given, else those of the table.
+  void read_sharding(const std::vector<Axis>& axes) {
+    for (const auto& axis : axes) {
+      auto setting = std::ranges::find(sharding_, axis.key, &ShardingSetting::name);
+      if (setting == sharding_.end()) continue;
+      auto& searched = asked_.space.sharding.emplace_back(*setting);
+      if (axis.values.empty()) continue;
+      searched.values.clear();
+      for (const auto& value : axis.values)
+        searched.values.push_back({value, load({told(axis.key, value)}).job.strategy});
+    }
+  }
+
+  /// The cross product of what is no setting of the strategy.
   void read_jobs(std::vector<Axis> axes) {
-    std::erase_if(axes, [](const Axis& axis) { return is_among(ddp_names, axis.key); });
+    std::erase_if(axes, [&](const Axis& axis) {
+      return names_.has(axis.key) && (axis.key != recompute || axis.values.empty());
+    });
     if (axes.empty()) return;
     for (std::size_t i = 0; i < point_count(axes); ++i) {
       const auto values = point_values(axes, i);
       std::vector<Override> changes;
       for (std::size_t k = 0; k < axes.size(); ++k) changes.push_back(told(axes[k].key, values[k]));
-      asked_.space.jobs.push_back(load(changes));
-      asked_.changes.push_back(std::move(changes));
+      add_job(std::move(changes));
+    }
+  }
+
+  void add_job(std::vector<Override> changes) {
+    asked_.space.jobs.push_back(load(changes));
+    asked_.changes.push_back(std::move(changes));
+  }
+
+  /// Each job with and without activation checkpointing, if that was named without values.
+  void read_recompute(const std::vector<Axis>& axes) {
+    const auto axis = std::ranges::find(axes, recompute, &Axis::key);
+    if (axis == axes.end() || !axis->values.empty()) return;
+    if (!knows_memory_of_blocks())
+      fail({}, "what the blocks keep when they are recomputed is not known for this model",
+           "write '--over recompute=none,full' to compare them nevertheless");
+    auto& jobs = asked_.space.jobs;
+    for (std::size_t job = 0, all = jobs.size(); job < all; ++job) {
+      auto changes = asked_.changes[job];
+      const bool recomputes = jobs[job].job.recomputes;
+      changes.push_back(told(axis->key, recomputes ? "none" : "full"));
+      add_job(std::move(changes));
+      const auto other = jobs.size() - 1;
+      asked_.space.recompute.push_back(recomputes ? RecomputeToTry{other, job} : RecomputeToTry{job, other});
     }
   }
 
   const SearchRequest& request_;
   DataPath data_;
+  Scenario written_;
+  std::vector<ShardingSetting> sharding_;
+  Names names_;
   AskedSearch asked_;
 };
 

@@ -8,14 +8,23 @@
 #include "sim/config/config.hpp"
 #include "sim/scenario/scenario.hpp"
 #include "sim/study/bucket_caps.hpp"
+#include "sim/study/sharding_settings.hpp"
 #include "sim/study/training.hpp"
 
 namespace gradway {
 
+/// The same job without and with activation checkpointing, which is tried with what does not fit without.
+struct RecomputeToTry {
+  std::size_t without = 0;  ///< a job of the search space
+  std::size_t with = 0;
+};
+
 /// What is searched: the cross product of these. A key that is not searched has one value.
 struct SearchSpace {
-  std::vector<Scenario> jobs;   ///< as written, then with other keys than those below changed
-  bool any_bucket_cap = false;  ///< every whole MiB, beside `bucket_caps`
+  std::vector<Scenario> jobs;  ///< as written, then with other keys than those below changed
+  std::vector<RecomputeToTry> recompute{};
+  std::vector<ShardingSetting> sharding{};  ///< of a strategy that shards; the others are DDP's
+  bool any_bucket_cap = false;              ///< every whole MiB, beside `bucket_caps`
   std::vector<BucketCap> bucket_caps;
   std::vector<bool> static_graph;
   std::vector<bool> views;  ///< gradient_as_bucket_view
@@ -51,10 +60,11 @@ struct AskedSearch {
   std::vector<CommHook> lossy_left_out;  ///< hooks that would be searched, were they allowed
 };
 
-/// Reads the jobs of a search. Without `over` these are searched: bucket_cap, static_graph,
-/// gradient_as_bucket_view and comm_hook, but for those that are set.
+/// Reads the jobs of a search. Without `over` these are searched, but for those that are set: of DDP
+/// bucket_cap, static_graph, gradient_as_bucket_view and comm_hook; of FSDP2, FSDP1 and ZeRO all their
+/// settings (study/sharding_settings.hpp) and, where memory asks for it, recompute.
 /// @throws ConfigError for names that are no settings, settings that are set too, values that a scenario
-/// would not take, lossy hooks that are not allowed, and strategies other than DDP.
+/// would not take, lossy hooks that are not allowed, and other strategies.
 AskedSearch read_search(const SearchRequest& request, const DataPath& data);
 
 }  // namespace gradway

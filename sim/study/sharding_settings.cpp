@@ -1,109 +1,214 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/study/sharding_settings.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "sim/nccl/rank_order.hpp"
+#include "sim/scenario/strategy_words.hpp"
 #include "sim/workload/blocks.hpp"
 
 namespace gradway {
 namespace {
 
+template <class Value>
+struct ValueToTry {
+  std::string text;
+  Value value;
+  std::string words{};
+};
+
+/// Words that are asked for under a condition only.
+std::string words_if(bool asked, std::string words) {
+  return asked ? std::move(words) : std::string{};
+}
+
 class Settings {
  public:
   explicit Settings(const Scenario& scenario) : scenario_{scenario} {}
 
-  std::vector<OtherSetting> all() {
-    std::visit([&](const auto& strategy) { ask(strategy); }, scenario_.job.strategy);
+  std::vector<ShardingSetting> all() {
+    std::visit([&](const auto& strategy) { list(strategy); }, scenario_.job.strategy);
     return std::move(found_);
   }
 
  private:
-  template <class Kind>
-  void add(Kind strategy, const std::string& key, const std::string& value, std::string words) {
-    auto name = fmt::format("{}_{}", key, value);
-    for (auto& c : name)
-      if (c == ' ' || c == '.') c = '_';
-    found_.push_back({std::move(name),
-                      std::move(words),
-                      {key == "replicate" ? "parallel.replicate" : "strategy." + key, value},
-                      Strategy{std::move(strategy)}});
-  }
-
   template <class Kind, class Value>
-  static Kind with(Kind strategy, Value Kind::*member, Value value) {
-    strategy.*member = std::move(value);
-    return strategy;
-  }
-
-  void ask(const Alone&) {}
-  void ask(const Ddp&) {}
-  void ask(const OneCollective&) {}
-
-  void ask(const Fsdp& fsdp) {
-    if (fsdp.reshard == Fsdp::kept) {
-      add(with(fsdp, &Fsdp::reshard, std::optional{Fsdp::over_all}), "reshard_after_forward", "true",
-          "parameters freed after the forward pass");
-    } else {
-      add(with(fsdp, &Fsdp::reshard, std::optional{Fsdp::kept}), "reshard_after_forward", "false",
-          "parameters kept after the forward pass");
+  ShardingSetting& add(const Kind& strategy, const std::string& name, Value Kind::*member,
+                       std::vector<ValueToTry<Value>> values) {
+    ShardingSetting setting;
+    setting.name = name;
+    setting.key = (name == "replicate" ? "parallel." : "strategy.") + name;
+    for (auto& [text, value, words] : values) {
+      auto other = strategy;
+      other.*member = std::move(value);
+      setting.values.push_back({std::move(text), std::move(other), std::move(words)});
     }
-    if (fsdp.forward_prefetch == 0)
-      add(with(fsdp, &Fsdp::forward_prefetch, 1), "forward_prefetch", "1",
-          "the next group asked for before this one's kernels");
-    ask_of_both(fsdp);
+    setting.take = [member](Strategy& to, const Strategy& from) {
+      std::get<Kind>(to).*member = std::get<Kind>(from).*member;
+    };
+    return found_.emplace_back(std::move(setting));
   }
 
-  void ask(const Fsdp1& fsdp) {
-    if (fsdp.sharding == Fsdp1::Sharding::full_shard)
-      add(with(fsdp, &Fsdp1::sharding, Fsdp1::Sharding::shard_grad_op), "sharding_strategy", "shard_grad_op",
-          "parameters kept after the forward pass");
-    if (!fsdp.forward_prefetch)
-      add(with(fsdp, &Fsdp1::forward_prefetch, true), "forward_prefetch", "true",
-          "the next group asked for before this one's kernels");
-    ask_of_both(fsdp);
+  void list(const Alone&) {}
+  void list(const Ddp&) {}
+  void list(const OneCollective&) {}
+
+  void list(const Fsdp& fsdp) {
+    add_wrap(fsdp);
+    const bool is_kept = fsdp.reshard == Fsdp::kept;
+    std::vector<ValueToTry<std::optional<int>>> reshard{
+        {"", std::nullopt},
+        {"true", Fsdp::over_all, words_if(is_kept, "parameters freed after the forward pass")},
+        {"false", Fsdp::kept, words_if(!is_kept, "parameters kept after the forward pass")}};
+    for (const auto ranks : ranks_of_a_node()) reshard.push_back({fmt::format("{}", ranks), ranks});
+    add(fsdp, "reshard_after_forward", &Fsdp::reshard, std::move(reshard));
+    add(fsdp, "forward_prefetch", &Fsdp::forward_prefetch,
+        {{"0", 0}, {"1", 1, asked_ahead(fsdp.forward_prefetch == 0)}, {"2", 2}})
+        .only_hides = true;
+    add(fsdp, "backward_prefetch", &Fsdp::backward_prefetch, {{"0", 0}, {"2", 2}}).only_hides = true;
+    add_replicate(fsdp);
   }
 
-  void ask(const Zero& zero) {
-    if (zero.overlaps()) return;
-    auto other = zero;
-    other.overlap_comm = true;
-    add(std::move(other), "overlap_comm", "true", "reductions beside the backward pass");
+  void list(const Fsdp1& fsdp) {
+    using enum Fsdp1::Sharding;
+    using enum Fsdp1::Prefetch;
+    add_wrap(fsdp);
+    add(fsdp, "sharding_strategy", &Fsdp1::sharding,
+        {{std::string{name_of(full_shard)}, full_shard},
+         {std::string{name_of(shard_grad_op)}, shard_grad_op,
+          words_if(fsdp.sharding == full_shard, "parameters kept after the forward pass")}});
+    add(fsdp, "forward_prefetch", &Fsdp1::forward_prefetch,
+        {{"false", false}, {"true", true, asked_ahead(!fsdp.forward_prefetch)}})
+        .only_hides = true;
+    std::vector<ValueToTry<Fsdp1::Prefetch>> prefetches;
+    for (const auto prefetch : {pre, post, none})
+      prefetches.push_back({std::string{name_of(prefetch)}, prefetch});
+    add(fsdp, "backward_prefetch", &Fsdp1::backward_prefetch, std::move(prefetches)).only_hides = true;
+    add_replicate(fsdp);
   }
 
-  void ask(const DistributedOptimizer& optimizer) {
-    if (!optimizer.overlap_grad_reduce)
-      add(with(optimizer, &DistributedOptimizer::overlap_grad_reduce, true), "overlap_grad_reduce", "true",
-          "reductions beside the backward pass");
-    if (optimizer.overlap_grad_reduce && !optimizer.overlap_param_gather)
-      add(with(optimizer, &DistributedOptimizer::overlap_param_gather, true), "overlap_param_gather", "true",
-          "gathers beside the next forward pass");
+  void list(const Zero& zero) {
+    add(zero, "stage", &Zero::stage, {{"1", 1}, {"2", 2}, {"3", 3}});
+    add(zero, "overlap_comm", &Zero::overlap_comm,
+        {{"", std::nullopt},
+         {"true", true, words_if(!zero.overlaps(), "reductions beside the backward pass")},
+         {"false", false}});
+    add(zero, "reduce_bucket_size", &Zero::reduce_bucket_size, {{"5e8", 5e8}, {"2e8", 2e8}, {"5e7", 5e7}});
+    add(zero, "prefetch_bucket_size", &Zero::prefetch_bucket_size,
+        {{"5e7", 5e7}, {"2e8", 2e8}, {"5e8", 5e8}});
+  }
+
+  void list(const DistributedOptimizer& optimizer) {
+    const bool overlaps = optimizer.overlap_grad_reduce;
+    add(optimizer, "overlap_grad_reduce", &DistributedOptimizer::overlap_grad_reduce,
+        {{"false", false}, {"true", true, words_if(!overlaps, "reductions beside the backward pass")}});
+    add(optimizer, "overlap_param_gather", &DistributedOptimizer::overlap_param_gather,
+        {{"false", false},
+         {"true", true,
+          words_if(overlaps && !optimizer.overlap_param_gather, "gathers beside the next forward pass")}});
+  }
+
+  static std::string asked_ahead(bool asked) {
+    return words_if(asked, "the next group asked for before this one's kernels");
   }
 
   template <class Sharded>
-  void ask_of_both(const Sharded& fsdp) {
+  void add_wrap(const Sharded& fsdp) {
     const auto blocks = blocks_of(scenario_.model).count;
-    for (const int times : {2, 4}) {
-      const auto together = fsdp.wrap.blocks * times;
-      if (fsdp.wrap.blocks == 0 || together >= blocks) continue;
-      add(with(fsdp, &Sharded::wrap, Wrap{together}), "wrap", fmt::format("{} blocks", together),
-          fmt::format("{} blocks a group", together));
+    std::vector<ValueToTry<Wrap>> wraps;
+    if (blocks > 0) wraps.push_back({"block", Wrap{1}});
+    const auto in_blocks = [](int count) { return fmt::format("{} blocks", count); };
+    if (fsdp.wrap.blocks > 1) wraps.push_back({in_blocks(fsdp.wrap.blocks), fsdp.wrap});
+    for (const int times : {2, 4, 8}) {
+      const auto together = std::max(1, fsdp.wrap.blocks) * times;
+      if (together >= blocks) break;
+      wraps.push_back({in_blocks(together), Wrap{together},
+                       words_if(fsdp.wrap.blocks > 0 && times < 8, in_blocks(together) + " a group")});
     }
+    wraps.push_back({"whole", Wrap{0}});
+    add(fsdp, "wrap", &Sharded::wrap, std::move(wraps));
+  }
+
+  template <class Sharded>
+  void add_replicate(const Sharded& fsdp) {
     const auto gpus = scenario_.job.gpus;
     const auto nodes = node_count(scenario_.platform, gpus);
-    if (fsdp.replicate == 1 && nodes > 1 && gpus % nodes == 0)
-      add(with(fsdp, &Sharded::replicate, nodes), "replicate", fmt::format("{}", nodes),
-          "sharded inside each node, repeated over the nodes");
+    std::vector<ValueToTry<int>> replicas{{"1", 1}};
+    for (int count = 2; count < gpus; ++count) {
+      if (gpus % count != 0) continue;
+      replicas.push_back({fmt::format("{}", count), count,
+                          words_if(fsdp.replicate == 1 && count == nodes,
+                                   "sharded inside each node, repeated over the nodes")});
+    }
+    add(fsdp, "replicate", &Sharded::replicate, std::move(replicas));
+  }
+
+  /// The GPUs of a node, or parts of the only one.
+  std::vector<int> ranks_of_a_node() const {
+    const auto gpus = scenario_.job.gpus;
+    const auto nodes = node_count(scenario_.platform, gpus);
+    if (nodes > 1) return gpus % nodes == 0 && gpus > nodes ? std::vector{gpus / nodes} : std::vector<int>{};
+    std::vector<int> ranks;
+    for (int count = 2; count < gpus; ++count)
+      if (gpus % count == 0) ranks.push_back(count);
+    return ranks;
   }
 
   const Scenario& scenario_;
-  std::vector<OtherSetting> found_;
+  std::vector<ShardingSetting> found_;
 };
 
 }  // namespace
 
-std::vector<OtherSetting> other_settings(const Scenario& scenario) {
+bool ShardingSetting::is_same(const Strategy& one, const Strategy& other) const {
+  auto changed = one;
+  take(changed, other);
+  return changed == one;
+}
+
+std::vector<ShardingSetting> sharding_settings(const Scenario& scenario) {
   return Settings{scenario}.all();
+}
+
+Strategy framework_defaults(const std::vector<ShardingSetting>& all, Strategy strategy) {
+  for (const auto& setting : all) setting.take(strategy, setting.values.front().strategy);
+  return strategy;
+}
+
+bool is_consistent(const Strategy& strategy, int gpus) {
+  if (const auto* fsdp = std::get_if<Fsdp>(&strategy))
+    return !fsdp->reshard || *fsdp->reshard <= Fsdp::kept || gpus / fsdp->replicate % *fsdp->reshard == 0;
+  if (const auto* optimizer = std::get_if<DistributedOptimizer>(&strategy))
+    return !optimizer->overlap_param_gather || optimizer->overlap_grad_reduce;
+  return true;
+}
+
+Strategy simplest(Strategy strategy, int gpus) {
+  if (auto* fsdp = std::get_if<Fsdp>(&strategy)) {
+    if (fsdp->reshard == gpus / fsdp->replicate) fsdp->reshard = Fsdp::over_all;
+    if (fsdp->backward_prefetch == 1) fsdp->backward_prefetch = 0;
+    if (fsdp->wrap.blocks == 0) {
+      if (fsdp->reshard == Fsdp::kept) fsdp->reshard.reset();
+      fsdp->forward_prefetch = fsdp->backward_prefetch = 0;
+    }
+  } else if (auto* zero = std::get_if<Zero>(&strategy)) {
+    if (zero->overlap_comm == Zero{.stage = zero->stage}.overlaps()) zero->overlap_comm.reset();
+    if (zero->stage < 3) zero->prefetch_bucket_size = Zero{}.prefetch_bucket_size;
+  }
+  return strategy;
+}
+
+std::vector<std::pair<std::string, std::string>> chosen_in(const std::vector<ShardingSetting>& settings,
+                                                           const Strategy& strategy) {
+  std::vector<std::pair<std::string, std::string>> chosen;
+  for (const auto& setting : settings) {
+    const auto value = std::ranges::find_if(
+        setting.values, [&](const SettingValue& it) { return setting.is_same(strategy, it.strategy); });
+    if (value != setting.values.end()) chosen.emplace_back(setting.name, value->text);
+  }
+  return chosen;
 }
 
 }  // namespace gradway

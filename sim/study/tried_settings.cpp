@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/study/tried_settings.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <optional>
 
@@ -11,11 +12,15 @@
 namespace gradway {
 
 TriedSettings::Key TriedSettings::key_of(const Setting& setting) {
-  const auto& strategy = setting.strategy;
-  const auto [ends, is_new] = ends_.try_emplace(strategy.bucket_cap);
-  if (is_new) ends->second = bucket_ends(ddp_buckets(jobs_[setting.job].model, strategy.bucket_cap));
-  return {setting.job, strategy.comm_hook, strategy.powersgd_rank, strategy.gradient_as_bucket_view,
-          ends->second};
+  const auto& scenario = jobs_[setting.job];
+  auto strategy = simplest(setting.strategy, scenario.job.gpus);
+  auto* ddp = std::get_if<Ddp>(&strategy);
+  if (ddp == nullptr) return {setting.job, std::move(strategy), {}};
+  const auto [ends, is_new] = ends_.try_emplace(ddp->bucket_cap);
+  if (is_new) ends->second = bucket_ends(ddp_buckets(scenario.model, ddp->bucket_cap));
+  ddp->bucket_cap.reset();
+  ddp->static_graph = false;
+  return {setting.job, std::move(strategy), ends->second};
 }
 
 Tried TriedSettings::simulate_one(const Setting& setting) const try {
@@ -78,13 +83,15 @@ std::vector<Tried> TriedSettings::left_out() const {
   std::vector<Tried> found;
   for (const auto& [key, tried] : tried_) {
     if (tried.cannot_run.empty()) continue;
-    const auto same = [&](const Tried& other) {
-      if (other.job == tried.job && other.cannot_run == tried.cannot_run) return true;
-      return other.job == tried.job && other.strategy.comm_hook == tried.strategy.comm_hook &&
-             other.strategy.powersgd_rank == tried.strategy.powersgd_rank &&
-             other.strategy.gradient_as_bucket_view == tried.strategy.gradient_as_bucket_view;
-    };
-    if (found.empty() || !same(found.back())) found.push_back(tried);
+    const auto same = std::ranges::find_if(found, [&](const Tried& other) {
+      const bool same_words = tried.memory == 0_B && other.cannot_run == tried.cannot_run;
+      return other.job == tried.job && (same_words || family_of(other.strategy) == family_of(tried.strategy));
+    });
+    if (same == found.end()) {
+      found.push_back(tried);
+    } else if (tried.memory < same->memory) {
+      *same = tried;
+    }
   }
   return found;
 }

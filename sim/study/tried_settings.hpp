@@ -13,7 +13,7 @@ namespace gradway {
 /// A point of the search space.
 struct Setting {
   std::size_t job = 0;
-  Ddp strategy;
+  Strategy strategy;
 };
 
 /// Simulates settings, each step once: those whose steps are the same share a simulation.
@@ -34,13 +34,14 @@ class TriedSettings {
 
   std::size_t simulated() const { return tried_.size(); }
 
-  /// Settings that cannot run: one a job, hook, rank and view, and those with the same reason but once.
+  /// Settings that cannot run: of each family the one that needs least, and what NCCL refuses for the same
+  /// reason but once.
   std::vector<Tried> left_out() const;
 
  private:
-  /// All that a step depends on: the job, hook, rank, views, and where buckets end. What a static graph
-  /// saves is not modelled.
-  using Key = std::tuple<std::size_t, CommHook, int, bool, std::vector<int>>;
+  /// All that a step depends on: the job, the strategy as simply as it can be said, and DDP's cap by where
+  /// its buckets end. What a static graph saves is not modelled.
+  using Key = std::tuple<std::size_t, Strategy, std::vector<int>>;
   Key key_of(const Setting& setting);
   Tried simulate_one(const Setting& setting) const;
 

@@ -132,3 +132,23 @@ TEST_CASE("ZeRO and Megatron's optimizer overlap what they say", "[analytic]") {
       .overlap_grad_reduce = true, .overlap_param_gather = true, .bucket_size = 25e6};
   CHECK(step(overlapped) == Approx(c + forward + backward + c).epsilon(tolerance::closed_form));
 }
+
+TEST_CASE("clipping adds one all-reduce of a number where ranks hold parts of the gradients", "[analytic]") {
+  const auto* engine = GENERATE("fluid", "simgrid");
+  const auto longer_ms = [&](Strategy strategy) {
+    auto scenario = six_blocks(2_ms, 4_ms, std::move(strategy));
+    scenario.platform = ring_platform(4, 50_GBps, 1_ms);
+    const auto without = step_ms(scenario, engine);
+    scenario.job.clip_grad_norm = true;
+    return step_ms(scenario, engine) - without;
+  };
+  const auto hops = [](int ranks) { return 2.0 * (ranks - 1); };  // of 1 ms each; 4 bytes take none
+  CHECK(longer_ms(Fsdp{}) == Approx(hops(4)).epsilon(1e-6));
+  CHECK(longer_ms(Fsdp1{}) == Approx(hops(4)).epsilon(1e-6));
+  CHECK(longer_ms(Fsdp{.replicate = 2}) == Approx(hops(2)).epsilon(1e-6));
+  CHECK(longer_ms(Fsdp1{.replicate = 2}) == Approx(hops(2)).epsilon(1e-6));
+  // DDP's gradients are whole; ZeRO and Megatron compute the norm with and without.
+  CHECK(longer_ms(Ddp{}) == Approx(0).margin(1e-9));
+  CHECK(longer_ms(Zero{.stage = GENERATE(1, 2, 3)}) == Approx(0).margin(1e-9));
+  CHECK(longer_ms(DistributedOptimizer{}) == Approx(0).margin(1e-9));
+}

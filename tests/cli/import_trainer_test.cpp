@@ -42,13 +42,11 @@ TEST_CASE("DeepSpeed's settings become a scenario that runs", "[cli][import]") {
                                  "--platform", "aws-p4d.24xlarge", "-o", "scenarios/mine.yaml"});
   CHECK(outcome.status == 0);
   CHECK(outcome.output == "scenarios/mine.yaml\n");
-  CHECK_THAT(outcome.errors, Contains("ds_config-zero3.json:7:3: gradient_clipping 1.0: the pass over the "
-                                      "gradients that clips them is not simulated\n") &&
+  CHECK_THAT(outcome.errors, !Contains("gradient_clipping") &&
                                  Contains("ds_config-zero3.json:24:5: zero_optimization."
                                           "zero_quantised_gradients true: gradway does not know this key"));
   const std::string scenario =
       R"(# What DeepSpeed's file says and this scenario cannot, and what it leaves open:
-# - gradient_clipping 1.0: the pass over the gradients that clips them is not simulated
 # - zero_optimization.allgather_bucket_size 2e8: gradway gathers parameters after the step in one piece, as
 #   recent releases of DeepSpeed do
 # - zero_optimization.stage3_param_persistence_threshold 0: a scenario has 1 to 1e15, so 1 stands for it
@@ -74,6 +72,7 @@ job:
   batch_per_gpu: 4
   precision: bf16
   accumulate: 2
+  clip_grad_norm: true
 strategy:
   kind: zero
   stage: 3
@@ -101,7 +100,6 @@ TEST_CASE("torchtitan's settings become a scenario", "[cli][import]") {
   CHECK(outcome.output ==
         R"(# What torchtitan's file says and this scenario cannot, and what it leaves open:
 # - model.converters [...]: gradway's kernels and collectives have 16 or 32 bits an element
-# - training.max_norm 1.0: the clipping of gradients is not simulated
 # - parallelism.tensor_parallel_degree 2: gradway splits no layer, sequence or pipeline over GPUs: each of
 #   them trains on samples of its own and splits the parameters, so a step has more samples than the file says
 # - parallelism.async_tensor_paralel true: gradway does not know this key and leaves it out; is it
@@ -122,6 +120,7 @@ job:
   accumulate: 2
   sequence: 8192
   compile: true
+  clip_grad_norm: true
 strategy:
   kind: fsdp
   reshard_after_forward: true
@@ -139,18 +138,30 @@ TEST_CASE("what a trainer's file leaves out is as the trainer has it", "[cli][im
   CHECK(titan.errors ==
         "warning: job.toml: activation_checkpoint.mode is not said, so selective: gradway computes whole "
         "blocks "
-        "again or none, here none: more memory, and less time, than with it\n"
-        "warning: job.toml: training.max_norm is not said, so 1.0: the clipping of gradients is not "
-        "simulated\n");
-  CHECK_THAT(titan.output,
-             Contains("job:\n  gpus: 8\n  batch_per_gpu: 8\n  precision: bf16\n  sequence: 2048\n"
-                      "strategy:\n  kind: fsdp\n  param_dtype: bf16\n  reduce_dtype: fp32\n"
-                      "optimizer: adamw_fused\n"));
+        "again or none, here none: more memory, and less time, than with it\n");
+  CHECK_THAT(
+      titan.output,
+      Contains("job:\n  gpus: 8\n  batch_per_gpu: 8\n  precision: bf16\n  sequence: 2048\n"
+               "  clip_grad_norm: true\nstrategy:\n  kind: fsdp\n  param_dtype: bf16\n  reduce_dtype: fp32\n"
+               "optimizer: adamw_fused\n"));
   const auto speed = desk.import("deepspeed", "{\"train_batch_size\": 16}", where);
   CHECK_THAT(speed.output,
              Contains("job:\n  gpus: 8\n  batch_per_gpu: 2\n  precision: fp32\nstrategy:\n  kind: ddp\n"
                       "  bucket_cap: 2 GB\n") &&
                  !Contains("optimizer: adamw\n"));
+}
+
+TEST_CASE("a trainer that clips to nothing does not clip", "[cli][import]") {
+  const Desk desk;
+  CHECK_THAT(desk.import("torchtitan", "[training]\nmax_norm = 0.0\n", of_text).output,
+             !Contains("clip_grad_norm"));
+  const auto speed = [&](const std::string& clipping) {
+    return desk
+        .import("deepspeed", "{\"train_batch_size\": 16, \"gradient_clipping\": " + clipping + "}", where)
+        .output;
+  };
+  CHECK_THAT(speed("0"), !Contains("clip_grad_norm"));
+  CHECK_THAT(speed("0.5"), Contains("  clip_grad_norm: true\n"));
 }
 
 TEST_CASE("torchtitan's checkpoints of whole blocks are taken, and other modes told apart", "[cli][import]") {

@@ -189,7 +189,7 @@ TEST_CASE("optimize says what is wrong with its arguments", "[cli][optimize]") {
        "error: 'powersgd_rank' is searched, but the hook powersgd is not\n"
        "  hint: search comm_hook with --lossy, or set strategy.comm_hook=powersgd\n"},
       {{"--set", "strategy.kind=none", "--set", "job.gpus=1"},
-       "error: the strategy of 'g6e' is none: only that of DDP has settings to search\n"
+       "error: the strategy of 'g6e' is none: only those of DDP, FSDP and ZeRO have settings to search\n"
        "  hint: set strategy.kind=ddp, or write 'kind: ddp'\n"},
       {{"--over", "bucket_cap=25 MB/s"},
        "--over bucket_cap=25 MB/s: error: 'MB/s' is not a unit of data\n"
@@ -234,4 +234,85 @@ TEST_CASE("settings that miss a limit of the training are not ranked", "[cli][op
   CHECK(none.at("best").at("training").at("deadline_met") == "no");
   CHECK(none.at("best").at("step_time_s") == free.at("best").at("step_time_s"));
   CHECK(none.at("warnings").at(0) == "no setting keeps the limits of the training: all are ranked");
+}
+
+TEST_CASE("what optimize tells of sharding's settings is what run tells of them", "[cli][optimize]") {
+  const auto strategy =
+      GENERATE("{kind: fsdp, param_dtype: bf16}", "{kind: fsdp1, param_dtype: bf16}", "{kind: zero}");
+  const auto found = optimized({"sharded/llama2_7b", "--set", std::string{"strategy="} + strategy});
+  for (const auto* which : {"best", "fastest", "defaults", "as_written"}) {
+    CAPTURE(which);
+    CHECK(found.at(which).at("step_time_s") == step_time("sharded/llama2_7b", found.at(which).at("set")));
+  }
+  for (const auto& row : found.at("best_of_values")) {
+    if (row.at("best").is_null()) continue;
+    CAPTURE(row);
+    CHECK(row.at("best").at("fits") == true);
+  }
+}
+
+TEST_CASE("of sharding's settings only those are searched that are asked for", "[cli][optimize]") {
+  const auto some = optimized({"sharded/llama2_7b", "--over", "wrap,parallel.replicate"});
+  CHECK(some.at("searched") == Json{"wrap", "replicate"});
+  CHECK_FALSE(some.at("best").at("set").at("strategy").contains("reshard_after_forward"));
+  const auto values = optimized({"sharded/llama2_7b", "--over", "wrap=3 blocks,whole", "--set",
+                                 "strategy.reshard_after_forward=false"});
+  CHECK(values.at("settings") == 2);
+  CHECK(values.at("best").at("set").at("strategy").at("wrap") == "3 blocks");
+  CHECK(values.at("best").at("set").at("strategy").at("reshard_after_forward") == false);
+  const auto batches = optimized({"sharded/llama2_7b", "--over", "job.batch_per_gpu=1,2"});
+  CHECK(batches.at("best").at("set").at("job.batch_per_gpu") == "2");
+}
+
+TEST_CASE("optimize of sharding recomputes where memory asks for it", "[cli][optimize]") {
+  const std::vector<std::string> job{"sharded/llama2_7b", "--over", "reshard_after_forward,recompute",
+                                     "--set", "job.batch_per_gpu=8"};
+  const auto found = optimized(job);
+  CHECK(found.at("best").at("set").at("job.recompute") == "full");
+  CHECK_THAT(found.at("pytorch").get<std::string>(), Contains("partial(checkpoint, block.forward"));
+  CHECK_THAT(found.at("as_written").at("cannot_run").get<std::string>(), Contains("does not fit: "));
+}
+
+TEST_CASE("the code that optimize writes for ZeRO is what import reads", "[cli][optimize]") {
+  const TemporaryFolder folder;
+  const auto out = (folder.path() / "out").string();
+  const auto found =
+      run_gradway({"optimize", "sharded/llama2_7b", "--set",
+                   "strategy={kind: zero, communication_dtype: fp32}", "--json", "--out", out});
+  CHECK(found.errors == "wrote " + out + "/optimize.json and " + out + "/ds_config.json\n");
+  const auto best = Json::parse(found.output).at("best");
+  const auto imported =
+      run_gradway({"import", "deepspeed", out + "/ds_config.json", "--model", "llama2_7b", "--platform",
+                   "aws-p5.48xlarge", "--gpus", "8", "-o", out + "/mine.yaml"});
+  CAPTURE(imported.errors);
+  REQUIRE(imported.status == 0);
+  CHECK(step_time(out + "/mine.yaml", {{"optimizer", "adamw_fused"}}) == best.at("step_time_s"));
+}
+
+TEST_CASE("optimize of sharding says what is wrong with its arguments", "[cli][optimize]") {
+  using Row = std::pair<std::vector<std::string>, std::string>;
+  const auto [arguments, errors] = GENERATE(values<Row>({
+      {{"--over", "reshard_after_foward"},
+       "error: 'reshard_after_foward' is no setting that can be searched\n"
+       "  hint: did you mean 'reshard_after_forward'?\n"},
+      {{"--over", "bucket_cap"},
+       "error: 'bucket_cap' is no setting that can be searched\n"
+       "  hint: known: wrap, reshard_after_forward, forward_prefetch, backward_prefetch, replicate, "
+       "recompute, optimizer, job.accumulate, job.batch_per_gpu, input.pin_memory, nccl.NAME\n"},
+      {{"--over", "wrap=6"},
+       "--over wrap=6: error: '6' is no way to wrap a model\n"
+       "  hint: write block, a number of blocks such as '4 blocks', or whole\n"},
+      {{"--over", "replicate", "--set", "parallel.replicate=2"},
+       "error: 'parallel.replicate' is set and searched\n  hint: leave out '--set' or '--over' for it\n"},
+      {{"--set", "strategy={kind: distributed_optimizer}"},
+       "error: the strategy of 'llama2_7b' is distributed_optimizer: only those of DDP, FSDP and ZeRO have "
+       "settings to search\n"
+       "  hint: 'gradway explain' tries what could be set otherwise, 'gradway sweep' what you name\n"},
+  }));
+  auto command = arguments;
+  command.insert(command.begin(), {"optimize", "sharded/llama2_7b"});
+  const auto outcome = run_gradway(command);
+  CHECK(outcome.status == 2);
+  CHECK(outcome.output.empty());
+  CHECK(outcome.errors == errors);
 }

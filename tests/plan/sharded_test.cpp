@@ -183,3 +183,38 @@ TEST_CASE("ranks keep of parameters and states what their strategy leaves them")
   CHECK(kept(Zero{.stage = 3}) == Kept{(2 + 4) * p / 4, 8 * p / 4});
   CHECK(kept(DistributedOptimizer{}) == Kept{2 * p + 4 * p / 4, 8 * p / 4});
 }
+
+TEST_CASE("clipping reads a rank's own gradients, then reads and writes them") {
+  using Row = std::pair<Strategy, int>;  // and over how many ranks the gradients are cut
+  const auto [strategy, parts] = GENERATE(values<Row>({{Ddp{}, 1},
+                                                       {Fsdp{}, 4},
+                                                       {Fsdp{.replicate = 2}, 2},
+                                                       {Fsdp1{}, 4},
+                                                       {Zero{.stage = 1}, 4},
+                                                       {Zero{.stage = 3}, 4},
+                                                       {DistributedOptimizer{}, 4}}));
+  auto scenario = three_blocks(strategy, 4);
+  for (auto& layer : scenario.model.layers) layer.parameters = {{"weight", {40000, 1000}}};
+  auto& gpu = scenario.platform.gpu_models.front();
+  gpu.ideal = false;
+  gpu.memory_bandwidth = 1000_GBps;
+  scenario.job.clip_grad_norm = true;
+  const auto own = Bytes{5 * 4 * 40e6} / parts;
+  const bool has_norm = parts == 4 && (std::holds_alternative<Zero>(strategy) ||
+                                       std::holds_alternative<DistributedOptimizer>(strategy));
+  const auto workload = plan(scenario, compute_costs(scenario));
+  const auto& tasks = workload.first_program().tasks;
+  const auto check_pass = [&](const char* name, Bytes traffic) {
+    const auto task = std::ranges::find(tasks, name, &Task::name);
+    REQUIRE(task != tasks.end());
+    CHECK(std::get<Kernel>(task->work).work ==
+          memory_time(traffic, gpu, MemoryPattern::stream, task->launches));
+    CHECK(task->phase == Phase::optimizer);
+  };
+  check_pass("gradients clipped", 2 * own);
+  if (!has_norm) check_pass("norms of gradients", own);
+  const auto norms = std::ranges::count_if(tasks, [](const Task& task) {
+    return task.name == "norms of gradients" || task.name == "norm of gradients";
+  });
+  CHECK(norms == 1);
+}

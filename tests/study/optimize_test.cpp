@@ -39,6 +39,10 @@ SearchSpace whole_space(Scenario scenario, std::vector<CommHook> hooks) {
   return space;
 }
 
+const Ddp& ddp(const Tried& tried) {
+  return std::get<Ddp>(tried.strategy);
+}
+
 Optimum found(const SearchSpace& space) {
   auto result = optimize(space, "fluid", on_one_thread);
   REQUIRE(result.optimum);
@@ -158,9 +162,9 @@ TEST_CASE("the search meets the article's hand-tuned settings", "[run][optimize]
 
   const auto g6e = found(whole_space(shipped("article/g6e"), all_hooks));
   CHECK(g6e.fastest.metrics.step_time.value() <= tuned("article/g6e", CommHook::powersgd, 2000_MiB) * 1.0001);
-  CHECK(g6e.best.strategy.comm_hook == CommHook::powersgd);
+  CHECK(ddp(g6e.best).comm_hook == CommHook::powersgd);
   REQUIRE(g6e.best_of_hooks.size() == 4);
-  CHECK(g6e.best_of_hooks[2].strategy.comm_hook == CommHook::bf16);
+  CHECK(ddp(g6e.best_of_hooks[2]).comm_hook == CommHook::bf16);
   CHECK(g6e.best_of_hooks[2].metrics.step_time.value() <= tuned("article/g6e", CommHook::bf16, 100_MiB));
 }
 
@@ -176,7 +180,7 @@ TEST_CASE("of settings that cannot be told from the fastest the one that changes
     CAPTURE(key);
     CHECK_FALSE(are_level(choice(without), choice(optimum.best)));
   }
-  const bool is_default = !optimum.best.strategy.bucket_cap && !optimum.best.strategy.gradient_as_bucket_view;
+  const bool is_default = !ddp(optimum.best).bucket_cap && !ddp(optimum.best).gradient_as_bucket_view;
   CHECK(is_default == are_level(choice(optimum.defaults), choice(optimum.best)));
 }
 
@@ -189,7 +193,7 @@ TEST_CASE("what the settings bring is told against PyTorch's defaults and the jo
   REQUIRE_FALSE(optimum.turned_back.empty());
   for (const auto& [key, without] : optimum.turned_back) {
     CAPTURE(key);
-    auto expected = optimum.best.strategy;
+    auto expected = ddp(optimum.best);
     if (key == "bucket_cap") expected.bucket_cap.reset();
     if (key == "gradient_as_bucket_view") expected.gradient_as_bucket_view = false;
     CHECK(without.metrics.step_time.value() == step(scenario, expected));
@@ -202,7 +206,7 @@ TEST_CASE("caps in the flat range are within a percent, those beside it are not"
   const auto optimum = found(whole_space(scenario, {CommHook::none}));
   REQUIRE(optimum.flat);
   const auto with_cap = [&](int cap) {
-    auto strategy = optimum.best.strategy;
+    auto strategy = ddp(optimum.best);
     strategy.bucket_cap = cap * 1_MiB;
     return step(scenario, strategy) / optimum.best.metrics.step_time.value();
   };
@@ -229,7 +233,7 @@ TEST_CASE("of settings that are as good the one with the fewest changes wins", "
   scenario.model.layers = synthetic({{"one", 1, 1_ms, 1_ms, 1000}});
   scenario.model.optimizer_time = Seconds{};
   scenario.calibration = {};
-  const auto best = found(whole_space(scenario, all_hooks)).best.strategy;
+  const auto best = ddp(found(whole_space(scenario, all_hooks)).best);
   CHECK_FALSE(best.bucket_cap);
   CHECK_FALSE(best.static_graph);
   CHECK_FALSE(best.gradient_as_bucket_view);
@@ -244,8 +248,8 @@ TEST_CASE("the best is one of what was asked for, even where PyTorch's defaults 
   space.bucket_caps = {25_MiB, 100_MiB};
   space.views = {true};
   const auto optimum = found(space);
-  CHECK(optimum.best.strategy.powersgd_rank == 2);
-  CHECK(has(space, optimum.best.strategy));
+  CHECK(ddp(optimum.best).powersgd_rank == 2);
+  CHECK(has(space, ddp(optimum.best)));
   CHECK_FALSE(has(space, pytorch_defaults()));
 }
 
@@ -268,10 +272,10 @@ TEST_CASE("what the GPU cannot hold is left out", "[run][optimize]") {
   const auto space = whole_space(scenario, {CommHook::none, CommHook::powersgd});
   const auto result = optimize(space, "fluid", on_one_thread);
   REQUIRE(result.optimum);
-  CHECK(result.optimum->best.strategy.comm_hook == CommHook::none);
+  CHECK(ddp(result.optimum->best).comm_hook == CommHook::none);
   REQUIRE(result.optimum->best_of_hooks.size() == 1);
   REQUIRE_FALSE(result.left_out.empty());
-  for (const auto& one : result.left_out) CHECK(one.strategy.comm_hook == CommHook::powersgd);
+  for (const auto& one : result.left_out) CHECK(ddp(one).comm_hook == CommHook::powersgd);
 
   scenario.platform.gpu_models.front().memory = 1_MB;
   const auto none = optimize(whole_space(scenario, {CommHook::none}), "fluid", on_one_thread);
@@ -300,6 +304,6 @@ TEST_CASE("the search gives the same on one thread and on several", "[run][optim
   const auto three = with(3);
   CHECK(one.simulated == three.simulated);
   CHECK(one.optimum->best.metrics.step_time == three.optimum->best.metrics.step_time);
-  CHECK(one.optimum->best.strategy.bucket_cap == three.optimum->best.strategy.bucket_cap);
+  CHECK(ddp(one.optimum->best).bucket_cap == ddp(three.optimum->best).bucket_cap);
   CHECK(static_cast<double>(one.simulated) < one.settings / 20);
 }

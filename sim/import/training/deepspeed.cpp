@@ -51,7 +51,6 @@ constexpr auto untaken_of_deepspeed = std::to_array<UntakenKey>({
     {"bf16"},
     {"bfloat16"},
     {"seq_parallel_communication_data_type"},
-    {"gradient_clipping", "0", "the pass over the gradients that clips them is not simulated"},
     {"prescale_gradients", "false", "gradway divides gradients as DeepSpeed does by default"},
     {"gradient_predivide_factor", "1", "gradway divides gradients as DeepSpeed does by default"},
     {"sparse_gradients", "false", "gradway's gradients are dense"},
@@ -148,6 +147,7 @@ constexpr auto taken_of_deepspeed = std::to_array<std::string_view>({
     "bfloat16.enabled",
     "fp16.enabled",
     "communication_data_type",
+    "gradient_clipping",
     "optimizer.type",
     "optimizer.params.torch_adam",
     "compile.enabled",
@@ -244,6 +244,8 @@ class Deepspeed {
     if (batch.accumulate > 1) job.emplace_back("accumulate", fmt::format("{}", batch.accumulate));
     if (options_.sequence) job.emplace_back("sequence", fmt::format("{}", *options_.sequence));
     if (settings_.boolean({"compile.enabled"}).value_or(false)) job.emplace_back("compile", "true");
+    if (settings_.number({"gradient_clipping"}, 0).value_or(0) > 0)
+      job.emplace_back("clip_grad_norm", "true");
   }
 
   /// The stage; an older form is true or false.

@@ -20,7 +20,6 @@ constexpr std::string_view no_float8 = "gradway's kernels and collectives have 1
 constexpr std::string_view no_experts = "gradway has no experts";
 constexpr std::string_view no_selection =
     "gradway computes whole blocks again or none, here none: more memory, and less time, than with it";
-constexpr std::string_view no_clipping = "the clipping of gradients is not simulated";
 
 /// Keys that are not taken. Rows without words change nothing of a step.
 constexpr auto untaken_of_torchtitan = std::to_array<UntakenKey>({
@@ -55,7 +54,6 @@ constexpr auto untaken_of_torchtitan = std::to_array<UntakenKey>({
     {"training.gc_debug"},
     {"training.seed"},
     {"training.deterministic", "false", "gradway knows PyTorch's usual kernels"},
-    {"training.max_norm", {}, no_clipping},
     {"training.dtype", "float32", "gradway keeps the parameters of each rank in fp32"},
     {"training.enable_cpu_offload", "false", no_offload},
     {"activation_checkpoint"},
@@ -88,6 +86,7 @@ constexpr auto taken_of_torchtitan = std::to_array<std::string_view>({
     "training.mixed_precision_param",
     "training.mixed_precision_reduce",
     "training.compile",
+    "training.max_norm",
     "activation_checkpoint.mode",
     "compile.enable",
     "compile.components",
@@ -253,6 +252,8 @@ class Torchtitan {
     job.emplace_back("sequence", fmt::format("{}", sequence));
     if (is_compiled()) job.emplace_back("compile", "true");
     take_checkpoints();
+    if (settings_.number({"training.max_norm"}, 0).value_or(1) > 0)
+      job.emplace_back("clip_grad_norm", "true");
     return accumulate;
   }
 
@@ -355,7 +356,6 @@ class Torchtitan {
         settings_.note_missing(fmt::format("{} is not said, so {}: {}", key, value, why));
     };
     default_of("activation_checkpoint.mode", "selective", no_selection);
-    default_of("training.max_norm", "1.0", no_clipping);
   }
 
   TrainerSettings settings_;

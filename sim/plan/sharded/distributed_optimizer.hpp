@@ -29,6 +29,9 @@ class DistributedOptimizerSync final : public Sync {
   void gradients_ready(TaskList& tasks, std::size_t count, const Task& of, bool is_last) override;
   void before_optimizer(TaskList& tasks) override;
   void after_optimizer(TaskList& tasks) override;
+  std::optional<OwnGradients> own_gradients() const override {
+    return OwnGradients{Bytes{fp32_bytes * parameters_ / ranks_}, true};
+  }
   std::vector<Unit> take_units() override { return std::move(units_); }
   MemoryOfSync memory() const override;
   std::optional<HeldBySync> held(const MomentOfStep& moment) const override;

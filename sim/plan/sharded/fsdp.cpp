@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "sim/cost/framework_cost.hpp"
+#include "sim/plan/clipping.hpp"
 
 namespace gradway {
 namespace {
@@ -208,6 +209,10 @@ void FsdpSync::reduce(TaskList& tasks, std::size_t group) {
 void FsdpSync::before_optimizer(TaskList& tasks) {
   const auto id = tasks.wait("reductions are done", Phase::communication, tasks.hook(fsdp_cpu.root_ends, 0));
   tasks[id].after = to_wait_for_;
+}
+
+TaskId FsdpSync::sum_norm(TaskList& tasks, TaskId norm) {
+  return shards_ > 1 ? sum_norm_over(tasks, to_shards_, norm) : norm;
 }
 
 MemoryOfSync FsdpSync::memory() const {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "sim/cost/framework_cost.hpp"
+#include "sim/plan/clipping.hpp"
 
 namespace gradway {
 namespace {
@@ -182,6 +183,10 @@ void Fsdp1Sync::reduce(TaskList& tasks, std::size_t group) {
 void Fsdp1Sync::before_optimizer(TaskList& tasks) {
   const auto id = tasks.wait("reductions are done", Phase::communication, {});
   tasks[id].after = to_wait_for_;
+}
+
+TaskId Fsdp1Sync::sum_norm(TaskList& tasks, TaskId norm) {
+  return shards_ > 1 ? sum_norm_over(tasks, Slot{0}, norm) : norm;
 }
 
 MemoryOfSync Fsdp1Sync::memory() const {

@@ -32,6 +32,8 @@ class Fsdp1Sync final : public Sync {
   void before_backward(TaskList& tasks, Module module) override;
   void after_backward(TaskList& tasks, Module module) override;
   void before_optimizer(TaskList& tasks) override;
+  std::optional<OwnGradients> own_gradients() const override { return OwnGradients{memory().gradients}; }
+  TaskId sum_norm(TaskList& tasks, TaskId norm) override;
 
   std::vector<Partition> groups() const override { return partitions_; }
   std::vector<Unit> take_units() override { return std::move(units_); }

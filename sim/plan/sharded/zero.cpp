@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "sim/cost/framework_cost.hpp"
+#include "sim/plan/clipping.hpp"
 #include "sim/plan/model_tasks.hpp"
 
 namespace gradway {
@@ -119,12 +120,8 @@ std::optional<HeldBySync> ZeroSync::held(const MomentOfStep& moment) const {
 }
 
 void reduce_norm(TaskList& tasks, Bytes gradients, int ranks) {
-  constexpr auto a_number = 4_B;
   const auto norm = tasks.memory_kernels("norm of gradients", gradients, 1, tasks.gpu().launch_cost);
-  auto sum = norm;
-  if (ranks > 1)
-    sum = tasks.call({CollectiveKind::all_reduce, a_number, Slot{0}}, communicator_stream, "norm all-reduce",
-                     tasks.cpu(ddp_cpu.all_reduce), norm);
+  const auto sum = ranks > 1 ? sum_norm_over(tasks, Slot{0}, norm) : norm;
   const auto id = tasks.wait("norm is read", Phase::communication, {});
   tasks[id].after.push_back(sum);
   tasks[id].host_waits = true;

@@ -27,6 +27,9 @@ class ZeroSync final : public Sync {
   void after_backward(TaskList& tasks, Module module) override;
   void before_optimizer(TaskList& tasks) override;
   void after_optimizer(TaskList& tasks) override;
+  std::optional<OwnGradients> own_gradients() const override {
+    return OwnGradients{Bytes{fp32_bytes * parameters_ / ranks_}, true};
+  }
   bool keeps_gradients() const override { return settings_.stage == 1; }
   std::vector<Unit> take_units() override { return std::move(units_); }
   MemoryOfSync memory() const override;

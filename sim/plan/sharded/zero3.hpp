@@ -31,6 +31,9 @@ class Zero3Sync final : public Sync {
   void after_backward(TaskList& tasks, Module module) override;
   void before_optimizer(TaskList& tasks) override;
   void after_optimizer(TaskList& tasks) override;
+  std::optional<OwnGradients> own_gradients() const override {
+    return OwnGradients{Bytes{fp32_bytes * parameters_ / ranks_}, true};
+  }
   std::vector<Unit> take_units() override { return std::move(units_); }
   MemoryOfSync memory() const override;
   std::optional<HeldBySync> held(const MomentOfStep& moment) const override;

@@ -26,7 +26,8 @@ Json job_json(const Job& job) {
                           : job.recomputes_attention ? "selective"
                                                      : "none"},
             {"framework", name_of(job.framework)},
-            {"frees_early", job.frees_early}};
+            {"frees_early", job.frees_early},
+            {"clip_grad_norm", job.clip_grad_norm}};
   if (job.sequence > 0) json["sequence"] = job.sequence;
   return json;
 }

@@ -8,7 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/report/optimize.hpp"
-#include "sim/report/pytorch_snippet.hpp"
+#include "sim/report/snippet.hpp"
 #include "sim/report/text/fields.hpp"
 #include "sim/report/text/sparkline.hpp"
 #include "sim/report/text/table.hpp"
@@ -22,6 +22,10 @@ namespace {
 using enum Table::Align;
 
 constexpr double no_effect = 1e-4;
+
+bool is_ddp(const Optimized& found) {
+  return std::holds_alternative<Ddp>(found.optimum.best.strategy);
+}
 
 std::string changes_in_words(const Optimized& found, const Tried& tried) {
   std::string words;
@@ -47,7 +51,7 @@ void write_times(std::ostream& out, const Optimized& found, const Style& style) 
                {"9 of 10 cases", right},
                {"samples/s", right},
                {"the best is", right}}};
-  const auto add = [&](const char* name, const Tried& tried, const std::string& gain) {
+  const auto add = [&](const std::string& name, const Tried& tried, const std::string& gain) {
     if (!tried.cannot_run.empty()) {
       table.add({name, "-", "-", "-", tried.memory > 0_B ? "does not fit" : "cannot run"});
       return;
@@ -59,7 +63,8 @@ void write_times(std::ostream& out, const Optimized& found, const Style& style) 
   add("best", optimum.best, "");
   if (gain_over(found, optimum.fastest) < -no_effect)
     add("fastest tried", optimum.fastest, gain_text(found, optimum.fastest));
-  add("PyTorch's defaults", optimum.defaults, gain_text(found, optimum.defaults));
+  add(fmt::format("{}'s defaults", framework_of(found)), optimum.defaults,
+      gain_text(found, optimum.defaults));
   add("as written", optimum.as_written, gain_text(found, optimum.as_written));
   table.write(out, style, "  ");
 }
@@ -68,7 +73,7 @@ void write_hooks(std::ostream& out, const Optimized& found, const Style& style) 
   if (found.optimum.best_of_hooks.size() < 2) return;
   Table table{{{"hook", left}, {"buckets", right}, {"views", right}, {"step time", right}, {"", left}}};
   for (const auto& one : found.optimum.best_of_hooks) {
-    const auto& strategy = one.strategy;
+    const auto& strategy = std::get<Ddp>(one.strategy);
     auto hook = std::string{name_of(strategy.comm_hook)};
     if (strategy.comm_hook == CommHook::powersgd) hook += fmt::format(", rank {}", strategy.powersgd_rank);
     hook += changes_in_words(found, one);
@@ -80,13 +85,38 @@ void write_hooks(std::ostream& out, const Optimized& found, const Style& style) 
   table.write(out, style, "  ");
 }
 
+std::string value_text(const std::string& value) {
+  return value.empty() ? "default" : value;
+}
+
+/// Of a strategy that shards: the best with each value that was searched.
+void write_values(std::ostream& out, const Optimized& found, const Style& style) {
+  if (found.optimum.best_of_values.empty()) return;
+  Table table{
+      {{"setting", left}, {"value", left}, {"step time", right}, {"memory", right}, {"the best is", right}}};
+  std::string_view before;
+  for (const auto& [setting, value, tried] : found.optimum.best_of_values) {
+    const auto name = setting == before ? std::string{} : setting;
+    before = setting;
+    if (!tried) {
+      table.add({name, value_text(value), "-", "-", "left out"});
+    } else {
+      table.add({name, value_text(value) + changes_in_words(found, *tried),
+                 time_text(tried->metrics.step_time), bytes_text(tried->memory), gain_text(found, *tried)});
+    }
+  }
+  out << '\n';
+  table.write(out, style, "  ");
+}
+
 std::string turned_back_in_words(const Optimized& found, const TurnedBack& one) {
   const auto& name = one.key;
   std::string what = name == "bucket_cap"      ? "with PyTorch's default buckets"
                      : name == "comm_hook"     ? "without the hook"
                      : name == "powersgd_rank" ? "with rank 1"
                      : name.empty()            ? "with the job as written"
-                                               : fmt::format("without {}", name);
+                     : is_ddp(found)           ? fmt::format("without {}", name)
+                                               : fmt::format("with {}'s {}", framework_of(found), name);
   if (!one.without.cannot_run.empty()) return fmt::format("{}: {}", what, one.without.cannot_run);
   const auto cost = gain_over(found, one.without);
   if (std::abs(cost) < no_effect) return fmt::format("{}: as fast", what);
@@ -130,6 +160,56 @@ std::string hook_in_words(const Ddp& strategy) {
   return words;
 }
 
+std::vector<std::string> unfit_hooks(const Optimized& found) {
+  std::vector<std::string> items;
+  for (const auto& one : found.left_out) {
+    std::string words = one.memory > 0_B ? hook_in_words(std::get<Ddp>(one.strategy)) : "";
+    words += changes_in_words(found, one);
+    items.push_back(fmt::format("{}: {}", words.starts_with(", ") ? words.substr(2) : words, one.cannot_run));
+  }
+  return items;
+}
+
+/// "replicate=4, job.recompute=full": of what memory depends on most.
+std::string layout_in_words(const Optimized& found, const Tried& tried) {
+  std::vector<std::string> words;
+  for (const auto& [name, value] : chosen_in(found.sharding, tried.strategy))
+    if (name == "replicate" || name == "stage") words.push_back(fmt::format("{}={}", name, value));
+  for (const auto& [key, value] : found.changes[tried.job]) words.push_back(fmt::format("{}={}", key, value));
+  return words.empty() ? "as written" : fmt::format("{}", fmt::join(words, ", "));
+}
+
+/// Settings that cannot run, those of a layout in one line.
+std::vector<std::string> unfit_layouts(const Optimized& found) {
+  struct Layout {
+    std::string words;
+    int settings;
+    const Tried* least;
+  };
+  std::vector<Layout> layouts;
+  for (const auto& one : found.left_out) {
+    auto words = layout_in_words(found, one);
+    auto same = std::ranges::find(layouts, words, &Layout::words);
+    if (same == layouts.end()) same = layouts.insert(same, {std::move(words), 0, &one});
+    ++same->settings;
+    if (one.memory < same->least->memory) same->least = &one;
+  }
+  std::vector<std::string> items;
+  for (const auto& [words, settings, least] : layouts) {
+    items.push_back(fmt::format(
+        "{}: {}{}", words,
+        settings > 1 ? fmt::format("{} settings, of which the one that needs least ", settings) : "",
+        least->cannot_run));
+  }
+  return items;
+}
+
+std::string family_in_words(const Optimized& found, const Tried& tried) {
+  if (const auto* ddp = std::get_if<Ddp>(&tried.strategy))
+    return hook_in_words(*ddp) + changes_in_words(found, tried);
+  return in_words(family_of(tried.strategy)) + changes_in_words(found, tried);
+}
+
 std::vector<std::string> left_out(const Optimized& found) {
   std::vector<std::string> items;
   if (!found.lossy_left_out.empty()) {
@@ -138,13 +218,10 @@ std::vector<std::string> left_out(const Optimized& found) {
     items.push_back(fmt::format("hooks that change the gradients' values: {} (--lossy searches them too)",
                                 fmt::join(names, ", ")));
   }
-  for (const auto& one : found.left_out) {
-    std::string words = one.memory > 0_B ? hook_in_words(one.strategy) : "";
-    words += changes_in_words(found, one);
-    items.push_back(fmt::format("{}: {}", words.starts_with(", ") ? words.substr(2) : words, one.cannot_run));
-  }
+  for (auto& item : is_ddp(found) ? unfit_hooks(found) : unfit_layouts(found))
+    items.push_back(std::move(item));
   for (const auto& one : found.missed) {
-    items.push_back(fmt::format("{}{}: {}", hook_in_words(one.strategy), changes_in_words(found, one),
+    items.push_back(fmt::format("{}: {}", family_in_words(found, one),
                                 why_it_misses(training_of(*found.goal, one.metrics, one.range))));
   }
   return items;
@@ -160,9 +237,11 @@ void write_remarks(std::ostream& out, const Optimized& found, const Style& style
   fields.add("each setting", parts);
   write_caps(out, found, style);
   out << '\n';
-  fields.add("tried", fmt::format("{} simulated for {} settings; caps that cut the same buckets are one",
-                                  counted_text(static_cast<std::int64_t>(found.simulated), "step"),
-                                  thousands_text(std::llround(found.settings))));
+  const auto tried = fmt::format("{} simulated for {} settings",
+                                 counted_text(static_cast<std::int64_t>(found.simulated), "step"),
+                                 thousands_text(std::llround(found.settings)));
+  fields.add("tried", tried + (is_ddp(found) ? "; caps that cut the same buckets are one"
+                                             : "; prefetches beside what is within 5 % of the best"));
   fields.add("left out", left_out(found), Paint::yellow);
   fields.add("warning", warnings_of(found), Paint::yellow);
 }
@@ -186,9 +265,11 @@ void write_table(std::ostream& out, const Optimized& found, const Style& style) 
   }
   write_times(out, found, style);
   write_hooks(out, found, style);
+  write_values(out, found, style);
   write_remarks(out, found, style);
-  out << '\n' << style.paint(Paint::dim, "  in PyTorch") << "\n\n";
-  std::istringstream code{pytorch_snippet(job_of(found, found.optimum.best))};
+  const auto snippet = snippet_of(job_of(found, found.optimum.best));
+  out << '\n' << style.paint(Paint::dim, fmt::format("  in {}", framework_of(found))) << "\n\n";
+  std::istringstream code{snippet.text};
   for (std::string line; std::getline(code, line);) out << (line.empty() ? "" : "    ") << line << '\n';
 }
 

@@ -1,33 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/report/pytorch_snippet.hpp"
+#include "sim/report/snippet.hpp"
 
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "sim/base/contract.hpp"
+#include "sim/report/fsdp_snippet.hpp"
+#include "sim/report/python_text.hpp"
 
 namespace gradway::report {
 namespace {
-
-constexpr std::size_t longest_line = 76;
-
-std::string python_text(std::string_view text) {
-  std::string result = "\"";
-  for (const auto c : text) {
-    if (c == '"' || c == '\\') result += '\\';
-    result += c;
-  }
-  return result + "\"";
-}
-
-/// A call on one line, or with a line for each argument.
-std::string call(std::string_view start, const std::vector<std::string>& arguments) {
-  const auto line = fmt::format("{}({})", start, fmt::join(arguments, ", "));
-  if (line.size() <= longest_line) return line + "\n";
-  return fmt::format("{}(\n    {},\n)\n", start, fmt::join(arguments, ",\n    "));
-}
 
 std::string variables(const Job& job) {
   if (job.nccl.empty()) return "";
@@ -52,7 +35,7 @@ std::string wrapped_model(const Ddp& strategy) {
   if (strategy.bucket_cap) arguments.push_back(fmt::format("bucket_cap_mb={}", *strategy.bucket_cap / 1_MiB));
   if (strategy.static_graph) arguments.emplace_back("static_graph=True");
   if (strategy.gradient_as_bucket_view) arguments.emplace_back("gradient_as_bucket_view=True");
-  return call("model = DistributedDataParallel", arguments);
+  return python_call("model = DistributedDataParallel", arguments);
 }
 
 std::string hook(const Ddp& strategy) {
@@ -65,9 +48,9 @@ std::string hook(const Ddp& strategy) {
       return "model.register_comm_hook(None, default_hooks.bf16_compress_hook)\n";
     case CommHook::powersgd:
       return "# Compresses from step start_powerSGD_iter on, 1000 unless it is given.\n" +
-             call("state = powerSGD_hook.PowerSGDState",
-                  {"process_group=None",
-                   fmt::format("matrix_approximation_rank={}", strategy.powersgd_rank)}) +
+             python_call("state = powerSGD_hook.PowerSGDState",
+                         {"process_group=None",
+                          fmt::format("matrix_approximation_rank={}", strategy.powersgd_rank)}) +
              "model.register_comm_hook(state, powerSGD_hook.powerSGD_hook)\n";
   }
   return "";
@@ -81,11 +64,18 @@ std::string accumulation(const Job& job) {
 
 }  // namespace
 
-std::string pytorch_snippet(const Job& job) {
-  expects(std::holds_alternative<Ddp>(job.strategy), "the strategy is DDP");
-  const auto& strategy = std::get<Ddp>(job.strategy);
-  return variables(job) + imports(strategy) + "\n" + wrapped_model(strategy) + hook(strategy) +
-         accumulation(job);
+Snippet snippet_of(const Job& job) {
+  const auto python = [&](const char* file, const std::string& model) {
+    return Snippet{"pytorch", file, variables(job) + (job.recomputes ? recomputed_blocks() : "") + model};
+  };
+  if (const auto* ddp = std::get_if<Ddp>(&job.strategy))
+    return python("ddp.py", imports(*ddp) + "\n" + wrapped_model(*ddp) + hook(*ddp) + accumulation(job));
+  if (const auto* fsdp = std::get_if<Fsdp>(&job.strategy))
+    return python("fsdp.py", wrapped_model(*fsdp, job));
+  if (const auto* fsdp1 = std::get_if<Fsdp1>(&job.strategy))
+    return python("fsdp.py", wrapped_model(*fsdp1, job));
+  expects(std::holds_alternative<Zero>(job.strategy), "the strategy is DDP's, FSDP's or ZeRO's");
+  return {"deepspeed", "ds_config.json", deepspeed_config(std::get<Zero>(job.strategy), job)};
 }
 
 }  // namespace gradway::report

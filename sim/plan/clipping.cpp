@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/plan/clipping.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/plan/model_tasks.hpp"
+#include "sim/plan/optimizer_share.hpp"
+
+namespace gradway {
+namespace {
+
+// A kernel over many tensors takes so many, and so many elements. @source
+// aten/src/ATen/native/cuda/MultiTensorApply.cuh, PyTorch 2.11: 320 blocks of 65,536
+constexpr double most_tensors = 110;
+constexpr double most_elements = 320.0 * 65536;
+
+// The norm of the norms: stack and norm. The factor: division, addition, clamp.
+constexpr int kernels_of_norm = 2;
+constexpr int kernels_of_factor = 3;
+
+Bytes all_gradients(const Model& model) {
+  Bytes size{};
+  for (const auto& gradient : gradients_in_order(model)) size += gradient.size;
+  return size;
+}
+
+/// What the CPU takes for one pass over all gradients: SGD's step is one, too.
+Seconds launch_of_pass(const TaskList& tasks, const RankScenario& scenario, const ComputeCosts& costs) {
+  const auto tensors = scenario.model.parameter_tensors();
+  auto job = scenario.job;
+  job.optimizer = Optimizer::sgd;
+  if (const auto hook = optimizer_hook(job)) return tasks.hook(*hook, static_cast<int>(tensors));
+  const double slower = scenario.model.run ? usual_host * costs.launch_scale : 1;
+  return tasks.cpu(slower * optimizer_launch_time(Optimizer::sgd, tensors));
+}
+
+}  // namespace
+
+void clip_gradients(TaskList& tasks, const RankScenario& scenario, const ComputeCosts& costs, Sync& sync) {
+  const auto own = sync.own_gradients().value_or(OwnGradients{all_gradients(scenario.model)});
+  const auto tensors = static_cast<double>(scenario.model.parameter_tensors());
+  const auto elements = own.size.value() / fp32_bytes;
+  const auto kernels = static_cast<int>(
+      std::max({1.0, std::ceil(tensors / most_tensors), std::ceil(elements / most_elements)}));
+  const auto launch = launch_of_pass(tasks, scenario, costs);
+  const auto pass = [&](const char* name, Bytes traffic) {
+    const auto id = tasks.memory_kernels(name, traffic, kernels, launch);
+    tasks[id].phase = Phase::optimizer;
+  };
+  const auto tiny = [&](const char* name, int count) {
+    return tasks.kernel(name, Phase::optimizer, tasks.tiny(count, smallest_kernel), count);
+  };
+  if (!own.has_norm) {
+    pass("norms of gradients", own.size);
+    const auto sum = sync.sum_norm(tasks, tiny("norm of norms", kernels_of_norm));
+    const auto factor = tiny("factor of clipping", kernels_of_factor);
+    tasks[factor].after.push_back(sum);
+  }
+  pass("gradients clipped", 2 * own.size);
+}
+
+TaskId sum_norm_over(TaskList& tasks, Slot group, TaskId norm) {
+  constexpr auto a_number = 4_B;
+  return tasks.call({CollectiveKind::all_reduce, a_number, group}, communicator_stream, "norm all-reduce",
+                    tasks.cpu(ddp_cpu.all_reduce), norm);
+}
+
+}  // namespace gradway
