@@ -37,10 +37,10 @@ struct Work {
 struct Layer {
   std::string name;
   std::vector<Parameter> parameters;  ///< in order of registration
-  std::optional<Parameter> tied{};    ///< another layer's that it uses too
   Work forward;
   Work backward;
-  Bytes output_per_sample{};  ///< of a made-up layer: what the next one reads
+  Bytes output_per_sample{};        ///< of a made-up layer: what the next one reads
+  std::optional<Parameter> tied{};  ///< another layer's that it uses too
 
   std::int64_t parameter_count() const;
 };
