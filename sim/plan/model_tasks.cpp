@@ -5,6 +5,7 @@
 
 #include "sim/cost/framework_cost.hpp"
 #include "sim/cost/kernel_cost.hpp"
+#include "sim/plan/offload.hpp"
 #include "sim/plan/optimizer_share.hpp"
 #include "sim/plan/task_list.hpp"
 
@@ -32,10 +33,26 @@ Task kernel(const std::string& name, Phase phase, Seconds work, Seconds launch) 
   return task;
 }
 
+/// The CPU steps the parameters itself, so it issues nothing else.
+Task host_step(Seconds time) {
+  Task task;
+  task.name = "optimizer on the CPU";
+  task.phase = Phase::optimizer;
+  task.work = Wait{};
+  task.stream = compute_stream;
+  task.launch = time;
+  task.launches = 0;
+  return task;
+}
+
 /// The optimizer's step. Of sharded tensors each of its kernels is launched when many tensors were looked at:
 /// in pieces. @param slower than the host that the optimizers' launches were measured on
 void add_optimizer(std::vector<ModelTask>& tasks, const Scenario& scenario, const ComputeCosts& costs,
                    double slower = 1) {
+  if (const auto time = host_optimizer_time(scenario)) {
+    tasks.push_back({host_step(*time)});
+    return;
+  }
   constexpr int pieces = 8;
   const bool ideal = scenario.platform.gpu_models.front().ideal;
   const auto tensors = scenario.model.parameter_tensors();
@@ -111,8 +128,8 @@ ModelTasks from_profile(const Scenario& scenario, const ComputeCosts& costs, Sec
                         const Blocks* blocks) {
   const auto& profile = *scenario.model.profile;
   // With parameters of 16 bits the profile's optimizer steps these; the strategy's steps its share in fp32.
-  const bool same_optimizer =
-      scenario.job.optimizer == profile.optimizer && !half_parameters(scenario.job.strategy);
+  const bool same_optimizer = scenario.job.optimizer == profile.optimizer &&
+                              !half_parameters(scenario.job.strategy) && !host_optimizer_time(scenario);
   ModelTasks program;
   std::size_t ready = 0;
   for (std::size_t i = 0; i < profile.launches.size(); ++i) {
