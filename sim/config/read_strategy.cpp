@@ -99,6 +99,7 @@ struct ReadKeys {
     fsdp.reshard = strategy.maybe("reshard_after_forward", reshard);
     fsdp.forward_prefetch = strategy.optional("forward_prefetch", integer(0, most_ahead), 0);
     fsdp.backward_prefetch = strategy.optional("backward_prefetch", integer(0, most_ahead), 0);
+    fsdp.cpu_offload = strategy.optional("cpu_offload", boolean, fsdp.cpu_offload);
   }
   void operator()(Fsdp1& fsdp) const {
     read_sharded(strategy, fsdp);
@@ -154,6 +155,7 @@ std::vector<KeyOfKinds> keys_of_kinds() {
           {"forward_prefetch", {fsdp, fsdp1}},
           {"backward_prefetch", {fsdp, fsdp1}},
           {"reshard_after_forward", {fsdp}},
+          {"cpu_offload", {fsdp}},
           {"sharding_strategy", {fsdp1}},
           {"limit_all_gathers", {fsdp1}},
           {"stage", {zero}},

@@ -105,6 +105,10 @@ std::vector<ScenarioKey> fixed_keys() {
        "kinds fsdp and fsdp1: of gathered parameters and of compute; left out, fp32 under autocast"},
       {"strategy.reduce_dtype", "fp32, bf16, fp16",
        "kinds fsdp and fsdp1: of reduced gradients; left out, that of the gradients"},
+      {"strategy.cpu_offload", "true or false",
+       "kind fsdp: parameters, gradients and optimizer states are in host memory (CPUOffloadPolicy), and the "
+       "CPU steps them",
+       "false"},
       {"strategy.no_sync", "true or false",
        "kinds fsdp and fsdp1: of several micro-steps only the last reduces", "false"},
       {"strategy.stage", "1 to 3", "kind zero: what is split: optimizer, gradients too, parameters too", "1"},

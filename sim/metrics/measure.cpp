@@ -33,6 +33,7 @@ int kind_of(const Op& op, const View& view) {
     case Activity::collective:
       return collective + static_cast<int>(view.purpose_of(origin));
     case Activity::copy:  // a background copy is nobody's wait
+      if (origin.phase == Phase::communication) return collective;
       return view.program().is_beside(view.program().tasks[static_cast<std::size_t>(origin.task)]) ? kinds
                                                                                                    : input;
     case Activity::launch:

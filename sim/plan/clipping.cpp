@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "sim/plan/model_tasks.hpp"
+#include "sim/plan/offload.hpp"
 #include "sim/plan/optimizer_share.hpp"
 
 namespace gradway {
@@ -38,6 +39,10 @@ Seconds launch_of_pass(const TaskList& tasks, const RankScenario& scenario, cons
 }  // namespace
 
 void clip_gradients(TaskList& tasks, const RankScenario& scenario, const ComputeCosts& costs, Sync& sync) {
+  if (const auto time = host_pass_time(scenario, Bytes{3 * fp32_bytes})) {
+    tasks.wait("gradients clipped on the CPU", Phase::optimizer, *time);
+    return;
+  }
   const auto own = sync.own_gradients().value_or(OwnGradients{all_gradients(scenario.model)});
   const auto tensors = static_cast<double>(scenario.model.parameter_tensors());
   const auto elements = own.size.value() / fp32_bytes;

@@ -8,6 +8,7 @@
 
 #include "sim/cost/framework_cost.hpp"
 #include "sim/cost/kernel_cost.hpp"
+#include "sim/plan/offload.hpp"
 #include "sim/plan/optimizer_share.hpp"
 #include "sim/plan/pipeline/schedule.hpp"
 #include "sim/plan/task_list.hpp"
@@ -33,6 +34,18 @@ Task kernel(const std::string& name, Phase phase, Seconds work, Seconds launch) 
   task.work = Kernel{.work = work};
   task.stream = compute_stream;
   task.launch = launch;
+  return task;
+}
+
+/// The CPU steps the parameters itself, so it issues nothing else.
+Task host_step(Seconds time) {
+  Task task;
+  task.name = "optimizer on the CPU";
+  task.phase = Phase::optimizer;
+  task.work = Wait{};
+  task.stream = compute_stream;
+  task.launch = time;
+  task.launches = 0;
   return task;
 }
 
@@ -140,7 +153,8 @@ ModelTasks from_profile(const RankScenario& scenario, const ComputeCosts& costs,
                         const Blocks* blocks) {
   const auto& profile = *scenario.model.profile;
   // With parameters of 16 bits the profile's optimizer steps these; the strategy's steps its share in fp32.
-  const bool same_optimizer = scenario.job.optimizer == profile.optimizer && !half_parameters(scenario.job);
+  const bool same_optimizer = scenario.job.optimizer == profile.optimizer && !half_parameters(scenario.job) &&
+                              !host_optimizer_time(scenario);
   ModelTasks program;
   std::size_t ready = 0;
   for (std::size_t i = 0; i < profile.launches.size(); ++i) {
@@ -185,6 +199,7 @@ std::vector<Unit::Gradient> gradients_in_order(const Model& model) {
 }
 
 std::vector<ModelTask> optimizer_tasks(const RankScenario& scenario, const ComputeCosts& costs) {
+  if (const auto time = host_optimizer_time(scenario)) return {{host_step(*time)}};
   constexpr int pieces = 8;
   const bool ideal = scenario.platform.gpu_models.front().ideal;
   const auto tensors = scenario.model.parameter_tensors();

@@ -86,6 +86,7 @@ std::string prefetches(const Fsdp& fsdp, std::string_view groups) {
 std::string wrapped_model(const Fsdp& fsdp, const Job& job) {
   Arguments names;
   const auto formats = dtype_arguments(fsdp);
+  if (fsdp.cpu_offload) names.emplace_back("CPUOffloadPolicy");
   if (!formats.empty()) names.emplace_back("MixedPrecisionPolicy");
   names.emplace_back("fully_shard");
   auto text = imports(fsdp, names) + "\n" + mesh_of(fsdp, job.gpus);
@@ -96,6 +97,7 @@ std::string wrapped_model(const Fsdp& fsdp, const Job& job) {
     text += python_call("policy = MixedPrecisionPolicy", formats);
     sharding.emplace_back("mp_policy=policy");
   }
+  if (fsdp.cpu_offload) sharding.emplace_back("offload_policy=CPUOffloadPolicy()");
   if (fsdp.reshard) {
     const auto over = *fsdp.reshard;
     sharding.push_back("reshard_after_forward=" + (over == Fsdp::over_all ? std::string{"True"}

@@ -60,6 +60,7 @@ struct Fsdp {
   std::optional<Number> reduce_dtype{};  ///< of reduced gradients; empty: the gradients' own
   bool no_sync = false;                  ///< only the last micro-step reduces
   int replicate = 1;                     ///< HSDP: how often the sharded group is repeated
+  bool cpu_offload = false;              ///< CPUOffloadPolicy: shares, gradients and states are on the host
   auto operator<=>(const Fsdp&) const = default;
 };
 

@@ -62,8 +62,9 @@ struct SettingsInWords {
     return fmt::format(" {} of {:.17g} B", name_of(call.kind), call.size.value());
   }
   std::string operator()(const Fsdp& fsdp) const {
-    return fmt::format("{}, resharded {}, ahead {} and {}", of_both(fsdp), fsdp.reshard.value_or(-1),
-                       fsdp.forward_prefetch, fsdp.backward_prefetch);
+    return fmt::format("{}, resharded {}, ahead {} and {}, offloaded {}", of_both(fsdp),
+                       fsdp.reshard.value_or(-1), fsdp.forward_prefetch, fsdp.backward_prefetch,
+                       fsdp.cpu_offload);
   }
   std::string operator()(const Fsdp1& fsdp) const {
     return fmt::format("{}, {}, ahead {} and {}, limit {}", of_both(fsdp), name_of(fsdp.sharding),

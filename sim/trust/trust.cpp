@@ -7,12 +7,27 @@
 #include <fmt/ranges.h>
 
 #include "sim/plan/memory.hpp"
+#include "sim/plan/offload.hpp"
 #include "sim/platform/host_copy.hpp"
 #include "sim/trust/step_range.hpp"
 #include "sim/trust/trust_in_compute.hpp"
 
 namespace gradway {
 namespace {
+
+/// The doubt is that of a CPU of which nothing is known.
+void about_offload(const Scenario& scenario, Trust& trust) {
+  const auto time = host_optimizer_time(scenario);
+  if (!time) return;
+  trust.grounds.launches = Basis::nominal;
+  trust.basis.push_back(
+      fmt::format("offload: {:.4g} ms of the CPU for the optimizer's step, by what one process alone reached "
+                  "(537 million elements in 1.8 s; Megatron-LM, issue 188), or by its share of the memory",
+                  time->value() * 1e3));
+  trust.warnings.emplace_back(
+      "eight processes that share a host's cores took ten times as long for the optimizer's step as one "
+      "alone: measure it");
+}
 
 /// @param communicator whose collectives run beside the kernels
 void about_contention(const Scenario& scenario, const Communicator& communicator, Trust& trust) {
@@ -164,6 +179,7 @@ Trust what_it_rests_on(const Scenario& scenario, const ComputeCosts& costs,
   Trust trust;
   trust.warnings = scenario.warnings;
   about_compute(scenario, costs, trust);
+  about_offload(scenario, trust);
   about_collectives(scenario.calibration, rests_on, trust);
   if (const auto* first = communicators.first()) about_contention(scenario, *first, trust);
   about_held_back(scenario, trust);

@@ -3,6 +3,7 @@
 // gather or a reduction of a block takes 1.5 ms; copies cost nothing on an ideal GPU.
 #include <catch2/catch.hpp>
 
+#include "sim/cost/kernel_cost.hpp"
 #include "sim/run/simulate.hpp"
 #include "tests/support/sharded.hpp"
 #include "tests/support/tolerances.hpp"
@@ -151,4 +152,20 @@ TEST_CASE("clipping adds one all-reduce of a number where ranks hold parts of th
   CHECK(longer_ms(Ddp{}) == Approx(0).margin(1e-9));
   CHECK(longer_ms(Zero{.stage = GENERATE(1, 2, 3)}) == Approx(0).margin(1e-9));
   CHECK(longer_ms(DistributedOptimizer{}) == Approx(0).margin(1e-9));
+}
+
+TEST_CASE("the CPU steps offloaded shares behind the last reduction", "[analytic]") {
+  const auto* engine = GENERATE("fluid", "simgrid");
+  auto scenario = six_blocks(2_ms, 4_ms, Fsdp{.cpu_offload = true});
+  scenario.job.optimizer = GENERATE(Optimizer::sgd, Optimizer::adamw);
+  // A quarter of 150 million elements at 28 bytes times 537 million in 1.8 s; copies cost nothing here.
+  const auto traffic = optimizer_traffic_per_parameter(scenario.job.optimizer).value();
+  const auto host_ms = 37.5e6 * traffic / (28 * 537e6 / 1.8) * 1e3;
+  CHECK(step_ms(scenario, engine) == Approx(c + 6 * 2 + 6 * 4 + c + host_ms).epsilon(tolerance::closed_form));
+  scenario.job.clip_grad_norm = true;
+  CHECK(step_ms(scenario, engine) ==
+        Approx(c + 6 * 2 + 6 * 4 + c + host_ms * (1 + 12 / traffic)).epsilon(tolerance::closed_form));
+  scenario.platform.speeds[Part::cpu] = 2;
+  CHECK(step_ms(scenario, engine) ==
+        Approx(c + 6 * 2 + 6 * 4 + c + host_ms * (1 + 12 / traffic) / 2).epsilon(tolerance::closed_form));
 }

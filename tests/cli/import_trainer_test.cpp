@@ -151,6 +151,13 @@ TEST_CASE("what a trainer's file leaves out is as the trainer has it", "[cli][im
                  !Contains("optimizer: adamw\n"));
 }
 
+TEST_CASE("torchtitan's offload to the CPU is taken", "[cli][import]") {
+  const Desk desk;
+  const auto outcome = desk.import("torchtitan", "[training]\nenable_cpu_offload = true\n", of_text);
+  CHECK_THAT(outcome.output, Contains("  reduce_dtype: fp32\n  cpu_offload: true\n"));
+  CHECK_THAT(outcome.errors, !Contains("offload"));
+}
+
 TEST_CASE("a trainer that clips to nothing does not clip", "[cli][import]") {
   const Desk desk;
   CHECK_THAT(desk.import("torchtitan", "[training]\nmax_norm = 0.0\n", of_text).output,

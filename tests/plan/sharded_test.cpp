@@ -218,3 +218,52 @@ TEST_CASE("clipping reads a rank's own gradients, then reads and writes them") {
   });
   CHECK(norms == 1);
 }
+
+TEST_CASE("offload copies each share in before its gather and out behind its reduction") {
+  const auto scenario = three_blocks(Fsdp{.cpu_offload = true}, 4);
+  const auto workload = plan(scenario, compute_costs(scenario));
+  const auto& tasks = workload.first_program().tasks;
+  int gathers = 0;
+  int reductions = 0;
+  std::vector<std::size_t> out;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const auto* call = std::get_if<Call>(&tasks[i].work);
+    if (call == nullptr) continue;
+    const bool is_gather = call->kind == CollectiveKind::all_gather;
+    const auto at =
+        is_gather ? i - 2 : i + 1;  // the copy in, the casts, the gather; the reduction, the copy out
+    const auto& copy = std::get<Copy>(tasks[at].work);
+    CHECK(copy.bytes == call->bytes / 4);  // padded alike
+    CHECK(copy.to == (is_gather ? Place::gpu : Place::host));
+    CHECK(copy.pinned);
+    ++(is_gather ? gathers : reductions);
+    if (!is_gather) {
+      CHECK(tasks[at].after == std::vector{TaskId{i}});
+      if (!out.empty()) CHECK(std::ranges::find(tasks[i].after, TaskId{out.back()}) != tasks[i].after.end());
+      out.push_back(at);
+    }
+  }
+  CHECK(gathers == 4 + 3);
+  CHECK(reductions == 4);
+  const auto ends = std::ranges::find(tasks, "reductions are done", &Task::name);
+  REQUIRE(ends != tasks.end());
+  CHECK(ends->host_waits);
+  for (const auto at : out) CHECK(std::ranges::find(ends->after, TaskId{at}) != ends->after.end());
+  CHECK(std::ranges::find(tasks, "optimizer", &Task::name) == tasks.end());
+}
+
+TEST_CASE("offloaded shares, gradients and states take nothing of the GPU's memory") {
+  auto scenario = three_blocks(Fsdp{}, 4);
+  for (auto& layer : scenario.model.layers) layer.parameters = {{"weight", {40000, 1000}}};
+  scenario.job.optimizer = Optimizer::adamw;
+  const auto memory = [&] { return plan(scenario, compute_costs(scenario)).first_program().memory; };
+  const Bytes share{5 * 4 * 40e6 / 4};
+  const auto before = memory();
+  CHECK(before.parameters == share);
+  CHECK(before.optimizer_state >= 2 * share);
+  std::get<Fsdp>(scenario.job.strategy).cpu_offload = true;
+  const auto after = memory();
+  CHECK(after.parameters == 0_B);
+  CHECK(after.optimizer_state == 0_B);
+  CHECK(after.allocated() <= before.allocated() - 3 * share);
+}

@@ -99,11 +99,16 @@ class MixedPrecisionPolicy:
     def __init__(self, param_dtype=None, reduce_dtype=None, output_dtype=None, cast_forward_inputs=True):
         self.formats = (param_dtype, reduce_dtype)
 
+class CPUOffloadPolicy:
+    def __init__(self, pin_memory=True):
+        assert pin_memory
+
 def fully_shard(module, *, mesh=None, reshard_after_forward=None, shard_placement_fn=None, mp_policy=None,
                 offload_policy=None, ignored_params=None):
     for one in module if isinstance(module, list) else [module]:
         assert one.sharding is None
         one.head = (module[0] if isinstance(module, list) else module).name
+        one.offloads = isinstance(offload_policy, CPUOffloadPolicy)
         one.sharding = (mesh, reshard_after_forward, mp_policy.formats if mp_policy else None)
 
 class FullyShardedDataParallel:
@@ -119,7 +124,7 @@ for name in ["torch.distributed", "torch.utils"]:
     module(name)
 module("torch", bfloat16="bf16", float32="fp32", float16="fp16")
 module("torch.distributed.device_mesh", init_device_mesh=lambda device, shape, mesh_dim_names: (device, shape, mesh_dim_names))
-module("torch.distributed.fsdp", fully_shard=fully_shard, MixedPrecisionPolicy=MixedPrecisionPolicy,
+module("torch.distributed.fsdp", fully_shard=fully_shard, CPUOffloadPolicy=CPUOffloadPolicy, MixedPrecisionPolicy=MixedPrecisionPolicy,
        FullyShardedDataParallel=FullyShardedDataParallel, MixedPrecision=lambda param_dtype, reduce_dtype: (param_dtype, reduce_dtype),
        BackwardPrefetch=types.SimpleNamespace(BACKWARD_PRE="pre", BACKWARD_POST="post"),
        ShardingStrategy=types.SimpleNamespace(FULL_SHARD="full", SHARD_GRAD_OP="grad_op", HYBRID_SHARD="hybrid",
@@ -242,6 +247,16 @@ TEST_CASE("FSDP1 is told exactly what the strategy has", "[report]") {
       "\nassert model.mesh == " + (replicate > 1 ? "('cuda', (4, 2), ('replicate', 'shard'))" : "None") +
       "\nassert model.wraps == [b.name for b in blocks] and model.device == 3"
       "\nassert model.formats == ('fp16', 'fp16')\n");
+}
+
+TEST_CASE("fully_shard is told to offload", "[report]") {
+  Job job;
+  job.gpus = 8;
+  job.strategy = Fsdp{.cpu_offload = true};
+  check_python(made_up_fsdp + pytorch_snippet(job) +
+               "assert model.offloads and all(b.offloads for b in blocks)\n");
+  job.strategy = Fsdp{};
+  check_python(made_up_fsdp + pytorch_snippet(job) + "assert not model.offloads\n");
 }
 
 TEST_CASE("blocks that are recomputed run through PyTorch's checkpoint", "[report]") {

@@ -15,7 +15,6 @@ namespace {
 
 using Spellings = TrainerSettings::Spellings;
 
-constexpr std::string_view no_offload = "gradway keeps parameters, gradients and states on the GPU";
 constexpr std::string_view no_float8 = "gradway's kernels and collectives have 16 or 32 bits an element";
 constexpr std::string_view no_experts = "gradway has no experts";
 constexpr std::string_view no_selection =
@@ -55,7 +54,6 @@ constexpr auto untaken_of_torchtitan = std::to_array<UntakenKey>({
     {"training.seed"},
     {"training.deterministic", "false", "gradway knows PyTorch's usual kernels"},
     {"training.dtype", "float32", "gradway keeps the parameters of each rank in fp32"},
-    {"training.enable_cpu_offload", "false", no_offload},
     {"activation_checkpoint"},
     {"parallelism.enable_compiled_autograd", "false", "gradway compiles the model only"},
     {"parallelism.disable_loss_parallel"},
@@ -87,6 +85,7 @@ constexpr auto taken_of_torchtitan = std::to_array<std::string_view>({
     "training.mixed_precision_reduce",
     "training.compile",
     "training.max_norm",
+    "training.enable_cpu_offload",
     "activation_checkpoint.mode",
     "compile.enable",
     "compile.components",
@@ -114,6 +113,7 @@ constexpr Spellings reshard_key = {"parallelism.fsdp_reshard_after_forward",
                                    "training.fsdp_reshard_after_forward"};
 constexpr Spellings local_key = {"training.local_batch_size", "training.batch_size"};
 constexpr Spellings global_key = {"training.global_batch_size"};
+constexpr Spellings offload_key = {"training.enable_cpu_offload"};
 constexpr Spellings compile_key = {"compile.enable", "training.compile"};
 
 /// How the GPUs are laid out. Of GPUs of `split`, several work on the same samples.
@@ -306,12 +306,14 @@ class Torchtitan {
       if (!reshard.empty()) strategy.emplace_back("reshard_after_forward", reshard);
       strategy.emplace_back("param_dtype", param);
       strategy.emplace_back("reduce_dtype", reduce);
+      if (settings_.boolean(offload_key).value_or(false)) strategy.emplace_back("cpu_offload", "true");
       if (degrees.replicate > 1)
         draft_.parallel.emplace_back("replicate", fmt::format("{}", degrees.replicate));
       return;
     }
     settings_.set_idle(reshard_key);
     settings_.set_idle({"training.mixed_precision_reduce"});
+    settings_.set_idle(offload_key);
     if (degrees.gpus == 1) {
       strategy.emplace_back("kind", "none");
       return;

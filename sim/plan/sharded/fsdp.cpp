@@ -11,6 +11,10 @@
 namespace gradway {
 namespace {
 
+// A parameter is copied by a call of its own, which costs what a launch does. @source
+// torch/distributed/fsdp/_fully_shard/_fsdp_param.py, PyTorch 2.11
+constexpr HookCost one_by_one{0, 1};
+
 /// The copy of a table of addresses to the GPU, before a kernel of the compute stream.
 void add_table(TaskList& tasks, TaskId kernel, Seconds time) {
   if (!tasks.gpu().ideal) std::get<Kernel>(tasks[kernel].work).work += time;
@@ -82,6 +86,7 @@ void FsdpSync::gather(TaskList& tasks, std::size_t group) {
   const bool by_few = state.by_few;
   const int over = by_few ? resharded_over(group) : shards_;
   const bool casts = gathered_width_ != fp32_bytes && !by_few;
+  if (settings_.cpu_offload && !by_few) from_host(tasks, group);
   const auto traffic = (casts ? share(group, fp32_bytes + gathered_width_) : Bytes{}) +
                        2 * whole(group, gathered_width_) / over;
   const auto in = tasks.kernel_on(copy_in_, fmt::format("{} copy-in", of.name), traffic / fsdp_copies.copy_in,
@@ -95,6 +100,33 @@ void FsdpSync::gather(TaskList& tasks, std::size_t group) {
                  by_few ? few_ : communicator_stream, fmt::format("{} all-gather", of.name), {}, in);
   tasks[id].unit = static_cast<std::int32_t>(group);
   state.gathered = id;
+}
+
+/// A parameter at a time.
+void FsdpSync::from_host(TaskList& tasks, std::size_t group) {
+  Task task;
+  task.name = fmt::format("{} from the host", groups_[group].name);
+  task.work = Copy{.bytes = share(group, fp32_bytes)};
+  task.phase = Phase::communication;
+  task.stream = copy_in_;
+  task.launch = tasks.hook(one_by_one, groups_[group].tensors());
+  task.unit = static_cast<std::int32_t>(group);
+  if (gate_) task.after.push_back(*gate_);
+  tasks.add(std::move(task));
+}
+
+/// The CPU waits at once where it adds to the gradients of the micro-step before.
+TaskId FsdpSync::to_host(TaskList& tasks, std::size_t group, TaskId reduced) {
+  Task task;
+  task.name = fmt::format("{} to the host", groups_[group].name);
+  task.work = Copy{.bytes = share(group, fp32_bytes), .to = Place::host};
+  task.phase = Phase::communication;
+  task.stream = after_reduction_;
+  task.launch = tasks.hook(one_by_one, groups_[group].tensors());
+  task.unit = static_cast<std::int32_t>(group);
+  task.after.push_back(reduced);
+  task.host_waits = micro_.number > 0 && !settings_.no_sync;
+  return tasks.add(std::move(task));
 }
 
 /// @pre it was gathered
@@ -183,16 +215,19 @@ void FsdpSync::reduce(TaskList& tasks, std::size_t group) {
     last = tasks.call({CollectiveKind::reduce_scatter, whole(group, reduced_width_), to_shards_},
                       communicator_stream, fmt::format("{} reduce-scatter", of.name), {}, in);
     tasks[last].unit = unit;
+    if (offloaded_ && settings_.replicate == 1) tasks[last].after.push_back(*offloaded_);
   }
   reduction_ = last;
   if (settings_.replicate > 1) {
     last = tasks.call({CollectiveKind::all_reduce, share(group, reduced_width_), to_replicas_}, replicas_,
                       fmt::format("{} all-reduce", of.name), {}, last);
     tasks[last].unit = unit;
+    if (offloaded_) tasks[last].after.push_back(*offloaded_);
   }
   // The share is cast to fp32, and added to that of the micro-step before.
   double traffic = reduced_width_ == fp32_bytes ? 0 : reduced_width_ + fp32_bytes;
-  if (!settings_.no_sync && micro_.number > 0) traffic += 3 * fp32_bytes;
+  const bool adds = !settings_.no_sync && micro_.number > 0 && !settings_.cpu_offload;
+  if (adds) traffic += 3 * fp32_bytes;
   if (traffic > 0) {
     const auto kernels = micro_.number > 0 ? of.tensors() : 1;
     const auto id = tasks.kernel_on(after_reduction_, fmt::format("{} into gradients", of.name),
@@ -202,6 +237,7 @@ void FsdpSync::reduce(TaskList& tasks, std::size_t group) {
     last = id;
     if (settings_.replicate == 1) reduction_ = id;
   }
+  if (settings_.cpu_offload) offloaded_ = last = to_host(tasks, group, last);
   to_wait_for_.push_back(last);
 }
 
@@ -209,6 +245,7 @@ void FsdpSync::reduce(TaskList& tasks, std::size_t group) {
 void FsdpSync::before_optimizer(TaskList& tasks) {
   const auto id = tasks.wait("reductions are done", Phase::communication, tasks.hook(fsdp_cpu.root_ends, 0));
   tasks[id].after = to_wait_for_;
+  tasks[id].host_waits = settings_.cpu_offload;
 }
 
 TaskId FsdpSync::sum_norm(TaskList& tasks, TaskId norm) {
@@ -216,6 +253,7 @@ TaskId FsdpSync::sum_norm(TaskList& tasks, TaskId norm) {
 }
 
 MemoryOfSync FsdpSync::memory() const {
+  if (settings_.cpu_offload) return {.parameters = 0_B, .optimizer_share = 0};
   const Bytes shares{fp32_bytes * groups_.all_padded() / shards_};
   return {.parameters = shares, .optimizer_share = 1.0 / shards_, .gradients = shares};
 }
@@ -247,7 +285,7 @@ std::optional<HeldBySync> FsdpSync::held(const MomentOfStep& moment) const {
   Bytes reducing{};
   for (std::size_t g = root; g-- > 0;) {
     if (made[g] >= groups_[g].elements) {
-      held.gradients += share(g, fp32_bytes);
+      if (!settings_.cpu_offload) held.gradients += share(g, fp32_bytes);
       reducing = whole(g, reduced_width_) + share(g, reduced_width_);
     } else {
       held.gradients += Bytes{gradient_width_ * made[g]};

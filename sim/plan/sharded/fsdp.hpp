@@ -19,6 +19,9 @@ namespace gradway {
 /// is asked for ahead. Copies in run on a stream of their own, copies out and those of gradients on the
 /// compute stream. Before the gradients of a group are copied for their reduction, the compute stream waits
 /// for the reduction before. The optimizer waits for all.
+///
+/// With offload to the CPU shares are copied to the GPU before each gather, one by one, and those of
+/// gradients to the host behind each reduction, on the same stream; the CPU waits for the copies.
 class FsdpSync final : public Sync {
  public:
   /// @param scenario must outlive this. @pre its strategy is Fsdp
@@ -51,6 +54,8 @@ class FsdpSync final : public Sync {
 
   void gather(TaskList& tasks, std::size_t group);
   TaskId copy_out(TaskList& tasks, std::size_t group);
+  void from_host(TaskList& tasks, std::size_t group);
+  TaskId to_host(TaskList& tasks, std::size_t group, TaskId reduced);
   void enter_forward(TaskList& tasks, std::size_t group);
   void leave_forward(TaskList& tasks, std::size_t group);
   void enter_backward(TaskList& tasks, std::size_t group);
@@ -81,6 +86,7 @@ class FsdpSync final : public Sync {
   std::vector<std::size_t> order_;   ///< in which groups ended their forward pass
   std::optional<TaskId> gate_;       ///< gathers that are issued now wait for it
   std::optional<TaskId> copied_;     ///< the last copy out of the forward pass
+  std::optional<TaskId> offloaded_;  ///< the last copy of a share of gradients to the host
   std::optional<TaskId> reduction_;  ///< the last reduction, with what follows it
   std::vector<TaskId> to_wait_for_;  ///< before the optimizer
   std::vector<Unit> units_;

@@ -126,6 +126,7 @@ struct StrategyKeys {
     }
     json["forward_prefetch"] = fsdp.forward_prefetch;
     json["backward_prefetch"] = fsdp.backward_prefetch;
+    json["cpu_offload"] = fsdp.cpu_offload;
     add_formats(fsdp);
   }
   void operator()(const Fsdp1& fsdp) const {

@@ -79,6 +79,7 @@ std::string words_of(const Fsdp& fsdp) {
   if (fsdp.forward_prefetch > 0) words += fmt::format(", {} asked for ahead", fsdp.forward_prefetch);
   if (fsdp.backward_prefetch > 0)
     words += fmt::format(", {} asked for ahead backward", fsdp.backward_prefetch);
+  if (fsdp.cpu_offload) words += ", offloaded to the CPU";
   return words + formats_of(fsdp);
 }
 
