@@ -169,7 +169,9 @@ void check_strategy(const ScenarioSpec& scenario, const ModelSpec& model, Proble
   if (scenario.job.half_parameters && !std::holds_alternative<Alone>(scenario.job.strategy)) {
     problems.add(Problem{scenario.place("job.param_dtype"),
                          fmt::format("strategy {} has formats of its own", name_of(scenario.job.strategy)),
-                         {{scenario.place("strategy.kind"), "the strategy is here"}},
+                         scenario.given.contains("strategy.kind")
+                             ? std::vector<Note>{{scenario.place("strategy.kind"), "the strategy is here"}}
+                             : std::vector<Note>{},
                          "leave it out; FSDP has strategy.param_dtype, ZeRO and Megatron's distributed "
                          "optimizer keep parameters as job.precision says"});
   }

@@ -181,7 +181,7 @@ void take_from_profile(ScenarioSpec& scenario, const Profile& profile) {
 }
 
 void take_job(const Job& job, Model& model) {
-  const bool megatron = job.framework == Framework::megatron && model.run;
+  const bool megatron = has_megatron_modules(job) && model.run;
   const bool other_sequence = job.sequence > 0 && job.sequence != model.tokens_per_sample;
   if (megatron || other_sequence) model.layers = layers_of(model.run, job.sequence, megatron);
   if (!other_sequence) return;

@@ -217,7 +217,7 @@ EagerSettings eager_settings(const Scenario& scenario, int batch) {
           .recomputes = job.recomputes,
           .compiled = job.compiled,
           .sequence_parallel = job.layout.sequence,
-          .megatron = job.framework == Framework::megatron};
+          .megatron = has_megatron_modules(job)};
 }
 
 ComputeCosts compute_costs(const Scenario& scenario) {

@@ -39,6 +39,11 @@ bool half_parameters(const Job& job) {
   return job.half_parameters || half_parameters(job.strategy);
 }
 
+bool has_megatron_modules(const Job& job) {
+  return job.framework == Framework::megatron ||
+         (job.framework == Framework::deepspeed && job.layout.ranks_of_model() > 1);
+}
+
 bool has_hooks(const Strategy& strategy) {
   return std::visit(HasHooks{}, strategy);
 }

@@ -43,8 +43,7 @@ TEST_CASE("a wrong --set is reported at the option", "[errors][set]") {
        "nccl; 'gradway list keys' says what they mean\n"},
       {"parallel.tensr", "1",
        "--set parallel.tensr=1: error: no scenario has the key 'parallel.tensr'\n"
-       "  hint: known: parallel.tensor, parallel.sequence, parallel.pipeline, parallel.virtual, parallel.schedule, "
-       "parallel.order, parallel.replicate; 'gradway list keys' says what they mean\n"},
+       "  hint: did you mean 'parallel.tensor'?\n"},
       {"job.gpus", "two", "--set job.gpus=two: error: 'two' is not a whole number\n"},
       {"job.gpus", "", "--set job.gpus=: error: 'gpus' has no value\n"},
       {"job.gpus", "9",
