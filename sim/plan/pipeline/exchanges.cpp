@@ -31,7 +31,7 @@ Exchanges::Exchanges(const Scenario& scenario, const RankPart& stage, TaskList& 
 /// Null where both stages are on one rank.
 const Exchanges::Neighbour* Exchanges::find(int from, int to, bool is_backward) const {
   if (from == to) return nullptr;
-  const auto found = std::ranges::find(neighbours_, Hop{from, to, is_backward}, &Neighbour::hop);
+  const auto found = std::ranges::find(neighbours_, StageHop{from, to, is_backward}, &Neighbour::hop);
   expects(found != neighbours_.end(), "stages that follow each other are joined");
   return &*found;
 }

@@ -43,7 +43,7 @@ class Exchanges {
 
  private:
   struct Neighbour {
-    Hop hop;
+    StageHop hop;
     Slot slot{};
     StreamId stream{0};
   };

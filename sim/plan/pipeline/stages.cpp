@@ -56,8 +56,8 @@ std::vector<int> stages_of_layers(const Model& model, int stages) {
   return of_layer;
 }
 
-std::vector<Hop> hops_of(const Pipeline& pipeline) {
-  std::set<Hop> hops;
+std::vector<StageHop> hops_of(const Pipeline& pipeline) {
+  std::set<StageHop> hops;
   for (int stage = 0; stage + 1 < pipeline.stages(); ++stage) {
     const auto from = pipeline.rank_of(stage);
     const auto to = pipeline.rank_of(stage + 1);

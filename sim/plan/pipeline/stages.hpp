@@ -21,15 +21,15 @@ int parts_to_cut(const Model& model);
 std::vector<int> stages_of_layers(const Model& model, int stages);
 
 /// From one rank of a pipeline to another: activations on their way forward, or their gradients back.
-struct Hop {
+struct StageHop {
   int from = 0;  ///< ranks of the pipeline
   int to = 0;
   bool is_backward = false;
-  auto operator<=>(const Hop&) const = default;
+  auto operator<=>(const StageHop&) const = default;
 };
 
 /// All that a pipeline has, each once.
-std::vector<Hop> hops_of(const Pipeline& pipeline);
+std::vector<StageHop> hops_of(const Pipeline& pipeline);
 
 /// What a rank of a pipeline holds.
 struct PartOfModel {
