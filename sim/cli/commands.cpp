@@ -44,7 +44,8 @@ std::span<const Command> commands() {
               "gradway optimize article/p4d\n"
               "gradway optimize article/g6e --lossy\n"
               "gradway optimize article/g6e --over bucket_cap,comm_hook --lossy --json | jq .best.set\n"
-              "gradway optimize h200-4x/gpt_small --over bucket_cap --over nccl.NCCL_PROTO=Simple,LL128",
+              "gradway optimize h200-4x/gpt_small --over bucket_cap --over nccl.NCCL_PROTO=Simple,LL128\n"
+              "gradway optimize mine.yaml --layout --global-batch 1024    # tensor, pipeline, data ...",
               add_optimize},
       Command{"validate", "compare predictions with measured step times",
               "gradway validate scenarios/article/cases.yaml\n"

@@ -7,26 +7,16 @@
 
 #include "sim/cli/commands.hpp"
 #include "sim/cli/common_options.hpp"
+#include "sim/cli/optimize_layout.hpp"
 #include "sim/cli/out_folder.hpp"
 #include "sim/cli/points.hpp"
 #include "sim/cli/progress.hpp"
-#include "sim/cli/training_choice.hpp"
 #include "sim/report/optimize.hpp"
 #include "sim/report/snippet.hpp"
 #include "sim/study/parallel.hpp"
 
 namespace gradway::cli {
 namespace {
-
-struct OptimizeArguments {
-  SearchRequest search;
-  std::vector<std::string> set;
-  TrainingChoice training;
-  std::string engine = "fluid";  // as for a sweep
-  std::string out;
-  int jobs = 0;
-  bool json = false;
-};
 
 report::Optimized in_words(AskedSearch asked, SearchResult result, const std::string& engine) {
   const auto& written = asked.space.jobs.front();
@@ -56,6 +46,9 @@ report::Optimized in_words(AskedSearch asked, SearchResult result, const std::st
 
 Status optimize(const OptimizeArguments& arguments, const CLI::App& app, const Surroundings& around) {
   check_engine(arguments.engine);
+  if (arguments.layout) return optimize_layout(arguments, app, around);
+  if (!arguments.global_batch.empty())
+    refuse("'--global-batch' is of the search of layouts", "give '--layout' too, or leave it out");
   const bool writes_files = wants_files(app, arguments.out);
   const auto goal = training_goal(arguments.training);
   auto search = arguments.search;
@@ -109,12 +102,20 @@ Action add_optimize(CLI::App& app) {
       ->allow_extra_args(false);
   app.add_flag("--lossy", search.lossy, "search hooks that change the gradients' values too")
       ->disable_flag_override();
+  app.add_flag("--layout", arguments->layout,
+               "search how ranks share the model: tensor, pipeline, data, micro-batches, recompute")
+      ->disable_flag_override();
+  app.add_option("--global-batch", arguments->global_batch,
+                 "samples of a step, for --layout; the scenario's if not given")
+      ->type_name("N");
   add_overrides(app, arguments->set);
   add_engine(app, arguments->engine);
   add_training_choice(app, arguments->training);
   add_price_choice(app, search.price);
   add_jobs(app, arguments->jobs);
-  add_out(app, arguments->out, "optimize.json and the code: ddp.py, fsdp.py or ds_config.json");
+  add_out(app, arguments->out,
+          "optimize.json and the code: ddp.py, fsdp.py or ds_config.json; of --layout "
+          "megatron.txt or torchtitan.toml");
   app.add_flag("--json", arguments->json, "print the result as one JSON document")->disable_flag_override();
   return [arguments, &app](const Surroundings& around) { return optimize(*arguments, app, around); };
 }

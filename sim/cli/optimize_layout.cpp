@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/cli/optimize_layout.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "sim/cli/commands.hpp"
+#include "sim/cli/option_value.hpp"
+#include "sim/cli/out_folder.hpp"
+#include "sim/cli/progress.hpp"
+#include "sim/config/scalars.hpp"
+#include "sim/report/layouts.hpp"
+#include "sim/report/text/text.hpp"
+#include "sim/report/text/words.hpp"
+#include "sim/study/parallel.hpp"
+#include "sim/workload/blocks.hpp"
+
+namespace gradway::cli {
+namespace {
+
+constexpr int most_samples = 1'000'000'000;  // of a step
+
+/// What the search decides must not be set beside it, and what it does not search is not asked of it.
+void check_layout_options(const OptimizeArguments& arguments, const std::vector<Override>& set) {
+  if (!arguments.search.over.empty())
+    refuse("'--over' names settings of a strategy, '--layout' searches all of the layout",
+           "leave one of them out");
+  if (arguments.search.lossy)
+    refuse("'--lossy' is of DDP's hooks, which '--layout' does not search", "leave it out");
+  for (const auto& one : set) {
+    for (const auto* key : {"parallel.tensor", "parallel.sequence", "parallel.pipeline", "parallel.virtual",
+                            "parallel.replicate", "job.recompute"}) {
+      if (one.key == key) refuse(fmt::format("'{}' is set and searched", key), "leave out '--set' for it");
+    }
+  }
+}
+
+int samples_of_step(const OptimizeArguments& arguments, const Scenario& written) {
+  const auto given = value_of("--global-batch", arguments.global_batch, config::integer(1, most_samples));
+  if (given) return *given;
+  const auto samples = written.job.samples();
+  if (samples > most_samples)
+    refuse(fmt::format("the job takes {:.0f} samples a step", samples), "give '--global-batch N'");
+  return static_cast<int>(std::lround(samples));
+}
+
+[[noreturn]] void refuse_all(const Scenario& written, const LayoutsFound& found) {
+  if (found.unfit.empty())
+    refuse(fmt::format("no layout can run: {}", found.refused.front().reason), "leave out what NCCL is told");
+  const auto& least = found.unfit.front();
+  const auto& gpu = written.platform.gpu_models.front();
+  refuse(fmt::format("no layout fits: the one that needs least ({}) needs {} of {} on each {}",
+                     report::in_words(least.job.layout, least.job), report::bytes_text(least.needs),
+                     report::bytes_text(gpu.memory), gpu.name),
+         "take more GPUs, or GPUs with more memory");
+}
+
+}  // namespace
+
+Status optimize_layout(const OptimizeArguments& arguments, const CLI::App& app, const Surroundings& around) {
+  const bool writes_files = wants_files(app, arguments.out);
+  const auto goal = training_goal(arguments.training);
+  const auto set = parse_overrides(arguments.set);
+  check_layout_options(arguments, set);
+  const auto written = load_scenario(arguments.search.scenario, set, around.data, arguments.search.price);
+  check_goal(goal, arguments.training, written);
+  const auto samples = samples_of_step(arguments, written);
+  const auto threads = arguments.jobs > 0 ? arguments.jobs : all_cores();
+  auto found = [&] {
+    Progress progress{around};
+    return search_layouts(
+        written, samples, arguments.engine,
+        [&](std::size_t count, const std::function<void(std::size_t)>& work) {
+          for_each_in_parallel(count, threads, work);
+        },
+        progress.watch());
+  }();
+  if (found.ranked.empty()) refuse_all(written, found);
+  const report::LaidOut laid_out{.scenario = written.name,
+                                 .model = written.model.name,
+                                 .hardware = report::hardware_in_words(written.platform, written.job.gpus),
+                                 .platform = written.platform.name,
+                                 .engine = arguments.engine,
+                                 .written = written.job,
+                                 .blocks = blocks_of(written.model).count,
+                                 .global_batch = samples,
+                                 .found = std::move(found),
+                                 .goal = goal};
+  const auto json = [&](std::ostream& out) { report::write_json(out, laid_out, GRADWAY_VERSION); };
+  if (arguments.json) {
+    json(around.results);
+  } else {
+    report::write_table(around.results, laid_out, around.style);
+  }
+  if (writes_files) {
+    const auto snippet = report::layout_snippet(laid_out.found.ranked.front().job, laid_out.blocks);
+    put_files(arguments.out,
+              {{"optimize.json", json}, {snippet.file, [&](std::ostream& out) { out << snippet.text; }}},
+              around);
+  }
+  return Status::done;
+}
+
+}  // namespace gradway::cli

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "sim/cli/status.hpp"
+#include "sim/cli/surroundings.hpp"
+#include "sim/cli/training_choice.hpp"
+#include "sim/study/search_space.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace gradway::cli {
+
+struct OptimizeArguments {
+  SearchRequest search;
+  std::vector<std::string> set;
+  TrainingChoice training;
+  std::string engine = "fluid";  // as for a sweep
+  std::string out;
+  int jobs = 0;
+  bool json = false;
+  bool layout = false;
+  std::string global_batch;
+};
+
+/// `optimize --layout`: how ranks share the model, not the settings of one strategy.
+Status optimize_layout(const OptimizeArguments& arguments, const CLI::App& app, const Surroundings& around);
+
+}  // namespace gradway::cli

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "sim/report/text/style.hpp"
+#include "sim/study/layouts.hpp"
+#include "sim/study/training.hpp"
+
+namespace gradway::report {
+
+/// A finished search of layouts that found some, with the words for it.
+struct LaidOut {
+  std::string scenario;
+  std::string model;
+  std::string hardware;  ///< "512 x h100-sxm on 64 nodes"
+  std::string platform;
+  std::string engine;
+  Job written;
+  int blocks = 0;  ///< of the model
+  int global_batch = 0;
+  LayoutsFound found;
+  std::optional<TrainingGoal> goal{};  ///< of the whole training, if it was asked for
+};
+
+/// What `gradway run --set` takes for a layout, key by key.
+std::vector<std::pair<std::string, std::string>> settings_of(const Job& job);
+
+/// What the framework is told of a layout.
+struct LayoutSnippet {
+  std::string framework;  ///< a key of documents: "megatron"
+  std::string file;       ///< a name for it
+  std::string text;
+};
+
+/// Arguments of Megatron-LM, or tables of torchtitan's job file.
+/// @param blocks of the model
+LayoutSnippet layout_snippet(const Job& job, int blocks);
+
+/// For a person: the best layouts and those that need less memory, what was left out and why, and the
+/// settings to paste.
+void write_table(std::ostream& out, const LaidOut& laid_out, const Style& style);
+
+/// The same as one document, with all layouts that were simulated.
+void write_json(std::ostream& out, const LaidOut& laid_out, std::string_view version);
+
+}  // namespace gradway::report

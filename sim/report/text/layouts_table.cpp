@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <ostream>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "sim/report/layouts.hpp"
+#include "sim/report/text/fields.hpp"
+#include "sim/report/text/table.hpp"
+#include "sim/report/text/text.hpp"
+#include "sim/report/text/training_text.hpp"
+#include "sim/report/text/words.hpp"
+
+namespace gradway::report {
+namespace {
+
+using enum Table::Align;
+
+constexpr std::size_t most_ranked = 10;  // that are listed
+constexpr std::size_t most_unfit = 5;
+
+/// "t8 p4x2 d16 mb1 full fsdp/8": what a row has room for.
+std::string short_words(const Job& job) {
+  const auto& layout = job.layout;
+  auto words = fmt::format("t{}{} p{}", layout.tensor, layout.tensor > 1 && !layout.sequence ? "-" : "",
+                           layout.pipeline);
+  if (layout.chunks > 1) words += fmt::format("x{}", layout.chunks);
+  words += fmt::format(" d{} mb{}", job.data_parallel(), job.batch_per_gpu);
+  const bool usual = layout.schedule == Schedule::one_f_one_b || layout.schedule == Schedule::interleaved;
+  if (!usual) words += fmt::format(" {}", name_of(layout.schedule));
+  if (job.recomputes) words += " full";
+  if (job.recomputes_attention) words += " selective";
+  if (const auto replicas = replicas_of(job.strategy); replicas > 1) words += fmt::format(" r{}", replicas);
+  return words;
+}
+
+std::string full_words(const Job& job) {
+  const auto* recompute = job.recomputes             ? ", blocks computed again"
+                          : job.recomputes_attention ? ", attention's scores computed again"
+                                                     : "";
+  return fmt::format("{}; {} of {}{}; {}", in_words(job.layout, job),
+                     job.accumulate == 1 ? "1 micro-batch" : fmt::format("{} micro-batches", job.accumulate),
+                     job.batch_per_gpu, recompute, in_words(job.strategy));
+}
+
+class LayoutTable {
+ public:
+  explicit LayoutTable(const LaidOut& laid_out) : laid_out_{laid_out} {
+    const auto& metrics = found().ranked.front().metrics;
+    has_tokens_ = metrics.tokens_per_s.has_value();
+    has_cost_ = metrics.cost_usd_per_million_samples.has_value();
+    std::vector<Table::Column> columns{
+        {"layout", left}, {"step time", right}, {has_tokens_ ? "tok/s/GPU" : "samples/s", right},
+        {"MFU", right},   {"bubble", right},    {"memory", right}};
+    if (has_cost_) columns.push_back({"USD/M samples", right});
+    columns.push_back({"", left});
+    table_.emplace(std::move(columns));
+  }
+
+  void add(std::size_t i, const char* mark) {
+    const auto& [job, metrics, range, errors, memory, basis, warnings] = found().ranked[i];
+    const auto rate = has_tokens_ ? *metrics.tokens_per_s / job.gpus : metrics.samples_per_s;
+    std::vector<std::string> cells{short_words(job),
+                                   time_text(metrics.step_time),
+                                   fmt::format("{:.4g}", rate),
+                                   metrics.mfu ? percent_text(*metrics.mfu) : "-",
+                                   metrics.bubble ? percent_text(*metrics.bubble / metrics.step_time) : "-",
+                                   bytes_text(memory)};
+    if (has_cost_) cells.push_back(fmt::format("{:.4g}", *metrics.cost_usd_per_million_samples));
+    cells.emplace_back(mark);
+    table_->add(std::move(cells));
+  }
+
+  void write(std::ostream& out, const Style& style) const { table_->write(out, style); }
+
+ private:
+  const LayoutsFound& found() const { return laid_out_.found; }
+
+  const LaidOut& laid_out_;
+  bool has_tokens_ = false;
+  bool has_cost_ = false;
+  std::optional<Table> table_;
+};
+
+/// The fastest, then those that need less memory than all that are faster.
+void write_ranked(std::ostream& out, const LaidOut& laid_out, const Style& style) {
+  const auto& found = laid_out.found;
+  LayoutTable table{laid_out};
+  for (std::size_t i = 0; i < found.ranked.size(); ++i) {
+    const bool smaller = found.on_front[i] && i > 0;
+    if (i >= most_ranked && !smaller) continue;
+    const bool is_level = found.leaders.level() && found.leaders.has(i);
+    table.add(i, is_level ? (smaller ? "level, smaller" : "level")
+                          : (i == 0 ? "fastest" : (smaller ? "smaller" : "")));
+  }
+  table.write(out, style);
+  const auto key = fmt::format(
+      "t: tensor ranks{}; p: stages x chunks; d: data-parallel ranks; mb: micro-batch; full: blocks computed "
+      "again; r: replicas; smaller: needs less memory than all faster ones",
+      laid_out.written.framework == Framework::megatron ? " (-: without sequence parallelism)" : "");
+  for (const auto& line : wrap(key, style.width)) out << style.paint(Paint::dim, line) << '\n';
+}
+
+std::vector<std::string> left_out(const LaidOut& laid_out) {
+  const auto& found = laid_out.found;
+  std::vector<std::string> items;
+  for (const auto& one : found.unfit) {
+    if (items.size() == most_unfit) break;
+    items.push_back(fmt::format("{}: does not fit, needs {}", short_words(one.job), bytes_text(one.needs)));
+  }
+  for (const auto& one : found.refused)
+    items.push_back(fmt::format("{}: {}", short_words(one.job), one.reason));
+  return items;
+}
+
+void write_remarks(std::ostream& out, const LaidOut& laid_out, const Style& style) {
+  const auto& found = laid_out.found;
+  Fields fields{out, style};
+  out << '\n';
+  fields.add("tried", fmt::format("{} of {} layouts simulated; {} do not fit, {} are slower by their kernels",
+                                  found.simulated, found.candidates, found.do_not_fit, found.slower));
+  fields.add("left out", left_out(laid_out), Paint::yellow);
+  fields.add("warning", found.ranked.front().warnings, Paint::yellow);
+}
+
+void write_indented(std::ostream& out, const std::string& text) {
+  std::istringstream lines{text};
+  for (std::string line; std::getline(lines, line);) out << (line.empty() ? "" : "    ") << line << '\n';
+}
+
+}  // namespace
+
+void write_table(std::ostream& out, const LaidOut& laid_out, const Style& style) {
+  const auto& found = laid_out.found;
+  const auto& best = found.ranked.front();
+  out << style.paint(Paint::bold, fit(laid_out.scenario, style.width)) << '\n';
+  const auto about = fmt::format("{} on {}: {}, {}, {} samples a step", laid_out.model, laid_out.platform,
+                                 laid_out.hardware, name_of(best.job.precision), laid_out.global_batch);
+  for (const auto& line : wrap(about, style.width)) out << style.paint(Paint::dim, line) << '\n';
+  out << '\n';
+  Fields fields{out, style};
+  fields.add("best", full_words(best.job), Paint::bold);
+  fields.add("step time", fmt::format("{}, {} in nine of ten cases", time_text(best.metrics.step_time),
+                                      range_text(best.range.low, best.range.high)));
+  if (found.leaders.level()) {
+    std::vector<std::string> names;
+    for (const auto& one : found.ranked) names.push_back(short_words(one.job));
+    fields.add("", level_in_words(found.leaders, names));
+  }
+  out << '\n';
+  if (laid_out.goal) {
+    add_training(fields, *laid_out.goal, training_of(*laid_out.goal, best.metrics, best.range));
+    out << '\n';
+  }
+  write_ranked(out, laid_out, style);
+  write_remarks(out, laid_out, style);
+  out << '\n' << style.paint(Paint::dim, "  in gradway") << "\n\n";
+  std::string options;
+  for (const auto& [key, value] : settings_of(best.job)) {
+    const bool is_map = value.starts_with('{');
+    options += fmt::format("--set {}={}{}{}\n", key, is_map ? "'" : "", value, is_map ? "'" : "");
+  }
+  write_indented(out, options);
+  const auto snippet = layout_snippet(best.job, laid_out.blocks);
+  out << '\n' << style.paint(Paint::dim, fmt::format("  in {}", snippet.framework)) << "\n\n";
+  write_indented(out, snippet.text);
+}
+
+}  // namespace gradway::report

@@ -1,0 +1,499 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/study/layouts.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <limits>
+#include <map>
+#include <optional>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "sim/base/problem.hpp"
+#include "sim/plan/memory.hpp"
+#include "sim/plan/pipeline/schedule.hpp"
+#include "sim/plan/pipeline/stages.hpp"
+#include "sim/plan/plan.hpp"
+#include "sim/workload/blocks.hpp"
+
+namespace gradway {
+namespace {
+
+constexpr double worth_without_sequence = 0.02;  // of the best
+// Simulated at once, whatever the threads: what is known of the best before must not depend on them.
+constexpr std::size_t at_once = 8;
+
+[[noreturn]] void refuse_layouts(std::string what, std::string hint) {
+  throw ConfigError{Problem{Where{}, std::move(what), {}, std::move(hint)}};
+}
+
+int gpus_of_domain(const Platform& platform, int gpus) {
+  const auto first = platform.nvlink_domain(platform.gpus.front());
+  return static_cast<int>(std::count_if(platform.gpus.begin(), platform.gpus.begin() + gpus,
+                                        [&](DeviceId id) { return platform.nvlink_domain(id) == first; }));
+}
+
+bool divide_each_other(int a, int b) {
+  return a % b == 0 || b % a == 0;
+}
+
+/// All that the rules allow, by one dimension after the other.
+class Candidates {
+ public:
+  Candidates(const Scenario& written, int global_batch, bool beyond_nodes)
+      : job_{written.job},
+        model_{written.model},
+        global_batch_{global_batch},
+        domain_{gpus_of_domain(written.platform, job_.gpus)},
+        beyond_nodes_{beyond_nodes},
+        blocks_{blocks_of(model_).count},
+        parts_{parts_to_cut(model_)} {}
+
+  std::vector<Job> run() {
+    for (int tensor = 1; tensor <= job_.gpus; ++tensor) {
+      if (can_share(tensor)) add_pipelines(tensor);
+    }
+    return std::move(found_);
+  }
+
+ private:
+  bool is_megatron() const { return job_.framework == Framework::megatron; }
+
+  bool can_share(int tensor) const {
+    if (job_.gpus % tensor != 0 || (tensor > domain_) != beyond_nodes_) return false;
+    if (tensor <= domain_ ? domain_ % tensor != 0 : tensor % domain_ != 0) return false;
+    if (tensor == 1) return true;
+    const auto& shape = model_.tensor;
+    // Sequence parallelism divides the tokens of a sample, too.
+    return shape && shape->heads % tensor == 0 && shape->mlp % tensor == 0 &&
+           divide_each_other(shape->kv_heads, tensor) && model_.tokens_per_sample % tensor == 0;
+  }
+
+  void add_pipelines(int tensor) {
+    Layout layout{.tensor = tensor, .sequence = tensor > 1, .order = job_.layout.order};
+    for (int ranks = 1; ranks <= std::min(parts_, job_.gpus / tensor); ++ranks) {
+      if (job_.gpus % (tensor * ranks) != 0 || (is_megatron() && ranks > 1 && blocks_ % ranks != 0)) continue;
+      layout.pipeline = ranks;
+      if (ranks == 1) {
+        add_micro_batches(layout);
+      } else {
+        add_schedules(layout);
+      }
+    }
+  }
+
+  void add_schedules(Layout layout) {
+    add_micro_batches(layout);
+    const auto named = job_.layout.schedule;
+    const auto add = [&](Schedule schedule, int chunks) {
+      layout.schedule = schedule;
+      layout.chunks = chunks;
+      if (pipeline_of(layout).stages() <= parts_) add_micro_batches(layout);
+    };
+    for (int chunks = 2; blocks_ > 0 && chunks * layout.pipeline <= blocks_; ++chunks) {
+      if (blocks_ % (chunks * layout.pipeline) != 0) continue;
+      add(Schedule::interleaved, chunks);
+      if (named == Schedule::looped_bfs) add(named, chunks);
+    }
+    if (named == Schedule::gpipe || named == Schedule::zb_h1) add(named, 1);
+    if (named == Schedule::zb_v || named == Schedule::dual_pipe_v) add(named, 2);
+  }
+
+  void add_micro_batches(const Layout& layout) {
+    const auto data = job_.gpus / layout.ranks_of_model();
+    if (global_batch_ % data != 0) return;
+    const auto of_rank = global_batch_ / data;
+    auto job = job_;
+    job.layout = layout;
+    for (job.batch_per_gpu = 1; of_rank % job.batch_per_gpu == 0; job.batch_per_gpu *= 2) {
+      job.accumulate = of_rank / job.batch_per_gpu;
+      if (has_enough(layout, job.accumulate)) add_recompute(job);
+    }
+  }
+
+  /// The rules of schedules: see plan/pipeline/schedule.hpp.
+  static bool has_enough(const Layout& layout, int micro_batches) {
+    if (layout.schedule == Schedule::interleaved) return micro_batches % layout.pipeline == 0;
+    if (layout.schedule == Schedule::dual_pipe_v) return micro_batches >= 2 * layout.pipeline;
+    return layout.schedule != Schedule::zb_v || micro_batches >= 2 * layout.pipeline - 1;
+  }
+
+  void add_recompute(Job job) {
+    job.recomputes = job.recomputes_attention = false;
+    add_strategies(job);
+    if (job.attention == AttentionKernel::math) {
+      job.recomputes_attention = true;
+      add_strategies(job);
+      job.recomputes_attention = false;
+    }
+    if (blocks_ == 0) return;
+    job.recomputes = true;
+    add_strategies(job);
+  }
+
+  void add_strategies(Job job) {
+    const auto data = job.data_parallel();
+    if (is_megatron()) {
+      auto* own = std::get_if<DistributedOptimizer>(&job.strategy);
+      auto strategy = own != nullptr ? *own : DistributedOptimizer{};
+      strategy.shards = true;
+      strategy.overlap_grad_reduce = strategy.overlap_param_gather = data > 1;
+      return add(std::move(job), strategy);
+    }
+    if (data == 1 && !std::holds_alternative<Ddp>(job.strategy)) return add(std::move(job), Alone{});
+    if (job.layout.pipeline > 1 || data == 1) {
+      const auto* own = std::get_if<Ddp>(&job.strategy);
+      return add(std::move(job), own != nullptr ? *own : Ddp{});
+    }
+    auto fsdp = fsdp_of(job);
+    add(job, fsdp);
+    const auto shards = std::max(1, domain_ / job.layout.tensor);  // that NVLink joins
+    if (shards == 1 || shards >= data || data % shards != 0) return;
+    fsdp.replicate = data / shards;
+    add(std::move(job), fsdp);
+  }
+
+  /// As written, else with the formats of torchtitan: parameters as the job multiplies, sums in fp32.
+  /// @source torchtitan/config/job_config.py: mixed_precision_param, mixed_precision_reduce
+  static Fsdp fsdp_of(const Job& job) {
+    Fsdp fsdp;
+    if (const auto* own = std::get_if<Fsdp>(&job.strategy)) {
+      fsdp = *own;
+    } else if (is_half(job.precision)) {
+      fsdp.param_dtype = job.precision == Precision::bf16 ? Number::bf16 : Number::fp16;
+      fsdp.reduce_dtype = Number::fp32;
+    }
+    fsdp.replicate = 1;
+    if (fsdp.reshard && *fsdp.reshard > Fsdp::kept) fsdp.reshard.reset();  // ranks that may not divide these
+    return fsdp;
+  }
+
+  void add(Job job, Strategy strategy) {
+    job.strategy = std::move(strategy);
+    found_.push_back(std::move(job));
+  }
+
+  const Job& job_;
+  const Model& model_;
+  int global_batch_;
+  int domain_;  ///< GPUs that NVLink, or a node, joins
+  bool beyond_nodes_;
+  int blocks_;
+  int parts_;
+  std::vector<Job> found_;
+};
+
+/// Ways to cut the model that differ in more than the micro-batch.
+auto cut_of(const Job& job) {
+  const auto& layout = job.layout;
+  return std::tuple{layout.tensor, layout.sequence, layout.pipeline,          layout.schedule,
+                    layout.chunks, job.recomputes,  job.recomputes_attention, job.strategy};
+}
+
+/// As many tensor ranks, and what is computed again.
+using Kind = std::tuple<int, bool, bool>;
+Kind kind_of(const Job& job) {
+  return {job.layout.tensor, job.recomputes, job.recomputes_attention};
+}
+
+/// What a candidate needs and takes at least.
+struct Asked {
+  Bytes needs{};
+  Seconds at_least{};  ///< a step
+};
+
+/// As many micro-batches as fill the pipeline: with more as much is in flight, and each takes as long.
+int enough_micro_batches(const Job& job) {
+  const auto& layout = job.layout;
+  const bool keeps_all = layout.schedule == Schedule::gpipe || layout.schedule == Schedule::looped_bfs;
+  return keeps_all ? job.accumulate : std::min(job.accumulate, 2 * layout.pipeline);
+}
+
+/// The kernels of the slowest stage, and the way of a micro-batch to it and back. Gradients of parameters
+/// that have passes of their own fill the bubble.
+Seconds least_time(const Workload& workload, const Job& job, int planned) {
+  const auto pipeline = pipeline_of(job.layout);
+  Seconds least{};
+  Seconds way{};
+  for (const auto& program : workload.programs) {
+    Seconds busy{};
+    for (const auto& task : program.tasks) {
+      const auto* kernel = std::get_if<Kernel>(&task.work);
+      if (kernel != nullptr && (task.phase == Phase::forward || task.phase == Phase::backward))
+        busy += kernel->work;
+    }
+    const auto of_micro_batch = busy / planned;
+    least = std::max(least, way + of_micro_batch * job.accumulate);
+    if (!pipeline.splits_backward()) way += of_micro_batch / pipeline.chunks;
+  }
+  return least;
+}
+
+/// Asks of candidates what they need, without simulating them. Not for several threads at once.
+class Asking {
+ public:
+  explicit Asking(const Scenario& written) : scenario_{written} {}
+
+  Asked ask(const Job& job) {
+    scenario_.job = job;
+    scenario_.job.accumulate = enough_micro_batches(job);
+    auto [costs, is_new] = costs_.try_emplace({job.strategy.index(), job.batch_per_gpu});
+    if (is_new) costs->second = compute_costs(scenario_);
+    const auto workload = plan(scenario_, costs->second);
+    Asked asked{.at_least = least_time(workload, job, scenario_.job.accumulate)};
+    for (const auto& program : workload.programs)
+      asked.needs = std::max(asked.needs, program.memory.needed());
+    return asked;
+  }
+
+ private:
+  Scenario scenario_;
+  std::map<std::pair<std::size_t, int>, ComputeCosts> costs_;  ///< of a strategy with a batch
+};
+
+class LayoutSearch {
+ public:
+  LayoutSearch(const Scenario& written, const std::string& engine, const ForEach& for_each,
+               const Watch& watch)
+      : written_{written}, engine_{engine}, for_each_{for_each}, watch_{watch} {}
+
+  LayoutsFound run(std::vector<Job> candidates) {
+    found_.candidates = candidates.size();
+    ask_all(std::move(candidates));
+    std::ranges::stable_sort(fitting_, {}, &Fitting::at_least);
+    simulate_in_order();
+    try_without_sequence();
+    rank();
+    return std::move(found_);
+  }
+
+ private:
+  struct Fitting {
+    Job job;
+    Seconds at_least{};
+  };
+
+  /// Runs work of several threads. @throws what the first that failed threw
+  template <class Work>
+  void each(std::size_t count, const Work& work) {
+    std::vector<std::exception_ptr> failures(count);
+    for_each_(count, [&](std::size_t i) {
+      try {
+        work(i);
+      } catch (...) {
+        failures[i] = std::current_exception();
+      }
+    });
+    for (const auto& failure : failures)
+      if (failure) std::rethrow_exception(failure);
+  }
+
+  /// Those of a kind share what their kernels cost.
+  void ask_all(std::vector<Job> candidates) {
+    std::map<Kind, std::vector<Job>> by_kind;
+    for (auto& job : candidates) by_kind[kind_of(job)].push_back(std::move(job));
+    std::vector<std::vector<Job>> kinds;
+    for (auto& [kind, jobs] : by_kind) kinds.push_back(std::move(jobs));
+    struct Answers {
+      std::vector<Fitting> fitting;
+      std::vector<UnfitLayout> unfit;
+      std::size_t do_not_fit = 0;
+    };
+    std::vector<Answers> answers(kinds.size());
+    tell(watch_, "asking layouts what they need");
+    each(kinds.size(), [&](std::size_t i) {
+      Asking asking{written_};
+      auto& [fitting, unfit, do_not_fit] = answers[i];
+      std::map<decltype(cut_of(written_.job)), bool> too_large;
+      for (auto& job : kinds[i]) {
+        // Larger micro-batches stand behind the smaller ones.
+        if (too_large[cut_of(job)]) {
+          ++do_not_fit;
+          continue;
+        }
+        const auto asked = asking.ask(job);
+        if (fits(asked.needs)) {
+          fitting.push_back({std::move(job), asked.at_least});
+          continue;
+        }
+        ++do_not_fit;
+        too_large[cut_of(job)] = true;
+        unfit.push_back({std::move(job), asked.needs});
+      }
+    });
+    for (auto& [fitting, unfit, do_not_fit] : answers) {
+      std::ranges::move(fitting, std::back_inserter(fitting_));
+      std::ranges::move(unfit, std::back_inserter(found_.unfit));
+      found_.do_not_fit += do_not_fit;
+    }
+  }
+
+  bool fits(Bytes needs) const {
+    const auto& gpu = written_.platform.gpu_models.front();
+    return gpu.ideal || needs <= gpu.memory;
+  }
+
+  /// The least time that a candidate can be expected to take.
+  Seconds expected_of(const Fitting& one) const {
+    const auto known = misses_.find(kind_of(one.job));
+    return known == misses_.end() ? one.at_least : one.at_least * known->second;
+  }
+
+  void simulate_in_order() {
+    auto rest = fitting_;
+    while (!rest.empty()) {
+      if (!found_.ranked.empty()) {
+        found_.slower += std::erase_if(rest, [&](const Fitting& one) { return expected_of(one) > best_; });
+        std::ranges::stable_sort(rest, {}, [&](const Fitting& one) { return expected_of(one); });
+      }
+      const auto count = std::min(rest.size(), at_once);
+      if (count == 0) return;
+      tell(watch_, fmt::format("simulating layouts, {} to go", rest.size()),
+           1 - static_cast<double>(rest.size()) / static_cast<double>(fitting_.size()));
+      simulate_all({rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(count)});
+      rest.erase(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(count));
+    }
+  }
+
+  void try_without_sequence() {
+    if (written_.job.framework != Framework::megatron) return;
+    std::vector<Fitting> beside;
+    for (const auto& one : found_.ranked) {
+      if (!one.job.layout.sequence || one.metrics.step_time > best_ * (1 + worth_without_sequence)) continue;
+      auto job = one.job;
+      job.layout.sequence = false;
+      beside.push_back({std::move(job), {}});
+    }
+    found_.candidates += beside.size();
+    simulate_all(beside);
+  }
+
+  void simulate_all(const std::vector<Fitting>& jobs) {
+    std::vector<std::optional<TriedLayout>> results(jobs.size());
+    std::vector<std::string> reasons(jobs.size());
+    each(jobs.size(), [&](std::size_t i) {
+      try {
+        results[i] = simulate_one(jobs[i].job);
+      } catch (const ConfigError& error) {
+        reasons[i] = error.problems().front().what;
+      }
+    });
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      if (results[i]) {
+        take(std::move(*results[i]), jobs[i].at_least);
+      } else {
+        found_.refused.push_back({jobs[i].job, reasons[i]});
+      }
+    }
+  }
+
+  TriedLayout simulate_one(const Job& job) const {
+    auto scenario = written_;
+    scenario.job = job;
+    const auto run = simulate(std::move(scenario), engine_);
+    return {.job = job,
+            .metrics = run.measured.metrics,
+            .range = run.range,
+            .errors = run.errors,
+            .memory = run.measured.memory.needed(),
+            .basis = run.basis,
+            .warnings = run.warnings};
+  }
+
+  /// With NCCL's buffers it may need more than there is.
+  void take(TriedLayout tried, Seconds at_least) {
+    ++found_.simulated;
+    const auto step = tried.metrics.step_time;
+    if (at_least > Seconds{}) {
+      auto& least = misses_.try_emplace(kind_of(tried.job), step / at_least).first->second;
+      least = std::min(least, step / at_least);
+    }
+    if (!fits(tried.memory)) {
+      ++found_.do_not_fit;
+      found_.unfit.push_back({std::move(tried.job), tried.memory});
+      return;
+    }
+    best_ = std::min(best_, step);
+    found_.ranked.push_back(std::move(tried));
+  }
+
+  void rank() {
+    std::ranges::stable_sort(found_.ranked, {}, [](const TriedLayout& it) { return it.metrics.step_time; });
+    std::vector<std::optional<Choice>> choices;
+    auto smallest = Bytes::infinite();
+    for (const auto& one : found_.ranked) {
+      choices.push_back(Choice{one.metrics.step_time.value(), one.metrics.step_time, one.errors});
+      found_.on_front.push_back(one.memory < smallest);
+      smallest = std::min(smallest, one.memory);
+    }
+    found_.leaders = leaders_of(choices);
+    keep_smallest_of_each_cut();
+  }
+
+  void keep_smallest_of_each_cut() {
+    auto& unfit = found_.unfit;
+    std::ranges::stable_sort(unfit, {}, &UnfitLayout::needs);
+    std::vector<UnfitLayout> kept;
+    for (auto& one : unfit) {
+      const auto cut = [](const Job& job) { return std::tuple{job.layout.tensor, job.layout.pipeline}; };
+      if (std::ranges::none_of(kept, [&](const auto& other) { return cut(other.job) == cut(one.job); }))
+        kept.push_back(std::move(one));
+    }
+    unfit = std::move(kept);
+  }
+
+  const Scenario& written_;
+  const std::string& engine_;
+  const ForEach& for_each_;
+  const Watch& watch_;
+  LayoutsFound found_;
+  std::vector<Fitting> fitting_;
+  Seconds best_ = Seconds::infinite();  ///< step so far
+  std::map<Kind, double> misses_;       ///< the least of which a step was so many times its bound
+};
+
+void check_can_be_cut(const Scenario& written) {
+  const auto& model = written.model;
+  if (!trains(written.job.strategy))
+    refuse_layouts("a collective alone has no model to lay out", "take a scenario with a model");
+  if (model.profile)
+    refuse_layouts(
+        fmt::format("the profile '{}' was taken of the whole model on one GPU: it cannot be cut", model.name),
+        "take a model that is described by its architecture: gradway list models");
+  if (!model.tensor && parts_to_cut(model) < 2)
+    refuse_layouts(fmt::format("the model '{}' has neither layers to share nor blocks to put on stages: it "
+                               "cannot be cut",
+                               model.name),
+                   "take a model that repeats blocks: gradway list models");
+  if (written.job.framework == Framework::deepspeed)
+    refuse_layouts("layouts are searched for PyTorch and Megatron, not for DeepSpeed",
+                   "set job.framework=megatron, or pytorch");
+}
+
+}  // namespace
+
+std::vector<Job> candidate_layouts(const Scenario& written, int global_batch, bool beyond_nodes) {
+  return Candidates{written, global_batch, beyond_nodes}.run();
+}
+
+LayoutsFound search_layouts(const Scenario& written, int global_batch, const std::string& engine,
+                            const ForEach& for_each, const Watch& watch) {
+  check_can_be_cut(written);
+  LayoutsFound found;
+  for (const bool beyond_nodes : {false, true}) {
+    auto candidates = candidate_layouts(written, global_batch, beyond_nodes);
+    if (candidates.empty()) continue;
+    auto more = LayoutSearch{written, engine, for_each, watch}.run(std::move(candidates));
+    if (!more.ranked.empty() || found.candidates == 0) found = std::move(more);
+    if (!found.ranked.empty()) return found;
+  }
+  if (found.candidates == 0)
+    refuse_layouts(fmt::format("no layout of {} GPUs makes {} samples a step: data-parallel ranks, "
+                               "micro-batches and their number do not divide them",
+                               written.job.gpus, global_batch),
+                   fmt::format("'--global-batch {}' would fit", written.job.gpus));
+  return found;
+}
+
+}  // namespace gradway

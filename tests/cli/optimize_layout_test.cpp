@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// `optimize --layout` as its users call it.
+#include <map>
+
+#include <catch2/catch.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.hpp"
+
+using namespace gradway::testing;
+using Catch::Matchers::Contains;
+using Json = nlohmann::json;
+
+namespace {
+
+/// GPT-2 on two nodes.
+std::vector<std::string> layout_search(const std::string& framework, std::vector<std::string> more) {
+  std::vector<std::string> arguments{"optimize", "sharded/llama2_7b", "--layout"};
+  for (const auto& set :
+       {std::string{"model=gpt_124m"}, std::string{"platform=dgx-h100"}, std::string{"strategy={kind: ddp}"},
+        "job={gpus: 16, batch_per_gpu: 2, precision: bf16, framework: " + framework + "}"}) {
+    arguments.emplace_back("--set");
+    arguments.push_back(set);
+  }
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+std::string error_of(const std::vector<std::string>& arguments) {
+  const auto outcome = run_gradway(arguments);
+  CHECK(outcome.status == 2);
+  CHECK(outcome.output.empty());
+  return outcome.errors;
+}
+
+}  // namespace
+
+TEST_CASE("what is told of the best layout is what run tells of it", "[cli][optimize]") {
+  const auto framework = GENERATE(std::string{"megatron"}, std::string{"pytorch"});
+  const auto outcome = run_gradway(layout_search(framework, {"--json"}));
+  CAPTURE(outcome.errors);
+  REQUIRE(outcome.status == 0);
+  const auto found = Json::parse(outcome.output);
+  const auto& best = found.at("layouts").at(0);
+  CHECK(found.at("global_batch") == 32);
+  CHECK(found.contains(framework == "megatron" ? "megatron" : "torchtitan"));
+  std::vector<std::string> arguments{"run", "sharded/llama2_7b", "--json", "--engine", "fluid"};
+  auto set = best.at("set").get<std::map<std::string, std::string>>();
+  set.merge(std::map<std::string, std::string>{{"model", "gpt_124m"},
+                                               {"platform", "dgx-h100"},
+                                               {"job.gpus", "16"},
+                                               {"job.precision", "bf16"},
+                                               {"job.framework", framework}});
+  for (const auto& [key, value] : set) {
+    arguments.emplace_back("--set");
+    arguments.push_back(key + "=" + value);
+  }
+  const auto run = run_gradway(arguments);
+  CAPTURE(run.errors);
+  REQUIRE(run.status == 0);
+  CHECK(Json::parse(run.output).at("metrics").at("step_time_s").get<double>() ==
+        Approx(best.at("step_time_s").get<double>()).epsilon(1e-9));
+}
+
+TEST_CASE("the table of layouts has what to paste", "[cli][optimize]") {
+  const auto megatron = run_gradway(layout_search("megatron", {"--global-batch", "64"}));
+  CAPTURE(megatron.errors);
+  REQUIRE(megatron.status == 0);
+  for (const auto* part : {"  best ", "--set parallel='{tensor: ", "--tensor-model-parallel-size ",
+                           "--global-batch-size 64", "--use-distributed-optimizer", "  tried "})
+    CHECK_THAT(megatron.output, Contains(part));
+  const auto pytorch = run_gradway(layout_search("pytorch", {}));
+  REQUIRE(pytorch.status == 0);
+  for (const auto* part : {"[parallelism]\n", "data_parallel_shard_degree = ", "global_batch_size = 32"})
+    CHECK_THAT(pytorch.output, Contains(part));
+}
+
+TEST_CASE("layouts are the same bytes on one thread and on several", "[cli][optimize]") {
+  const auto one = run_gradway(layout_search("megatron", {"--json", "--jobs", "1"}));
+  REQUIRE(one.status == 0);
+  CHECK(run_gradway(layout_search("megatron", {"--json", "--jobs", "3"})).output == one.output);
+}
+
+TEST_CASE("a search of layouts that cannot be says what to do", "[cli][optimize]") {
+  CHECK_THAT(error_of({"optimize", "article/g6e", "--global-batch", "64"}), Contains("give '--layout' too"));
+  CHECK_THAT(error_of({"optimize", "article/g6e", "--layout", "--over", "bucket_cap"}),
+             Contains("leave one of them out"));
+  CHECK_THAT(error_of({"optimize", "article/g6e", "--layout", "--lossy"}), Contains("leave it out"));
+  CHECK_THAT(error_of(layout_search("megatron", {"--global-batch", "many"})), Contains("--global-batch"));
+  CHECK_THAT(error_of(layout_search("megatron", {"--set", "job.recompute=full"})),
+             Contains("'job.recompute' is set and searched"));
+  CHECK_THAT(error_of(layout_search("deepspeed", {})), Contains("job.framework=megatron"));
+  CHECK_THAT(error_of({"optimize", "article/g6e", "--layout", "--set", "model=resnet50-h200"}),
+             Contains("it cannot be cut"));
+  CHECK_THAT(error_of({"optimize", "sharded/llama2_7b", "--layout", "--set", "job.gpus=1"}),
+             Contains("no layout fits: "));
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// The search of layouts: its candidates obey the rules, it finds what simulating all of them finds, and it
+// ranks nothing that does not fit.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <catch2/catch.hpp>
+
+#include "sim/config/config.hpp"
+#include "sim/plan/memory.hpp"
+#include "sim/report/layouts.hpp"
+#include "sim/study/layouts.hpp"
+#include "sim/study/parallel.hpp"
+
+using namespace gradway;
+
+namespace {
+
+const DataPath layout_data{{GRADWAY_SOURCE_DIR}};
+constexpr int samples = 64;
+
+std::vector<Override> small_decoder(const std::string& framework) {
+  return {{"model", "gpt_124m"},
+          {"platform", "dgx-h100"},
+          {"job", "{gpus: 16, batch_per_gpu: 2, precision: bf16, framework: " + framework + "}"},
+          {"strategy", "{kind: ddp}"}};
+}
+
+Scenario decoder_of(const std::string& framework) {
+  return load_scenario("sharded/llama2_7b", small_decoder(framework), layout_data);
+}
+
+LayoutsFound search(const Scenario& scenario, int threads = 2) {
+  return search_layouts(scenario, samples, "fluid",
+                        [&](std::size_t count, const std::function<void(std::size_t)>& work) {
+                          for_each_in_parallel(count, threads, work);
+                        });
+}
+
+Run simulated(Scenario scenario, const Job& job) {
+  scenario.job = job;
+  return simulate(std::move(scenario), "fluid");
+}
+
+/// Of all candidates, and how many bytes each needs.
+struct All {
+  Seconds least = Seconds::infinite();
+  std::vector<Bytes> needs;
+};
+
+All try_all(const Scenario& scenario) {
+  All all;
+  for (const auto& job : candidate_layouts(scenario, samples, false)) {
+    const auto run = simulated(scenario, job);
+    all.needs.push_back(run.measured.memory.needed());
+    if (fits(scenario, run.measured.memory)) all.least = std::min(all.least, run.measured.metrics.step_time);
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("a scenario takes each candidate, as its settings say it", "[study][layout]") {
+  const auto framework = GENERATE("megatron", "pytorch");
+  const auto candidates = candidate_layouts(decoder_of(framework), samples, false);
+  REQUIRE(candidates.size() > 20);
+  for (std::size_t i = 0; i < candidates.size(); i += 7) {
+    const auto& job = candidates[i];
+    auto set = small_decoder(framework);
+    for (const auto& [key, value] : report::settings_of(job)) {
+      std::erase_if(set, [&](const Override& one) { return one.key == key; });
+      set.push_back({key, value});
+    }
+    INFO(report::settings_of(job)[0].second << " " << report::settings_of(job)[1].second);
+    const auto loaded = load_scenario("sharded/llama2_7b", set, layout_data).job;
+    CHECK(loaded.strategy == job.strategy);
+    CHECK(loaded.layout.ranks_of_model() == job.layout.ranks_of_model());
+    CHECK(loaded.layout.sequence == job.layout.sequence);
+    CHECK(loaded.layout.schedule == job.layout.schedule);
+    CHECK(loaded.layout.chunks == job.layout.chunks);
+    CHECK(loaded.samples() == samples);
+    CHECK(loaded.recomputes == job.recomputes);
+  }
+}
+
+TEST_CASE("candidates obey the rules of their framework", "[study][layout]") {
+  const auto framework = GENERATE("megatron", "pytorch");
+  const auto scenario = decoder_of(framework);
+  for (const auto& job : candidate_layouts(scenario, samples, false)) {
+    const auto& layout = job.layout;
+    CHECK(12 % layout.tensor == 0);  // heads
+    CHECK(8 % layout.tensor == 0);   // GPUs of a node
+    CHECK(16 % layout.ranks_of_model() == 0);
+    CHECK(job.samples() == samples);
+    CHECK((job.batch_per_gpu & (job.batch_per_gpu - 1)) == 0);
+    CHECK(layout.pipeline * layout.chunks <= 12);
+    if (layout.schedule == Schedule::interleaved) {
+      CHECK(12 % (layout.pipeline * layout.chunks) == 0);
+      CHECK(job.accumulate % layout.pipeline == 0);
+    }
+    if (job.framework == Framework::megatron) {
+      CHECK(std::holds_alternative<DistributedOptimizer>(job.strategy));
+      if (layout.pipeline > 1) CHECK(12 % layout.pipeline == 0);
+    } else {
+      CHECK(std::holds_alternative<Fsdp>(job.strategy) == (layout.pipeline == 1 && job.data_parallel() > 1));
+    }
+  }
+}
+
+TEST_CASE("the search of layouts finds what simulating all of them finds", "[study][layout]") {
+  const auto scenario = decoder_of(GENERATE("megatron", "pytorch"));
+  const auto found = search(scenario);
+  REQUIRE_FALSE(found.ranked.empty());
+  CHECK(found.ranked.front().metrics.step_time <= try_all(scenario).least);
+  CHECK(found.slower > 0);
+  CHECK(found.leaders.has(0));
+}
+
+TEST_CASE("layouts that do not fit are listed, and never ranked", "[study][layout]") {
+  auto scenario = decoder_of("megatron");
+  auto needs = try_all(scenario).needs;
+  std::ranges::sort(needs);
+  auto& memory = scenario.platform.gpu_models.front().memory;
+  memory = needs[needs.size() / 2];
+  const auto found = search(scenario);
+  REQUIRE_FALSE(found.ranked.empty());
+  REQUIRE_FALSE(found.unfit.empty());
+  for (const auto& one : found.ranked) CHECK(one.memory <= memory);
+  for (const auto& one : found.unfit) CHECK(one.needs > memory);
+  CHECK(found.simulated + found.slower + found.do_not_fit >= found.candidates);
+  CHECK(found.ranked.front().metrics.step_time <= try_all(scenario).least);
+
+  memory = needs.front() / 4;
+  const auto none = search(scenario);
+  CHECK(none.ranked.empty());
+  CHECK(none.do_not_fit == none.candidates);
+}
+
+TEST_CASE("on the front of layouts nothing is both as fast and as small", "[study][layout]") {
+  const auto found = search(decoder_of("megatron"));
+  REQUIRE(found.on_front.size() == found.ranked.size());
+  CHECK(found.on_front.front());
+  for (std::size_t i = 0; i < found.ranked.size(); ++i) {
+    const auto is_beaten =
+        std::any_of(found.ranked.begin(), found.ranked.begin() + static_cast<std::ptrdiff_t>(i),
+                    [&](const TriedLayout& faster) { return faster.memory <= found.ranked[i].memory; });
+    CHECK(found.on_front[i] != is_beaten);
+  }
+}
+
+TEST_CASE("a batch that no layout divides, and models that cannot be cut, say so", "[study][layout]") {
+  using Catch::Matchers::Contains;
+  const auto each = [](std::size_t, const std::function<void(std::size_t)>&) {};
+  auto scenario = decoder_of("pytorch");
+  CHECK(candidate_layouts(scenario, 1, false).size() > 0);  // one model on all ranks
+  scenario.job.layout = {};
+  scenario.job.framework = Framework::deepspeed;
+  CHECK_THROWS_WITH(search_layouts(scenario, samples, "fluid", each), Contains("not for DeepSpeed"));
+  const auto resnet = load_scenario(
+      "sharded/llama2_7b",
+      {{"model", "resnet50"}, {"job", "{gpus: 8, batch_per_gpu: 2}"}, {"strategy", "{kind: ddp}"}},
+      layout_data);
+  CHECK_THROWS_WITH(search_layouts(resnet, 7, "fluid", each),
+                    Contains("cannot be cut") || Contains("no layout"));
+}
