@@ -84,10 +84,10 @@ mlp: 9216
 dropout: true
 )");
   CHECK_THAT(desk.run({"show", "model", "scenarios/models/mine_model.yaml"}).output,
-             Contains("1,652,230,656 in"));
+             Contains("1,651,051,008 in"));
   const auto run = desk.run({"run", "scenarios/mine.yaml"});
   CHECK(run.status == 0);
-  CHECK_THAT(run.output, Contains("batch        1 a GPU"));
+  CHECK_THAT(run.output, Contains("batch        1 a replica x 32 micro-batches, 128 a step"));
 }
 
 TEST_CASE("shapes of Megatron-LM have the parameters that are published of them", "[cli][import]") {

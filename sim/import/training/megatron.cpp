@@ -290,7 +290,12 @@ class Megatron {
     if (is_rms_) put("norm", "rms_norm");
     const bool qkv = flag("add_qkv_bias");
     if (!flag("disable_bias_linear")) return settings_.set_idle({"add_qkv_bias"});
-    put("qkv_bias", qkv);  // norms keep theirs
+    if (is_rms_) {
+      put("bias", false);
+      if (qkv) put("qkv_bias", true);
+      return;
+    }
+    put("qkv_bias", qkv);  // LayerNorms keep theirs
     put("attention_output_bias", false);
     put("mlp_bias", false);
   }
