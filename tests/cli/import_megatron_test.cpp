@@ -248,7 +248,7 @@ TEST_CASE("arguments of Megatron-LM that cannot be are refused", "[cli][import][
       {"--num-layers 24 '",
        "job.sh:1:17: error: a quote is not closed\n    1 | --num-layers 24 '\n      |                 ^\n"
        "  hint: add the missing quote\n"},
-      {shape + "--micro-batch-size many", "job.sh:1:109: error: 'micro_batch_size' cannot be \"many\"\n"},
+      {shape + "--micro-batch-size many", "job.sh:1:117: error: 'micro_batch_size' cannot be \"many\"\n"},
       {shape + batch + "\n--global-batch-size 12",
        "job.sh:2:21: error: 12 samples of a step are no multiple of 1 on each of 8 data-parallel ranks\n"
        "    2 | --global-batch-size 12\n      |                     ^~\n"

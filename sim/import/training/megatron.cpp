@@ -225,8 +225,8 @@ class Megatron {
     if (!shards) strategy.emplace_back("shard_optimizer", "false");
     if (flag("overlap_grad_reduce")) strategy.emplace_back("overlap_grad_reduce", "true");
     if (gathers) strategy.emplace_back("overlap_param_gather", "true");
-    if (const auto size = number("ddp_bucket_size", 0); size > 0)
-      strategy.emplace_back("bucket_size", elements_text(size));
+    if (const auto size = settings_.number({"ddp_bucket_size"}, 1))
+      strategy.emplace_back("bucket_size", elements_text(*size));
     // In fp32 unless said otherwise in bf16; in fp16 as the parameters.
     const bool in_fp32 = flag("accumulate_allreduce_grads_in_fp32");
     const bool in_bf16 = flag("grad_reduce_in_bf16");
