@@ -44,6 +44,8 @@ constexpr std::array formats{
     Format{"nccl-tests", "logs of nccl-tests", "samples", import_nccl_tests, true},
     Format{"deepspeed", "DeepSpeed's ds_config.json", "a scenario", import_deepspeed},
     Format{"torchtitan", "torchtitan's TOML", "a scenario", import_torchtitan},
+    Format{"megatron", "a script or the arguments of Megatron-LM, or their YAML", "a scenario and its model",
+           import_megatron},
     Format{"hf", "the config.json of a Hugging Face model", "a model", import_hugging_face}};
 
 /// An option, and the formats that take it.
@@ -52,7 +54,7 @@ struct Option {
   std::string ImportArguments::*value;
   std::string_view type;
   std::string_view help;
-  std::array<std::string_view, 3> formats;  ///< empty ones do not count
+  std::array<std::string_view, 4> formats;  ///< empty ones do not count
 
   bool is_for(std::string_view format) const { return std::ranges::find(formats, format) != formats.end(); }
   std::vector<std::string_view> taking() const {
@@ -96,17 +98,17 @@ constexpr std::array all_options{
            &ImportArguments::gpus,
            "N",
            "GPUs of the node, or of the job, if the file does not say it",
-           {"nccl-topo", "deepspeed", "torchtitan"}},
+           {"nccl-topo", "deepspeed", "torchtitan", "megatron"}},
     Option{"--platform",
            &ImportArguments::platform,
            "NAME",
            "a name of platforms, where it trains",
-           {"deepspeed", "torchtitan"}},
+           {"deepspeed", "torchtitan", "megatron"}},
     Option{"--model",
            &ImportArguments::model,
            "NAME",
            "a name of models, if the file does not say it",
-           {"deepspeed", "torchtitan"}},
+           {"deepspeed", "torchtitan", "megatron"}},
     Option{"--operation",
            &ImportArguments::operation,
            "NAME",

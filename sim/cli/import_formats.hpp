@@ -48,6 +48,8 @@ void import_nccl_tests(const ImportArguments& arguments, const Surroundings& aro
 void import_deepspeed(const ImportArguments& arguments, const Surroundings& around);
 /// torchtitan's TOML becomes a scenario.
 void import_torchtitan(const ImportArguments& arguments, const Surroundings& around);
+/// Megatron-LM's arguments become a scenario, and the model that it names.
+void import_megatron(const ImportArguments& arguments, const Surroundings& around);
 /// transformers' config.json becomes a model.
 void import_hugging_face(const ImportArguments& arguments, const Surroundings& around);
 

@@ -38,9 +38,9 @@ void check_reads_back(DataKind kind, const std::string& text, const std::string&
 }
 
 void check_scenario_reads_back(const std::string& text, const std::string& input, const std::string& out,
-                               const DataPath& data) {
+                               const DataPath& data, const std::string& model) {
   try {
-    check_scenario_text(text, out, data);
+    check_scenario_text(text, out, data, model);
   } catch (const ConfigError& error) {
     const auto& first = error.problems().front();
     std::string_view line = first.where.text;

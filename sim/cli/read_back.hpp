@@ -13,8 +13,9 @@ namespace gradway::cli {
 /// @param input what the text was made of, for the message @throws ConfigError if the text is no such file
 void check_reads_back(DataKind kind, const std::string& text, const std::string& input);
 /// The same of a scenario with all that it names. @param out where it will stand
+/// @param model the text of the model that it names, if that is written with it
 void check_scenario_reads_back(const std::string& text, const std::string& input, const std::string& out,
-                               const DataPath& data);
+                               const DataPath& data, const std::string& model = {});
 /// The same of a file of samples.
 void check_samples_read_back(const std::string& text, const std::string& input);
 

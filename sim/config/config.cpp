@@ -64,6 +64,12 @@ class Loader {
     return read_scenario(reader);
   }
 
+  ModelSpec model(const std::string& text, const std::string& name) {
+    const auto root = read_document(SourceText{"text", text}, problems_);
+    Reader reader{root, in_file("text"), problems_};
+    return read_model(reader, name);
+  }
+
   ModelSpec model(const Found& file, const std::string& name) {
     auto spec = once(DataKind::model, file, name, [&](Problems& problems) {
       const auto root = load_with_base(DataKind::model, file, lookup_, problems);
@@ -196,10 +202,14 @@ std::string stem(const Found& file) {
 
 /// Reads what the scenario names, and checks everything against everything.
 Scenario resolved(ScenarioSpec spec, const Found& found, Loader& loader, const DataPath& data,
-                  const PriceChoice& price) {
+                  const PriceChoice& price, const std::string& model_text = {}) {
   ModelSpec model;
   PlatformSpec platform;
-  if (const auto at = loader.find(DataKind::model, spec.model)) model = loader.model(*at, spec.model.name);
+  if (!model_text.empty()) {
+    model = loader.model(model_text, spec.model.name);
+  } else if (const auto at = loader.find(DataKind::model, spec.model)) {
+    model = loader.model(*at, spec.model.name);
+  }
   if (const auto at = loader.find(DataKind::platform, spec.platform)) {
     platform = loader.platform(*at, spec.platform.name);
     loader.price(platform.description, price, data);
@@ -248,10 +258,11 @@ Scenario load_scenario(const std::string& file, const std::vector<Override>& ove
   return resolved(loader.scenario(found, overrides), found, loader, data, price);
 }
 
-void check_scenario_text(const std::string& text, const std::string& file, const DataPath& data) {
+void check_scenario_text(const std::string& text, const std::string& file, const DataPath& data,
+                         const std::string& model) {
   const Found found{file, file};
   Loader loader{found, data};
-  static_cast<void>(resolved(loader.scenario("text", text), found, loader, data, {}));
+  static_cast<void>(resolved(loader.scenario("text", text), found, loader, data, {}, model));
 }
 
 std::vector<Problem> problems_of_values(const std::string& file, const std::vector<Override>& overrides,

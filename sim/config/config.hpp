@@ -70,9 +70,11 @@ Scenario load_scenario(const std::string& file, const std::vector<Override>& ove
                        const PriceChoice& price = {});
 
 /// Reads the text of a scenario as `load_scenario` would read it from that file, which need not be there, and
-/// all that it names: for what gradway itself writes.
-/// @throws ConfigError with every problem, those of the scenario at their places in the text
-void check_scenario_text(const std::string& text, const std::string& file, const DataPath& data);
+/// all that it names: for what gradway itself writes. @param model text of the model that it names, if no
+/// file has it yet
+/// @throws ConfigError with every problem, those of the scenario and the model at their places in the text
+void check_scenario_text(const std::string& text, const std::string& file, const DataPath& data,
+                         const std::string& model = {});
 
 /// What is wrong with the values of a scenario: what `load_scenario` would complain of before it sets the
 /// model, the platform and the job against each other. Quick enough to be asked of every point of a sweep

@@ -48,6 +48,19 @@ SettingsFile read_json_settings(TextFile text);
 /// false, and lists of those. @throws ConfigError at anything else, and at keys and tables that stand twice
 SettingsFile read_toml_settings(TextFile text);
 
+/// Arguments of a command line.
+struct ArgumentSettings {
+  SettingsFile file;
+  std::vector<FileSetting> replaced{};  ///< the same argument stands further down with another value
+};
+
+/// Reads the arguments of a command line, '--num-layers 24' as num_layers, from a shell script or bare:
+/// through quotes, comments, continued lines, arrays and $variables of the script. A switch is true. Every
+/// branch of a script counts. A file that ends in .yaml or .yml has lines of 'num_layers: 24' instead.
+/// @throws ConfigError at quotes that are not closed, at lines that are no YAML, and if there are no
+/// arguments
+ArgumentSettings read_argument_settings(TextFile text);
+
 /// Keeps a wrong file from filling memory.
 inline constexpr int most_settings = 20'000;
 inline constexpr int deepest_setting = 32;

@@ -72,6 +72,7 @@ job:
   batch_per_gpu: 4
   precision: bf16
   accumulate: 2
+  framework: deepspeed
   clip_grad_norm: true
 strategy:
   kind: zero
@@ -100,8 +101,6 @@ TEST_CASE("torchtitan's settings become a scenario", "[cli][import]") {
   CHECK(outcome.output ==
         R"(# What torchtitan's file says and this scenario cannot, and what it leaves open:
 # - model.converters [...]: gradway's kernels and collectives have 16 or 32 bits an element
-# - parallelism.tensor_parallel_degree 2: gradway splits no layer, sequence or pipeline over GPUs: each of
-#   them trains on samples of its own and splits the parameters, so a step has more samples than the file says
 # - parallelism.async_tensor_paralel true: gradway does not know this key and leaves it out; is it
 #   'parallelism.enable_async_tensor_parallel'?
 # - activation_checkpoint.mode "selective": gradway computes whole blocks again or none, here none: more
@@ -127,6 +126,8 @@ strategy:
   param_dtype: bf16
   reduce_dtype: fp32
 parallel:
+  tensor: 2
+  sequence: true
   replicate: 2
 optimizer: adamw
 )");
@@ -146,8 +147,8 @@ TEST_CASE("what a trainer's file leaves out is as the trainer has it", "[cli][im
                "optimizer: adamw_fused\n"));
   const auto speed = desk.import("deepspeed", "{\"train_batch_size\": 16}", where);
   CHECK_THAT(speed.output,
-             Contains("job:\n  gpus: 8\n  batch_per_gpu: 2\n  precision: fp32\nstrategy:\n  kind: ddp\n"
-                      "  bucket_cap: 2 GB\n") &&
+             Contains("job:\n  gpus: 8\n  batch_per_gpu: 2\n  precision: fp32\n  framework: deepspeed\n"
+                      "strategy:\n  kind: ddp\n  bucket_cap: 2 GB\n") &&
                  !Contains("optimizer: adamw\n"));
 }
 
@@ -191,20 +192,86 @@ TEST_CASE("a layout of torchtitan becomes its strategy", "[cli][import]") {
        "fsdp_reshard_after_forward = \"never\"",
        "  kind: fsdp\n  reshard_after_forward: false\n  param_dtype: bf16\n  reduce_dtype: fp32\nparallel:\n"
        "  replicate: 2\n"},
-      {"pipeline_parallel_degree = 2", "  kind: fsdp\n  reshard_after_forward: false\n"},
+      {"tensor_parallel_degree = 4", "parallel:\n  tensor: 4\n  sequence: true\n"},
   }));
   CAPTURE(settings);
   CHECK_THAT(desk.import("torchtitan", "[parallelism]\n" + settings, of_text).output, Contains(keys));
-  CHECK_THAT(desk.import("torchtitan", "[training]\n" + settings, of_text).output,
-             Contains(settings.starts_with("pipeline") ? "kind: fsdp" : keys));
+  CHECK_THAT(desk.import("torchtitan", "[training]\n" + settings, of_text).output, Contains(keys));
+}
+
+TEST_CASE("a pipeline of torchtitan is taken with its schedule and micro-batches", "[cli][import]") {
+  const Desk desk;
+  using Row = std::pair<std::string, std::string>;
+  const auto [settings, keys] = GENERATE(values<Row>({
+      {"", "  pipeline: 2\n  schedule: 1f1b\n"},
+      {"pipeline_parallel_schedule = \"GPipe\"", "  pipeline: 2\n  schedule: gpipe\n"},
+      {"pipeline_parallel_schedule = \"interleaved1f1b\"",
+       "  pipeline: 2\n  virtual: 2\n  schedule: interleaved\n"},
+      {"pipeline_parallel_schedule = \"LoopedBFS\"\npipeline_parallel_split_points = "
+       "[\"layers.4\", \"layers.8\", \"layers.12\", \"layers.16\", \"layers.20\", \"layers.24\", "
+       "\"layers.28\"]",
+       "  pipeline: 2\n  virtual: 4\n  schedule: looped_bfs\n"},
+      {"pipeline_parallel_schedule = \"ZBVZeroBubble\"", "  pipeline: 2\n  virtual: 2\n  schedule: zb_v\n"},
+      {"pipeline_parallel_schedule = \"DualPipeV\"",
+       "  pipeline: 2\n  virtual: 2\n  schedule: dual_pipe_v\n"},
+  }));
+  CAPTURE(settings);
+  const auto outcome =
+      desk.import("torchtitan", "[parallelism]\npipeline_parallel_degree = 2\n" + settings, of_text);
+  CHECK_THAT(outcome.output,
+             Contains("  batch_per_gpu: 1\n  precision: bf16\n  accumulate: 8\n") &&
+                 Contains("strategy:\n  kind: distributed_optimizer\n  overlap_grad_reduce: true\n"
+                          "  overlap_param_gather: true\n  grad_reduce_dtype: fp32\nparallel:\n" +
+                          keys));
+  CHECK_THAT(outcome.errors,
+             Contains("job.toml:2:1: parallelism.pipeline_parallel_degree 2: gradway has no FSDP in a "
+                      "pipeline: Megatron's distributed optimizer stands for it, which gathers parameters "
+                      "and scatters gradients once a step as well\n"));
+}
+
+TEST_CASE("micro-batches of torchtitan's pipeline multiply with its accumulation", "[cli][import]") {
+  const Desk desk;
+  const auto outcome = desk.import("torchtitan",
+                                   "[training]\nlocal_batch_size = 4\nglobal_batch_size = 32\n[parallelism]\n"
+                                   "pipeline_parallel_degree = 4\npipeline_parallel_microbatch_size = 2\n",
+                                   of_text);
+  CHECK_THAT(outcome.output, Contains("  batch_per_gpu: 2\n  precision: bf16\n  accumulate: 8\n"));
+  CHECK_THAT(outcome.errors,
+             Contains("training.global_batch_size 32: torchtitan empties the pipeline 4 times "
+                      "a step, gradway once\n"));
+}
+
+TEST_CASE("torchtitan without FSDP computes split layers in fp32", "[cli][import]") {
+  const Desk desk;
+  const auto outcome = desk.import("torchtitan", "[parallelism]\ntensor_parallel_degree = 8\n", of_text);
+  CHECK_THAT(outcome.output, Contains("  precision: fp32\n") && Contains("  kind: ddp\n"));
+  CHECK_THAT(outcome.errors,
+             Contains("precision: torchtitan computes in fp32 where layers or stages are split "
+                      "and FSDP is off\n"));
+}
+
+TEST_CASE("DeepSpeed's pipeline and tensor ranks are taken", "[cli][import]") {
+  const Desk desk;
+  const auto outcome = desk.import("deepspeed",
+                                   "{\"train_batch_size\": 16, \"gradient_accumulation_steps\": 4, "
+                                   "\"bf16\": {\"enabled\": true}, \"zero_optimization\": {\"stage\": 1}, "
+                                   "\"pipeline\": {\"stages\": 2, \"partition\": \"best\"}, "
+                                   "\"tensor_parallel\": {\"autotp_size\": 2}}",
+                                   {"--platform", "dgx-h100", "--model", "llama3_8b", "--gpus", "8"});
+  CHECK_THAT(outcome.output,
+             Contains("  batch_per_gpu: 2\n  precision: bf16\n  accumulate: 4\n  framework: deepspeed\n") &&
+                 Contains("parallel:\n  tensor: 2\n  pipeline: 2\n"));
+  CHECK_THAT(outcome.errors,
+             Contains("pipeline.partition \"best\": gradway cuts the blocks as evenly as can be\n"));
 }
 
 TEST_CASE("DeepSpeed's batches follow from each other", "[cli][import]") {
   const Desk desk;
   using Row = std::pair<std::string, std::string>;
   const auto [settings, job] = GENERATE(values<Row>({
-      {R"("train_batch_size": 32)", "batch_per_gpu: 4\n  precision: fp32\nstrategy"},
-      {R"("train_micro_batch_size_per_gpu": 3)", "batch_per_gpu: 3\n  precision: fp32\nstrategy"},
+      {R"("train_batch_size": 32)", "batch_per_gpu: 4\n  precision: fp32\n  framework: deepspeed\nstrategy"},
+      {R"("train_micro_batch_size_per_gpu": 3)",
+       "batch_per_gpu: 3\n  precision: fp32\n  framework: deepspeed\nstrategy"},
       {R"("train_batch_size": 64, "train_micro_batch_size_per_gpu": 2)",
        "batch_per_gpu: 2\n  precision: "
        "fp32\n  accumulate: 4\n"},
@@ -214,7 +281,7 @@ TEST_CASE("DeepSpeed's batches follow from each other", "[cli][import]") {
       {R"("train_micro_batch_size_per_gpu": 2, "gradient_accumulation_steps": 4)",
        "batch_per_gpu: 2\n  precision: fp32\n  accumulate: 4\n"},
       {R"("train_batch_size": "auto", "train_micro_batch_size_per_gpu": 5, "gradient_accumulation_steps": "auto")",
-       "batch_per_gpu: 5\n  precision: fp32\nstrategy"},
+       "batch_per_gpu: 5\n  precision: fp32\n  framework: deepspeed\nstrategy"},
   }));
   CAPTURE(settings);
   CHECK_THAT(desk.import("deepspeed", "{" + settings + "}", where).output, Contains("gpus: 8\n  " + job));
@@ -252,9 +319,8 @@ TEST_CASE("what gradway cannot say of a trainer's file is listed", "[cli][import
       {R"("zero_optimization": {"stage": 1, "cpu_offload": true})",
        "zero_optimization.cpu_offload true: gradway keeps parameters, gradients and states on the GPU\n"},
       {R"("sequence_parallel_size": 2, "tensor_parallel": {"autotp_size": 1})",
-       "sequence_parallel_size 2: gradway splits no layer and no sequence over GPUs: each trains on samples "
-       "of "
-       "its own, 2 times as many a step as the file says\n"},
+       "sequence_parallel_size 2: gradway splits no sequence over GPUs: each trains on samples of its own, "
+       "2 times as many a step as the file says\n"},
       {R"("zero_optimization": {"stage": 2, "stage3_max_live_parameters": 1})",
        "warning: ds.json: nothing of a step, or what gradway does anyway: zero_optimization."
        "stage3_max_live_parameters\n"},
@@ -323,6 +389,26 @@ TEST_CASE("a trainer's file that contradicts itself or leaves too much open is r
        "job.toml:2:30: error: the degrees multiply to 4 GPUs, --gpus says 8\n"
        "    2 | data_parallel_shard_degree = 4\n      |                              ^\n"
        "  hint: leave --gpus out, or set data_parallel_shard_degree to -1\n"},
+      {"torchtitan", "[parallelism]\npipeline_parallel_degree = 2\nfsdp_reshard_after_forward = \"always\"\n",
+       of_text,
+       "job.toml:3:30: error: FSDP that gathers for each micro-batch of a pipeline is not simulated\n"
+       "    3 | fsdp_reshard_after_forward = \"always\"\n      |                              ^~~~~~~~\n"
+       "  hint: set it to \"never\", or pipeline_parallel_degree to 1\n"},
+      {"torchtitan",
+       "[parallelism]\npipeline_parallel_degree = 2\npipeline_parallel_schedule = "
+       "\"InterleavedZeroBubble\"\n",
+       of_text, "job.toml:3:30: error: gradway has no schedule 'InterleavedZeroBubble'\n"},
+      {"torchtitan", "[parallelism]\npipeline_parallel_degree = 2\npipeline_parallel_microbatch_size = 3\n",
+       of_text,
+       "job.toml:3:37: error: a pipeline's 8 samples are no multiple of 3\n"
+       "    3 | pipeline_parallel_microbatch_size = 3\n      |                                     ^\n"
+       "  hint: torchtitan asks for local_batch_size = pipeline_parallel_microbatch_size x micro-batches\n"},
+      {"deepspeed",
+       "{\"train_batch_size\": 8, \"zero_optimization\": {\"stage\": 2}, \"pipeline\": {\"stages\": 2}}",
+       where,
+       "ds.json: error: the scenario that is made of this is none: a pipeline under strategy zero of stage 2 "
+       "or "
+       "3 is not simulated\n"},
       {"torchtitan", "[training]\nglobal_batch_size = 12\nlocal_batch_size = 1\n", where,
        "job.toml:2:21: error: 12 samples of a step are no multiple of 1 on each of 8 ranks\n"
        "    2 | global_batch_size = 12\n      |                     ^~\n"
@@ -370,8 +456,8 @@ TEST_CASE("options fill in what Hugging Face's file leaves to the trainer", "[cl
   const std::vector<std::string> file{"import", "deepspeed", data + "ds_config-hugging-face.json"};
   const auto filled = desk.run(with(with(file, where), {"--batch", "4", "--precision", "bf16"}));
   CHECK_THAT(filled.output,
-             Contains("job:\n  gpus: 8\n  batch_per_gpu: 4\n  precision: bf16\nstrategy:\n  kind: zero\n"
-                      "  stage: 2\n  overlap_comm: true\n"));
+             Contains("job:\n  gpus: 8\n  batch_per_gpu: 4\n  precision: bf16\n  framework: deepspeed\n"
+                      "strategy:\n  kind: zero\n  stage: 2\n  overlap_comm: true\n"));
   CHECK_THAT(filled.errors, Contains("6:5: zero_optimization.reduce_bucket_size \"auto\": not said here") &&
                                 Contains("optimizer: the file names none, so sgd counts"));
   const auto open = desk.run(with(file, where));

@@ -73,7 +73,11 @@ constexpr auto untaken_of_deepspeed = std::to_array<UntakenKey>({
     {"elasticity.enabled", "false", "gradway takes the batch as the other keys say it"},
     {"elasticity"},
     {"hybrid_engine", {}, "gradway trains only"},
-    {"pipeline", {}, "gradway has no pipeline"},
+    {"pipeline.partition", {}, "gradway cuts the blocks as evenly as can be"},
+    {"pipeline.partition_method", {}, "gradway cuts the blocks as evenly as can be"},
+    {"pipeline.activation_checkpoint_interval", "0", "set job.recompute to full if it is 1"},
+    {"pipeline"},
+    {"tensor_parallel"},
     {"compile.deepcompile", "false", "gradway knows torch.compile only"},
     {"compile"},
     {"zero_optimization.contiguous_gradients", "true", no_zero_option},
@@ -160,6 +164,7 @@ constexpr auto taken_of_deepspeed = std::to_array<std::string_view>({
     "zero_optimization.stage3_param_persistence_threshold",
     "tensor_parallel.autotp_size",
     "sequence_parallel_size",
+    "pipeline.stages",
 });
 
 class Deepspeed {
@@ -195,12 +200,18 @@ class Deepspeed {
   /// How many GPUs work on the same samples.
   int take_splits() {
     int split = 1;
-    for (const std::string_view key : {"tensor_parallel.autotp_size", "sequence_parallel_size"}) {
+    for (const auto& [key, ours] :
+         {std::pair{"tensor_parallel.autotp_size", "tensor"}, std::pair{"pipeline.stages", "pipeline"},
+          std::pair{"sequence_parallel_size", ""}}) {
       const auto ranks = settings_.whole_number({key}, 0, 1024).value_or(1);
       if (ranks <= 1) continue;
       split *= ranks;
-      settings_.note({key}, fmt::format("gradway splits no layer and no sequence over GPUs: each trains on "
-                                        "samples of its own, {} times as many a step as the file says",
+      if (*ours != '\0') {
+        draft_.parallel.emplace_back(ours, fmt::format("{}", ranks));
+        continue;
+      }
+      settings_.note({key}, fmt::format("gradway splits no sequence over GPUs: each trains on samples of its "
+                                        "own, {} times as many a step as the file says",
                                         ranks));
     }
     return split;
@@ -244,6 +255,7 @@ class Deepspeed {
     if (batch.accumulate > 1) job.emplace_back("accumulate", fmt::format("{}", batch.accumulate));
     if (options_.sequence) job.emplace_back("sequence", fmt::format("{}", *options_.sequence));
     if (settings_.boolean({"compile.enabled"}).value_or(false)) job.emplace_back("compile", "true");
+    job.emplace_back("framework", "deepspeed");
     if (settings_.number({"gradient_clipping"}, 0).value_or(0) > 0)
       job.emplace_back("clip_grad_norm", "true");
   }

@@ -360,10 +360,4 @@ ModelDraft draft_of_hugging_face(const SettingsFile& file, std::optional<int> se
   return std::move(model.draft);
 }
 
-std::string model_yaml(const ModelDraft& draft) {
-  auto text = head_of_draft("Hugging Face", "model", draft.file, draft.notes);
-  for (const auto& [key, value] : draft.keys) text += fmt::format("{}: {}\n", key, value);
-  return text;
-}
-
 }  // namespace gradway

@@ -2,27 +2,16 @@
 #pragma once
 
 #include <optional>
-#include <string>
 
 #include "sim/files/settings_file.hpp"
 #include "sim/import/training/scenario_draft.hpp"
 
 namespace gradway {
 
-/// A model as transformers' config.json tells it: keys and their values, as they are written.
-struct ModelDraft {
-  std::string file;
-  ScenarioDraft::Keys keys;
-  std::vector<DraftNote> notes;
-};
-
 /// What config.json says; what it leaves out is as transformers has it by default.
 /// @param sequence tokens a sample; empty: all positions that the model has
 /// @throws ConfigError with every problem: a model_type that is not known, values that are none, shapes that
 /// no description of gradway's has
 ModelDraft draft_of_hugging_face(const SettingsFile& file, std::optional<int> sequence);
-
-/// The file, the notes as comments at its head.
-std::string model_yaml(const ModelDraft& draft);
 
 }  // namespace gradway

@@ -26,6 +26,7 @@ class HuggingFaceModel {
   using Spellings = TrainerSettings::Spellings;
 
   HuggingFaceModel(const SettingsFile& file, std::optional<int> asked) : settings{file}, asked_{asked} {
+    draft.trainer = "Hugging Face";
     draft.file = file.text.name;
   }
 

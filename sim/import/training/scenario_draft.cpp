@@ -74,4 +74,10 @@ std::string scenario_yaml(const ScenarioDraft& draft) {
   return text;
 }
 
+std::string model_yaml(const ModelDraft& draft) {
+  auto text = head_of_draft(draft.trainer, "model", draft.file, draft.notes);
+  for (const auto& [key, value] : draft.keys) text += fmt::format("{}: {}\n", key, value);
+  return text;
+}
+
 }  // namespace gradway

@@ -31,6 +31,14 @@ struct ScenarioDraft {
   std::vector<DraftNote> notes;
 };
 
+/// A model as a trainer's file tells it: keys and their values, as they are written.
+struct ModelDraft {
+  std::string trainer;  ///< "Hugging Face"
+  std::string file;
+  ScenarioDraft::Keys keys;
+  std::vector<DraftNote> notes;
+};
+
 /// What a trainer's file may leave open; texts are empty if not given.
 struct DraftOptions {
   std::string model;
@@ -50,7 +58,8 @@ std::string to_text(const DraftNote& note);
 std::string head_of_draft(std::string_view trainer, std::string_view what, const std::string& file,
                           const std::vector<DraftNote>& notes);
 
-/// The file, the notes as comments at its head.
+// The files, the notes as comments at their heads.
 std::string scenario_yaml(const ScenarioDraft& draft);
+std::string model_yaml(const ModelDraft& draft);
 
 }  // namespace gradway

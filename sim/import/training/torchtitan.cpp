@@ -17,6 +17,9 @@ using Spellings = TrainerSettings::Spellings;
 
 constexpr std::string_view no_float8 = "gradway's kernels and collectives have 16 or 32 bits an element";
 constexpr std::string_view no_experts = "gradway has no experts";
+constexpr std::string_view own_cuts =
+    "gradway cuts the blocks as evenly as can be, for 2 chunks a rank where the schedule has several; "
+    "parallel.virtual says otherwise";
 constexpr std::string_view no_selection =
     "gradway computes whole blocks again or none, here none: more memory, and less time, than with it";
 
@@ -56,17 +59,14 @@ constexpr auto untaken_of_torchtitan = std::to_array<UntakenKey>({
     {"training.dtype", "float32", "gradway keeps the parameters of each rank in fp32"},
     {"activation_checkpoint"},
     {"parallelism.enable_compiled_autograd", "false", "gradway compiles the model only"},
-    {"parallelism.disable_loss_parallel"},
-    {"parallelism.enable_loss_parallel"},
-    {"parallelism.enable_async_tensor_parallel"},
-    {"parallelism.pipeline_parallel_split_points"},
-    {"parallelism.pipeline_parallel_layers_per_stage"},
-    {"parallelism.pipeline_parallel_first_stage_less_layers"},
-    {"parallelism.pipeline_parallel_last_stage_less_layers"},
-    {"parallelism.pipeline_parallel_schedule"},
-    {"parallelism.pipeline_parallel_schedule_csv"},
-    {"parallelism.pipeline_parallel_microbatch_size"},
-    {"parallelism.module_fqns_per_model_part"},
+    {"parallelism.disable_loss_parallel", "false", "gradway's tensor ranks share the loss"},
+    {"parallelism.enable_loss_parallel", "true", "gradway's tensor ranks share the loss"},
+    {"parallelism.enable_async_tensor_parallel", "false", "gradway cuts no product to hide its exchange"},
+    {"parallelism.pipeline_parallel_layers_per_stage", {}, own_cuts},
+    {"parallelism.pipeline_parallel_first_stage_less_layers", {}, own_cuts},
+    {"parallelism.pipeline_parallel_last_stage_less_layers", {}, own_cuts},
+    {"parallelism.pipeline_parallel_schedule_csv", {}, "gradway has schedules by their names"},
+    {"parallelism.module_fqns_per_model_part", {}, own_cuts},
     {"parallelism.context_parallel_rotate_method"},
     {"parallelism.context_parallel_load_balancer"},
     {"parallelism.expert_parallel_degree", "1", no_experts},
@@ -97,6 +97,9 @@ constexpr auto taken_of_torchtitan = std::to_array<std::string_view>({
     "parallelism.tensor_parallel_degree",
     "parallelism.pipeline_parallel_degree",
     "parallelism.context_parallel_degree",
+    "parallelism.pipeline_parallel_schedule",
+    "parallelism.pipeline_parallel_split_points",
+    "parallelism.pipeline_parallel_microbatch_size",
 });
 
 // The second spellings are those of 2024.
@@ -109,6 +112,11 @@ constexpr Spellings pipeline_key = {"parallelism.pipeline_parallel_degree",
                                     "experimental.pipeline_parallel_degree"};
 constexpr Spellings context_key = {"parallelism.context_parallel_degree",
                                    "experimental.context_parallel_degree"};
+constexpr Spellings schedule_key = {"parallelism.pipeline_parallel_schedule",
+                                    "experimental.pipeline_parallel_schedule"};
+constexpr Spellings split_points_key = {"parallelism.pipeline_parallel_split_points",
+                                        "experimental.pipeline_parallel_split_points"};
+constexpr Spellings micro_key = {"parallelism.pipeline_parallel_microbatch_size"};
 constexpr Spellings reshard_key = {"parallelism.fsdp_reshard_after_forward",
                                    "training.fsdp_reshard_after_forward"};
 constexpr Spellings local_key = {"training.local_batch_size", "training.batch_size"};
@@ -116,15 +124,32 @@ constexpr Spellings global_key = {"training.global_batch_size"};
 constexpr Spellings offload_key = {"training.enable_cpu_offload"};
 constexpr Spellings compile_key = {"compile.enable", "training.compile"};
 
-/// How the GPUs are laid out. Of GPUs of `split`, several work on the same samples.
+/// Schedules by their names in torchtitan, in any case. @source torch/distributed/pipelining/schedules.py,
+/// get_schedule_class
+struct ScheduleName {
+  std::string_view name;
+  std::string_view ours;
+  int chunks;  ///< on a rank, if no split points are given: torchtitan/distributed/pipeline_parallel.py
+};
+constexpr auto schedule_names = std::to_array<ScheduleName>({{"1F1B", "1f1b", 1},
+                                                             {"GPipe", "gpipe", 1},
+                                                             {"Interleaved1F1B", "interleaved", 2},
+                                                             {"LoopedBFS", "looped_bfs", 2},
+                                                             {"ZBVZeroBubble", "zb_v", 2},
+                                                             {"DualPipeV", "dual_pipe_v", 2}});
+
+/// How the GPUs are laid out.
 struct Degrees {
   long long gpus = 0;  ///< 0: there was a problem
   long long replicate = 1;
   long long shard = 1;
-  long long split = 1;
-  bool has_pipeline = false;
+  long long tensor = 1;
+  long long pipeline = 1;
+  long long context = 1;
 
+  long long split() const { return tensor * pipeline * context; }  ///< work on the same samples
   long long ranks() const { return replicate * shard; }
+  bool has_fsdp() const { return shard * context > 1; }
 };
 
 std::string lower_snake(std::string text) {
@@ -146,7 +171,7 @@ class Torchtitan {
     take_model();
     take_platform(draft_, options_, settings_);
     const auto degrees = take_degrees();
-    const auto param = take_type({"training.mixed_precision_param"}, "bf16");
+    const auto param = take_param_type(degrees);
     const auto reduce = take_type({"training.mixed_precision_reduce"}, "fp32");
     const auto accumulate = take_job(degrees, param);
     take_strategy(degrees, param, reduce, accumulate);
@@ -189,21 +214,18 @@ class Torchtitan {
   Degrees take_degrees() {
     Degrees degrees;
     degrees.replicate = degree(replicate_key);
-    for (const auto key : {tensor_key, context_key, pipeline_key}) {
-      const auto ranks = degree(key);
-      if (ranks == 1) continue;
-      degrees.split = std::min<long long>(degrees.split * ranks, most_ranks_of_drafts);
-      settings_.note(key,
-                     "gradway splits no layer, sequence or pipeline over GPUs: each of them trains on "
-                     "samples of its own and splits the parameters, so a step has more samples than the "
-                     "file says");
-      degrees.has_pipeline = degrees.has_pipeline || key == pipeline_key;
-    }
+    degrees.tensor = degree(tensor_key);
+    degrees.pipeline = degree(pipeline_key);
+    degrees.context = degree(context_key);
+    if (degrees.context > 1)
+      settings_.note(context_key,
+                     "gradway splits no sequence over GPUs: each of them trains on samples of its own and "
+                     "splits the parameters, so a step has more samples than the file says");
     const auto shard = settings_.whole_number(shard_key, -1, most_ranks_of_drafts).value_or(-1);
     if (shard == 0)
       settings_.problem(settings_.where(shard_key), "0 is no degree", "1 or more, or -1: the rest");
     if (shard == 0) return degrees;
-    const auto others = degrees.replicate * degrees.split;
+    const auto others = degrees.replicate * degrees.split();
     const auto gpus = shard > 0 ? others * shard : options_.gpus.value_or(0);
     if (shard > 0 && options_.gpus && *options_.gpus != gpus) {
       settings_.problem(settings_.where(shard_key),
@@ -239,13 +261,31 @@ class Torchtitan {
     return "fp32";
   }
 
+  /// Without FSDP, torchtitan has mixed precision by autocast, and with nothing else in parallel only.
+  /// @source torchtitan/distributed/utils.py, maybe_enable_amp
+  std::string take_param_type(const Degrees& degrees) {
+    const Spellings key = {"training.mixed_precision_param"};
+    auto type = take_type(key, "bf16");
+    if (degrees.has_fsdp() || degrees.split() == 1 || type == "fp32") return type;
+    const auto text = "torchtitan computes in fp32 where layers or stages are split and FSDP is off";
+    settings_.has(key) ? settings_.note(key, text)
+                       : settings_.note_missing(fmt::format("precision: {}", text));
+    return "fp32";
+  }
+
   /// @return micro-steps to a step
   long long take_job(const Degrees& degrees, const std::string& param) {
     const auto local = settings_.whole_number(local_key, 1, most_batch_of_drafts).value_or(8);
-    const auto accumulate = accumulation(degrees, local);
+    auto accumulate = accumulation(degrees, local);
+    const auto micro = micro_batch(degrees, local);
+    if (accumulate > 1 && degrees.pipeline > 1)
+      settings_.note(global_key, fmt::format("torchtitan empties the pipeline {} times a step, gradway once",
+                                             accumulate));
+    accumulate *= local / micro;
+    check_job_numbers(settings_, micro, accumulate);
     auto& job = draft_.job;
     job.emplace_back("gpus", fmt::format("{}", degrees.gpus));
-    job.emplace_back("batch_per_gpu", fmt::format("{}", local));
+    job.emplace_back("batch_per_gpu", fmt::format("{}", micro));
     job.emplace_back("precision", param);
     if (accumulate > 1) job.emplace_back("accumulate", fmt::format("{}", accumulate));
     const auto sequence = settings_.whole_number({"training.seq_len"}, 1, 1 << 24).value_or(2048);
@@ -255,6 +295,21 @@ class Torchtitan {
     if (settings_.number({"training.max_norm"}, 0).value_or(1) > 0)
       job.emplace_back("clip_grad_norm", "true");
     return accumulate;
+  }
+
+  /// What goes through a pipeline together.
+  long long micro_batch(const Degrees& degrees, long long local) {
+    const auto micro = settings_.whole_number(micro_key, 1, most_batch_of_drafts).value_or(1);
+    if (degrees.pipeline == 1) {
+      settings_.set_idle(micro_key);
+      return local;
+    }
+    if (local % micro == 0) return micro;
+    settings_.problem(settings_.where(micro_key),
+                      fmt::format("a pipeline's {} samples are no multiple of {}", local, micro),
+                      "torchtitan asks for local_batch_size = pipeline_parallel_microbatch_size x "
+                      "micro-batches");
+    return local;
   }
 
   void take_checkpoints() {
@@ -279,7 +334,6 @@ class Torchtitan {
                         "micro-steps");
       return 1;
     }
-    check_job_numbers(settings_, local, global / of_micro_step);
     return global / of_micro_step;
   }
 
@@ -299,18 +353,9 @@ class Torchtitan {
   void take_strategy(const Degrees& degrees, const std::string& param, const std::string& reduce,
                      long long accumulate) {
     auto& strategy = draft_.strategy;
-    const bool is_split = degrees.shard * degrees.split > 1;
-    const auto reshard = take_reshard(degrees);
-    if (is_split) {
-      strategy.emplace_back("kind", "fsdp");
-      if (!reshard.empty()) strategy.emplace_back("reshard_after_forward", reshard);
-      strategy.emplace_back("param_dtype", param);
-      strategy.emplace_back("reduce_dtype", reduce);
-      if (settings_.boolean(offload_key).value_or(false)) strategy.emplace_back("cpu_offload", "true");
-      if (degrees.replicate > 1)
-        draft_.parallel.emplace_back("replicate", fmt::format("{}", degrees.replicate));
-      return;
-    }
+    const auto reshard = take_reshard();
+    take_layout(degrees);
+    if (degrees.has_fsdp()) return take_fsdp(degrees, param, reduce, reshard);
     settings_.set_idle(reshard_key);
     settings_.set_idle({"training.mixed_precision_reduce"});
     settings_.set_idle(offload_key);
@@ -320,19 +365,80 @@ class Torchtitan {
     }
     strategy.emplace_back("kind", "ddp");
     strategy.emplace_back("bucket_cap", "100 MiB");  // torchtitan's own
-    if (accumulate > 1)
+    if (accumulate > 1 && degrees.replicate > 1)
       settings_.note(global_key, "torchtitan's DDP reduces in each micro-step, gradway's in the last only");
   }
 
+  void take_fsdp(const Degrees& degrees, const std::string& param, const std::string& reduce,
+                 const std::string& reshard) {
+    auto& strategy = draft_.strategy;
+    if (degrees.pipeline > 1) {
+      settings_.set_idle(offload_key);
+      if (reshard == "true")
+        settings_.problem(settings_.where(reshard_key),
+                          "FSDP that gathers for each micro-batch of a pipeline is not simulated",
+                          "set it to \"never\", or pipeline_parallel_degree to 1");
+      strategy.emplace_back("kind", "distributed_optimizer");
+      strategy.emplace_back("overlap_grad_reduce", "true");
+      strategy.emplace_back("overlap_param_gather", "true");
+      strategy.emplace_back("grad_reduce_dtype", reduce);
+      settings_.note(
+          pipeline_key,
+          "gradway has no FSDP in a pipeline: Megatron's distributed optimizer stands for it, which "
+          "gathers parameters and scatters gradients once a step as well");
+      return;
+    }
+    strategy.emplace_back("kind", "fsdp");
+    if (!reshard.empty()) strategy.emplace_back("reshard_after_forward", reshard);
+    strategy.emplace_back("param_dtype", param);
+    strategy.emplace_back("reduce_dtype", reduce);
+    if (settings_.boolean(offload_key).value_or(false)) strategy.emplace_back("cpu_offload", "true");
+    if (degrees.replicate > 1)
+      draft_.parallel.emplace_back("replicate", fmt::format("{}", degrees.replicate));
+  }
+
+  void take_layout(const Degrees& degrees) {
+    auto& parallel = draft_.parallel;
+    if (degrees.tensor > 1) {
+      parallel.emplace_back("tensor", fmt::format("{}", degrees.tensor));
+      parallel.emplace_back("sequence", "true");  // as torchtitan's plans of dense models
+    }
+    const auto said = settings_.text(schedule_key).value_or("1F1B");
+    const auto* points = settings_.find(split_points_key);
+    if (degrees.pipeline == 1) {
+      settings_.set_idle(schedule_key);
+      settings_.set_idle(split_points_key);
+      return;
+    }
+    parallel.emplace_back("pipeline", fmt::format("{}", degrees.pipeline));
+    const auto found = std::ranges::find(schedule_names, lower_snake(said),
+                                         [](const auto& row) { return lower_snake(std::string{row.name}); });
+    if (found == schedule_names.end()) {
+      std::vector<std::string> names;
+      for (const auto& row : schedule_names) names.emplace_back(row.name);
+      settings_.problem(settings_.where(schedule_key), fmt::format("gradway has no schedule '{}'", said),
+                        suggestion(said, names));
+      return;
+    }
+    const auto stages = points == nullptr ? 0 : static_cast<long long>(points->entries.size()) + 1;
+    if (stages % degrees.pipeline != 0)
+      settings_.problem(settings_.place(*points),
+                        fmt::format("{} stages are no multiple of {} ranks", stages, degrees.pipeline),
+                        "give a point less than there are stages");
+    const auto chunks = stages > 1 ? stages / degrees.pipeline : found->chunks;
+    if (chunks > 1) parallel.emplace_back("virtual", fmt::format("{}", chunks));
+    parallel.emplace_back("schedule", found->ours);
+  }
+
   /// Empty: as FSDP2 does by itself.
-  std::string take_reshard(const Degrees& degrees) {
+  std::string take_reshard() {
     const auto policy = settings_.text(reshard_key).value_or("default");
     if (policy == "always") return "true";
     if (policy == "never") return "false";
     if (policy != "default")
       settings_.problem(settings_.where(reshard_key), fmt::format("'{}' is no policy", policy),
                         suggestion(policy, {"default", "always", "never"}));
-    return degrees.has_pipeline ? "false" : "";
+    return {};
   }
 
   void take_optimizer() {

@@ -185,6 +185,11 @@ void TrainerSettings::note(Spellings keys, const std::string& text) {
   }
 }
 
+void TrainerSettings::note_at(const FileSetting& setting, const std::string& text) {
+  notes_.push_back({key_place(setting),
+                    fmt::format("{} {} {}", shortened(setting.key, longest_key), shown(setting), text)});
+}
+
 void TrainerSettings::note_missing(std::string text) {
   missing_.push_back({whole(), std::move(text)});
 }

@@ -59,6 +59,8 @@ class TrainerSettings {
   void problem(Where where, std::string what, std::string hint, std::vector<Note> notes = {});
   /// Notes a taken key; the text begins with it.
   void note(Spellings keys, const std::string& text);
+  /// Notes a setting that the file has elsewhere, too.
+  void note_at(const FileSetting& setting, const std::string& text);
   /// Keys that were taken, and yet change nothing here.
   void set_idle(Spellings keys);
   /// Notes what the file does not say.

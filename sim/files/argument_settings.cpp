@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "sim/base/printable.hpp"
+#include "sim/files/settings_file.hpp"
+
+namespace gradway {
+namespace {
+
+constexpr std::size_t longest_word = 100'000;
+constexpr std::string_view blanks_of_lines = " \t\r";
+
+bool is_letter_of_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+bool is_identifier(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, is_letter_of_name);
+}
+
+/// A value as its word tells what it is.
+FileSetting setting_of(std::string word, FileSetting::Span span) {
+  FileSetting setting;
+  double number = 0;
+  const auto* end = word.data() + word.size();
+  const auto [rest, error] = std::from_chars(word.data(), end, number);
+  setting.kind = word == "true" || word == "false"     ? FileSetting::Kind::boolean
+                 : error == std::errc{} && rest == end ? FileSetting::Kind::number
+                                                       : FileSetting::Kind::text;
+  setting.text = std::move(word);
+  setting.span = span;
+  return setting;
+}
+
+/// Keeps the last of settings of one name, as argparse does.
+void put(ArgumentSettings& arguments, FileSetting setting) {
+  auto& entries = arguments.file.root.entries;
+  if (entries.size() + arguments.replaced.size() >= most_settings)
+    refuse_at(arguments.file.text.whole(), fmt::format("the file has more than {} arguments", most_settings),
+              "is this a command line?");
+  const auto found = std::ranges::find(entries, setting.key, &FileSetting::key);
+  if (found == entries.end()) {
+    entries.push_back(std::move(setting));
+    return;
+  }
+  std::swap(*found, setting);
+  if (found->text != setting.text) arguments.replaced.push_back(std::move(setting));
+}
+
+/// Takes the arguments out of a shell's text, wherever they stand in it.
+class ShellText {
+ public:
+  explicit ShellText(ArgumentSettings& arguments)
+      : arguments_{arguments}, text_{arguments.file.text.content}, end_{text_.size()} {}
+
+  void take() {
+    while (at_ < end_) {
+      skip_blanks();
+      if (at_ >= end_) break;
+      if (text_[at_] == '#') {
+        at_ = std::min(text_.find('\n', at_), end_);
+      } else if (ends_word(text_[at_])) {
+        ++at_;
+      } else {
+        auto next = word();
+        if (!next.has_arguments && next.text.size() > 2 && next.text.starts_with("--")) take(next);
+      }
+    }
+  }
+
+ private:
+  struct Word {
+    std::string text;
+    FileSetting::Span span{};
+    bool has_arguments = false;  ///< it stands for arguments, which are taken elsewhere
+  };
+
+  static bool ends_word(char c) { return std::string_view{"\n;&|()<>"}.find(c) != std::string_view::npos; }
+  bool is_continuation() const {
+    const auto rest = text_.substr(at_, std::min<std::size_t>(3, end_ - at_));
+    return rest.starts_with("\\\n") || rest.starts_with("\\\r\n");
+  }
+
+  void skip_blanks() {
+    for (; at_ < end_; ++at_) {
+      if (is_continuation()) {
+        at_ = text_.find('\n', at_);
+      } else if (blanks_of_lines.find(text_[at_]) == std::string_view::npos) {
+        return;
+      }
+    }
+  }
+
+  /// An argument, and the value that follows it; without one it is a switch.
+  void take(const Word& word) {
+    const auto equals = std::min(word.text.find('='), word.text.size());
+    auto name = word.text.substr(2, equals - 2);
+    std::ranges::replace(name, '-', '_');
+    auto setting = setting_of("true", word.span);
+    if (equals < word.text.size()) {
+      setting = setting_of(word.text.substr(equals + 1), word.span);
+    } else if (has_value()) {
+      skip_blanks();
+      auto value = this->word();
+      setting = setting_of(std::move(value.text), value.span);
+    }
+    setting.key = std::move(name);
+    setting.key_span = word.span;
+    put(arguments_, std::move(setting));
+  }
+
+  /// What follows on the line is a value.
+  bool has_value() {
+    const auto here = at_;
+    skip_blanks();
+    bool result = at_ < end_ && !ends_word(text_[at_]) && text_[at_] != '#';
+    if (result) {
+      ShellText ahead{*this};
+      ahead.is_looking_ = true;
+      const auto next = ahead.word();
+      result = !next.has_arguments && !next.text.starts_with("--");
+    }
+    at_ = here;
+    return result;
+  }
+
+  /// Also assigns, if it does.
+  Word word() {
+    Word result;
+    const auto start = at_;
+    std::string variable;
+    while (at_ < end_ && !ends_word(text_[at_]) &&
+           blanks_of_lines.find(text_[at_]) == std::string_view::npos && !is_continuation()) {
+      const char c = text_[at_];
+      if (c == '=' && variable.empty() && is_assigned(result.text)) {
+        variable = result.text.substr(0, result.text.find('+'));
+        result.text.clear();
+        ++at_;
+      } else if (c == '"' || c == '\'') {
+        quoted(c, result);
+      } else if (c == '$') {
+        expand(result);
+      } else {
+        if (c == '\\' && at_ + 1 < end_) ++at_;
+        result.text += text_[at_++];
+      }
+    }
+    result.span = {start, at_ - start};
+    if (variable.empty()) return result;
+    variables_[variable] = result.has_arguments ? "--" : result.text;
+    result.has_arguments = true;
+    return result;
+  }
+
+  static bool is_assigned(std::string_view text) {
+    if (text.ends_with('+')) text.remove_suffix(1);
+    return is_identifier(text);
+  }
+
+  void quoted(char quote, Word& word) {
+    const auto open = at_++;
+    auto close = at_;
+    while (close < text_.size() && text_[close] != quote)
+      close += text_[close] == '\\' && quote == '"' ? 2 : 1;
+    if (close >= text_.size()) {
+      refuse_at(arguments_.file.text.at(open, 1), "a quote is not closed", "add the missing quote");
+    }
+    if (holds_arguments(text_.substr(at_, close - at_))) {
+      word.has_arguments = true;
+      if (!is_looking_) {
+        ShellText inside{*this};
+        inside.end_ = close;
+        inside.take();
+      }
+    }
+    while (at_ < close) {
+      if (quote == '"' && text_[at_] == '$') {
+        expand(word);
+      } else {
+        if (quote == '"' && text_[at_] == '\\') ++at_;
+        word.text += text_[at_++];
+      }
+    }
+    at_ = close + 1;
+  }
+
+  /// "--a 1 --b" rather than "a text".
+  static bool holds_arguments(std::string_view text) {
+    for (auto at = text.find("--"); at != std::string_view::npos; at = text.find("--", at + 2)) {
+      if (at == 0 || std::string_view{" \t\r\n"}.find(text[at - 1]) != std::string_view::npos) return true;
+    }
+    return false;
+  }
+
+  /// $NAME, ${NAME}, ${NAME:-otherwise}; all else stays as it is written.
+  void expand(Word& word) {
+    const auto start = at_++;
+    const char open = at_ < end_ ? text_[at_] : ' ';
+    if (open == '(' || open == '{') {
+      const char close = open == '(' ? ')' : '}';
+      for (int depth = 0; at_ < end_; ++at_) {
+        depth += text_[at_] == open ? 1 : text_[at_] == close ? -1 : 0;
+        if (depth == 0) break;
+      }
+      at_ = std::min(at_ + 1, end_);
+    } else {
+      while (at_ < end_ && is_letter_of_name(text_[at_])) ++at_;
+    }
+    auto inner = text_.substr(start, at_ - start);
+    const auto written = inner;
+    inner.remove_prefix(open == '{' ? 2 : 1);
+    if (open == '{' && inner.ends_with('}')) inner.remove_suffix(1);
+    const auto mark = std::min(inner.find_first_of(":[-"), inner.size());
+    const auto found = variables_.find(std::string{inner.substr(0, mark)});
+    if (inner.substr(mark).starts_with("[")) {
+      word.has_arguments = true;
+    } else if (found != variables_.end()) {
+      if (found->second == "--") word.has_arguments = true;
+      word.text += found->second;
+    } else if (const auto otherwise = inner.find('-', mark); open == '{' && otherwise < inner.size()) {
+      auto value = inner.substr(otherwise + 1);
+      if (value.size() > 1 && value.front() == '"' && value.back() == '"')
+        value = value.substr(1, value.size() - 2);
+      word.text += value;
+    } else {
+      word.text += written;
+    }
+    if (word.text.size() > longest_word)
+      refuse_at(arguments_.file.text.at(start, written.size()), "the variable stands for too long a text",
+                "write its value instead");
+  }
+
+  ArgumentSettings& arguments_;
+  std::string_view text_;
+  std::size_t at_ = 0;
+  std::size_t end_;
+  bool is_looking_ = false;
+  std::map<std::string, std::string> variables_{};
+};
+
+/// A line of YAML: 'key: value'; groups are left out, their keys stand for themselves.
+void take_line(const TextLine& line, ArgumentSettings& arguments) {
+  const auto first = line.text.find_first_not_of(blanks_of_lines);
+  if (first == std::string_view::npos || line.text[first] == '#' || line.text.starts_with("---")) return;
+  const auto colon = line.text.find(':', first);
+  auto key = line.text.substr(first, std::min(colon, line.text.size()) - first);
+  const FileSetting::Span key_span{line.offset + first, key.size()};
+  std::string name{key};
+  std::ranges::replace(name, '-', '_');
+  if (colon == std::string_view::npos || !is_identifier(name))
+    refuse_at(arguments.file.text.at(key_span.at, std::max<std::size_t>(1, key_span.length)),
+              "this is no 'key: value'", "one argument a line, as in 'num_layers: 24'");
+  auto from = std::min(line.text.find_first_not_of(blanks_of_lines, colon + 1), line.text.size());
+  auto value = line.text.substr(from);
+  value = value.substr(0, value.starts_with('#') ? 0 : std::min(value.find(" #"), value.size()));
+  value = value.substr(0, value.find_last_not_of(blanks_of_lines) + 1);
+  if (value.empty()) return;
+  const FileSetting::Span span{line.offset + from, value.size()};
+  std::string word{value};
+  if (word == "True" || word == "False") word.front() = word == "True" ? 't' : 'f';
+  if (word.size() > 1 && (word.front() == '"' || word.front() == '\'') && word.back() == word.front())
+    word = word.substr(1, word.size() - 2);
+  auto setting = setting_of(word, span);
+  if (word == "null" || word == "None" || word == "~") setting.kind = FileSetting::Kind::null;
+  setting.key = std::move(name);
+  setting.key_span = key_span;
+  put(arguments, std::move(setting));
+}
+
+}  // namespace
+
+ArgumentSettings read_argument_settings(TextFile text) {
+  if (const auto bad = first_bad_byte(text.content); bad != std::string_view::npos)
+    refuse_at(text.at(bad, 1), "this is no UTF-8", "save the file as UTF-8");
+  ArgumentSettings arguments{{std::move(text), {}}, {}};
+  const auto& file = arguments.file.text;
+  if (file.name.ends_with(".yaml") || file.name.ends_with(".yml")) {
+    for (const auto& line : lines_of(file.content)) take_line(line, arguments);
+  } else {
+    ShellText{arguments}.take();
+  }
+  if (arguments.file.root.entries.empty())
+    refuse_at(file.whole(), "the file has no arguments",
+              "give a command line or a script with arguments such as --num-layers 24, or their YAML");
+  return arguments;
+}
+
+}  // namespace gradway

@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/import/training/megatron.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "sim/base/nearest.hpp"
+#include "sim/import/training/draft_parts.hpp"
+#include "sim/import/training/megatron_keys.hpp"
+
+namespace gradway {
+namespace {
+
+constexpr int most_of_arguments = 1 << 24;
+constexpr int gpt2_vocabulary = 50257;  // of GPT2BPETokenizer's published files
+
+/// @source defaults: Megatron-LM's megatron/training/arguments.py (those without one there are fields of
+/// megatron/core/transformer/transformer_config.py), at d98e8a64dd of 2026-08-22
+class Megatron {
+ public:
+  Megatron(const ArgumentSettings& arguments, const DraftOptions& options, const std::string& name)
+      : arguments_{arguments}, settings_{arguments.file}, options_{options} {
+    auto& scenario = draft_.scenario;
+    scenario.trainer = draft_.model.trainer = "Megatron-LM";
+    scenario.file = draft_.model.file = arguments.file.text.name;
+    scenario.model = options.model.empty() ? name : options.model;
+  }
+
+  MegatronDraft draft() {
+    take_platform(draft_.scenario, options_, settings_);
+    layers_ = required("num_layers");
+    hidden_ = required("hidden_size");
+    heads_ = required("num_attention_heads");
+    sequence_ = required("seq_length");
+    tensor_ = number("tensor_model_parallel_size", 1);
+    pipeline_ = number("pipeline_model_parallel_size", 1);
+    take_layout();
+    take_job();
+    take_strategy();
+    take_optimizer();
+    take_shape();
+    note_splits();
+    for (const auto& setting : arguments_.replaced) {
+      settings_.note_at(setting,
+                        "stands in the file again with another value: the last one counts, as Megatron-LM "
+                        "has it");
+    }
+    settings_.list_rest(untaken_of_megatron, taken_of_megatron);
+    settings_.raise();
+    draft_.scenario.notes = settings_.notes();
+    return std::move(draft_);
+  }
+
+ private:
+  using Key = std::string_view;
+
+  int number(Key key, int otherwise, int least = 1) {
+    return settings_.whole_number({key}, least, most_of_arguments).value_or(otherwise);
+  }
+  bool flag(Key key) { return settings_.boolean({key}).value_or(false); }
+
+  /// 0 after a problem.
+  int required(Key key) {
+    if (settings_.has({key})) return number(key, 0);
+    std::string argument{key};
+    std::ranges::replace(argument, '_', '-');
+    settings_.problem(settings_.whole(), fmt::format("the file does not say '--{}'", argument),
+                      "Megatron-LM asks for it, too");
+    return 0;
+  }
+
+  void only(Key key, bool is_so, const std::string& what, const std::string& hint) {
+    if (!is_so) settings_.problem(settings_.where({key}), what, hint);
+  }
+
+  void take_layout() {
+    auto& parallel = draft_.scenario.parallel;
+    const auto put = [&](const char* key, const auto& value) {
+      parallel.emplace_back(key, fmt::format("{}", value));
+    };
+    if (tensor_ > 1) put("tensor", tensor_);
+    if (flag("sequence_parallel")) {  // which arguments.py turns off by itself without tensor ranks
+      if (tensor_ > 1) put("sequence", true);
+      if (tensor_ == 1) settings_.set_idle({"sequence_parallel"});
+    }
+    const auto chunks = take_chunks();
+    if (pipeline_ > 1) put("pipeline", pipeline_);
+    if (chunks > 1) {
+      put("virtual", chunks);
+      put("schedule", "interleaved");
+    }
+    if (flag("use_tp_pp_dp_mapping")) put("order", "tp-cp-ep-pp-dp");
+  }
+
+  int take_chunks() {
+    const Key of_layers = "num_layers_per_virtual_pipeline_stage";
+    const Key of_stages = "num_virtual_stages_per_pipeline_rank";
+    const auto stages = number(of_stages, 1);
+    const auto size = number(of_layers, 0);
+    if (pipeline_ == 1) {
+      settings_.set_idle({of_layers});
+      settings_.set_idle({of_stages});
+      return 1;
+    }
+    if (size == 0) return stages;
+    only(of_layers, layers_ % (pipeline_ * size) == 0,
+         fmt::format("{} layers are no multiple of {} stages of {} layers", layers_, pipeline_, size),
+         "Megatron-LM gives each virtual stage as many layers");
+    return layers_ / pipeline_ / size;
+  }
+
+  /// What works on the same samples, but for gradway does not.
+  void note_splits() {
+    const auto context = number("context_parallel_size", 1);
+    if (context > 1)
+      settings_.note(
+          {"context_parallel_size"},
+          fmt::format("gradway splits no sequence over GPUs: each trains on samples of its own, {} "
+                      "times as many a step as the file says",
+                      context));
+    for (const Key key : {"expert_model_parallel_size", "expert_tensor_parallel_size"}) {
+      if (number(key, 1) == 1) continue;
+      settings_.note({key},
+                     "gradway does not split experts over GPUs: each keeps all of its layers' experts, "
+                     "and sends no tokens");
+    }
+  }
+
+  int take_gpus() {
+    const auto nodes = number("nnodes", 1);
+    const auto of_node = number("nproc_per_node", 0);
+    const auto said = std::min<long long>(most_ranks_of_drafts, static_cast<long long>(nodes) * of_node);
+    auto gpus = said > 0 ? static_cast<int>(said) : number("world_size", 0);
+    const Key key = said > 0 ? "nproc_per_node" : "world_size";
+    if (options_.gpus) {
+      only(key, gpus == 0 || gpus == *options_.gpus,
+           fmt::format("the file says {} GPUs, --gpus {}", gpus, *options_.gpus),
+           "leave --gpus out, or change the file");
+      gpus = *options_.gpus;
+    }
+    if (gpus == 0)
+      settings_.problem(settings_.where({key}), "the file does not say how many GPUs train",
+                        "give them with --gpus");
+    return gpus;
+  }
+
+  int accumulation(int gpus, int micro) {
+    const Key key = "global_batch_size";
+    const auto context = number("context_parallel_size", 1);
+    const auto split = static_cast<long long>(tensor_) * pipeline_ * context;
+    const auto global = number(key, 0);
+    if (gpus == 0) return 1;
+    only("tensor_model_parallel_size", gpus % split == 0,
+         fmt::format("{} GPUs are no multiple of {}, which hold the model once", gpus, split),
+         "Megatron-LM asks for tensor x pipeline x context ranks to divide them");
+    if (gpus % split != 0 || global == 0) return 1;
+    const auto of_micro_step = gpus / split * micro;
+    only(key, global % of_micro_step == 0,
+         fmt::format("{} samples of a step are no multiple of {} on each of {} data-parallel ranks", global,
+                     micro, gpus / split),
+         "Megatron-LM asks for global-batch-size = micro-batch-size x data-parallel ranks x micro-batches");
+    return std::max(1, static_cast<int>(global / of_micro_step));
+  }
+
+  void take_job() {
+    const auto gpus = take_gpus();
+    const auto micro = required("micro_batch_size");
+    const auto accumulate = accumulation(gpus, std::max(1, micro));
+    check_job_numbers(settings_, micro, accumulate);
+    const bool bf16 = flag("bf16");
+    const bool fp16 = flag("fp16");
+    only("fp16", !(bf16 && fp16), "fp16 and bf16 are both on", "Megatron-LM takes one of them");
+    precision_ = bf16 ? "bf16" : fp16 ? "fp16" : "fp32";
+    auto& job = draft_.scenario.job;
+    job.emplace_back("gpus", fmt::format("{}", gpus));
+    job.emplace_back("batch_per_gpu", fmt::format("{}", micro));
+    job.emplace_back("precision", precision_);
+    if (accumulate > 1) job.emplace_back("accumulate", fmt::format("{}", accumulate));
+    if (!options_.model.empty()) job.emplace_back("sequence", fmt::format("{}", sequence_));
+    job.emplace_back("framework", "megatron");
+    take_attention();
+    take_recompute();
+    if (settings_.number({"clip_grad"}, 0).value_or(1) > 0) job.emplace_back("clip_grad_norm", "true");
+  }
+
+  void take_attention() {
+    const bool is_flash = flag("use_flash_attn");
+    const Key key = "attention_backend";
+    const auto backend = settings_.text({key}).value_or(is_flash ? "flash" : "auto");
+    const std::vector<std::pair<std::string, std::string>> words{
+        {"auto", ""}, {"flash", "flash"}, {"fused", "cudnn"}, {"unfused", "math"}, {"local", "math"}};
+    const auto found = std::ranges::find(words, backend, [](const auto& row) { return row.first; });
+    only(key, found != words.end(), fmt::format("'{}' is no implementation of attention", backend),
+         suggestion(backend, {"auto", "flash", "fused", "unfused", "local"}));
+    if (found != words.end() && !found->second.empty())
+      draft_.scenario.job.emplace_back("attention", found->second);
+  }
+
+  void take_recompute() {
+    const Key key = "recompute_granularity";
+    const auto said = settings_.text({key}).value_or(flag("recompute_activations") ? "selective" : "");
+    const auto method = settings_.text({"recompute_method"}).value_or("");
+    const auto layers = number("recompute_num_layers", 1);
+    only(key, said.empty() || said == "full" || said == "selective",
+         fmt::format("'{}' is no granularity", said), "full or selective");
+    if (!said.empty()) draft_.scenario.job.emplace_back("recompute", said);
+    const bool all = method == "block" ? layers * pipeline_ >= layers_ : layers == 1;
+    if (said != "full") {
+      settings_.set_idle({"recompute_method"});
+      settings_.set_idle({"recompute_num_layers"});
+    } else if (!all) {
+      settings_.note({"recompute_num_layers"}, "gradway computes each block again, from its own input");
+    }
+    if (said == "selective" && settings_.text({"recompute_modules"}).value_or("core_attn") != "core_attn")
+      settings_.note({"recompute_modules"}, "gradway computes attention's core again");
+  }
+
+  void take_strategy() {
+    auto& strategy = draft_.scenario.strategy;
+    const bool shards = flag("use_distributed_optimizer");
+    const bool gathers = flag("overlap_param_gather");
+    strategy.emplace_back("kind", "distributed_optimizer");
+    if (!shards) strategy.emplace_back("shard_optimizer", "false");
+    if (flag("overlap_grad_reduce")) strategy.emplace_back("overlap_grad_reduce", "true");
+    if (gathers) strategy.emplace_back("overlap_param_gather", "true");
+    if (const auto size = settings_.number({"ddp_bucket_size"}, 1))
+      strategy.emplace_back("bucket_size", elements_text(*size));
+    // In fp32 unless said otherwise in bf16; in fp16 as the parameters.
+    const bool in_fp32 = flag("accumulate_allreduce_grads_in_fp32");
+    const bool in_bf16 = flag("grad_reduce_in_bf16");
+    const bool in_half = precision_ == "bf16" ? in_bf16 : precision_ == "fp16" && !in_fp32;
+    if (in_half) strategy.emplace_back("grad_reduce_dtype", precision_);
+  }
+
+  void take_optimizer() {
+    const auto name = settings_.text({"optimizer"}).value_or("adam");
+    draft_.scenario.optimizer = optimizer_word(name, true);  // FusedAdam of Transformer Engine or Apex
+    if (draft_.scenario.optimizer.empty())
+      settings_.note({"optimizer"},
+                     "gradway has no such optimizer, so sgd counts until the scenario has one: optimizer: "
+                     "adamw_fused");
+  }
+
+  void put(std::string key, std::string value) {
+    draft_.model.keys.emplace_back(std::move(key), std::move(value));
+  }
+  void put(std::string key, const char* value) { put(std::move(key), std::string{value}); }
+  void put(std::string key, int value) { put(std::move(key), std::to_string(value)); }
+  void put(std::string key, bool value) { put(std::move(key), std::string{value ? "true" : "false"}); }
+
+  void take_shape() {
+    put("kind", "decoder");
+    put("layers", layers_);
+    put("heads", heads_);
+    put("hidden", hidden_);
+    put("sequence", sequence_);
+    take_vocabulary();
+    take_biases();
+    take_positions();
+    const bool is_latent = flag("multi_latent_attention");
+    take_heads(is_latent);
+    if (is_latent) take_latent();
+    take_mlp();
+    take_dropout();
+    if (!options_.model.empty()) draft_.model.keys.clear();
+  }
+
+  /// Tensor ranks have equal parts of it: megatron/core/tokenizers/utils/build_tokenizer.py.
+  void take_vocabulary() {
+    const auto tokenizer = settings_.text({"tokenizer_type"}).value_or("");
+    const auto padded = number("padded_vocab_size", 0);
+    const auto size = number("vocab_size", tokenizer == "GPT2BPETokenizer" ? gpt2_vocabulary : 0);
+    const auto multiple = number("make_vocab_size_divisible_by", 128);
+    put("vocabulary", padded > 0 ? padded : size);
+    if (padded == 0) put("pad_vocabulary_to", multiple * tensor_);
+    if (padded == 0 && size == 0 && options_.model.empty())
+      settings_.problem(settings_.whole(), "the file does not say how large the vocabulary is",
+                        "add --vocab-size, as the tokenizer has it, or name a model with --model");
+    put("tied_output", !flag("untie_embeddings_and_output_weights"));
+  }
+
+  void take_biases() {
+    const Key key = "normalization";
+    const auto norm = settings_.text({key}).value_or("LayerNorm");
+    only(key, norm == "LayerNorm" || norm == "RMSNorm", fmt::format("'{}' is no normalization", norm),
+         "LayerNorm or RMSNorm");
+    is_rms_ = norm == "RMSNorm";
+    if (is_rms_) put("norm", "rms_norm");
+    const bool qkv = flag("add_qkv_bias");
+    if (!flag("disable_bias_linear")) return settings_.set_idle({"add_qkv_bias"});
+    if (is_rms_) {
+      put("bias", false);
+      if (qkv) put("qkv_bias", true);
+      return;
+    }
+    put("qkv_bias", qkv);  // LayerNorms keep theirs
+    put("attention_output_bias", false);
+    put("mlp_bias", false);
+  }
+
+  void take_positions() {
+    const Key key = "position_embedding_type";
+    auto type = settings_.text({key}).value_or("learned_absolute");
+    if (flag("use_rotary_position_embeddings")) type = "rope";
+    const bool none = flag("no_position_embedding");
+    const auto share = settings_.number({"rotary_percent"}, 0).value_or(1);
+    const auto rows = number("max_position_embeddings", sequence_);
+    if (type == "rope" || type == "yarn" || type == "mrope") {
+      put("positions", "rotary");
+      const auto head = number("kv_channels", heads_ > 0 ? hidden_ / heads_ : 0);
+      if (share < 1) put("rotary_size", static_cast<int>(share * head));
+    } else if (type == "none" || (none && type == "learned_absolute")) {
+      put("positions", "none");
+    } else if (type == "learned_absolute") {
+      put("position_rows", rows);
+    } else {
+      settings_.problem(settings_.where({key}), fmt::format("gradway has no positions '{}'", type),
+                        "known: learned_absolute, rope, yarn, mrope, none");
+    }
+  }
+
+  void take_heads(bool is_latent) {
+    const bool is_grouped = flag("group_query_attention");
+    const auto groups = number("num_query_groups", heads_);
+    const auto size = number("kv_channels", 0);
+    const bool has_norms = flag("qk_layernorm");
+    if (!is_grouped) settings_.set_idle({"num_query_groups"});
+    if (is_latent) {
+      for (const Key key : {"group_query_attention", "num_query_groups", "kv_channels", "qk_layernorm"})
+        settings_.set_idle({key});
+      return;
+    }
+    if (is_grouped) put("kv_heads", groups);
+    if (size > 0 && size * heads_ != hidden_) put("head_size", size);
+    if (!has_norms) return;
+    put("qk_norm", true);
+    if (!is_rms_) settings_.note({"qk_layernorm"}, "gradway's norms of queries and keys are RMSNorms");
+  }
+
+  void take_latent() {
+    const auto q_rank = number("q_lora_rank", 0);
+    put("latent_attention",
+        fmt::format("{{ {}kv_rank: {}, plain_head_size: {}, rotary_head_size: {}, value_head_size: {} }}",
+                    q_rank > 0 ? fmt::format("q_rank: {}, ", q_rank) : "", number("kv_lora_rank", 32),
+                    number("qk_head_dim", 128), number("qk_pos_emb_head_dim", 64),
+                    number("v_head_dim", 128)));
+  }
+
+  void take_mlp() {
+    const bool is_gated = flag("swiglu");
+    const bool is_relu = flag("squared_relu");
+    if (is_gated) put("activation", "swiglu");
+    if (is_relu) {
+      put("activation", "relu");
+      settings_.note({"squared_relu"}, "gradway has relu, without the square");
+    }
+    // As arguments.py has it: two thirds of 4 x hidden, in whole multiples of 64.
+    const auto width =
+        number("ffn_hidden_size", is_gated ? static_cast<int>(8LL * hidden_ / 3 / 64 * 64) : 4 * hidden_);
+    const auto experts = number("num_experts", 0);
+    const auto dense = experts > 0 ? take_dense_layers() : layers_;
+    if (dense > 0) put("mlp", width);
+    if (experts > 0) take_experts(experts, width, dense);
+  }
+
+  void take_experts(int experts, int width, int dense) {
+    const Key shared_key = "moe_shared_expert_intermediate_size";
+    const auto own = number("moe_ffn_hidden_size", width);
+    const auto shared = number(shared_key, 0);
+    only(shared_key, own > 0 && shared % own == 0,
+         fmt::format("the shared expert's width {} is no multiple of an expert's, {}", shared, own),
+         "describe the model in a file of your own, and name it with --model");
+    const auto top_k = number("moe_router_topk", 2);
+    put("experts", fmt::format("{{ number: {}, top_k: {}, mlp: {}{}{}{}{} }}", experts, top_k, own,
+                               shared > 0 ? fmt::format(", shared: {}", shared / std::max(1, own)) : "",
+                               flag("moe_shared_expert_gate") ? ", shared_gate: true" : "",
+                               dense > 0 ? fmt::format(", dense_layers: {}", dense) : "",
+                               flag("moe_router_enable_expert_bias") ? ", router_bias: true" : ""));
+  }
+
+  /// Of moe_layer_freq: 1, or a list of Python's such as ([0]*3+[1]*58).
+  int take_dense_layers() {
+    const Key key = "moe_layer_freq";
+    const auto* setting = settings_.find({key});
+    if (setting == nullptr || setting->text == "1") return 0;
+    std::string text = setting->text;
+    std::erase_if(text, [](char c) { return c == ' ' || c == '(' || c == ')'; });
+    int zeros = 0;
+    int ones = 0;
+    const std::string_view first = "[0]*";
+    const std::string_view second = "+[1]*";
+    const auto plus = text.find(second);
+    if (text.starts_with(first) && plus != std::string::npos) {
+      std::from_chars(text.data() + first.size(), text.data() + plus, zeros);
+      std::from_chars(text.data() + plus + second.size(), text.data() + text.size(), ones);
+    }
+    only(key, zeros > 0 && ones == layers_ - zeros && text == fmt::format("[0]*{}+[1]*{}", zeros, ones),
+         "gradway has experts in all layers behind the first ones",
+         "write 1, or as in ([0]*3+[1]*58): zeros first, as many as layers in all");
+    return zeros;
+  }
+
+  void take_dropout() {
+    const auto attention = settings_.number({"attention_dropout"}, 0).value_or(0.1);
+    const auto hidden = settings_.number({"hidden_dropout"}, 0).value_or(0.1);
+    if (attention > 0 || hidden > 0) put("dropout", true);
+    if ((attention > 0) != (hidden > 0))
+      settings_.note_missing(
+          fmt::format("dropout: {} of attention, {} elsewhere; gradway has both or none, here "
+                      "both",
+                      attention, hidden));
+  }
+
+  const ArgumentSettings& arguments_;
+  TrainerSettings settings_;
+  const DraftOptions& options_;
+  MegatronDraft draft_{};
+  std::string precision_{};
+  int layers_ = 0;
+  int hidden_ = 0;
+  int heads_ = 0;
+  int sequence_ = 0;
+  int tensor_ = 1;
+  int pipeline_ = 1;
+  bool is_rms_ = false;
+};
+
+}  // namespace
+
+MegatronDraft draft_of_megatron(const ArgumentSettings& arguments, const DraftOptions& options,
+                                const std::string& name) {
+  return Megatron{arguments, options, name}.draft();
+}
+
+}  // namespace gradway

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include "tests/cli/program.hpp"
+
+using namespace gradway::testing;
+using Catch::Matchers::Contains;
+
+namespace {
+
+const std::string shape =
+    "--num-layers 24 --hidden-size 2304 --num-attention-heads 24 --seq-length 2048 --vocab-size 50257 ";
+const std::string batch = "--micro-batch-size 1 ";
+
+struct Desk {
+  TemporaryFolder folder;
+
+  Outcome run(const std::vector<std::string>& arguments) const {
+    return run_gradway(arguments, {.folder = folder.path()});
+  }
+  Outcome import(const std::string& text, std::vector<std::string> options = {"--gpus", "8"},
+                 const std::string& file = "job.sh") const {
+    folder.write(file, text);
+    options.insert(options.begin(), {"import", "megatron", file, "--platform", "dgx-h100"});
+    return run(options);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a script of Megatron-LM becomes a scenario and a model that run", "[cli][import]") {
+  const Desk desk;
+  const auto outcome =
+      desk.run({"import", "megatron", std::string{GRADWAY_SOURCE_DIR} + "/tests/import/data/megatron-gpt.sh",
+                "--platform", "dgx-h100", "-o", "scenarios/mine.yaml"});
+  CHECK(outcome.status == 0);
+  CHECK(outcome.output == "scenarios/mine.yaml\nscenarios/models/mine_model.yaml\n");
+  CHECK_THAT(outcome.errors,
+             Contains("megatron-gpt.sh:31:6: fp8_format \"hybrid\": gradway's kernels have 16 "
+                      "or 32 bits an element, no fp8\n"));
+  CHECK(content_of(desk.folder.path() / "scenarios/mine.yaml") ==
+        R"(# What Megatron-LM's file says and this scenario cannot, and what it leaves open:
+# - micro_batch_size 2 stands in the file again with another value: the last one counts, as Megatron-LM has it
+# - rampup_batch_size 16: gradway's step has global_batch_size samples, as behind the ramp
+# - fp8_format "hybrid": gradway's kernels have 16 or 32 bits an element, no fp8
+# - sequence_paralel true: gradway does not know this key and leaves it out; is it 'sequence_parallel'?
+# - nothing of a step, or what gradway does anyway: data_path, lr, master_addr, split
+schema: 1
+source: >-
+  Megatron-LM's settings in megatron-gpt.sh
+model: mine_model
+platform: dgx-h100
+job:
+  gpus: 32
+  batch_per_gpu: 1
+  precision: bf16
+  accumulate: 32
+  framework: megatron
+  recompute: selective
+  clip_grad_norm: true
+strategy:
+  kind: distributed_optimizer
+  overlap_grad_reduce: true
+parallel:
+  tensor: 4
+  pipeline: 2
+  virtual: 2
+  schedule: interleaved
+optimizer: adamw_fused
+)");
+  CHECK(content_of(desk.folder.path() / "scenarios/models/mine_model.yaml") == R"(schema: 1
+source: >-
+  Megatron-LM's settings in megatron-gpt.sh
+kind: decoder
+layers: 24
+heads: 24
+hidden: 2304
+sequence: 2048
+vocabulary: 50257
+pad_vocabulary_to: 512
+tied_output: true
+position_rows: 2048
+mlp: 9216
+dropout: true
+)");
+  CHECK_THAT(desk.run({"show", "model", "scenarios/models/mine_model.yaml"}).output,
+             Contains("1,651,051,008 in"));
+  const auto run = desk.run({"run", "scenarios/mine.yaml"});
+  CHECK(run.status == 0);
+  CHECK_THAT(run.output, Contains("batch        1 a replica x 32 micro-batches, 128 a step"));
+}
+
+TEST_CASE("shapes of Megatron-LM have the parameters that are published of them", "[cli][import]") {
+  using Row = std::pair<std::string, std::string>;
+  const auto [arguments, parameters] = GENERATE(values<Row>({
+      // Llama 3 8B
+      {"--num-layers 32 --hidden-size 4096 --ffn-hidden-size 14336 --num-attention-heads 32 "
+       "--group-query-attention --num-query-groups 8 --kv-channels 128 --seq-length 8192 --swiglu "
+       "--position-embedding-type rope --normalization RMSNorm --untie-embeddings-and-output-weights "
+       "--disable-bias-linear --vocab-size 128256",
+       "8,030,261,248"},
+      // Mixtral 8x7B
+      {"--num-layers 32 --hidden-size 4096 --ffn-hidden-size 14336 --num-attention-heads 32 "
+       "--group-query-attention --num-query-groups 8 --seq-length 4096 --swiglu --no-position-embedding "
+       "--position-embedding-type rope --normalization RMSNorm --untie-embeddings-and-output-weights "
+       "--disable-bias-linear --vocab-size 32000 --num-experts 8 --moe-router-topk 2",
+       "46,702,792,704"},
+      // Qwen2.5 7B
+      {"--num-layers 28 --hidden-size 3584 --ffn-hidden-size 18944 --num-attention-heads 28 "
+       "--group-query-attention --num-query-groups 4 --seq-length 4096 --swiglu --add-qkv-bias "
+       "--position-embedding-type rope --normalization RMSNorm --untie-embeddings-and-output-weights "
+       "--disable-bias-linear --padded-vocab-size 152064",
+       "7,615,616,512"},
+      // Qwen3 0.6B
+      {"--num-layers 28 --hidden-size 1024 --ffn-hidden-size 3072 --num-attention-heads 16 --kv-channels 128 "
+       "--group-query-attention --num-query-groups 8 --seq-length 4096 --swiglu --qk-layernorm "
+       "--position-embedding-type rope --normalization RMSNorm --disable-bias-linear --padded-vocab-size "
+       "151936",
+       "596,049,920"},
+      // DeepSeek-V3
+      {"--num-layers 61 --hidden-size 7168 --ffn-hidden-size 18432 --num-attention-heads 128 --seq-length "
+       "4096 --swiglu --position-embedding-type rope --normalization RMSNorm "
+       "--untie-embeddings-and-output-weights --disable-bias-linear --padded-vocab-size 129280 --num-experts "
+       "256 --moe-router-topk 8 --moe-ffn-hidden-size 2048 --moe-shared-expert-intermediate-size 2048 "
+       "--moe-layer-freq ([0]*3+[1]*58) --moe-router-enable-expert-bias --multi-latent-attention "
+       "--q-lora-rank 1536 --kv-lora-rank 512",
+       "671,026,419,200"},
+  }));
+  const Desk desk;
+  auto text = arguments;
+  if (const auto at = text.find("(["); at != std::string::npos)
+    text.insert(text.find(')') + 1, "'").insert(at, "'");
+  const auto outcome = desk.import(text + " --micro-batch-size 1 --bf16", {"--gpus", "8", "-o", "x.yaml"});
+  CHECK(outcome.errors.find("error") == std::string::npos);
+  CHECK_THAT(desk.run({"show", "model", "models/x_model.yaml"}).output, Contains(parameters + " in"));
+}
+
+TEST_CASE("Megatron-LM's arguments become keys of the scenario", "[cli][import]") {
+  using Row = std::pair<std::string, std::string>;
+  const auto [arguments, keys] = GENERATE(values<Row>({
+      {"",
+       "  gpus: 8\n  batch_per_gpu: 1\n  precision: fp32\n  framework: megatron\n  clip_grad_norm: true\n"
+       "strategy:\n  kind: distributed_optimizer\n  shard_optimizer: false\noptimizer: adamw_fused\n"},
+      {"--bf16 --use-distributed-optimizer --overlap-grad-reduce --overlap-param-gather",
+       "strategy:\n  kind: distributed_optimizer\n  overlap_grad_reduce: true\n  overlap_param_gather: true\n"
+       "optimizer"},
+      {"--bf16 --grad-reduce-in-bf16", "  grad_reduce_dtype: bf16\n"},
+      {"--fp16", "  grad_reduce_dtype: fp16\n"},
+      {"--fp16 --accumulate-allreduce-grads-in-fp32", "shard_optimizer: false\noptimizer"},
+      {"--ddp-bucket-size 100000000", "  bucket_size: 1e8\n"},
+      {"--global-batch-size 64", "  accumulate: 8\n"},
+      {"--clip-grad 0", "  framework: megatron\nstrategy"},
+      {"--optimizer sgd", "\noptimizer: sgd\n"},
+      {"--tensor-model-parallel-size 2 --sequence-parallel", "parallel:\n  tensor: 2\n  sequence: true\n"},
+      {"--pipeline-model-parallel-size 2", "parallel:\n  pipeline: 2\noptimizer"},
+      {"--pipeline-model-parallel-size 2 --num-layers-per-virtual-pipeline-stage 3 --global-batch-size 16",
+       "parallel:\n  pipeline: 2\n  virtual: 4\n  schedule: interleaved\n"},
+      {"--pipeline-model-parallel-size 2 --num-virtual-stages-per-pipeline-rank 2 --global-batch-size 16",
+       "parallel:\n  pipeline: 2\n  virtual: 2\n  schedule: interleaved\n"},
+      {"--tensor-model-parallel-size 2 --use-tp-pp-dp-mapping", "  order: tp-cp-ep-pp-dp\n"},
+      {"--recompute-activations", "  recompute: selective\n"},
+      {"--recompute-granularity full --recompute-method uniform --recompute-num-layers 1",
+       "  recompute: full\n"},
+      {"--bf16 --use-flash-attn", "  attention: flash\n"},
+      {"--bf16 --attention-backend fused", "  attention: cudnn\n"},
+      {"--attention-backend unfused", "  attention: math\n"},
+      {"--hidden-dropout 0 --attention-dropout 0", "mlp: 9216\n---\n"},
+      {"--hidden-dropout 0.1", "mlp: 9216\ndropout: true\n---\n"},
+      {"--swiglu", "activation: swiglu\nmlp: 6144\n"},
+      {"--tensor-model-parallel-size 4", "vocabulary: 50257\npad_vocabulary_to: 512\n"},
+      {"--position-embedding-type rope --rotary-percent 0.5", "positions: rotary\nrotary_size: 48\n"},
+      {"--max-position-embeddings 4096", "position_rows: 4096\n"},
+  }));
+  CAPTURE(arguments);
+  const Desk desk;
+  const auto outcome = desk.import(shape + batch + arguments);
+  CHECK_THAT(outcome.output, Contains(keys));
+  CHECK(outcome.status == 0);
+}
+
+TEST_CASE("Megatron-LM's arguments are found however a script writes them", "[cli][import]") {
+  const auto text = GENERATE(values<std::string>({
+      shape + batch + "--global-batch-size 32",
+      shape + "\\\n  --micro-batch-size=1 \\\n--global-batch-size 32",
+      "GBS=32\nARGS=(" + shape +
+          "\n# --global-batch-size 64\n  --global-batch-size $GBS)\nrun \"${ARGS[@]}\" " + batch,
+      "N=3\nARGS=\"" + shape + "\\\n --global-batch-size ${N}2\"\ntorchrun pretrain_gpt.py $ARGS " + batch,
+      shape + batch + "--global_batch_size \"${GBS:-32}\" --bf16; echo done",
+      "ARGS+=('--global-batch-size 32' \"--seed 5\")\n" + shape + batch,
+  }));
+  CAPTURE(text);
+  const Desk desk;
+  CHECK_THAT(desk.import(text).output, Contains("accumulate: 4\n"));
+}
+
+TEST_CASE("Megatron-LM's arguments may be YAML", "[cli][import]") {
+  const Desk desk;
+  const auto outcome = desk.import(
+      "# arguments\nlanguage_model:\n  num_layers: 24   # blocks\n  hidden_size: 2304\n  "
+      "num-attention-heads: 24\n"
+      "seq_length: 2048\nvocab_size: 50257\nmicro_batch_size: 1\nbf16: True\nffn_hidden_size: null\n"
+      "optimizer: 'sgd'\nworld_size: 8\n",
+      {}, "job.yaml");
+  CHECK_THAT(outcome.output, Contains("  gpus: 8\n  batch_per_gpu: 1\n  precision: bf16\n") &&
+                                 Contains("optimizer: sgd\n") && Contains("mlp: 9216\n"));
+}
+
+TEST_CASE("what gradway cannot simulate of Megatron-LM is said", "[cli][import]") {
+  using Row = std::pair<std::string, std::string>;
+  const auto [arguments, note] = GENERATE(values<Row>({
+      {"--context-parallel-size 2",
+       "context_parallel_size 2: gradway splits no sequence over GPUs: each trains on samples of its own, 2 "
+       "times as many a step as the file says\n"},
+      {"--num-experts 8 --expert-model-parallel-size 2",
+       "expert_model_parallel_size 2: gradway does not split experts over GPUs: each keeps all of its "
+       "layers' "
+       "experts, and sends no tokens\n"},
+      {"--fp8-format hybrid",
+       "fp8_format \"hybrid\": gradway's kernels have 16 or 32 bits an element, no fp8\n"},
+      {"--sequence-paralel",
+       "sequence_paralel true: gradway does not know this key and leaves it out; is it "
+       "'sequence_parallel'?\n"},
+      {"--seed 1 --seed 2",
+       "seed 1 stands in the file again with another value: the last one counts, as Megatron-LM has it\n"},
+      {"--attention-dropout 0",
+       "dropout: 0 of attention, 0.1 elsewhere; gradway has both or none, here both\n"},
+      {"--optimizer lion",
+       "optimizer \"lion\": gradway has no such optimizer, so sgd counts until the scenario has one: "
+       "optimizer: "
+       "adamw_fused\n"},
+      {"--lr 1e-4", "nothing of a step, or what gradway does anyway: lr\n"},
+  }));
+  CAPTURE(arguments);
+  const Desk desk;
+  CHECK_THAT(desk.import(shape + batch + arguments).errors, Contains(note));
+}
+
+TEST_CASE("arguments of Megatron-LM that cannot be are refused", "[cli][import][errors]") {
+  struct Row {
+    std::string text;
+    std::string errors;
+  };
+  const auto row = GENERATE(values<Row>({
+      {"echo\n",
+       "job.sh: error: the file has no arguments\n  hint: give a command line or a script with arguments "
+       "such "
+       "as --num-layers 24, or their YAML\n"},
+      {"--num-layers 24 '",
+       "job.sh:1:17: error: a quote is not closed\n    1 | --num-layers 24 '\n      |                 ^\n"
+       "  hint: add the missing quote\n"},
+      {shape + "--micro-batch-size many", "job.sh:1:117: error: 'micro_batch_size' cannot be \"many\"\n"},
+      {shape + batch + "\n--global-batch-size 12",
+       "job.sh:2:21: error: 12 samples of a step are no multiple of 1 on each of 8 data-parallel ranks\n"
+       "    2 | --global-batch-size 12\n      |                     ^~\n"
+       "  hint: Megatron-LM asks for global-batch-size = micro-batch-size x data-parallel ranks x "
+       "micro-batches\n"},
+      {shape + batch + "\n--tensor-model-parallel-size 3",
+       "job.sh:2:30: error: 8 GPUs are no multiple of 3, which hold the model once\n"},
+      {shape + batch + "\n--nnodes 2 --nproc-per-node 8",
+       "job.sh:2:29: error: the file says 16 GPUs, --gpus 8\n"},
+      {shape + batch + "\n--pipeline-model-parallel-size 2 --num-layers-per-virtual-pipeline-stage 5",
+       "job.sh:2:74: error: 24 layers are no multiple of 2 stages of 5 layers\n"},
+      {shape + batch + "\n--position-embedding-type relative",
+       "job.sh:2:27: error: gradway has no positions 'relative'\n"},
+      {shape + batch +
+           "--use-torch-fsdp2 --num-layers 24 --kv-channels 90 --position-embedding-type rope "
+           "--rotary-percent 2 --tensor-model-parallel-size 8 --num-attention-heads 12",
+       "job.sh: error: the scenario that is made of this is none: 8 ranks do not divide the 12 heads of the "
+       "model 'megatron_model'\n"},
+      {"--num-layers 24\n",
+       "job.sh: error: the file does not say '--hidden-size'\n  hint: Megatron-LM asks for it, too\n"},
+  }));
+  CAPTURE(row.text);
+  const Desk desk;
+  const auto outcome = desk.import(row.text, {"--gpus", "8", "-o", "x.yaml"});
+  CHECK(outcome.status == 2);
+  CHECK(outcome.output.empty());
+  CHECK(outcome.errors.substr(0, row.errors.size()) == row.errors);
+  CHECK(!std::filesystem::exists(desk.folder.path() / "x.yaml"));
+}
+
+TEST_CASE("a model of one's own takes the place of Megatron-LM's shape", "[cli][import]") {
+  const Desk desk;
+  const auto outcome = desk.import(shape + batch, {"--gpus", "8", "--model", "megatron_1b7", "-o", "x.yaml"});
+  CHECK(outcome.output == "x.yaml\n");
+  CHECK(!std::filesystem::exists(desk.folder.path() / "models"));
+  CHECK_THAT(content_of(desk.folder.path() / "x.yaml"),
+             Contains("model: megatron_1b7\n") && Contains("  sequence: 2048\n"));
+}
