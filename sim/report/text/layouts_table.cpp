@@ -49,11 +49,9 @@ class LayoutTable {
   explicit LayoutTable(const LaidOut& laid_out) : laid_out_{laid_out} {
     const auto& metrics = found().ranked.front().metrics;
     has_tokens_ = metrics.tokens_per_s.has_value();
-    has_cost_ = metrics.cost_usd_per_million_samples.has_value();
     std::vector<Table::Column> columns{
         {"layout", left}, {"step time", right}, {has_tokens_ ? "tok/s/GPU" : "samples/s", right},
         {"MFU", right},   {"bubble", right},    {"memory", right}};
-    if (has_cost_) columns.push_back({"USD/M samples", right});
     columns.push_back({"", left});
     table_.emplace(std::move(columns));
   }
@@ -67,7 +65,6 @@ class LayoutTable {
                                    metrics.mfu ? percent_text(*metrics.mfu) : "-",
                                    metrics.bubble ? percent_text(*metrics.bubble / metrics.step_time) : "-",
                                    bytes_text(memory)};
-    if (has_cost_) cells.push_back(fmt::format("{:.4g}", *metrics.cost_usd_per_million_samples));
     cells.emplace_back(mark);
     table_->add(std::move(cells));
   }
@@ -79,7 +76,6 @@ class LayoutTable {
 
   const LaidOut& laid_out_;
   bool has_tokens_ = false;
-  bool has_cost_ = false;
   std::optional<Table> table_;
 };
 
@@ -143,6 +139,8 @@ void write_table(std::ostream& out, const LaidOut& laid_out, const Style& style)
   fields.add("best", full_words(best.job), Paint::bold);
   fields.add("step time", fmt::format("{}, {} in nine of ten cases", time_text(best.metrics.step_time),
                                       range_text(best.range.low, best.range.high)));
+  if (const auto& cost = best.metrics.cost_usd_per_million_samples)
+    fields.add("cost", fmt::format("{:.4g} USD for a million samples", *cost));
   if (found.leaders.level()) {
     std::vector<std::string> names;
     for (const auto& one : found.ranked) names.push_back(short_words(one.job));

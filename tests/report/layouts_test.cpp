@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is printed to paste is the layout that was found.
+#include <algorithm>
+
+#include <catch2/catch.hpp>
+
+#include "sim/config/config.hpp"
+#include "sim/report/layouts.hpp"
+#include "sim/study/layouts.hpp"
+
+using namespace gradway;
+
+namespace {
+
+const DataPath data{{GRADWAY_SOURCE_DIR}};
+constexpr int samples = 64;
+
+std::vector<Override> small_decoder(const std::string& framework) {
+  return {{"model", "gpt_124m"},
+          {"platform", "dgx-h100"},
+          {"job", "{gpus: 16, batch_per_gpu: 2, precision: bf16, framework: " + framework + "}"},
+          {"strategy", "{kind: ddp}"}};
+}
+
+}  // namespace
+
+TEST_CASE("a scenario takes each candidate, as its settings say it", "[report][layout]") {
+  const auto framework = GENERATE("megatron", "pytorch");
+  const auto candidates =
+      candidate_layouts(load_scenario("sharded/llama2_7b", small_decoder(framework), data), samples, false);
+  REQUIRE(candidates.size() > 20);
+  for (std::size_t i = 0; i < candidates.size(); i += 7) {
+    const auto& job = candidates[i];
+    auto set = small_decoder(framework);
+    for (const auto& [key, value] : report::settings_of(job)) {
+      std::erase_if(set, [&](const Override& one) { return one.key == key; });
+      set.push_back({key, value});
+    }
+    INFO(report::settings_of(job)[0].second << " " << report::settings_of(job)[1].second);
+    const auto loaded = load_scenario("sharded/llama2_7b", set, data).job;
+    CHECK(loaded.strategy == job.strategy);
+    CHECK(loaded.layout.ranks_of_model() == job.layout.ranks_of_model());
+    CHECK(loaded.layout.sequence == job.layout.sequence);
+    CHECK(loaded.layout.schedule == job.layout.schedule);
+    CHECK(loaded.layout.chunks == job.layout.chunks);
+    CHECK(loaded.samples() == samples);
+    CHECK(loaded.recomputes == job.recomputes);
+  }
+}
