@@ -197,6 +197,12 @@ Kind kind_of(const Job& job) {
   return {job.layout.tensor, job.recomputes, job.recomputes_attention};
 }
 
+/// Layouts that hide as much of their exchanges and launches: they differ in chunks and replicas alone.
+using Alike = std::tuple<Kind, int, int, std::size_t>;
+Alike alike(const Job& job) {
+  return {kind_of(job), job.layout.pipeline, job.batch_per_gpu, job.strategy.index()};
+}
+
 /// What a candidate needs and takes at least.
 struct Asked {
   Bytes needs{};
@@ -336,7 +342,7 @@ class LayoutSearch {
 
   /// The least time that a candidate can be expected to take.
   Seconds expected_of(const Fitting& one) const {
-    const auto known = misses_.find(kind_of(one.job));
+    const auto known = misses_.find(alike(one.job));
     return known == misses_.end() ? one.at_least : one.at_least * known->second;
   }
 
@@ -406,7 +412,7 @@ class LayoutSearch {
     ++found_.simulated;
     const auto step = tried.metrics.step_time;
     if (at_least > Seconds{}) {
-      auto& least = misses_.try_emplace(kind_of(tried.job), step / at_least).first->second;
+      auto& least = misses_.try_emplace(alike(tried.job), step / at_least).first->second;
       least = std::min(least, step / at_least);
     }
     if (!fits(tried.memory)) {
@@ -450,7 +456,7 @@ class LayoutSearch {
   LayoutsFound found_;
   std::vector<Fitting> fitting_;
   Seconds best_ = Seconds::infinite();  ///< step so far
-  std::map<Kind, double> misses_;       ///< the least of which a step was so many times its bound
+  std::map<Alike, double> misses_;      ///< the least of which a step was so many times its bound
 };
 
 void check_can_be_cut(const Scenario& written) {

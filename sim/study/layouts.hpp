@@ -62,9 +62,9 @@ std::vector<Job> candidate_layouts(const Scenario& written, int global_batch, bo
 
 /// Finds the layouts with the least time of a step. Memory is asked before anything is simulated. Then the
 /// candidates are simulated in the order of a lower bound, the kernels of a stage and the way to it and back,
-/// until none that is left can be the fastest: by that bound, times the least by which those of as many
-/// tensor ranks that recompute alike missed it. Without sequence parallelism is tried what is within 2 % of
-/// the best with it.
+/// until none that is left can be the fastest: by that bound, times the least by which those that differ from
+/// it in chunks and replicas alone missed it. Without sequence parallelism is tried what is within 2 % of the
+/// best with it.
 /// @param engine a name from engines()
 /// @throws SimulationError if a simulation could not finish, ConfigError if no layout is to be found
 LayoutsFound search_layouts(const Scenario& written, int global_batch, const std::string& engine,
