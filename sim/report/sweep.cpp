@@ -36,7 +36,8 @@ std::vector<std::string> metric_names(const Sweep& sweep) {
   for (const auto& point : sweep.points) {
     if (!point.error.empty()) continue;
     const auto metrics = metrics_of(point);
-    for (const auto& [name, value] : metrics.items()) names.push_back(name);
+    for (const auto& [name, value] : metrics.items())
+      if (!value.is_object()) names.push_back(name);
     break;
   }
   return names;
@@ -83,7 +84,10 @@ bool is_report(std::string_view text) {
       false);
   if (!is_flat || !json.is_object() || json.value("schema", Json{}) != 1) return false;
   const auto metrics = json.value("metrics", Json{});
-  const auto is_figure = [](const Json& value) { return value.is_number() || value.is_null(); };
+  const auto is_one = [](const Json& value) { return value.is_number() || value.is_null(); };
+  const auto is_figure = [&](const Json& value) {
+    return is_one(value) || (value.is_object() && std::ranges::all_of(value, is_one));
+  };
   const bool is_told = json.contains("doubts") && json.value("fits", Json{}).is_boolean();
   return is_told && metrics.is_object() && std::ranges::all_of(metrics, is_figure) &&
          std::ranges::all_of(shown_metrics, [&](const char* name) { return metrics.contains(name); });

@@ -197,11 +197,14 @@ Kind kind_of(const Job& job) {
   return {job.layout.tensor, job.recomputes, job.recomputes_attention};
 }
 
-/// Layouts that hide as much of their exchanges and launches: they differ in chunks and replicas alone.
-using Alike = std::tuple<Kind, int, int, std::size_t>;
+/// Layouts that hide as much of their exchanges and launches: they differ in replicas alone.
+using Alike = std::tuple<Kind, int, int, int, std::size_t>;
 Alike alike(const Job& job) {
-  return {kind_of(job), job.layout.pipeline, job.batch_per_gpu, job.strategy.index()};
+  return {kind_of(job), job.layout.pipeline, job.layout.chunks, job.batch_per_gpu, job.strategy.index()};
 }
+
+// What is expected of a layout by one that is alike may miss by this; the bound alone never does.
+constexpr double slack = 1.05;
 
 /// What a candidate needs and takes at least.
 struct Asked {
@@ -350,7 +353,8 @@ class LayoutSearch {
     auto rest = fitting_;
     while (!rest.empty()) {
       if (!found_.ranked.empty()) {
-        found_.slower += std::erase_if(rest, [&](const Fitting& one) { return expected_of(one) > best_; });
+        found_.slower +=
+            std::erase_if(rest, [&](const Fitting& one) { return expected_of(one) > best_ * slack; });
         std::ranges::stable_sort(rest, {}, [&](const Fitting& one) { return expected_of(one); });
       }
       const auto count = std::min(rest.size(), at_once);
