@@ -2,6 +2,7 @@
 #include "sim/config/check_layout.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -43,8 +44,10 @@ class CheckLayout {
   Note at(const char* key, std::string what) const { return {scenario_.place(key), std::move(what)}; }
 
   void refuse_without_pipeline() {
-    for (const auto* key : {"parallel.virtual", "parallel.schedule"}) {
-      if (scenario_.given.contains(key))
+    const bool other_schedule = layout_.schedule != Layout{}.schedule;
+    for (const auto& [key, counts] :
+         {std::pair{"parallel.virtual", layout_.chunks > 1}, {"parallel.schedule", other_schedule}}) {
+      if (counts && scenario_.given.contains(key))
         add(key, fmt::format("{} would change nothing: parallel.pipeline is 1", key),
             "leave it out, or set parallel.pipeline");
     }

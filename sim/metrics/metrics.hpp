@@ -39,7 +39,7 @@ struct Metrics : StepParts {
   std::optional<int> tokens_per_sample;  ///< of a model of text
   std::optional<double> tokens_per_s;    ///< the same
   double gpu_busy_fraction = 0;
-  bool is_of_parts = false;        ///< ranks hold parts of the model
+  bool is_of_parts = false;       ///< ranks hold parts of the model
   std::optional<Seconds> bubble;  ///< of a pipeline: its ranks wait for each other, on average
   double tflops_per_gpu = 0;      ///< of the model's operations, on average; see `model_flops_per_sample`
   std::optional<double> mfu;      ///< these over the peak; see `utilisation`

@@ -187,7 +187,7 @@ class Writer {
     return tasks_.add(std::move(task));
   }
 
-  void forward(const Turn& turn) {
+  void forward(const StageTurn& turn) {
     const bool is_last = turn.micro_batch + 1 == scenario_.job.accumulate;
     if (turn.chunk == 0) sync_.before_micro_step(tasks_, {turn.micro_batch, is_last});
     Spot place;
@@ -207,7 +207,7 @@ class Writer {
     if (turn.chunk + 1 == scenario_.job.layout.chunks) sync_.after_forward(tasks_, Module{});
   }
 
-  void backward(const Turn& turn, BackwardPass pass) {
+  void backward(const StageTurn& turn, BackwardPass pass) {
     Spot place;
     auto next = first_gradient_[static_cast<std::size_t>(turn.chunk)];
     skipped_ = 0;
@@ -371,7 +371,7 @@ class Writer {
   RankScenario rank_;
   std::optional<Blocks> blocks_;  ///< if they matter, and the strategy has not found them
   ModelTasks model_;
-  std::vector<Turn> turns_;
+  std::vector<StageTurn> turns_;
   std::vector<BackwardPass> passes_;         ///< by turn
   std::vector<std::size_t> first_gradient_;  ///< by chunk: in the order of the rank's gradients
   Program program_;

@@ -189,7 +189,8 @@ struct Job {
 /// The same of a job.
 bool half_parameters(const Job& job);
 
-/// Whether layers are Megatron-Core's modules, with packed projections: also under DeepSpeed, if it cuts the model.
+/// Whether layers are Megatron-Core's modules, with packed projections: also under DeepSpeed, if it cuts the
+/// model.
 bool has_megatron_modules(const Job& job);
 
 /// Whether Python code runs around each part of the model because of the strategy.

@@ -266,7 +266,7 @@ TEST_CASE("arguments of Megatron-LM that cannot be are refused", "[cli][import][
            "--use-torch-fsdp2 --num-layers 24 --kv-channels 90 --position-embedding-type rope "
            "--rotary-percent 2 --tensor-model-parallel-size 8 --num-attention-heads 12",
        "job.sh: error: the scenario that is made of this is none: 8 ranks do not divide the 12 heads of the "
-       "model 'megatron_model'\n"},
+       "model 'x_model'\n"},
       {"--num-layers 24\n",
        "job.sh: error: the file does not say '--hidden-size'\n  hint: Megatron-LM asks for it, too\n"},
   }));

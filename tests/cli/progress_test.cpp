@@ -28,9 +28,12 @@ std::vector<std::string> lines_shown(const std::string& text) {
 
 /// One of what the run is at; which of them are seen, the machine's speed says.
 bool says_what_it_is_at(const std::string& line) {
-  const std::vector<std::string> known{
-      "reading the scenario", "planning the step", "laying collectives over the links",
-      "looking for ranks that do the same", "simulating", "checking and measuring"};
+  const std::vector<std::string> known{"reading the scenario",
+                                       "planning the step",
+                                       "laying collectives over the links",
+                                       "looking for ranks that do the same",
+                                       "simulating",
+                                       "checking and measuring"};
   return std::ranges::any_of(known, [&](const auto& what) { return line.starts_with(what); });
 }
 

@@ -52,7 +52,7 @@ TEST_CASE("a report holds the metrics in SI units", "[report][json]") {
       report["metrics"].dump() ==
       R"({"step_time_s":0.01,"steps_per_s":100.0,"samples_per_s":6400.0,"tokens_per_s":null,)"
       R"("compute_s":0.005,"communication_s":0.005,)"
-      R"("exposed_communication_s":0.003,"input_wait_s":0.001,"optimizer_s":0.001,"launch_bound_s":0.0,"idle_s":0.0,)"
+      R"("exposed_communication_s":0.003,"exposed_s":{"data":0.0,"tensor":0.0,"pipeline":0.0},"input_wait_s":0.001,"optimizer_s":0.001,"launch_bound_s":0.0,"idle_s":0.0,"bubble_s":null,)"
       R"("gpu_busy_fraction":0.6,"tflops_per_gpu":12.5,"mfu":null,"collectives":1,"bytes_sent_per_gpu":4194304,)"
       R"("peak_memory_bytes":2000000000,"cost_usd_per_hour":36.0,"cost_usd_per_million_samples":1.5625})");
 }
@@ -78,9 +78,9 @@ TEST_CASE("a report holds the scenario as it was resolved, with its defaults", "
   CHECK(
       report["scenario"].dump() ==
       R"({"schema":1,"model":"tiny","platform":"made-up",)"
-      R"("job":{"gpus":2,"batch_per_gpu":32,"precision":"fp32","accumulate":1,)"
+      R"("job":{"gpus":2,"batch_per_gpu":32,"precision":"fp32","param_dtype":"fp32","accumulate":1,)"
       R"("attention":"auto","memory_format":"contiguous","compile":false,"recompute":"none",)"
-      R"("frees_early":false,"clip_grad_norm":false},)"
+      R"("framework":"pytorch","frees_early":false,"clip_grad_norm":false},)"
       R"("strategy":{"kind":"ddp","bucket_cap":"4 MiB","static_graph":false,"gradient_as_bucket_view":false,)"
       R"("comm_hook":"none"},"optimizer":"sgd","nccl":{"NCCL_ALGO":"RING"},)"
       R"("input":{"pin_memory":true,"loader_workers":8,"background_copy":"0 B"},"steps":1})");

@@ -24,8 +24,8 @@ using Sets = std::vector<Override>;
 
 /// Llama 2 7B on H100s: 32 blocks, hidden 4096, sequence 2048, bf16, one sample.
 Scenario llama(Sets more) {
-  Sets set{{"model", "llama2_7b"},     {"platform", "dgx-h100"},   {"job.precision", "bf16"},
-           {"job.batch_per_gpu", "1"}, {"job.sequence", "2048"}, {"job.recompute", "none"},
+  Sets set{{"model", "llama2_7b"},      {"platform", "dgx-h100"}, {"job.precision", "bf16"},
+           {"job.batch_per_gpu", "1"},  {"job.sequence", "2048"}, {"job.recompute", "none"},
            {"strategy", "{kind: none}"}};
   set.insert(set.end(), more.begin(), more.end());
   return load_scenario("sharded/llama2_7b", set, DataPath{{GRADWAY_SOURCE_DIR}});
@@ -73,7 +73,9 @@ constexpr double activation = 2048.0 * 4096 * 2 / 1e6;  // MB of bf16
 
 // The table of Megatron-Core's collectives: layers.py and mappings.py of tensor_parallel.
 TEST_CASE("Megatron's tensor parallelism reduces four times a block", "[layout]") {
-  const Sets megatron{{"job.gpus", "4"}, {"parallel.tensor", "4"}, {"job.framework", "megatron"},
+  const Sets megatron{{"job.gpus", "4"},
+                      {"parallel.tensor", "4"},
+                      {"job.framework", "megatron"},
                       {"strategy", "{kind: distributed_optimizer}"}};
   const auto sent = sent_by(planned(llama(megatron)), 0, Purpose::tensor);
   REQUIRE(sent.size() == 1);
@@ -127,8 +129,11 @@ TEST_CASE("DTensors send what our traces show", "[layout]") {
 }
 
 TEST_CASE("ranks differ first in the axis that comes first", "[layout]") {
-  const Sets sixteen{{"job.gpus", "16"},      {"parallel.tensor", "2"},  {"parallel.pipeline", "2"},
-                     {"job.accumulate", "2"}, {"strategy", "{kind: ddp}"}};
+  const Sets sixteen{{"job.gpus", "16"},
+                     {"parallel.tensor", "2"},
+                     {"parallel.pipeline", "2"},
+                     {"job.accumulate", "2"},
+                     {"strategy", "{kind: ddp}"}};
   const auto workload = planned(llama(sixteen));
   CHECK(groups_of(workload, Purpose::tensor) ==
         std::set<std::vector<std::size_t>>{

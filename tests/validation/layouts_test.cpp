@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models cut over ranks: our steps of two H200, and Megatron-LM's published ones. Nothing was fitted to the latter.
+// Models cut over ranks: our steps of two H200, and Megatron-LM's published ones. Nothing was fitted to the
+// latter.
 #include <algorithm>
 #include <cmath>
 #include <string>

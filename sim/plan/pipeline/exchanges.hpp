@@ -35,9 +35,9 @@ class Exchanges {
   Exchanges(const Scenario& scenario, const RankPart& stage, TaskList& tasks);
 
   /// @return what the first kernel of the pass waits for
-  std::optional<TaskId> before(const std::vector<Turn>& turns, std::size_t turn);
+  std::optional<TaskId> before(const std::vector<StageTurn>& turns, std::size_t turn);
   /// @param computed all that the pass made is there when they have ended
-  void after(const std::vector<Turn>& turns, std::size_t turn, std::vector<TaskId> computed);
+  void after(const std::vector<StageTurn>& turns, std::size_t turn, std::vector<TaskId> computed);
   /// First and last rank add up the gradients of what both hold.
   void reduce_tied();
 
@@ -49,12 +49,12 @@ class Exchanges {
   };
 
   const Neighbour* find(int from, int to, bool is_backward) const;
-  const Neighbour* source_of(const Turn& turn) const;
-  const Neighbour* target_of(const Turn& turn) const;
+  const Neighbour* source_of(const StageTurn& turn) const;
+  const Neighbour* target_of(const StageTurn& turn) const;
   TaskId transfer(const Neighbour& with, Bytes size, const char* what, std::vector<TaskId> after);
-  Bytes size_for(const Turn& turn, bool is_target) const;
+  Bytes size_for(const StageTurn& turn, bool is_target) const;
   TaskId wait_for(std::vector<TaskId> transfers);
-  void exchange(const Turn* done, const Turn* next, const std::vector<TaskId>& computed);
+  void exchange(const StageTurn* done, const StageTurn* next, const std::vector<TaskId>& computed);
 
   const RankPart& stage_;
   TaskList& tasks_;

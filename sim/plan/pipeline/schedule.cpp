@@ -31,34 +31,34 @@ class Turns {
   /// The gradients of parameters that have waited longest. @param chunk none: of any
   void weights(std::optional<int> chunk = {}) {
     const auto oldest =
-        std::ranges::find_if(owed_, [&](const Turn& turn) { return !chunk || turn.chunk == *chunk; });
+        std::ranges::find_if(owed_, [&](const StageTurn& turn) { return !chunk || turn.chunk == *chunk; });
     expects(oldest != owed_.end(), "gradients of inputs come first");
     turns_.push_back({Pass::weight_gradients, oldest->micro_batch, oldest->chunk});
     owed_.erase(oldest);
   }
-  bool owes(int chunk) const { return std::ranges::find(owed_, chunk, &Turn::chunk) != owed_.end(); }
+  bool owes(int chunk) const { return std::ranges::find(owed_, chunk, &StageTurn::chunk) != owed_.end(); }
   bool owes() const { return !owed_.empty(); }
   int forwards(int chunk) const { return forward_[at(chunk)]; }
-  std::vector<Turn> take() { return std::move(turns_); }
+  std::vector<StageTurn> take() { return std::move(turns_); }
 
  private:
   static std::size_t at(int chunk) { return static_cast<std::size_t>(chunk); }
 
   std::array<int, 2> forward_{};  ///< by chunk
   std::array<int, 2> backward_{};
-  std::deque<Turn> owed_;
-  std::vector<Turn> turns_;
+  std::deque<StageTurn> owed_;
+  std::vector<StageTurn> turns_;
 };
 
-std::vector<Turn> all_forward_then_backward(int micro_batches) {
+std::vector<StageTurn> all_forward_then_backward(int micro_batches) {
   Turns turns;
   for (int m = 0; m < micro_batches; ++m) turns.forward();
   for (int m = 0; m < micro_batches; ++m) turns.backward();
   return turns.take();
 }
 
-std::vector<Turn> looped_bfs(const Pipeline& pipeline, int micro_batches) {
-  std::vector<Turn> turns;
+std::vector<StageTurn> looped_bfs(const Pipeline& pipeline, int micro_batches) {
+  std::vector<StageTurn> turns;
   for (int chunk = 0; chunk < pipeline.chunks; ++chunk)
     for (int m = 0; m < micro_batches; ++m) turns.push_back({Pass::forward, m, chunk});
   for (int chunk = pipeline.chunks; chunk-- > 0;)
@@ -68,9 +68,9 @@ std::vector<Turn> looped_bfs(const Pipeline& pipeline, int micro_batches) {
 
 /// 1F1B, with or without several chunks: in the order of `passes`, of which the backward ones take the chunks
 /// from the last to the first.
-std::vector<Turn> one_forward_one_backward(const Pipeline& pipeline, int rank, int micro_batches) {
+std::vector<StageTurn> one_forward_one_backward(const Pipeline& pipeline, int rank, int micro_batches) {
   const auto group = pipeline.chunks == 1 ? 1 : pipeline.ranks;
-  std::vector<Turn> passes;
+  std::vector<StageTurn> passes;
   for (int first = 0; first < micro_batches; first += group) {
     const auto end = std::min(first + group, micro_batches);
     for (int chunk = 0; chunk < pipeline.chunks; ++chunk)
@@ -80,7 +80,7 @@ std::vector<Turn> one_forward_one_backward(const Pipeline& pipeline, int rank, i
   const auto ahead = pipeline.chunks == 1 ? behind : 2 * behind + (pipeline.chunks - 1) * group;
   const auto total = static_cast<int>(passes.size());
   const auto warm_up = std::min(ahead, total);
-  std::vector<Turn> turns;
+  std::vector<StageTurn> turns;
   const auto backward = [&](int k) {
     const auto& of = passes[static_cast<std::size_t>(k)];
     turns.push_back({Pass::backward, of.micro_batch, pipeline.chunks - 1 - of.chunk});
@@ -92,7 +92,7 @@ std::vector<Turn> one_forward_one_backward(const Pipeline& pipeline, int rank, i
   return turns;
 }
 
-std::vector<Turn> zb_h1(const Pipeline& pipeline, int rank, int micro_batches) {
+std::vector<StageTurn> zb_h1(const Pipeline& pipeline, int rank, int micro_batches) {
   Turns turns;
   const auto warm_up = std::min(pipeline.ranks - 1 - rank, micro_batches);
   for (int m = 0; m < warm_up; ++m) turns.forward();
@@ -105,7 +105,7 @@ std::vector<Turn> zb_h1(const Pipeline& pipeline, int rank, int micro_batches) {
   return turns.take();
 }
 
-std::vector<Turn> zb_v(const Pipeline& pipeline, int rank, int micro_batches) {
+std::vector<StageTurn> zb_v(const Pipeline& pipeline, int rank, int micro_batches) {
   Turns turns;
   const auto [p, r, m] = std::array{pipeline.ranks, rank, micro_batches};
   const auto is_out = [&](int chunk) { return turns.forwards(chunk) >= m; };
@@ -140,7 +140,7 @@ std::vector<Turn> zb_v(const Pipeline& pipeline, int rank, int micro_batches) {
   return turns.take();
 }
 
-std::vector<Turn> dual_pipe_v(const Pipeline& pipeline, int rank, int micro_batches) {
+std::vector<StageTurn> dual_pipe_v(const Pipeline& pipeline, int rank, int micro_batches) {
   Turns turns;
   const auto [p, r, m] = std::array{pipeline.ranks, rank, micro_batches};
   for (int i = 0; i < 2 * (p - r - 1); ++i) turns.forward(0);
@@ -193,7 +193,7 @@ Pipeline pipeline_of(const Layout& layout) {
   return {layout.schedule, layout.pipeline, layout.chunks};
 }
 
-std::vector<Turn> turns_of_rank(const Pipeline& pipeline, int rank, int micro_batches) {
+std::vector<StageTurn> turns_of_rank(const Pipeline& pipeline, int rank, int micro_batches) {
   switch (pipeline.schedule) {
     case Schedule::gpipe:
       return all_forward_then_backward(micro_batches);

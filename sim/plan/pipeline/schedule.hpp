@@ -17,13 +17,13 @@ enum class Pass : std::uint8_t {
 };
 
 /// A pass of one micro-batch through one of a rank's chunks.
-struct Turn {
+struct StageTurn {
   Pass pass = Pass::forward;
   int micro_batch = 0;
   int chunk = 0;
   bool is_woven =
       false;  ///< into the next turn: what both need is there before, what they make goes out behind
-  auto operator<=>(const Turn&) const = default;
+  auto operator<=>(const StageTurn&) const = default;
 };
 
 /// A pipeline: how many ranks, and chunks of the model on each.
@@ -54,6 +54,6 @@ Pipeline pipeline_of(const Layout& layout);
 /// * zb_h1: 1f1b whose rank r puts off the gradients of parameters by r micro-batches
 /// * zb_v, dual_pipe_v: two chunks in the shape of a V
 /// @pre micro-batches are a multiple of the ranks for interleaved, twice the ranks at least for dual_pipe_v
-std::vector<Turn> turns_of_rank(const Pipeline& pipeline, int rank, int micro_batches);
+std::vector<StageTurn> turns_of_rank(const Pipeline& pipeline, int rank, int micro_batches);
 
 }  // namespace gradway

@@ -92,7 +92,8 @@ Model with_tied_copies(const Model& model, const Pipeline& pipeline) {
   return copy;
 }
 
-StepMemory memory_of_turns(const StepMemory& whole, const PartOfModel& part, const std::vector<Turn>& turns) {
+StepMemory memory_of_turns(const StepMemory& whole, const PartOfModel& part,
+                           const std::vector<StageTurn>& turns) {
   StepMemory memory;
   if (whole.activations.empty()) return memory;
   const auto moments = whole.activations.size();

@@ -48,6 +48,7 @@ Model with_tied_copies(const Model& model, const Pipeline& pipeline);
 
 /// What the passes of a rank hold, turn by turn: those of micro-batches that are under way, and that of the
 /// turn itself. @param whole of a micro-batch through all of the model, with its layers
-StepMemory memory_of_turns(const StepMemory& whole, const PartOfModel& part, const std::vector<Turn>& turns);
+StepMemory memory_of_turns(const StepMemory& whole, const PartOfModel& part,
+                           const std::vector<StageTurn>& turns);
 
 }  // namespace gradway

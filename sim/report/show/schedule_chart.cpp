@@ -42,7 +42,7 @@ class Chart {
   using Key = std::tuple<bool, int, int>;  // forward, stage, micro-batch
 
   /// @return whether all that it needs has been placed
-  bool place(std::size_t rank, const Turn& turn) {
+  bool place(std::size_t rank, const StageTurn& turn) {
     const auto stage = pipeline_.stage_of(static_cast<int>(rank), turn.chunk);
     const bool is_forward = turn.pass == Pass::forward;
     std::size_t begin = lines_[rank].size();
@@ -61,7 +61,7 @@ class Chart {
     return true;
   }
 
-  static char letter(const Turn& turn) {
+  static char letter(const StageTurn& turn) {
     const auto number = turn.micro_batch % 10;
     switch (turn.pass) {
       case Pass::forward:
@@ -76,7 +76,7 @@ class Chart {
   }
 
   const Pipeline& pipeline_;
-  std::vector<std::vector<Turn>> turns_;
+  std::vector<std::vector<StageTurn>> turns_;
   std::vector<std::string> lines_;
   std::map<Key, std::size_t> ends_;
 };

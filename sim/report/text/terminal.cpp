@@ -54,10 +54,8 @@ void write_job(Fields& fields, const Run& run) {
   const auto micro = job.accumulate > 1
                          ? fmt::format(" x {} {}", job.accumulate, is_cut ? "micro-batches" : "micro-steps")
                          : "";
-  fields.add(
-      "batch",
-      fmt::format("{} a {}{}, {} a step", job.batch_per_gpu, is_cut ? "replica" : "GPU", micro,
-                  thousands_text(std::llround(job.samples()))));
+  fields.add("batch", fmt::format("{} a {}{}, {} a step", job.batch_per_gpu, is_cut ? "replica" : "GPU",
+                                  micro, thousands_text(std::llround(job.samples()))));
   fields.add("precision", name_of(job.precision));
   if (is_cut) fields.add("layout", in_words(job.layout, job));
   fields.add("strategy", in_words(job.strategy));

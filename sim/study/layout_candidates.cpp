@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which layouts the rules allow.
+#include <algorithm>
+#include <optional>
+
+#include "sim/plan/pipeline/schedule.hpp"
+#include "sim/plan/pipeline/stages.hpp"
+#include "sim/study/layouts.hpp"
+#include "sim/workload/blocks.hpp"
+
+namespace gradway {
+namespace {
+
+int gpus_of_domain(const Platform& platform, int gpus) {
+  const auto first = platform.nvlink_domain(platform.gpus.front());
+  return static_cast<int>(std::count_if(platform.gpus.begin(), platform.gpus.begin() + gpus,
+                                        [&](DeviceId id) { return platform.nvlink_domain(id) == first; }));
+}
+
+bool divide_each_other(int a, int b) {
+  return a % b == 0 || b % a == 0;
+}
+
+/// All that the rules allow, by one dimension after the other.
+class Candidates {
+ public:
+  Candidates(const Scenario& written, int global_batch, bool beyond_nodes)
+      : job_{written.job},
+        model_{written.model},
+        global_batch_{global_batch},
+        domain_{gpus_of_domain(written.platform, job_.gpus)},
+        beyond_nodes_{beyond_nodes},
+        blocks_{blocks_of(model_).count},
+        parts_{parts_to_cut(model_)} {}
+
+  std::vector<Job> run() {
+    for (int tensor = 1; tensor <= job_.gpus; ++tensor) {
+      if (can_share(tensor)) add_pipelines(tensor);
+    }
+    return std::move(found_);
+  }
+
+ private:
+  bool is_megatron() const { return job_.framework == Framework::megatron; }
+
+  bool can_share(int tensor) const {
+    if (job_.gpus % tensor != 0 || (tensor > domain_) != beyond_nodes_) return false;
+    if (tensor <= domain_ ? domain_ % tensor != 0 : tensor % domain_ != 0) return false;
+    if (tensor == 1) return true;
+    const auto& shape = model_.tensor;
+    // Sequence parallelism divides the tokens of a sample, too.
+    return shape && shape->heads % tensor == 0 && shape->mlp % tensor == 0 &&
+           divide_each_other(shape->kv_heads, tensor) && model_.tokens_per_sample % tensor == 0;
+  }
+
+  void add_pipelines(int tensor) {
+    Layout layout{.tensor = tensor, .sequence = tensor > 1, .order = job_.layout.order};
+    for (int ranks = 1; ranks <= std::min(parts_, job_.gpus / tensor); ++ranks) {
+      if (job_.gpus % (tensor * ranks) != 0 || (is_megatron() && ranks > 1 && blocks_ % ranks != 0)) continue;
+      layout.pipeline = ranks;
+      if (ranks == 1) {
+        add_micro_batches(layout);
+      } else {
+        add_schedules(layout);
+      }
+    }
+  }
+
+  void add_schedules(Layout layout) {
+    add_micro_batches(layout);
+    const auto named = job_.layout.schedule;
+    const auto add = [&](Schedule schedule, int chunks) {
+      layout.schedule = schedule;
+      layout.chunks = chunks;
+      if (pipeline_of(layout).stages() <= parts_) add_micro_batches(layout);
+    };
+    for (int chunks = 2; blocks_ > 0 && chunks * layout.pipeline <= blocks_; ++chunks) {
+      if (blocks_ % (chunks * layout.pipeline) != 0) continue;
+      add(Schedule::interleaved, chunks);
+      if (named == Schedule::looped_bfs) add(named, chunks);
+    }
+    if (named == Schedule::gpipe || named == Schedule::zb_h1) add(named, 1);
+    if (named == Schedule::zb_v || named == Schedule::dual_pipe_v) add(named, 2);
+  }
+
+  void add_micro_batches(const Layout& layout) {
+    const auto data = job_.gpus / layout.ranks_of_model();
+    if (global_batch_ % data != 0) return;
+    const auto of_rank = global_batch_ / data;
+    auto job = job_;
+    job.layout = layout;
+    for (job.batch_per_gpu = 1; of_rank % job.batch_per_gpu == 0; job.batch_per_gpu *= 2) {
+      job.accumulate = of_rank / job.batch_per_gpu;
+      if (has_enough(layout, job.accumulate)) add_recompute(job);
+    }
+  }
+
+  /// The rules of schedules: see plan/pipeline/schedule.hpp.
+  static bool has_enough(const Layout& layout, int micro_batches) {
+    if (layout.schedule == Schedule::interleaved) return micro_batches % layout.pipeline == 0;
+    if (layout.schedule == Schedule::dual_pipe_v) return micro_batches >= 2 * layout.pipeline;
+    return layout.schedule != Schedule::zb_v || micro_batches >= 2 * layout.pipeline - 1;
+  }
+
+  void add_recompute(Job job) {
+    job.recomputes = job.recomputes_attention = false;
+    add_strategies(job);
+    if (job.attention == AttentionKernel::math) {
+      job.recomputes_attention = true;
+      add_strategies(job);
+      job.recomputes_attention = false;
+    }
+    if (blocks_ == 0) return;
+    job.recomputes = true;
+    add_strategies(job);
+  }
+
+  void add_strategies(Job job) {
+    const auto data = job.data_parallel();
+    if (is_megatron()) {
+      auto* own = std::get_if<DistributedOptimizer>(&job.strategy);
+      auto strategy = own != nullptr ? *own : DistributedOptimizer{};
+      strategy.shards = true;
+      strategy.overlap_grad_reduce = strategy.overlap_param_gather = data > 1;
+      return add(std::move(job), strategy);
+    }
+    if (data == 1 && !std::holds_alternative<Ddp>(job.strategy)) return add(std::move(job), Alone{});
+    if (job.layout.pipeline > 1 || data == 1) {
+      const auto* own = std::get_if<Ddp>(&job.strategy);
+      return add(std::move(job), own != nullptr ? *own : Ddp{});
+    }
+    auto fsdp = fsdp_of(job);
+    add(job, fsdp);
+    const auto shards = std::max(1, domain_ / job.layout.tensor);  // that NVLink joins
+    if (shards == 1 || shards >= data || data % shards != 0) return;
+    fsdp.replicate = data / shards;
+    add(std::move(job), fsdp);
+  }
+
+  /// As written, else with the formats of torchtitan: parameters as the job multiplies, sums in fp32.
+  /// @source torchtitan/config/job_config.py: mixed_precision_param, mixed_precision_reduce
+  static Fsdp fsdp_of(const Job& job) {
+    Fsdp fsdp;
+    if (const auto* own = std::get_if<Fsdp>(&job.strategy)) {
+      fsdp = *own;
+    } else if (is_half(job.precision)) {
+      fsdp.param_dtype = job.precision == Precision::bf16 ? Number::bf16 : Number::fp16;
+      fsdp.reduce_dtype = Number::fp32;
+    }
+    fsdp.replicate = 1;
+    if (fsdp.reshard && *fsdp.reshard > Fsdp::kept) fsdp.reshard.reset();  // ranks that may not divide these
+    return fsdp;
+  }
+
+  void add(Job job, Strategy strategy) {
+    job.strategy = std::move(strategy);
+    found_.push_back(std::move(job));
+  }
+
+  const Job& job_;
+  const Model& model_;
+  int global_batch_;
+  int domain_;  ///< GPUs that NVLink, or a node, joins
+  bool beyond_nodes_;
+  int blocks_;
+  int parts_;
+  std::vector<Job> found_;
+};
+
+}  // namespace
+
+std::vector<Job> candidate_layouts(const Scenario& written, int global_batch, bool beyond_nodes) {
+  return Candidates{written, global_batch, beyond_nodes}.run();
+}
+
+}  // namespace gradway
