@@ -131,7 +131,7 @@ TEST_CASE("what a node says of itself wrongly is refused, and leaves no file", "
        "error: '--gpu h2000': there is no GPU of this name\n  hint: did you mean 'h200'?\n"},
       {{"topo", "topo.txt", "--gpus", "2"},
        "error: 'gradway import topo' has no use for '--gpus'\n  hint: 'gradway import nccl-topo, deepspeed, "
-       "torchtitan' take it\n"},
+       "torchtitan, megatron' take it\n"},
       {{"topo", "topo.txt", "--in-place"},
        "error: 'gradway import topo' has no use for '--in-place'\n  hint: 'gradway import nccl-tests' takes "
        "it\n"},
