@@ -2,13 +2,16 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <ostream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include "sim/base/nearest.hpp"
+#include "sim/base/printable.hpp"
 #include "sim/cli/commands.hpp"
+#include "sim/cli/files.hpp"
 #include "sim/cli/import_formats.hpp"
 
 namespace gradway::cli {
@@ -163,6 +166,16 @@ std::string help_of_formats() {
 }
 
 }  // namespace
+
+bool put_text(const std::string& text, const ImportArguments& arguments, const Surroundings& around) {
+  if (arguments.out.empty()) {
+    around.results << text;
+    return false;
+  }
+  write_file(arguments.out, arguments.force, [&](std::ostream& out) { out << text; });
+  around.results << around.style.paint(report::Paint::bold, printable(arguments.out)) << '\n';
+  return true;
+}
 
 Action add_import(CLI::App& app) {
   const auto arguments = std::make_shared<ImportArguments>();

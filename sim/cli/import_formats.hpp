@@ -31,6 +31,10 @@ struct ImportArguments {
   bool force = false;  ///< the file may be there
 };
 
+/// Prints what an import made, or writes it to the file that was asked for and names that.
+/// @return whether there is such a file
+bool put_text(const std::string& text, const ImportArguments& arguments, const Surroundings& around);
+
 // One function a format, each in the file of its name. They throw ConfigError if the import cannot be done;
 // then nothing is left behind.
 

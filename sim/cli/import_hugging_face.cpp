@@ -19,12 +19,7 @@ void import_hugging_face(const ImportArguments& arguments, const Surroundings& a
   const auto text = model_yaml(draft);
   check_reads_back(DataKind::model, text, draft.file);
   for (const auto& note : draft.notes) warn(around, to_text(note));
-  if (arguments.out.empty()) {
-    around.results << text;
-    return;
-  }
-  write_file(arguments.out, arguments.force, [&](std::ostream& out) { out << text; });
-  around.results << around.style.paint(report::Paint::bold, printable(arguments.out)) << '\n';
+  put_text(text, arguments, around);
 }
 
 }  // namespace gradway::cli

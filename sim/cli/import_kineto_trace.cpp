@@ -27,12 +27,8 @@ void import_kineto_trace(const ImportArguments& arguments, const Surroundings& a
   const auto text = profile_yaml(imported.profile, imported.notes);
   check_reads_back(DataKind::model, text, file);
   for (const auto& warning : imported.warnings) warn(around, warning);
-  if (arguments.out.empty()) {
-    around.results << text;
-    return;
-  }
-  write_file(arguments.out, arguments.force, [&](std::ostream& out) { out << text; });
-  around.results << around.style.paint(report::Paint::bold, printable(arguments.out)) << "\n\n";
+  if (!put_text(text, arguments, around)) return;
+  around.results << '\n';
   report::write_profile(around.results, imported.profile, around.style);
 }
 

@@ -87,12 +87,8 @@ void import_nccl_tests(const ImportArguments& arguments, const Surroundings& aro
   }
   const auto text = samples_json(runs);
   check_samples_read_back(text, arguments.files.front());
-  if (arguments.out.empty()) {
-    around.results << text;
-    return;
-  }
-  write_file(arguments.out, arguments.force, [&](std::ostream& out) { out << text; });
-  around.results << around.style.paint(report::Paint::bold, printable(arguments.out)) << "\n\n";
+  if (!put_text(text, arguments, around)) return;
+  around.results << '\n';
   write_runs(runs, around);
 }
 

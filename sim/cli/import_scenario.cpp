@@ -49,12 +49,7 @@ void put_scenario(const ScenarioDraft& draft, const ImportArguments& arguments, 
   const auto text = scenario_yaml(draft);
   check_scenario_reads_back(text, draft.file, arguments.out, around.data);
   for (const auto& note : draft.notes) warn(around, to_text(note));
-  if (arguments.out.empty()) {
-    around.results << text;
-    return;
-  }
-  write_file(arguments.out, arguments.force, [&](std::ostream& out) { out << text; });
-  around.results << around.style.paint(report::Paint::bold, printable(arguments.out)) << '\n';
+  put_text(text, arguments, around);
 }
 
 }  // namespace gradway::cli

@@ -82,14 +82,12 @@ bool calls_slot(const Program& program, Slot slot) {
   });
 }
 
-/// Ranks, in the order of their numbers, and the groups in which they meet.
+/// Ranks, in the order of their numbers, and the groups in which they meet. @pre the workload has no actors
+/// yet
 class RankLayout {
  public:
   RankLayout(Workload& workload, const Scenario& scenario)
-      : workload_{workload},
-        layout_{scenario.job.layout},
-        data_{scenario.job.data_parallel()},
-        first_{workload.actors.size()} {
+      : workload_{workload}, layout_{scenario.job.layout}, data_{scenario.job.data_parallel()} {
     for (int rank = 0; rank < scenario.job.gpus; ++rank) {
       places_.push_back(place_of(layout_, data_, rank));
       workload.actors.push_back({.program = ProgramId{static_cast<std::size_t>(places_.back().pipeline)},
@@ -135,8 +133,8 @@ class RankLayout {
       const int of = colour(places_[rank]);
       if (of < 0) continue;
       const auto group = first + static_cast<std::size_t>(of);
-      workload_.groups[group].members.emplace_back(first_ + rank);
-      workload_.actors[first_ + rank].groups.emplace_back(group);
+      workload_.groups[group].members.emplace_back(rank);
+      workload_.actors[rank].groups.emplace_back(group);
     }
     for (int i = 0; i < count; ++i) {
       auto& group = workload_.groups[first + static_cast<std::size_t>(i)];
@@ -148,7 +146,6 @@ class RankLayout {
   Workload& workload_;
   const Layout& layout_;
   int data_;
-  std::size_t first_;
   std::vector<RankPlace> places_;  ///< by rank
 };
 
