@@ -119,9 +119,8 @@ class RankLayout {
     join(name, layout_.tensor * data_, colour, Purpose::pipeline);
     // The one that sends comes first.
     if (from < to) return;
-    for (auto group = workload_.groups.end() - layout_.tensor * data_; group != workload_.groups.end();
-         ++group)
-      std::ranges::reverse(group->members);
+    for (auto group = static_cast<std::ptrdiff_t>(layout_.tensor) * data_; group > 0; --group)
+      std::ranges::reverse(workload_.groups.end()[-group].members);
   }
 
  private:
