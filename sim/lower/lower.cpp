@@ -95,6 +95,7 @@ class Lowering {
     find_copy_ways();
     find_symmetry(fold);
     prepare_actors();
+    callers_.resize(workload.groups.size());
     meetings_.enter(graph_, folding_, sides_of_groups());
     met_.resize(workload.groups.size());
     handed_over_.resize(workload.channels.size());
@@ -220,7 +221,9 @@ class Lowering {
     std::vector<std::vector<std::uint32_t>> members(workload_.groups.size());
     for (const auto& actor : running_) {
       for (const auto group : workload_.actors[actor.id.index()].groups) {
-        auto& of = members[folding_.group_representative[group.index()].index()];
+        const auto representative = folding_.group_representative[group.index()].index();
+        ++callers_[representative];
+        auto& of = members[representative];
         const auto number = static_cast<std::uint32_t>(actor.id.index());
         if (of.empty() || of.back() != number) of.push_back(number);
       }
@@ -362,16 +365,26 @@ class Lowering {
     marker.origin.activity = Activity::marker;
     const auto& calls = met_[group.index()];
     const auto before = calls.empty() ? std::nullopt : std::optional{calls.back().end};
+    const auto& ops = meetings_.of(group, call);
+    if (ops.size() == 1 && callers_[group.index()] == 1) {  // nobody to wait for, nothing to join
+      const auto only = graph_.add(part_of(marker, ops.front()));
+      if (before) graph_.add_edge(*before, only);
+      return {before, only, only};
+    }
     const auto ready = graph_.add(marker);
     if (before) graph_.add_edge(*before, ready);
     std::vector<OpId> parts;
-    for (auto op : meetings_.of(group, call)) {
-      op.origin = marker.origin;
-      op.origin.activity = Activity::collective;
-      parts.push_back(graph_.add(op));
+    for (const auto& op : ops) {
+      parts.push_back(graph_.add(part_of(marker, op)));
       graph_.add_edge(ready, parts.back());
     }
     return {before, ready, parts.empty() ? ready : joined(parts, marker)};
+  }
+
+  static Op part_of(const Op& marker, Op op) {
+    op.origin = marker.origin;
+    op.origin.activity = Activity::collective;
+    return op;
   }
 
   OpId joined(const std::vector<OpId>& parts, const Op& marker) {
@@ -440,6 +453,7 @@ class Lowering {
   OpGraph graph_;
   std::vector<Running> running_;
   std::vector<Laid> laid_;             ///< by program
+  std::vector<int> callers_;           ///< by group that stands for itself: who is simulated of it
   std::vector<std::vector<Met>> met_;  ///< by group that stands for itself: its calls so far
   std::vector<HandOver> handed_over_;  ///< by channel, the same
 };

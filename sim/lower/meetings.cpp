@@ -2,6 +2,7 @@
 #include "sim/lower/meetings.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "sim/base/contract.hpp"
 
@@ -14,6 +15,21 @@ Slot slot_of(const Actor& actor, GroupId group) {
   return {static_cast<std::uint32_t>(place - actor.groups.begin())};
 }
 
+using CallsBySlot = std::map<Slot, std::set<std::pair<CollectiveKind, Bytes>>>;
+
+/// What a program calls, whatever how often.
+CallsBySlot calls_of(const Program& program) {
+  CallsBySlot calls;
+  const Call* last = nullptr;
+  for (const auto& task : program.tasks) {
+    const auto* call = std::get_if<Call>(&task.work);
+    if (!call || (last && *last == *call)) continue;
+    calls[call->group].insert({call->kind, call->bytes});
+    last = call;
+  }
+  return calls;
+}
+
 /// The first of equal values decides their number.
 template <class Value>
 std::size_t number_of(std::map<Value, std::size_t>& known, const Value& value) {
@@ -23,18 +39,17 @@ std::size_t number_of(std::map<Value, std::size_t>& known, const Value& value) {
 }  // namespace
 
 Meetings::Meetings(const Workload& workload, const Communicators& communicators) {
+  std::vector<CallsBySlot> calls;
+  for (const auto& program : workload.programs) calls.push_back(calls_of(program));
+  groups_.reserve(workload.groups.size());
   for (std::size_t g = 0; g < workload.groups.size(); ++g) {
     const GroupId id{g};
     auto& group = groups_.emplace_back();
-    const auto first = workload.groups[g].members.front();
-    const auto slot = slot_of(workload.actors[first.index()], id);
-    for (const auto& task : workload.program_of(first).tasks) {
-      const auto* call = std::get_if<Call>(&task.work);
-      if (!call || call->group != slot) continue;
-      const auto [entry, is_new] = group.entries.try_emplace({call->kind, call->bytes});
-      if (!is_new) continue;
-      entry->second.lowered = communicators.of(id).lower(call->kind, call->bytes);
-      add(rests_on_, entry->second.lowered.rests_on);
+    const auto& first = workload.actors[workload.groups[g].members.front().index()];
+    for (const auto& call : calls[first.program.index()][slot_of(first, id)]) {
+      auto& entry = group.entries[call];
+      entry.lowered = communicators.of(id).lower(call.first, call.second);
+      add(rests_on_, entry.lowered.rests_on);
     }
     for (auto& [call, entry] : group.entries) {
       for (const auto& flow : entry.lowered.flows) {

@@ -9,20 +9,22 @@ namespace {
 
 // So that something is left for the flows, which links and neighbours can slow.
 constexpr double largest_share_of_latency = 0.9;
+// What it could cost others stays below what prediction or measurement can tell.
+constexpr double tiny_share_of_latency = 1e-3;
 
 /// Rate that each of several equal flows gets when nothing else uses the links: max-min shares are equal
 /// where all meet, and the most used resource decides for the slowest.
 BytesPerSecond rate_alone(const std::vector<CollectiveFlow>& flows, const Platform& platform, Rates rates) {
-  std::vector<int> uses(platform.resources.size(), 0);
-  for (const auto& flow : flows) {
-    for (const auto resource : flow.path) ++uses[resource.index()];
-  }
+  std::vector<ResourceId> uses;
+  for (const auto& flow : flows) uses.insert(uses.end(), flow.path.begin(), flow.path.end());
+  std::ranges::sort(uses);
   auto rate = BytesPerSecond::infinite();
-  for (std::size_t i = 0; i < uses.size(); ++i) {
-    if (uses[i] == 0) continue;
-    const auto& shared = platform.resources[i];
-    rate = std::min(rate,
-                    BytesPerSecond{(rates == Rates::as_built ? shared.capacity : shared.rate()) / uses[i]});
+  for (auto first = uses.begin(); first != uses.end();) {
+    const auto last = std::find_if(first, uses.end(), [&](ResourceId id) { return id != *first; });
+    const auto& shared = platform.resources[first->index()];
+    const auto capacity = rates == Rates::as_built ? shared.capacity : shared.rate();
+    rate = std::min(rate, BytesPerSecond{capacity / static_cast<double>(last - first)});
+    first = last;
   }
   return rate;
 }
@@ -44,6 +46,14 @@ Seconds time_alone(const LoweredCollective& lowered, const Platform& platform) {
   const auto& flow = lowered.flows.front();
   return lowered.latency + flow.amount / std::min(BytesPerSecond{flow.cap},
                                                   rate_alone(lowered.flows, platform, Rates::sped_up));
+}
+
+void take_no_links_if_tiny(LoweredCollective& lowered, const Platform& platform) {
+  if (lowered.flows.empty()) return;
+  const auto on_links = lowered.flows.front().amount / rate_alone(lowered.flows, platform, Rates::sped_up);
+  if (on_links > lowered.latency * tiny_share_of_latency) return;
+  lowered.latency = time_alone(lowered, platform);
+  lowered.flows.clear();
 }
 
 }  // namespace gradway

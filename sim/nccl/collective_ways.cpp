@@ -17,13 +17,12 @@ bool closes_ring(CollectiveKind kind) {
 }
 
 /// All GPUs of the node of its first one are in the communicator.
-bool covers_first_node(const Platform& platform, const GpuNumbers& gpus) {
+bool covers_first_node(const Routes& routes, const GpuNumbers& gpus) {
+  const auto& platform = routes.platform();
   const auto node = [&](std::size_t gpu) { return platform.device(platform.gpus[gpu]).node; };
   const auto first = node(gpus.front());
-  std::size_t all = 0;
-  for (const auto gpu : platform.gpus) all += platform.device(gpu).node == first ? 1 : 0;
   const auto own = std::ranges::count_if(gpus, [&](std::size_t gpu) { return node(gpu) == first; });
-  return static_cast<std::size_t>(own) == all;
+  return static_cast<std::size_t>(own) == routes.on_node(first, DeviceKind::gpu).size();
 }
 
 }  // namespace
@@ -32,7 +31,7 @@ CollectiveWays::CollectiveWays(const Routes& routes, const NcclSettings& setting
     : routes_{routes}, settings_{settings}, gpus_{std::move(gpus)} {
   if (gpus_.size() == 1) return;
   // PXN goes over GPUs of the communicator alone. Where it has not all of a node, each uses its nearest NIC.
-  if (!covers_first_node(routes.platform(), gpus_)) settings_.pxn_disable = true;
+  if (!covers_first_node(routes, gpus_)) settings_.pxn_disable = true;
   orders_ = ring_orders(routes, gpus_);
   for (const auto& order : orders_) {
     auto& ring = rings_.emplace_back();

@@ -274,6 +274,7 @@ LoweredCollective Communicator::lower(CollectiveKind kind, Bytes size) const {
   const auto faster = platform().speeds[lowered.limit->part];
   for (auto& flow : lowered.flows) flow.cap = std::min(most, flow.cap * faster);
   if (one_node_) take_no_less_than_one_node(lowered, kind, size, plan);
+  take_no_links_if_tiny(lowered, platform());
   return lowered;
 }
 

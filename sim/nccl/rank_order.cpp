@@ -20,14 +20,16 @@ struct Door {
   std::optional<std::size_t> exit;  ///< empty if no other GPU is as near
 };
 
-/// NICs of the first of NCCL's nodes, in order. All nodes are alike.
-std::vector<DeviceId> first_nics(const Platform& platform) {
-  std::vector<DeviceId> nics;
-  for (std::size_t i = 0; i < platform.devices.size(); ++i) {
-    const DeviceId id{i};
-    if (platform.device(id).kind == DeviceKind::nic && platform.nvlink_domain(id) == 0) nics.push_back(id);
+/// Parts of one of NCCL's nodes, in order.
+std::vector<DeviceId> in_domain(const Routes& routes, int domain, DeviceKind kind) {
+  const auto& domains = routes.platform().nvlink_domains;
+  if (domains.empty()) return routes.on_node(domain, kind);
+  std::vector<DeviceId> found;
+  for (std::size_t node = 0; node < domains.size(); ++node) {
+    if (domains[node] == domain)
+      std::ranges::copy(routes.on_node(static_cast<int>(node), kind), std::back_inserter(found));
   }
-  return nics;
+  return found;
 }
 
 /// Of these NICs those that no other one of them is nearer to some of these GPUs.
@@ -49,10 +51,9 @@ std::vector<Door> doors(const Routes& routes, const GpuNumbers& first_node) {
   const auto& platform = routes.platform();
   std::vector<Door> found;
   std::vector<std::size_t> uses(first_node.size(), 0);
-  auto nics = first_nics(platform);
   const auto domain = platform.nvlink_domain(platform.gpus[first_node.front()]);
-  const auto in_domain = [&](DeviceId gpu) { return platform.nvlink_domain(gpu) == domain; };
-  const auto all = static_cast<std::size_t>(std::ranges::count_if(platform.gpus, in_domain));
+  auto nics = in_domain(routes, domain, DeviceKind::nic);
+  const auto all = in_domain(routes, domain, DeviceKind::gpu).size();
   if (first_node.size() < all && !nics.empty()) nics = nearest_nics(routes, first_node, nics);
   for (const auto nic : nics) {
     std::vector<PathType> distance;

@@ -126,6 +126,40 @@ TEST_CASE("a communicator of one GPU a node uses that GPU's own NIC, and no othe
   }
 }
 
+TEST_CASE("a communicator has as many ways on any nodes as on the first ones") {
+  const auto platform = built_platform(nvswitch_node(4), 4, star_fabric());
+  const Routes routes{platform};
+  const auto ways = [&](const GpuNumbers& gpus) { return CollectiveWays{routes, nccl_settings({}), gpus}; };
+  const auto first = ways({2, 6});
+  const auto later = ways({10, 14});
+  CHECK(later.rings().size() == first.rings().size());
+  CHECK(later.paths(CollectiveKind::all_reduce, Algorithm::tree).size() ==
+        first.paths(CollectiveKind::all_reduce, Algorithm::tree).size());
+  for (const auto& [name, times] : uses(platform, later.rings().front().path())) {
+    CAPTURE(name);
+    for (const auto* other : {"nic0", "nic1", "nic3"}) CHECK(name.find(other) == std::string::npos);
+  }
+}
+
+TEST_CASE("what hardly uses its links takes time alone, and as long as it would there") {
+  const auto scenario = on(hopper_nodes(8, 2), 16);
+  const CommunicatorOfAll communicator{scenario};
+  const auto small = communicator->lower(CollectiveKind::all_reduce, 4_B);
+  const auto large = communicator->lower(CollectiveKind::all_reduce, 1_MiB);
+  CHECK(small.flows.empty());
+  CHECK_FALSE(large.flows.empty());
+  CHECK(small.latency > Seconds{});
+  // A byte more is never faster, on either side of where flows begin.
+  auto before = Seconds{};
+  for (double size = 1; size < 1e6; size *= 1.3) {
+    const auto time =
+        time_alone(communicator->lower(CollectiveKind::all_reduce, Bytes{size}), scenario.platform);
+    CAPTURE(size);
+    CHECK(time >= before * (1 - 1e-12));
+    before = time;
+  }
+}
+
 TEST_CASE("before the A100 NICs only read GPUs of a node with NVLinks, unless told otherwise") {
   auto node = tree_node();
   PlatformDescription description;

@@ -218,3 +218,16 @@ TEST_CASE("layouts take as long folded as simulated rank by rank, on both engine
   CHECK(step("fluid", FoldRanks::no) == Approx(folded).epsilon(1e-9));
   CHECK(step("simgrid", FoldRanks::yes) == Approx(folded).epsilon(1e-9));
 }
+
+TEST_CASE("of replicas on nodes that are alike a rank a stage is simulated", "[layout]") {
+  // A norm of four bytes meets in a tree, where places differ; it takes no link.
+  const auto scenario = llama({{"job.gpus", "128"},
+                               {"job.accumulate", "4"},
+                               {"job.clip_grad_norm", "true"},
+                               {"parallel.tensor", "8"},
+                               {"parallel.pipeline", "4"},
+                               {"strategy", "{kind: distributed_optimizer}"}});
+  const auto workload = planned(scenario);
+  const Communicators communicators{workload, scenario};
+  CHECK(lower(workload, scenario, communicators, FoldRanks::yes).folding.simulated_ranks() == 4);
+}

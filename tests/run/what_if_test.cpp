@@ -158,7 +158,9 @@ TEST_CASE("NCCL chooses as on the platform that was built", "[what-if]") {
     CHECK(plan.algorithm == same.algorithm);
     CHECK(plan.protocol == same.protocol);
     CHECK(plan.channels == same.channels);
-    CHECK(after->lower(CollectiveKind::all_reduce, size).latency == plan.latency);
+    const auto lowered = after->lower(CollectiveKind::all_reduce, size);
+    CHECK(lowered.latency >= plan.latency);
+    CHECK((lowered.flows.empty() || lowered.latency == plan.latency));
   }
 }
 

@@ -22,6 +22,12 @@ inline Seconds time_alone(const Communicator& lowering, CollectiveKind kind, Byt
     op.path = graph.add_path(flow.path);
     graph.add(op);
   }
+  if (lowered.flows.empty()) {
+    Op op;
+    op.kind = OpKind::delay;
+    op.latency = lowered.latency;
+    graph.add(op);
+  }
   return choose_engine(engine).engine->run(platform, graph).makespan();
 }
 
