@@ -105,6 +105,7 @@ class Coverage {
     parts_ = std::move(joined);
   }
 
+  /// Quick where dates are asked for in about their order.
   double within(double begin, double end) const { return before(end) - before(begin); }
 
  private:
@@ -117,12 +118,29 @@ class Coverage {
   static double until(const Part& part) { return part.before + part.end - part.begin; }
 
   double before(double date) const {
-    const auto next = std::ranges::upper_bound(parts_, date, {}, &Part::begin);
-    if (next == parts_.begin()) return 0;
-    const auto& part = *std::prev(next);
+    near_ = first_after(date);
+    if (near_ == 0) return 0;
+    const auto& part = parts_[near_ - 1];
     return part.before + std::min(date, part.end) - part.begin;
   }
 
+  /// The first part that begins after the date: a few steps from the last answer, or by bisection.
+  std::size_t first_after(double date) const {
+    auto place = near_;
+    for (int steps = 0; steps < 8; ++steps) {
+      if (place < parts_.size() && parts_[place].begin <= date) {
+        ++place;
+      } else if (place > 0 && parts_[place - 1].begin > date) {
+        --place;
+      } else {
+        return place;
+      }
+    }
+    const auto found = std::ranges::upper_bound(parts_, date, {}, &Part::begin);
+    return static_cast<std::size_t>(found - parts_.begin());
+  }
+
+  mutable std::size_t near_ = 0;
   std::vector<Part> parts_;
 };
 

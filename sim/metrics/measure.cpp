@@ -44,13 +44,20 @@ int kind_of(const Op& op, const View& view) {
   return kinds;
 }
 
-/// Where the time of a program's step goes.
-StepParts split_step(const View& view, const StepWindow& window, const OpGraph& ops,
-                     const Timeline& timeline) {
+/// Ops that are under way in the window.
+std::vector<std::size_t> ops_within(const StepWindow& window, const OpGraph& ops, const Timeline& timeline) {
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < ops.size(); ++i)
+    if (timeline.end[i] > window.from && timeline.start[i] < window.to) found.push_back(i);
+  return found;
+}
+
+/// Where the time of a program's step goes. @param within what `ops_within` found
+StepParts split_step(const View& view, const StepWindow& window, const std::vector<std::size_t>& within,
+                     const OpGraph& ops, const Timeline& timeline) {
   std::vector<Interval> all;
   std::vector<Interval> collectives;
-  for (std::size_t i = 0; i < ops.size(); ++i) {
-    if (timeline.end[i] <= window.from || timeline.start[i] >= window.to) continue;
+  for (const auto i : within) {
     const auto kind = kind_of(ops.op(OpId{i}), view);
     if (kind == kinds) continue;
     all.push_back({timeline.start[i], timeline.end[i], kind});
@@ -165,9 +172,10 @@ Measured measure(const Scenario& scenario, const Workload& workload, const Lower
                  const Timeline& timeline, const StepWindow& window) {
   Measured measured;
   auto& metrics = measured.metrics;
+  const auto within = ops_within(window, lowered.ops, timeline);
   for (std::size_t i = 0; i < workload.programs.size(); ++i) {
     const View view{workload, lowered.folding, ProgramId{i}};
-    measured.by_program.push_back(split_step(view, window, lowered.ops, timeline));
+    measured.by_program.push_back(split_step(view, window, within, lowered.ops, timeline));
   }
   measured.program = last_program(workload, window, lowered.ops, timeline);
   const View headline{workload, lowered.folding, measured.program};

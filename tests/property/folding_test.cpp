@@ -96,8 +96,11 @@ TEST_CASE("folding changes nothing but the cost") {
           o.actor < 0 ? o.actor
                       : static_cast<int>(
                             folded.folding.actor_representative[static_cast<std::size_t>(o.actor)].index());
-      RC_ASSERT(near(ends.at({rank, o.step, o.task, static_cast<int>(o.activity)}),
-                     whole.timeline.end[i].value(), scale));
+      const auto end = ends.find({rank, o.step, o.task, static_cast<int>(o.activity)});
+      // Ranks of which one is simulated need no mark where they meet.
+      if (end == ends.end() && o.activity == Activity::marker) continue;
+      RC_ASSERT(end != ends.end());
+      RC_ASSERT(near(end->second, whole.timeline.end[i].value(), scale));
     }
   });
 }
