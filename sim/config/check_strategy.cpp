@@ -162,6 +162,25 @@ struct CheckStrategy {
   }
 };
 
+/// Whether ranks step slices of parameters, which are no whole matrices.
+bool steps_slices(const Job& job) {
+  if (job.layout.tensor > 1) return true;
+  if (const auto* ddp = std::get_if<Ddp>(&job.strategy)) return ddp->zero_redundancy;
+  const auto* megatron = std::get_if<DistributedOptimizer>(&job.strategy);
+  return trains(job.strategy) && !std::holds_alternative<Alone>(job.strategy) &&
+         (!megatron || megatron->shards);
+}
+
+void check_optimizer(const ScenarioSpec& scenario, Problems& problems) {
+  if (scenario.job.optimizer != Optimizer::muon || !steps_slices(scenario.job)) return;
+  std::vector<Note> notes;
+  for (const auto* key : {"strategy.kind", "parallel.tensor"})
+    if (scenario.given.contains(key)) notes.push_back({scenario.place(key), "it is here"});
+  problems.add(Problem{scenario.place("optimizer"),
+                       "Muon steps whole matrices, of which ranks have slices under this strategy or layout",
+                       std::move(notes), "use kind ddp or a pipeline, or another optimizer"});
+}
+
 }  // namespace
 
 void check_strategy(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
@@ -175,6 +194,7 @@ void check_strategy(const ScenarioSpec& scenario, const ModelSpec& model, Proble
                          "leave it out; FSDP has strategy.param_dtype, ZeRO and Megatron's distributed "
                          "optimizer keep parameters as job.precision says"});
   }
+  check_optimizer(scenario, problems);
   if (trains(scenario.job.strategy)) check_profiled_parameters(scenario, model, problems);
 }
 

@@ -13,29 +13,30 @@ Seconds memory_time(Bytes traffic, const Gpu& gpu, MemoryPattern pattern, int ke
   return std::max(gpu.kernel_latency * kernels, traffic / (gpu.memory_bandwidth * efficiency));
 }
 
-Bytes optimizer_traffic_per_parameter(Optimizer optimizer) {
+OptimizerCost cost_of(Optimizer optimizer) {
   switch (optimizer) {
     case Optimizer::sgd:
-      return 12_B;
+      return {12_B, 0_B, 0_B, 0.99_us, 1.04};
     case Optimizer::adamw:
-      return 80_B;
+      return {80_B, 8_B, 4_B, 6.38_us, 1.12};  // the square roots of all second moments at once
     case Optimizer::adamw_fused:
-      return 28_B;
+      return {28_B, 8_B, 0_B, 1.83_us, 1.18};
+    case Optimizer::sgd_momentum:
+      return {32_B, 4_B, 0_B, 1.6_us, 1.07};
+    case Optimizer::adamw_8bit:
+      return {Bytes{16.1}, Bytes{2.03}, 0_B, 20_us, 1.18, false};
+    case Optimizer::lion:
+      return {76_B, 4_B, 0_B, 36_us, 1.07};
+    case Optimizer::lamb:
+      return {52_B, 8_B, 0_B, 3.7_us, 1.18, false};
+    case Optimizer::muon:
+      return {76_B, 4_B, 0_B, 233_us, 1.3};
   }
   return {};
 }
 
 Seconds optimizer_launch_time(Optimizer optimizer, std::size_t tensors) {
-  const auto count = static_cast<double>(tensors);
-  switch (optimizer) {
-    case Optimizer::sgd:
-      return 0.99_us * count;
-    case Optimizer::adamw:
-      return 6.38_us * count;
-    case Optimizer::adamw_fused:
-      return 1.83_us * count;
-  }
-  return {};
+  return cost_of(optimizer).launch * static_cast<double>(tensors);
 }
 
 }  // namespace gradway

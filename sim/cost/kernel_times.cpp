@@ -38,7 +38,7 @@ const std::array all_choices{Choices{"", "number", "a kind of number", precision
                              Choices{"", "mask", "a mask", masks},
                              Choices{"elementwise", "what", "a kernel", elementwise_kernels()},
                              Choices{"rows", "what", "a kernel", row_kernels()},
-                             Choices{"optimizer", "what", "a step", optimizer_words}};
+                             Choices{"optimizer", "what", "a step", timed_optimizer_words}};
 
 const Choices& choices_of_word(const TimedKind& kind, std::size_t word) {
   const auto found = std::ranges::find_if(all_choices, [&](const Choices& choice) {

@@ -104,7 +104,7 @@ struct OptimizerRate {
   Optimizer optimizer = Optimizer::sgd;
   int tensors = 0;
   Seconds floor{};
-  BytesPerSecond bandwidth{};  ///< of `optimizer_traffic_per_parameter`
+  BytesPerSecond bandwidth{};  ///< of the traffic of `cost_of`
   Fitted fitted{};
 };
 

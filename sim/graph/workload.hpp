@@ -115,14 +115,32 @@ struct Unit {
   std::int32_t filled_by = Task::none;  ///< index of the task that puts its last gradient in place
 };
 
+/// What a rank of a pipeline does with a chunk of its layers.
+enum class Pass : std::uint8_t {
+  forward,
+  backward,         ///< gradients of inputs, then those of parameters
+  input_gradients,  ///< the first half of a backward pass alone
+  weight_gradients  ///< the second
+};
+
+/// The tasks of one micro-batch's pass through a chunk of a rank's layers.
+struct StagePass {
+  Pass pass = Pass::forward;
+  int micro_batch = 0;
+  int chunk = 0;
+  std::size_t first = 0;  ///< task
+  std::size_t end = 0;    ///< behind the last one
+};
+
 /// What some actors do in a step, and what that takes.
 struct Program {
   std::string name;
   std::vector<Stream> streams{};
-  std::vector<Task> tasks{};  ///< of one step, in the order in which the CPU issues them
-  std::vector<Unit> units{};  ///< in the order of their reduction
-  double samples = 0;         ///< of a step, that no other program counts
-  MemoryUse memory{};         ///< of a GPU; NCCL's buffers are added when its channels are known
+  std::vector<Task> tasks{};        ///< of one step, in the order in which the CPU issues them
+  std::vector<Unit> units{};        ///< in the order of their reduction
+  std::vector<StagePass> passes{};  ///< of a stage of a pipeline, in their order
+  double samples = 0;               ///< of a step, that no other program counts
+  MemoryUse memory{};               ///< of a GPU; NCCL's buffers are added when its channels are known
 
   Lane lane(const Task& task) const { return streams[task.stream.index()].lane; }
   /// Beside the step, which does not wait for it: a prefetch.

@@ -136,15 +136,19 @@ Seconds latency_of_collectives(const StepWindow& window, const View& view, const
   return sum;
 }
 
-/// Of the program that needs most.
-MemoryUse peak_memory(const Workload& workload, const std::vector<int>& channels) {
-  MemoryUse most;
+/// What each program's ranks have in all, NCCL's buffers too.
+std::vector<MeasuredProgram> measured_programs(const Workload& workload, const std::vector<int>& channels) {
+  std::vector<MeasuredProgram> measured;
   for (std::size_t i = 0; i < workload.programs.size(); ++i) {
-    auto memory = workload.programs[i].memory;
-    memory.nccl = nccl_buffers(channels[i]);
-    if (i == 0 || memory.needed() > most.needed()) most = memory;
+    const auto& program = workload.programs[i];
+    auto& one = measured.emplace_back();
+    one.name = program.name;
+    one.memory = program.memory;
+    one.memory.nccl = nccl_buffers(channels[i]);
   }
-  return most;
+  for (std::size_t rank = 0; rank < static_cast<std::size_t>(workload.ranks); ++rank)
+    ++measured[workload.actors[rank].program.index()].ranks;
+  return measured;
 }
 
 /// The program whose work ends the step; of several that of the lowest rank.
@@ -173,25 +177,28 @@ Measured measure(const Scenario& scenario, const Workload& workload, const Lower
   Measured measured;
   auto& metrics = measured.metrics;
   const auto within = ops_within(window, lowered.ops, timeline);
+  measured.by_program = measured_programs(workload, lowered.channels);
   for (std::size_t i = 0; i < workload.programs.size(); ++i) {
     const View view{workload, lowered.folding, ProgramId{i}};
-    measured.by_program.push_back(split_step(view, window, within, lowered.ops, timeline));
+    measured.by_program[i].parts = split_step(view, window, within, lowered.ops, timeline);
   }
   measured.program = last_program(workload, window, lowered.ops, timeline);
   const View headline{workload, lowered.folding, measured.program};
-  static_cast<StepParts&>(metrics) = measured.by_program[measured.program.index()];
+  static_cast<StepParts&>(metrics) = measured.by_program[measured.program.index()].parts;
   metrics.step_time = window.each();
   if (metrics.step_time > Seconds{})
     metrics.gpu_busy_fraction = (metrics.compute + metrics.optimizer) / metrics.step_time;
   metrics.is_of_parts = scenario.job.layout.ranks_of_model() > 1;
   if (scenario.job.layout.pipeline > 1) {
     Seconds idle{};
-    for (const auto& parts : measured.by_program) idle += parts.idle;
+    for (const auto& one : measured.by_program) idle += one.parts.idle;
     metrics.bubble = idle / static_cast<double>(measured.by_program.size());
   }
   count_work(metrics, scenario, workload, measured.program);
   add_cost(metrics, scenario);
-  measured.memory = peak_memory(workload, lowered.channels);
+  measured.memory = std::ranges::max_element(measured.by_program, {}, [](const MeasuredProgram& one) {
+                      return one.memory.needed();
+                    })->memory;
   measured.metrics.peak_memory = measured.memory.allocated();
   auto uses = use_of_resources(window, scenario.platform, lowered);
   std::optional<NcclUse> nccl;

@@ -69,10 +69,18 @@ struct ResourceUse {
 /// More links than this are not listed one by one: a report must not grow with the machine.
 constexpr std::size_t most_links_listed = 1000;
 
+/// Where the time and the memory of the ranks that run one program go.
+struct MeasuredProgram {
+  std::string name;  ///< "stage 3"
+  int ranks = 0;
+  StepParts parts;
+  MemoryUse memory;
+};
+
 /// All that a run says of itself.
 struct Measured {
   Metrics metrics;
-  std::vector<StepParts> by_program;
+  std::vector<MeasuredProgram> by_program;
   ProgramId program{0};  ///< that ends the step: of `metrics`
   MemoryUse memory;      ///< of the program that needs most
   Bottleneck bottleneck;

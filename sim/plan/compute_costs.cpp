@@ -14,26 +14,11 @@
 #include "sim/cost/kernel_cost.hpp"
 #include "sim/plan/anchors.hpp"
 #include "sim/plan/memory.hpp"
-#include "sim/plan/optimizer_share.hpp"
+#include "sim/plan/optimizer_time.hpp"
 #include "sim/platform/host_copy.hpp"
 
 namespace gradway {
 namespace {
-
-/// @param share of the parameters that the optimizer steps on each GPU
-Seconds optimizer_time(const RankScenario& scenario, const Gpu& gpu, Optimizer optimizer, double share) {
-  if (scenario.model.optimizer_time) return *scenario.model.optimizer_time * share;
-  const auto parameters = share * static_cast<double>(scenario.model.parameter_count());
-  const bool is_profiled = scenario.model.profile && !half_parameters(scenario.job);
-  if (!gpu.ideal && scenario.kernel_costs && !is_profiled) {
-    const auto step = operation(fmt::format("optimizer {}", name_of(optimizer)),
-                                {parameters, static_cast<double>(scenario.model.parameter_tensors())});
-    // Numbers of half the size take half the time.
-    const auto width = scenario.job.half_parameters ? 0.5 : 1;
-    return datasheet_time(step, gpu) * scenario.kernel_costs->factor(step) * width;
-  }
-  return memory_time(optimizer_traffic_per_parameter(optimizer) * parameters, gpu);
-}
 
 /// What the CPU took for one kernel of a profile, under the profiler.
 Seconds launch_of(const Profile& profile) {
@@ -186,11 +171,6 @@ void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, i
 
 }  // namespace
 
-Seconds optimizer_time(const RankScenario& scenario) {
-  return optimizer_time(scenario, scenario.platform.gpu_models.front(), scenario.job.optimizer,
-                        optimizer_share(scenario));
-}
-
 Seconds input_copy_time(const Scenario& scenario, int batch) {
   const Routes routes{scenario.platform};
   const auto way = host_copy_way(routes, scenario.platform, 0);
@@ -242,7 +222,7 @@ ComputeCosts compute_costs(const Scenario& scenario) {
     add_layers(measured, scenario, gpu, costs.anchor->batch, 1);
   }
   const auto fixed = input_copy_time(scenario, costs.anchor->batch) +
-                     optimizer_time(scenario, gpu, costs.anchor->optimizer, 1);
+                     optimizer_time(scenario, costs.anchor->optimizer, 1);
   if (costs.anchor->step_time <= fixed) {
     throw ConfigError{
         {{},

@@ -58,9 +58,6 @@ EagerSettings eager_settings(const Scenario& scenario, int batch);
 /// @throws ConfigError if the anchor is shorter than input copy and optimizer.
 ComputeCosts compute_costs(const Scenario& scenario);
 
-/// Of the part of the model that a rank steps.
-Seconds optimizer_time(const RankScenario& scenario);
-
 /// Time of the input copy of `batch` samples on an otherwise idle platform: the slowest part of the way.
 Seconds input_copy_time(const Scenario& scenario, int batch);
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/plan/optimizer_time.hpp"
 #include "sim/workload/profile.hpp"
 
 namespace gradway {
@@ -45,15 +46,21 @@ Bytes parameters_of(const Model& model, const Job& job) {
   return sum;
 }
 
+/// What the optimizer keeps of the parameters that a GPU steps.
+OptimizerMemory of_optimizer(const RankScenario& scenario, const MemoryOfSync& sync) {
+  const auto stepped = sync.parameters ? fp32(static_cast<double>(scenario.model.parameter_count()))
+                                       : parameters_of(scenario.model, scenario.job);
+  return optimizer_memory(scenario.model, scenario.job.optimizer, sync.optimizer_share * stepped,
+                          sync.optimizer_share);
+}
+
 /// What is there all the time.
 MemoryUse lasting(const RankScenario& scenario, const MemoryOfSync& sync) {
   const auto& job = scenario.job;
   const auto parameters = parameters_of(scenario.model, job);
-  const auto stepped =
-      sync.parameters ? fp32(static_cast<double>(scenario.model.parameter_count())) : parameters;
   MemoryUse use;
   use.parameters = sync.parameters.value_or(parameters);
-  use.optimizer_state = job.optimizer == Optimizer::sgd ? 0_B : 2 * sync.optimizer_share * stepped;
+  use.optimizer_state = of_optimizer(scenario, sync).state;
   use.buckets = sync.buckets;
   use.comm_hook = sync.kept;
   use.input = scenario.model.input_per_sample * job.batch_per_gpu + job.input.background_copy;
@@ -125,8 +132,7 @@ MemoryUse memory_use(const RankScenario& scenario, const StepMemory& step, const
 
   auto optimizer = always;
   optimizer.gradients = gradients;
-  // PyTorch's foreach form takes the square roots of all second moments at once (torch/optim/adamw.py, 2.11).
-  if (job.optimizer == Optimizer::adamw) optimizer.optimizer_state += always.optimizer_state / 2;
+  optimizer.optimizer_state += of_optimizer(scenario, of_sync).transient;
 
   const std::array moments{peak_of_micro_step(job, step, sync, always, gradients, job.accumulate > 1),
                            backward_ends, optimizer};

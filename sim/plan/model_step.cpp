@@ -14,6 +14,7 @@
 #include "sim/plan/clipping.hpp"
 #include "sim/plan/memory.hpp"
 #include "sim/plan/model_tasks.hpp"
+#include "sim/plan/optimizer_time.hpp"
 #include "sim/plan/pipeline/exchanges.hpp"
 
 namespace gradway {
@@ -106,11 +107,15 @@ class Writer {
   }
 
   void pass(std::size_t turn) {
-    if (turns_[turn].pass == Pass::forward) {
-      forward(turns_[turn]);
+    const auto& of = turns_[turn];
+    const auto first = program_.tasks.size();
+    if (of.pass == Pass::forward) {
+      forward(of);
     } else {
-      backward(turns_[turn], passes_[turn]);
+      backward(of, passes_[turn]);
     }
+    if (is_pipeline())
+      program_.passes.push_back({of.pass, of.micro_batch, of.chunk, first, program_.tasks.size()});
     due_.insert(due_.end(), sent_.begin(), sent_.end());
     sent_.clear();
   }

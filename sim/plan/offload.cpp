@@ -36,7 +36,7 @@ std::optional<Seconds> host_pass_time(const RankScenario& scenario, Bytes traffi
 }
 
 std::optional<Seconds> host_optimizer_time(const RankScenario& scenario) {
-  return host_pass_time(scenario, optimizer_traffic_per_parameter(scenario.job.optimizer));
+  return host_pass_time(scenario, cost_of(scenario.job.optimizer).traffic);
 }
 
 }  // namespace gradway

@@ -7,6 +7,8 @@
 #include <queue>
 #include <utility>
 
+#include "sim/cost/kernel_cost.hpp"
+
 namespace gradway {
 namespace {
 
@@ -46,8 +48,13 @@ std::optional<HookCost> optimizer_hook(const Job& job) {
       return sharded_optimizer_cpu.adamw;
     case Optimizer::adamw_fused:
       return sharded_optimizer_cpu.adamw_fused;
+    default:
+      break;
   }
-  return std::nullopt;
+  // Not timed on sharded tensors: so many times adamw's as on plain ones.
+  auto cost = sharded_optimizer_cpu.adamw;
+  cost.each *= cost_of(job.optimizer).launch / cost_of(Optimizer::adamw).launch;
+  return cost;
 }
 
 std::vector<std::vector<Bytes>> tensors_of_ranks(const Model& model, int ranks) {

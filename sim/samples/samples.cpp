@@ -12,7 +12,7 @@ Seconds PatternRow::slowest() const {
 }
 
 Bytes OptimizerRow::traffic() const {
-  return optimizer_traffic_per_parameter(optimizer) * parameters;
+  return cost_of(optimizer).traffic * parameters;
 }
 
 Flops AttentionRow::work() const {

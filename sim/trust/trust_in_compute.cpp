@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "sim/cost/framework_cost.hpp"
+#include "sim/cost/kernel_cost.hpp"
 #include "sim/trust/step_range.hpp"
 
 namespace gradway {
@@ -155,6 +156,13 @@ void about_experts(const Scenario& scenario, Trust& trust) {
       "others timed on A100 and B200, and no step with experts was compared with a measured one");
 }
 
+void about_optimizer(const Scenario& scenario, Trust& trust) {
+  if (cost_of(scenario.job.optimizer).is_timed) return;
+  trust.warnings.push_back(
+      fmt::format("a step of {} was never timed: the bytes that it moves are counted, its launches guessed",
+                  name_of(scenario.job.optimizer)));
+}
+
 /// What PyTorch does by default is in between: convolutions in TF32, products not.
 void about_tf32(const Scenario& scenario, const ComputeCosts& costs, Trust& trust) {
   constexpr double worth_telling = 0.2;  // of the kernels' time
@@ -173,6 +181,7 @@ void about_tf32(const Scenario& scenario, const ComputeCosts& costs, Trust& trus
 void about_compute(const Scenario& scenario, const ComputeCosts& costs, Trust& trust) {
   const auto& gpu = scenario.platform.gpu_models.front();
   if (!trains(scenario.job.strategy)) return;
+  about_optimizer(scenario, trust);
   if (costs.profile) {
     about_profiler(*scenario.model.profile, *costs.profile, trust);
     about_move(scenario, *costs.profile, trust);

@@ -159,7 +159,7 @@ TEST_CASE("the CPU steps offloaded shares behind the last reduction", "[analytic
   auto scenario = six_blocks(2_ms, 4_ms, Fsdp{.cpu_offload = true});
   scenario.job.optimizer = GENERATE(Optimizer::sgd, Optimizer::adamw);
   // A quarter of 150 million elements at 28 bytes times 537 million in 1.8 s; copies cost nothing here.
-  const auto traffic = optimizer_traffic_per_parameter(scenario.job.optimizer).value();
+  const auto traffic = cost_of(scenario.job.optimizer).traffic.value();
   const auto host_ms = 37.5e6 * traffic / (28 * 537e6 / 1.8) * 1e3;
   CHECK(step_ms(scenario, engine) == Approx(c + 6 * 2 + 6 * 4 + c + host_ms).epsilon(tolerance::closed_form));
   scenario.job.clip_grad_norm = true;

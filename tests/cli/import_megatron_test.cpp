@@ -150,7 +150,7 @@ TEST_CASE("Megatron-LM's arguments become keys of the scenario", "[cli][import]"
       {"--ddp-bucket-size 100000000", "  bucket_size: 1e8\n"},
       {"--global-batch-size 64", "  accumulate: 8\n"},
       {"--clip-grad 0", "  framework: megatron\nstrategy"},
-      {"--optimizer sgd", "\noptimizer: sgd\n"},
+      {"--optimizer sgd", "\noptimizer: sgd_momentum\n"},
       {"--tensor-model-parallel-size 2 --sequence-parallel", "parallel:\n  tensor: 2\n  sequence: true\n"},
       {"--pipeline-model-parallel-size 2", "parallel:\n  pipeline: 2\noptimizer"},
       {"--pipeline-model-parallel-size 2 --num-layers-per-virtual-pipeline-stage 3 --global-batch-size 16",
@@ -202,7 +202,7 @@ TEST_CASE("Megatron-LM's arguments may be YAML", "[cli][import]") {
       "optimizer: 'sgd'\nworld_size: 8\n",
       {}, "job.yaml");
   CHECK_THAT(outcome.output, Contains("  gpus: 8\n  batch_per_gpu: 1\n  precision: bf16\n") &&
-                                 Contains("optimizer: sgd\n") && Contains("mlp: 9216\n"));
+                                 Contains("optimizer: sgd_momentum\n") && Contains("mlp: 9216\n"));
 }
 
 TEST_CASE("what gradway cannot simulate of Megatron-LM is said", "[cli][import]") {
@@ -224,8 +224,8 @@ TEST_CASE("what gradway cannot simulate of Megatron-LM is said", "[cli][import]"
        "seed 1 stands in the file again with another value: the last one counts, as Megatron-LM has it\n"},
       {"--attention-dropout 0",
        "dropout: 0 of attention, 0.1 elsewhere; gradway has both or none, here both\n"},
-      {"--optimizer lion",
-       "optimizer \"lion\": gradway has no such optimizer, so sgd counts until the scenario has one: "
+      {"--optimizer adafactor",
+       "optimizer \"adafactor\": gradway has no such optimizer, so sgd counts until the scenario has one: "
        "optimizer: "
        "adamw_fused\n"},
       {"--lr 1e-4", "nothing of a step, or what gradway does anyway: lr\n"},

@@ -264,7 +264,7 @@ TEST_CASE("each program has parts of its own, and the one that ends the step has
   const auto measured =
       measure(scenario, workload, lowered, timeline, step_windows(workload, lowered.ops, timeline).back());
   REQUIRE(measured.by_program.size() == 2);
-  const auto& [first, second] = std::tie(measured.by_program[0], measured.by_program[1]);
+  const auto& [first, second] = std::tie(measured.by_program[0].parts, measured.by_program[1].parts);
   CHECK(first.compute.value() == Approx(2e-3));
   CHECK(first.exposed_communication.value() == Approx(1e-3));
   CHECK(first.idle.value() == Approx(3e-3));  // behind its work: the bubble

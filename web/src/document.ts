@@ -26,6 +26,8 @@ export interface Metrics {
   cost_usd_per_hour: number | null;
   cost_usd_per_million_samples: number | null;
   bus_bandwidth_bytes_per_s?: number;
+  /** Of a pipeline. */
+  bubble_s?: Maybe;
 }
 
 /** A whole training; what was not asked for or is not known is null. */
@@ -70,6 +72,29 @@ export interface Price {
   source: string;
 }
 
+/** The parts of a step. */
+export type Parts = Pick<Metrics, 'compute_s' | 'exposed_communication_s' | 'input_wait_s' | 'optimizer_s' | 'launch_bound_s' | 'idle_s'>;
+
+/** The ranks of a stage of a pipeline. */
+export interface Program extends Parts {
+  name: string;
+  ranks: number;
+  memory: Record<string, number>;
+}
+
+/** stage, start in us, duration in us, kind (forward, backward, gradients of inputs, of parameters), micro-batch, chunk */
+export type Pass = [number, number, number, number, number, number];
+
+export interface Pipeline {
+  from_us: number;
+  to_us: number;
+  /** Passes that begin later are not there; null: all are. */
+  until_us: number | null;
+  stages: string[];
+  chunks: number;
+  passes: Pass[];
+}
+
 export interface Report {
   gradway: string;
   scenario: Scenario;
@@ -91,6 +116,8 @@ export interface Report {
   basis: string[];
   warnings: string[];
   training?: Training;
+  /** Of a pipeline. */
+  programs?: Program[];
 }
 
 /** row, start in us, duration in us, name, phase, bucket or -1, bytes */
@@ -167,6 +194,7 @@ export interface RunDocument extends Any {
   headline: { model: string; hardware: string; strategy: string };
   report: Report;
   timeline: Timeline;
+  pipeline?: Pipeline;
   buckets: Bucket[];
   use: UseOverTime[];
   platform: Platform;

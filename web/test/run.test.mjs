@@ -49,6 +49,25 @@ for (const one of ofKind('run')) {
       assert.ok((await page.locator('#bottleneck').textContent()).includes(arrows(report.bottleneck.resource)));
     });
 
+    const { pipeline } = one.data;
+    if (pipeline) {
+      checks('the stages of a pipeline side by side, and the passes of its micro-batches', async (page) => {
+        const rows = await tableOf(page, 'stages');
+        assert.equal(rows.length, report.programs.length);
+        for (const [i, program] of report.programs.entries()) {
+          assert.equal(rows[i][0], program.name);
+          assert.deepEqual([rows[i][2], rows[i][7]], [program.compute_s, program.idle_s]);
+          assert.equal(rows[i].at(-1), program.memory.needed_bytes);
+        }
+        const hit = await hoverUntil(page, await chartOf(page, 'pipeline'), (found) => found.title.includes('of micro-batch'), { columns: 60, rows: 24 });
+        assert.ok(hit, 'no pass was hit');
+        assert.ok(pipeline.passes.some((pass) => pass[1] - pipeline.from_us === valueOf(hit, 'start') && pass[2] === valueOf(hit, 'takes')), JSON.stringify(hit));
+        const { accumulate } = report.scenario.job;
+        assert.equal(pipeline.passes.length, pipeline.stages.length * pipeline.chunks * accumulate * 2, 'each micro-batch passes each chunk twice');
+        await shot(page, `${one.name}-pipeline`, { fullPage: true });
+      });
+    }
+
     if (!one.isThorough) return;
 
     checks('the parts of the step, hovered and as a table', async (page) => {

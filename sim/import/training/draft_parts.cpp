@@ -38,6 +38,9 @@ std::string optimizer_word(std::string_view name, bool fused) {
   if (lower == "sgd") return std::string{name_of(Optimizer::sgd)};
   if (lower == "adam" || lower == "adamw")
     return std::string{name_of(fused ? Optimizer::adamw_fused : Optimizer::adamw)};
+  if (lower == "adam8bit" || lower == "adamw8bit") return std::string{name_of(Optimizer::adamw_8bit)};
+  for (const auto same : {Optimizer::lion, Optimizer::lamb, Optimizer::muon})
+    if (lower == name_of(same)) return std::string{name_of(same)};
   return {};
 }
 

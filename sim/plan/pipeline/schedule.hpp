@@ -4,17 +4,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim/graph/workload.hpp"
 #include "sim/scenario/layout.hpp"
 
 namespace gradway {
-
-/// What a rank of a pipeline does with a chunk of its layers.
-enum class Pass : std::uint8_t {
-  forward,
-  backward,         ///< gradients of inputs, then those of parameters
-  input_gradients,  ///< the first half of a backward pass alone
-  weight_gradients  ///< the second
-};
 
 /// A pass of one micro-batch through one of a rank's chunks.
 struct StageTurn {

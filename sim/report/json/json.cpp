@@ -63,28 +63,43 @@ Json exposed_json(const StepParts& parts) {
   return json;
 }
 
+Json parts_json(const StepParts& parts) {
+  return {{"compute_s", parts.compute.value()},
+          {"communication_s", parts.communication.value()},
+          {"exposed_communication_s", parts.exposed_communication.value()},
+          {"exposed_s", exposed_json(parts)},
+          {"input_wait_s", parts.input_wait.value()},
+          {"optimizer_s", parts.optimizer.value()},
+          {"launch_bound_s", parts.launch_bound.value()},
+          {"idle_s", parts.idle.value()}};
+}
+
+Json programs_json(const Run& run) {
+  Json programs = Json::array();
+  for (const auto& one : run.measured.by_program) {
+    Json json{{"name", one.name}, {"ranks", one.ranks}};
+    json.update(parts_json(one.parts));
+    json["memory"] = memory_json(one.memory, knows_memory(run.scenario));
+    programs.push_back(std::move(json));
+  }
+  return programs;
+}
+
 Json metrics_json(const Metrics& metrics) {
   Json json{{"step_time_s", metrics.step_time.value()},
             {"steps_per_s", metrics.steps_per_s},
             {"samples_per_s", metrics.samples_per_s},
-            {"tokens_per_s", known(metrics.tokens_per_s)},
-            {"compute_s", metrics.compute.value()},
-            {"communication_s", metrics.communication.value()},
-            {"exposed_communication_s", metrics.exposed_communication.value()},
-            {"exposed_s", exposed_json(metrics)},
-            {"input_wait_s", metrics.input_wait.value()},
-            {"optimizer_s", metrics.optimizer.value()},
-            {"launch_bound_s", metrics.launch_bound.value()},
-            {"idle_s", metrics.idle.value()},
-            {"bubble_s", metrics.bubble ? Json(metrics.bubble->value()) : Json(nullptr)},
-            {"gpu_busy_fraction", metrics.gpu_busy_fraction},
-            {"tflops_per_gpu", metrics.tflops_per_gpu},
-            {"mfu", known(metrics.mfu)},
-            {"collectives", metrics.collectives},
-            {"bytes_sent_per_gpu", amount(metrics.bytes_sent_per_gpu.value())},
-            {"peak_memory_bytes", amount(metrics.peak_memory.value())},
-            {"cost_usd_per_hour", nullptr},
-            {"cost_usd_per_million_samples", nullptr}};
+            {"tokens_per_s", known(metrics.tokens_per_s)}};
+  json.update(parts_json(metrics));
+  json.update({{"bubble_s", metrics.bubble ? Json(metrics.bubble->value()) : Json(nullptr)},
+               {"gpu_busy_fraction", metrics.gpu_busy_fraction},
+               {"tflops_per_gpu", metrics.tflops_per_gpu},
+               {"mfu", known(metrics.mfu)},
+               {"collectives", metrics.collectives},
+               {"bytes_sent_per_gpu", amount(metrics.bytes_sent_per_gpu.value())},
+               {"peak_memory_bytes", amount(metrics.peak_memory.value())},
+               {"cost_usd_per_hour", nullptr},
+               {"cost_usd_per_million_samples", nullptr}});
   if (metrics.bus_bandwidth) json["bus_bandwidth_bytes_per_s"] = metrics.bus_bandwidth->value();
   if (metrics.cost_per_hour) json["cost_usd_per_hour"] = metrics.cost_per_hour->value();
   if (metrics.cost_usd_per_million_samples) {
@@ -138,6 +153,7 @@ void write_json(std::ostream& out, const Run& run, std::string_view version, con
       {"basis", run.basis},
       {"doubts", errors_json(run.errors)},
       {"warnings", run.warnings}};
+  if (run.measured.by_program.size() > 1) json["programs"] = programs_json(run);
   if (questions.largest_batch) json["largest_batch"] = largest_batch_json(*questions.largest_batch);
   if (questions.goal)
     json["training"] = training_json(training_of(*questions.goal, run.measured.metrics, run.range));

@@ -9,6 +9,7 @@
 
 #include "sim/base/contract.hpp"
 #include "sim/report/json/json.hpp"
+#include "sim/report/page/pipeline.hpp"
 #include "sim/report/page/platform.hpp"
 #include "sim/report/page/timeline.hpp"
 #include "sim/report/text/words.hpp"
@@ -76,6 +77,7 @@ void write_page(std::ostream& out, const Run& run, std::string_view version, con
   data["headline"] = headline(run);
   data["report"] = document(run, version, questions);
   data["timeline"] = timeline_json(run);
+  if (auto pipeline = pipeline_json(run); !pipeline.is_null()) data["pipeline"] = std::move(pipeline);
   data["buckets"] = buckets_json(run);
   data["use"] = use_json(run);
   data["platform"] = platform_json(run);

@@ -19,6 +19,7 @@ namespace gradway::report {
 namespace {
 
 constexpr std::size_t most_links = 5;
+constexpr std::size_t most_programs = 16;
 
 void add_variables(Fields& fields, const Job& job) {
   std::string variables;
@@ -134,6 +135,31 @@ void write_links(std::ostream& out, const std::vector<ResourceUse>& links, const
   table.write(out, style, "  ");
 }
 
+/// Where the time of each stage of a pipeline goes, side by side; a long one's middle is left out.
+void write_programs(std::ostream& out, const Run& run, const Style& style) {
+  const auto& programs = run.measured.by_program;
+  if (programs.size() < 2) return;
+  using enum Table::Align;
+  Table table{{{"", left},
+               {"compute", right},
+               {"exposed", right},
+               {"launch-bound", right},
+               {"idle", right},
+               {"memory", right}}};
+  const auto of_step = [&](Seconds time) { return percent_text(time / run.measured.metrics.step_time); };
+  for (std::size_t i = 0; i < programs.size(); ++i) {
+    if (programs.size() > most_programs && i == most_programs / 2) {
+      i = programs.size() - most_programs / 2;
+      table.add({"...", "", "", "", "", ""});
+    }
+    const auto& [name, ranks, parts, memory] = programs[i];
+    table.add({name, of_step(parts.compute + parts.optimizer), of_step(parts.exposed_communication),
+               of_step(parts.launch_bound), of_step(parts.idle), bytes_text(memory.allocated())});
+  }
+  out << '\n';
+  table.write(out, style, "  ");
+}
+
 /// ", 2 ranks stand for all 8", or nothing if each was simulated.
 std::string ranks_in_words(const Run& run) {
   const auto all = static_cast<std::size_t>(run.workload.ranks);
@@ -159,6 +185,7 @@ void write_text(std::ostream& out, const Run& run, const Style& style, const Run
     out << '\n';
   }
   write_breakdown(out, run.measured.metrics, style);
+  write_programs(out, run, style);
   out << '\n';
   fields.add("bottleneck", run.measured.bottleneck.resource, Paint::bold);
   if (!run.measured.bottleneck.why.empty()) fields.add("", run.measured.bottleneck.why);

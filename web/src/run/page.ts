@@ -8,7 +8,9 @@ import { arrows } from '../names';
 import { buckets } from './buckets';
 import { links } from './links';
 import { memory } from './memory';
+import { pipeline } from './pipeline';
 import { platform } from './platform';
+import { stages } from './stages';
 import { step } from './step';
 import { timeline } from './timeline';
 import { useOverTime } from './use';
@@ -99,6 +101,8 @@ export function runPage(data: RunDocument): HTMLElement[] {
     h('p', { class: 'box bottleneck', id: 'bottleneck' }, 'Bottleneck: ', h('b', {}, arrows(report.bottleneck.resource)), `. ${text.sentence(arrows(report.bottleneck.why))}.`),
     basis(report.basis, report.warnings.length > 0),
     step(report),
+    stages(report),
+    pipeline(data.pipeline, report),
     timeline(data.timeline),
     platform(data.platform),
     h('div', { class: 'pair' }, links(report.links, report.links_left_out ?? 0), useOverTime(data.use, data.timeline)),

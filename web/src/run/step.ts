@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the step goes: one bar for its parts, one for the communication, what waits and what is hidden.
 import { draw, section } from '../chart';
-import type { Metrics, Report } from '../document';
+import type { Metrics, Parts, Report } from '../document';
 import { tip } from '../dom';
 import { percentText, shareText, timeText } from '../format';
 import { stripes } from '../patterns';
@@ -20,7 +20,7 @@ interface Part {
 const hidden = (metrics: Metrics): number => Math.max(0, metrics.communication_s - metrics.exposed_communication_s);
 
 /** The parts of a step add up to it. */
-export const stepParts = (metrics: Metrics): Part[] => [
+export const stepParts = (metrics: Parts): Part[] => [
   { id: 'compute', name: 'compute', seconds: metrics.compute_s, row: 0 },
   { id: 'exposed', name: 'exposed communication', seconds: metrics.exposed_communication_s, row: 0 },
   { id: 'input', name: 'input wait', seconds: metrics.input_wait_s, row: 0 },

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/page/pipeline.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "sim/metrics/view.hpp"
+
+namespace gradway::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// A page must not grow with the machine: of more passes it shows those that begin first.
+constexpr std::size_t most_boxes = 20'000;
+
+/// When the kernels of a pass run, in seconds of the simulated run.
+struct Box {
+  std::size_t stage = 0;
+  const StagePass* pass = nullptr;
+  Seconds start = Seconds::infinite();
+  Seconds end{};
+};
+
+/// By task of a program: the pass that it belongs to.
+std::vector<std::size_t> passes_of_tasks(const Program& program) {
+  std::vector<std::size_t> of(program.tasks.size(), program.passes.size());
+  for (std::size_t i = 0; i < program.passes.size(); ++i)
+    for (auto task = program.passes[i].first; task < program.passes[i].end; ++task) of[task] = i;
+  return of;
+}
+
+std::vector<Box> boxes_of(const Run& run) {
+  const auto& programs = run.workload.programs;
+  std::vector<std::vector<Box>> by_program(programs.size());
+  std::vector<std::vector<std::size_t>> pass_of;
+  std::vector<View> views;
+  for (std::size_t stage = 0; stage < programs.size(); ++stage) {
+    pass_of.push_back(passes_of_tasks(programs[stage]));
+    views.emplace_back(run.workload, run.folding, ProgramId{stage});
+    for (const auto& pass : programs[stage].passes) by_program[stage].push_back({stage, &pass});
+  }
+  for (std::size_t i = 0; i < run.ops.size(); ++i) {
+    const auto& origin = run.ops.op(OpId{i}).origin;
+    if (origin.step != run.window.step || origin.activity != Activity::kernel) continue;
+    if (!views[origin.program].sees(origin)) continue;
+    const auto pass = pass_of[origin.program][static_cast<std::size_t>(origin.task)];
+    if (pass == programs[origin.program].passes.size()) continue;
+    auto& box = by_program[origin.program][pass];
+    box.start = std::min(box.start, run.timeline.start[i]);
+    box.end = std::max(box.end, run.timeline.end[i]);
+  }
+  std::vector<Box> boxes;
+  for (const auto& of_stage : by_program)
+    std::ranges::copy_if(of_stage, std::back_inserter(boxes),
+                         [](const Box& box) { return box.end > box.start; });
+  std::ranges::stable_sort(boxes, {}, &Box::start);
+  return boxes;
+}
+
+double microseconds(Seconds time) {
+  return time.value() * 1e6;
+}
+
+}  // namespace
+
+Json pipeline_json(const Run& run) {
+  if (run.workload.first_program().passes.empty()) return nullptr;
+  auto boxes = boxes_of(run);
+  Json until;
+  if (boxes.size() > most_boxes) {
+    until = microseconds(boxes[most_boxes].start);
+    boxes.resize(most_boxes);
+  }
+  Json stages = Json::array();
+  for (const auto& program : run.workload.programs) stages.push_back(program.name);
+  Json passes = Json::array();
+  for (const auto& box : boxes)
+    passes.push_back({box.stage, microseconds(box.start), microseconds(box.end - box.start),
+                      static_cast<int>(box.pass->pass), box.pass->micro_batch, box.pass->chunk});
+  return {{"from_us", microseconds(run.window.from)},
+          {"to_us", microseconds(run.window.to)},
+          {"until_us", std::move(until)},
+          {"stages", std::move(stages)},
+          {"chunks", run.scenario.job.layout.chunks},
+          {"passes", std::move(passes)}};
+}
+
+}  // namespace gradway::report
