@@ -70,7 +70,7 @@ std::vector<ScenarioKey> fixed_keys() {
       {"strategy.comm_hook", "none, fp16, bf16, powersgd", "how gradients are compressed for the way",
        "none"},
       {"strategy.powersgd_rank", "1 to 4096", "of PowerSGD's matrices", "1"},
-      {"strategy.operation", "all_reduce, all_gather, reduce_scatter, broadcast, send_recv",
+      {"strategy.operation", "all_reduce, all_gather, reduce_scatter, broadcast, send_recv, all_to_all",
        "kind collective: what is called", "all_reduce"},
       {"strategy.size", "a size such as 1 GiB",
        "kind collective, required there: the buffer on each rank (all_gather, reduce_scatter: the large "
