@@ -208,13 +208,11 @@ TEST_CASE("Megatron-LM's arguments may be YAML", "[cli][import]") {
 TEST_CASE("what gradway cannot simulate of Megatron-LM is said", "[cli][import]") {
   using Row = std::pair<std::string, std::string>;
   const auto [arguments, note] = GENERATE(values<Row>({
-      {"--context-parallel-size 2",
-       "context_parallel_size 2: gradway splits no sequence over GPUs: each trains on samples of its own, 2 "
-       "times as many a step as the file says\n"},
-      {"--num-experts 8 --expert-model-parallel-size 2",
-       "expert_model_parallel_size 2: gradway does not split experts over GPUs: each keeps all of its "
-       "layers' "
-       "experts, and sends no tokens\n"},
+      {"--context-parallel-size 2 --cp-comm-type a2a+p2p",
+       "cp_comm_type \"a2a+p2p\": gradway has one method for all ranks: a ring, without all-to-alls inside "
+       "it\n"},
+      {"--num-experts 8 --moe-expert-capacity-factor 1.5",
+       "moe_expert_capacity_factor 1.5: gradway pads each expert's rows to what it has room for\n"},
       {"--fp8-format hybrid",
        "fp8_format \"hybrid\": gradway's kernels have 16 or 32 bits an element, no fp8\n"},
       {"--sequence-paralel",
