@@ -157,6 +157,17 @@ TEST_CASE("Megatron-LM's arguments become keys of the scenario", "[cli][import]"
        "parallel:\n  pipeline: 2\n  virtual: 4\n  schedule: interleaved\n"},
       {"--pipeline-model-parallel-size 2 --num-virtual-stages-per-pipeline-rank 2 --global-batch-size 16",
        "parallel:\n  pipeline: 2\n  virtual: 2\n  schedule: interleaved\n"},
+      {"--context-parallel-size 2", "parallel:\n  context: 2\n  context_method: ring\n"},
+      {"--context-parallel-size 2 --cp-comm-type a2a",
+       "parallel:\n  context: 2\n  context_method: all_to_all\n"},
+      {"--num-experts 8 --moe-router-topk 2 --expert-model-parallel-size 4", "parallel:\n  expert: 4\n"},
+      // Without a word each expert is shared as all else is.
+      {"--num-experts 8 --moe-router-topk 2 --expert-model-parallel-size 4 --tensor-model-parallel-size 2 "
+       "--sequence-parallel",
+       "parallel:\n  tensor: 2\n  sequence: true\n  expert: 4\n  expert_tensor: 2\n"},
+      {"--num-experts 8 --moe-router-topk 2 --expert-model-parallel-size 2 --moe-expert-capacity-factor 1.25 "
+       "--moe-pad-expert-input-to-capacity",
+       "parallel:\n  expert: 2\n  expert_capacity_factor: 1.25\n"},
       {"--tensor-model-parallel-size 2 --use-tp-pp-dp-mapping", "  order: tp-cp-ep-pp-dp\n"},
       {"--recompute-activations", "  recompute: selective\n"},
       {"--recompute-granularity full --recompute-method uniform --recompute-num-layers 1",
