@@ -30,7 +30,9 @@ class CheckLayout {
       add("parallel.sequence", "parallel.sequence would change nothing: parallel.tensor is 1",
           "leave it out, or set parallel.tensor");
     }
-    if (layout_.ranks_of_model() == 1) return;
+    refuse_without_context();
+    if (layout_.expert_capacity_factor || layout_.is_cut()) check_experts();
+    if (!layout_.is_cut()) return;
     check_ranks();
     check_model();
     if (layout_.pipeline > 1) check_pipeline();
@@ -53,17 +55,48 @@ class CheckLayout {
     }
   }
 
+  void refuse_without_context() {
+    if (layout_.context == 1 && layout_.context_method != Layout{}.context_method)
+      add("parallel.context_method", "parallel.context_method would change nothing: parallel.context is 1",
+          "leave it out, or set parallel.context");
+    const bool has_ranks = layout_.expert > 1;
+    if (!has_ranks && layout_.expert_imbalance != 1)
+      add("parallel.expert_imbalance",
+          "parallel.expert_imbalance would change nothing: a rank has all experts",
+          "leave it out, or set parallel.expert");
+    if (has_ranks && layout_.expert_imbalance != 1 && layout_.expert_capacity_factor)
+      add("parallel.expert_imbalance",
+          "parallel.expert_imbalance would change nothing: each expert has room for as many rows",
+          "leave one of them out", {at("parallel.expert_capacity_factor", "the room is here")});
+  }
+
   void check_ranks() {
     const auto of_model = layout_.ranks_of_model();
-    if (job_.gpus % of_model == 0) return;
-    add(layout_.pipeline > 1 ? "parallel.pipeline" : "parallel.tensor",
-        fmt::format("{} ranks hold the model, and do not divide {} GPUs", of_model, job_.gpus),
-        fmt::format("job.gpus {} would fit", std::max(1, job_.gpus / of_model) * of_model),
+    if (job_.gpus % of_model != 0) {
+      add(key_of_ranks(),
+          fmt::format("{} ranks hold the model, and do not divide {} GPUs", of_model, job_.gpus),
+          fmt::format("job.gpus {} would fit", std::max(1, job_.gpus / of_model) * of_model),
+          {at("job.gpus", "the GPUs are here")});
+      return;
+    }
+    const auto of_experts = layout_.expert * layout_.expert_tensor * layout_.pipeline;
+    if (job_.gpus % of_experts == 0) return;
+    add(layout_.expert > 1 ? "parallel.expert" : "parallel.expert_tensor",
+        fmt::format("{} ranks share experts{}, and do not divide {} GPUs", of_experts,
+                    layout_.pipeline > 1 ? " of all stages" : "", job_.gpus),
+        fmt::format("job.gpus {} would fit", std::max(1, job_.gpus / of_experts) * of_experts),
         {at("job.gpus", "the GPUs are here")});
   }
 
+  const char* key_of_ranks() const {
+    if (layout_.pipeline > 1) return "parallel.pipeline";
+    if (layout_.tensor > 1) return "parallel.tensor";
+    if (layout_.context > 1) return "parallel.context";
+    return layout_.expert > 1 ? "parallel.expert" : "parallel.expert_tensor";
+  }
+
   void check_model() {
-    const auto* key = layout_.pipeline > 1 ? "parallel.pipeline" : "parallel.tensor";
+    const auto* key = key_of_ranks();
     if (!trains(job_.strategy)) {
       add(key, "a collective alone has no model to cut", "leave it out");
     } else if (model_.model.profile) {
@@ -72,8 +105,83 @@ class CheckLayout {
                       model_.model.name),
           "take a model that is described by its architecture: gradway list models",
           {{model_.kind, "the profile is here"}});
-    } else if (layout_.tensor > 1) {
-      check_tensor();
+    } else {
+      if (layout_.tensor > 1) check_tensor();
+      if (layout_.context > 1) check_context();
+    }
+  }
+
+  void check_context() {
+    const Note here{model_.kind, "the model is here"};
+    const auto& model = model_.model;
+    const auto c = layout_.context;
+    if (model.causal_heads == 0) {
+      return add(
+          "parallel.context",
+          fmt::format("the tokens of the model '{}' cannot be shared by ranks: only those of a decoder can",
+                      model.name),
+          "leave it out, or take another model", {here});
+    }
+    const int tokens = job_.sequence > 0 ? job_.sequence : model.tokens_per_sample;
+    const bool swaps = layout_.context_method == ContextMethod::all_to_all;
+    const int parts = swaps ? c : 2 * c;
+    if (tokens % parts != 0) {
+      add("parallel.context",
+          fmt::format("{} ranks cut a sequence into {} parts, which do not divide {} tokens", c, parts,
+                      tokens),
+          fmt::format("job.sequence {} would fit", std::max(1, tokens / parts) * parts),
+          {at("job.sequence", "the tokens are here")});
+    }
+    if (!swaps) return;
+    const auto t = layout_.tensor;
+    const auto kv = std::max(1, model.causal_kv_heads / t);
+    for (const auto& [what, heads] :
+         {std::pair{"heads", std::max(1, model.causal_heads / t)}, {"heads of keys", kv}}) {
+      if (heads % c == 0) continue;
+      return add("parallel.context",
+                 fmt::format("{} ranks do not divide the {} {} of a rank in the model '{}'", c, heads, what,
+                             model.name),
+                 fmt::format("parallel.context {} would fit, or another context_method",
+                             largest_divisor(heads, std::min(heads, c))),
+                 {here});
+    }
+  }
+
+  void check_experts() {
+    const Note here{model_.kind, "the model is here"};
+    const auto& experts = model_.model.experts;
+    const auto* key = layout_.expert > 1          ? "parallel.expert"
+                      : layout_.expert_tensor > 1 ? "parallel.expert_tensor"
+                                                  : "parallel.expert_capacity_factor";
+    const bool asks = layout_.expert * layout_.expert_tensor > 1 || layout_.expert_capacity_factor;
+    if (!asks || !trains(job_.strategy) || model_.model.profile) return;
+    if (experts.number == 0) {
+      return add(key, fmt::format("the model '{}' has no experts", model_.model.name),
+                 "leave it out, or take a model that has", {here});
+    }
+    if (experts.number % layout_.expert != 0) {
+      add("parallel.expert",
+          fmt::format("{} ranks do not divide the {} experts of the model '{}'", layout_.expert,
+                      experts.number, model_.model.name),
+          fmt::format("parallel.expert {} would fit",
+                      largest_divisor(experts.number, std::min(experts.number, layout_.expert))),
+          {here});
+    }
+    if (experts.mlp % layout_.expert_tensor != 0) {
+      add("parallel.expert_tensor",
+          fmt::format("{} ranks do not divide the {} columns of an expert of the model '{}'",
+                      layout_.expert_tensor, experts.mlp, model_.model.name),
+          fmt::format("parallel.expert_tensor {} would fit",
+                      largest_divisor(experts.mlp, std::min(experts.mlp, layout_.expert_tensor))),
+          {here});
+    }
+    const auto replicate = replicas_of(job_.strategy);
+    if (job_.gpus >= layout_.expert * layout_.expert_tensor * layout_.pipeline &&
+        job_.expert_replicas() % replicate != 0) {
+      add("parallel.replicate",
+          fmt::format("{} times a group do not divide the {} ranks that hold the same experts", replicate,
+                      job_.expert_replicas()),
+          "leave it out", {at("parallel.expert", "the experts are shared here")});
     }
   }
 
@@ -81,11 +189,20 @@ class CheckLayout {
     const Note here{model_.kind, "the model is here"};
     const auto t = layout_.tensor;
     const auto& shape = model_.model.tensor;
+    if (shape && model_.model.experts.number > 0) {
+      if (!has_megatron_modules(job_)) {
+        add("parallel.tensor", "tensor parallelism of a model with experts is simulated as Megatron's alone",
+            "write 'framework: megatron', or leave it out", {here});
+      } else if (!layout_.sequence) {
+        add("parallel.tensor", "Megatron asks for sequence parallelism where a model has experts",
+            "write 'sequence: true'", {here});
+      }
+    }
     if (!shape) {
       return add(
           "parallel.tensor",
           fmt::format("the layers of the model '{}' cannot be shared by ranks: only those of a decoder "
-                      "without experts and latent attention can",
+                      "without latent attention can",
                       model_.model.name),
           "set parallel.pipeline, or take another model", {here});
     }

@@ -25,7 +25,11 @@ void check_without_ddp(const ScenarioSpec& scenario, Problems& problems) {
                          {{kind, "the strategy is here"}},
                          "give it 2 GPUs or more"});
   }
-  if (std::holds_alternative<Alone>(scenario.job.strategy) && scenario.job.data_parallel() > 1) {
+  // Ranks that share all experts, as benchmarks of them have it, exchange tokens alone.
+  const auto& layout = scenario.job.layout;
+  const bool shares_experts = layout.expert > 1 && scenario.job.expert_replicas() == 1;
+  if (std::holds_alternative<Alone>(scenario.job.strategy) && scenario.job.data_parallel() > 1 &&
+      layout.context == 1 && !shares_experts) {
     const auto ranks = scenario.job.layout.ranks_of_model();
     problems.add(Problem{
         scenario.place("job.gpus"),
@@ -35,6 +39,15 @@ void check_without_ddp(const ScenarioSpec& scenario, Problems& problems) {
                           scenario.job.gpus),
         {{kind, "the strategy is here"}},
         fmt::format("write 'kind: ddp', or 'gpus: {}'", ranks)});
+  }
+  if (std::holds_alternative<Alone>(scenario.job.strategy) && layout.context > 1) {
+    problems.add(
+        Problem{scenario.place("parallel.context"),
+                fmt::format("strategy none adds up no gradients, but {} context ranks train the same "
+                            "parameters",
+                            layout.context),
+                {{kind, "the strategy is here"}},
+                "write 'kind: ddp'"});
   }
   const DdpKey keys[] = {{"bucket_cap", ddp.bucket_cap.has_value()},
                          {"static_graph", ddp.static_graph},
@@ -79,7 +92,7 @@ template <class Sharded>
 void check_sharded(const ScenarioSpec& scenario, const Sharded& fsdp, const ModelSpec& model,
                    Problems& problems) {
   const auto& job = scenario.job;
-  if (const auto ranks = job.data_parallel(); ranks % fsdp.replicate != 0) {
+  if (const auto ranks = job.replicas(); ranks % fsdp.replicate != 0) {
     problems.add(Problem{scenario.place("parallel.replicate"),
                          fmt::format("{} replicas do not divide {} {}", fsdp.replicate, ranks,
                                      ranks == job.gpus ? "GPUs" : "data-parallel ranks"),
@@ -139,7 +152,7 @@ struct CheckStrategy {
     check_without_ddp(scenario, problems);
     check_sharded(scenario, fsdp, model, problems);
     if (!fsdp.reshard || *fsdp.reshard <= Fsdp::kept) return;
-    const auto shards = scenario.job.data_parallel() / fsdp.replicate;
+    const auto shards = scenario.job.replicas() / fsdp.replicate;
     if (shards % *fsdp.reshard == 0) return;
     problems.add(Problem{
         scenario.place("strategy.reshard_after_forward"),

@@ -2,6 +2,7 @@
 #include "sim/config/read_decoder.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -150,6 +151,15 @@ void read_mlps(Reader& file, DecoderShape& shape) {
   shape.mlp = file.required("mlp", integer(1, widest));
 }
 
+/// What tensor ranks divide of MLPs, or of shared experts.
+int divided_width(const DecoderShape& shape) {
+  const auto& experts = shape.experts;
+  if (!experts) return shape.mlp;
+  const int shared = experts->shared * experts->mlp;
+  if (experts->dense_layers == 0) return shared;  // 0: ranks divide none
+  return shared > 0 ? std::gcd(shape.mlp, shared) : shape.mlp;
+}
+
 }  // namespace
 
 void read_decoder(Reader& file, Model& model) {
@@ -170,9 +180,13 @@ void read_decoder(Reader& file, Model& model) {
   take_forward_pass(model, decoder(shape));
   model.input_per_sample = Bytes{(shape.sequence + 1.0) * token_bytes};
   model.tokens_per_sample = shape.sequence;
-  if (!shape.experts && !shape.latent)
-    model.tensor = {shape.heads, shape.kv_heads > 0 ? shape.kv_heads : shape.heads, shape.mlp};
-  model.has_experts = shape.experts.has_value();
+  const bool is_sequential = shape.blocks == DecoderShape::Blocks::sequential;
+  const int kv_heads = shape.kv_heads > 0 ? shape.kv_heads : shape.heads;
+  if (!shape.latent && (!shape.experts || is_sequential))
+    model.tensor = {shape.heads, kv_heads, divided_width(shape)};
+  if (shape.experts) model.experts = {shape.experts->number, shape.experts->mlp};
+  model.causal_heads = shape.heads;
+  model.causal_kv_heads = kv_heads;
   if (shape.positions == DecoderShape::Positions::learned) model.longest_sequence = shape.sequence;
 }
 

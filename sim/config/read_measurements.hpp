@@ -33,7 +33,8 @@ inline constexpr Choice<CollectiveKind> operations[] = {
     {calibration_words::operations[1], CollectiveKind::all_gather},
     {calibration_words::operations[2], CollectiveKind::reduce_scatter},
     {calibration_words::operations[3], CollectiveKind::broadcast},
-    {calibration_words::operations[4], CollectiveKind::send_recv}};
+    {calibration_words::operations[4], CollectiveKind::send_recv},
+    {calibration_words::operations[5], CollectiveKind::all_to_all}};
 inline constexpr Choice<Transport> transports[] = {{calibration_words::transports[1], Transport::p2p},
                                                    {calibration_words::transports[2], Transport::shm},
                                                    {calibration_words::transports[3], Transport::net}};

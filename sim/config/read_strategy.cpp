@@ -27,6 +27,7 @@ constexpr auto hooks = choices_of<CommHook>(hook_words);
 constexpr auto numbers = choices_of<Number>(number_words);
 constexpr auto shardings = choices_of<Fsdp1::Sharding>(sharding_words);
 constexpr auto prefetches = choices_of<Fsdp1::Prefetch>(prefetch_words);
+constexpr auto context_methods = choices_of<ContextMethod>(context_method_words);
 constexpr auto schedules = choices_of<Schedule>(schedule_words);
 constexpr Choice<bool> timings[] = {{"back_to_back", false}, {"one_by_one", true}};
 
@@ -211,10 +212,34 @@ std::array<RankAxis, 5> order_of_axes(const Node& node) {
   return order;
 }
 
+/// A number up to 1000. @param range what the hint says
+auto factor(const char* thing, double least, const char* range) {
+  return [=](const Node& node) {
+    constexpr double most = 1000;
+    const auto& word = scalar(node, thing);
+    double value = 0;
+    const auto* end = word.data() + word.size();
+    const auto [rest, error] = std::from_chars(word.data(), end, value);
+    if (error != std::errc{} || rest != end || !(value >= least && value <= most))
+      fail(node.where, fmt::format("'{}' is no {}", node.text, thing),
+           fmt::format("{}, such as 1.25", range));
+    return value;
+  };
+}
+
 void read_layout(Reader& parallel, Layout& layout) {
   const auto ranks = integer(1, most_ranks);
   layout.tensor = parallel.optional("tensor", ranks, layout.tensor);
   layout.sequence = parallel.optional("sequence", boolean, layout.sequence);
+  layout.context = parallel.optional("context", ranks, layout.context);
+  layout.context_method =
+      parallel.optional("context_method", one_of("a method", context_methods), layout.context_method);
+  layout.expert = parallel.optional("expert", ranks, layout.expert);
+  layout.expert_tensor = parallel.optional("expert_tensor", ranks, layout.expert_tensor);
+  layout.expert_imbalance = parallel.optional("expert_imbalance", factor("imbalance", 1, "from 1 to 1000"),
+                                              layout.expert_imbalance);
+  layout.expert_capacity_factor =
+      parallel.maybe("expert_capacity_factor", factor("capacity factor", 0.01, "from 0.01 to 1000"));
   layout.pipeline = parallel.optional("pipeline", ranks, layout.pipeline);
   layout.schedule = parallel.optional("schedule", one_of("a schedule", schedules), layout.schedule);
   const bool is_v_shaped = layout.schedule == Schedule::zb_v || layout.schedule == Schedule::dual_pipe_v;

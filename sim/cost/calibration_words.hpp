@@ -14,8 +14,8 @@ namespace gradway::calibration_words {
 using namespace std::string_view_literals;
 
 inline constexpr std::array transports{"none"sv, "p2p"sv, "shm"sv, "net"sv};
-inline constexpr std::array operations{"all_reduce"sv, "all_gather"sv, "reduce_scatter"sv, "broadcast"sv,
-                                       "send_recv"sv};
+inline constexpr std::array operations{"all_reduce"sv, "all_gather"sv, "reduce_scatter"sv,
+                                       "broadcast"sv,  "send_recv"sv,  "all_to_all"sv};
 inline constexpr std::array algorithms{"ring"sv, "tree"sv};
 inline constexpr std::array protocols{"ll"sv, "ll128"sv, "simple"sv};
 /// As NCCL spells them, and files of samples.

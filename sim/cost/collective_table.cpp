@@ -73,6 +73,12 @@ CollectiveTables::Family CollectiveTables::family(CollectiveKind kind, std::opti
 
 std::optional<TableTime> CollectiveTables::time(CollectiveKind kind, Bytes size,
                                                 const CollectivePlan& told_plan) const {
+  if (kind == CollectiveKind::all_to_all && family(kind, {}, {}).empty()) {
+    // Each rank sends as much as in a send/recv of all that leaves it.
+    auto found = time(CollectiveKind::send_recv, size * bus_factor(kind, communicator_.ranks), told_plan);
+    if (found) found->use.other_operation = true;
+    return found;
+  }
   const auto plan = with_all_channels(told_plan, kind, size, communicator_, settings_);
   const bool is_free = !is_told_how(settings_) || is_free_choice(kind, size, plan);
   for (const auto measured : {kind, CollectiveKind::all_reduce}) {

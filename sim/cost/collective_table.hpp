@@ -23,7 +23,7 @@ struct TableUse {
   bool below_sizes = false;                ///< smaller than anything measured
   bool beyond_sizes = false;               ///< larger than anything measured
   bool other_ranks = false;                ///< from a number of ranks beside which nothing was measured
-  bool other_operation = false;            ///< all-reduce stands for another collective
+  bool other_operation = false;            ///< all-reduce, or send/recv, stands for another collective
   bool other_plan = false;      ///< NCCL was told how to run it: scaled as NCCL's own estimates say
   bool other_channels = false;  ///< and how many channels: scaled as they were measured on H200s
 
@@ -46,7 +46,9 @@ class CollectiveTables {
   bool empty() const { return tables_.empty(); }
 
   /// Time of a collective alone, first match:
-  ///   1. its own tables, else those of all-reduce scaled by the bus factors;
+  ///   1. its own tables, else those of all-reduce scaled by the bus factors; an all-to-all first those of
+  ///   send/recv,
+  ///      whose ranks send as much;
   ///   2. of these, what NCCL chose by itself; if NCCL_ALGO or NCCL_PROTO demand what it would not choose,
   ///   the
   ///      algorithm and protocol of the plan, else what NCCL chose, scaled by the ratio of NCCL's own

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <functional>
 #include <span>
@@ -85,6 +86,7 @@ double steps(CollectiveKind kind, int ranks) {
     case CollectiveKind::broadcast:
       return ranks;
     case CollectiveKind::send_recv:
+    case CollectiveKind::all_to_all:
     case CollectiveKind::send:
       return 1;
   }
@@ -101,10 +103,10 @@ Seconds ring_latency(CollectiveKind kind, Protocol protocol, const CommunicatorF
   const auto a = index(Algorithm::ring);
   const auto p = index(protocol);
   const auto hop = (c.nvlink ? nvlink_hop_us : pci_hop_us)[a][p];
-  if (kind == CollectiveKind::send && c.nodes > 1)
+  const bool is_pairs = kind == CollectiveKind::send || kind == CollectiveKind::all_to_all;
+  if (is_pairs && c.nodes > 1)
     return Seconds{(base_latency_us[a][p] + net_hop(net_hop_us[a][p], protocol, c)) * 1e-6};
-  if (kind == CollectiveKind::broadcast || kind == CollectiveKind::send_recv ||
-      kind == CollectiveKind::send) {
+  if (is_pairs || kind == CollectiveKind::broadcast || kind == CollectiveKind::send_recv) {
     return Seconds{(base_latency_us[a][p] + hop) * 1e-6};
   }
   const double all = steps(kind, c.ranks);
@@ -200,7 +202,59 @@ Seconds as_priced(const CollectivePlan& plan, Bytes size, const CommunicatorFact
   return plan.estimate(size) - too_little;
 }
 
+/// Ranks of the communicator on each of its nodes.
+int ranks_a_node(const CommunicatorFacts& c) {
+  return std::max(1, (c.ranks + c.nodes - 1) / c.nodes);
+}
+
+int power_of_two_from(int least) {
+  return static_cast<int>(std::bit_ceil(static_cast<unsigned>(std::max(1, least))));
+}
+
+CollectivePlan plan_of_pairs(Bytes size, const CommunicatorFacts& c, const NcclSettings& settings) {
+  constexpr auto most_by_ll = 16_KiB;  // NCCL_P2P_LL_THRESHOLD, of a channel
+  const auto channels = pair_channels(c, settings);
+  const auto protocol = size / c.ranks <= most_by_ll * channels.a_peer ? Protocol::ll : Protocol::simple;
+  const auto rates = pair_rates(c, settings, protocol);
+  const double inside = ranks_a_node(c) - 1;
+  const double between = c.ranks - 1 - inside;
+  double slowest = 0;  // seconds a byte that each peer gets
+  if (inside > 0) slowest = inside / rates.inside.value();
+  if (between > 0) slowest = std::max(slowest, between / rates.between.value());
+  return {Algorithm::ring, protocol, channels.all, ring_latency(CollectiveKind::all_to_all, protocol, c),
+          BytesPerSecond{c.ranks / slowest}};
+}
+
 }  // namespace
+
+BytesPerSecond nccl_nvlink_rate(int compute_capability) {
+  if (compute_capability >= 100) return 40.1_GBps;
+  return compute_capability >= 90 ? 20.6_GBps : 20_GBps;
+}
+
+PairRates pair_rates(const CommunicatorFacts& c, const NcclSettings& settings, Protocol protocol) {
+  auto node = c;
+  node.nodes = 1;
+  node.ranks = ranks_a_node(c);
+  const auto channels = search_channels(node, settings);
+  const BytesPerSecond inside{corrected(Algorithm::ring, protocol, {}, channels, node) * 1e9};
+  const auto of_nics = c.net_bandwidth / node.ranks;
+  return {inside, protocol == Protocol::ll ? of_nics / 2 : of_nics};
+}
+
+PairChannels pair_channels(const CommunicatorFacts& c, const NcclSettings& settings) {
+  constexpr auto a_net_channel = 14_GBps;  // NCCL_P2P_PER_CHANNEL_NET_BW
+  auto node = c;
+  node.nodes = 1;
+  const auto all = power_of_two_from(search_channels(c.ranks == c.nodes ? c : node, settings).count);
+  int a_peer = 2;
+  if (c.nodes > 1) {
+    a_peer = static_cast<int>(std::ceil(c.net_bandwidth / a_net_channel));
+  } else if (c.nvlink) {
+    a_peer = 2 * std::max(1, static_cast<int>(c.node_bandwidth / nccl_nvlink_rate(c.compute_capability)));
+  }
+  return {all, std::min(all, power_of_two_from(a_peer))};
+}
 
 double bus_factor(CollectiveKind kind, int ranks) {
   if (ranks == 1) return 0;
@@ -209,6 +263,7 @@ double bus_factor(CollectiveKind kind, int ranks) {
       return 2.0 * (ranks - 1) / ranks;
     case CollectiveKind::all_gather:
     case CollectiveKind::reduce_scatter:
+    case CollectiveKind::all_to_all:
       return static_cast<double>(ranks - 1) / ranks;
     case CollectiveKind::broadcast:
     case CollectiveKind::send_recv:
@@ -247,6 +302,7 @@ Channels search_channels(const CommunicatorFacts& c, const NcclSettings& setting
 
 std::vector<CollectivePlan> candidate_plans(CollectiveKind kind, Bytes size, const CommunicatorFacts& c,
                                             const NcclSettings& settings) {
+  if (kind == CollectiveKind::all_to_all) return {plan_of_pairs(size, c, settings)};
   std::vector<CollectivePlan> plans;
   for (const auto algorithm : {Algorithm::ring, Algorithm::tree, Algorithm::nvls, Algorithm::nvls_tree}) {
     const auto channels = search_channels(c, settings, algorithm);

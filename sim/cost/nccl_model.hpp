@@ -49,7 +49,8 @@ struct CollectivePlan {
 };
 
 /// Bytes that each rank sends a byte of the buffer in a ring: 2(n-1)/n for all-reduce, (n-1)/n for all-gather
-/// and reduce-scatter, 1 for broadcast and send/recv. @source nccl-tests, doc/PERFORMANCE.md
+/// and reduce-scatter, 1 for broadcast and send/recv; in an all-to-all (n-1)/n. @source nccl-tests,
+/// doc/PERFORMANCE.md
 double bus_factor(CollectiveKind kind, int ranks);
 
 /// @source NCCL 2.28.9, src/graph/search.cc: speeds tried from high to low until the channels fill the links,
@@ -58,7 +59,30 @@ double bus_factor(CollectiveKind kind, int ranks);
 Channels search_channels(const CommunicatorFacts& communicator, const NcclSettings& settings,
                          Algorithm algorithm = Algorithm::ring);
 
-/// Every plan that NCCL would consider, with its own estimate of latency and rate.
+/// What NCCL takes one NVLink for, a direction. @source NCCL 2.28.9, src/graph/topo.h
+BytesPerSecond nccl_nvlink_rate(int compute_capability);
+
+/// What a rank of an all-to-all sends at once, together to all ranks of its node, and to all of others.
+struct PairRates {
+  BytesPerSecond inside{};
+  BytesPerSecond between{};  ///< its share of the NICs; 0 on one node
+};
+PairRates pair_rates(const CommunicatorFacts& communicator, const NcclSettings& settings, Protocol protocol);
+
+/// Channels of sends and receives.
+struct PairChannels {
+  int all = 1;
+  int a_peer = 1;
+};
+/// To a peer over NVLink two for each link of the way, over PCIe two, over the network one for each 14 GB/s
+/// of the NICs; powers of two, not more than all.
+/// @source NCCL 2.28.9, src/graph/paths.cc (ncclTopoComputeP2pChannels)
+PairChannels pair_channels(const CommunicatorFacts& communicator, const NcclSettings& settings);
+
+/// Every plan that NCCL would consider. An all-to-all is a send and a receive of each pair, grouped: there is
+/// one plan, of LL if a peer gets at most 16 KiB a channel, and NCCL_ALGO and NCCL_PROTO change nothing.
+/// @source NCCL 2.28.9, src/enqueue.cc (addP2pToPlan)
+/// The others with NCCL's own estimate of latency and rate.
 /// @source NCCL 2.28.9, src/graph/tuning.cc
 std::vector<CollectivePlan> candidate_plans(CollectiveKind kind, Bytes size,
                                             const CommunicatorFacts& communicator,

@@ -160,11 +160,14 @@ struct Actor {
 
 /// What ranks send each other in a group.
 enum class Purpose : std::uint8_t {
-  data,     ///< gradients and parameters
-  tensor,   ///< activations of the layers that they share
-  pipeline  ///< activations from stage to stage
+  data,      ///< gradients and parameters
+  tensor,    ///< activations of the layers that they share
+  pipeline,  ///< activations from stage to stage
+  context,   ///< keys and values of the tokens that others have
+  expert     ///< tokens to the experts that others have, and back
 };
-inline constexpr std::array<std::string_view, 3> purpose_words{"data", "tensor", "pipeline"};
+inline constexpr std::array<std::string_view, 5> purpose_words{"data", "tensor", "pipeline", "context",
+                                                               "expert"};
 
 /// A communicator.
 struct Group {

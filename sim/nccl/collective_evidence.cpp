@@ -93,8 +93,8 @@ std::vector<std::string> doubts_of(const CollectiveEvidence& evidence) {
         fmt::format("{} was not measured: its time is predicted from {}", what, table.predicted_from));
   }
   if (use.other_operation) {
-    doubts.push_back(
-        fmt::format("{} was not measured: all-reduce is scaled by the bytes that each moves", what));
+    doubts.push_back(fmt::format("{} was not measured: {} is scaled by the bytes that each moves", what,
+                                 name_of(table.kind)));
   }
   if (use.other_plan) {
     doubts.push_back(

@@ -14,6 +14,15 @@
 
 namespace gradway {
 
+/// What ranks of an all-to-all send each other: all pairs of a node, or all others, as one flow.
+struct PairFlow {
+  SharedPath path;
+  double share = 1;  ///< the flow moves so many times what a rank sends to one other
+  int peers = 0;     ///< of a rank, that it sends to
+  bool is_between_nodes = false;
+  Seconds latency{};  ///< of the longest way
+};
+
 /// Where the collectives of some GPUs go: rings, trees and NVSwitches, laid over the links of the platform.
 class CollectiveWays {
  public:
@@ -27,6 +36,10 @@ class CollectiveWays {
 
   /// The resources of each of the flows that share a collective: all its hops, one after the other.
   const std::vector<SharedPath>& paths(CollectiveKind kind, Algorithm algorithm) const;
+  /// Those of an all-to-all. Between nodes the bytes for a GPU go to the NICs beside it, PXN or not, in equal
+  /// parts; a resource stands in a path as often as pairs use it, less what all uses have in common.
+  /// @source NCCL 2.28.9, src/graph/search.cc (ncclTopoGetNetDev): the receiver's NIC
+  const std::vector<PairFlow>& pairs() const;
 
  private:
   /// A hop between two devices of one node, counted from its first.
@@ -42,6 +55,7 @@ class CollectiveWays {
   std::vector<Hops> lay(const std::vector<std::vector<Edge>>& trees) const;
   std::vector<ResourceId> through_nvswitches() const;
   std::vector<SharedPath> lay_paths(Algorithm algorithm, bool closes) const;
+  std::vector<std::size_t> nearest_rails(std::size_t gpu) const;
 
   const Routes& routes_;
   NcclSettings settings_;
@@ -51,6 +65,7 @@ class CollectiveWays {
   mutable std::map<Inside, Hop> inside_;  ///< on the first node that had it
   /// Laid when the first collective takes them: each costs as much as all rings.
   mutable std::map<std::pair<Algorithm, bool>, std::vector<SharedPath>> paths_;
+  mutable std::vector<PairFlow> pairs_;  ///< laid when it is asked for
 };
 
 }  // namespace gradway

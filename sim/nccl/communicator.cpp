@@ -70,9 +70,12 @@ void Communicator::measure_against_one_node() {
 void Communicator::take_no_less_than_one_node(LoweredCollective& lowered, CollectiveKind kind, Bytes size,
                                               const CollectivePlan& plan) const {
   const auto& one = *one_node_;
-  const auto more =
-      is_nvls(plan.algorithm) ? 1 : bus_factor(kind, facts_.ranks) / bus_factor(kind, one.facts().ranks);
-  const auto alone = one.lower(kind, size);
+  const bool is_pairs = kind == CollectiveKind::all_to_all;
+  const auto more = is_nvls(plan.algorithm) || is_pairs
+                        ? 1
+                        : bus_factor(kind, facts_.ranks) / bus_factor(kind, one.facts().ranks);
+  // Of an all-to-all only the part for ranks of the same node stays there.
+  const auto alone = one.lower(kind, is_pairs ? size * one.facts().ranks / facts_.ranks : size);
   const auto least = time_alone(alone, platform()) * more;
   if (time_alone(lowered, platform()) >= least) return;
   take_time(lowered, least, platform(), Rates::sped_up);
@@ -230,6 +233,16 @@ BytesPerSecond Communicator::rate_of(const CollectivePlan& plan, CollectiveKind 
 }
 
 LoweredCollective Communicator::ideal(CollectiveKind kind, Bytes size) const {
+  if (kind == CollectiveKind::all_to_all) {
+    LoweredCollective lowered{
+        .rests_on = {{.source = CollectiveEvidence::Source::ideal, .basis = Basis::given, .kind = kind}}};
+    for (const auto& pair : ways_.pairs()) {
+      lowered.latency = std::max(lowered.latency, pair.latency);
+      lowered.flows.push_back(
+          {pair.path, pair.share * size / facts_.ranks, std::numeric_limits<double>::infinity()});
+    }
+    return lowered;
+  }
   const auto& ring = ways_.rings().front();
   const auto factor = bus_factor(kind, facts_.ranks);
   const double laps = kind == CollectiveKind::all_reduce ? 2 : 1;
@@ -243,7 +256,7 @@ LoweredCollective Communicator::ideal(CollectiveKind kind, Bytes size) const {
 }
 
 /// What the connections of a flow's channels carry over a hop between nodes.
-double Communicator::most_of_streams(const CollectivePlan& plan, std::size_t flows) const {
+double Communicator::most_of_streams(double channels) const {
   const auto& network = platform().network;
   if (facts_.nodes == 1 || !network || !network->stream_rate) {
     return std::numeric_limits<double>::infinity();
@@ -251,8 +264,41 @@ double Communicator::most_of_streams(const CollectivePlan& plan, std::size_t flo
   const bool is_told = settings_.socket_threads || settings_.sockets_a_thread;
   const auto streams = is_told ? settings_.socket_threads.value_or(1) * settings_.sockets_a_thread.value_or(1)
                                : network->streams;
-  const auto channels = std::max(1.0, plan.channels / static_cast<double>(flows));
-  return channels * streams * network->stream_rate->value() * platform().speeds[Part::network];
+  return std::max(1.0, channels) * streams * network->stream_rate->value() * platform().speeds[Part::network];
+}
+
+std::vector<CollectiveFlow> Communicator::flows_of(CollectiveKind kind, Bytes size,
+                                                   const CollectivePlan& plan, bool is_measured) const {
+  if (kind == CollectiveKind::all_to_all) return flows_of_pairs(size, plan, is_measured);
+  const auto& paths = ways_.paths(kind, plan.algorithm);
+  const auto each = plan.algorithm == Algorithm::ring ? bus_factor(kind, facts_.ranks) : 1.0;
+  const auto factor = each / static_cast<double>(paths.size());
+  std::vector<CollectiveFlow> flows;
+  for (const auto& path : paths)
+    flows.push_back({path, factor * size, factor * plan.algorithm_bandwidth.value()});
+  return flows;
+}
+
+/// Each at the rate of its own transport: what was measured of the slowest scales that alone.
+std::vector<CollectiveFlow> Communicator::flows_of_pairs(Bytes size, const CollectivePlan& plan,
+                                                         bool is_measured) const {
+  constexpr auto kind = CollectiveKind::all_to_all;
+  auto settings = settings_;
+  settings.min_channels = settings.max_channels = std::nullopt;
+  const auto all = with_all_channels(plan, kind, size, facts_, settings_);
+  const auto reached = plan.algorithm_bandwidth / all.algorithm_bandwidth;
+  const auto rates = pair_rates(facts_, settings, plan.protocol);
+  const auto each = size / facts_.ranks;
+  std::vector<CollectiveFlow> flows;
+  for (const auto& pair : ways_.pairs()) {
+    const auto nominal = pair.is_between_nodes ? rates.between : rates.inside;
+    const bool is_slowest = pair.is_between_nodes == (facts_.nodes > 1);
+    auto cap = (nominal * (is_slowest ? reached : 1)).value() * pair.share / pair.peers;
+    if (pair.is_between_nodes && !is_measured)
+      cap = std::min(cap, pair.share * most_of_streams(pair_channels(facts_, settings_).a_peer));
+    flows.push_back({pair.path, pair.share * each, cap});
+  }
+  return flows;
 }
 
 LoweredCollective Communicator::lower(CollectiveKind kind, Bytes size) const {
@@ -262,14 +308,11 @@ LoweredCollective Communicator::lower(CollectiveKind kind, Bytes size) const {
   const auto measured = table_time(kind, size, plan);
   LoweredCollective lowered{.latency = plan.latency, .rests_on = {evidence_of(kind, plan, measured)}};
   if (size == 0_B) return lowered;
-  const auto& paths = ways_.paths(kind, plan.algorithm);
-  const auto each = plan.algorithm == Algorithm::ring ? bus_factor(kind, facts_.ranks) : 1.0;
-  const auto factor = each / static_cast<double>(paths.size());
-  for (const auto& path : paths) {
-    lowered.flows.push_back({path, factor * size, factor * plan.algorithm_bandwidth.value()});
-  }
+  lowered.flows = flows_of(kind, size, plan, measured.has_value());
   if (measured) take_time(lowered, measured->time, platform(), Rates::as_built);
-  const auto most = measured ? std::numeric_limits<double>::infinity() : most_of_streams(plan, paths.size());
+  const bool is_bound = !measured && kind != CollectiveKind::all_to_all;
+  const auto most = is_bound ? most_of_streams(plan.channels / static_cast<double>(lowered.flows.size()))
+                             : std::numeric_limits<double>::infinity();
   lowered.limit = limit_of(plan);
   const auto faster = platform().speeds[lowered.limit->part];
   for (auto& flow : lowered.flows) flow.cap = std::min(most, flow.cap * faster);

@@ -76,12 +76,15 @@ class Communicator {
   ChannelLimit limit_of(const CollectivePlan& plan) const;
   BytesPerSecond rate_of(const CollectivePlan& plan, CollectiveKind kind,
                          const CollectivePlan& with_all) const;
-  double most_of_streams(const CollectivePlan& plan, std::size_t flows) const;
+  double most_of_streams(double channels) const;
   void find_calibration();
   std::optional<TableTime> table_time(CollectiveKind kind, Bytes size, const CollectivePlan& plan) const;
   CollectiveEvidence evidence_of(CollectiveKind kind, const CollectivePlan& plan,
                                  const std::optional<TableTime>& measured) const;
   LoweredCollective ideal(CollectiveKind kind, Bytes size) const;
+  std::vector<CollectiveFlow> flows_of(CollectiveKind kind, Bytes size, const CollectivePlan& plan,
+                                       bool is_measured) const;
+  std::vector<CollectiveFlow> flows_of_pairs(Bytes size, const CollectivePlan& plan, bool is_measured) const;
 
   const Platform& platform() const { return routes_.platform(); }
 

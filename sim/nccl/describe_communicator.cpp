@@ -10,13 +10,6 @@
 namespace gradway {
 namespace {
 
-// Rate NCCL assigns to one NVLink, GB/s a direction. Source: NCCL 2.28.9, src/graph/topo.h.
-double nccl_nvlink_rate(int compute_capability) {
-  if (compute_capability >= 100) return 40.1;
-  if (compute_capability >= 90) return 20.6;
-  return 20.0;
-}
-
 /// What NCCL takes a way over PCIe for: the nominal rate of 16 lanes, which what was measured lies a little
 /// above.
 /// @source NCCL 2.28.9, src/graph/topo.cc: width times lane, 12 GB/s for Gen3 x16 and doubled with each
@@ -63,7 +56,7 @@ std::optional<BytesPerSecond> nvls_rate(const Platform& platform, const Routes& 
   for (const auto gpu : gpus) {
     const auto links = routes.links_to_nvswitch(platform.gpus[gpu]);
     if (!links) return std::nullopt;
-    least = std::min(least, BytesPerSecond{links->up->count * nccl_nvlink_rate(capability) * 1e9});
+    least = std::min(least, links->up->count * nccl_nvlink_rate(capability));
   }
   return least;
 }
@@ -98,7 +91,7 @@ CommunicatorFacts describe_communicator(const Platform& platform, const Routes& 
       }
       // A ring of a mesh of NVLinks has one of each bond.
       const auto links = is_mesh && communicator.nodes == 1 ? 1 : routes.nvlinks(a, b);
-      const BytesPerSecond nominal{links * nccl_nvlink_rate(gpu.compute_capability) * 1e9};
+      const auto nominal = links * nccl_nvlink_rate(gpu.compute_capability);
       communicator.nvlink = communicator.nvlink && hop.nvlink;
       auto rate = hop.nvlink ? nominal : nccl_pcie_rate(hop.bandwidth);
       if (platform.amd_cpu && !hop.nvlink && routes.path_type(a, b) == PathType::sys)

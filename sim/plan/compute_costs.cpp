@@ -103,8 +103,23 @@ class Pieces {
   std::deque<std::size_t> pending_;  ///< which operation of the layer waits for it
 };
 
-/// @param tensor ranks that share each layer
-void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, int batch, int tensor) {
+/// Whether ranks hold parts of the same layers, of their tokens or experts.
+bool shares_layers(const Layout& layout) {
+  return layout.tensor * layout.context * layout.expert * layout.expert_tensor > 1;
+}
+
+void cut(EagerSettings& settings, const Layout& layout) {
+  settings.tensor = layout.tensor;
+  settings.sequence_parallel = layout.sequence && layout.tensor > 1;
+  settings.context = layout.context;
+  settings.context_method = layout.context_method;
+  settings.expert = layout.expert;
+  settings.expert_tensor = layout.expert_tensor;
+  settings.expert_imbalance = layout.expert_imbalance;
+}
+
+/// @param is_cut as a rank of the layout has them; else as one GPU has the whole model
+void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, int batch, bool is_cut) {
   if (!scenario.model.run) {
     for (const auto& layer : scenario.model.layers) {
       costs.forward.push_back(layer.forward.time.value_or(Seconds{}));
@@ -136,8 +151,7 @@ void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, i
     return share;
   };
   auto settings = eager_settings(scenario, batch);
-  settings.tensor = tensor;
-  settings.sequence_parallel = settings.sequence_parallel && tensor > 1;
+  if (is_cut) cut(settings, scenario.job.layout);
   auto step = eager_step(scenario.model, settings);
   costs.memory = std::move(step.memory);
   Pieces forward;
@@ -148,10 +162,9 @@ void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, i
     costs.backward_launches.push_back(static_cast<int>(layer.backward.size()));
     costs.of_parameters.push_back(of_parameters(layer.backward));
     costs.outputs.push_back(layer.output);
-    if (tensor > 1)
-      costs.forward_pieces.push_back(forward.cut(layer.forward, layer.forward_exchanges, time_of));
+    if (is_cut) costs.forward_pieces.push_back(forward.cut(layer.forward, layer.forward_exchanges, time_of));
   }
-  if (tensor == 1) return;
+  if (!is_cut) return;
   Pieces backward;
   costs.backward_pieces.resize(step.layers.size());
   for (auto i = step.layers.size(); i-- > 0;) {
@@ -159,7 +172,7 @@ void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, i
     costs.backward_pieces[i] = backward.cut(layer.backward, layer.backward_exchanges, time_of);
   }
   costs.of_rank = std::move(step.of_rank);
-  if (settings.megatron || settings.compiled) return;
+  if (settings.tensor == 1 || settings.megatron || settings.compiled) return;
   for (std::size_t i = 0; i < costs.of_rank.size(); ++i) {
     const auto& own = costs.of_rank[i].parameters;
     const auto is_norm = [](const Parameter& parameter) { return parameter.shape.size() == 1; };
@@ -196,8 +209,8 @@ EagerSettings eager_settings(const Scenario& scenario, int batch) {
           .recomputes_attention = job.recomputes_attention,
           .recomputes = job.recomputes,
           .compiled = job.compiled,
-          .sequence_parallel = job.layout.sequence,
-          .megatron = has_megatron_modules(job)};
+          .megatron = has_megatron_modules(job),
+          .expert_capacity = job.layout.expert_capacity_factor};
 }
 
 ComputeCosts compute_costs(const Scenario& scenario) {
@@ -210,16 +223,16 @@ ComputeCosts compute_costs(const Scenario& scenario) {
     costs.launch = launch_of(*scenario.model.profile) * costs.profile->cpu_scale;
     return costs;
   }
-  const auto tensor = scenario.job.layout.tensor;
-  add_layers(costs, scenario, gpu, scenario.job.batch_per_gpu, tensor);
+  const bool is_cut = shares_layers(scenario.job.layout);
+  add_layers(costs, scenario, gpu, scenario.job.batch_per_gpu, is_cut);
   costs.launch = scenario.model.run ? eager_operation / kernels_of_operation : gpu.launch_cost;
   if (const auto* anchor = matching_anchor(scenario, gpu)) costs.anchor = *anchor;
   if (!costs.anchor) return costs;
 
   auto measured = costs;
-  if (costs.anchor->batch != scenario.job.batch_per_gpu || tensor > 1) {
+  if (costs.anchor->batch != scenario.job.batch_per_gpu || is_cut) {
     measured = {};
-    add_layers(measured, scenario, gpu, costs.anchor->batch, 1);
+    add_layers(measured, scenario, gpu, costs.anchor->batch, false);
   }
   const auto fixed = input_copy_time(scenario, costs.anchor->batch) +
                      optimizer_time(scenario, costs.anchor->optimizer, 1);

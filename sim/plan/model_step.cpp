@@ -2,6 +2,7 @@
 #include "sim/plan/model_step.hpp"
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <numeric>
 #include <optional>
@@ -65,7 +66,9 @@ class Writer {
     program_.streams = streams_of_a_rank();
     find_passes();
     if (!part) return;
-    if (scenario.job.layout.tensor > 1) tensor_stream_ = tasks_.add_stream("tensor parallel");
+    const auto& layout = scenario.job.layout;
+    for (const auto group : groups_inside(layout))
+      streams_[static_cast<std::size_t>(group)] = tasks_.add_stream(std::string{name_of(group)});
     exchanges_.emplace(scenario, *part, tasks_);
     auto of_part = costs;
     of_part.optimizer = optimizer_time(rank_);
@@ -260,7 +263,7 @@ class Writer {
   /// A task of the model. On a pipeline the kernels of a block are one task but for the first, which the GPU
   /// begins while the CPU issues the others: a step has too many micro-batches to tell all apart.
   void add(ModelTask& one, bool for_good) {
-    if (std::holds_alternative<Call>(one.task.work)) return send(one.task);
+    if (std::holds_alternative<Call>(one.task.work)) return send(one.task, one.over);
     const bool is_kernel = std::holds_alternative<Kernel>(one.task.work);
     const bool is_rest = is_pipeline() && is_kernel && computed_ && block_ == one.block &&
                          tasks_[*computed_].phase == one.task.phase;
@@ -280,10 +283,10 @@ class Writer {
     }
   }
 
-  /// To the ranks that share the layers.
-  void send(Task task) {
-    std::get<Call>(task.work).group = part_->tensor_slot;
-    task.stream = tensor_stream_;
+  /// To the ranks that share the layers, their tokens or experts.
+  void send(Task task, RankGroup over) {
+    std::get<Call>(task.work).group = part_->slots[static_cast<std::size_t>(over)];
+    task.stream = streams_[static_cast<std::size_t>(over)];
     task.launch = tasks_.cpu(task.launch);
     if (computed_) task.after.push_back(*computed_);
     sent_.push_back(tasks_.add(std::move(task)));
@@ -294,6 +297,7 @@ class Writer {
   /// which each of three kernels of the optimizer adds up by itself (own traces of two H200).
   void reduce_replicated() {
     if (!scenario_.job.layout.sequence || scenario_.job.layout.tensor == 1) return;
+    constexpr auto of_tensor = static_cast<std::size_t>(RankGroup::tensor);
     const bool at_once = scenario_.job.framework == Framework::megatron;
     constexpr int times = 3;
     std::vector<Bytes> sizes;
@@ -305,7 +309,8 @@ class Writer {
       for (const auto& parameter : own) {
         const bool is_vector = parameter.shape.size() == 1;
         const bool is_whole = std::ranges::find(whole, parameter.shape, &Parameter::shape) != whole.end();
-        if (!is_vector || !is_whole || (is_shared && !at_once)) continue;
+        const bool is_router = rank_.model.layers[i].name.ends_with(".router");
+        if (!(is_vector || is_router) || !is_whole || (is_shared && !at_once)) continue;
         sizes.insert(sizes.end(), at_once ? 1 : times,
                      Bytes{fp32_bytes * static_cast<double>(parameter.elements())});
       }
@@ -315,7 +320,7 @@ class Writer {
     std::vector<TaskId> reduced;
     for (const auto size : sizes) {
       reduced.push_back(tasks_.call(
-          {CollectiveKind::all_reduce, size, part_->tensor_slot}, tensor_stream_,
+          {CollectiveKind::all_reduce, size, part_->slots[of_tensor]}, streams_[of_tensor],
           "all-reduce of gradients of norms",
           tasks_.cpu(at_once ? ddp_cpu.all_reduce : eager_operation * dtensor_cpu.redistribution), ready));
     }
@@ -387,7 +392,8 @@ class Writer {
   std::optional<TaskId> computed_;  ///< the model's last kernel
   std::int32_t block_ = Blocks::none;
   bool is_rest_ = false;  ///< the last kernel is not its block's first
-  StreamId tensor_stream_{0};
+  /// By `RankGroup`.
+  std::vector<StreamId> streams_ = std::vector<StreamId>(rank_group_words.size(), StreamId{0});
   std::deque<TaskId> sent_;   ///< to the ranks that share the layers, and nobody waited for it
   int skipped_ = 0;           ///< of them, that a half of the backward pass left out waits for
   std::vector<TaskId> due_;   ///< of passes before; the next kernel waits for it

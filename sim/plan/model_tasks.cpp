@@ -54,6 +54,7 @@ ModelTasks from_layers(const RankScenario& scenario, const ComputeCosts& costs, 
   const auto& layers = scenario.model.layers;
   const auto launch = scenario.model.run ? eager_operation * costs.launch_scale : gpu.launch_cost;
   const bool splits = pipeline_of(scenario.job.layout).splits_backward();
+  const bool is_eager = !has_megatron_modules(scenario.job) && !scenario.job.compiled;
   ModelTasks program;
   const auto add = [&](std::vector<ModelTask>& tasks, std::size_t layer, Phase phase, Seconds work,
                        int kernels, std::size_t gradients) {
@@ -67,21 +68,32 @@ ModelTasks from_layers(const RankScenario& scenario, const ComputeCosts& costs, 
                               const std::vector<ComputeCosts::Piece>& pieces, std::size_t gradients) {
     if (pieces.empty()) return;
     bool is_first = !costs.is_dtensor.empty() && costs.is_dtensor[layer] != 0;
+    bool sorts_rows = is_eager && scenario.job.layout.expert > 1 && layers[layer].name.ends_with(".dispatch");
     const auto* last = &pieces.back();
     while (last != &pieces.front() && last->launches == 0) --last;
     for (const auto& piece : pieces) {
-      for (const auto& [kind, bytes_sent, at, until] : piece.sends) {
+      for (const auto& sent : piece.sends) {
         Task task;
-        task.name = fmt::format("{} {}", layers[layer].name, name_of(kind));
-        task.work = Call{kind, bytes_sent, Slot{0}};
+        task.name = fmt::format("{} {}", layers[layer].name, name_of(sent.kind));
+        task.work = Call{sent.kind, sent.bytes, Slot{0}};
+        task.host_waits = sent.host_waits;
         task.phase = Phase::communication;
-        task.launch = ddp_cpu.all_reduce;
+        task.launch =
+            is_eager && sent.over == RankGroup::expert
+                ? eager_operation * costs.launch_scale *
+                      (phase == Phase::forward ? expert_cpu.exchange_forward : expert_cpu.exchange_backward)
+                : ddp_cpu.all_reduce;
         task.layer = static_cast<std::int32_t>(layer);
         tasks.push_back({std::move(task), 0, blocks != nullptr ? blocks->of_layer[layer] : Blocks::none});
+        tasks.back().over = sent.over;
       }
       if (piece.launches == 0) continue;
       add(tasks, layer, phase, piece.time, piece.launches, &piece == last ? gradients : 0);
       tasks.back().waits_for = piece.waits_for;
+      if (std::exchange(sorts_rows, false))
+        tasks.back().task.launch +=
+            eager_operation * costs.launch_scale *
+            (phase == Phase::forward ? expert_cpu.rows_forward : expert_cpu.rows_backward);
       if (std::exchange(is_first, false))
         tasks.back().task.launch += eager_operation * dtensor_cpu.module * costs.launch_scale;
       tasks.back().of_parameters = splits && piece.of_parameters;

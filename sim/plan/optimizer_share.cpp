@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "sim/cost/kernel_cost.hpp"
+#include "sim/plan/expert_sync.hpp"
 
 namespace gradway {
 namespace {
@@ -34,8 +35,21 @@ struct Share {
 }  // namespace
 
 double optimizer_share(const RankScenario& scenario) {
-  return std::visit(Share{scenario.model, static_cast<double>(scenario.data_parallel())},
-                    scenario.job.strategy);
+  const auto of = [&](const Model& model, int ranks) {
+    return std::visit(Share{model, static_cast<double>(ranks)}, scenario.job.strategy);
+  };
+  const auto is_of_experts = [](const Layer& layer) { return layer.is_of_experts; };
+  const auto& layers = scenario.model.layers;
+  const auto experts = std::ranges::count_if(layers, is_of_experts);
+  const bool both = experts > 0 && splits_experts(scenario.job, scenario.model);
+  const auto all = static_cast<double>(scenario.model.parameter_count());
+  if (!both || all == 0) return of(scenario.model, scenario.data_parallel());
+  const auto own = with_parameters(scenario.model, true);
+  const auto others = with_parameters(scenario.model, false);
+  const auto share = static_cast<double>(own.parameter_count()) / all;
+  // What is left of a model's parameters are those of either kind alone, of as many ranks as it says.
+  if (share == 0 || share == 1) return of(scenario.model, scenario.data_parallel());
+  return share * of(own, scenario.job.expert_replicas()) + (1 - share) * of(others, scenario.job.replicas());
 }
 
 std::optional<HookCost> optimizer_hook(const Job& job) {

@@ -7,6 +7,7 @@
 
 #include "sim/cost/framework_cost.hpp"
 #include "sim/plan/ddp/ddp.hpp"
+#include "sim/plan/expert_sync.hpp"
 #include "sim/plan/model_step.hpp"
 #include "sim/plan/pipeline/stages.hpp"
 #include "sim/plan/sharded/distributed_optimizer.hpp"
@@ -87,39 +88,75 @@ bool calls_slot(const Program& program, Slot slot) {
 class RankLayout {
  public:
   RankLayout(Workload& workload, const Scenario& scenario)
-      : workload_{workload}, layout_{scenario.job.layout}, data_{scenario.job.data_parallel()} {
+      : workload_{workload}, layout_{scenario.job.layout}, job_{scenario.job} {
     for (int rank = 0; rank < scenario.job.gpus; ++rank) {
-      places_.push_back(place_of(layout_, data_, rank));
+      places_.push_back(place_of(layout_, scenario.job.gpus, rank));
       workload.actors.push_back({.program = ProgramId{static_cast<std::size_t>(places_.back().pipeline)},
                                  .at = scenario.platform.gpus[static_cast<std::size_t>(rank)]});
     }
   }
 
-  /// Data-parallel ranks of equal colour, among those that hold the same part of the model.
+  /// Ranks of equal colour, among those that hold the same part of the model, or the same experts.
   void add(const Partition& partition) {
+    const int replicas = partition.of_experts ? job_.expert_replicas() : job_.replicas();
     int colours = 0;
-    for (int data = 0; data < data_; ++data) colours = std::max(colours, partition.colour(data) + 1);
-    join(partition.name, colours * layout_.ranks_of_model(), [&](const RankPlace& place) {
-      return partition.colour(place.data) + colours * (place.tensor + layout_.tensor * place.pipeline);
+    for (int one = 0; one < replicas; ++one) colours = std::max(colours, partition.colour(one) + 1);
+    join(partition.name, colours * (job_.gpus / replicas), [&](const RankPlace& place) {
+      const int experts = place.expert_tensor + layout_.expert_tensor * place.expert;
+      const int part = partition.of_experts
+                           ? experts + layout_.expert_tensor * layout_.expert * place.pipeline
+                           : place.tensor + layout_.tensor * place.pipeline;
+      return partition.colour(partition.of_experts ? place.expert_data : place.replica) + colours * part;
     });
   }
 
-  /// Ranks that share the layers of a stage.
-  void add_tensor_groups() {
-    join(
-        "tensor parallel", data_ * layout_.pipeline,
-        [&](const RankPlace& place) { return place.data + data_ * place.pipeline; }, Purpose::tensor);
+  /// Ranks that share layers, tokens or experts of a stage.
+  void add_inside(RankGroup group) {
+    const std::string name{name_of(group)};
+    const int replicas = job_.replicas();
+    const int expert_replicas = job_.expert_replicas();
+    switch (group) {
+      case RankGroup::tensor:
+        return join(
+            name, replicas * layout_.pipeline,
+            [&](const RankPlace& place) { return place.replica + replicas * place.pipeline; },
+            Purpose::tensor);
+      case RankGroup::context:
+        return join(
+            name, job_.gpus / layout_.context,
+            [&](const RankPlace& place) {
+              return place.tensor + layout_.tensor * (place.data + job_.data_parallel() * place.pipeline);
+            },
+            Purpose::context);
+      case RankGroup::expert:
+        return join(
+            name, job_.gpus / layout_.expert,
+            [&](const RankPlace& place) {
+              return place.expert_tensor +
+                     layout_.expert_tensor * (place.expert_data + expert_replicas * place.pipeline);
+            },
+            Purpose::expert);
+      case RankGroup::expert_tensor:
+        return join(
+            name, job_.gpus / layout_.expert_tensor,
+            [&](const RankPlace& place) {
+              return place.expert + layout_.expert * (place.expert_data + expert_replicas * place.pipeline);
+            },
+            Purpose::expert);
+    }
   }
 
   /// Two stages of a pipeline, tensor rank by tensor rank and replica by replica.
   void add_pairs(const std::string& name, int from, int to) {
     const auto colour = [&](const RankPlace& place) {
-      return place.pipeline == from || place.pipeline == to ? place.tensor + layout_.tensor * place.data : -1;
+      return place.pipeline == from || place.pipeline == to ? place.tensor + layout_.tensor * place.replica
+                                                            : -1;
     };
-    join(name, layout_.tensor * data_, colour, Purpose::pipeline);
+    const int pairs = layout_.tensor * job_.replicas();
+    join(name, pairs, colour, Purpose::pipeline);
     // The one that sends comes first.
     if (from < to) return;
-    for (auto group = static_cast<std::ptrdiff_t>(layout_.tensor) * data_; group > 0; --group)
+    for (std::ptrdiff_t group = pairs; group > 0; --group)
       std::ranges::reverse(workload_.groups.end()[-group].members);
   }
 
@@ -144,7 +181,7 @@ class RankLayout {
 
   Workload& workload_;
   const Layout& layout_;
-  int data_;
+  const Job& job_;
   std::vector<RankPlace> places_;  ///< by rank
 };
 
@@ -172,6 +209,12 @@ Bytes tied_bytes(const Model& model) {
   return size;
 }
 
+std::unique_ptr<Sync> sync_of_part(const RankScenario& rank, const Model& whole) {
+  const bool exchanges = !std::holds_alternative<Alone>(rank.job.strategy);
+  if (exchanges && splits_experts(rank.job, whole)) return std::make_unique<ExpertSync>(rank, whole);
+  return make_sync(rank);
+}
+
 /// A program for each stage; the ranks that share its layers all run it.
 Workload plan_parts(const Scenario& scenario, const ComputeCosts& costs) {
   const auto& layout = scenario.job.layout;
@@ -190,16 +233,18 @@ Workload plan_parts(const Scenario& scenario, const ComputeCosts& costs) {
                   .part = part_of(whole, pipeline, rank),
                   .messages = messages,
                   .tied = tied};
-    const auto sync = make_sync({scenario, part.part.model});
+    const RankScenario of_rank{scenario, part.part.model};
+    const auto sync = sync_of_part(of_rank, whole);
     partitions = sync->groups();
     if (partitions.empty()) partitions.push_back(all_ranks());
-    part.tensor_slot = {static_cast<std::uint32_t>(partitions.size())};
-    part.first_slot = {part.tensor_slot.index + (layout.tensor > 1 ? 1 : 0)};
+    auto next = static_cast<std::uint32_t>(partitions.size());
+    for (const auto group : groups_inside(layout)) part.slots[static_cast<std::size_t>(group)] = {next++};
+    part.first_slot = {next};
     workload.programs.push_back(model_step(scenario, costs, *sync, &part));
   }
   RankLayout ranks{workload, scenario};
   for (const auto& partition : partitions) ranks.add(partition);
-  if (layout.tensor > 1) ranks.add_tensor_groups();
+  for (const auto group : groups_inside(layout)) ranks.add_inside(group);
   for (const auto& [from, to, is_backward] : hops_of(pipeline)) {
     const auto* what = is_backward ? "gradients" : "activations";
     ranks.add_pairs(fmt::format("{} {} to {}", what, from, to), from, to);
@@ -222,7 +267,7 @@ Workload on_all_ranks(Program program, const Scenario& scenario, std::vector<Par
 Workload plan(const Scenario& scenario, const ComputeCosts& costs) {
   if (!trains(scenario.job.strategy)) return plan_collective(scenario);
   Workload workload;
-  if (scenario.job.layout.ranks_of_model() > 1) {
+  if (scenario.job.layout.is_cut()) {
     workload = plan_parts(scenario, costs);
   } else {
     const auto sync = make_sync(scenario);

@@ -59,6 +59,7 @@ struct Module {
 struct Partition {
   std::string name;
   std::function<int(int)> colour;  ///< of a rank; from 0, without gaps
+  bool of_experts = false;         ///< of ranks that hold the same experts; else that hold the same part
 };
 
 /// Of the micro-steps that one optimizer step takes.

@@ -45,7 +45,7 @@ TaskId TaskList::memory_kernels(std::string name, Bytes traffic, int kernels, Se
 
 TaskId TaskList::kernel_on(StreamId stream, std::string name, Bytes traffic, int kernels, Seconds launch) {
   const auto id = memory_kernels(std::move(name), traffic, kernels, launch);
-  (*this)[id].stream = stream;
+  (*this)[id].stream = routed(stream);
   return id;
 }
 
@@ -67,9 +67,9 @@ TaskId TaskList::collective(CollectiveKind kind, std::string name, Bytes size, T
 TaskId TaskList::call(const Call& call, StreamId stream, std::string name, Seconds launch, TaskId after) {
   Task task;
   task.name = std::move(name);
-  task.work = call;
+  task.work = Call{call.kind, call.bytes, Slot{call.group.index + route_.first_slot}};
   task.phase = Phase::communication;
-  task.stream = stream;
+  task.stream = routed(stream);
   task.launch = launch;
   task.after = {after};
   return add(std::move(task));

@@ -34,6 +34,14 @@ class TaskList {
   /// A stream beside those that every rank has, in the order of issue.
   StreamId add_stream(std::string name);
 
+  /// Where the calls of a strategy go: its first group, and the stream of its communicator.
+  struct Route {
+    std::uint32_t first_slot = 0;
+    StreamId communicator = communicator_stream;
+  };
+  /// For calls and kernels from now on. @return the one before
+  Route take_route(Route route) { return std::exchange(route_, route); }
+
   /// Adds a task as it stands.
   TaskId add(Task task);
   /// Adds `kernels` launches as one task; the CPU needs the GPU's launch cost for each.
@@ -67,13 +75,19 @@ class TaskList {
 
   Task& operator[](TaskId id) { return program_.tasks[id.index()]; }
   TaskId last() const { return TaskId{program_.tasks.size() - 1}; }
+  std::size_t size() const { return program_.tasks.size(); }
   const Gpu& gpu() const { return gpu_; }
 
  private:
+  StreamId routed(StreamId stream) const {
+    return stream == communicator_stream ? route_.communicator : stream;
+  }
+
   Program& program_;
   const Gpu& gpu_;
   std::optional<Seconds> pause_;
   Seconds launch_;
+  Route route_{};
 };
 
 }  // namespace gradway

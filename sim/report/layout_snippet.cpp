@@ -24,6 +24,12 @@ nlohmann::ordered_json layout_json(const Job& job) {
   const auto& layout = job.layout;
   nlohmann::ordered_json json{{"tensor", layout.tensor}};
   if (layout.tensor > 1) json["sequence"] = layout.sequence;
+  if (layout.context > 1) {
+    json["context"] = layout.context;
+    json["context_method"] = name_of(layout.context_method);
+  }
+  if (layout.expert > 1) json["expert"] = layout.expert;
+  if (layout.expert_tensor > 1) json["expert_tensor"] = layout.expert_tensor;
   json["pipeline"] = layout.pipeline;
   if (layout.pipeline > 1) {
     json["virtual"] = layout.chunks;
@@ -47,6 +53,14 @@ std::string megatron_arguments(const Job& job, int blocks) {
   std::vector<std::string> arguments{fmt::format("--tensor-model-parallel-size {}", layout.tensor)};
   if (layout.sequence) arguments.emplace_back("--sequence-parallel");
   arguments.push_back(fmt::format("--pipeline-model-parallel-size {}", layout.pipeline));
+  if (layout.context > 1) {
+    constexpr std::array<std::string_view, 3> methods{"p2p", "all_gather", "a2a"};
+    arguments.push_back(fmt::format("--context-parallel-size {} --cp-comm-type {}", layout.context,
+                                    methods[static_cast<std::size_t>(layout.context_method)]));
+  }
+  if (layout.expert * layout.expert_tensor > 1)
+    arguments.push_back(fmt::format("--expert-model-parallel-size {} --expert-tensor-parallel-size {}",
+                                    layout.expert, layout.expert_tensor));
   if (layout.chunks > 1)
     arguments.push_back(fmt::format("--num-layers-per-virtual-pipeline-stage {}",
                                     blocks / (layout.pipeline * layout.chunks)));
@@ -84,6 +98,13 @@ std::string torchtitan_tables(const Job& job) {
   add("data_parallel_shard_degree", data / replicas);
   add("tensor_parallel_degree", layout.tensor);
   add("pipeline_parallel_degree", layout.pipeline);
+  if (layout.context > 1) {
+    add("context_parallel_degree", layout.context);
+    const bool rotates = layout.context_method == ContextMethod::ring;
+    add("context_parallel_rotate_method", rotates ? "\"alltoall\"" : "\"allgather\"");
+  }
+  if (layout.expert > 1) add("expert_parallel_degree", layout.expert);
+  if (layout.expert_tensor > 1) add("expert_tensor_parallel_degree", layout.expert_tensor);
   auto of_rank = job.batch_per_gpu;
   if (layout.pipeline > 1) {
     add("pipeline_parallel_schedule", fmt::format("\"{}\"", torch_name_of(layout.schedule)));

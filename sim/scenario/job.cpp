@@ -41,7 +41,7 @@ bool half_parameters(const Job& job) {
 
 bool has_megatron_modules(const Job& job) {
   return job.framework == Framework::megatron ||
-         (job.framework == Framework::deepspeed && job.layout.ranks_of_model() > 1);
+         (job.framework == Framework::deepspeed && job.layout.is_cut());
 }
 
 bool has_hooks(const Strategy& strategy) {

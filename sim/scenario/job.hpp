@@ -182,6 +182,9 @@ struct Job {
 
   /// Ranks that train the same part of the model on other samples.
   int data_parallel() const { return gpus / layout.ranks_of_model(); }
+  /// Ranks that hold the same part of the model, and add up its gradients; those of experts are others.
+  int replicas() const { return gpus / (layout.tensor * layout.pipeline); }
+  int expert_replicas() const { return gpus / (layout.expert_tensor * layout.expert * layout.pipeline); }
   /// Of a step, of all ranks.
   double samples() const { return static_cast<double>(data_parallel()) * batch_per_gpu * accumulate; }
 };

@@ -3,7 +3,10 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
+
+#include "sim/workload/rank_groups.hpp"
 
 namespace gradway {
 
@@ -23,24 +26,38 @@ constexpr std::string_view name_of(Schedule schedule) {
 struct Layout {
   int tensor = 1;         ///< ranks that share each layer
   bool sequence = false;  ///< ... and the tokens between products: Megatron's sequence parallelism
-  int pipeline = 1;       ///< stages, each of some of the layers
-  int chunks = 1;         ///< of the model on each rank of a pipeline
+  int context = 1;        ///< ranks that each have a part of every sequence
+  ContextMethod context_method = ContextMethod::ring;
+  int pipeline = 1;  ///< stages, each of some of the layers
+  int chunks = 1;    ///< of the model on each rank of a pipeline
   Schedule schedule = Schedule::one_f_one_b;
+  int expert = 1;               ///< ranks that share the experts of a layer: of those that share nothing else
+  int expert_tensor = 1;        ///< ... and that share each expert
+  double expert_imbalance = 1;  ///< rows of the busiest rank's experts over the average's
+  std::optional<double> expert_capacity_factor{};  ///< rows an expert has room for, over its even share
   std::array<RankAxis, 5> order{RankAxis::tensor, RankAxis::context, RankAxis::expert, RankAxis::data,
                                 RankAxis::pipeline};  ///< fastest first
 
-  /// Ranks that hold the model once.
-  int ranks_of_model() const { return tensor * pipeline; }
+  /// Ranks that train on the same samples.
+  int ranks_of_model() const { return tensor * context * pipeline; }
+  /// Whether a rank holds less than all of the model and its tokens.
+  bool is_cut() const { return ranks_of_model() * expert * expert_tensor > 1; }
 };
 
 /// Where a rank stands on each axis.
 struct RankPlace {
   int tensor = 0;
+  int context = 0;
   int data = 0;
   int pipeline = 0;
+  int replica = 0;  ///< among the ranks that hold the same part: on the axes context and data
+  // The same ranks on the grid of experts, which has no context.
+  int expert_tensor = 0;
+  int expert = 0;
+  int expert_data = 0;
 };
 
-/// @param data ranks on that axis
-RankPlace place_of(const Layout& layout, int data, int rank);
+/// @param gpus of the job @source Megatron-Core, core/parallel_state.py: two grids over the same ranks
+RankPlace place_of(const Layout& layout, int gpus, int rank);
 
 }  // namespace gradway

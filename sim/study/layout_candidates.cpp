@@ -46,17 +46,36 @@ class Candidates {
   bool can_share(int tensor) const {
     if (job_.gpus % tensor != 0 || (tensor > domain_) != beyond_nodes_) return false;
     if (tensor <= domain_ ? domain_ % tensor != 0 : tensor % domain_ != 0) return false;
+    if (!heads_go_round(tensor)) return false;
     if (tensor == 1) return true;
+    if (model_.experts.number > 0 && !has_megatron_modules(job_)) return false;
     const auto& shape = model_.tensor;
     // Sequence parallelism divides the tokens of a sample, too.
     return shape && shape->heads % tensor == 0 && shape->mlp % tensor == 0 &&
            divide_each_other(shape->kv_heads, tensor) && model_.tokens_per_sample % tensor == 0;
   }
 
+  /// Ranks of context parallelism that exchange heads divide them.
+  bool heads_go_round(int tensor) const {
+    const auto& layout = job_.layout;
+    if (layout.context == 1 || layout.context_method != ContextMethod::all_to_all) return true;
+    const auto divides = [&](int heads) { return std::max(1, heads / tensor) % layout.context == 0; };
+    return divides(model_.causal_heads) && divides(model_.causal_kv_heads);
+  }
+
+  /// What the scenario says of context and experts stays.
   void add_pipelines(int tensor) {
-    Layout layout{.tensor = tensor, .sequence = tensor > 1, .order = job_.layout.order};
-    for (int ranks = 1; ranks <= std::min(parts_, job_.gpus / tensor); ++ranks) {
-      if (job_.gpus % (tensor * ranks) != 0 || (is_megatron() && ranks > 1 && blocks_ % ranks != 0)) continue;
+    auto layout = job_.layout;
+    layout.tensor = tensor;
+    layout.sequence = tensor > 1;
+    layout.pipeline = layout.chunks = 1;
+    layout.schedule = Layout{}.schedule;
+    const auto of_stage = tensor * layout.context;
+    const auto of_experts = layout.expert * layout.expert_tensor;
+    for (int ranks = 1; ranks <= std::min(parts_, job_.gpus / of_stage); ++ranks) {
+      if (job_.gpus % (of_stage * ranks) != 0 || job_.gpus % (of_experts * ranks) != 0 ||
+          (is_megatron() && ranks > 1 && blocks_ % ranks != 0))
+        continue;
       layout.pipeline = ranks;
       if (ranks == 1) {
         add_micro_batches(layout);
@@ -116,7 +135,7 @@ class Candidates {
   }
 
   void add_strategies(Job job) {
-    const auto data = job.data_parallel();
+    const auto data = job.replicas();
     if (is_megatron()) {
       auto* own = std::get_if<DistributedOptimizer>(&job.strategy);
       auto strategy = own != nullptr ? *own : DistributedOptimizer{};

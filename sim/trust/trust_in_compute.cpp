@@ -149,11 +149,15 @@ void about_hooks(const Scenario& scenario, Trust& trust) {
 
 /// Grouped products have the shares that others measured on A100 and B200.
 void about_experts(const Scenario& scenario, Trust& trust) {
-  if (!scenario.model.has_experts) return;
+  if (scenario.model.experts.number == 0) return;
   trust.grounds.compute = std::max(trust.grounds.compute, Basis::elsewhere);
-  trust.warnings.emplace_back(
-      "experts: as many tokens for each; their grouped products were never timed, but go by ten shapes that "
-      "others timed on A100 and B200, and no step with experts was compared with a measured one");
+  const auto imbalance = scenario.job.layout.expert_imbalance;
+  trust.warnings.push_back(fmt::format(
+      "experts: {}; their grouped products were never timed, but go by ten shapes that others timed on A100 "
+      "and B200, and few steps with experts were compared with measured ones",
+      imbalance > 1
+          ? fmt::format("{:.4g} times as many tokens for the busiest rank as for the average", imbalance)
+          : "as many tokens for each"));
 }
 
 void about_optimizer(const Scenario& scenario, Trust& trust) {

@@ -60,12 +60,13 @@ class DecoderPass {
     if (shape_.blocks == DecoderShape::Blocks::sequential) {
       x = run_.add(name + ".attention.residual", residual,
                    dropped(name + ".attention.dropout", run_.from_ranks(x)));
-      const auto fed = fed_forward(name, run_.to_ranks(norm(name + ".ln_2", x)), layer);
-      return run_.add(name + ".mlp.residual", x, dropped(name + ".mlp.dropout", run_.from_ranks(fed)));
+      const auto fed = fed_forward(name, norm(name + ".ln_2", x), layer);
+      return run_.add(name + ".mlp.residual", x, dropped(name + ".mlp.dropout", fed));
     }
     const bool one_norm = shape_.blocks == DecoderShape::Blocks::parallel_one_norm;
-    const auto fed =
-        fed_forward(name, one_norm ? normed : run_.to_ranks(norm(name + ".ln_2", residual)), layer);
+    const auto read = one_norm ? normed : run_.to_ranks(norm(name + ".ln_2", residual));
+    const auto fed = has_experts(layer) ? experts(name + ".experts", read, *shape_.experts)
+                                        : mlp(name + ".mlp", read, shape_.mlp);
     return run_.add(name + ".mlp.residual", residual,
                     dropped(name + ".dropout", run_.from_ranks(run_.add(name + ".parallel", fed, x))));
   }
@@ -172,11 +173,12 @@ class DecoderPass {
                           {heads, heads, tokens_, head, true, true, values});
   }
 
-  /// An MLP or experts.
+  bool has_experts(int layer) const { return shape_.experts && layer >= shape_.experts->dense_layers; }
+
+  /// An MLP, or experts, which take each rank's own tokens.
   Tensor fed_forward(const std::string& name, Tensor x, int layer) {
-    if (shape_.experts && layer >= shape_.experts->dense_layers)
-      return experts(name + ".experts", x, *shape_.experts);
-    return mlp(name + ".mlp", x, shape_.mlp);
+    if (has_experts(layer)) return experts(name + ".experts", x, *shape_.experts);
+    return run_.from_ranks(mlp(name + ".mlp", run_.to_ranks(x), shape_.mlp));
   }
 
   bool is_gated() const {
@@ -214,23 +216,30 @@ class DecoderPass {
   Tensor experts(const std::string& name, Tensor x, const Experts& experts) {
     const std::int64_t number = experts.number;
     const std::int64_t width = experts.mlp;
-    const auto rows = tokens_ * experts.top_k;
-    auto logits = run_.linear(name + ".router", x, tokens_, hidden_, number, experts.router_bias);
-    const auto shares = run_.top_k(name + ".top_k", logits, tokens_, number, experts.top_k);
-    auto y = run_.dispatch(name + ".dispatch", x, tokens_, hidden_, experts.top_k);
-    y = run_.grouped_linear(name + ".fc1", y, rows, hidden_, is_gated() ? 2 * width : width, number);
+    const auto routed = run_.routed_rows(own_, number, experts.top_k);
+    const auto rows = run_.rows_of_experts(routed);
+    const auto own = run_.own_experts(number);
+    auto logits = run_.linear(name + ".router", x, own_, hidden_, number, experts.router_bias);
+    auto shares = run_.top_k(name + ".top_k", logits, own_, number, experts.top_k);
+    auto y = run_.dispatch(name + ".dispatch", x, routed, hidden_);
+    y = run_.to_experts(y, routed, hidden_, number);
+    shares = run_.shares_to_experts(shares, routed);
+    y = run_.grouped_linear(name + ".fc1", y, rows, hidden_, is_gated() ? 2 * width : width, own,
+                            Split::outputs);
     if (is_gated()) {
-      const auto parts = run_.split(y, rows, {width, width});
+      const auto each = run_.share_of_expert(width);
+      const auto parts = run_.split(y, rows, {each, each});
       y = run_.multiply(name + ".product", activation(name, parts[0]), parts[1]);
     } else {
       y = activation(name, y);
     }
-    y = run_.grouped_linear(name + ".fc2", y, rows, width, hidden_, number);
-    y = run_.combine(name + ".combine", y, shares, tokens_, hidden_);
+    y = run_.grouped_linear(name + ".fc2", y, rows, width, hidden_, own, Split::inputs);
+    y = run_.from_experts(y, routed, hidden_, number);
+    y = run_.combine(name + ".combine", y, shares, own_, hidden_);
     if (experts.shared == 0) return y;
-    auto always = mlp(name + ".shared", x, experts.shared * width);
+    auto always = run_.from_ranks(mlp(name + ".shared", run_.to_ranks(x), experts.shared * width));
     if (experts.shared_gate) {
-      const auto share = run_.linear(name + ".shared.share", x, tokens_, hidden_, 1, false);
+      const auto share = run_.linear(name + ".shared.share", x, own_, hidden_, 1, false);
       // tanh stands for the sigmoid: the same traffic
       always = run_.multiply(name + ".shared.scaled", always,
                              run_.activation(name + ".shared.sigmoid", "tanh", share));

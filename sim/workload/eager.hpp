@@ -3,9 +3,11 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sim/workload/attention_choice.hpp"
@@ -31,6 +33,12 @@ struct EagerSettings {
   int tensor = 1;           ///< ranks that share each layer
   bool sequence_parallel = false;  ///< ... and the tokens between products
   bool megatron = false;           ///< Megatron-Core's modules: packed projections, exchanges beside products
+  int context = 1;                 ///< ranks that each have a part of every sequence
+  ContextMethod context_method = ContextMethod::ring;
+  int expert = 1;                           ///< ranks that share the experts of a layer
+  int expert_tensor = 1;                    ///< ... and that share each of them
+  double expert_imbalance = 1;              ///< rows of the busiest rank's experts over those of the average
+  std::optional<double> expert_capacity{};  ///< rows that each expert has room for, over its even share
 };
 
 /// A tensor of the forward pass. Views share it.
@@ -49,9 +57,10 @@ class Eager {
  public:
   explicit Eager(const EagerSettings& settings) : settings_{settings} {}
 
-  /// Tokens a sample. @param of_model what it is without being told
+  /// Tokens a sample on a rank. @param of_model what it is without being told
   std::int64_t tokens(std::int64_t of_model) const {
-    return settings_.sequence > 0 ? settings_.sequence : of_model;
+    const std::int64_t all = settings_.sequence > 0 ? settings_.sequence : of_model;
+    return (all + settings_.context - 1) / settings_.context;
   }
 
   /// Whether products run in 16 bits, by autocast.
@@ -138,6 +147,9 @@ class Eager {
     Tensor bias{};                ///< added to the scores, if there is one
     bool dropout = false;         ///< of the softmax
   };
+  /// With context parallelism tokens, and queries, keys and values, are those of a rank, its parts of each
+  /// sequence such that causal work is equal on all.
+  /// @source TransformerEngine, attention/dot_product_attention/context_parallel.py
   /// @param qkv one tensor that holds all three (a packed projection), or three
   Tensor attention(const std::string& name, const std::vector<Tensor>& qkv, const Attention& shape);
   /// Rotary positions, in complex fp32 numbers as Llama has them.
@@ -150,15 +162,34 @@ class Eager {
   /// As torch.nn.MultiheadAttention brings a packed projection into head order, and its gradients back.
   Tensor unpack_heads(Tensor qkv);
 
-  // Experts: as transformers and Megatron-Core run them on one GPU, tokens as many to each expert.
+  // Experts: as transformers and Megatron-Core run them on one GPU, tokens as many to each expert. With
+  // expert parallelism rows and shares go to the ranks of their experts and back, each way all to all; of
+  // sizes that the CPU must first know, unless experts have room for a fixed number of rows.
+  // @source Megatron-Core, transformer/moe/token_dispatcher.py (MoEAlltoAllTokenDispatcher); torchtitan,
+  // distributed/expert_parallel.py
+  /// Of all experts of a layer, those that a rank has.
+  std::int64_t own_experts(std::int64_t all) const { return all / settings_.expert; }
+  /// Of the width of an expert, a rank's share.
+  std::int64_t share_of_expert(std::int64_t width) const {
+    return (width + settings_.expert_tensor - 1) / settings_.expert_tensor;
+  }
+  /// Rows that the router sends out. @param rows of tokens
+  std::int64_t routed_rows(std::int64_t rows, std::int64_t experts, std::int64_t k) const;
+  /// Rows that a rank's experts take when so many are sent out by each rank.
+  std::int64_t rows_of_experts(std::int64_t routed) const;
+  /// To the ranks that have the experts. @param experts of all ranks @param width elements of a row
+  Tensor to_experts(Tensor x, std::int64_t routed, std::int64_t width, std::int64_t experts);
+  /// Megatron-Core sends the shares of the rows behind them.
+  Tensor shares_to_experts(Tensor shares, std::int64_t routed);
+  Tensor from_experts(Tensor x, std::int64_t routed, std::int64_t width, std::int64_t experts);
   /// The shares of a token's best experts, from the router's logits.
   Tensor top_k(const std::string& name, Tensor logits, std::int64_t rows, std::int64_t experts,
                std::int64_t k);
-  /// Rows of x sorted by expert, each `k` times.
-  Tensor dispatch(const std::string& name, Tensor x, std::int64_t rows, std::int64_t width, std::int64_t k);
-  /// A linear layer of its own for each expert. @param rows of all experts
+  /// Rows of x sorted by expert. @param routed so many
+  Tensor dispatch(const std::string& name, Tensor x, std::int64_t routed, std::int64_t width);
+  /// A linear layer of its own for each expert. @param rows of all experts of a rank
   Tensor grouped_linear(const std::string& name, Tensor x, std::int64_t rows, std::int64_t inputs,
-                        std::int64_t outputs, std::int64_t experts);
+                        std::int64_t outputs, std::int64_t experts, Split split = Split::none);
   /// Back to the order of tokens: the sum of each one's rows, times their shares.
   Tensor combine(const std::string& name, Tensor x, Tensor shares, std::int64_t rows, std::int64_t width);
 
@@ -234,7 +265,18 @@ class Eager {
   Tensor norm(const std::string& name, Tensor x, std::int64_t rows, std::int64_t width, std::string_view what,
               std::vector<Parameter> parameters);
   void keep_of_attention(Tensor tensor);
+  /// Behind `open`.
+  Tensor attend(const std::vector<Tensor>& qkv, const Attention& shape);
   void math_attention(const Attention& shape, Number number, Tensor out);
+  std::pair<Bytes, Bytes> keys_and_values(const Attention& shape, Number number) const;
+  void gather_keys(Bytes keys, Bytes kv);
+  template <class Fused>
+  void attend_in_parts(const Attention& shape, Number number, const Fused& fused);
+  bool shares_tokens() const {
+    return settings_.context > 1 && settings_.context_method != ContextMethod::all_to_all;
+  }
+  /// Nothing but an exchange. @param elements that come of it
+  Tensor exchanged(Tensor x, double elements, CollectiveKind there, CollectiveKind back, RankGroup over);
   /// The operations of a node, with its exchanges, behind those of its layer.
   void issue_forward(const Node& at);
   void issue_backward(const Node& at);

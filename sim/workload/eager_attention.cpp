@@ -15,6 +15,22 @@ namespace gradway {
 Tensor Eager::attention(const std::string& name, const std::vector<Tensor>& qkv, const Attention& shape) {
   expects(qkv.size() == 1 || qkv.size() == 3, "queries, keys and values come packed or apart");
   open(name);
+  if (settings_.context == 1 || shares_tokens()) return attend(qkv, shape);
+  // Each rank gets all tokens of its share of the heads, and gives its part of the tokens back.
+  const auto swapped = [&](Tensor x) {
+    return exchanged(contiguous(x), of(x).elements, CollectiveKind::all_to_all, CollectiveKind::all_to_all,
+                     RankGroup::context);
+  };
+  std::vector<Tensor> whole;
+  for (const auto part : qkv) whole.push_back(swapped(part));
+  auto of_heads = shape;
+  of_heads.tokens *= settings_.context;
+  of_heads.heads /= settings_.context;
+  of_heads.kv_heads /= settings_.context;
+  return swapped(attend(whole, of_heads));
+}
+
+Tensor Eager::attend(const std::vector<Tensor>& qkv, const Attention& shape) {
   const auto number = of(qkv.front()).number;
   const auto batch = d(settings_.batch);
   const auto queries = batch * d(shape.heads * shape.tokens * shape.head_size);
@@ -32,33 +48,115 @@ Tensor Eager::attention(const std::string& name, const std::vector<Tensor>& qkv,
   const auto out = make(batch * d(shape.heads * shape.tokens * head.values), number, true);
   if (how == AttentionKernel::math) {
     math_attention(shape, number, out);
+    if (shares_tokens()) {  // several kernels: nothing goes beside them, whatever the method
+      const auto [keys, kv] = keys_and_values(shape, number);
+      gather_keys(keys, kv);
+    }
   } else {
     keep_of_attention(out);
     // logarithms of the sums
     keep_of_attention(make(batch * d(shape.heads * shape.tokens), Number::fp32, false));
     constexpr std::array<std::string_view, 4> hows{"", "cudnn", "flash", "efficient"};
-    const auto fused = [&](std::string_view direction) {
-      return operation(fmt::format("attention_{} {} {} {}", direction, arithmetic(),
-                                   hows[static_cast<std::size_t>(how)], shape.causal ? "causal" : "full"),
-                       {batch, d(shape.heads), d(shape.tokens), d(shape.head_size), d(shape.kv_heads),
-                        d(shape.value_size)});
+    const auto fused = [&](std::string_view direction, double samples, double tokens, bool causal) {
+      return operation(
+          fmt::format("attention_{} {} {} {}", direction, arithmetic(), hows[static_cast<std::size_t>(how)],
+                      causal ? "causal" : "full"),
+          {samples, d(shape.heads), tokens, d(shape.head_size), d(shape.kv_heads), d(shape.value_size)});
     };
-    forward(fused("forward"));
-    at.backward.push_back(fused("backward"));
+    if (shares_tokens()) {
+      attend_in_parts(shape, number, fused);
+    } else {
+      forward(fused("forward", batch, d(shape.tokens), shape.causal));
+      at.backward.push_back(fused("backward", batch, d(shape.tokens), shape.causal));
+    }
     if (how == AttentionKernel::flash && shape.kv_heads < shape.heads) {
       for (int i = 0; i < 2; ++i)
         at.backward.push_back(stream("sum", number, queries));  // of keys, of values
       at.temporary_backward = 2 * queries * bytes_of(number);
     }
   }
-  if (settings_.recomputes_attention)
+  if (settings_.recomputes_attention) {
     at.backward.insert(at.backward.begin(), at.forward.begin(), at.forward.end());
+    for (auto& sent : at.backward_exchanges) {
+      sent.at += at.forward.size();
+      sent.until += at.forward.size();
+    }
+    at.backward_exchanges.insert(at.backward_exchanges.begin(), at.forward_exchanges.begin(),
+                                 at.forward_exchanges.end());
+  }
   if (qkv.size() == 1 && shape.splits) {
     const auto width = 3.0 * d(shape.heads * shape.head_size);
     at.backward.push_back(rows("cat", number, batch * d(shape.tokens), width));
   }
   at.result = out;
   return out;
+}
+
+/// Of a rank's tokens, bytes: keys alone, and with the values.
+std::pair<Bytes, Bytes> Eager::keys_and_values(const Attention& shape, Number number) const {
+  const auto heads = shape.kv_heads > 0 ? shape.kv_heads : shape.heads;
+  const auto values = shape.value_size > 0 ? shape.value_size : shape.head_size;
+  const Bytes each{settings_.batch * d(heads * shape.tokens) * bytes_of(number)};
+  return {each * d(shape.head_size), each * d(shape.head_size + values)};
+}
+
+/// Behind the one operation of the backward pass their gradients are scattered.
+void Eager::gather_keys(Bytes keys, Bytes kv) {
+  constexpr auto over = RankGroup::context;
+  const auto ranks = settings_.context;
+  auto& at = nodes_.back();
+  for (const auto part : {keys, kv - keys}) {
+    at.forward_exchanges.push_back({CollectiveKind::all_gather, part * ranks, 0, 0, over});
+    at.backward_exchanges.push_back({CollectiveKind::all_gather, part * ranks, 0, 0, over});
+  }
+  const auto end = at.backward.size();
+  for (const auto part : {keys, kv - keys})
+    at.backward_exchanges.push_back({CollectiveKind::reduce_scatter, part * ranks, end, end, over});
+}
+
+/// Keys and values of all ranks, a part a step or all at once. What a rank computes of a causal attention is
+/// as much as on every other: its first part of the tokens sees few others, its second nearly all. A ring
+/// begins with the rank's own part, causal; each further step is half a part by all of another. Its backward
+/// pass sends keys and values round again, then with their gradients, at last the gradients alone.
+/// @source TransformerEngine, context_parallel.py: AttnFuncWithCPAndKVP2P, AttnFuncWithCPAndKVAllGather
+template <class Fused>
+void Eager::attend_in_parts(const Attention& shape, Number number, const Fused& fused) {
+  constexpr auto over = RankGroup::context;
+  const auto ranks = settings_.context;
+  const auto batch = d(settings_.batch);
+  const auto queries = batch * d(shape.heads * shape.tokens * shape.head_size);
+  const auto [keys, kv] = keys_and_values(shape, number);
+  auto& at = nodes_.back();
+  if (settings_.context_method == ContextMethod::all_gather) {
+    const auto all = d(shape.tokens) * ranks;
+    forward(fused("forward", batch / ranks, all, shape.causal));
+    at.backward.push_back(fused("backward", batch / ranks, all, shape.causal));
+    gather_keys(keys, kv);
+    at.temporary = (kv * ranks).value();
+    at.temporary_backward = 2 * at.temporary;
+    return;
+  }
+  const auto send = [&](std::vector<Exchange>& sent, Bytes bytes, std::size_t now, std::size_t until) {
+    sent.push_back({CollectiveKind::send_recv, bytes, now, until, over});
+  };
+  for (int step = 0; step < ranks; ++step) {
+    const bool is_own = step == 0;
+    const bool is_last = step + 1 == ranks;
+    const auto samples = is_own ? batch : batch / 2;
+    const auto forward_at = at.forward.size();
+    const auto backward_at = at.backward.size();
+    forward(fused("forward", samples, d(shape.tokens), is_own && shape.causal));
+    at.backward.push_back(fused("backward", samples, d(shape.tokens), is_own && shape.causal));
+    if (!is_own) {  // the output so far and that of the step, by their sums; gradients onto those that came
+      forward(stream("add", number, queries));
+      at.backward.push_back(stream("add", number, kv.value() / bytes_of(number)));
+    }
+    if (!is_last) send(at.forward_exchanges, kv, forward_at, at.forward.size());
+    const auto with_gradients = is_own || is_last ? kv : 2 * kv;
+    send(at.backward_exchanges, with_gradients, backward_at, is_last ? backward_at + 1 : at.backward.size());
+  }
+  at.temporary = 2 * kv.value();
+  at.temporary_backward = 4 * kv.value();
 }
 
 /// For the backward pass, unless it runs again.
@@ -68,8 +166,10 @@ void Eager::keep_of_attention(Tensor tensor) {
 
 /// Scores, their softmax and products with them, one after the other.
 void Eager::math_attention(const Attention& shape, Number number, Tensor out) {
-  const auto groups = d(shape.heads) * settings_.batch;
-  const auto [tokens, size] = std::pair{d(shape.tokens), d(shape.head_size)};
+  // Of tokens that ranks share: as much as the whole over the ranks.
+  const auto ranks = shares_tokens() ? settings_.context : 1;
+  const auto groups = d(shape.heads) * settings_.batch / ranks;
+  const auto [tokens, size] = std::pair{d(shape.tokens) * ranks, d(shape.head_size)};
   const auto keys = shape.keys > 0 ? d(shape.keys) : tokens;
   const auto values = shape.value_size > 0 ? d(shape.value_size) : size;
   const auto scores = groups * tokens * keys;

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mixtures of experts.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "sim/workload/eager.hpp"
@@ -23,13 +27,12 @@ Tensor Eager::top_k(const std::string& name, Tensor logits, std::int64_t rows_of
   return make(m * d(k), Number::fp32, true);
 }
 
-Tensor Eager::dispatch(const std::string& name, Tensor x, std::int64_t rows_of_sample, std::int64_t width,
-                       std::int64_t k) {
+Tensor Eager::dispatch(const std::string& name, Tensor x, std::int64_t routed, std::int64_t width) {
   open(name);
   const auto number = of(x).number;
-  const auto elements = d(rows_of_sample * k) * d(width) * settings_.batch;
+  const auto elements = d(routed) * d(width) * settings_.batch;
   auto& at = node({x});
-  save(make(2 * d(rows_of_sample * k) * settings_.batch, Number::fp32, false));  // int64: whose row it is
+  save(make(2 * d(routed) * settings_.batch, Number::fp32, false));  // int64: whose row it is
   forward(stream("permute", number, elements));
   at.backward = {stream("permute", number, elements), stream("sum", number, elements)};
   at.temporary_backward = elements * bytes_of(number);
@@ -37,8 +40,12 @@ Tensor Eager::dispatch(const std::string& name, Tensor x, std::int64_t rows_of_s
 }
 
 Tensor Eager::grouped_linear(const std::string& name, Tensor x, std::int64_t rows_of_sample,
-                             std::int64_t inputs, std::int64_t outputs, std::int64_t experts) {
+                             std::int64_t inputs, std::int64_t outputs, std::int64_t experts, Split split) {
+  const std::int64_t ranks = settings_.expert_tensor;
+  if (split == Split::outputs) outputs = (outputs + ranks - 1) / ranks;
+  if (split == Split::inputs) inputs = (inputs + ranks - 1) / ranks;
   open(name, {{name + ".weight", {experts, outputs, inputs}}});
+  layers_.back().is_of_experts = true;
   const auto number = is_half() ? half_number() : Number::fp32;
   x = cast(x, number);
   const auto m = d(rows_of_sample) * settings_.batch;
@@ -71,6 +78,71 @@ Tensor Eager::combine(const std::string& name, Tensor x, Tensor shares, std::int
   at.backward = {permute, times, times, sum};  // of the rows, then of their shares
   at.temporary = at.temporary_backward = elements * bytes_of(number);
   return make(d(rows_of_sample * width) * settings_.batch, number, true);
+}
+
+/// @source Megatron-Core, transformer/moe/moe_utils.py (get_capacity): of the tokens of a micro-batch
+std::int64_t Eager::routed_rows(std::int64_t rows_of_sample, std::int64_t experts, std::int64_t k) const {
+  if (!settings_.expert_capacity) return rows_of_sample * k;
+  const auto even = d(rows_of_sample * k) * settings_.batch / d(experts);
+  const auto room = std::ceil(even * *settings_.expert_capacity);
+  return static_cast<std::int64_t>(std::ceil(room * d(experts) / settings_.batch));
+}
+
+std::int64_t Eager::rows_of_experts(std::int64_t routed) const {
+  // Fixed numbers of rows are as many everywhere; one rank has all experts, whichever is busy.
+  const bool differs = settings_.expert > 1 && !settings_.expert_capacity;
+  const auto busiest = differs ? settings_.expert_imbalance : 1;
+  return static_cast<std::int64_t>(std::ceil(d(routed) * busiest)) * settings_.expert_tensor;
+}
+
+Tensor Eager::exchanged(Tensor x, double elements, CollectiveKind there, CollectiveKind back,
+                        RankGroup over) {
+  const auto number = of(x).number;
+  const Bytes bytes{std::max(of(x).elements, elements) * bytes_of(number)};
+  auto& at = node({x});
+  at.forward_exchanges.push_back({there, bytes, 0, 0, over});
+  at.backward_exchanges.push_back({back, bytes, 0, 0, over});
+  return make(elements, number, true);
+}
+
+Tensor Eager::to_experts(Tensor x, std::int64_t routed, std::int64_t width, std::int64_t experts) {
+  constexpr double index_bytes = 8;  // int64, as PyTorch's indices are
+  constexpr auto all_to_all = CollectiveKind::all_to_all;
+  if (settings_.expert > 1) {
+    if (!settings_.expert_capacity) {  // each rank learns how many rows it gets, and from whom
+      const Bytes counts{index_bytes * d(experts)};
+      const auto told = settings_.megatron ? Exchange{CollectiveKind::all_gather, counts * settings_.expert}
+                                           : Exchange{all_to_all, counts};
+      auto& at = node({});
+      at.forward_exchanges.push_back(told);
+      at.forward_exchanges.back().over = RankGroup::expert;
+      at.forward_exchanges.back().host_waits = true;
+    }
+    const auto taken = rows_of_experts(routed) / settings_.expert_tensor;
+    x = exchanged(x, d(taken * width) * settings_.batch, all_to_all, all_to_all, RankGroup::expert);
+  }
+  if (settings_.expert_tensor > 1)
+    x = exchanged(x, of(x).elements * settings_.expert_tensor, CollectiveKind::all_gather,
+                  CollectiveKind::reduce_scatter, RankGroup::expert_tensor);
+  // They come rank by rank, and the experts take them expert by expert.
+  const bool mixes = settings_.expert > 1 && own_experts(experts) > 1;
+  return mixes ? contiguous(x) : x;
+}
+
+Tensor Eager::shares_to_experts(Tensor shares, std::int64_t routed) {
+  if (settings_.expert == 1 || !settings_.megatron) return shares;
+  const auto taken = d(rows_of_experts(routed) / settings_.expert_tensor) * settings_.batch;
+  return exchanged(shares, taken, CollectiveKind::all_to_all, CollectiveKind::all_to_all, RankGroup::expert);
+}
+
+Tensor Eager::from_experts(Tensor x, std::int64_t routed, std::int64_t width, std::int64_t experts) {
+  if (settings_.expert > 1 && own_experts(experts) > 1) x = contiguous(x);
+  if (settings_.expert_tensor > 1)
+    x = exchanged(x, of(x).elements / settings_.expert_tensor, CollectiveKind::reduce_scatter,
+                  CollectiveKind::all_gather, RankGroup::expert_tensor);
+  if (settings_.expert == 1) return x;
+  return exchanged(x, d(routed * width) * settings_.batch, CollectiveKind::all_to_all,
+                   CollectiveKind::all_to_all, RankGroup::expert);
 }
 
 }  // namespace gradway

@@ -41,6 +41,7 @@ struct Layer {
   Work backward;
   Bytes output_per_sample{};        ///< of a made-up layer: what the next one reads
   std::optional<Parameter> tied{};  ///< another layer's that it uses too
+  bool is_of_experts = false;       ///< its parameters are those of routed experts
 
   std::int64_t parameter_count() const;
 };
@@ -62,6 +63,12 @@ struct TensorShape {
   int mlp = 1;  ///< width
 };
 
+/// What the ranks of expert parallelism divide.
+struct ExpertShape {
+  int number = 0;  ///< of each layer that has them; 0: none
+  int mlp = 0;     ///< width of one
+};
+
 class Eager;
 
 /// A forward pass: what a module of PyTorch calls, on symbolic tensors.
@@ -72,12 +79,14 @@ struct Model {
   std::string name;
   std::string source;
   std::vector<Layer> layers;
-  ForwardPass run;                        ///< empty: the layers have explicit times, or a profile
-  Bytes input_per_sample{};               ///< what the input copy moves
-  int tokens_per_sample = 0;              ///< the sequence of a model of text; 0: of none, or not known
-  std::optional<TensorShape> tensor;      ///< empty: ranks cannot share its layers
-  int longest_sequence = 0;               ///< that its positions allow; 0: any
-  bool has_experts = false;               ///< whose grouped products were not timed one by one
+  ForwardPass run;                    ///< empty: the layers have explicit times, or a profile
+  Bytes input_per_sample{};           ///< what the input copy moves
+  int tokens_per_sample = 0;          ///< the sequence of a model of text; 0: of none, or not known
+  std::optional<TensorShape> tensor;  ///< empty: ranks cannot share its layers
+  int longest_sequence = 0;           ///< that its positions allow; 0: any
+  ExpertShape experts{};
+  int causal_heads = 0;     ///< of attention that ranks of context parallelism can share; 0: of none
+  int causal_kv_heads = 0;  ///< of keys and values
   std::optional<Seconds> optimizer_time;  ///< explicit, for synthetic models
   std::vector<Anchor> anchors;
   /// If it was measured launch by launch; the layers then only hold the gradients. Copies of a model share

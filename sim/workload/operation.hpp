@@ -12,6 +12,7 @@
 #include "sim/base/units.hpp"
 #include "sim/platform/gpu.hpp"
 #include "sim/workload/collective_kind.hpp"
+#include "sim/workload/rank_groups.hpp"
 
 namespace gradway {
 
@@ -88,7 +89,7 @@ Operation operation(std::string kernel, const std::array<double, most_sizes>& si
 std::span<const std::string_view> elementwise_kernels();
 std::span<const std::string_view> row_kernels();
 
-/// What the ranks that share a layer send each other between its operations.
+/// What the ranks that share a layer, its tokens or its experts send each other between its operations.
 struct Exchange {
   static constexpr std::size_t next_layer = static_cast<std::size_t>(-1);
 
@@ -96,6 +97,8 @@ struct Exchange {
   Bytes bytes{};          ///< as `Call` has them
   std::size_t at = 0;     ///< issued before the operation of this number
   std::size_t until = 0;  ///< ... which waits for it, or `next_layer`
+  RankGroup over = RankGroup::tensor;
+  bool host_waits = false;  ///< for what comes of it: the CPU must know it before it goes on
 };
 
 /// What a layer issues in each direction.

@@ -157,6 +157,17 @@ TEST_CASE("Megatron-LM's arguments become keys of the scenario", "[cli][import]"
        "parallel:\n  pipeline: 2\n  virtual: 4\n  schedule: interleaved\n"},
       {"--pipeline-model-parallel-size 2 --num-virtual-stages-per-pipeline-rank 2 --global-batch-size 16",
        "parallel:\n  pipeline: 2\n  virtual: 2\n  schedule: interleaved\n"},
+      {"--context-parallel-size 2", "parallel:\n  context: 2\n  context_method: ring\n"},
+      {"--context-parallel-size 2 --cp-comm-type a2a",
+       "parallel:\n  context: 2\n  context_method: all_to_all\n"},
+      {"--num-experts 8 --moe-router-topk 2 --expert-model-parallel-size 4", "parallel:\n  expert: 4\n"},
+      // Without a word each expert is shared as all else is.
+      {"--num-experts 8 --moe-router-topk 2 --expert-model-parallel-size 4 --tensor-model-parallel-size 2 "
+       "--sequence-parallel",
+       "parallel:\n  tensor: 2\n  sequence: true\n  expert: 4\n  expert_tensor: 2\n"},
+      {"--num-experts 8 --moe-router-topk 2 --expert-model-parallel-size 2 --moe-expert-capacity-factor 1.25 "
+       "--moe-pad-expert-input-to-capacity",
+       "parallel:\n  expert: 2\n  expert_capacity_factor: 1.25\n"},
       {"--tensor-model-parallel-size 2 --use-tp-pp-dp-mapping", "  order: tp-cp-ep-pp-dp\n"},
       {"--recompute-activations", "  recompute: selective\n"},
       {"--recompute-granularity full --recompute-method uniform --recompute-num-layers 1",
@@ -208,13 +219,11 @@ TEST_CASE("Megatron-LM's arguments may be YAML", "[cli][import]") {
 TEST_CASE("what gradway cannot simulate of Megatron-LM is said", "[cli][import]") {
   using Row = std::pair<std::string, std::string>;
   const auto [arguments, note] = GENERATE(values<Row>({
-      {"--context-parallel-size 2",
-       "context_parallel_size 2: gradway splits no sequence over GPUs: each trains on samples of its own, 2 "
-       "times as many a step as the file says\n"},
-      {"--num-experts 8 --expert-model-parallel-size 2",
-       "expert_model_parallel_size 2: gradway does not split experts over GPUs: each keeps all of its "
-       "layers' "
-       "experts, and sends no tokens\n"},
+      {"--context-parallel-size 2 --cp-comm-type a2a+p2p",
+       "cp_comm_type \"a2a+p2p\": gradway has one method for all ranks: a ring, without all-to-alls inside "
+       "it\n"},
+      {"--num-experts 8 --moe-expert-capacity-factor 1.5",
+       "moe_expert_capacity_factor 1.5: gradway pads each expert's rows to what it has room for\n"},
       {"--fp8-format hybrid",
        "fp8_format \"hybrid\": gradway's kernels have 16 or 32 bits an element, no fp8\n"},
       {"--sequence-paralel",

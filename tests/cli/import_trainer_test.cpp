@@ -199,6 +199,20 @@ TEST_CASE("a layout of torchtitan becomes its strategy", "[cli][import]") {
   CHECK_THAT(desk.import("torchtitan", "[training]\n" + settings, of_text).output, Contains(keys));
 }
 
+TEST_CASE("torchtitan's ranks of context and experts are taken", "[cli][import]") {
+  const Desk desk;
+  using Row = std::pair<std::string, std::string>;
+  const auto [settings, keys] = GENERATE(
+      values<Row>({{"context_parallel_degree = 2", "parallel:\n  context: 2\n  context_method: all_gather\n"},
+                   {"context_parallel_degree = 2\ncontext_parallel_rotate_method = \"alltoall\"",
+                    "parallel:\n  context: 2\n  context_method: ring\n"}}));
+  CAPTURE(settings);
+  CHECK_THAT(desk.import("torchtitan", "[parallelism]\n" + settings, of_text).output, Contains(keys));
+  // The key is there, and a scenario of a dense model has no use for it.
+  CHECK_THAT(desk.import("torchtitan", "[parallelism]\nexpert_parallel_degree = 4", of_text).errors,
+             Contains("the model 'llama3_8b' has no experts"));
+}
+
 TEST_CASE("a pipeline of torchtitan is taken with its schedule and micro-batches", "[cli][import]") {
   const Desk desk;
   using Row = std::pair<std::string, std::string>;

@@ -99,6 +99,7 @@ TEST_CASE("the shipped samples have just these outliers", "[fit]") {
       {16384, 118.6},                    // ring LL
       {262144, 33.3},  {4194304, 92.5},  // ring LL128
       {4194304, 97.6},                   // reduce-scatter on 4
+      {16384, 27.3},                     // all-to-all on 4
       {1024, 72.1},                      // TCP on 2
   };
   CHECK(found == expected);

@@ -48,8 +48,8 @@ TEST_CASE("tensor parallelism and pipelines of two H200 come out as measured", "
   CHECK(level.inside == level.rows);
   // Bound by the CPU, which spreads by 10 to 40 %: goal nine of ten inside.
   const auto noisy = errors_of("h200-2x/parallel-noisy.yaml");
-  REQUIRE(noisy.rows == 19);
-  CHECK(noisy.inside >= 16);
+  REQUIRE(noisy.rows == 22);
+  CHECK(noisy.inside >= 19);
 }
 
 TEST_CASE("Megatron-LM's published steps come out within 8 % on average", "[validation][layout]") {

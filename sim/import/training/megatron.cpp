@@ -36,12 +36,12 @@ class Megatron {
     sequence_ = required("seq_length");
     tensor_ = number("tensor_model_parallel_size", 1);
     pipeline_ = number("pipeline_model_parallel_size", 1);
+    context_ = number("context_parallel_size", 1);
     take_layout();
     take_job();
     take_strategy();
     take_optimizer();
     take_shape();
-    note_splits();
     for (const auto& setting : arguments_.replaced) {
       settings_.note_at(setting,
                         "stands in the file again with another value: the last one counts, as Megatron-LM "
@@ -85,6 +85,8 @@ class Megatron {
       if (tensor_ > 1) put("sequence", true);
       if (tensor_ == 1) settings_.set_idle({"sequence_parallel"});
     }
+    take_context();
+    take_experts_layout();
     const auto chunks = take_chunks();
     if (pipeline_ > 1) put("pipeline", pipeline_);
     if (chunks > 1) {
@@ -111,21 +113,35 @@ class Megatron {
     return layers_ / pipeline_ / size;
   }
 
-  /// What works on the same samples, but for gradway does not.
-  void note_splits() {
-    const auto context = number("context_parallel_size", 1);
-    if (context > 1)
-      settings_.note(
-          {"context_parallel_size"},
-          fmt::format("gradway splits no sequence over GPUs: each trains on samples of its own, {} "
-                      "times as many a step as the file says",
-                      context));
-    for (const Key key : {"expert_model_parallel_size", "expert_tensor_parallel_size"}) {
-      if (number(key, 1) == 1) continue;
-      settings_.note({key},
-                     "gradway does not split experts over GPUs: each keeps all of its layers' experts, "
-                     "and sends no tokens");
-    }
+  void take_context() {
+    const Key key = "cp_comm_type";
+    const std::vector<std::pair<std::string, std::string>> words{
+        {"p2p", "ring"}, {"all_gather", "all_gather"}, {"a2a", "all_to_all"}, {"a2a+p2p", "ring"}};
+    if (context_ == 1) return settings_.set_idle({key});
+    auto& parallel = draft_.scenario.parallel;
+    parallel.emplace_back("context", fmt::format("{}", context_));
+    const auto said = settings_.text({key}).value_or("p2p");
+    const auto found = std::ranges::find(words, said, [](const auto& row) { return row.first; });
+    only(key, found != words.end(), fmt::format("'{}' is no way to exchange keys and values", said),
+         suggestion(said, {"p2p", "all_gather", "a2a", "a2a+p2p"}));
+    if (found == words.end()) return;
+    parallel.emplace_back("context_method", found->second);
+    if (said == "a2a+p2p")
+      settings_.note({key}, "gradway has one method for all ranks: a ring, without all-to-alls inside it");
+  }
+
+  void take_experts_layout() {
+    const auto experts = number("expert_model_parallel_size", 1);
+    const auto each = number("expert_tensor_parallel_size", number("num_experts", 0, 0) > 0 ? tensor_ : 1);
+    auto& parallel = draft_.scenario.parallel;
+    if (experts > 1) parallel.emplace_back("expert", fmt::format("{}", experts));
+    if (each > 1) parallel.emplace_back("expert_tensor", fmt::format("{}", each));
+    const Key capacity = "moe_expert_capacity_factor";
+    const auto factor = settings_.number({capacity}, 0);
+    if (!factor) return;
+    parallel.emplace_back("expert_capacity_factor", fmt::format("{}", *factor));
+    if (!flag("moe_pad_expert_input_to_capacity"))
+      settings_.note({capacity}, "gradway pads each expert's rows to what it has room for");
   }
 
   int take_gpus() {
@@ -148,8 +164,7 @@ class Megatron {
 
   int accumulation(int gpus, int micro) {
     const Key key = "global_batch_size";
-    const auto context = number("context_parallel_size", 1);
-    const auto split = static_cast<long long>(tensor_) * pipeline_ * context;
+    const auto split = static_cast<long long>(tensor_) * pipeline_ * context_;
     const auto global = number(key, 0);
     if (gpus == 0) return 1;
     only("tensor_model_parallel_size", gpus % split == 0,
@@ -426,6 +441,7 @@ class Megatron {
   int sequence_ = 0;
   int tensor_ = 1;
   int pipeline_ = 1;
+  int context_ = 1;
   bool is_rms_ = false;
 };
 

@@ -187,9 +187,7 @@ inline constexpr auto untaken_of_megatron = std::to_array<UntakenKey>({
     {"cuda_graph_impl", "none", "gradway's kernels are launched one by one"},
     {"window_size", {}, "gradway's attention is to all tokens, which is more work"},
     {"mtp_num_layers", "0", "gradway has no multi-token prediction: less work than with it"},
-    {"moe_expert_capacity_factor", {}, "gradway's experts get as many tokens each"},
     {"moe_shared_expert_overlap", "false", "gradway's shared experts run one after the other with the rest"},
-    {"cp_comm_type"},
 });
 
 /// Taken arguments, for what misspelled ones may have meant.
@@ -240,6 +238,9 @@ inline constexpr auto taken_of_megatron = std::to_array<std::string_view>({
     "num_virtual_stages_per_pipeline_rank",
     "sequence_parallel",
     "context_parallel_size",
+    "cp_comm_type",
+    "moe_expert_capacity_factor",
+    "moe_pad_expert_input_to_capacity",
     "expert_model_parallel_size",
     "expert_tensor_parallel_size",
     "use_tp_pp_dp_mapping",

@@ -16,7 +16,6 @@ namespace {
 using Spellings = TrainerSettings::Spellings;
 
 constexpr std::string_view no_float8 = "gradway's kernels and collectives have 16 or 32 bits an element";
-constexpr std::string_view no_experts = "gradway has no experts";
 constexpr std::string_view own_cuts =
     "gradway cuts the blocks as evenly as can be, for 2 chunks a rank where the schedule has several; "
     "parallel.virtual says otherwise";
@@ -67,10 +66,7 @@ constexpr auto untaken_of_torchtitan = std::to_array<UntakenKey>({
     {"parallelism.pipeline_parallel_last_stage_less_layers", {}, own_cuts},
     {"parallelism.pipeline_parallel_schedule_csv", {}, "gradway has schedules by their names"},
     {"parallelism.module_fqns_per_model_part", {}, own_cuts},
-    {"parallelism.context_parallel_rotate_method"},
     {"parallelism.context_parallel_load_balancer"},
-    {"parallelism.expert_parallel_degree", "1", no_experts},
-    {"parallelism.expert_tensor_parallel_degree", "1", no_experts},
     {"parallelism.expert_parallel_comm_backend"},
 });
 
@@ -97,6 +93,9 @@ constexpr auto taken_of_torchtitan = std::to_array<std::string_view>({
     "parallelism.tensor_parallel_degree",
     "parallelism.pipeline_parallel_degree",
     "parallelism.context_parallel_degree",
+    "parallelism.context_parallel_rotate_method",
+    "parallelism.expert_parallel_degree",
+    "parallelism.expert_tensor_parallel_degree",
     "parallelism.pipeline_parallel_schedule",
     "parallelism.pipeline_parallel_split_points",
     "parallelism.pipeline_parallel_microbatch_size",
@@ -217,10 +216,6 @@ class Torchtitan {
     degrees.tensor = degree(tensor_key);
     degrees.pipeline = degree(pipeline_key);
     degrees.context = degree(context_key);
-    if (degrees.context > 1)
-      settings_.note(context_key,
-                     "gradway splits no sequence over GPUs: each of them trains on samples of its own and "
-                     "splits the parameters, so a step has more samples than the file says");
     const auto shard = settings_.whole_number(shard_key, -1, most_ranks_of_drafts).value_or(-1);
     if (shard == 0)
       settings_.problem(settings_.where(shard_key), "0 is no degree", "1 or more, or -1: the rest");
@@ -397,11 +392,31 @@ class Torchtitan {
       draft_.parallel.emplace_back("replicate", fmt::format("{}", degrees.replicate));
   }
 
+  /// Keys and values rotate by all-gathers, or from rank to rank by all-to-alls.
+  /// @source torch/distributed/tensor/experimental/_attention.py, set_rotate_method
+  void take_context(const Degrees& degrees) {
+    const Spellings key = {"parallelism.context_parallel_rotate_method"};
+    if (degrees.context == 1) return settings_.set_idle(key);
+    draft_.parallel.emplace_back("context", fmt::format("{}", degrees.context));
+    const auto said = settings_.text(key).value_or("allgather");
+    if (said != "allgather" && said != "alltoall") {
+      settings_.problem(settings_.where(key), fmt::format("'{}' is no way to rotate", said),
+                        suggestion(said, {"allgather", "alltoall"}));
+    }
+    draft_.parallel.emplace_back("context_method", said == "alltoall" ? "ring" : "all_gather");
+  }
+
   void take_layout(const Degrees& degrees) {
     auto& parallel = draft_.parallel;
     if (degrees.tensor > 1) {
       parallel.emplace_back("tensor", fmt::format("{}", degrees.tensor));
       parallel.emplace_back("sequence", "true");  // as torchtitan's plans of dense models
+    }
+    take_context(degrees);
+    for (const auto& [key, ours] : {std::pair{"parallelism.expert_parallel_degree", "expert"},
+                                    {"parallelism.expert_tensor_parallel_degree", "expert_tensor"}}) {
+      const auto ranks = degree({key});
+      if (ranks > 1) parallel.emplace_back(ours, fmt::format("{}", ranks));
     }
     const auto said = settings_.text(schedule_key).value_or("1F1B");
     const auto* points = settings_.find(split_points_key);

@@ -61,6 +61,15 @@ Bytes Exchanges::size_for(const StageTurn& turn, bool is_target) const {
   return stage_.messages[static_cast<std::size_t>(is_own ? stage : stage - 1)];
 }
 
+std::vector<RankGroup> groups_inside(const Layout& layout) {
+  std::vector<RankGroup> groups;
+  if (layout.tensor > 1) groups.push_back(RankGroup::tensor);
+  if (layout.context > 1) groups.push_back(RankGroup::context);
+  if (layout.expert > 1) groups.push_back(RankGroup::expert);
+  if (layout.expert_tensor > 1) groups.push_back(RankGroup::expert_tensor);
+  return groups;
+}
+
 TaskId Exchanges::transfer(const Neighbour& with, Bytes size, const char* what, std::vector<TaskId> after) {
   Task task;
   task.name = fmt::format("{} {}", what, with.hop.is_backward ? "gradients" : "activations");

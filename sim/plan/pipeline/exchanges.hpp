@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <optional>
 #include <vector>
 
@@ -10,6 +11,9 @@
 
 namespace gradway {
 
+/// Groups of a rank that exchange inside a pass, in the order of their slots.
+std::vector<RankGroup> groups_inside(const Layout& layout);
+
 /// A rank that holds a part of the model: of its layers, or of each of them.
 struct RankPart {
   int rank = 0;                  ///< of the pipeline
@@ -17,8 +21,8 @@ struct RankPart {
   PartOfModel part;
   std::vector<Bytes> messages{};  ///< by stage: activations of a micro-batch that it hands on
   Bytes tied{};                   ///< gradients of parameters that the first and the last rank share
-  Slot tensor_slot{};             ///< of the ranks that share its layers
-  Slot first_slot{};              ///< of the groups of the pipeline: its hops, then that of tied parameters
+  std::array<Slot, rank_group_words.size()> slots{};  ///< by `RankGroup`, of those that the layout has
+  Slot first_slot{};  ///< of the groups of the pipeline: its hops, then that of tied parameters
 };
 
 /// What a rank of a pipeline sends to its neighbours and takes from them.

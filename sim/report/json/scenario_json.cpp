@@ -37,12 +37,19 @@ Json parallel_json(const Job& job) {
   const auto& layout = job.layout;
   Json json = Json::object();
   if (layout.tensor > 1) json.update({{"tensor", layout.tensor}, {"sequence", layout.sequence}});
+  if (layout.context > 1)
+    json.update({{"context", layout.context}, {"context_method", name_of(layout.context_method)}});
+  if (layout.expert * layout.expert_tensor > 1)
+    json.update({{"expert", layout.expert},
+                 {"expert_tensor", layout.expert_tensor},
+                 {"expert_imbalance", layout.expert_imbalance}});
+  if (layout.expert_capacity_factor) json["expert_capacity_factor"] = *layout.expert_capacity_factor;
   if (layout.pipeline > 1) {
     json.update(
         {{"pipeline", layout.pipeline}, {"virtual", layout.chunks}, {"schedule", name_of(layout.schedule)}});
   }
   if (const auto replicas = replicas_of(job.strategy); replicas > 1) json["replicate"] = replicas;
-  if (layout.ranks_of_model() == 1) return json;
+  if (!layout.is_cut()) return json;
   std::vector<std::string_view> order;
   for (const auto axis : layout.order) order.push_back(rank_axis_words[static_cast<std::size_t>(axis)]);
   json["order"] = fmt::format("{}", fmt::join(order, "-"));

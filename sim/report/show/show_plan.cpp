@@ -77,6 +77,36 @@ void write_stages(std::ostream& out, const Workload& workload, const Style& styl
   table.write(out, style);
 }
 
+/// "tensor parallel" of "tensor parallel 3".
+std::string_view kind_of_group(std::string_view name) {
+  const auto end = name.find_last_not_of("0123456789");
+  return end + 1 < name.size() && end != std::string_view::npos ? name.substr(0, end) : name;
+}
+
+/// Those of a kind in one row; the schedule shows who is whose neighbour.
+void write_groups(std::ostream& out, const Workload& workload, const Style& style) {
+  constexpr std::size_t most_named = 8;
+  Table table{{{"groups", left}, {"number", right}, {"ranks", right}, {"the first", left}}};
+  for (std::size_t i = 0; i < workload.groups.size();) {
+    const auto& first = workload.groups[i];
+    const auto kind = kind_of_group(first.name);
+    auto end = i;
+    while (end < workload.groups.size() && kind_of_group(workload.groups[end].name) == kind) ++end;
+    std::vector<std::string> members;
+    for (const auto member : first.members) {
+      if (members.size() == most_named) break;
+      members.push_back(fmt::format("{}", member.index()));
+    }
+    if (members.size() < first.members.size()) members.emplace_back("...");
+    if (first.purpose != Purpose::pipeline)
+      table.add({std::string{kind}, fmt::format("{}", end - i), fmt::format("{}", first.members.size()),
+                 fmt::format("{}", fmt::join(members, " "))});
+    i = end;
+  }
+  table.write(out, style);
+  out << '\n';
+}
+
 void write_collectives(std::ostream& out, const Program& program, const Style& style) {
   std::map<std::pair<CollectiveKind, Bytes>, int> counts;
   for (const auto& task : program.tasks) {
@@ -120,7 +150,7 @@ void write_plan(std::ostream& out, const Scenario& scenario, const Workload& wor
   fields.add("platform", fmt::format("{}: {}", scenario.platform.name,
                                      hardware_in_words(scenario.platform, scenario.job.gpus)));
   const auto& layout = scenario.job.layout;
-  if (layout.ranks_of_model() > 1) fields.add("layout", in_words(layout, scenario.job));
+  if (layout.is_cut()) fields.add("layout", in_words(layout, scenario.job));
   fields.add("strategy", in_words(scenario.job.strategy));
   fields.add("tasks",
              fmt::format("{} a step on {}", thousands_text(static_cast<std::int64_t>(program.tasks.size())),
@@ -133,6 +163,7 @@ void write_plan(std::ostream& out, const Scenario& scenario, const Workload& wor
     write_stages(out, workload, style);
     out << '\n';
   }
+  if (layout.is_cut()) write_groups(out, workload, style);
   write_phases(out, program, style);
   write_collectives(out, program, style);
   write_buckets(out, scenario.model, program.units, style);

@@ -51,7 +51,7 @@ void write_job(Fields& fields, const Run& run) {
     add_variables(fields, job);
     return;
   }
-  const bool is_cut = job.layout.ranks_of_model() > 1;
+  const bool is_cut = job.layout.is_cut();
   const auto micro = job.accumulate > 1
                          ? fmt::format(" x {} {}", job.accumulate, is_cut ? "micro-batches" : "micro-steps")
                          : "";

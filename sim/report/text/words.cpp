@@ -135,11 +135,17 @@ std::string in_words(const Layout& layout, const Job& job) {
   if (layout.tensor > 1)
     parts.push_back(
         fmt::format("tensor {}{}", layout.tensor, layout.sequence ? " with sequence parallelism" : ""));
+  if (layout.context > 1)
+    parts.push_back(fmt::format("context {} ({})", layout.context, name_of(layout.context_method)));
   if (layout.pipeline > 1) {
     const auto chunks = layout.chunks > 1 ? fmt::format(" x {} chunks", layout.chunks) : "";
     parts.push_back(fmt::format("pipeline {}{} ({})", layout.pipeline, chunks, name_of(layout.schedule)));
   }
   parts.push_back(fmt::format("data {}", job.data_parallel()));
+  if (layout.expert * layout.expert_tensor > 1)
+    parts.push_back(
+        fmt::format("experts over {}{}", layout.expert,
+                    layout.expert_tensor > 1 ? fmt::format(", each over {}", layout.expert_tensor) : ""));
   return fmt::format("{}, as {} exchanges", fmt::join(parts, ", "), name_of(job.framework));
 }
 

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// All-to-all: every pair sends at once.
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+
+#include "sim/nccl/collective_ways.hpp"
+
+namespace gradway {
+namespace {
+
+/// Pairs that go side by side with others of their kind, as one flow.
+class PairsAsOne {
+ public:
+  /// @param parts so many of them carry what one rank sends to one other
+  void add(const Hop& hop, int parts) {
+    for (const auto resource : hop.path) ++uses_[{resource, parts}];
+    latency_ = std::max(latency_, hop.latency);
+  }
+
+  /// @return empty if there are none
+  std::optional<PairFlow> flow(bool is_between_nodes, int peers) const {
+    if (uses_.empty()) return std::nullopt;
+    long parts = 1;
+    for (const auto& [use, count] : uses_) parts = std::lcm(parts, static_cast<long>(use.second));
+    std::map<ResourceId, long> load;  // in parts of what one sends to another
+    for (const auto& [use, count] : uses_) load[use.first] += count * (parts / use.second);
+    long common = 0;
+    for (const auto& [resource, count] : load) common = std::gcd(common, count);
+    std::vector<ResourceId> path;
+    for (const auto& [resource, count] : load)
+      path.insert(path.end(), static_cast<std::size_t>(count / common), resource);
+    return PairFlow{std::move(path), static_cast<double>(common) / static_cast<double>(parts), peers,
+                    is_between_nodes, latency_};
+  }
+
+ private:
+  std::map<std::pair<ResourceId, int>, long> uses_;
+  Seconds latency_{};
+};
+
+}  // namespace
+
+/// NICs of its node, by number, that no other is nearer than.
+std::vector<std::size_t> CollectiveWays::nearest_rails(std::size_t gpu) const {
+  const auto& platform = routes_.platform();
+  const auto id = platform.gpus[gpu];
+  const auto nics = routes_.on_node(platform.device(id).node, DeviceKind::nic);
+  std::vector<std::size_t> nearest;
+  auto least = PathType::net;
+  for (std::size_t rail = 0; rail < nics.size(); ++rail) {
+    const auto distance = routes_.path_type(id, nics[rail]);
+    if (distance < least) nearest.clear();
+    least = std::min(least, distance);
+    if (distance == least) nearest.push_back(rail);
+  }
+  if (nearest.empty()) nearest.push_back(0);
+  return nearest;
+}
+
+const std::vector<PairFlow>& CollectiveWays::pairs() const {
+  if (!pairs_.empty() || gpus_.size() == 1) return pairs_;
+  const auto& platform = routes_.platform();
+  PairsAsOne inside;
+  PairsAsOne between;
+  int peers_inside = 0;
+  int peers_between = 0;
+  for (const auto to : gpus_) {
+    const auto domain = platform.nvlink_domain(platform.gpus[to]);
+    const auto rails = nearest_rails(to);
+    int here = 0;
+    for (const auto from : gpus_) {
+      if (from == to) continue;
+      if (platform.nvlink_domain(platform.gpus[from]) == domain) {
+        inside.add(hop(from, to, rails.front()), 1);
+        ++here;
+        continue;
+      }
+      for (const auto rail : rails) between.add(hop(from, to, rail), static_cast<int>(rails.size()));
+    }
+    peers_inside = std::max(peers_inside, here);
+    peers_between = std::max(peers_between, static_cast<int>(gpus_.size()) - 1 - here);
+  }
+  if (auto flow = inside.flow(false, peers_inside)) pairs_.push_back(*std::move(flow));
+  if (auto flow = between.flow(true, peers_between)) pairs_.push_back(*std::move(flow));
+  return pairs_;
+}
+
+}  // namespace gradway

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks that share experts: their groups, what they send, hold and add up.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "sim/config/config.hpp"
+#include "sim/engine/engine.hpp"
+#include "sim/lower/communicators.hpp"
+#include "sim/lower/lower.hpp"
+#include "sim/plan/plan.hpp"
+#include "sim/run/simulate.hpp"
+
+using namespace gradway;
+
+namespace {
+
+const DataPath shipped{{GRADWAY_SOURCE_DIR}};
+
+/// Mixtral 8x7B on H100s, in bf16, one sample of 2048 tokens.
+Scenario mixtral(std::vector<Override> more) {
+  std::vector<Override> set{{"model", "mixtral_8x7b"},  {"platform", "dgx-h100"}, {"job.precision", "bf16"},
+                            {"job.batch_per_gpu", "1"}, {"job.sequence", "2048"}, {"job.recompute", "none"},
+                            {"optimizer", "adamw"}};
+  set.insert(set.end(), more.begin(), more.end());
+  return load_scenario("sharded/llama2_7b", set, shipped);
+}
+
+Workload checked_plan(const Scenario& scenario) {
+  auto workload = plan(scenario, compute_costs(scenario));
+  check(workload);
+  return workload;
+}
+
+std::set<std::vector<std::size_t>> members_of(const Workload& workload, Purpose purpose,
+                                              const std::string& name = "") {
+  std::set<std::vector<std::size_t>> groups;
+  for (const auto& group : workload.groups) {
+    if (group.purpose != purpose || !group.name.starts_with(name)) continue;
+    std::vector<std::size_t> members;
+    for (const auto member : group.members) members.push_back(member.index());
+    groups.insert(members);
+  }
+  return groups;
+}
+
+/// Sizes of rank 0's calls of a kind in groups whose names begin so, each in MB, with their number.
+std::map<double, int> sizes_of(const Workload& workload, CollectiveKind kind, const std::string& group) {
+  std::map<double, int> sizes;
+  const auto& actor = workload.actors.front();
+  for (const auto& task : workload.first_program().tasks) {
+    const auto* call = std::get_if<Call>(&task.work);
+    if (!call || call->kind != kind) continue;
+    if (workload.groups[actor.groups[call->group.index].index()].name.starts_with(group))
+      ++sizes[call->bytes.value() / 1e6];
+  }
+  return sizes;
+}
+
+constexpr int blocks = 32;
+constexpr double expert = 3 * 4096.0 * 14336;  // parameters of one in one layer
+const std::vector<Override> megatron{
+    {"job.gpus", "16"},        {"job.framework", "megatron"},
+    {"parallel.tensor", "2"},  {"parallel.sequence", "true"},
+    {"parallel.context", "2"}, {"parallel.pipeline", "2"},
+    {"parallel.expert", "4"},  {"strategy", "{kind: distributed_optimizer}"}};
+
+}  // namespace
+
+// The example of Megatron-Core's parallel_state.py: 16 ranks, two grids.
+TEST_CASE("experts have a grid of their own over the same ranks", "[layout][experts]") {
+  const auto workload = checked_plan(mixtral(megatron));
+  using Ranks = std::set<std::vector<std::size_t>>;
+  CHECK(members_of(workload, Purpose::tensor).contains({0, 1}));
+  CHECK(members_of(workload, Purpose::context) ==
+        Ranks{{0, 2}, {1, 3}, {4, 6}, {5, 7}, {8, 10}, {9, 11}, {12, 14}, {13, 15}});
+  CHECK(members_of(workload, Purpose::data, "all ranks") ==
+        Ranks{{0, 2, 4, 6}, {1, 3, 5, 7}, {8, 10, 12, 14}, {9, 11, 13, 15}});
+  CHECK(members_of(workload, Purpose::expert) ==
+        Ranks{{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9, 10, 11}, {12, 13, 14, 15}});
+  CHECK(members_of(workload, Purpose::data, "experts, ") ==
+        Ranks{{0, 4}, {1, 5}, {2, 6}, {3, 7}, {8, 12}, {9, 13}, {10, 14}, {11, 15}});
+  CHECK(members_of(workload, Purpose::pipeline).contains({0, 8}));
+}
+
+TEST_CASE("Megatron's dispatcher sends counts, rows and shares, and rows back", "[layout][experts]") {
+  const auto scenario = mixtral({{"job.gpus", "8"},
+                                 {"job.framework", "megatron"},
+                                 {"parallel.expert", "4"},
+                                 {"strategy", "{kind: distributed_optimizer}"}});
+  const auto workload = checked_plan(scenario);
+  const double rows = 2048 * 2 * 4096 * 2 / 1e6;
+  CHECK(sizes_of(workload, CollectiveKind::all_to_all, "expert parallel") ==
+        std::map<double, int>{{2048 * 2 * 4 / 1e6, 2 * blocks}, {rows, 4 * blocks}});
+  CHECK(sizes_of(workload, CollectiveKind::all_gather, "expert parallel") ==
+        std::map<double, int>{{8 * 8 * 4 / 1e6, blocks}});
+  // The CPU waits for the counts of each layer.
+  const auto waits = std::ranges::count_if(workload.first_program().tasks, [](const Task& task) {
+    return task.host_waits && std::holds_alternative<Call>(task.work);
+  });
+  CHECK(waits == blocks);
+}
+
+TEST_CASE("the all-to-alls of a step are those of our trace", "[layout][experts]") {
+  // kineto-2gpu-p2p-moe_gpt_medium_b4-equal: in each of two steps 24 of 8,388,608 elements of bf16.
+  const auto scenario = load_scenario("h200-2x/moe", {}, shipped);
+  const auto workload = checked_plan(scenario);
+  CHECK(sizes_of(workload, CollectiveKind::all_to_all, "expert parallel") ==
+        std::map<double, int>{{8'388'608 * 2 / 1e6, 24}});
+  int calls = 0;
+  for (const auto& task : workload.first_program().tasks)
+    calls += std::holds_alternative<Call>(task.work) ? 1 : 0;
+  CHECK(calls == 24);
+}
+
+TEST_CASE("the busiest rank's rows are sent and multiplied; room for a fixed number needs no counts",
+          "[layout][experts]") {
+  const auto step = [](const std::vector<Override>& more) {
+    std::vector<Override> set{{"job.gpus", "8"}, {"parallel.expert", "8"}};
+    set.insert(set.end(), more.begin(), more.end());
+    return mixtral(set);
+  };
+  const auto rows = [&](const std::vector<Override>& more) {
+    return sizes_of(checked_plan(step(more)), CollectiveKind::all_to_all, "expert parallel").rbegin()->first;
+  };
+  const auto even = 2048 * 2 * 4096 * 2 / 1e6;
+  CHECK(rows({}) == even);
+  CHECK(rows({{"parallel.expert_imbalance", "1.5"}}) == Approx(1.5 * even));
+  CHECK(rows({{"parallel.expert_capacity_factor", "1.25"}}) == Approx(1.25 * even));
+  const auto products = [&](const std::vector<Override>& more) {
+    const auto scenario = step(more);
+    const auto costs = compute_costs(scenario);
+    Seconds sum{};
+    for (std::size_t i = 0; i < costs.forward.size(); ++i)
+      if (scenario.model.layers[i].is_of_experts) sum += costs.forward[i];
+    return sum.value();
+  };
+  CHECK(products({{"parallel.expert_imbalance", "1.5"}}) > 1.3 * products({}));
+  // PyTorch's counts go all to all.
+  const auto counts = sizes_of(checked_plan(step({})), CollectiveKind::all_to_all, "expert parallel");
+  CHECK(counts.at(8 * 8 / 1e6) == blocks);
+  const auto padded = checked_plan(step({{"parallel.expert_capacity_factor", "1"}}));
+  CHECK(sizes_of(padded, CollectiveKind::all_to_all, "expert parallel").size() == 1);
+}
+
+TEST_CASE("gradients of experts are added up over the ranks that hold them", "[layout][experts]") {
+  const auto* strategy = GENERATE("{kind: ddp}", "{kind: fsdp}", "{kind: fsdp1}", "{kind: zero, stage: 1}",
+                                  "{kind: zero, stage: 3}", "{kind: distributed_optimizer}");
+  CAPTURE(strategy);
+  const auto scenario = mixtral({{"job.gpus", "8"}, {"parallel.expert", "4"}, {"strategy", strategy}});
+  const auto workload = checked_plan(scenario);
+  using Ranks = std::set<std::vector<std::size_t>>;
+  CHECK(members_of(workload, Purpose::data, "experts, ") == Ranks{{0, 4}, {1, 5}, {2, 6}, {3, 7}});
+  const auto reduced = [&](bool of_experts) {
+    double sum = 0;
+    const auto& actor = workload.actors.front();
+    for (const auto& task : workload.first_program().tasks) {
+      const auto* call = std::get_if<Call>(&task.work);
+      if (!call || call->bytes < 1_KiB) continue;  // norms
+      const auto& group = workload.groups[actor.groups[call->group.index].index()];
+      const bool sums =
+          call->kind == CollectiveKind::all_reduce || call->kind == CollectiveKind::reduce_scatter;
+      if (sums && group.purpose == Purpose::data && group.name.starts_with("experts, ") == of_experts)
+        sum += call->bytes.value();
+    }
+    return sum;
+  };
+  const auto all = static_cast<double>(scenario.model.parameter_count());
+  const auto others = all - 8 * expert * blocks;
+  const auto ratio = reduced(true) / reduced(false);
+  CHECK(ratio == Approx(2 * expert * blocks / others).epsilon(0.02));
+  // And all of it fits together.
+  const auto run = simulate(scenario);
+  CHECK(run.measured.metrics.step_time > Seconds{});
+}
+
+TEST_CASE("a rank holds its share of the experts, and all else", "[layout][experts]") {
+  const auto parameters = [](const std::vector<Override>& more) {
+    std::vector<Override> set{{"job.gpus", "8"}, {"strategy", "{kind: ddp}"}};
+    set.insert(set.end(), more.begin(), more.end());
+    return checked_plan(mixtral(set)).first_program().memory.parameters.value();
+  };
+  const auto whole = parameters({});
+  CHECK(parameters({{"parallel.expert", "4"}}) == Approx(whole - 4 * 6 * expert * blocks));
+  CHECK(parameters({{"parallel.expert", "4"}, {"parallel.expert_tensor", "2"}}) ==
+        Approx(whole - 4 * 7 * expert * blocks));
+}
+
+TEST_CASE("folded ranks that share experts take as long as all of them", "[layout][experts]") {
+  auto set = megatron;
+  set.push_back({"job.accumulate", "2"});
+  const auto scenario = mixtral(set);
+  const auto workload = checked_plan(scenario);
+  const Communicators communicators{workload, scenario};
+  const auto end = [&](FoldRanks fold) {
+    const auto lowered = lower(workload, scenario, communicators, fold);
+    return choose_engine("fluid").engine->run(scenario.platform, lowered.ops).makespan().value();
+  };
+  CHECK(end(FoldRanks::yes) == Approx(end(FoldRanks::no)).epsilon(1e-9));
+}
