@@ -245,11 +245,13 @@ TEST_CASE("ZeRO under a pipeline reduces each gradient once a step", "[layout]")
 }
 
 TEST_CASE("pipelines of DeepSpeed end with fewer micro-batches than stages, too", "[layout]") {
-  const auto micro_batches = GENERATE("1", "2", "3", "4");
+  const auto micro_batches = GENERATE("1", "2", "3", "4", "8");
+  const auto schedule = GENERATE("1f1b", "gpipe", "zb_h1");
   const auto scenario = llama({{"job.gpus", "4"},
                                {"job.accumulate", micro_batches},
                                {"job.framework", "deepspeed"},
                                {"parallel.pipeline", "4"},
+                               {"parallel.schedule", schedule},
                                {"strategy", "{kind: zero, stage: 1}"}});
   CHECK(simulate(scenario, "fluid", FoldRanks::yes).measured.metrics.step_time > Seconds{});
 }

@@ -107,9 +107,10 @@ void Exchanges::exchange(const StageTurn* done, const StageTurn* next, const std
     wait_for({sent, receive()});
     return;
   }
-  // Neighbours meet: DeepSpeed's TrainSchedule takes a gradient first where the other one sends it first. With too
-  // few micro-batches for that the other one still waits for the last activations.
-  const bool receives_first = to && from && done->pass == Pass::forward && next->pass != Pass::forward &&
+  // Neighbours meet: DeepSpeed's TrainSchedule takes a gradient first where the other one sends it first. Under
+  // gpipe, and with too few micro-batches, the other one still waits for the last activations.
+  const bool turns_back = to && from && done->pass == Pass::forward && next->pass != Pass::forward;
+  const bool receives_first = turns_back && pipeline_.schedule != Schedule::gpipe &&
                               done->micro_batch - next->micro_batch >= pipeline_.ranks - 1 - stage_.rank;
   if (receives_first) alone(receive());
   if (to) alone(send());
