@@ -261,6 +261,10 @@ class CheckLayout {
     } else if (takes_many && layout_.chunks == 1) {
       add("parallel.schedule", fmt::format("schedule {} needs several chunks on a rank", name_of(schedule)),
           "set parallel.virtual, or write 'schedule: 1f1b'");
+    } else if (layout_.chunks > 1 && job_.framework == Framework::deepspeed) {
+      add("parallel.schedule",
+          fmt::format("schedule {} has {} chunks on a rank, DeepSpeed one", name_of(schedule), layout_.chunks),
+          "write 'schedule: 1f1b', or 'framework: megatron'", {at("job.framework", "the framework is here")});
     }
   }
 

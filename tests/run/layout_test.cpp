@@ -231,3 +231,27 @@ TEST_CASE("of replicas on nodes that are alike a rank a stage is simulated", "[l
   const Communicators communicators{workload, scenario};
   CHECK(lower(workload, scenario, communicators, FoldRanks::yes).folding.simulated_ranks() == 4);
 }
+
+TEST_CASE("ZeRO under a pipeline reduces each gradient once a step", "[layout]") {
+  const auto reduced = [](const char* micro_batches) {
+    const auto workload = planned(llama({{"job.gpus", "8"},
+                                         {"job.accumulate", micro_batches},
+                                         {"job.framework", "deepspeed"},
+                                         {"parallel.pipeline", "4"},
+                                         {"strategy", "{kind: zero, stage: 1}"}}));
+    return sent_by(workload, 0, Purpose::data).at(CollectiveKind::all_reduce).megabytes;
+  };
+  CHECK(reduced("8") == Approx(reduced("1")));
+}
+
+TEST_CASE("pipelines of DeepSpeed end with fewer micro-batches than stages, too", "[layout]") {
+  const auto micro_batches = GENERATE("1", "2", "3", "4", "8");
+  const auto schedule = GENERATE("1f1b", "gpipe", "zb_h1");
+  const auto scenario = llama({{"job.gpus", "4"},
+                               {"job.accumulate", micro_batches},
+                               {"job.framework", "deepspeed"},
+                               {"parallel.pipeline", "4"},
+                               {"parallel.schedule", schedule},
+                               {"strategy", "{kind: zero, stage: 1}"}});
+  CHECK(simulate(scenario, "fluid", FoldRanks::yes).measured.metrics.step_time > Seconds{});
+}

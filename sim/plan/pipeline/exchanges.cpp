@@ -17,7 +17,11 @@ Exchanges::Exchanges(const Scenario& scenario, const RankPart& stage, TaskList& 
       pipeline_{pipeline_of(scenario.job.layout)},
       framework_{scenario.job.framework},
       is_blocking_{framework_ == Framework::deepspeed ||
-                   (framework_ == Framework::megatron && pipeline_.chunks == 1)} {
+                   (framework_ == Framework::megatron && pipeline_.chunks == 1 &&
+                    !pipeline_.splits_backward())},
+      shares_{framework_ == Framework::deepspeed && !scenario.job.layout.sequence ? scenario.job.layout.tensor
+                                                                                  : 1} {
+  if (shares_ > 1) gathers_ = tasks.add_stream("parts of messages");
   auto slot = stage.first_slot;
   for (const auto& hop : hops_of(pipeline_)) {
     if (hop.from != stage.rank && hop.to != stage.rank) continue;
@@ -73,9 +77,20 @@ std::vector<RankGroup> groups_inside(const Layout& layout) {
 TaskId Exchanges::transfer(const Neighbour& with, Bytes size, const char* what, std::vector<TaskId> after) {
   Task task;
   task.name = fmt::format("{} {}", what, with.hop.is_backward ? "gradients" : "activations");
-  task.work = Call{CollectiveKind::send, size, with.slot};
+  task.work = Call{CollectiveKind::send, Bytes{size.value() / shares_}, with.slot};
   task.phase = Phase::communication;
   task.stream = with.stream;
+  task.launch = tasks_.cpu(ddp_cpu.all_reduce);
+  task.after = std::move(after);
+  return tasks_.add(std::move(task));
+}
+
+TaskId Exchanges::gather(Bytes size, std::vector<TaskId> after) {
+  Task task;
+  task.name = "gather parts";
+  task.work = Call{CollectiveKind::all_gather, size, stage_.tensor_slot};
+  task.phase = Phase::communication;
+  task.stream = gathers_;
   task.launch = tasks_.cpu(ddp_cpu.all_reduce);
   task.after = std::move(after);
   return tasks_.add(std::move(task));
@@ -101,11 +116,15 @@ void Exchanges::exchange(const StageTurn* done, const StageTurn* next, const std
     wait_for({sent, receive()});
     return;
   }
-  // Neighbours meet: DeepSpeed's TrainSchedule takes a gradient first where the other one sends it first.
-  const bool receives_first = to && from && done->pass == Pass::forward && next->pass != Pass::forward;
+  // Neighbours meet: DeepSpeed's TrainSchedule takes a gradient first where the other one sends it first. Under
+  // gpipe, and with too few micro-batches, the other one still waits for the last activations.
+  const bool turns_back = to && from && done->pass == Pass::forward && next->pass != Pass::forward;
+  const bool receives_first = turns_back && pipeline_.schedule != Schedule::gpipe &&
+                              done->micro_batch - next->micro_batch >= pipeline_.ranks - 1 - stage_.rank;
   if (receives_first) alone(receive());
   if (to) alone(send());
   if (from && !receives_first) alone(receive());
+  if (from && shares_ > 1) alone(gather(size_for(*next, false), ready));
 }
 
 std::optional<TaskId> Exchanges::before(const std::vector<StageTurn>& turns, std::size_t turn) {

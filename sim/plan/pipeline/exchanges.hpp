@@ -27,12 +27,14 @@ struct RankPart {
 
 /// What a rank of a pipeline sends to its neighbours and takes from them.
 ///
-/// PyTorch's pipelining, and Megatron's with several chunks on a rank, post a receive when the CPU comes to
-/// the pass that needs it, and send when a pass is done; the GPU alone waits. Megatron's 1F1B exchanges
-/// between two passes and blocks the CPU meanwhile: what the one made is sent, what the other needs is
-/// received, with one neighbour both at once. DeepSpeed does so one by one.
+/// PyTorch's pipelining, and Megatron's with several chunks on a rank or split backward passes (its fork
+/// zero-bubble-pipeline-parallelism), post a receive when the CPU comes to the pass that needs it, and send
+/// when a pass is done; the GPU alone waits. Megatron's 1F1B exchanges between two passes and blocks the CPU
+/// meanwhile: what the one made is sent, what the other needs is received, with one neighbour both at once.
+/// DeepSpeed does so one by one; each of the ranks that share layers hands on its part of the activations and of
+/// their gradients, and these gather what they received (pipe_partitioned, grad_partitioned).
 /// @source torch/distributed/pipelining/schedules.py, megatron/core/pipeline_parallel/p2p_communication.py
-/// (batch_p2p_sync), deepspeed/runtime/pipe/engine.py
+/// (batch_p2p_sync) and, of the fork at 425b42e5, zb_schedules.py; deepspeed/runtime/pipe/engine.py
 class Exchanges {
  public:
   /// @param stage, tasks must outlive this
@@ -57,6 +59,7 @@ class Exchanges {
   const Neighbour* target_of(const StageTurn& turn) const;
   TaskId transfer(const Neighbour& with, Bytes size, const char* what, std::vector<TaskId> after);
   Bytes size_for(const StageTurn& turn, bool is_target) const;
+  TaskId gather(Bytes size, std::vector<TaskId> after);
   TaskId wait_for(std::vector<TaskId> transfers);
   void exchange(const StageTurn* done, const StageTurn* next, const std::vector<TaskId>& computed);
 
@@ -65,6 +68,8 @@ class Exchanges {
   Pipeline pipeline_;
   Framework framework_;
   bool is_blocking_;
+  int shares_;  ///< of a message, one for each rank that shares layers
+  StreamId gathers_{0};
   std::vector<Neighbour> neighbours_;
   Slot tied_slot_{};
 };

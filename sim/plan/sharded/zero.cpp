@@ -27,6 +27,7 @@ void ZeroSync::gradients_ready(TaskList& tasks, std::size_t count, const Task&, 
   const bool now = settings_.stage == 2 || (is_last && settings_.overlaps());
   for (std::size_t i = 0; i < count; ++i, ++next_)
     if (now) add(tasks, order_[next_]);
+  if (is_last) ready_ += count;
 }
 
 void ZeroSync::add(TaskList& tasks, const Unit::Gradient& gradient) {
@@ -75,7 +76,11 @@ void ZeroSync::flush(TaskList& tasks) {
 void ZeroSync::after_backward(TaskList& tasks, Module module) {
   if (module.kind != Module::Kind::model) return;
   next_ = 0;
-  if (settings_.stage == 1 && !micro_.is_last) return;
+  if (settings_.stage == 2 || ready_ == order_.size()) reduce(tasks);
+}
+
+void ZeroSync::reduce(TaskList& tasks) {
+  ready_ = 0;
   if (settings_.stage == 1 && !settings_.overlaps())
     for (const auto& gradient : order_) add(tasks, gradient);
   flush(tasks);
@@ -86,6 +91,7 @@ void ZeroSync::after_backward(TaskList& tasks, Module module) {
 }
 
 void ZeroSync::before_optimizer(TaskList& tasks) {
+  if (ready_ > 0) reduce(tasks);  // a pipeline whose later chunk ended last
   reduce_norm(tasks, Bytes{width_ * parameters_ / ranks_}, ranks_);
 }
 

@@ -22,7 +22,6 @@ class ZeroSync final : public Sync {
   explicit ZeroSync(const RankScenario& scenario);
 
   void before_step(TaskList& tasks) override;
-  void before_micro_step(TaskList&, MicroStep micro) override { micro_ = micro; }
   void gradients_ready(TaskList& tasks, std::size_t count, const Task& of, bool is_last) override;
   void after_backward(TaskList& tasks, Module module) override;
   void before_optimizer(TaskList& tasks) override;
@@ -38,6 +37,7 @@ class ZeroSync final : public Sync {
  private:
   void add(TaskList& tasks, const Unit::Gradient& gradient);
   void flush(TaskList& tasks);
+  void reduce(TaskList& tasks);
 
   const Zero& settings_;
   int ranks_;
@@ -45,9 +45,9 @@ class ZeroSync final : public Sync {
   double reduced_;  ///< bytes of a gradient on the way
   double parameters_;
   std::vector<Unit::Gradient> order_;  ///< in which gradients get ready
-  MicroStep micro_;
   StreamId beside_{0};
   std::size_t next_ = 0;
+  std::size_t ready_ = 0;  ///< gradients of the last micro-step
   Unit open_;
   double filled_ = 0;  ///< elements in the open bucket
   std::optional<TaskId> last_;
