@@ -16,9 +16,9 @@ Exchanges::Exchanges(const Scenario& scenario, const RankPart& stage, TaskList& 
       tasks_{tasks},
       pipeline_{pipeline_of(scenario.job.layout)},
       framework_{scenario.job.framework},
-      is_blocking_{framework_ == Framework::deepspeed ||
-                   (framework_ == Framework::megatron && pipeline_.chunks == 1 &&
-                    !pipeline_.splits_backward())},
+      is_blocking_{
+          framework_ == Framework::deepspeed ||
+          (framework_ == Framework::megatron && pipeline_.chunks == 1 && !pipeline_.splits_backward())},
       shares_{framework_ == Framework::deepspeed && !scenario.job.layout.sequence ? scenario.job.layout.tensor
                                                                                   : 1} {
   if (shares_ > 1) gathers_ = tasks.add_stream("parts of messages");
@@ -88,7 +88,8 @@ TaskId Exchanges::transfer(const Neighbour& with, Bytes size, const char* what, 
 TaskId Exchanges::gather(Bytes size, std::vector<TaskId> after) {
   Task task;
   task.name = "gather parts";
-  task.work = Call{CollectiveKind::all_gather, size, stage_.tensor_slot};
+  task.work =
+      Call{CollectiveKind::all_gather, size, stage_.slots[static_cast<std::size_t>(RankGroup::tensor)]};
   task.phase = Phase::communication;
   task.stream = gathers_;
   task.launch = tasks_.cpu(ddp_cpu.all_reduce);
@@ -116,8 +117,8 @@ void Exchanges::exchange(const StageTurn* done, const StageTurn* next, const std
     wait_for({sent, receive()});
     return;
   }
-  // Neighbours meet: DeepSpeed's TrainSchedule takes a gradient first where the other one sends it first. Under
-  // gpipe, and with too few micro-batches, the other one still waits for the last activations.
+  // Neighbours meet: DeepSpeed's TrainSchedule takes a gradient first where the other one sends it first.
+  // Under gpipe, and with too few micro-batches, the other one still waits for the last activations.
   const bool turns_back = to && from && done->pass == Pass::forward && next->pass != Pass::forward;
   const bool receives_first = turns_back && pipeline_.schedule != Schedule::gpipe &&
                               done->micro_batch - next->micro_batch >= pipeline_.ranks - 1 - stage_.rank;
