@@ -19,7 +19,7 @@ std::vector<std::string> layout_search(const std::string& framework, std::vector
   std::vector<std::string> arguments{"optimize", "sharded/llama2_7b", "--layout"};
   for (const auto& set :
        {std::string{"model=gpt_124m"}, std::string{"platform=dgx-h100"}, std::string{"strategy={kind: ddp}"},
-        "job={gpus: 16, batch_per_gpu: 2, precision: bf16, framework: " + framework + "}"}) {
+        "job={gpus: 8, batch_per_gpu: 2, precision: bf16, framework: " + framework + "}"}) {
     arguments.emplace_back("--set");
     arguments.push_back(set);
   }
@@ -49,7 +49,7 @@ TEST_CASE("what is told of the best layout is what run tells of it", "[cli][opti
   auto set = best.at("set").get<std::map<std::string, std::string>>();
   set.merge(std::map<std::string, std::string>{{"model", "gpt_124m"},
                                                {"platform", "dgx-h100"},
-                                               {"job.gpus", "16"},
+                                               {"job.gpus", "8"},
                                                {"job.precision", "bf16"},
                                                {"job.framework", framework}});
   for (const auto& [key, value] : set) {
