@@ -263,7 +263,8 @@ class CheckLayout {
           "set parallel.virtual, or write 'schedule: 1f1b'");
     } else if (layout_.chunks > 1 && job_.framework == Framework::deepspeed) {
       add("parallel.schedule",
-          fmt::format("schedule {} has {} chunks on a rank, DeepSpeed one", name_of(schedule), layout_.chunks),
+          fmt::format("schedule {} has {} chunks on a rank, DeepSpeed one", name_of(schedule),
+                      layout_.chunks),
           "write 'schedule: 1f1b', or 'framework: megatron'", {at("job.framework", "the framework is here")});
     }
   }

@@ -234,8 +234,8 @@ ComputeCosts compute_costs(const Scenario& scenario) {
     measured = {};
     add_layers(measured, scenario, gpu, costs.anchor->batch, false);
   }
-  const auto fixed = input_copy_time(scenario, costs.anchor->batch) +
-                     optimizer_time(scenario, costs.anchor->optimizer, 1);
+  const auto fixed =
+      input_copy_time(scenario, costs.anchor->batch) + optimizer_time(scenario, costs.anchor->optimizer, 1);
   if (costs.anchor->step_time <= fixed) {
     throw ConfigError{
         {{},

@@ -328,7 +328,8 @@ TEST_CASE("what gradway cannot say of a trainer's file is listed", "[cli][import
   using Row = std::pair<std::string, std::string>;
   const auto [settings, note] = GENERATE(values<Row>({
       {R"("optimizer": {"type": "OneBitAdam"})",
-       "optimizer.type \"OneBitAdam\": gradway has no such optimizer, so sgd counts until the scenario has one: "
+       "optimizer.type \"OneBitAdam\": gradway has no such optimizer, so sgd counts until the scenario has "
+       "one: "
        "optimizer: adamw, or adamw_fused\n"},
       {R"("zero_optimization": {"stage": 1, "cpu_offload": true})",
        "zero_optimization.cpu_offload true: gradway keeps parameters, gradients and states on the GPU\n"},

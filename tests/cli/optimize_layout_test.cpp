@@ -14,7 +14,7 @@ using Json = nlohmann::json;
 
 namespace {
 
-/// GPT-2 on two nodes.
+/// GPT-2 on a node.
 std::vector<std::string> layout_search(const std::string& framework, std::vector<std::string> more) {
   std::vector<std::string> arguments{"optimize", "sharded/llama2_7b", "--layout"};
   for (const auto& set :
@@ -43,7 +43,7 @@ TEST_CASE("what is told of the best layout is what run tells of it", "[cli][opti
   REQUIRE(outcome.status == 0);
   const auto found = Json::parse(outcome.output);
   const auto& best = found.at("layouts").at(0);
-  CHECK(found.at("global_batch") == 32);
+  CHECK(found.at("global_batch") == 16);
   CHECK(found.contains(framework == "megatron" ? "megatron" : "torchtitan"));
   std::vector<std::string> arguments{"run", "sharded/llama2_7b", "--json", "--engine", "fluid"};
   auto set = best.at("set").get<std::map<std::string, std::string>>();
@@ -72,7 +72,7 @@ TEST_CASE("the table of layouts has what to paste", "[cli][optimize]") {
     CHECK_THAT(megatron.output, Contains(part));
   const auto pytorch = run_gradway(layout_search("pytorch", {}));
   REQUIRE(pytorch.status == 0);
-  for (const auto* part : {"[parallelism]\n", "data_parallel_shard_degree = ", "global_batch_size = 32"})
+  for (const auto* part : {"[parallelism]\n", "data_parallel_shard_degree = ", "global_batch_size = 16"})
     CHECK_THAT(pytorch.output, Contains(part));
 }
 

@@ -252,8 +252,7 @@ class Megatron {
   void take_optimizer() {
     const auto name = settings_.text({"optimizer"}).value_or("adam");
     // FusedAdam of Transformer Engine or Apex; its SGD has a momentum of 0.9 unless told otherwise.
-    draft_.scenario.optimizer =
-        name == "sgd" ? "sgd_momentum" : optimizer_word(name, true);
+    draft_.scenario.optimizer = name == "sgd" ? "sgd_momentum" : optimizer_word(name, true);
     if (draft_.scenario.optimizer.empty())
       settings_.note({"optimizer"},
                      "gradway has no such optimizer, so sgd counts until the scenario has one: optimizer: "

@@ -31,8 +31,8 @@ struct RankPart {
 /// zero-bubble-pipeline-parallelism), post a receive when the CPU comes to the pass that needs it, and send
 /// when a pass is done; the GPU alone waits. Megatron's 1F1B exchanges between two passes and blocks the CPU
 /// meanwhile: what the one made is sent, what the other needs is received, with one neighbour both at once.
-/// DeepSpeed does so one by one; each of the ranks that share layers hands on its part of the activations and of
-/// their gradients, and these gather what they received (pipe_partitioned, grad_partitioned).
+/// DeepSpeed does so one by one; each of the ranks that share layers hands on its part of the activations and
+/// of their gradients, and these gather what they received (pipe_partitioned, grad_partitioned).
 /// @source torch/distributed/pipelining/schedules.py, megatron/core/pipeline_parallel/p2p_communication.py
 /// (batch_p2p_sync) and, of the fork at 425b42e5, zb_schedules.py; deepspeed/runtime/pipe/engine.py
 class Exchanges {
