@@ -177,8 +177,8 @@ void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, i
     const auto& own = costs.of_rank[i].parameters;
     const auto is_norm = [](const Parameter& parameter) { return parameter.shape.size() == 1; };
     const bool is_shared = scenario.model.layers[i].parameter_count() != costs.of_rank[i].parameter_count();
-    costs.is_dtensor.push_back(
-        is_shared || (settings.sequence_parallel && !own.empty() && std::ranges::all_of(own, is_norm)));
+    const bool is_split = settings.sequence_parallel && !own.empty() && std::ranges::all_of(own, is_norm);
+    costs.is_dtensor.push_back(is_shared || is_split ? 1 : 0);
   }
 }
 

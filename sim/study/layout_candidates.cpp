@@ -172,7 +172,7 @@ class Candidates {
   }
 
   void add(Job job, Strategy strategy) {
-    job.strategy = std::move(strategy);
+    job.strategy = strategy;
     found_.push_back(std::move(job));
   }
 

@@ -28,7 +28,7 @@ class DecoderPass {
     const bool learned = shape_.positions == DecoderShape::Positions::learned;
     auto vocabulary = shape_.padded_vocabulary();
     // Megatron-Core's make_vocab_size_divisible_by, times the ranks
-    const std::int64_t multiple = 128 * run_.tensor_ranks();
+    const std::int64_t multiple = std::int64_t{128} * run_.tensor_ranks();
     if (run_.packs_projections() && run_.tensor_ranks() > 1)
       vocabulary = (vocabulary + multiple - 1) / multiple * multiple;
     auto x = run_.from_ranks(run_.embedding("wte", tokens_, run_.share(vocabulary), hidden_));
@@ -94,8 +94,9 @@ class DecoderPass {
   }
 
   Tensor packed_attention(const std::string& name, Tensor x, std::int64_t head) {
-    const auto qkv = run_.linear(name + ".in_proj", x, tokens_, hidden_, 3 * shape_.heads * head,
-                                 shape_.qkv_bias.value_or(shape_.bias), false, Split::outputs);
+    const auto qkv =
+        run_.linear(name + ".in_proj", x, tokens_, hidden_, std::int64_t{3} * shape_.heads * head,
+                    shape_.qkv_bias.value_or(shape_.bias), false, Split::outputs);
     const auto heads = run_.share(shape_.heads);
     return run_.attention(name + ".sdpa", {qkv},
                           {heads, heads, tokens_, head, true, true, 0, 0, {}, shape_.dropout});
