@@ -22,7 +22,7 @@ Seconds time_alone(const LoweredCollective& lowered, const Platform& platform);
 /// Makes a collective whose bytes take the links less than a thousandth of its latency a matter of time
 /// alone: nobody meets it there. Ranks whose place in NCCL's trees only such ones tell apart then do the
 /// same.
-/// @pre the flows are equal in amount
+/// @pre the flows end together when nothing else uses their links
 void take_no_links_if_tiny(LoweredCollective& lowered, const Platform& platform);
 
 }  // namespace gradway
