@@ -13,17 +13,12 @@ How: the call is repeated in a CUDA graph, so that the CPU's pace does not show;
 rows in turn on operands of their own that together are larger than the GPU's caches. The graph runs five times, and
 the median counts. An optimizer's step is timed as it is issued, launches included. SAMPLES.md says what the rows are.
 
-Products and attention are timed among memory-bound kernels, as in a training step: bursts of 1.2 ms (of two calls at
-least) take turns with bursts of the others, which take 0.6 times as long and are not counted. In a loop of nothing but
-products the power limit lowers the clocks: on an H100 and an H200 all shapes together took 9 to 10 % longer there in
-bf16, 14 to 15 % in tf32, 4 to 5 % in fp16, less than 1 % in fp32. As an earlier form of this script timed them, among
-others that took about 0.66 (H100) and 0.5 times (H200) as long, the products of five GPT steps in bf16, tf32 and fp32
-added up to what the profiler saw in these steps, within 1.3 % and 2.4 %. Steps of larger models, which the power limit
-slows too, seem to need some percent more for their products than is told here. Convolutions run in a loop of their own.
+Products, batched products, attention and convolutions are timed at full clocks: short bursts with rests between them, so
+that the GPU stays below its power limit. In a step of a large model it does not, and they take up to a fifth longer;
+gradway adds that by what the whole step draws (`power` in the GPU's file).
 """
 import argparse
 import datetime
-import functools
 import gzip
 import json
 import math
@@ -95,10 +90,8 @@ Call = Callable[[], Any]
 BEYOND_CACHES = 150e6  # bytes: three times the 50 MB of an H100, the 60 MB of an H200 twice and a half
 MOST_COPIES = 12  # of operands
 MOST_CALLS = 400  # in a graph
-BURST_SECONDS = 1.2e-3  # of products in one go, where memory-bound kernels are between them
-MOST_BURST_CALLS = 60
-BURSTS = (6, 24)  # at least and at most; the first third is not counted
-MEMORY_BOUND_SHARE = 0.6  # of the time of products: how long the memory-bound kernels between them take
+REST = 4  # bursts that a rest is as long as: a fifth of what products draw is far below any limit
+MOST_REST = 0.1  # seconds
 
 
 class Effort(NamedTuple):
@@ -106,11 +99,11 @@ class Effort(NamedTuple):
     every: int  # n: each nth shape
     graph_seconds: float  # that the calls in a graph should take together
     repeats: int  # of the graph
-    bursts_seconds: float  # that the bursts of products should take together
+    burst_seconds: float  # that the calls of a burst should take together
 
 
-THOROUGH = Effort(1, 4e-3, 5, 60e-3)
-QUICK = Effort(4, 1e-3, 3, 15e-3)
+THOROUGH = Effort(1, 4e-3, 5, 3e-3)
+QUICK = Effort(4, 1e-3, 3, 1e-3)
 
 
 def event() -> Any:
@@ -164,31 +157,23 @@ def seconds_alone(calls: list[Call], effort: Effort) -> float:
     return statistics.median(times)
 
 
-@functools.cache
-def memory_bound() -> tuple[list[Call], float]:
-    """Calls that keep the memory busy and little else, and the time of one."""
-    tensors = [random("fp32", 1 << 22) for _ in range(24)]  # together larger than caches
-    calls: list[Call] = [functools.partial(tensor.mul_, 1.0) for tensor in tensors]
-    return calls, seconds_alone(calls, THOROUGH)
-
-
-def seconds_in_step(calls: list[Call], effort: Effort) -> float:
-    """As `seconds_alone`, but bursts of calls take turns with memory-bound kernels: at the clocks of a step."""
-    others, seconds_of_other = memory_bound()
+def seconds_at_full_clocks(calls: list[Call], effort: Effort) -> float:
+    """As `seconds_alone`, but the GPU rests between bursts, so that the power limit does not lower its clocks."""
     once = seconds_about(calls)
-    count = max(2, min(MOST_BURST_CALLS, int(BURST_SECONDS / once)))
-    burst = graph_of(calls, count)
-    between = graph_of(others, max(1, round(MEMORY_BOUND_SHARE * once * count / seconds_of_other)))
-    least, most = BURSTS
-    rounds = max(least, min(most, int(effort.bursts_seconds / (once * count))))
-    events = [(event(), event()) for _ in range(rounds)]
-    for start, end in events:  # without waiting: no pause lets the GPU rest
-        between.replay()
+    count = max(2, min(MOST_CALLS, int(effort.burst_seconds / once)))
+    graph = graph_of(calls, count)
+    graph.replay()
+    start, end = event(), event()
+    times = []
+    for _ in range(effort.repeats):
+        torch.cuda.synchronize()
+        time.sleep(min(MOST_REST, REST * once * count))
         start.record()
-        burst.replay()
+        graph.replay()
         end.record()
-    torch.cuda.synchronize()
-    return statistics.median(seconds_between(*pair) / count for pair in events[rounds // 3:])
+        torch.cuda.synchronize()
+        times.append(seconds_between(start, end) / count)
+    return statistics.median(times)
 
 
 class Measurement:
@@ -260,7 +245,7 @@ def product(m: Measurement, number: str, layout: str, rows: int, columns: int, i
         return lambda: torch.mm(a, b)
 
     m.add(f"product {number} {layout}", (rows, columns, inner), make,
-          (rows * inner + inner * columns) * element_bytes(number), seconds_in_step)
+          (rows * inner + inner * columns) * element_bytes(number), seconds_at_full_clocks)
 
 
 def batched_product(m: Measurement, number: str, layout: str, batch: int, rows: int, columns: int, inner: int) -> None:
@@ -271,7 +256,7 @@ def batched_product(m: Measurement, number: str, layout: str, batch: int, rows: 
         b = random(number, batch, inner, columns) if layout[1] == "n" else random(number, batch, columns, inner).mT
         return lambda: torch.bmm(a, b)
 
-    m.add(f"batched_product {number} {layout}", (batch, rows, columns, inner), make, timed=seconds_in_step)
+    m.add(f"batched_product {number} {layout}", (batch, rows, columns, inner), make, timed=seconds_at_full_clocks)
 
 
 def attention(m: Measurement, number: str, how: str, mask: str, batch: int, heads: int, seq: int, head: int) -> None:
@@ -307,8 +292,8 @@ def attention(m: Measurement, number: str, how: str, mask: str, batch: int, head
             return aten._scaled_dot_product_efficient_attention_backward(
                 gradient, q, k, v, None, out[0], out[1], out[2], out[3], 0.0, [True, True, True, False], causal)
     words, size = f"{number} {how} {mask}", (batch, heads, seq, head)
-    m.add(f"attention_forward {words}", size, lambda: forward, timed=seconds_in_step)
-    m.add(f"attention_backward {words}", size, lambda: backward, timed=seconds_in_step)
+    m.add(f"attention_forward {words}", size, lambda: forward, timed=seconds_at_full_clocks)
+    m.add(f"attention_backward {words}", size, lambda: backward, timed=seconds_at_full_clocks)
 
 
 def images(number: str, layout: str, *shape: int) -> Any:
@@ -332,10 +317,13 @@ def convolution(m: Measurement, number: str, layout: str, n: int, c: int, o: int
         return lambda: aten.convolution_backward(gradient, x, weight, None, *settings, [*wanted, False])
 
     words, size = f"{number} {layout}", (n, c, o, kernel, stride, pad, hw, groups)
-    m.add(f"convolution {words}", size, lambda: forward)
+    def add(kind: str, call: Call) -> None:
+        m.add(f"{kind} {words}", size, lambda: call, timed=seconds_at_full_clocks)
+
+    add("convolution", forward)
     if c != 3:  # nobody asks for the gradient of a picture
-        m.add(f"convolution_input {words}", size, lambda: backward(True, False))
-    m.add(f"convolution_weight {words}", size, lambda: backward(False, True))
+        add("convolution_input", backward(True, False))
+    add("convolution_weight", backward(False, True))
 
 
 def batch_norm(m: Measurement, number: str, layout: str, n: int, c: int, hw: int) -> None:
@@ -608,7 +596,11 @@ EXTRA = {
              (8192, 8192, 8192), (32768, 3072, 768), (2048, 2048, 2048), (6144, 4096, 1024), (6144, 1024, 1024),
              (3072, 1024, 1024), (8192, 14336, 4096), (8192, 4096, 14336), (8192, 11008, 4096), (200704, 512, 128),
              (50176, 1024, 256), (12544, 2048, 512), (3136, 4096, 1024), (16384, 128, 2048), (8192, 640, 5120),
-             (4096, 53248, 16384)),
+             (4096, 53248, 16384), (16384, 14336, 4096), (16384, 4096, 14336), (16384, 28672, 8192),
+             (16384, 8192, 28672), (16384, 8192, 8192), (16384, 1024, 8192), (8192, 3584, 8192), (8192, 8192, 3584),
+             (16384, 13824, 5120), (16384, 5120, 13824), (8192, 6656, 16384), (8192, 16384, 6656), (4096, 12288, 3072),
+             (4096, 3072, 12288), (2048, 12288, 12288), (2048, 49152, 12288), (2048, 12288, 49152),
+             (16384, 32000, 4096), (8192, 128256, 4096), (8192, 16032, 8192)),
     "tf32": ((1600, 3072, 1024), (1600, 1024, 1024), (1600, 4096, 1024), (1600, 1024, 4096), (25216, 3072, 768),
              (25216, 768, 3072), (25216, 2304, 768), (25216, 768, 768), (4096, 50304, 1024), (64, 1000, 2048),
              (6144, 4096, 1024), (6144, 1024, 4096), (6144, 1024, 1024), (100352, 512, 128), (25088, 1024, 256),

@@ -45,6 +45,7 @@ using Seconds = Quantity<struct SecondsKind>;  ///< duration, or a date from the
 using Flops = Quantity<struct FlopsKind>;      ///< floating-point operations (a multiply-add is two)
 using BytesPerSecond = Quantity<struct BytesPerSecondKind>;  ///< rate of a link or a memory
 using FlopsPerSecond = Quantity<struct FlopsPerSecondKind>;  ///< rate of a processor
+using Watts = Quantity<struct WattsKind>;                    ///< power
 using UsdPerHour = Quantity<struct UsdPerHourKind>;          ///< price of an instance
 
 constexpr Seconds operator/(Bytes amount, BytesPerSecond rate) {

@@ -26,10 +26,11 @@ constexpr std::array byte_units = {Unit{"B", 1},      Unit{"kB", 1e3},   Unit{"M
 constexpr std::array time_units = {Unit{"ns", 1e-9},      Unit{"us", 1e-6}, Unit{"\u00B5s", 1e-6},
                                    Unit{"\u03BCs", 1e-6}, Unit{"ms", 1e-3}, Unit{"s", 1}};
 constexpr std::array flop_units = {Unit{"GFLOP/s", 1e9}, Unit{"TFLOP/s", 1e12}, Unit{"PFLOP/s", 1e15}};
+constexpr std::array power_units = {Unit{"W", 1}, Unit{"kW", 1e3}};
 constexpr std::array price_units = {Unit{"USD/h", 1}};
 constexpr std::array step_units = {Unit{"steps/s", 1}};
 
-enum KindIndex { bandwidth_kind, bytes_kind, time_kind, flops_kind, price_kind, steps_kind };
+enum KindIndex { bandwidth_kind, bytes_kind, time_kind, flops_kind, price_kind, steps_kind, power_kind };
 
 constexpr std::array kinds_known = {
     QuantityKind{"bandwidth", "a bandwidth", "'GB/s'", bandwidth_units, 1e3, "1 kB/s", 1e18, "1000000 TB/s"},
@@ -40,6 +41,7 @@ constexpr std::array kinds_known = {
     QuantityKind{"price", "a price", "'USD/h'", price_units, 1e-6, "0.000001 USD/h", 1e9, "1000000000 USD/h"},
     QuantityKind{"step rate", "a step rate", "'steps/s'", step_units, 1e-8, "0.00000001 steps/s", 1e12,
                  "1000000000000 steps/s"},
+    QuantityKind{"power", "a power", "'W'", power_units, 1e-3, "0.001 W", 1e6, "1000000 W"},
 };
 
 struct Written {
@@ -178,6 +180,9 @@ UsdPerHour price_per_hour(const Node& node) {
 }
 Seconds step_rate(const Node& node) {
   return Seconds{1 / quantity(node, steps_kind)};
+}
+Watts power(const Node& node) {
+  return Watts{quantity(node, power_kind)};
 }
 
 }  // namespace gradway::config

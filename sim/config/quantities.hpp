@@ -43,6 +43,7 @@ Seconds latency(const Node& node);  ///< at most 1 s: also what a launch costs
 Seconds latency_or_zero(const Node& node);
 FlopsPerSecond compute_rate(const Node& node);
 UsdPerHour price_per_hour(const Node& node);
+Watts power(const Node& node);
 Seconds step_rate(const Node& node);  ///< "8.91 steps/s", as the time of a step
 
 /// What to write instead of a unit that is not one of `kind`: by a hand-written table, never by likeness of

@@ -37,6 +37,25 @@ void read_kernel_times(Reader& file, GpuSpec& spec) {
              "keep one of the two keys", {{file.key_place("kernel_times"), "its own are here"}});
 }
 
+std::optional<GpuPower> read_power(Reader& file) {
+  if (!file.has("power")) return {};
+  auto group = file.map("power");
+  GpuPower read;
+  read.limit = group.required("limit", power);
+  read.idle = group.required("idle", power);
+  read.communication = group.required("communication", power);
+  read.product = group.required("product", power);
+  read.product_fp32 = group.required("product_fp32", power);
+  read.attention = group.required("attention", power);
+  read.convolution = group.required("convolution", power);
+  read.other = group.required("other", power);
+  if (group.sound() && read.idle >= read.limit)
+    group.error(group.key_place("idle"), "an idle GPU draws less than its limit", "",
+                {{group.key_place("limit"), "the limit is here"}});
+  group.finish();
+  return read;
+}
+
 /// A GPU without costs: nothing else may be said about it.
 void refuse_rates(Reader& file) {
   for (const auto& entry : file.entries()) {
@@ -71,6 +90,7 @@ GpuSpec read_gpu(Reader& file, const std::string& name) {
     gpu.launch_cost = file.required("launch_cost", latency_or_zero);
     gpu.moved_convolutions = file.optional("moved_convolutions", efficiency, gpu.moved_convolutions);
     read_kernel_times(file, spec);
+    gpu.power = read_power(file);
   }
   file.finish();
   return spec;

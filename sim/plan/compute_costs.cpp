@@ -48,7 +48,14 @@ class OperationTimes {
         gpu_{gpu},
         is_moved_{costs_ != nullptr && scenario.timed_on != gpu.name} {}
 
+  /// From now on, of kernels that follow the clocks. @see clock_slowdown
+  void slow_down(double slowdown) { slowdown_ = slowdown; }
+
   Seconds operator()(const Operation& operation) {
+    return at_full_clocks(operation) * (follows_clocks(operation.kind) ? slowdown_ : 1);
+  }
+
+  Seconds at_full_clocks(const Operation& operation) {
     const auto [known, is_new] = known_.try_emplace(std::pair{operation.kernel, operation.size});
     if (is_new) {
       known->second = datasheet_time(operation, gpu_) * (costs_ != nullptr ? costs_->factor(operation) : 1);
@@ -62,6 +69,7 @@ class OperationTimes {
   const OperationCosts* costs_;
   const Gpu& gpu_;
   bool is_moved_;
+  double slowdown_ = 1;
   std::map<std::pair<std::string, std::array<double, most_sizes>>, Seconds> known_;
 };
 
@@ -118,8 +126,19 @@ void cut(EagerSettings& settings, const Layout& layout) {
   settings.expert_imbalance = layout.expert_imbalance;
 }
 
+/// Of a micro-step and its share of the optimizer's, as one GPU has the whole model, or the ranks its parts.
+GpuLoad load_of(const EagerStep& step, OperationTimes& times, const GpuPower& power, Seconds optimizer) {
+  GpuLoad load{.other = optimizer};
+  for (const auto& layer : step.layers)
+    for (const auto* pass : {&layer.forward, &layer.backward})
+      for (const auto& operation : *pass)
+        load.add(operation.kind, operation.precision, times.at_full_clocks(operation), power);
+  return load;
+}
+
 /// @param is_cut as a rank of the layout has them; else as one GPU has the whole model
-void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, int batch, bool is_cut) {
+void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, int batch, bool is_cut,
+                const Waiting& waiting) {
   if (!scenario.model.run) {
     for (const auto& layer : scenario.model.layers) {
       costs.forward.push_back(layer.forward.time.value_or(Seconds{}));
@@ -154,6 +173,11 @@ void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, i
   if (is_cut) cut(settings, scenario.job.layout);
   auto step = eager_step(scenario.model, settings);
   costs.memory = std::move(step.memory);
+  if (gpu.power) {
+    const auto of_micro_step = costs.optimizer / scenario.job.accumulate;
+    costs.slowdown = clock_slowdown(*gpu.power, load_of(step, time_of, *gpu.power, of_micro_step), waiting);
+    time_of.slow_down(costs.slowdown);
+  }
   Pieces forward;
   for (const auto& layer : step.layers) {
     costs.forward.push_back(sum(layer.forward));
@@ -213,7 +237,7 @@ EagerSettings eager_settings(const Scenario& scenario, int batch) {
           .expert_capacity = job.layout.expert_capacity_factor};
 }
 
-ComputeCosts compute_costs(const Scenario& scenario) {
+ComputeCosts compute_costs(const Scenario& scenario, const Waiting& waiting) {
   const auto& gpu = scenario.platform.gpu_models.front();
   ComputeCosts costs;
   costs.optimizer = optimizer_time(scenario);
@@ -224,15 +248,16 @@ ComputeCosts compute_costs(const Scenario& scenario) {
     return costs;
   }
   const bool is_cut = shares_layers(scenario.job.layout);
-  add_layers(costs, scenario, gpu, scenario.job.batch_per_gpu, is_cut);
+  add_layers(costs, scenario, gpu, scenario.job.batch_per_gpu, is_cut, waiting);
   costs.launch = scenario.model.run ? eager_operation / kernels_of_operation : gpu.launch_cost;
   if (const auto* anchor = matching_anchor(scenario, gpu)) costs.anchor = *anchor;
   if (!costs.anchor) return costs;
 
   auto measured = costs;
-  if (costs.anchor->batch != scenario.job.batch_per_gpu || is_cut) {
+  if (costs.anchor->batch != scenario.job.batch_per_gpu || is_cut || waiting != Waiting{}) {
     measured = {};
-    add_layers(measured, scenario, gpu, costs.anchor->batch, false);
+    measured.optimizer = costs.optimizer;
+    add_layers(measured, scenario, gpu, costs.anchor->batch, false, {});
   }
   const auto fixed =
       input_copy_time(scenario, costs.anchor->batch) + optimizer_time(scenario, costs.anchor->optimizer, 1);

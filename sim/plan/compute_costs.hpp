@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/cost/clocks.hpp"
 #include "sim/plan/profile_costs.hpp"
 #include "sim/plan/rank_scenario.hpp"
 #include "sim/workload/eager.hpp"
@@ -38,6 +39,7 @@ struct ComputeCosts {
   };
   std::vector<Share> of_parameters;
   std::vector<Bytes> outputs;  ///< by layer: what it hands on
+  double slowdown = 1;         ///< of products and the like, by the clocks that the power limit leaves
   double launch_scale = 1;     ///< of the CPU's time an operation: an anchor that is shorter than all of them
                                ///< proves the CPU faster
   Seconds launch{};            ///< what the scenario's host takes for one kernel of eager PyTorch
@@ -55,8 +57,9 @@ EagerSettings eager_settings(const Scenario& scenario, int batch);
 /// by its datasheet. If the model has an anchor for this GPU and precision, forward and backward are scaled
 /// so that input copy, forward, backward and optimizer of one GPU without DDP, one after the other, take the
 /// anchor's time at the anchor's batch. The anchor of the same batch is preferred.
+/// @param waiting of the GPU in the step: the more, the less its power limit slows its kernels down
 /// @throws ConfigError if the anchor is shorter than input copy and optimizer.
-ComputeCosts compute_costs(const Scenario& scenario);
+ComputeCosts compute_costs(const Scenario& scenario, const Waiting& waiting = {});
 
 /// Time of the input copy of `batch` samples on an otherwise idle platform: the slowest part of the way.
 Seconds input_copy_time(const Scenario& scenario, int batch);

@@ -21,6 +21,19 @@ constexpr std::string_view name_of(Precision precision) {
   return precision_words[static_cast<std::size_t>(precision)];
 }
 
+/// The power to which a GPU lowers its clocks, and what it draws at full clocks, averaged over a step. What
+/// products and the like draw can be above the limit: that is what lowers the clocks.
+struct GpuPower {
+  Watts limit{};
+  Watts idle{};           ///< waiting, for another rank too
+  Watts communication{};  ///< a collective moves data and nothing else runs
+  Watts product{};        ///< in tensor cores: not those in fp32
+  Watts product_fp32{};
+  Watts attention{};
+  Watts convolution{};
+  Watts other{};  ///< what the memory bounds
+};
+
 /// A GPU as its datasheet and published measurements say.
 struct Gpu {
   std::string name;  ///< file name without its ending, for example "l40s"
@@ -38,8 +51,9 @@ struct Gpu {
   double widen_efficiency = 0;   ///< casts from 16 to 32 bits, which reach less
   /// Time of a convolution here over what the rule says that moves it from the GPU on which it was timed.
   double moved_convolutions = 1;
-  Seconds kernel_latency{};  ///< shortest duration of a kernel, however small
-  Seconds launch_cost{};     ///< CPU time to issue one kernel from eager PyTorch
+  Seconds kernel_latency{};       ///< shortest duration of a kernel, however small
+  Seconds launch_cost{};          ///< CPU time to issue one kernel from eager PyTorch
+  std::optional<GpuPower> power;  ///< empty: kernels run at the clocks at which they were timed
 };
 
 }  // namespace gradway

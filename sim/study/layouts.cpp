@@ -63,12 +63,15 @@ int enough_micro_batches(const Job& job) {
   return keeps_all ? job.accumulate : std::min(job.accumulate, 2 * layout.pipeline);
 }
 
-/// The kernels of the slowest stage, and the way of a micro-batch to it and back. Gradients of parameters
-/// that have passes of their own fill the bubble.
-Seconds least_time(const Workload& workload, const Job& job, int planned) {
+/// The kernels of the slowest stage, and the way of a micro-batch to it and back, at full clocks: GPUs that
+/// wait much have them. Gradients of parameters that have passes of their own fill the bubble. Or all stages'
+/// kernels on average, at the clocks of GPUs that never wait: to wait costs more than clocks win by it.
+/// @param slowdown of passes on a GPU that never waits
+Seconds least_time(const Workload& workload, const Job& job, int planned, double slowdown) {
   const auto pipeline = pipeline_of(job.layout);
   Seconds least{};
   Seconds way{};
+  Seconds of_all{};
   for (const auto& program : workload.programs) {
     Seconds busy{};
     for (const auto& task : program.tasks) {
@@ -77,10 +80,11 @@ Seconds least_time(const Workload& workload, const Job& job, int planned) {
         busy += kernel->work;
     }
     const auto of_micro_batch = busy / planned;
+    of_all += of_micro_batch * job.accumulate;
     least = std::max(least, way + of_micro_batch * job.accumulate);
     if (!pipeline.splits_backward()) way += of_micro_batch / pipeline.chunks;
   }
-  return least;
+  return std::max(least, of_all / static_cast<double>(workload.programs.size()) * slowdown);
 }
 
 /// Asks of candidates what they need, without simulating them. Not for several threads at once.
@@ -91,18 +95,32 @@ class Asking {
   Asked ask(const Job& job) {
     scenario_.job = job;
     scenario_.job.accumulate = enough_micro_batches(job);
-    auto [costs, is_new] = costs_.try_emplace({job.strategy.index(), job.batch_per_gpu});
-    if (is_new) costs->second = compute_costs(scenario_);
-    const auto workload = plan(scenario_, costs->second);
-    Asked asked{.at_least = least_time(workload, job, scenario_.job.accumulate)};
+    auto [at, is_new] = costs_.try_emplace({job.strategy.index(), job.batch_per_gpu});
+    auto& [costs, slowdown] = at->second;
+    if (is_new) {
+      costs = compute_costs(scenario_, Waiting::always());
+      if (const auto least = time_of_passes(costs); least > Seconds{})
+        slowdown = time_of_passes(compute_costs(scenario_)) / least;
+    }
+    const auto workload = plan(scenario_, costs);
+    Asked asked{.at_least = least_time(workload, job, scenario_.job.accumulate, slowdown)};
     for (const auto& program : workload.programs)
       asked.needs = std::max(asked.needs, program.memory.needed());
     return asked;
   }
 
  private:
+  struct Passes {
+    ComputeCosts at_full_clocks;
+    double slowdown = 1;  ///< of them on a GPU that never waits
+  };
+
+  static Seconds time_of_passes(const ComputeCosts& costs) {
+    return total(costs.forward) + total(costs.backward);
+  }
+
   Scenario scenario_;
-  std::map<std::pair<std::size_t, int>, ComputeCosts> costs_;  ///< of a strategy with a batch
+  std::map<std::pair<std::size_t, int>, Passes> costs_;  ///< of a strategy with a batch
 };
 
 class LayoutSearch {

@@ -106,7 +106,7 @@ Basis basis_of_kernels(const Scenario& scenario) {
 }
 
 /// A model that nobody measured: what its operations rest on.
-void about_kernels(const Scenario& scenario, Trust& trust) {
+void about_kernels(const Scenario& scenario, const ComputeCosts& costs, Trust& trust) {
   const auto& gpu = scenario.platform.gpu_models.front();
   switch (basis_of_kernels(scenario)) {
     case Basis::predicted:
@@ -128,6 +128,11 @@ void about_kernels(const Scenario& scenario, Trust& trust) {
                       "stand for {}",
                       gpu.name));
   }
+  if (costs.slowdown > 1)
+    trust.basis.push_back(fmt::format(
+        "clocks: a limit of {:.4g} W lowers them: products, attention and convolutions take {:.2f} "
+        "times as long as at full clocks (own measurement, 2026-11-22, of what each draws)",
+        gpu.power->limit.value(), costs.slowdown));
   trust.basis.push_back(fmt::format(
       "launches: {:.3g} us of CPU time an operation, as on our own hosts; others took half and twice as "
       "long. A measured step (an anchor) would tell",
@@ -203,7 +208,7 @@ void about_compute(const Scenario& scenario, const ComputeCosts& costs, Trust& t
   trust.grounds.launches = Basis::nominal;
   trust.grounds.compute = basis_of_kernels(scenario);
   if (!costs.anchor) {
-    about_kernels(scenario, trust);
+    about_kernels(scenario, costs, trust);
     about_experts(scenario, trust);
     about_tf32(scenario, costs, trust);
     return;

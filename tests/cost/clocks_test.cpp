@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include <cmath>
+
+#include "sim/cost/clocks.hpp"
+
+using namespace gradway;
+
+namespace {
+
+constexpr auto limit = 700.0;
+
+const GpuPower power{.limit = Watts{limit},
+                     .idle = Watts{130},
+                     .communication = Watts{305},
+                     .product = Watts{900},
+                     .product_fp32 = Watts{710},
+                     .attention = Watts{870},
+                     .convolution = Watts{800},
+                     .other = Watts{500}};
+
+GpuLoad load(double products, double others) {
+  GpuLoad made;
+  made.add(OperationClass::product, Precision::bf16, Seconds{products}, power);
+  made.add(OperationClass::elementwise, Precision::fp32, Seconds{others}, power);
+  return made;
+}
+
+/// Mean power of a step whose products last `slowdown` times as long, their power with the square of the
+/// pace.
+double mean_power(double products, double others, double idle, double slowdown) {
+  const double joules = products * 900 / slowdown + others * 500 + idle * 130;
+  return joules / (products * slowdown + others + idle);
+}
+
+}  // namespace
+
+TEST_CASE("in a loop of products alone the pace falls with the root of what they draw over the limit") {
+  CHECK(clock_slowdown(power, load(1, 0), {}) == Approx(std::sqrt(900 / limit)).epsilon(1e-12));
+  CHECK(clock_slowdown(power, load(1e-3, 0), {}) == Approx(std::sqrt(900 / limit)).epsilon(1e-12));
+}
+
+TEST_CASE("the slowed step draws what the limit allows, waiting included") {
+  const auto products = GENERATE(0.6, 0.8, 3.0);
+  const auto others = GENERATE(0.01, 0.2);
+  const auto slowdown = clock_slowdown(power, load(products, others), {});
+  REQUIRE(slowdown > 1);
+  CHECK(mean_power(products, others, 0, slowdown) == Approx(limit).epsilon(1e-12));
+
+  const double share = 0.05;  // of how long the kernels run
+  const auto while_waiting = clock_slowdown(power, load(products, others), {.idle = share});
+  const double idle = share * (products * slowdown + others);
+  CHECK(while_waiting < slowdown);
+  CHECK(while_waiting > 1);
+  CHECK(mean_power(products, others, idle, while_waiting) == Approx(limit).epsilon(1e-12));
+}
+
+TEST_CASE("what stays below the limit keeps its pace") {
+  CHECK(clock_slowdown(power, load(1, 1), {}) == 1);  // 700 W
+  CHECK(clock_slowdown(power, load(0, 1), {}) == 1);
+  CHECK(clock_slowdown(power, {}, {}) == 1);
+  CHECK(clock_slowdown(power, load(1, 0), {.idle = 0.5}) == 1);
+  CHECK(clock_slowdown(power, load(1, 0), Waiting::always()) == 1);
+  CHECK(clock_slowdown(power, load(1, 0), {.communication = 0.3}) > 1);  // 757 W at full clocks
+}
+
+TEST_CASE("each class of kernels draws its own") {
+  const auto alone = [](OperationClass kind, Precision precision) {
+    GpuLoad made;
+    made.add(kind, precision, Seconds{1}, power);
+    return clock_slowdown(power, made, {});
+  };
+  const auto root = [](double watts) { return Approx(std::sqrt(watts / limit)).epsilon(1e-12); };
+  CHECK(alone(OperationClass::product, Precision::tf32) == root(900));
+  CHECK(alone(OperationClass::product, Precision::fp32) == root(710));
+  CHECK(alone(OperationClass::attention, Precision::bf16) == root(870));
+  CHECK(alone(OperationClass::convolution, Precision::bf16) == root(800));
+  CHECK(alone(OperationClass::normalization, Precision::fp32) == 1);
+}

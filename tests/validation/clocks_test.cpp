@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps of layers as large models have them, at the clocks that the power limit leaves: own measurement on
+// one H100 of 700 W, 2026-11-22, PyTorch 2.11, parameters in bf16 but for the GPT, median of the second half
+// of 10 s. Nothing was fitted to them.
+#include <catch2/catch.hpp>
+
+#include <string>
+#include <vector>
+
+#include "sim/config/config.hpp"
+#include "sim/run/simulate.hpp"
+
+using namespace gradway;
+
+namespace {
+
+Run of_layers(const std::string& model, std::vector<Override> more) {
+  std::vector<Override> set{{"model", model}, {"optimizer", "adamw_fused"}};
+  set.insert(set.end(), more.begin(), more.end());
+  const std::string source{GRADWAY_SOURCE_DIR};
+  return simulate(load_scenario("unmeasured/h100", set,
+                                DataPath{{source + "/tests/validation/data/large-layers", source}}));
+}
+
+}  // namespace
+
+TEST_CASE("steps of large layers take as long as measured on a GPU at its power limit", "[validation]") {
+  struct Row {
+    const char* model;
+    const char* batch;
+    const char* parameters;
+    const char* compile;
+    double milliseconds;
+  };
+  const auto row = GENERATE(
+      Row{"gpt_4096_8", "6", "fp32", "false", 277.75}, Row{"llama_4096_8", "2", "bf16", "false", 392.25},
+      Row{"llama_4096_8", "2", "bf16", "true", 375.55}, Row{"llama_8192_2", "2", "bf16", "false", 357.16},
+      Row{"llama_8192_2", "2", "bf16", "true", 350.70}, Row{"llama_5120_6", "4", "bf16", "false", 387.82});
+  CAPTURE(row.model, row.compile);
+  const auto run = of_layers(
+      row.model,
+      {{"job.batch_per_gpu", row.batch}, {"job.param_dtype", row.parameters}, {"job.compile", row.compile}});
+  CHECK(run.measured.metrics.step_time.value() * 1e3 == Approx(row.milliseconds).epsilon(0.02));
+}
+
+TEST_CASE("a lower power limit makes steps longer, and waiting makes kernels faster") {
+  const auto h100 = of_layers("llama_4096_8", {{"job.batch_per_gpu", "2"}, {"job.param_dtype", "bf16"}});
+  const auto of_500_w = of_layers(
+      "llama_4096_8",
+      {{"platform", "grand-teton-8x-h100"}, {"job.batch_per_gpu", "2"}, {"job.param_dtype", "bf16"}});
+  CHECK(of_500_w.measured.metrics.step_time > h100.measured.metrics.step_time * 1.1);
+  CHECK(h100.basis[1].find("a limit of 700 W lowers them") != std::string::npos);
+
+  // Two GPUs through host memory wait for each other's gradients.
+  const auto waiting = of_layers("llama_4096_8", {{"job.gpus", "2"},
+                                                  {"job.batch_per_gpu", "2"},
+                                                  {"strategy", "{kind: ddp}"},
+                                                  {"nccl.NCCL_P2P_DISABLE", "1"},
+                                                  {"nccl.NCCL_NVLS_ENABLE", "0"}});
+  const auto alone = of_layers("llama_4096_8", {{"job.batch_per_gpu", "2"}});
+  REQUIRE(waiting.measured.metrics.exposed_communication > alone.measured.metrics.step_time * 0.3);
+  const auto forward = [](const Run& run) {
+    Seconds time{};
+    for (const auto& task : run.workload.programs.front().tasks)
+      if (const auto* kernel = std::get_if<Kernel>(&task.work); kernel && task.phase == Phase::forward)
+        time += kernel->work;
+    return time;
+  };
+  CHECK(forward(waiting) < forward(alone) * 0.95);
+}
