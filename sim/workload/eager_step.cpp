@@ -166,8 +166,8 @@ std::vector<std::int32_t> Eager::checkpointed_blocks() const {
   return blocks;
 }
 
-/// @source the same: results of aten::mm, but for every second of a block, of attention in one kernel and of
-/// reduce-scatters are saved
+/// @source the same: results of aten::mm, but for every second of a block and for the router's, of attention
+/// in one kernel and of reduce-scatters are saved
 void Eager::keep_products() {
   const auto blocks = checkpointed_blocks();
   auto block = Blocks::none;
@@ -175,7 +175,9 @@ void Eager::keep_products() {
   for (auto& at : nodes_) {
     if (const auto of = blocks[static_cast<std::size_t>(at.layer)]; std::exchange(block, of) != of)
       products = 0;
-    if (at.is_product && products++ % 2 == 0) at.runs_again = at.forward.size() - 1;
+    const bool counts =
+        at.is_product && !layers_[static_cast<std::size_t>(at.layer)].name.ends_with(".router");
+    if (counts && products++ % 2 == 0) at.runs_again = at.forward.size() - 1;
   }
 }
 

@@ -322,9 +322,8 @@ class Torchtitan {
   /// Every second product, or every n-th block.
   void take_selection(const std::string& option, const Spellings& key) {
     int every = 0;
-    const auto* end = option.data() + option.size();
-    const bool counts =
-        std::from_chars(option.data(), end, every).ptr == end && every >= 0 && !option.empty();
+    const auto read = std::from_chars(option.data(), option.data() + option.size(), every);
+    const bool counts = !option.empty() && *read.ptr == '\0' && every >= 0;
     if (option != "op" && !counts)
       settings_.problem(settings_.where(key), fmt::format("'{}' is no option of selective mode", option),
                         "op, or of how many blocks one is computed again: 2");
