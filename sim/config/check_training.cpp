@@ -122,15 +122,7 @@ void check_recompute(const ScenarioSpec& scenario, const ModelSpec& model, Probl
 }
 
 void check_finetune(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
-  if (!trains(scenario.job.strategy)) return;
-  if (scenario.job.lora) return CheckFinetune{scenario, model, problems}.run();
-  for (const auto* key : {"job.lora_rank", "job.lora_targets"}) {
-    if (!scenario.given.contains(key)) continue;
-    problems.add(Problem{scenario.place(key),
-                         fmt::format("{} would change nothing: job.finetune is full", key),
-                         {},
-                         "leave it out, or write 'finetune: lora'"});
-  }
+  if (trains(scenario.job.strategy) && scenario.job.lora) CheckFinetune{scenario, model, problems}.run();
 }
 
 }  // namespace gradway::config

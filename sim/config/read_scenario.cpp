@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -33,7 +34,16 @@ void read_finetune(Reader& job, Job& result) {
   Lora lora{.quantised = how == Finetuning::qlora};
   lora.rank = job.optional("lora_rank", integer(1, 65536), lora.rank);
   lora.targets = job.optional("lora_targets", one_of("a choice of layers", lora_targets), lora.targets);
-  if (how != Finetuning::full) result.lora = lora;
+  if (how != Finetuning::full) {
+    result.lora = lora;
+    return;
+  }
+  for (const auto& [key, counts] :
+       {std::pair{"lora_rank", lora.rank != Lora{}.rank}, {"lora_targets", lora.targets != Lora{}.targets}}) {
+    if (counts)
+      job.error(job.value_place(key), fmt::format("job.{} would change nothing: job.finetune is full", key),
+                "leave it out, or write 'finetune: lora'");
+  }
 }
 
 void read_job(Reader job, bool trains, Job& result) {

@@ -103,7 +103,8 @@ TEST_CASE("torchtitan's settings become a scenario", "[cli][import]") {
 # - model.converters [...]: gradway's kernels and collectives have 16 or 32 bits an element
 # - parallelism.async_tensor_paralel true: gradway does not know this key and leaves it out; is it
 #   'parallelism.enable_async_tensor_parallel'?
-# - nothing of a step, or what gradway does anyway: job, lr_scheduler, optimizer.lr, profiling, quantize, training.dataset, training.steps
+# - nothing of a step, or what gradway does anyway: job, lr_scheduler, optimizer.lr, profiling, quantize,
+#   training.dataset, training.steps
 schema: 1
 source: >-
   torchtitan's settings in torchtitan-llama3_8b.toml
@@ -138,6 +139,7 @@ TEST_CASE("what a trainer's file leaves out is as the trainer has it", "[cli][im
   CHECK_THAT(
       titan.output,
       Contains("job:\n  gpus: 8\n  batch_per_gpu: 8\n  precision: bf16\n  sequence: 2048\n"
+               "  recompute: full\n  recompute_every: 2\n"
                "  clip_grad_norm: true\nstrategy:\n  kind: fsdp\n  param_dtype: bf16\n  reduce_dtype: fp32\n"
                "optimizer: adamw_fused\n"));
   const auto speed = desk.import("deepspeed", "{\"train_batch_size\": 16}", where);
