@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -17,10 +18,33 @@ constexpr int most_gpus = 1 << 20;
 constexpr auto attentions = choices_of<AttentionKernel>(attention_kernel_words);
 constexpr auto formats = choices_of<Number>(number_words);
 constexpr auto frameworks = choices_of<Framework>(framework_words);
-enum class Recomputed { none, selective, full };
-constexpr Choice<Recomputed> recomputed[] = {
-    {"none", Recomputed::none}, {"selective", Recomputed::selective}, {"full", Recomputed::full}};
+enum class Recomputed { none, selective, selective_op, full };
+constexpr Choice<Recomputed> recomputed[] = {{"none", Recomputed::none},
+                                             {"selective", Recomputed::selective},
+                                             {"selective_op", Recomputed::selective_op},
+                                             {"full", Recomputed::full}};
+enum class Finetuning { full, lora, qlora };
+constexpr Choice<Finetuning> finetunings[] = {
+    {"full", Finetuning::full}, {"lora", Finetuning::lora}, {"qlora", Finetuning::qlora}};
+constexpr auto lora_targets = choices_of<Lora::Targets>(lora_target_words);
 constexpr Choice<bool> memory_formats[] = {{"contiguous", false}, {"channels_last", true}};
+
+void read_finetune(Reader& job, Job& result) {
+  const auto how = job.optional("finetune", one_of("a fine-tuning", finetunings), Finetuning::full);
+  Lora lora{.quantised = how == Finetuning::qlora};
+  lora.rank = job.optional("lora_rank", integer(1, 65536), lora.rank);
+  lora.targets = job.optional("lora_targets", one_of("a choice of layers", lora_targets), lora.targets);
+  if (how != Finetuning::full) {
+    result.lora = lora;
+    return;
+  }
+  for (const auto& [key, counts] :
+       {std::pair{"lora_rank", lora.rank != Lora{}.rank}, {"lora_targets", lora.targets != Lora{}.targets}}) {
+    if (counts)
+      job.error(job.value_place(key), fmt::format("job.{} would change nothing: job.finetune is full", key),
+                "leave it out, or write 'finetune: lora'");
+  }
+}
 
 void read_job(Reader job, bool trains, Job& result) {
   const auto batch = integer(1, 1'000'000);
@@ -44,10 +68,13 @@ void read_job(Reader job, bool trains, Job& result) {
   result.compiled = job.optional("compile", boolean, result.compiled);
   const auto again =
       job.optional("recompute", one_of("what is computed again", recomputed), Recomputed::none);
-  result.recomputes = again == Recomputed::full;
+  result.keeps_products = again == Recomputed::selective_op;
+  result.recomputes = again == Recomputed::full || result.keeps_products;
+  result.recompute_every = job.optional("recompute_every", integer(1, 10000), result.recompute_every);
   result.recomputes_attention = again == Recomputed::selective;
   result.framework = job.optional("framework", one_of("a framework", frameworks), result.framework);
   result.frees_early = job.optional("frees_early", boolean, result.frees_early);
+  read_finetune(job, result);
   result.clip_grad_norm = job.optional("clip_grad_norm", boolean, result.clip_grad_norm);
   job.finish();
 }

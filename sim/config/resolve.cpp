@@ -9,10 +9,10 @@
 #include "sim/base/nearest.hpp"
 #include "sim/config/check_layout.hpp"
 #include "sim/config/check_strategy.hpp"
+#include "sim/config/check_training.hpp"
 #include "sim/platform/background.hpp"
 #include "sim/workload/architectures.hpp"
 #include "sim/workload/attention_choice.hpp"
-#include "sim/workload/blocks.hpp"
 
 namespace gradway::config {
 namespace {
@@ -43,16 +43,6 @@ void check_profile(const ScenarioSpec& scenario, const ModelSpec& model, Problem
                           model.model.name, name_of(recorded)),
               {{model.kind, "the profile is here"}},
               fmt::format("set it to {}, or record a step in {}", name_of(recorded), name_of(wanted))});
-}
-
-/// Blocks are what is checkpointed.
-void check_recompute(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
-  if (!scenario.job.recomputes || !trains(scenario.job.strategy) || blocks_of(model.model).count > 0) return;
-  problems.add(Problem{
-      scenario.place("job.recompute"),
-      fmt::format("the model '{}' has no repeated blocks that could be computed again", model.model.name),
-      {{model.kind, "the model is here"}},
-      "write 'recompute: none'"});
 }
 
 /// Keys that say how PyTorch runs a model count only where its kernels follow from its layers.
@@ -183,10 +173,11 @@ void take_from_profile(ScenarioSpec& scenario, const Profile& profile) {
 void take_job(const Job& job, Model& model) {
   const bool megatron = has_megatron_modules(job) && model.run;
   const bool other_sequence = job.sequence > 0 && job.sequence != model.tokens_per_sample;
-  if (megatron || other_sequence) model.layers = layers_of(model.run, job.sequence, megatron);
+  if (megatron || other_sequence || job.lora)
+    model.layers = layers_of(model.run, job.sequence, megatron, job.lora);
+  // Anchors were measured with the model's own sequence, all parameters trained.
+  if (other_sequence || job.lora) model.anchors.clear();
   if (!other_sequence) return;
-  // Anchors were measured with the model's own sequence.
-  model.anchors.clear();
   model.input_per_sample =
       model.input_per_sample * (static_cast<double>(job.sequence) / model.tokens_per_sample);
   model.tokens_per_sample = job.sequence;
@@ -215,6 +206,7 @@ void check_scenario(const ScenarioSpec& scenario, const ModelSpec& model, const 
   check_profile(scenario, model, problems);
   check_how_it_runs(scenario, model, problems);
   check_recompute(scenario, model, problems);
+  check_finetune(scenario, model, problems);
   check_attention(scenario, model, gpu, problems);
   check_anchor(scenario, model, problems);
   check_compute(scenario, model, gpu, problems);

@@ -41,10 +41,15 @@ std::vector<ScenarioKey> fixed_keys() {
       {"job.memory_format", "contiguous, channels_last", "how images lie in memory: NCHW or NHWC",
        "contiguous"},
       {"job.compile", "true or false", "torch.compile: what lies between products is fused", "false"},
-      {"job.recompute", "none, selective, full",
+      {"job.recompute", "none, selective, selective_op, full",
        "activation checkpointing: full: each block keeps its input alone, and runs again before its backward "
-       "pass; selective, as Megatron has it: attention keeps queries, keys and values alone",
+       "pass; selective_op, as torchtitan has it: but for attention and every second product, which it "
+       "keeps; "
+       "selective, as Megatron has it: attention keeps queries, keys and values alone",
        "none"},
+      {"job.recompute_every", "1 to 10000",
+       "recompute full: of so many blocks one is computed again, as torchtitan's selective_ac_option has it",
+       "1"},
       {"job.frees_early", "true or false",
        "the training loop lets go of logits before the backward pass and of gradients after the optimizer's "
        "step; memory only",
@@ -53,6 +58,15 @@ std::vector<ScenarioKey> fixed_keys() {
        "whose exchanges between the stages of a pipeline: PyTorch's (and torchtitan's), Megatron-Core's or "
        "DeepSpeed's",
        "pytorch"},
+      {"job.finetune", "full, lora, qlora",
+       "what is trained: all; or low-rank adapters beside linear layers (PEFT's LoRA), all else frozen in 16 "
+       "bits, qlora: linear layers of blocks in NF4",
+       "full"},
+      {"job.lora_rank", "1 to 65536", "finetune lora or qlora: PEFT's r", "8"},
+      {"job.lora_targets", "attention, all_linear",
+       "finetune lora or qlora: linear layers that have adapters: of attention (q, k, v, o), or all of the "
+       "blocks",
+       "all_linear"},
       {"job.clip_grad_norm", "true or false",
        "gradients are scaled by their norm before the optimizer's step: one more read, and one more read and "
        "write, of each rank's own",

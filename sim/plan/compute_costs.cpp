@@ -179,6 +179,7 @@ void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, i
     time_of.slow_down(costs.slowdown);
   }
   Pieces forward;
+  Pieces again;
   for (const auto& layer : step.layers) {
     costs.forward.push_back(sum(layer.forward));
     costs.backward.push_back(sum(layer.backward));
@@ -187,6 +188,8 @@ void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, i
     costs.of_parameters.push_back(of_parameters(layer.backward));
     costs.outputs.push_back(layer.output);
     if (is_cut) costs.forward_pieces.push_back(forward.cut(layer.forward, layer.forward_exchanges, time_of));
+    if (settings.keeps_products)
+      costs.again_pieces.push_back(again.cut(layer.again, layer.again_exchanges, time_of));
   }
   if (!is_cut) return;
   Pieces backward;
@@ -232,6 +235,9 @@ EagerSettings eager_settings(const Scenario& scenario, int batch) {
           .holds_output = !job.frees_early,
           .recomputes_attention = job.recomputes_attention,
           .recomputes = job.recomputes,
+          .keeps_products = job.keeps_products,
+          .recompute_every = job.recompute_every,
+          .lora = job.lora,
           .compiled = job.compiled,
           .megatron = has_megatron_modules(job),
           .expert_capacity = job.layout.expert_capacity_factor};
@@ -283,7 +289,7 @@ ComputeCosts compute_costs(const Scenario& scenario, const Waiting& waiting) {
   for (auto& time : costs.forward) time = time * costs.anchor_scale;
   for (auto& time : costs.backward) time = time * costs.anchor_scale;
   for (auto& share : costs.of_parameters) share.time = share.time * costs.anchor_scale;
-  for (auto* pass : {&costs.forward_pieces, &costs.backward_pieces})
+  for (auto* pass : {&costs.forward_pieces, &costs.backward_pieces, &costs.again_pieces})
     for (auto& layer : *pass)
       for (auto& piece : layer) piece.time = piece.time * costs.anchor_scale;
   return costs;

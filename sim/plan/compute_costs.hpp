@@ -30,6 +30,8 @@ struct ComputeCosts {
   };
   std::vector<std::vector<Piece>> forward_pieces;  ///< by layer; empty: no rank shares a layer
   std::vector<std::vector<Piece>> backward_pieces;
+  /// By layer, what runs again before the backward pass of its block; empty: all of the forward pass.
+  std::vector<std::vector<Piece>> again_pieces;
   std::vector<char> is_dtensor;  ///< by layer: PyTorch's DTensor takes CPU time to run it; empty: none is one
   std::vector<Layer> of_rank;    ///< the model's layers as a rank has them; empty: no rank shares a layer
   /// What of a backward pass makes gradients of parameters, by layer.

@@ -57,9 +57,9 @@ OptimizerMemory of_optimizer(const RankScenario& scenario, const MemoryOfSync& s
 /// What is there all the time.
 MemoryUse lasting(const RankScenario& scenario, const MemoryOfSync& sync) {
   const auto& job = scenario.job;
-  const auto parameters = parameters_of(scenario.model, job);
   MemoryUse use;
-  use.parameters = sync.parameters.value_or(parameters);
+  use.parameters = sync.parameters.value_or(parameters_of(scenario.model, job)) +
+                   sync.frozen.value_or(scenario.model.frozen_size());
   use.optimizer_state = of_optimizer(scenario, sync).state;
   use.buckets = sync.buckets;
   use.comm_hook = sync.kept;
@@ -124,7 +124,9 @@ MemoryUse memory_use(const RankScenario& scenario, const StepMemory& step, const
   const auto of_sync = sync.memory();
   const auto always = lasting(scenario, of_sync);
   const bool shards = of_sync.parameters.has_value();
-  const auto gradients = of_sync.holds_gradients ? 0_B : shards ? of_sync.gradients : always.parameters;
+  const auto gradients = of_sync.holds_gradients ? 0_B
+                         : shards                ? of_sync.gradients
+                                                 : parameters_of(scenario.model, job);
 
   auto backward_ends = always;
   backward_ends.gradients = gradients;

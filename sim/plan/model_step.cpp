@@ -335,9 +335,10 @@ class Writer {
     before.launches += task.launches;
   }
 
-  /// The forward pass of a block once more.
+  /// The forward pass of a block once more, or what of it was not kept.
   void recompute(std::int32_t of_block) {
-    for (auto& one : model_.forward) {
+    if ((of_block + 1) % scenario_.job.recompute_every != 0) return;
+    for (auto& one : scenario_.job.keeps_products ? model_.again : model_.forward) {
       if (one.block != of_block) continue;
       auto again = one;
       again.task.phase = Phase::backward;

@@ -109,6 +109,8 @@ ModelTasks from_layers(const RankScenario& scenario, const ComputeCosts& costs, 
       add(program.forward, i, Phase::forward, costs.forward[i], costs.forward_launches[i], 0);
     }
   }
+  for (std::size_t i = 0; i < costs.again_pieces.size(); ++i)
+    add_pieces(program.again, i, Phase::forward, costs.again_pieces[i], 0);
   for (auto i = layers.size(); i-- > 0;) {
     if (shares_layers) {
       add_pieces(program.backward, i, Phase::backward, costs.backward_pieces[i], layers[i].parameters.size());

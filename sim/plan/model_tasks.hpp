@@ -28,6 +28,7 @@ std::vector<Unit::Gradient> gradients_in_order(const Model& model);
 /// ready in the order of `gradients_in_order`.
 struct ModelTasks {
   std::vector<ModelTask> forward;  ///< input copies included
+  std::vector<ModelTask> again;    ///< of the forward pass, if not all of a block runs again
   std::vector<ModelTask> backward;
   std::vector<ModelTask> optimizer;
 };

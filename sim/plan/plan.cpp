@@ -204,6 +204,7 @@ std::vector<Bytes> messages_of(const Model& model, const ComputeCosts& costs, in
 /// Gradients of a parameter that the first and the last rank of a pipeline share.
 Bytes tied_bytes(const Model& model) {
   Bytes size{};
+  if (model.frozen_count() > 0) return size;
   for (const auto& layer : model.layers)
     if (layer.tied) size += Bytes{fp32_bytes * static_cast<double>(layer.tied->elements())};
   return size;

@@ -32,6 +32,7 @@ struct HeldBySync {
 /// What a strategy keeps in a GPU's memory beside the model and its activations.
 struct MemoryOfSync {
   std::optional<Bytes> parameters{};  ///< all copies that a rank keeps; empty: all of the model, in fp32
+  std::optional<Bytes> frozen{};      ///< of parameters that nobody trains; empty: all of the model
   double optimizer_share = 1;         ///< of the states of all parameters, in fp32
   Bytes gradients{};                  ///< with `held`: that live on behind the backward pass
   Bytes buckets{};

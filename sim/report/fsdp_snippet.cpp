@@ -162,13 +162,20 @@ std::string wrapped_model(const Fsdp1& fsdp, const Job& job) {
          accumulation(job.accumulate, fsdp.no_sync, "under `with model.no_sync():`");
 }
 
-std::string recomputed_blocks() {
-  return "from functools import partial\n"
-         "from torch.utils.checkpoint import checkpoint\n"
-         "\n"
-         "for block in blocks:\n"
-         "    block.forward = partial(checkpoint, block.forward, use_reentrant=False)\n"
-         "\n";
+std::string recomputed_blocks(const Job& job) {
+  if (!job.recomputes) return "";
+  if (job.keeps_products)
+    return "# torchtitan's apply_ac: activation_checkpoint.mode selective, selective_ac_option op.\n\n";
+  const auto which =
+      job.recompute_every > 1 ? fmt::format("[{}::{}]", job.recompute_every - 1, job.recompute_every) : "";
+  return fmt::format(
+      "from functools import partial\n"
+      "from torch.utils.checkpoint import checkpoint\n"
+      "\n"
+      "for block in blocks{}:\n"
+      "    block.forward = partial(checkpoint, block.forward, use_reentrant=False)\n"
+      "\n",
+      which);
 }
 
 std::string deepspeed_config(const Zero& zero, const Job& job) {

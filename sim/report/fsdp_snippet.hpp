@@ -13,8 +13,8 @@ namespace gradway::report {
 std::string wrapped_model(const Fsdp& fsdp, const Job& job);
 std::string wrapped_model(const Fsdp1& fsdp, const Job& job);
 
-/// Python that makes each of `blocks` run again before its backward pass.
-std::string recomputed_blocks();
+/// Python that makes those of `blocks` run again before their backward pass that the job says.
+std::string recomputed_blocks(const Job& job);
 
 /// What DeepSpeed's configuration says of the job; its own defaults are left out; the norm to clip
 /// to is the reader's.

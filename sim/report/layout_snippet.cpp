@@ -43,10 +43,6 @@ nlohmann::ordered_json layout_json(const Job& job) {
   return json;
 }
 
-const char* recompute_of(const Job& job) {
-  return job.recomputes ? "full" : job.recomputes_attention ? "selective" : "none";
-}
-
 /// @source megatron/training/arguments.py, Megatron-Core 0.14
 std::string megatron_arguments(const Job& job, int blocks) {
   const auto& layout = job.layout;
@@ -115,7 +111,7 @@ std::string torchtitan_tables(const Job& job) {
   add("local_batch_size", of_rank);
   add("global_batch_size", fmt::format("{:.0f}", job.samples()));
   text += "\n[activation_checkpoint]\n";
-  add("mode", fmt::format("\"{}\"", recompute_of(job)));
+  add("mode", fmt::format("\"{}\"", recompute_word(job)));
   return text;
 }
 
@@ -126,7 +122,7 @@ std::vector<std::pair<std::string, std::string>> settings_of(const Job& job) {
           {"strategy", flow_map(strategy_json(job.strategy))},
           {"job.batch_per_gpu", fmt::format("{}", job.batch_per_gpu)},
           {"job.accumulate", fmt::format("{}", job.accumulate)},
-          {"job.recompute", recompute_of(job)}};
+          {"job.recompute", std::string{recompute_word(job)}}};
 }
 
 LayoutSnippet layout_snippet(const Job& job, int blocks) {

@@ -66,7 +66,7 @@ std::string accumulation(const Job& job) {
 
 Snippet snippet_of(const Job& job) {
   const auto python = [&](const char* file, const std::string& model) {
-    return Snippet{"pytorch", file, variables(job) + (job.recomputes ? recomputed_blocks() : "") + model};
+    return Snippet{"pytorch", file, variables(job) + recomputed_blocks(job) + model};
   };
   if (const auto* ddp = std::get_if<Ddp>(&job.strategy))
     return python("ddp.py", imports(*ddp) + "\n" + wrapped_model(*ddp) + hook(*ddp) + accumulation(job));

@@ -39,6 +39,11 @@ bool half_parameters(const Job& job) {
   return job.half_parameters || half_parameters(job.strategy);
 }
 
+std::string_view recompute_word(const Job& job) {
+  if (job.recomputes) return job.keeps_products ? "selective_op" : "full";
+  return job.recomputes_attention ? "selective" : "none";
+}
+
 bool has_megatron_modules(const Job& job) {
   return job.framework == Framework::megatron ||
          (job.framework == Framework::deepspeed && job.layout.is_cut());

@@ -15,6 +15,7 @@
 #include "sim/platform/gpu.hpp"
 #include "sim/scenario/layout.hpp"
 #include "sim/workload/collective_kind.hpp"
+#include "sim/workload/lora.hpp"
 #include "sim/workload/operation.hpp"
 #include "sim/workload/optimizer.hpp"
 
@@ -166,12 +167,15 @@ struct Job {
   bool channels_last = false;         ///< images and convolutions in NHWC
   bool compiled = false;              ///< torch.compile
   bool recomputes_attention = false;  ///< its scores alone: Megatron's selective checkpoints
-  bool recomputes = false;  ///< activation checkpointing: each block runs again before its backward pass
+  bool recomputes = false;      ///< activation checkpointing: each block runs again before its backward pass
+  bool keeps_products = false;  ///< ... but for attention and every second product: torchtitan's selective op
+  int recompute_every = 1;      ///< ... of so many blocks one
   /// The training loop lets go of the logits before the backward pass, and of the gradients after the
   /// optimizer's step; else they are there during the backward, and the next forward pass.
   bool frees_early = false;
   Framework framework = Framework::pytorch;
   Layout layout;
+  std::optional<Lora> lora{};   ///< empty: all parameters are trained
   bool clip_grad_norm = false;  ///< gradients are scaled by their norm before the optimizer's step
   Strategy strategy;
   Optimizer optimizer = Optimizer::sgd;
@@ -191,6 +195,9 @@ struct Job {
 
 /// The same of a job.
 bool half_parameters(const Job& job);
+
+/// job.recompute: "none", "selective", "selective_op" or "full".
+std::string_view recompute_word(const Job& job);
 
 /// Whether layers are Megatron-Core's modules, with packed projections: also under DeepSpeed, if it cuts the
 /// model.

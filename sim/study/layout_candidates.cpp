@@ -48,6 +48,7 @@ class Candidates {
     if (tensor <= domain_ ? domain_ % tensor != 0 : tensor % domain_ != 0) return false;
     if (!heads_go_round(tensor)) return false;
     if (tensor == 1) return true;
+    if (job_.lora) return false;
     if (model_.experts.number > 0 && !has_megatron_modules(job_)) return false;
     const auto& shape = model_.tensor;
     // Sequence parallelism divides the tokens of a sample, too.
@@ -122,7 +123,8 @@ class Candidates {
   }
 
   void add_recompute(Job job) {
-    job.recomputes = job.recomputes_attention = false;
+    job.recomputes = job.recomputes_attention = job.keeps_products = false;
+    job.recompute_every = 1;
     add_strategies(job);
     if (job.attention == AttentionKernel::math) {
       job.recomputes_attention = true;

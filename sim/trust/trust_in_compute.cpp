@@ -165,6 +165,18 @@ void about_experts(const Scenario& scenario, Trust& trust) {
           : "as many tokens for each"));
 }
 
+void about_adapters(const Scenario& scenario, Trust& trust) {
+  if (!scenario.job.lora) return;
+  trust.warnings.emplace_back(
+      scenario.job.lora->quantised
+          ? "fine-tuning: kernels as PEFT and bitsandbytes issue them; the narrow products of adapters go by "
+            "wider ones that were timed, the kernel that unpacks 4 bits by the bytes it moves, and no step "
+            "was "
+            "compared with a measured one"
+          : "fine-tuning: kernels as PEFT issues them; the narrow products of adapters go by wider ones that "
+            "were timed, and no step was compared with a measured one");
+}
+
 void about_optimizer(const Scenario& scenario, Trust& trust) {
   if (cost_of(scenario.job.optimizer).is_timed) return;
   trust.warnings.push_back(
@@ -210,6 +222,7 @@ void about_compute(const Scenario& scenario, const ComputeCosts& costs, Trust& t
   if (!costs.anchor) {
     about_kernels(scenario, costs, trust);
     about_experts(scenario, trust);
+    about_adapters(scenario, trust);
     about_tf32(scenario, costs, trust);
     return;
   }

@@ -103,8 +103,12 @@ Tensor conv_next_block(Eager& run, const std::string& name, Tensor x, std::int64
 
 }  // namespace
 
-std::vector<Layer> layers_of(const ForwardPass& network, int sequence, bool megatron) {
-  Eager eager{{.sequence = sequence, .megatron = megatron}};
+std::vector<Layer> layers_of(const ForwardPass& network, int sequence, bool megatron,
+                             const std::optional<Lora>& lora) {
+  Eager eager{{.sequence = sequence,
+               .precision = lora ? Precision::bf16 : Precision::fp32,
+               .lora = lora,
+               .megatron = megatron}};
   network(eager);
   eager.finish();
   auto layers = eager.take_layers();

@@ -3,12 +3,14 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "sim/workload/attention_choice.hpp"
 #include "sim/workload/decoder.hpp"
+#include "sim/workload/lora.hpp"
 #include "sim/workload/model.hpp"
 
 namespace gradway {
@@ -89,7 +91,9 @@ std::vector<Layer> synthetic(const std::vector<SyntheticLayer>& layers);
 /// The layers of a network, with their parameters and the work of a sample in the order of its forward pass.
 /// @param sequence tokens a sample, for models of text; 0: the model's own
 /// @param megatron as Megatron-Core's modules have them, with packed projections
-std::vector<Layer> layers_of(const ForwardPass& network, int sequence = 0, bool megatron = false);
+/// @param lora with adapters, all else frozen
+std::vector<Layer> layers_of(const ForwardPass& network, int sequence = 0, bool megatron = false,
+                             const std::optional<Lora>& lora = {});
 
 /// Of all attention in a network; empty: it has none.
 std::set<AttentionHead> attention_heads_of(const ForwardPass& network);

@@ -29,7 +29,11 @@ std::string_view Eager::arithmetic() const {
 void Eager::open(const std::string& name, std::vector<Parameter> parameters) {
   Layer layer;
   layer.name = name;
-  layer.parameters = std::move(parameters);
+  if (settings_.lora) {
+    for (auto& parameter : parameters) layer.frozen.push_back({std::move(parameter)});
+  } else {
+    layer.parameters = std::move(parameters);
+  }
   layers_.push_back(std::move(layer));
   operations_.emplace_back();
 }
@@ -40,7 +44,9 @@ Tensor Eager::make(double elements, Number number, bool needs_grad) {
   Info info;
   info.elements = elements;
   info.number = number;
-  info.needs_grad = needs_grad;
+  // Behind frozen parameters a tensor needs a gradient if one before it does.
+  info.needs_grad =
+      needs_grad && (!settings_.lora || !nodes_.back().inputs.empty() || nodes_.back().parameter_bytes > 0);
   info.storage = id;
   info.made = info.last_use = now;
   tensors_.push_back(info);
@@ -124,7 +130,7 @@ double Eager::cast_weight(double elements) {
 
 /// The gradient of a weight's 16-bit copy is cast to that of the weight.
 void Eager::weight_back(Node& at, double elements) {
-  at.parameter_bytes += bytes_of(parameter_number()) * elements;
+  at.parameter_bytes += bytes_of(trained_number()) * elements;
   if (!casts()) return;
   at.backward.push_back(stream("cast_to_32", half_number(), elements));
   at.temporary_backward = std::max(at.temporary_backward, 2 * elements);
@@ -136,31 +142,41 @@ Tensor Eager::linear(const std::string& name, Tensor x, std::int64_t rows_of_sam
   if (split == Split::inputs) inputs = share(inputs);
   open(name, tied ? std::vector<Parameter>{} : weight_and_bias(name, {outputs, inputs}, outputs, bias));
   if (tied) layers_.back().tied = Parameter{name + ".weight", {outputs, inputs}};
+  const auto m = d(rows_of_sample) * settings_.batch;
+  if (settings_.lora) return times_frozen(x, m, inputs, outputs);
+  return times_weight(x, m, d(inputs), d(outputs), bias, tied);
+}
+
+Tensor Eager::times_weight(Tensor x, double m, double inputs, double outputs, bool bias, bool tied) {
   if (is_half()) x = cast(x, half_number());
   const auto number = is_half() ? half_number() : Number::fp32;
-  const auto m = d(rows_of_sample) * settings_.batch;
-  const auto weight = d(inputs) * d(outputs);
+  const auto weight = inputs * outputs;
   const auto copy = cast_weight(weight);
-  if (bias) cast_weight(d(outputs));
+  if (bias) cast_weight(outputs);
   auto& at = node({x});
+  at.is_product = !bias;
   save(x);
   if (copy > 0) {
     const auto kept = make(weight, number, false);
     save(kept);
   }
-  forward(product("nt", m, d(outputs), d(inputs)));
-  if (of(x).needs_grad) at.backward.push_back(product("nn", m, d(inputs), d(outputs)));
+  forward(product("nt", m, outputs, inputs));
+  if (of(x).needs_grad) at.backward.push_back(product("nn", m, inputs, outputs));
   const auto of_inputs = at.backward.size();
-  at.backward.push_back(product("tn", d(outputs), d(inputs), m));
-  if (bias) at.backward.push_back(rows("bias_sum", number, m, d(outputs)));
+  at.backward.push_back(product("tn", outputs, inputs, m));
+  if (bias) at.backward.push_back(rows("bias_sum", number, m, outputs));
   weight_back(at, weight);
   if (tied) {  // a second gradient of the embedding, added to the first
     at.backward.push_back(stream("add", parameter_number(), weight));
   }
-  if (bias) weight_back(at, d(outputs));
+  if (bias) weight_back(at, outputs);
   for (auto i = of_inputs; i < at.backward.size(); ++i) at.backward[i].of_parameters = true;
-  if (of(x).is_of_ranks) exchange_beside(at, of_inputs, Bytes{m * d(inputs) * bytes_of(number)});
-  return make(m * d(outputs), number, true);
+  if (of(x).is_of_ranks) exchange_beside(at, of_inputs, Bytes{m * inputs * bytes_of(number)});
+  return make(m * outputs, number, true);
+}
+
+void Eager::trains(Node& at, double elements) {
+  if (!settings_.lora) at.parameter_bytes += bytes_of(parameter_number()) * elements;
 }
 
 Tensor Eager::conv2d(const std::string& name, Tensor x, const Conv2d& shape) {
@@ -214,8 +230,10 @@ Tensor Eager::norm(const std::string& name, Tensor x, std::int64_t rows_of_sampl
   save(x);
   save(make(m * (what == "layer_norm" ? 2 : 1), Number::fp32, false));
   forward(rows(what, number, m, d(width)));
-  at.backward.push_back(rows(fmt::format("{}_backward", what), number, m, d(width)));
-  at.parameter_bytes += bytes_of(number) * trained;
+  // Frozen, it makes the gradient of x alone: a softmax's reads and writes as much, row by row.
+  at.backward.push_back(
+      rows(settings_.lora ? "softmax_backward" : fmt::format("{}_backward", what), number, m, d(width)));
+  trains(at, trained);
   return make(elements, number, true);
 }
 
@@ -398,7 +416,7 @@ Tensor Eager::embedding(const std::string& name, std::int64_t tokens, std::int64
   auto& at = node({});
   forward(operation("embedding", {m, d(vocabulary), d(width)}));
   at.backward.push_back(operation("embedding_backward", {m, d(vocabulary), d(width)}));
-  at.parameter_bytes += bytes_of(parameter_number()) * d(vocabulary) * d(width);
+  trains(at, d(vocabulary) * d(width));
   return make(m * d(width), parameter_number(), true);
 }
 
@@ -421,7 +439,7 @@ Tensor Eager::add_parameters(const std::string& name, Tensor x, std::vector<Para
   auto& at = node({x});
   forward(stream("add", number, elements));
   at.backward.push_back(rows("bias_sum", number, d(settings_.batch), trained));
-  at.parameter_bytes += bytes_of(number) * trained;
+  trains(at, trained);
   return make(elements, number, true);
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sim/workload/attention_choice.hpp"
+#include "sim/workload/lora.hpp"
 #include "sim/workload/model.hpp"
 #include "sim/workload/operation.hpp"
 #include "sim/workload/step_memory.hpp"
@@ -28,9 +29,12 @@ struct EagerSettings {
   int compute_capability = 90;        ///< PyTorch chooses its attention by it
   bool holds_output = false;          ///< the training loop keeps the logits until the step is over
   bool recomputes_attention = false;  ///< it keeps queries, keys and values alone, and runs again
-  bool recomputes = false;  ///< blocks keep their inputs alone, and run again before their backward pass
-  bool compiled = false;    ///< torch.compile fuses what lies between products
-  int tensor = 1;           ///< ranks that share each layer
+  bool recomputes = false;      ///< blocks keep their inputs alone, and run again before their backward pass
+  bool keeps_products = false;  ///< ... but for attention and every second product, which they keep
+  int recompute_every = 1;      ///< of so many blocks one does
+  std::optional<Lora> lora{};
+  bool compiled = false;           ///< torch.compile fuses what lies between products
+  int tensor = 1;                  ///< ranks that share each layer
   bool sequence_parallel = false;  ///< ... and the tokens between products
   bool megatron = false;           ///< Megatron-Core's modules: packed projections, exchanges beside products
   int context = 1;                 ///< ranks that each have a part of every sequence
@@ -225,6 +229,7 @@ class Eager {
   };
   /// One function of autograd.
   struct Node {
+    static constexpr std::size_t every = static_cast<std::size_t>(-1);
     std::int32_t layer = 0;
     std::vector<Operation> forward;
     std::vector<Operation> backward;
@@ -234,16 +239,19 @@ class Eager {
     std::vector<Tensor> inputs;  ///< of these, that need a gradient
     std::vector<Tensor> saves;
     Tensor result;
-    double parameter_bytes = 0;     ///< whose gradients it makes, fp32
-    double temporary = 0;           ///< bytes, forward
-    double temporary_backward = 0;  ///< bytes
+    bool is_product = false;         ///< aten::mm: of a linear layer without a bias
+    std::size_t runs_again = every;  ///< of its operations so many, the first, in a block that keeps some
+    double parameter_bytes = 0;      ///< whose gradients it makes, fp32
+    double temporary = 0;            ///< bytes, forward
+    double temporary_backward = 0;   ///< bytes
   };
 
   void open(const std::string& name, std::vector<Parameter> parameters = {});
   /// Whether autocast casts what products read, and norms work in fp32.
   bool casts() const { return is_half() && !settings_.half_parameters; }
-  /// Of parameters, and of what is made from them alone.
-  Number parameter_number() const { return settings_.half_parameters ? half_number() : Number::fp32; }
+  Number trained_number() const { return settings_.half_parameters ? half_number() : Number::fp32; }
+  /// Of the model's own parameters, and of what is made from them alone.
+  Number parameter_number() const { return settings_.lora ? half_number() : trained_number(); }
   Number half_number() const { return settings_.precision == Precision::fp16 ? Number::fp16 : Number::bf16; }
   /// The arithmetic of products under these settings, as words.
   std::string_view arithmetic() const;
@@ -258,6 +266,22 @@ class Eager {
   /// The 16-bit copy of a weight. @return its bytes; 0 without autocast
   double cast_weight(double elements);
   void weight_back(Node& at, double elements);
+  /// The gradients of a layer's own parameters, unless those are frozen.
+  void trains(Node& at, double elements);
+  /// x times a trained weight, plus a trained bias.
+  Tensor times_weight(Tensor x, double m, double inputs, double outputs, bool bias, bool tied);
+  /// x times a frozen weight; with the adapter's part, if the layer is one that has an adapter.
+  Tensor times_frozen(Tensor x, double m, std::int64_t inputs, std::int64_t outputs);
+  Tensor with_adapter(Tensor x, Tensor y, double m, std::int64_t inputs, std::int64_t outputs);
+  bool is_in_block() const { return layers_.back().name.find(".") != std::string::npos; }
+  bool is_quantised() const { return settings_.lora && settings_.lora->quantised && is_in_block(); }
+  std::vector<Operation> dequantised(double elements) const;
+  /// Functions that make no gradient: no backward pass, and nothing kept for it.
+  void leave_out_frozen();
+  /// In checkpointed blocks that keep every second product: the first, the third ...
+  void keep_products();
+  /// By layer: the block that runs again before its backward pass; none: it keeps all.
+  std::vector<std::int32_t> checkpointed_blocks() const;
   void exchange_beside(Node& at, std::size_t of_inputs, Bytes bytes);
   Operation stream(std::string_view what, Number number, double elements) const;
   Operation rows(std::string_view what, Number number, double rows, double width) const;
@@ -280,6 +304,7 @@ class Eager {
   /// The operations of a node, with its exchanges, behind those of its layer.
   void issue_forward(const Node& at);
   void issue_backward(const Node& at);
+  void issue_again(const Node& at);
   void issue();
   void issue_fused();
   Operation fused(double bytes) const;

@@ -63,6 +63,7 @@ Tensor Eager::attend(const std::vector<Tensor>& qkv, const Attention& shape) {
                       causal ? "causal" : "full"),
           {samples, d(shape.heads), tokens, d(shape.head_size), d(shape.kv_heads), d(shape.value_size)});
     };
+    at.runs_again = 0;
     if (shares_tokens()) {
       attend_in_parts(shape, number, fused);
     } else {

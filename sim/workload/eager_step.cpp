@@ -12,6 +12,8 @@
 namespace gradway {
 
 void Eager::finish() {
+  if (settings_.lora) leave_out_frozen();
+  if (settings_.keeps_products) keep_products();
   if (settings_.compiled) {
     issue_fused();
   } else {
@@ -45,6 +47,17 @@ void Eager::issue_forward(const Node& at) {
   append(to.forward, to.forward_exchanges, at.forward, at.forward_exchanges);
 }
 
+void Eager::issue_again(const Node& at) {
+  if (!settings_.keeps_products) return;
+  auto& to = operations_[static_cast<std::size_t>(at.layer)];
+  if (at.runs_again == Node::every) {
+    append(to.again, to.again_exchanges, at.forward, at.forward_exchanges);
+  } else {
+    const auto first = at.forward.begin();
+    to.again.insert(to.again.end(), first, first + static_cast<std::ptrdiff_t>(at.runs_again));
+  }
+}
+
 void Eager::issue_backward(const Node& at) {
   auto& to = operations_[static_cast<std::size_t>(at.layer)];
   append(to.backward, to.backward_exchanges, at.backward, at.backward_exchanges);
@@ -52,7 +65,10 @@ void Eager::issue_backward(const Node& at) {
 
 void Eager::issue() {
   std::vector<char> has_gradient(tensors_.size(), 0);
-  for (const auto& at : nodes_) issue_forward(at);
+  for (const auto& at : nodes_) {
+    issue_forward(at);
+    issue_again(at);
+  }
   for (auto at = nodes_.rbegin(); at != nodes_.rend(); ++at) {
     issue_backward(*at);
     auto& to = operations_[static_cast<std::size_t>(at->layer)].backward;
@@ -89,7 +105,8 @@ void Eager::issue_fused() {
 
   for (std::int32_t first = 0; first < count;) {
     if (!fuses(node_at(first))) {
-      issue_forward(node_at(first++));
+      issue_forward(node_at(first));
+      issue_again(node_at(first++));
       continue;
     }
     auto end = first;
@@ -106,7 +123,9 @@ void Eager::issue_fused() {
         bytes += size(at.result);
       if (is_batch_norm(at)) bytes += size(at.reads.front());
     }
-    operations_[static_cast<std::size_t>(node_at(end - 1).layer)].forward.push_back(fused(bytes));
+    auto& to = operations_[static_cast<std::size_t>(node_at(end - 1).layer)];
+    to.forward.push_back(fused(bytes));
+    if (settings_.keeps_products) to.again.push_back(fused(bytes));
     first = end;
   }
 
@@ -139,10 +158,33 @@ void Eager::issue_fused() {
   }
 }
 
+/// @source torchtitan 0.2, distributed/activation_checkpoint.py: of a list of blocks the n-th, the 2n-th ...
+std::vector<std::int32_t> Eager::checkpointed_blocks() const {
+  auto blocks = blocks_of_layers(layers_);
+  for (auto& block : blocks)
+    if ((block + 1) % settings_.recompute_every != 0) block = Blocks::none;
+  return blocks;
+}
+
+/// @source the same: results of aten::mm, but for every second of a block and for the router's, of attention
+/// in one kernel and of reduce-scatters are saved
+void Eager::keep_products() {
+  const auto blocks = checkpointed_blocks();
+  auto block = Blocks::none;
+  int products = 0;
+  for (auto& at : nodes_) {
+    if (const auto of = blocks[static_cast<std::size_t>(at.layer)]; std::exchange(block, of) != of)
+      products = 0;
+    const bool counts =
+        at.is_product && !layers_[static_cast<std::size_t>(at.layer)].name.ends_with(".router");
+    if (counts && products++ % 2 == 0) at.runs_again = at.forward.size() - 1;
+  }
+}
+
 /// With checkpoints at the blocks (torch.utils.checkpoint): what a block reads from outside is kept until it
-/// has run again, what it saves itself is there from then on.
+/// has run again, what it saves itself is there from then on; results that it keeps are there all the time.
 void Eager::hold_recomputed(MemoryTimeline& held) const {
-  const auto of_layer = blocks_of_layers(layers_);
+  const auto of_layer = checkpointed_blocks();
   const auto block_of = [&](std::int32_t node) {
     return node < 0 ? Blocks::none
                     : of_layer[static_cast<std::size_t>(nodes_[static_cast<std::size_t>(node)].layer)];
@@ -161,6 +203,11 @@ void Eager::hold_recomputed(MemoryTimeline& held) const {
       until = std::max(until, held.back(static_cast<std::int32_t>(n)));
     }
   }
+  const auto is_kept = [&](std::int32_t tensor, std::int32_t made) {
+    if (!settings_.keeps_products || block_of(made) == Blocks::none) return false;
+    const auto& at = nodes_[static_cast<std::size_t>(made)];
+    return at.runs_again != Node::every && (at.runs_again == 0 || at.result.id == tensor);
+  };
   for (std::size_t i = 0; i < tensors_.size(); ++i) {
     const auto& info = tensors_[i];
     if (info.storage != static_cast<std::int32_t>(i)) continue;
@@ -168,6 +215,12 @@ void Eager::hold_recomputed(MemoryTimeline& held) const {
     const auto saved_in = block_of(info.saved_for);
     const bool inside = saved_in != Blocks::none && saved_in == block_of(info.made);
     const auto saved_until = info.saved_for >= 0 && !inside ? held.back(info.saved_for) : info.last_use;
+    if (is_kept(info.storage, info.made)) {
+      const auto runs_again = held.back(last.at(block_of(info.made)));
+      const auto kept = info.saved_for >= 0 ? held.back(info.saved_for) : runs_again;
+      held.hold(info.made, std::max({runs_again, kept, kept_until[i]}), bytes);
+      continue;
+    }
     held.hold(info.made, std::max(saved_until, kept_until[i]), bytes);
     if (inside && kept_until[i] < 0)
       held.hold(held.back(last.at(saved_in)), held.back(info.saved_for), bytes);

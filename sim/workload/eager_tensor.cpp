@@ -50,6 +50,7 @@ Tensor Eager::from_ranks(Tensor x) {
     at.forward_exchanges.push_back({CollectiveKind::all_reduce, bytes, 0, 0});
     return view(x, elements);
   }
+  at.runs_again = 0;
   at.forward_exchanges.push_back({CollectiveKind::reduce_scatter, bytes, 0, 0});
   at.backward_exchanges.push_back({CollectiveKind::all_gather, bytes, 0, 0});
   return make(elements / settings_.tensor, number, true);

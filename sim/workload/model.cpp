@@ -19,6 +19,11 @@ std::int64_t Layer::parameter_count() const {
                          [](std::int64_t sum, const Parameter& p) { return sum + p.elements(); });
 }
 
+Bytes Layer::frozen_size() const {
+  return std::accumulate(frozen.begin(), frozen.end(), Bytes{},
+                         [](Bytes sum, const FrozenParameter& p) { return sum + p.size(); });
+}
+
 std::int64_t Model::parameter_count() const {
   return std::accumulate(layers.begin(), layers.end(), std::int64_t{0},
                          [](std::int64_t sum, const Layer& layer) { return sum + layer.parameter_count(); });
@@ -27,6 +32,18 @@ std::int64_t Model::parameter_count() const {
 std::size_t Model::parameter_tensors() const {
   return std::accumulate(layers.begin(), layers.end(), std::size_t{0},
                          [](std::size_t sum, const Layer& layer) { return sum + layer.parameters.size(); });
+}
+
+std::int64_t Model::frozen_count() const {
+  std::int64_t count = 0;
+  for (const auto& layer : layers)
+    for (const auto& one : layer.frozen) count += one.parameter.elements();
+  return count;
+}
+
+Bytes Model::frozen_size() const {
+  return std::accumulate(layers.begin(), layers.end(), Bytes{},
+                         [](Bytes sum, const Layer& layer) { return sum + layer.frozen_size(); });
 }
 
 }  // namespace gradway

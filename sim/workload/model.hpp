@@ -26,6 +26,14 @@ struct Parameter {
   std::int64_t elements() const;
 };
 
+/// A tensor that the model reads and nobody trains.
+struct FrozenParameter {
+  Parameter parameter;
+  double width = 2;  ///< bytes an element
+
+  Bytes size() const { return Bytes{width * static_cast<double>(parameter.elements())}; }
+};
+
 /// What one direction (forward or backward) of a layer does, whatever the precision.
 struct Work {
   Flops flops_per_sample{};     ///< of products, convolutions and attention
@@ -36,14 +44,17 @@ struct Work {
 /// A layer as the framework sees it: its own kernels and its own parameters.
 struct Layer {
   std::string name;
-  std::vector<Parameter> parameters;  ///< in order of registration
+  std::vector<Parameter> parameters;  ///< that are trained, in order of registration
   Work forward;
   Work backward;
   Bytes output_per_sample{};        ///< of a made-up layer: what the next one reads
   std::optional<Parameter> tied{};  ///< another layer's that it uses too
   bool is_of_experts = false;       ///< its parameters are those of routed experts
+  std::vector<FrozenParameter> frozen{};
 
+  /// Elements that are trained.
   std::int64_t parameter_count() const;
+  Bytes frozen_size() const;
 };
 
 /// A measured step of this model on one GPU without DDP; scales every compute cost of the model on that GPU.
@@ -93,8 +104,12 @@ struct Model {
   /// it.
   std::shared_ptr<const Profile> profile;
 
+  /// Elements, and tensors, that are trained.
   std::int64_t parameter_count() const;
   std::size_t parameter_tensors() const;
+  /// Elements that are not, and their bytes; 0: all are trained.
+  std::int64_t frozen_count() const;
+  Bytes frozen_size() const;
 };
 
 }  // namespace gradway

@@ -107,6 +107,9 @@ struct LayerOperations {
   std::vector<Operation> backward;
   std::vector<Exchange> forward_exchanges{};  ///< in the order of issue
   std::vector<Exchange> backward_exchanges{};
+  /// What of the forward pass runs again before the backward pass of a checkpointed block.
+  std::vector<Operation> again{};
+  std::vector<Exchange> again_exchanges{};
   Bytes output{};  ///< what the layer hands on
 };
 

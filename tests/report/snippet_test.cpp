@@ -266,6 +266,9 @@ TEST_CASE("blocks that are recomputed run through PyTorch's checkpoint", "[repor
   job.strategy = Fsdp{};
   check_python(made_up_fsdp + pytorch_snippet(job) +
                "assert [b.forward() for b in blocks[:2]] == ['again h0', 'again h1']\n");
+  job.recompute_every = 2;
+  check_python(made_up_fsdp + pytorch_snippet(job) +
+               "assert [b.forward() for b in blocks[:2]] == ['h0', 'again h1']\n");
 }
 
 TEST_CASE("DeepSpeed is told exactly what the strategy has", "[report]") {

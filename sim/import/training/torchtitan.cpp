@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -19,8 +20,6 @@ constexpr std::string_view no_float8 = "gradway's kernels and collectives have 1
 constexpr std::string_view own_cuts =
     "gradway cuts the blocks as evenly as can be, for 2 chunks a rank where the schedule has several; "
     "parallel.virtual says otherwise";
-constexpr std::string_view no_selection =
-    "gradway computes whole blocks again or none, here none: more memory, and less time, than with it";
 
 /// Keys that are not taken. Rows without words change nothing of a step.
 constexpr auto untaken_of_torchtitan = std::to_array<UntakenKey>({
@@ -83,6 +82,7 @@ constexpr auto taken_of_torchtitan = std::to_array<std::string_view>({
     "training.max_norm",
     "training.enable_cpu_offload",
     "activation_checkpoint.mode",
+    "activation_checkpoint.selective_ac_option",
     "compile.enable",
     "compile.components",
     "optimizer.name",
@@ -175,7 +175,6 @@ class Torchtitan {
     const auto accumulate = take_job(degrees, param);
     take_strategy(degrees, param, reduce, accumulate);
     take_optimizer();
-    note_defaults();
     settings_.list_rest(untaken_of_torchtitan, taken_of_torchtitan);
     settings_.raise();
     draft_.notes = settings_.notes();
@@ -309,12 +308,27 @@ class Torchtitan {
 
   void take_checkpoints() {
     const Spellings key = {"activation_checkpoint.mode"};
-    const auto mode = settings_.text(key).value_or("");
+    const auto mode = settings_.text(key).value_or("selective");
+    const Spellings option_key = {"activation_checkpoint.selective_ac_option"};
+    const auto option = settings_.text(option_key).value_or("2");
+    if (mode == "selective") return take_selection(option, option_key);
+    settings_.set_idle(option_key);
     if (mode == "full") draft_.job.emplace_back("recompute", "full");
-    if (mode == "selective") settings_.note(key, std::string{no_selection});
-    if (!mode.empty() && mode != "full" && mode != "selective" && mode != "none")
+    if (mode != "full" && mode != "none")
       settings_.problem(settings_.where(key), fmt::format("'{}' is no mode", mode),
                         suggestion(mode, {"none", "selective", "full"}));
+  }
+
+  /// Every second product, or every n-th block.
+  void take_selection(const std::string& option, const Spellings& key) {
+    int every = 0;
+    const auto read = std::from_chars(option.data(), option.data() + option.size(), every);
+    const bool counts = !option.empty() && *read.ptr == '\0' && every >= 0;
+    if (option != "op" && !counts)
+      settings_.problem(settings_.where(key), fmt::format("'{}' is no option of selective mode", option),
+                        "op, or of how many blocks one is computed again: 2");
+    draft_.job.emplace_back("recompute", counts ? "full" : "selective_op");
+    if (every > 1) draft_.job.emplace_back("recompute_every", fmt::format("{}", every));
   }
 
   long long accumulation(const Degrees& degrees, long long local) {
@@ -470,15 +484,6 @@ class Torchtitan {
                      "one: optimizer: adamw, or adamw_fused");
     if (form == "for-loop")
       settings_.note(form_key, "gradway has the foreach form, which launches fewer kernels");
-  }
-
-  /// What torchtitan does if nothing is said, and gradway does not.
-  void note_defaults() {
-    const auto default_of = [&](std::string_view key, std::string_view value, std::string_view why) {
-      if (settings_.where({key}).line == 0)
-        settings_.note_missing(fmt::format("{} is not said, so {}: {}", key, value, why));
-    };
-    default_of("activation_checkpoint.mode", "selective", no_selection);
   }
 
   TrainerSettings settings_;

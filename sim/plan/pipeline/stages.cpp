@@ -87,8 +87,15 @@ PartOfModel part_of(const Model& whole, const Pipeline& pipeline, int rank) {
 Model with_tied_copies(const Model& model, const Pipeline& pipeline) {
   auto copy = model;
   const auto last = pipeline.rank_of(pipeline.stages() - 1);
-  for (auto& layer : copy.layers)
-    if (layer.tied && last != 0) layer.parameters.push_back(*layer.tied);
+  const bool trains_all = model.frozen_count() == 0;
+  for (auto& layer : copy.layers) {
+    if (!layer.tied || last == 0) continue;
+    if (trains_all) {
+      layer.parameters.push_back(*layer.tied);
+    } else {
+      layer.frozen.push_back({*layer.tied});
+    }
+  }
   return copy;
 }
 

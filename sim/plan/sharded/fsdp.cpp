@@ -85,18 +85,18 @@ void FsdpSync::gather(TaskList& tasks, std::size_t group) {
   const auto& of = groups_[group];
   const bool by_few = state.by_few;
   const int over = by_few ? resharded_over(group) : shards_;
-  const bool casts = gathered_width_ != fp32_bytes && !by_few;
+  const bool casts = gathered_width_ != fp32_bytes && !by_few && of.tensors() > 0;
   if (settings_.cpu_offload && !by_few) from_host(tasks, group);
-  const auto traffic = (casts ? share(group, fp32_bytes + gathered_width_) : Bytes{}) +
-                       2 * whole(group, gathered_width_) / over;
+  const auto traffic =
+      (casts ? share(group, fp32_bytes + gathered_width_) : Bytes{}) + 2 * gathered(group) / over;
   const auto in = tasks.kernel_on(copy_in_, fmt::format("{} copy-in", of.name), traffic / fsdp_copies.copy_in,
-                                  casts ? 4 : 2, tasks.hook(fsdp_cpu.gather, of.tensors()));
+                                  casts ? 4 : 2, tasks.hook(fsdp_cpu.gather, of.gathered_tensors()));
   tasks[in].unit = static_cast<std::int32_t>(group);
   if (gate_) tasks[in].after.push_back(*gate_);
   state.gathered = in;
   if (over == 1) return;
   const auto id =
-      tasks.call({CollectiveKind::all_gather, whole(group, gathered_width_), by_few ? to_few_ : to_shards_},
+      tasks.call({CollectiveKind::all_gather, gathered(group), by_few ? to_few_ : to_shards_},
                  by_few ? few_ : communicator_stream, fmt::format("{} all-gather", of.name), {}, in);
   tasks[id].unit = static_cast<std::int32_t>(group);
   state.gathered = id;
@@ -106,10 +106,10 @@ void FsdpSync::gather(TaskList& tasks, std::size_t group) {
 void FsdpSync::from_host(TaskList& tasks, std::size_t group) {
   Task task;
   task.name = fmt::format("{} from the host", groups_[group].name);
-  task.work = Copy{.bytes = share(group, fp32_bytes)};
+  task.work = Copy{.bytes = share(group, fp32_bytes) + groups_[group].frozen / shards_};
   task.phase = Phase::communication;
   task.stream = copy_in_;
-  task.launch = tasks.hook(one_by_one, groups_[group].tensors());
+  task.launch = tasks.hook(one_by_one, groups_[group].gathered_tensors());
   task.unit = static_cast<std::int32_t>(group);
   if (gate_) task.after.push_back(*gate_);
   tasks.add(std::move(task));
@@ -132,9 +132,9 @@ TaskId FsdpSync::to_host(TaskList& tasks, std::size_t group, TaskId reduced) {
 /// @pre it was gathered
 TaskId FsdpSync::copy_out(TaskList& tasks, std::size_t group) {
   const auto& of = groups_[group];
-  const auto id = tasks.memory_kernels(fmt::format("{} copy-out", of.name),
-                                       2 * whole(group, gathered_width_) / fsdp_copies.copy_out, 1,
-                                       tasks.hook(fsdp_cpu.copy_out, of.tensors()));
+  const auto id =
+      tasks.memory_kernels(fmt::format("{} copy-out", of.name), 2 * gathered(group) / fsdp_copies.copy_out, 1,
+                           tasks.hook(fsdp_cpu.copy_out, of.gathered_tensors()));
   add_table(tasks, id, fsdp_copies.table);
   tasks[id].after.push_back(*state_[group].gathered);
   tasks[id].unit = static_cast<std::int32_t>(group);
@@ -162,8 +162,8 @@ void FsdpSync::leave_forward(TaskList& tasks, std::size_t group) {
   if (over == Fsdp::kept) return;
   state_[group] = {.by_few = over != Fsdp::over_all};
   if (over != Fsdp::over_all) {
-    tasks.memory_kernels(fmt::format("{} kept part", groups_[group].name),
-                         2 * whole(group, gathered_width_) / over, 1, tasks.gpu().launch_cost);
+    tasks.memory_kernels(fmt::format("{} kept part", groups_[group].name), 2 * gathered(group) / over, 1,
+                         tasks.gpu().launch_cost);
   }
 }
 
@@ -180,7 +180,9 @@ void FsdpSync::enter_backward(TaskList& tasks, std::size_t group) {
 }
 
 void FsdpSync::leave_backward(TaskList& tasks, std::size_t group) {
-  if (settings_.no_sync && !micro_.is_last) {
+  if (groups_[group].tensors() == 0) {
+    // Nobody trains it.
+  } else if (settings_.no_sync && !micro_.is_last) {
     add_to_unsharded(tasks, group);
   } else {
     reduce(tasks, group);
@@ -253,9 +255,12 @@ TaskId FsdpSync::sum_norm(TaskList& tasks, TaskId norm) {
 }
 
 MemoryOfSync FsdpSync::memory() const {
-  if (settings_.cpu_offload) return {.parameters = 0_B, .optimizer_share = 0};
+  if (settings_.cpu_offload) return {.parameters = 0_B, .frozen = 0_B, .optimizer_share = 0};
   const Bytes shares{fp32_bytes * groups_.all_padded() / shards_};
-  return {.parameters = shares, .optimizer_share = 1.0 / shards_, .gradients = shares};
+  return {.parameters = shares,
+          .frozen = groups_.frozen() / shards_,
+          .optimizer_share = 1.0 / shards_,
+          .gradients = shares};
 }
 
 /// In the forward pass two outputs of gathers and one group that is copied out; in the backward pass the
@@ -264,16 +269,16 @@ std::optional<HeldBySync> FsdpSync::held(const MomentOfStep& moment) const {
   const auto root = groups_.root();
   const bool keeps_root = resharded_over(root) == Fsdp::kept;
   HeldBySync held;
-  Bytes stays = keeps_root ? whole(root, gathered_width_) : 0_B;
+  Bytes stays = keeps_root ? gathered(root) : 0_B;
   for (std::size_t g = 0; g < root; ++g)
-    if (const auto over = resharded_over(g); over != Fsdp::over_all)
-      stays += whole(g, gathered_width_) / over;
+    if (const auto over = resharded_over(g); over != Fsdp::over_all) stays += gathered(g) / over;
   held.gathered = stays;
   if (settings_.no_sync && !one_micro_step_)
     held.gradients = Bytes{reduced_width_ * groups_.all_padded()};  // whole, from the first micro-step on
   if (moment.is_loss) return held;
-  const auto largest = Bytes{gathered_width_ * groups_.largest_padded()};
-  if (!keeps_root) held.gathered += whole(root, gathered_width_);
+  Bytes largest{};
+  for (std::size_t g = 0; g < root; ++g) largest = std::max(largest, gathered(g));
+  if (!keeps_root) held.gathered += gathered(root);
   if (moment.is_forward) {
     held.gathered += 3 * largest;
     return held;
@@ -293,11 +298,9 @@ std::optional<HeldBySync> FsdpSync::held(const MomentOfStep& moment) const {
     }
   }
   held.gradients += Bytes{gradient_width_ * made[root]};
-  const auto gathered = [&](std::size_t g) {
-    return resharded_over(g) == Fsdp::kept ? 0_B : whole(g, gathered_width_);
-  };
-  if (open) held.gathered += gathered(*open);
-  if (open && *open > 0) held.gathered += gathered(*open - 1);
+  const auto again = [&](std::size_t g) { return resharded_over(g) == Fsdp::kept ? 0_B : gathered(g); };
+  if (open) held.gathered += again(*open);
+  if (open && *open > 0) held.gathered += again(*open - 1);
   held.gathered += reducing;
   return held;
 }

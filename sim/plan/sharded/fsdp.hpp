@@ -64,6 +64,8 @@ class FsdpSync final : public Sync {
   void add_to_unsharded(TaskList& tasks, std::size_t group);
   int resharded_over(std::size_t group) const;
   Bytes whole(std::size_t group, double width) const { return Bytes{width * groups_[group].padded}; }
+  /// As it is gathered: what nobody trains as it lies there.
+  Bytes gathered(std::size_t group) const { return whole(group, gathered_width_) + groups_[group].frozen; }
   Bytes share(std::size_t group, double width) const { return whole(group, width) / shards_; }
 
   const Fsdp& settings_;

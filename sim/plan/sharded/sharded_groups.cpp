@@ -39,13 +39,22 @@ WrappedModel::WrappedModel(const Model& model, const Wrap& wrap, int over)
                      : fmt::format("blocks {} to {}", group.first_block, group.last_block);
   }
   groups_.back().name = count == 0 ? "model" : "root";
+  const auto group_of_layer = [&](std::size_t layer) -> ShardedGroup& {
+    const auto block = blocks_.of_layer[layer];
+    return block == Blocks::none || together_ == 0 ? groups_.back()
+                                                   : groups_[static_cast<std::size_t>(block / together_)];
+  };
+  for (std::size_t layer = 0; layer < model.layers.size(); ++layer) {
+    for (const auto& [parameter, width] : model.layers[layer].frozen) {
+      auto& group = group_of_layer(layer);
+      group.frozen += Bytes{width * padded_elements(parameter, over)};
+      ++group.frozen_tensors;
+    }
+  }
   for (const auto& gradient : gradients_in_order(model)) {
     const auto layer = static_cast<std::size_t>(gradient.layer);
     const auto& parameter = model.layers[layer].parameters[static_cast<std::size_t>(gradient.parameter)];
-    const auto block = blocks_.of_layer[layer];
-    auto& group = block == Blocks::none || together_ == 0
-                      ? groups_.back()
-                      : groups_[static_cast<std::size_t>(block / together_)];
+    auto& group = group_of_layer(layer);
     group.gradients.push_back(gradient);
     const auto elements = static_cast<double>(parameter.elements());
     group.elements += elements;
@@ -96,6 +105,12 @@ double WrappedModel::largest_padded() const {
 double WrappedModel::all_padded() const {
   double all = 0;
   for (const auto& group : groups_) all += group.padded;
+  return all;
+}
+
+Bytes WrappedModel::frozen() const {
+  Bytes all{};
+  for (const auto& group : groups_) all += group.frozen;
   return all;
 }
 

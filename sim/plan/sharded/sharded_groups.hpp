@@ -24,10 +24,13 @@ struct ShardedGroup {
   /// equal length as there are ranks, however few rows it has. @source
   /// torch/distributed/fsdp/_fully_shard/_fsdp_param.py, PyTorch 2.11
   double padded = 0;
+  Bytes frozen{};          ///< of parameters that nobody trains, padded as the others
+  int frozen_tensors = 0;  ///< they are gathered and not reduced
 
   /// No hooks are called for it.
-  bool is_empty() const { return gradients.empty(); }
+  bool is_empty() const { return gradients.empty() && frozen_tensors == 0; }
   int tensors() const { return static_cast<int>(gradients.size()); }
+  int gathered_tensors() const { return tensors() + frozen_tensors; }
 };
 
 /// Bytes of an element in a format, if one is given.
@@ -58,6 +61,8 @@ class WrappedModel {
   /// Of the largest group but the root's.
   double largest_padded() const;
   double all_padded() const;
+  /// Of all groups.
+  Bytes frozen() const;
   /// For reports. @param width bytes of an element on the way
   std::vector<Unit> units(double width) const;
 

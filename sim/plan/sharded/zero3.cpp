@@ -37,7 +37,7 @@ Zero3Sync::Zero3Sync(const RankScenario& scenario)
   const auto& layers = scenario.model.layers;
   part_of_layer_.assign(by_block_ ? static_cast<std::size_t>(blocks_.count) + 1 : layers.size(), -1);
   for (std::size_t layer = 0; layer < layers.size(); ++layer) {
-    if (layers[layer].parameters.empty()) continue;
+    if (layers[layer].parameters.empty() && layers[layer].frozen.empty()) continue;
     const auto block = blocks_.of_layer[layer];
     const auto key = !by_block_              ? layer
                      : block == Blocks::none ? part_of_layer_.size() - 1
@@ -52,9 +52,21 @@ Zero3Sync::Zero3Sync(const RankScenario& scenario)
       part.gradients.gradients.push_back(
           {static_cast<std::int32_t>(layer), static_cast<std::int32_t>(i), Bytes{fp32_bytes * elements}});
       part.all += elements;
+      part.trained += elements;
       parameters_ += elements;
       if (elements <= settings_.param_persistence_threshold) {
         stays_ += elements;
+      } else {
+        part.elements += elements;
+        ++part.tensors;
+      }
+    }
+    for (const auto& one : layers[layer].frozen) {
+      const auto elements = one.size().value() / width_;
+      part.all += elements;
+      frozen_ += elements;
+      if (elements <= settings_.param_persistence_threshold) {
+        frozen_stays_ += elements;
       } else {
         part.elements += elements;
         ++part.tensors;
@@ -158,18 +170,21 @@ void Zero3Sync::before_backward(TaskList& tasks, Module module) {
   if (const auto part = part_of(module)) use(tasks, *part, false);
 }
 
+void Zero3Sync::take_gradients(TaskList& tasks, std::size_t index) {
+  const auto& part = parts_[index];
+  if (filled_ > 0 && filled_ + part.trained > settings_.reduce_bucket_size) flush(tasks);
+  const auto& gradients = part.gradients.gradients;
+  const auto id = tasks.wait(fmt::format("part {} gradients", index), Phase::communication,
+                             tasks.hook(zero_cpu.gradient, static_cast<int>(gradients.size())));
+  open_.filled_by = static_cast<std::int32_t>(id.index());
+  open_.gradients.insert(open_.gradients.end(), gradients.begin(), gradients.end());
+  filled_ += part.trained;
+}
+
 void Zero3Sync::after_backward(TaskList& tasks, Module module) {
-  const auto index = part_of(module);
-  if (index) {
-    const auto& part = parts_[*index];
+  if (const auto index = part_of(module)) {
     let_go(*index);
-    if (filled_ > 0 && filled_ + part.all > settings_.reduce_bucket_size) flush(tasks);
-    const auto id =
-        tasks.wait(fmt::format("part {} gradients", *index), Phase::communication,
-                   tasks.hook(zero_cpu.gradient, static_cast<int>(part.gradients.gradients.size())));
-    open_.filled_by = static_cast<std::int32_t>(id.index());
-    for (const auto& gradient : part.gradients.gradients) open_.gradients.push_back(gradient);
-    filled_ += part.all;
+    if (parts_[*index].trained > 0) take_gradients(tasks, *index);
   }
   if (module.kind != Module::Kind::model) return;
   flush(tasks);
@@ -220,6 +235,7 @@ MemoryOfSync Zero3Sync::memory() const {
   const bool master = width_ != fp32_bytes;
   const Bytes share{(width_ + (master ? fp32_bytes : 0)) * parameters_ / ranks_};
   return {.parameters = share,
+          .frozen = Bytes{width_ * frozen_ / ranks_},
           .optimizer_share = 1.0 / ranks_,
           .gradients = Bytes{fp32_bytes * parameters_ / ranks_},
           .buckets = Bytes{reduced_ * std::min(settings_.reduce_bucket_size, parameters_)}};
@@ -229,11 +245,13 @@ MemoryOfSync Zero3Sync::memory() const {
 std::optional<HeldBySync> Zero3Sync::held(const MomentOfStep& moment) const {
   double largest = 0;
   for (const auto& part : parts_) largest = std::max(largest, part.elements);
-  const auto kept = std::min(parameters_, settings_.max_reuse_distance / 2);
+  const auto all = parameters_ + frozen_;
+  const auto kept = std::min(all, settings_.max_reuse_distance / 2);
   const auto live = std::min(
-      {parameters_, settings_.max_live_parameters, std::max(kept, largest + settings_.prefetch_bucket_size)});
+      {all, settings_.max_live_parameters, std::max(kept, largest + settings_.prefetch_bucket_size)});
   const auto gradients = parameters_ / ranks_ + (moment.ready > 0 ? largest : 0);
-  return HeldBySync{.gradients = Bytes{width_ * gradients}, .gathered = Bytes{width_ * (live + stays_)}};
+  return HeldBySync{.gradients = Bytes{width_ * gradients},
+                    .gathered = Bytes{width_ * (live + stays_ + frozen_stays_)}};
 }
 
 }  // namespace gradway

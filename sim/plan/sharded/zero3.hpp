@@ -44,6 +44,7 @@ class Zero3Sync final : public Sync {
     Unit gradients;       ///< all of them
     double elements = 0;  ///< that come and go
     double all = 0;       ///< with those that stay
+    double trained = 0;   ///< of all
     int tensors = 0;      ///< that come and go
     std::optional<TaskId> gathered{};
   };
@@ -52,6 +53,7 @@ class Zero3Sync final : public Sync {
   void gather(TaskList& tasks, std::size_t part);
   void use(TaskList& tasks, std::size_t part, bool is_forward);
   void let_go(std::size_t part);
+  void take_gradients(TaskList& tasks, std::size_t part);
   void flush(TaskList& tasks);
 
   const Zero& settings_;
@@ -63,7 +65,9 @@ class Zero3Sync final : public Sync {
   std::vector<std::int32_t> part_of_layer_;  ///< by layer, or by block and one more for the root
   std::vector<Part> parts_;                  ///< in the order of the forward pass
   double stays_ = 0;                         ///< elements
-  double parameters_ = 0;
+  double parameters_ = 0;                    ///< that are trained
+  double frozen_ = 0;                        ///< those that are not, as elements of the others' width
+  double frozen_stays_ = 0;
   double live_ = 0;
   MicroStep micro_;
   StreamId gathers_{0};

@@ -22,13 +22,16 @@ Json job_json(const Job& job) {
             {"attention", name_of(job.attention)},
             {"memory_format", job.channels_last ? "channels_last" : "contiguous"},
             {"compile", job.compiled},
-            {"recompute", job.recomputes             ? "full"
-                          : job.recomputes_attention ? "selective"
-                                                     : "none"},
+            {"recompute", recompute_word(job)},
             {"framework", name_of(job.framework)},
             {"frees_early", job.frees_early},
             {"clip_grad_norm", job.clip_grad_norm}};
   if (job.sequence > 0) json["sequence"] = job.sequence;
+  if (job.recompute_every > 1) json["recompute_every"] = job.recompute_every;
+  if (!job.lora) return json;
+  json["finetune"] = job.lora->quantised ? "qlora" : "lora";
+  json["lora_rank"] = job.lora->rank;
+  json["lora_targets"] = lora_target_words[static_cast<std::size_t>(job.lora->targets)];
   return json;
 }
 

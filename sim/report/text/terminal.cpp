@@ -34,13 +34,20 @@ void add_variables(Fields& fields, const Job& job) {
   if (!traffic.empty()) fields.add("traffic", traffic);
 }
 
+/// "8,030,261,248 parameters, 20,971,520 trained"
+std::string parameters_in_words(const Model& model) {
+  const auto frozen = model.frozen_count();
+  const auto trained = thousands_text(model.parameter_count());
+  if (frozen == 0) return fmt::format("{} parameters", trained);
+  return fmt::format("{} parameters, {} trained", thousands_text(frozen), trained);
+}
+
 void write_job(Fields& fields, const Run& run) {
   const auto& job = run.scenario.job;
   const auto& model = run.scenario.model;
   const bool has_model = trains(job.strategy);
   if (has_model) {
-    fields.add("model",
-               fmt::format("{}, {} parameters", model.name, thousands_text(model.parameter_count())));
+    fields.add("model", fmt::format("{}, {}", model.name, parameters_in_words(model)));
   }
   fields.add("platform", fmt::format("{}: {}", run.scenario.platform.name,
                                      hardware_in_words(run.scenario.platform, job.gpus)));
@@ -58,6 +65,13 @@ void write_job(Fields& fields, const Run& run) {
   fields.add("batch", fmt::format("{} a {}{}, {} a step", job.batch_per_gpu, is_cut ? "replica" : "GPU",
                                   micro, thousands_text(std::llround(job.samples()))));
   fields.add("precision", name_of(job.precision));
+  if (job.lora)
+    fields.add("fine-tuning",
+               fmt::format("{} of rank {} beside {}, all else frozen in {}",
+                           job.lora->quantised ? "QLoRA" : "LoRA", job.lora->rank,
+                           job.lora->targets == Lora::Targets::attention ? "attention's linear layers"
+                                                                         : "all linear layers of blocks",
+                           job.lora->quantised ? "NF4 and 16 bits" : "16 bits"));
   if (is_cut) fields.add("layout", in_words(job.layout, job));
   fields.add("strategy", in_words(job.strategy));
   fields.add("optimizer", name_of(job.optimizer));

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checkpoints of parts of blocks, as torchtitan has them.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "sim/workload/architectures.hpp"
+#include "sim/workload/eager.hpp"
+#include "tests/support/models.hpp"
+
+using namespace gradway;
+using test::model_of;
+
+namespace {
+
+constexpr int hidden = 64;
+constexpr int mlp = 192;
+constexpr int keys = 32;  // elements of all heads of keys
+constexpr int heads = 4;
+constexpr int tokens = 128;
+constexpr double rows = tokens;
+
+DecoderShape small_llama(int layers) {
+  return {.layers = layers,
+          .heads = heads,
+          .hidden = hidden,
+          .mlp = mlp,
+          .vocabulary = 1000,
+          .sequence = tokens,
+          .bias = false,
+          .kv_heads = 2,
+          .norm = DecoderShape::Norm::rms_norm,
+          .positions = DecoderShape::Positions::rotary,
+          .activation = DecoderShape::Activation::swiglu};
+}
+
+EagerSettings settings_of(bool keeps_products, int every = 1) {
+  return {.precision = Precision::bf16,
+          .half_parameters = true,
+          .recomputes = true,
+          .keeps_products = keeps_products,
+          .recompute_every = every};
+}
+
+double kept(int layers, const EagerSettings& settings) {
+  const auto step = eager_step(model_of(decoder(small_llama(layers))), settings);
+  return step.memory.activations[step.memory.forward - 1].value();
+}
+
+/// Of the second of two blocks, what runs again: products with their columns, and others of a kind.
+struct RunsAgain {
+  std::vector<double> columns;
+  int attentions = 0;
+  int gathers = 0;
+  int scatters = 0;
+};
+RunsAgain runs_again(const DecoderShape& shape, const EagerSettings& settings) {
+  const auto model = model_of(decoder(shape));
+  const auto step = eager_step(model, settings);
+  RunsAgain found;
+  for (std::size_t i = 0; i < model.layers.size(); ++i) {
+    if (!model.layers[i].name.starts_with("h.1.")) continue;
+    for (const auto& one : step.layers[i].again) {
+      if (one.kind == OperationClass::product) found.columns.push_back(one.size[1]);
+      if (one.kind == OperationClass::attention) ++found.attentions;
+    }
+    for (const auto& one : step.layers[i].again_exchanges)
+      ++(one.kind == CollectiveKind::all_gather ? found.gathers : found.scatters);
+  }
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("selective op runs every second product again, and no attention") {
+  // Of queries, KEYS, values, OUTPUT, gate, UP and the last one.
+  const auto again = runs_again(small_llama(2), settings_of(true));
+  CHECK(again.columns == std::vector<double>{keys, hidden, mlp});
+  CHECK(again.attentions == 0);
+  auto compiled = settings_of(true);
+  compiled.compiled = true;
+  CHECK(runs_again(small_llama(2), compiled).columns == again.columns);
+}
+
+TEST_CASE("products with biases are other operations, which all run again") {
+  const DecoderShape gpt{.layers = 2, .heads = heads, .hidden = hidden, .mlp = mlp, .vocabulary = 1000};
+  CHECK(runs_again(gpt, settings_of(true)).columns == std::vector<double>{3 * hidden, hidden, mlp, hidden});
+}
+
+TEST_CASE("attention in several kernels runs again") {
+  auto settings = settings_of(true);
+  settings.attention = AttentionKernel::math;
+  CHECK(runs_again(small_llama(2), settings).columns.size() == 5);
+}
+
+TEST_CASE("what was scattered is kept, and what was gathered is gathered again") {
+  auto settings = settings_of(true);
+  settings.tensor = 2;
+  settings.sequence_parallel = true;
+  const auto again = runs_again(small_llama(2), settings);
+  CHECK(again.gathers == 2);
+  CHECK(again.scatters == 0);
+}
+
+TEST_CASE("a block of selective op keeps its input and the results of what does not run again") {
+  const auto settings = settings_of(true);
+  // Input, queries, values, attention with its sums, gate, and what the last product made.
+  CHECK(kept(3, settings) - kept(2, settings) ==
+        2 * rows * (hidden + hidden + keys + hidden + mlp + hidden) + 4 * rows * heads);
+  CHECK(kept(3, settings_of(false)) - kept(2, settings_of(false)) == 2 * rows * hidden);
+}
+
+TEST_CASE("of so many blocks one is computed again") {
+  auto none = settings_of(false);
+  none.recomputes = false;
+  const auto of_all = kept(3, none) - kept(2, none);
+  CHECK(kept(4, settings_of(false, 2)) - kept(2, settings_of(false, 2)) == of_all + 2 * rows * hidden);
+  CHECK(kept(6, settings_of(false, 3)) - kept(3, settings_of(false, 3)) == 2 * of_all + 2 * rows * hidden);
+}
