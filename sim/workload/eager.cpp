@@ -32,6 +32,7 @@ void Eager::open(const std::string& name, std::vector<Parameter> parameters) {
   layer.parameters = std::move(parameters);
   layers_.push_back(std::move(layer));
   operations_.emplace_back();
+  lasting_.push_back(0);
 }
 
 Tensor Eager::make(double elements, Number number, bool needs_grad) {
@@ -136,9 +137,13 @@ Tensor Eager::linear(const std::string& name, Tensor x, std::int64_t rows_of_sam
   if (split == Split::inputs) inputs = share(inputs);
   open(name, tied ? std::vector<Parameter>{} : weight_and_bias(name, {outputs, inputs}, outputs, bias));
   if (tied) layers_.back().tied = Parameter{name + ".weight", {outputs, inputs}};
-  if (is_half()) x = cast(x, half_number());
+  mark_fp8(inputs, outputs);
+  const bool is_in_8 = of(x).number == Number::fp8;
+  if (is_half() && !(is_in_8 && runs_in_fp8())) x = cast(x, half_number());
   const auto number = is_half() ? half_number() : Number::fp32;
   const auto m = d(rows_of_sample) * settings_.batch;
+  if (runs_in_fp8())
+    return linear_in_fp8(x, {m, d(inputs), d(outputs), bias, split == Split::inputs && settings_.tensor > 1});
   const auto weight = d(inputs) * d(outputs);
   const auto copy = cast_weight(weight);
   if (bias) cast_weight(d(outputs));
@@ -159,7 +164,8 @@ Tensor Eager::linear(const std::string& name, Tensor x, std::int64_t rows_of_sam
   }
   if (bias) weight_back(at, d(outputs));
   for (auto i = of_inputs; i < at.backward.size(); ++i) at.backward[i].of_parameters = true;
-  if (of(x).is_of_ranks) exchange_beside(at, of_inputs, Bytes{m * d(inputs) * bytes_of(number)});
+  const Bytes of_input{m * d(inputs) * bytes_of(number)};
+  if (of(x).is_of_ranks) exchange_beside(at, of_inputs, of_input, of_input);
   return make(m * d(outputs), number, true);
 }
 

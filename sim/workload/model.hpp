@@ -42,6 +42,7 @@ struct Layer {
   Bytes output_per_sample{};        ///< of a made-up layer: what the next one reads
   std::optional<Parameter> tied{};  ///< another layer's that it uses too
   bool is_of_experts = false;       ///< its parameters are those of routed experts
+  bool takes_fp8 = false;           ///< its products are of 8 bits where the job's are
 
   std::int64_t parameter_count() const;
 };

@@ -85,10 +85,10 @@ void FsdpSync::gather(TaskList& tasks, std::size_t group) {
   const auto& of = groups_[group];
   const bool by_few = state.by_few;
   const int over = by_few ? resharded_over(group) : shards_;
-  const bool casts = gathered_width_ != fp32_bytes && !by_few;
+  const bool casts = (gathered_width_ != fp32_bytes || settings_.fp8_all_gather) && !by_few;
   if (settings_.cpu_offload && !by_few) from_host(tasks, group);
-  const auto traffic = (casts ? share(group, fp32_bytes + gathered_width_) : Bytes{}) +
-                       2 * whole(group, gathered_width_) / over;
+  const auto traffic =
+      (casts ? share(group, fp32_bytes) + gathered(group) / shards_ : Bytes{}) + 2 * gathered(group) / over;
   const auto in = tasks.kernel_on(copy_in_, fmt::format("{} copy-in", of.name), traffic / fsdp_copies.copy_in,
                                   casts ? 4 : 2, tasks.hook(fsdp_cpu.gather, of.tensors()));
   tasks[in].unit = static_cast<std::int32_t>(group);
@@ -96,7 +96,7 @@ void FsdpSync::gather(TaskList& tasks, std::size_t group) {
   state.gathered = in;
   if (over == 1) return;
   const auto id =
-      tasks.call({CollectiveKind::all_gather, whole(group, gathered_width_), by_few ? to_few_ : to_shards_},
+      tasks.call({CollectiveKind::all_gather, gathered(group), by_few ? to_few_ : to_shards_},
                  by_few ? few_ : communicator_stream, fmt::format("{} all-gather", of.name), {}, in);
   tasks[id].unit = static_cast<std::int32_t>(group);
   state.gathered = id;
@@ -132,9 +132,9 @@ TaskId FsdpSync::to_host(TaskList& tasks, std::size_t group, TaskId reduced) {
 /// @pre it was gathered
 TaskId FsdpSync::copy_out(TaskList& tasks, std::size_t group) {
   const auto& of = groups_[group];
-  const auto id = tasks.memory_kernels(fmt::format("{} copy-out", of.name),
-                                       2 * whole(group, gathered_width_) / fsdp_copies.copy_out, 1,
-                                       tasks.hook(fsdp_cpu.copy_out, of.tensors()));
+  const auto id =
+      tasks.memory_kernels(fmt::format("{} copy-out", of.name), 2 * gathered(group) / fsdp_copies.copy_out, 1,
+                           tasks.hook(fsdp_cpu.copy_out, of.tensors()));
   add_table(tasks, id, fsdp_copies.table);
   tasks[id].after.push_back(*state_[group].gathered);
   tasks[id].unit = static_cast<std::int32_t>(group);
@@ -162,8 +162,8 @@ void FsdpSync::leave_forward(TaskList& tasks, std::size_t group) {
   if (over == Fsdp::kept) return;
   state_[group] = {.by_few = over != Fsdp::over_all};
   if (over != Fsdp::over_all) {
-    tasks.memory_kernels(fmt::format("{} kept part", groups_[group].name),
-                         2 * whole(group, gathered_width_) / over, 1, tasks.gpu().launch_cost);
+    tasks.memory_kernels(fmt::format("{} kept part", groups_[group].name), 2 * gathered(group) / over, 1,
+                         tasks.gpu().launch_cost);
   }
 }
 
@@ -248,6 +248,27 @@ void FsdpSync::before_optimizer(TaskList& tasks) {
   tasks[id].host_waits = settings_.cpu_offload;
 }
 
+/// Of all weights at once, so that gathers find their scales: the greatest value of each share, and the
+/// maximum over the ranks. @source torchao/float8/fsdp_utils.py, precompute_float8_dynamic_scale_for_fsdp
+void FsdpSync::after_optimizer(TaskList& tasks) {
+  if (!settings_.fp8_all_gather) return;
+  constexpr int kernels = 10;  // of lists of tensors, and of scales
+  double elements = 0;
+  double weights = 0;
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    elements += groups_[g].in_fp8;
+    weights += groups_[g].in_fp8 > 0 ? groups_[g].tensors() : 0;
+  }
+  const auto found =
+      tasks.memory_kernels("greatest values of weights", Bytes{fp32_bytes * elements / shards_}, kernels,
+                           tasks.gpu().launch_cost * kernels);
+  if (shards_ == 1) return;
+  const auto id = tasks.call({CollectiveKind::all_reduce, Bytes{fp32_bytes * weights}, to_shards_},
+                             communicator_stream, "all-reduce of greatest values", {}, found);
+  const auto done = tasks.wait("scales of weights", Phase::communication, {});
+  tasks[done].after.push_back(id);
+}
+
 TaskId FsdpSync::sum_norm(TaskList& tasks, TaskId norm) {
   return shards_ > 1 ? sum_norm_over(tasks, to_shards_, norm) : norm;
 }
@@ -264,16 +285,16 @@ std::optional<HeldBySync> FsdpSync::held(const MomentOfStep& moment) const {
   const auto root = groups_.root();
   const bool keeps_root = resharded_over(root) == Fsdp::kept;
   HeldBySync held;
-  Bytes stays = keeps_root ? whole(root, gathered_width_) : 0_B;
+  Bytes stays = keeps_root ? gathered(root) : 0_B;
   for (std::size_t g = 0; g < root; ++g)
-    if (const auto over = resharded_over(g); over != Fsdp::over_all)
-      stays += whole(g, gathered_width_) / over;
+    if (const auto over = resharded_over(g); over != Fsdp::over_all) stays += gathered(g) / over;
   held.gathered = stays;
   if (settings_.no_sync && !one_micro_step_)
     held.gradients = Bytes{reduced_width_ * groups_.all_padded()};  // whole, from the first micro-step on
   if (moment.is_loss) return held;
-  const auto largest = Bytes{gathered_width_ * groups_.largest_padded()};
-  if (!keeps_root) held.gathered += whole(root, gathered_width_);
+  Bytes largest{};
+  for (std::size_t g = 0; g < root; ++g) largest = std::max(largest, gathered(g));
+  if (!keeps_root) held.gathered += gathered(root);
   if (moment.is_forward) {
     held.gathered += 3 * largest;
     return held;
@@ -293,11 +314,9 @@ std::optional<HeldBySync> FsdpSync::held(const MomentOfStep& moment) const {
     }
   }
   held.gradients += Bytes{gradient_width_ * made[root]};
-  const auto gathered = [&](std::size_t g) {
-    return resharded_over(g) == Fsdp::kept ? 0_B : whole(g, gathered_width_);
-  };
-  if (open) held.gathered += gathered(*open);
-  if (open && *open > 0) held.gathered += gathered(*open - 1);
+  const auto regathered = [&](std::size_t g) { return resharded_over(g) == Fsdp::kept ? 0_B : gathered(g); };
+  if (open) held.gathered += regathered(*open);
+  if (open && *open > 0) held.gathered += regathered(*open - 1);
   held.gathered += reducing;
   return held;
 }

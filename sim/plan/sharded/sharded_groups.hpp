@@ -24,6 +24,7 @@ struct ShardedGroup {
   /// equal length as there are ranks, however few rows it has. @source
   /// torch/distributed/fsdp/_fully_shard/_fsdp_param.py, PyTorch 2.11
   double padded = 0;
+  double in_fp8 = 0;  ///< of them, those of weights that torchao can gather in fp8
 
   /// No hooks are called for it.
   bool is_empty() const { return gradients.empty(); }
