@@ -146,7 +146,7 @@ CollectiveRow read_collective(const JsonRow& row) {
 
 void add_collective_row(const JsonRow& row, Samples& samples) {
   const auto& op = row.text("op");
-  if (op == "contention" && row.text("gemm").starts_with("fp8_")) {  // no job computes in fp8
+  if (op == "contention" && row.text("gemm").starts_with("fp8_")) {  // what collectives cost them is taken as with bf16
     ++samples.unused["contention beside fp8 products"];
     return;
   }
