@@ -152,7 +152,7 @@ void about_fp8(const Scenario& scenario, Trust& trust) {
   if (!fp8_of(scenario.job)) return;
   trust.warnings.emplace_back(
       "fp8: its kernels were timed on an H100 one by one, no step of our own was; seven published steps are "
-      "predicted to be 12 to 29 % shorter than they were");
+      "predicted to be 10 to 29 % shorter than they were");
 }
 
 /// Grouped products have the shares that others measured on A100 and B200.

@@ -105,7 +105,8 @@ TEST_CASE("torchtitan's settings become a scenario", "[cli][import]") {
 # - activation_checkpoint.mode "selective": gradway computes whole blocks again or none, here none: more
 #   memory, and less time, than with it
 # - nothing of a step, or what gradway does anyway: activation_checkpoint.selective_ac_option, job,
-#   lr_scheduler, optimizer.lr, profiling, quantize, training.dataset, training.steps
+#   lr_scheduler, optimizer.lr, profiling, quantize.linear.float8.filter_fqns, training.dataset,
+#   training.steps
 schema: 1
 source: >-
   torchtitan's settings in torchtitan-llama3_8b.toml
