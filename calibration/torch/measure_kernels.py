@@ -33,7 +33,7 @@ aten: Any = None
 
 # ---- What can be timed -------------------------------------------------------------------------------------------
 
-NUMBERS = ("fp32", "tf32", "bf16", "fp16")
+NUMBERS = ("fp32", "tf32", "bf16", "fp16", "fp8")
 PRODUCT_LAYOUTS = ("nt", "nn", "tn")  # a letter a factor: n as it lies in memory, t transposed
 IMAGE_LAYOUTS = ("nchw", "nhwc")
 ATTENTION = {"number": NUMBERS, "how": ("cudnn", "flash", "efficient"), "mask": ("causal", "full")}
@@ -43,7 +43,7 @@ CONVOLUTION_SIZE = ("n", "c", "o", "kernel", "stride", "pad", "hw", "groups")
 ELEMENTWISE = ("copy", "permute", "add", "add_", "add_mixed", "complex_mul", "mul", "scale", "zero", "sum", "random",
                "count", "gelu", "gelu_backward", "silu", "silu_backward", "tanh", "tanh_backward", "hardswish",
                "hardswish_backward", "relu_", "threshold_backward", "dropout", "dropout_backward", "cast_to_16",
-               "cast_to_32")
+               "cast_to_32", "cast_to_8", "cast_transpose", "amax", "transpose")
 ROWS = ("layer_norm", "layer_norm_backward", "rms_norm", "rms_norm_backward", "bias_sum", "softmax", "softmax_backward",
         "cat", "transpose", "strided", "log_softmax", "log_softmax_backward", "nll_loss", "nll_loss_backward")
 NEVER_TIMED = ("count",)  # a word of `elementwise` that gradway knows
@@ -221,7 +221,7 @@ class Measurement:
 
 
 def element_bytes(number: str) -> int:
-    return 4 if number in ("fp32", "tf32") else 2
+    return 1 if number == "fp8" else 4 if number in ("fp32", "tf32") else 2
 
 
 def random(number: str, *shape: int) -> Any:
@@ -236,7 +236,19 @@ def allow_tf32(number: str) -> None:
 
 # ---- The kernels, a function a family: (what to add to, words and sizes) ------------------------------------------
 
+def product_fp8(m: Measurement, layout: str, rows: int, columns: int, inner: int) -> None:
+    """With one scale a tensor, and results in bf16: torch._scaled_mm takes layout nt alone."""
+    def make() -> Call:
+        a, b = (random("bf16", side, inner).to(torch.float8_e4m3fn) for side in (rows, columns))
+        scale = torch.ones((), device="cuda")
+        return lambda: torch._scaled_mm(a, b.t(), scale, scale, out_dtype=torch.bfloat16)
+
+    m.add(f"product fp8 {layout}", (rows, columns, inner), make, (rows + columns) * inner, seconds_in_step)
+
+
 def product(m: Measurement, number: str, layout: str, rows: int, columns: int, inner: int) -> None:
+    if number == "fp8":
+        return product_fp8(m, layout, rows, columns, inner)
     allow_tf32(number)
 
     def make() -> Call:
@@ -412,6 +424,28 @@ def elementwise(m: Measurement, number: str, elements: int) -> None:
         return lambda: aten.native_dropout_backward(x, kept, 1.1)
 
     m.add(f"elementwise dropout_backward {number}", (elements,), dropout_backward, elements * (width + 1))
+
+
+def to_fp8(m: Measurement, rows: int, width: int) -> None:
+    """What fp8 needs beside products: casts of bf16, the greatest value, copies of transposed matrices.
+
+    `cast_transpose` writes a copy as it lies in memory and one transposed; it is compiled, as PyTorch has no call that
+    does so.
+    """
+    fp8, elements = torch.float8_e4m3fn, rows * width
+
+    def add(what: str, number: str, call: Callable[[Any], Any]) -> None:
+        def make() -> Call:
+            x = random("bf16", rows, width)
+            x = x.to(fp8) if number == "fp8" else x
+            return lambda: call(x)
+
+        m.add(f"elementwise {what} {number}", (elements,), make, elements * element_bytes(number))
+
+    add("cast_to_8", "bf16", lambda x: x.to(fp8))
+    add("cast_transpose", "bf16", torch.compile(lambda x: (x.to(fp8), x.to(fp8).t().contiguous())))
+    add("amax", "bf16", lambda x: x.abs().max())
+    add("transpose", "fp8", lambda x: x.t().contiguous())
 
 
 def permute(m: Measurement, number: str, rows: int, width: int) -> None:
@@ -616,6 +650,7 @@ BLOCKS = {  # widths and numbers of tokens
     "tf32": ((768, 1024, 2048, 4096), (2048, 4096, 8192)),
     "fp32": ((768, 1024, 2048), (1024, 2048, 4096)),
     "fp16": ((768, 1024, 2048, 4096), (4096, 16384)),
+    "fp8": ((1024, 2048, 4096, 8192, 12288), (2048, 8192)),
 }
 ROW_SIZES = ((512, 1024), (4096, 768), (8192, 1024), (32768, 1024), (12608, 768), (4096, 2048), (16384, 2048),
              (4096, 4096), (8192, 8192), (98304, 197), (65536, 1024), (200704, 128), (50176, 512))
@@ -629,8 +664,10 @@ OPTIMIZED = ((1 << 20, 64), (1 << 24, 160), (1 << 26, 148), (1 << 28, 296), (1 <
 
 
 def products() -> list[tuple]:
-    return [(number, *layer) for number, (widths, tokens) in BLOCKS.items()
-            for layer in linear_layers(widths, tokens, EXTRA[number])]
+    found = [(number, *layer) for number, (widths, tokens) in BLOCKS.items()
+             for layer in linear_layers(widths, tokens, EXTRA.get(number, ()))]
+    # All three products of a layer in fp8 are nt: the others' operands are turned before.
+    return list(dict.fromkeys((number, "nt" if number == "fp8" else layout, *size) for number, layout, *size in found))
 
 
 def batched_products() -> list[tuple]:
@@ -694,6 +731,7 @@ def parts() -> list[Part]:
         Part(batched_product, ("batched_product",), batched_products()),
         Part(attention, ("attention_forward", "attention_backward"), attentions()),
         Part(elementwise, ("elementwise",), elementwise_sizes()),
+        Part(to_fp8, ("elementwise",), [(1 << power, 4096) for power in (10, 12, 14)]),
         Part(permute, ("elementwise",), [(number, *size) for number in ("fp32", "bf16") for size in PERMUTED]),
         Part(row_kernels, ("rows",), [(number, *size) for number in ("fp32", "bf16") for size in ROW_SIZES]),
         Part(log_softmax, ("rows",), [(number, *size) for number in ("fp32", "bf16", "fp16") for size in CLASSES]),

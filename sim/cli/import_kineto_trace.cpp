@@ -17,7 +17,7 @@ void import_kineto_trace(const ImportArguments& arguments, const Surroundings& a
   ImportOptions options;
   options.step_time = value_of("--step-time", arguments.step_time, config::duration);
   if (!arguments.gpu.empty()) options.gpu = arguments.gpu;
-  options.precision = value_of("--precision", arguments.precision, config::precision);
+  options.precision = value_of("--precision", arguments.precision, config::precision_of_profile);
   options.batch = value_of("--batch", arguments.batch, config::integer(1, 1'000'000));
   options.known_gpus = list_names(DataKind::gpu, around.data);
   const auto& file = arguments.files.front();

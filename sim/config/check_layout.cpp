@@ -30,6 +30,10 @@ class CheckLayout {
       add("parallel.sequence", "parallel.sequence would change nothing: parallel.tensor is 1",
           "leave it out, or set parallel.tensor");
     }
+    if (layout_.userbuffers && !(has_megatron_modules(job_) && layout_.sequence && layout_.tensor > 1)) {
+      add("parallel.overlap", "userbuffers are of Megatron's layers with sequence parallelism",
+          "write 'framework: megatron', 'tensor' and 'sequence: true', or leave it out");
+    }
     refuse_without_context();
     if (layout_.expert_capacity_factor || layout_.is_cut()) check_experts();
     if (!layout_.is_cut()) return;

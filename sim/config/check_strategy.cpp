@@ -106,7 +106,7 @@ void check_sharded(const ScenarioSpec& scenario, const Sharded& fsdp, const Mode
                          "write 'wrap: whole'"});
   }
   const bool half = fsdp.param_dtype && *fsdp.param_dtype != Number::fp32;
-  if (half && name_of(*fsdp.param_dtype) != name_of(job.precision)) {
+  if (half && name_of(*fsdp.param_dtype) != name_of(beside_fp8(job.precision))) {
     problems.add(
         Problem{scenario.place("strategy.param_dtype"),
                 fmt::format("parameters of {} are multiplied in {}, but job.precision is {}",

@@ -39,6 +39,7 @@ class CheckFinetune {
       : scenario_{scenario}, job_{scenario.job}, model_{model}, problems_{problems} {}
 
   void run() {
+    check_precision();
     check_model();
     if (!is_half(job_.precision)) {
       const bool is_said = scenario_.given.contains("job.precision");
@@ -61,6 +62,12 @@ class CheckFinetune {
   }
   std::string word() const { return job_.lora->quantised ? "qlora" : "lora"; }
   Note here() const { return {scenario_.place("job.finetune"), "the fine-tuning is here"}; }
+
+  void check_precision() {
+    if (job_.precision != Precision::fp8) return;
+    add("job.precision", fmt::format("job.finetune {} in fp8 is not simulated", word()),
+        "write 'precision: bf16'", {here()});
+  }
 
   void check_model() {
     const auto& model = model_.model;

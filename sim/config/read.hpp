@@ -78,6 +78,7 @@ inline constexpr auto optimizers = choices_of<Optimizer>(optimizer_words);
 
 Named named(const Node& node);
 Precision precision(const Node& node);
+Precision precision_of_profile(const Node& node);  ///< of all but fp8
 Optimizer optimizer(const Node& node);
 
 }  // namespace gradway::config

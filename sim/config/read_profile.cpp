@@ -213,7 +213,7 @@ std::vector<Layer> layers_of(const std::vector<ProfiledGradient>& gradients) {
 void read_profile(Reader& file, Model& model) {
   Profile profile;
   profile.gpu = file.required("gpu", named).name;
-  profile.precision = file.required("precision", precision);
+  profile.precision = file.required("precision", precision_of_profile);
   profile.batch = file.required("batch", integer(1, 1'000'000));
   profile.optimizer = file.required("optimizer", optimizer);
   profile.steps = file.required("steps", integer(1, 1'000'000));

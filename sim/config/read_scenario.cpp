@@ -9,6 +9,7 @@
 #include "sim/config/read.hpp"
 #include "sim/config/read_measurements.hpp"
 #include "sim/config/read_strategy.hpp"
+#include "sim/workload/profile_words.hpp"
 
 namespace gradway::config {
 namespace {
@@ -16,7 +17,9 @@ namespace {
 constexpr int most_gpus = 1 << 20;
 
 constexpr auto attentions = choices_of<AttentionKernel>(attention_kernel_words);
-constexpr auto formats = choices_of<Number>(number_words);
+constexpr auto formats = choices_of<Number>(dtype_words);
+constexpr auto profiled = choices_of<Precision>(profile_words::precisions);
+constexpr auto recipes = choices_of<Fp8Recipe>(fp8_recipe_words);
 constexpr auto frameworks = choices_of<Framework>(framework_words);
 enum class Recomputed { none, selective, selective_op, full };
 constexpr Choice<Recomputed> recomputed[] = {{"none", Recomputed::none},
@@ -52,9 +55,10 @@ void read_job(Reader job, bool trains, Job& result) {
   result.batch_per_gpu =
       trains ? job.required("batch_per_gpu", batch) : job.optional("batch_per_gpu", batch, 1);
   result.precision = job.optional("precision", precision, result.precision);
+  result.fp8_recipe = job.maybe("fp8_recipe", one_of("a recipe of fp8", recipes));
   const auto number = job.optional("param_dtype", one_of("a format of numbers", formats), Number::fp32);
   result.half_parameters = number != Number::fp32;
-  if (result.half_parameters && name_of(number) != name_of(result.precision)) {
+  if (result.half_parameters && name_of(number) != name_of(beside_fp8(result.precision))) {
     job.error(job.value_place("param_dtype"),
               fmt::format("parameters of {} are multiplied in {}, but job.precision is {}", name_of(number),
                           name_of(number), name_of(result.precision)),
@@ -128,6 +132,9 @@ Named named(const Node& node) {
 }
 Precision precision(const Node& node) {
   return one_of("a precision", precisions)(node);
+}
+Precision precision_of_profile(const Node& node) {
+  return one_of("a precision", profiled)(node);
 }
 Optimizer optimizer(const Node& node) {
   return one_of("an optimizer", optimizers)(node);

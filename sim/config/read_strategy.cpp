@@ -24,11 +24,12 @@ constexpr Choice<Strategy> strategies[] = {{name_of(Alone{}), Alone{}},
                                            {name_of(Zero{}), Zero{}},
                                            {name_of(DistributedOptimizer{}), DistributedOptimizer{}}};
 constexpr auto hooks = choices_of<CommHook>(hook_words);
-constexpr auto numbers = choices_of<Number>(number_words);
+constexpr auto numbers = choices_of<Number>(dtype_words);
 constexpr auto shardings = choices_of<Fsdp1::Sharding>(sharding_words);
 constexpr auto prefetches = choices_of<Fsdp1::Prefetch>(prefetch_words);
 constexpr auto context_methods = choices_of<ContextMethod>(context_method_words);
 constexpr auto schedules = choices_of<Schedule>(schedule_words);
+constexpr Choice<bool> overlaps[] = {{"none", false}, {"userbuffers", true}};
 constexpr Choice<bool> timings[] = {{"back_to_back", false}, {"one_by_one", true}};
 
 constexpr int most_wrapped = 100'000;
@@ -101,6 +102,7 @@ struct ReadKeys {
     fsdp.forward_prefetch = strategy.optional("forward_prefetch", integer(0, most_ahead), 0);
     fsdp.backward_prefetch = strategy.optional("backward_prefetch", integer(0, most_ahead), 0);
     fsdp.cpu_offload = strategy.optional("cpu_offload", boolean, fsdp.cpu_offload);
+    fsdp.fp8_all_gather = strategy.optional("fp8_all_gather", boolean, fsdp.fp8_all_gather);
   }
   void operator()(Fsdp1& fsdp) const {
     read_sharded(strategy, fsdp);
@@ -131,6 +133,7 @@ struct ReadKeys {
     optimizer.shards = strategy.optional("shard_optimizer", boolean, optimizer.shards);
     optimizer.bucket_size = strategy.maybe("bucket_size", elements);
     optimizer.grad_reduce_dtype = strategy.optional("grad_reduce_dtype", dtype, optimizer.grad_reduce_dtype);
+    optimizer.fp8_param_gather = strategy.optional("fp8_param_gather", boolean, optimizer.fp8_param_gather);
   }
 };
 
@@ -157,6 +160,7 @@ std::vector<KeyOfKinds> keys_of_kinds() {
           {"backward_prefetch", {fsdp, fsdp1}},
           {"reshard_after_forward", {fsdp}},
           {"cpu_offload", {fsdp}},
+          {"fp8_all_gather", {fsdp}},
           {"sharding_strategy", {fsdp1}},
           {"limit_all_gathers", {fsdp1}},
           {"stage", {zero}},
@@ -171,7 +175,8 @@ std::vector<KeyOfKinds> keys_of_kinds() {
           {"overlap_param_gather", {megatron}},
           {"shard_optimizer", {megatron}},
           {"bucket_size", {megatron}},
-          {"grad_reduce_dtype", {megatron}}};
+          {"grad_reduce_dtype", {megatron}},
+          {"fp8_param_gather", {megatron}}};
 }
 
 void refuse_others(Reader& strategy, std::string_view kind) {
@@ -231,6 +236,7 @@ void read_layout(Reader& parallel, Layout& layout) {
   const auto ranks = integer(1, most_ranks);
   layout.tensor = parallel.optional("tensor", ranks, layout.tensor);
   layout.sequence = parallel.optional("sequence", boolean, layout.sequence);
+  layout.userbuffers = parallel.optional("overlap", one_of("a way to overlap", overlaps), layout.userbuffers);
   layout.context = parallel.optional("context", ranks, layout.context);
   layout.context_method =
       parallel.optional("context_method", one_of("a method", context_methods), layout.context_method);

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/nearest.hpp"
+#include "sim/config/check_fp8.hpp"
 #include "sim/config/check_layout.hpp"
 #include "sim/config/check_strategy.hpp"
 #include "sim/config/check_training.hpp"
@@ -96,12 +97,13 @@ void check_attention(const ScenarioSpec& scenario, const ModelSpec& model, const
     }
     return std::string{};
   };
-  const auto why = problem_of(job.attention, job.precision);
+  const auto of_attention = beside_fp8(job.precision);
+  const auto why = problem_of(job.attention, of_attention);
   if (why.empty()) return;
   std::vector<std::string_view> kernels{name_of(AttentionKernel::automatic)};
   for (const auto kernel :
        {AttentionKernel::cudnn, AttentionKernel::flash, AttentionKernel::efficient, AttentionKernel::math}) {
-    if (problem_of(kernel, job.precision).empty()) kernels.push_back(name_of(kernel));
+    if (problem_of(kernel, of_attention).empty()) kernels.push_back(name_of(kernel));
   }
   auto hint = fmt::format("{} fit{} here", fmt::join(kernels, ", "), kernels.size() == 1 ? "s" : "");
   const auto half =
@@ -160,7 +162,10 @@ void check_compute(const ScenarioSpec& scenario, const ModelSpec& model, const G
   problems.add(Problem{scenario.place("job.precision"),
                        fmt::format("the GPU '{}' has no peak for {}", gpu.gpu.name, wanted),
                        {{gpu.peak, "its peaks are here"}},
-                       fmt::format("it has: {}", fmt::join(known, ", "))});
+                       fmt::format("it has: {}{}", fmt::join(known, ", "),
+                                   scenario.job.precision == Precision::fp8
+                                       ? "; fp8 came with compute capability 8.9: Ada, Hopper and later"
+                                       : "")});
 }
 
 }  // namespace
@@ -210,6 +215,7 @@ void check_scenario(const ScenarioSpec& scenario, const ModelSpec& model, const 
   check_attention(scenario, model, gpu, problems);
   check_anchor(scenario, model, problems);
   check_compute(scenario, model, gpu, problems);
+  check_fp8(scenario, model, problems);
 }
 
 namespace {

@@ -29,9 +29,15 @@ std::vector<ScenarioKey> fixed_keys() {
       {"job.gpus", "1 to 1048576", "ranks, one on each GPU; nodes follow from the platform", "", required},
       {"job.batch_per_gpu", "1 to 1000000",
        "samples of a micro-step on each GPU; 1 with strategy.kind collective", "", required},
-      {"job.precision", "fp32, tf32, bf16, fp16",
-       "of kernels; bf16 and fp16 by autocast: weights and gradients stay fp32; a profile brings its own",
+      {"job.precision", "fp32, tf32, bf16, fp16, fp8",
+       "of kernels; bf16 and fp16 by autocast: weights and gradients stay fp32; fp8: bf16, but for the "
+       "products "
+       "of linear layers in the model's blocks; a profile brings its own",
        "fp32"},
+      {"job.fp8_recipe", "tensorwise, rowwise, delayed",
+       "precision fp8: how operands are scaled: by torchao's recipes, or by Transformer Engine's delayed "
+       "scaling; left out, tensorwise, or delayed with framework megatron, whose tensorwise is Transformer "
+       "Engine's current scaling"},
       {"job.param_dtype", "fp32, bf16, fp16",
        "strategy none: of parameters, gradients and optimizer states; 16 bits need no autocast", "fp32"},
       {"job.accumulate", "1 to 10000", "micro-steps to one optimizer step, under DDP's no_sync", "1"},
@@ -123,6 +129,10 @@ std::vector<ScenarioKey> fixed_keys() {
        "kind fsdp: parameters, gradients and optimizer states are in host memory (CPUOffloadPolicy), and the "
        "CPU steps them",
        "false"},
+      {"strategy.fp8_all_gather", "true or false",
+       "kind fsdp, precision fp8: torchao's enable_fsdp_float8_all_gather: weights are cast before they are "
+       "gathered, their scales found behind the optimizer's step",
+       "false"},
       {"strategy.no_sync", "true or false",
        "kinds fsdp and fsdp1: of several micro-steps only the last reduces", "false"},
       {"strategy.stage", "1 to 3", "kind zero: what is split: optimizer, gradients too, parameters too", "1"},
@@ -152,10 +162,20 @@ std::vector<ScenarioKey> fixed_keys() {
        "kind distributed_optimizer; left out, Megatron's own: 4e7, or 1e6 a rank if that is more"},
       {"strategy.grad_reduce_dtype", "fp32, bf16, fp16", "kind distributed_optimizer: of reduced gradients",
        "fp32"},
+      {"strategy.fp8_param_gather", "true or false",
+       "kind distributed_optimizer, precision fp8: Megatron's --fp8-param-gather: weights are kept and "
+       "gathered "
+       "in fp8",
+       "false"},
       {"parallel", "a map", "how ranks are laid out; what is left of job.gpus is data parallel"},
       {"parallel.tensor", "1 to 1048576", "ranks that share each layer", "1"},
       {"parallel.sequence", "true or false",
        "between products each tensor rank has its part of the tokens: sequence parallelism", "false"},
+      {"parallel.overlap", "none, userbuffers",
+       "Megatron with sequence parallelism: what tensor ranks exchange goes round piece by piece beside "
+       "parts of "
+       "the products (Transformer Engine's ring exchange, --tp-comm-overlap)",
+       "none"},
       {"parallel.context", "1 to 1048576",
        "ranks that each have a part of every sequence, and exchange what attention needs", "1"},
       {"parallel.context_method", "ring, all_gather, all_to_all",

@@ -115,7 +115,10 @@ OperationCosts::OperationCosts(const KernelTimes& times, const Gpu& timed_on) : 
 /// grouped product is as one of all its rows.
 const std::vector<OperationCosts::Point>* OperationCosts::points_for(const Operation& operation) const {
   auto words = words_of(operation.kernel);
-  if (is_grouped(operation)) words[0] = "product";
+  if (is_grouped(operation)) {
+    words[0] = "product";
+    if (words[1] == "fp8") words[2] = "nt";  // all are
+  }
   const auto with = [&](std::string_view from, std::string_view to) {
     std::string kernel;
     for (const auto word : words) {
@@ -124,8 +127,8 @@ const std::vector<OperationCosts::Point>* OperationCosts::points_for(const Opera
     }
     return points_.find(kernel);
   };
-  for (const auto found : {with("", ""), with("fp16", "bf16"), with("bf16", "fp32"), with("fp16", "fp32"),
-                           with("tf32", "fp32")}) {
+  for (const auto found : {with("", ""), with("fp8", "bf16"), with("fp16", "bf16"), with("bf16", "fp32"),
+                           with("fp16", "fp32"), with("tf32", "fp32")}) {
     if (found != points_.end()) return &found->second;
   }
   if (operation.flops > Flops{}) return nullptr;

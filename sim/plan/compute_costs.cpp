@@ -119,6 +119,7 @@ bool shares_layers(const Layout& layout) {
 void cut(EagerSettings& settings, const Layout& layout) {
   settings.tensor = layout.tensor;
   settings.sequence_parallel = layout.sequence && layout.tensor > 1;
+  settings.userbuffers = layout.userbuffers;
   settings.context = layout.context;
   settings.context_method = layout.context_method;
   settings.expert = layout.expert;
@@ -186,6 +187,10 @@ void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, i
     costs.forward_launches.push_back(static_cast<int>(layer.forward.size()));
     costs.backward_launches.push_back(static_cast<int>(layer.backward.size()));
     costs.of_parameters.push_back(of_parameters(layer.backward));
+    ComputeCosts::Share once;
+    for (const auto& operation : layer.once) once.time += pause_of_operation + time_of(operation);
+    once.launches = static_cast<int>(layer.once.size());
+    costs.once.push_back(once);
     costs.outputs.push_back(layer.output);
     if (is_cut) costs.forward_pieces.push_back(forward.cut(layer.forward, layer.forward_exchanges, time_of));
     if (settings.keeps_products)
@@ -227,7 +232,8 @@ EagerSettings eager_settings(const Scenario& scenario, int batch) {
   const auto& job = scenario.job;
   return {.batch = batch,
           .sequence = job.sequence,
-          .precision = job.precision,
+          .precision = beside_fp8(job.precision),
+          .fp8 = fp8_of(job),
           .half_parameters = is_half(job.precision) && half_parameters(job),
           .channels_last = job.channels_last,
           .attention = job.attention,
@@ -288,7 +294,8 @@ ComputeCosts compute_costs(const Scenario& scenario, const Waiting& waiting) {
   costs.launch = costs.launch * costs.launch_scale;
   for (auto& time : costs.forward) time = time * costs.anchor_scale;
   for (auto& time : costs.backward) time = time * costs.anchor_scale;
-  for (auto& share : costs.of_parameters) share.time = share.time * costs.anchor_scale;
+  for (auto* shares : {&costs.of_parameters, &costs.once})
+    for (auto& share : *shares) share.time = share.time * costs.anchor_scale;
   for (auto* pass : {&costs.forward_pieces, &costs.backward_pieces, &costs.again_pieces})
     for (auto& layer : *pass)
       for (auto& piece : layer) piece.time = piece.time * costs.anchor_scale;

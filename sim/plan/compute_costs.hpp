@@ -40,6 +40,7 @@ struct ComputeCosts {
     int launches = 0;
   };
   std::vector<Share> of_parameters;
+  std::vector<Share> once;     ///< by layer: before the forward pass of the first micro-batch of a step
   std::vector<Bytes> outputs;  ///< by layer: what it hands on
   double slowdown = 1;         ///< of products and the like, by the clocks that the power limit leaves
   double launch_scale = 1;     ///< of the CPU's time an operation: an anchor that is shorter than all of them

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -82,7 +83,7 @@ MemoryUse peak_of_micro_step(const Job& job, const StepMemory& step, const Sync&
   }
   for (std::size_t i = 0; i < step.activations.size(); ++i) {
     auto use = always;
-    use.activations = step.activations[i];
+    use.activations = always.activations + step.activations[i];
     const bool is_forward = i < step.forward;
     const bool all_there = gradients_there || (is_forward && !job.frees_early);
     use.gradients = all_there ? gradients : std::min(gradients, step.gradients[i]);
@@ -122,11 +123,13 @@ bool knows_memory(const Scenario& scenario) {
 MemoryUse memory_use(const RankScenario& scenario, const StepMemory& step, const Sync& sync) {
   const auto& job = scenario.job;
   const auto of_sync = sync.memory();
-  const auto always = lasting(scenario, of_sync);
+  auto always = lasting(scenario, of_sync);
   const bool shards = of_sync.parameters.has_value();
   const auto gradients = of_sync.holds_gradients ? 0_B
                          : shards                ? of_sync.gradients
                                                  : parameters_of(scenario.model, job);
+
+  always.activations = std::accumulate(step.lasting.begin(), step.lasting.end(), Bytes{});
 
   auto backward_ends = always;
   backward_ends.gradients = gradients;

@@ -65,6 +65,8 @@ class Writer {
     program_.name = is_pipeline() ? fmt::format("stage {}", part->rank) : "rank";
     program_.streams = streams_of_a_rank();
     find_passes();
+    for (const auto& layer : rank_.model.layers) scaled_layers_ += layer.takes_fp8 ? 1 : 0;
+    if (shares_scales(scenario.job)) scales_stream_ = tasks_.add_stream("scales");
     if (!part) return;
     const auto& layout = scenario.job.layout;
     for (const auto group : groups_inside(layout))
@@ -121,6 +123,29 @@ class Writer {
       program_.passes.push_back({of.pass, of.micro_batch, of.chunk, first, program_.tasks.size()});
     due_.insert(due_.end(), sent_.begin(), sent_.end());
     sent_.clear();
+    if (of.pass != Pass::weight_gradients) share_scales(of.pass == Pass::forward);
+  }
+
+  /// Delayed scaling: behind each pass the greatest values of its tensors are joined, all ranks of a stage
+  /// take their maximum, and one kernel makes scales of them. An input, a weight and a result have one in a
+  /// layer's forward pass, two gradients in its backward pass; the next pass waits.
+  /// @source transformer_engine/pytorch/fp8.py, reduce_and_update_fp8_tensors
+  void share_scales(bool is_forward) {
+    if (!shares_scales(scenario_.job) || scaled_layers_ == 0) return;
+    const auto phase = is_forward ? Phase::forward : Phase::backward;
+    auto last = tasks_.kernel("scales", phase, tasks_.tiny(2, smallest_kernel), 2);
+    computed_ = last;
+    is_rest_ = false;
+    if (scenario_.job.gpus == scenario_.job.layout.pipeline) return;
+    const Bytes size{fp32_bytes * (is_forward ? 3 : 2) * scaled_layers_ / scenario_.job.layout.chunks};
+    last = tasks_.call({CollectiveKind::all_reduce, size, scales_slot()}, scales_stream_,
+                       "all-reduce of greatest values", tasks_.cpu(ddp_cpu.all_reduce), last);
+    due_.push_back(last);
+  }
+
+  Slot scales_slot() const {
+    if (part_) return part_->scales;
+    return Slot{static_cast<std::uint32_t>(std::max<std::size_t>(1, sync_.groups().size()))};
   }
 
   void send_on(std::size_t turn) {
@@ -202,7 +227,7 @@ class Writer {
     bool begun = turn.chunk > 0;
     const auto leave = [&](Module module) { sync_.after_forward(tasks_, module); };
     for (auto& one : model_.forward) {
-      if (chunk_of(one) != turn.chunk) continue;
+      if (chunk_of(one) != turn.chunk || (one.is_once && turn.micro_batch > 0)) continue;
       if (!begun && !std::holds_alternative<Copy>(one.task.work)) {
         sync_.before_forward(tasks_, Module{});
         begun = true;
@@ -339,7 +364,7 @@ class Writer {
   void recompute(std::int32_t of_block) {
     if ((of_block + 1) % scenario_.job.recompute_every != 0) return;
     for (auto& one : scenario_.job.keeps_products ? model_.again : model_.forward) {
-      if (one.block != of_block) continue;
+      if (one.block != of_block || one.is_once) continue;
       auto again = one;
       again.task.phase = Phase::backward;
       add(again, true);
@@ -395,6 +420,8 @@ class Writer {
   bool is_rest_ = false;  ///< the last kernel is not its block's first
   /// By `RankGroup`.
   std::vector<StreamId> streams_ = std::vector<StreamId>(rank_group_words.size(), StreamId{0});
+  double scaled_layers_ = 0;  ///< whose tensors have scales of fp8
+  StreamId scales_stream_{0};
   std::deque<TaskId> sent_;   ///< to the ranks that share the layers, and nobody waited for it
   int skipped_ = 0;           ///< of them, that a half of the backward pass left out waits for
   std::vector<TaskId> due_;   ///< of passes before; the next kernel waits for it

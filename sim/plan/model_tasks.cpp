@@ -103,6 +103,10 @@ ModelTasks from_layers(const RankScenario& scenario, const ComputeCosts& costs, 
   if (bytes > 0_B) program.forward.push_back({input_copy(bytes, scenario.job.input, gpu.launch_cost)});
   const bool shares_layers = !costs.forward_pieces.empty();
   for (std::size_t i = 0; i < layers.size(); ++i) {
+    if (!costs.once.empty() && costs.once[i].launches > 0) {
+      add(program.forward, i, Phase::forward, costs.once[i].time, costs.once[i].launches, 0);
+      program.forward.back().is_once = true;
+    }
     if (shares_layers) {
       add_pieces(program.forward, i, Phase::forward, costs.forward_pieces[i], 0);
     } else {

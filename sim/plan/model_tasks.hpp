@@ -18,6 +18,7 @@ struct ModelTask {
   int waits_for = 0;           ///< calls of its pass, the oldest that no task waited for
   bool of_parameters = false;  ///< makes gradients of parameters alone, in a backward pass that is split
   RankGroup over = RankGroup::tensor;  ///< of a call
+  bool is_once = false;                ///< in the first micro-batch of a step alone
 };
 
 /// All gradients of a model in the order in which they get ready: layers from the last to the first, and the

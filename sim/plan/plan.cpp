@@ -146,6 +146,11 @@ class RankLayout {
     }
   }
 
+  /// All ranks of a stage, which share scales of fp8.
+  void add_stages() {
+    join("scales", layout_.pipeline, [](const RankPlace& place) { return place.pipeline; });
+  }
+
   /// Two stages of a pipeline, tensor rank by tensor rank and replica by replica.
   void add_pairs(const std::string& name, int from, int to) {
     const auto colour = [&](const RankPlace& place) {
@@ -240,12 +245,14 @@ Workload plan_parts(const Scenario& scenario, const ComputeCosts& costs) {
     if (partitions.empty()) partitions.push_back(all_ranks());
     auto next = static_cast<std::uint32_t>(partitions.size());
     for (const auto group : groups_inside(layout)) part.slots[static_cast<std::size_t>(group)] = {next++};
+    if (shares_scales(scenario.job)) part.scales = {next++};
     part.first_slot = {next};
     workload.programs.push_back(model_step(scenario, costs, *sync, &part));
   }
   RankLayout ranks{workload, scenario};
   for (const auto& partition : partitions) ranks.add(partition);
   for (const auto group : groups_inside(layout)) ranks.add_inside(group);
+  if (shares_scales(scenario.job)) ranks.add_stages();
   for (const auto& [from, to, is_backward] : hops_of(pipeline)) {
     const auto* what = is_backward ? "gradients" : "activations";
     ranks.add_pairs(fmt::format("{} {} to {}", what, from, to), from, to);
@@ -258,10 +265,12 @@ Workload plan_parts(const Scenario& scenario, const ComputeCosts& costs) {
 
 Workload on_all_ranks(Program program, const Scenario& scenario, std::vector<Partition> partitions) {
   auto workload = of_ranks(scenario);
-  if (partitions.empty() && calls_slot(program, Slot{0})) partitions.push_back(all_ranks());
+  const bool needs_all = calls_slot(program, Slot{0}) || shares_scales(scenario.job);
+  if (partitions.empty() && needs_all) partitions.push_back(all_ranks());
   workload.programs.push_back(std::move(program));
   RankLayout ranks{workload, scenario};
   for (const auto& partition : partitions) ranks.add(partition);
+  if (shares_scales(scenario.job)) ranks.add_stages();
   return workload;
 }
 

@@ -11,14 +11,19 @@
 namespace gradway {
 
 /// The arithmetic of matrix products. Parameters and gradients stay fp32 in all of them (autocast).
-enum class Precision { fp32, tf32, bf16, fp16 };
-constexpr std::size_t precision_count = 4;
+/// fp8: of the linear layers in a model's blocks; the rest is in bf16.
+enum class Precision { fp32, tf32, bf16, fp16, fp8 };
+constexpr std::size_t precision_count = 5;
 
 /// What files and reports call them.
-inline constexpr std::array<std::string_view, precision_count> precision_words{"fp32", "tf32", "bf16",
-                                                                               "fp16"};
+inline constexpr std::array<std::string_view, precision_count> precision_words{"fp32", "tf32", "bf16", "fp16",
+                                                                               "fp8"};
 constexpr std::string_view name_of(Precision precision) {
   return precision_words[static_cast<std::size_t>(precision)];
+}
+/// Of all that is not a product of 8 bits.
+constexpr Precision beside_fp8(Precision precision) {
+  return precision == Precision::fp8 ? Precision::bf16 : precision;
 }
 
 /// The power to which a GPU lowers its clocks, and what it draws at full clocks, averaged over a step. What

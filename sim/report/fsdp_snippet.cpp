@@ -23,6 +23,8 @@ const char* torch_dtype(Number number) {
       return "torch.bfloat16";
     case Number::fp16:
       return "torch.float16";
+    case Number::fp8:
+      return "torch.float8_e4m3fn";
   }
   return "";
 }
@@ -195,7 +197,7 @@ std::string deepspeed_config(const Zero& zero, const Job& job) {
   }
   Json config{{"train_micro_batch_size_per_gpu", job.batch_per_gpu},
               {"gradient_accumulation_steps", job.accumulate}};
-  if (is_half(job.precision)) config[std::string{name_of(job.precision)}] = {{"enabled", true}};
+  if (is_half(job.precision)) config[std::string{name_of(beside_fp8(job.precision))}] = {{"enabled", true}};
   if (job.clip_grad_norm) config["gradient_clipping"] = 1.0;
   if (zero.communication_dtype) config["communication_data_type"] = name_of(*zero.communication_dtype);
   config["zero_optimization"] = std::move(of_zero);

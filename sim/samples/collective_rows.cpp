@@ -146,7 +146,8 @@ CollectiveRow read_collective(const JsonRow& row) {
 
 void add_collective_row(const JsonRow& row, Samples& samples) {
   const auto& op = row.text("op");
-  if (op == "contention" && row.text("gemm").starts_with("fp8_")) {  // no job computes in fp8
+  // What collectives cost products in fp8 is taken as with bf16.
+  if (op == "contention" && row.text("gemm").starts_with("fp8_")) {
     ++samples.unused["contention beside fp8 products"];
     return;
   }

@@ -44,6 +44,22 @@ std::string_view recompute_word(const Job& job) {
   return job.recomputes_attention ? "selective" : "none";
 }
 
+std::optional<Fp8> fp8_of(const Job& job) {
+  if (job.precision != Precision::fp8) return std::nullopt;
+  const bool megatron = has_megatron_modules(job);
+  const auto recipe = job.fp8_recipe.value_or(megatron ? Fp8Recipe::delayed : Fp8Recipe::tensorwise);
+  const auto* fsdp = std::get_if<Fsdp>(&job.strategy);
+  const auto* optimizer = std::get_if<DistributedOptimizer>(&job.strategy);
+  return Fp8{.recipe = recipe,
+             .by_transformer_engine = megatron || recipe == Fp8Recipe::delayed,
+             .has_weights = (fsdp && fsdp->fp8_all_gather) || (optimizer && optimizer->fp8_param_gather)};
+}
+
+bool shares_scales(const Job& job) {
+  const auto fp8 = fp8_of(job);
+  return fp8 && fp8->recipe == Fp8Recipe::delayed;
+}
+
 bool has_megatron_modules(const Job& job) {
   return job.framework == Framework::megatron ||
          (job.framework == Framework::deepspeed && job.layout.is_cut());

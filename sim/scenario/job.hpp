@@ -15,6 +15,7 @@
 #include "sim/platform/gpu.hpp"
 #include "sim/scenario/layout.hpp"
 #include "sim/workload/collective_kind.hpp"
+#include "sim/workload/fp8.hpp"
 #include "sim/workload/lora.hpp"
 #include "sim/workload/operation.hpp"
 #include "sim/workload/optimizer.hpp"
@@ -62,6 +63,7 @@ struct Fsdp {
   bool no_sync = false;                  ///< only the last micro-step reduces
   int replicate = 1;                     ///< HSDP: how often the sharded group is repeated
   bool cpu_offload = false;              ///< CPUOffloadPolicy: shares, gradients and states are on the host
+  bool fp8_all_gather = false;           ///< torchao's enable_fsdp_float8_all_gather, with scales ahead
   auto operator<=>(const Fsdp&) const = default;
 };
 
@@ -104,6 +106,7 @@ struct DistributedOptimizer {
   bool overlap_param_gather = false;
   std::optional<double> bucket_size{};  ///< elements; empty: Megatron's own, 40e6 or 1e6 a rank
   Number grad_reduce_dtype = Number::fp32;
+  bool fp8_param_gather = false;  ///< --fp8-param-gather: weights are kept and gathered in fp8
   auto operator<=>(const DistributedOptimizer&) const = default;
 };
 
@@ -123,9 +126,9 @@ inline bool trains(const Strategy& strategy) {
   return !std::holds_alternative<OneCollective>(strategy);
 }
 
-/// Whether products are of 16 bits.
+/// Whether what lies between products is of 16 bits.
 constexpr bool is_half(Precision precision) {
-  return precision == Precision::bf16 || precision == Precision::fp16;
+  return precision == Precision::bf16 || precision == Precision::fp16 || precision == Precision::fp8;
 }
 
 /// Whether parameters are of 16 bits where the GPU computes, so that autocast has nothing to cast.
@@ -160,6 +163,7 @@ struct Job {
   int gpus = 1;
   int batch_per_gpu = 1;
   Precision precision = Precision::fp32;
+  std::optional<Fp8Recipe> fp8_recipe{};  ///< empty: the framework's own, see `fp8_of`
   bool half_parameters = false;  ///< without autocast, with gradients and optimizer states of 16 bits
   int accumulate = 1;
   int sequence = 0;  ///< tokens a sample, for models of text; 0: the model's own
@@ -198,6 +202,11 @@ bool half_parameters(const Job& job);
 
 /// job.recompute: "none", "selective", "selective_op" or "full".
 std::string_view recompute_word(const Job& job);
+/// How a job's linear layers run in 8 bits; empty: its precision is another. Without a recipe: torchao's
+/// `tensorwise`, or `delayed` of Transformer Engine in Megatron's modules, which are always that engine's.
+std::optional<Fp8> fp8_of(const Job& job);
+/// Whether ranks find out together how operands are scaled: with delayed scaling.
+bool shares_scales(const Job& job);
 
 /// Whether layers are Megatron-Core's modules, with packed projections: also under DeepSpeed, if it cuts the
 /// model.

@@ -24,9 +24,10 @@ constexpr std::string_view name_of(Schedule schedule) {
 
 /// How ranks are laid out. What is left of them is data parallel.
 struct Layout {
-  int tensor = 1;         ///< ranks that share each layer
-  bool sequence = false;  ///< ... and the tokens between products: Megatron's sequence parallelism
-  int context = 1;        ///< ranks that each have a part of every sequence
+  int tensor = 1;            ///< ranks that share each layer
+  bool sequence = false;     ///< ... and the tokens between products: Megatron's sequence parallelism
+  bool userbuffers = false;  ///< their exchanges go piece by piece beside parts of the products
+  int context = 1;           ///< ranks that each have a part of every sequence
   ContextMethod context_method = ContextMethod::ring;
   int pipeline = 1;  ///< stages, each of some of the layers
   int chunks = 1;    ///< of the model on each rank of a pipeline

@@ -165,7 +165,7 @@ class Candidates {
     if (const auto* own = std::get_if<Fsdp>(&job.strategy)) {
       fsdp = *own;
     } else if (is_half(job.precision)) {
-      fsdp.param_dtype = job.precision == Precision::bf16 ? Number::bf16 : Number::fp16;
+      fsdp.param_dtype = job.precision == Precision::fp16 ? Number::fp16 : Number::bf16;
       fsdp.reduce_dtype = Number::fp32;
     }
     fsdp.replicate = 1;

@@ -21,17 +21,6 @@ bool counts(std::string_view component) {
   return is_number(underscore == std::string_view::npos ? component : component.substr(underscore + 1));
 }
 
-/// "h.3" of "h.3.mlp.fc1": up to the last component that counts and has something behind it.
-std::string_view block_name(std::string_view layer) {
-  std::size_t end = 0;
-  for (std::size_t at = 0;;) {
-    const auto dot = layer.find('.', at);
-    if (dot == std::string_view::npos) return layer.substr(0, end);
-    if (counts(layer.substr(at, dot - at))) end = dot;
-    at = dot + 1;
-  }
-}
-
 /// A stretch of a list that is one part, over and over.
 struct Repetition {
   std::size_t first = 0;
@@ -108,6 +97,16 @@ Blocks by_repetition(const Model& model) {
 }
 
 }  // namespace
+
+std::string_view block_name(std::string_view layer) {
+  std::size_t end = 0;
+  for (std::size_t at = 0;;) {
+    const auto dot = layer.find('.', at);
+    if (dot == std::string_view::npos) return layer.substr(0, end);
+    if (counts(layer.substr(at, dot - at))) end = dot;
+    at = dot + 1;
+  }
+}
 
 std::vector<std::int32_t> blocks_of_layers(const std::vector<Layer>& layers) {
   std::vector<std::int32_t> blocks;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "sim/workload/model.hpp"
@@ -17,6 +18,9 @@ struct Blocks {
   std::vector<std::int32_t> of_layer;   ///< by layer of the model
   std::vector<std::int32_t> of_launch;  ///< of a profile, by launch; the optimizer's have none
 };
+
+/// "h.3" of "h.3.mlp.fc1": up to the last component that counts and has something behind it; empty: none.
+std::string_view block_name(std::string_view layer);
 
 /// Which block each layer belongs to, by its name; none: `Blocks::none`.
 std::vector<std::int32_t> blocks_of_layers(const std::vector<Layer>& layers);

@@ -36,6 +36,7 @@ void Eager::open(const std::string& name, std::vector<Parameter> parameters) {
   }
   layers_.push_back(std::move(layer));
   operations_.emplace_back();
+  lasting_.push_back(0);
 }
 
 Tensor Eager::make(double elements, Number number, bool needs_grad) {
@@ -144,6 +145,11 @@ Tensor Eager::linear(const std::string& name, Tensor x, std::int64_t rows_of_sam
   if (tied) layers_.back().tied = Parameter{name + ".weight", {outputs, inputs}};
   const auto m = d(rows_of_sample) * settings_.batch;
   if (settings_.lora) return times_frozen(x, m, inputs, outputs);
+  mark_fp8(inputs, outputs);
+  if (runs_in_fp8()) {
+    if (is_half() && of(x).number != Number::fp8) x = cast(x, half_number());
+    return linear_in_fp8(x, {m, d(inputs), d(outputs), bias, split == Split::inputs && settings_.tensor > 1});
+  }
   return times_weight(x, m, d(inputs), d(outputs), bias, tied);
 }
 
@@ -171,7 +177,8 @@ Tensor Eager::times_weight(Tensor x, double m, double inputs, double outputs, bo
   }
   if (bias) weight_back(at, outputs);
   for (auto i = of_inputs; i < at.backward.size(); ++i) at.backward[i].of_parameters = true;
-  if (of(x).is_of_ranks) exchange_beside(at, of_inputs, Bytes{m * inputs * bytes_of(number)});
+  const Bytes of_input{m * inputs * bytes_of(number)};
+  if (of(x).is_of_ranks) exchange_beside(at, of_inputs, of_input, of_input);
   return make(m * outputs, number, true);
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sim/workload/attention_choice.hpp"
+#include "sim/workload/fp8.hpp"
 #include "sim/workload/lora.hpp"
 #include "sim/workload/model.hpp"
 #include "sim/workload/operation.hpp"
@@ -23,6 +24,7 @@ struct EagerSettings {
   int batch = 1;
   int sequence = 0;                       ///< tokens a sample, for models of text; 0: the model's own
   Precision precision = Precision::fp32;  ///< bf16 and fp16: autocast; parameters and gradients stay fp32
+  std::optional<Fp8> fp8{};      ///< linear layers in blocks have products of 8 bits; precision: the others'
   bool half_parameters = false;  ///< no autocast: parameters, gradients and all between are of 16 bits
   bool channels_last = false;
   AttentionKernel attention = AttentionKernel::automatic;
@@ -36,6 +38,7 @@ struct EagerSettings {
   bool compiled = false;           ///< torch.compile fuses what lies between products
   int tensor = 1;                  ///< ranks that share each layer
   bool sequence_parallel = false;  ///< ... and the tokens between products
+  bool userbuffers = false;        ///< ... whose exchanges go piece by piece beside parts of the products
   bool megatron = false;           ///< Megatron-Core's modules: packed projections, exchanges beside products
   int context = 1;                 ///< ranks that each have a part of every sequence
   ContextMethod context_method = ContextMethod::ring;
@@ -224,6 +227,7 @@ class Eager {
     std::int32_t last_use = 0;    ///< by this node of the forward pass
     std::int32_t saved_for = -1;  ///< the node whose backward pass needs it last; -1: none
     std::int32_t consumer = -1;   ///< the last node that takes it as an input
+    std::int32_t in_fp8 = -1;     ///< its copy of 8 bits
     bool is_of_ranks = false;     ///< its gradient must be summed over the ranks by the product that reads it
     int consumers = 0;
   };
@@ -240,6 +244,7 @@ class Eager {
     std::vector<Tensor> saves;
     Tensor result;
     bool is_product = false;         ///< aten::mm: of a linear layer without a bias
+    bool is_apart = false;           ///< torch.compile does not fuse it with others
     std::size_t runs_again = every;  ///< of its operations so many, the first, in a block that keeps some
     double parameter_bytes = 0;      ///< whose gradients it makes, fp32
     double temporary = 0;            ///< bytes, forward
@@ -282,7 +287,36 @@ class Eager {
   void keep_products();
   /// By layer: the block that runs again before its backward pass; none: it keeps all.
   std::vector<std::int32_t> checkpointed_blocks() const;
-  void exchange_beside(Node& at, std::size_t of_inputs, Bytes bytes);
+  void exchange_beside(Node& at, std::size_t of_inputs, Bytes gathered, Bytes gradient);
+  struct Pass {
+    std::vector<Operation>& operations;
+    std::vector<Exchange>& exchanges;
+  };
+  void gather_beside(Pass pass, std::size_t product, Bytes whole);
+  void scatter_beside(Pass pass, Bytes whole);
+  std::size_t cut_product(std::vector<Operation>& operations, std::size_t product) const;
+  /// A gradient is of 16 bits where its tensor is of 8.
+  Number gradient_number(const Info& info) const {
+    return info.number == Number::fp8 ? half_number() : info.number;
+  }
+  /// A linear layer, or those of experts, behind `open`. @param m rows of a rank
+  struct LinearShape {
+    double m = 0, inputs = 0, outputs = 0;
+    bool bias = false;
+    bool sums = false;   ///< the ranks that share it add up what comes of it
+    double experts = 0;  ///< 0: it is one layer
+    double weight() const { return inputs * outputs * (experts > 0 ? experts : 1); }
+  };
+  void mark_fp8(std::int64_t inputs, std::int64_t outputs);
+  bool runs_in_fp8() const;
+  bool gathers_in_fp8() const;
+  Tensor linear_in_fp8(Tensor x, const LinearShape& shape);
+  Tensor copy_in_fp8(Node& at, Tensor x, double elements);
+  void cast_to_8(std::vector<Operation>& to, Number from, double elements) const;
+  void cast_both(std::vector<Operation>& to, Number from, double elements) const;
+  void cast_columns(std::vector<Operation>& to, Number from, double elements) const;
+  Operation turned_fp8(double elements) const;
+  void cast_weight_to_8(Node& at, double weight);
   Operation stream(std::string_view what, Number number, double elements) const;
   Operation rows(std::string_view what, Number number, double rows, double width) const;
   Operation product(const char* layout, double m, double n, double k) const;
@@ -315,6 +349,7 @@ class Eager {
   std::vector<Info> tensors_;
   std::vector<Node> nodes_;
   std::vector<Operation> casts_;  ///< of weights, before the node that comes next
+  std::vector<double> lasting_;   ///< by layer: bytes of its weights' copies of 8 bits that outlive a pass
   std::vector<Layer> layers_;
   std::vector<LayerOperations> operations_;
   StepMemory memory_;

@@ -46,9 +46,11 @@ Tensor Eager::grouped_linear(const std::string& name, Tensor x, std::int64_t row
   if (split == Split::inputs) inputs = (inputs + ranks - 1) / ranks;
   open(name, {{name + ".weight", {experts, outputs, inputs}}});
   layers_.back().is_of_experts = true;
+  mark_fp8(inputs, outputs);
   const auto number = is_half() ? half_number() : Number::fp32;
   x = cast(x, number);
   const auto m = d(rows_of_sample) * settings_.batch;
+  if (runs_in_fp8()) return linear_in_fp8(x, {m, d(inputs), d(outputs), false, false, d(experts)});
   const auto weight = d(experts * outputs * inputs);
   const auto copy = cast_weight(weight);
   auto& at = node({x});

@@ -75,7 +75,7 @@ void Eager::issue() {
     for (const auto input : at->inputs) {  // a gradient from a second place is added to the first
       const auto& info = of(input);
       if (std::exchange(has_gradient[static_cast<std::size_t>(input.id)], 1) == 1)
-        to.push_back(stream("add", info.number, info.elements));
+        to.push_back(stream("add", gradient_number(info), info.elements));
     }
   }
 }
@@ -93,8 +93,9 @@ void Eager::issue_fused() {
     const auto moves = [](const Operation& operation) {
       return operation.kind == OperationClass::elementwise || operation.kind == OperationClass::normalization;
     };
-    return at.forward.size() + at.backward.size() > 0 && std::ranges::all_of(at.forward, moves) &&
-           std::ranges::all_of(at.backward, moves) && !at.inputs.empty();
+    return !at.is_apart && at.forward.size() + at.backward.size() > 0 &&
+           std::ranges::all_of(at.forward, moves) && std::ranges::all_of(at.backward, moves) &&
+           !at.inputs.empty();
   };
   const auto size = [&](Tensor tensor) { return of(tensor).elements * bytes_of(of(tensor).number); };
   const auto is_batch_norm = [](const Node& at) {
@@ -236,7 +237,8 @@ void Eager::account() {
     if (owns && !settings_.recomputes)
       held.hold(info.made, info.saved_for >= 0 ? held.back(info.saved_for) : info.last_use, bytes);
     if (info.storage >= 0 && info.needs_grad && info.consumers > 0)
-      held.hold(held.back(info.consumer), held.back(std::max(info.made, 0)), bytes);
+      held.hold(held.back(info.consumer), held.back(std::max(info.made, 0)),
+                info.elements * bytes_of(gradient_number(info)));
   }
   if (settings_.recomputes) hold_recomputed(held);
   std::vector<double> gradients(2 * nodes_.size(), 0);
@@ -245,6 +247,7 @@ void Eager::account() {
     held.pass(n, at.temporary, at.temporary_backward);
     gradients[static_cast<std::size_t>(held.back(n))] += at.parameter_bytes;
   }
+  for (const auto bytes : lasting_) memory_.lasting.push_back(Bytes{bytes});
   for (const auto bytes : held.sums()) memory_.activations.push_back(Bytes{bytes});
   double gradient = 0;
   for (const auto bytes : gradients) memory_.gradients.push_back(Bytes{gradient += bytes});

@@ -6,19 +6,66 @@
 #include "sim/workload/eager.hpp"
 
 namespace gradway {
+namespace {
+
+bool is_product(const std::vector<Operation>& operations, std::size_t at) {
+  return at < operations.size() && operations[at].kernel.starts_with("product");
+}
+
+}  // namespace
+
+/// Into one product for the rows of each rank. @return how many
+std::size_t Eager::cut_product(std::vector<Operation>& operations, std::size_t product) const {
+  auto part = operations[product];
+  auto size = part.size;
+  size[0] /= settings_.tensor;
+  const bool of_parameters = part.of_parameters;
+  part = operation(part.kernel, size);
+  part.of_parameters = of_parameters;
+  const auto ranks = static_cast<std::size_t>(settings_.tensor);
+  operations[product] = part;
+  operations.insert(operations.begin() + static_cast<std::ptrdiff_t>(product), ranks - 1, part);
+  return ranks;
+}
+
+/// Transformer Engine's ring exchange: the own rows are multiplied first, beside each part of the product the
+/// rows of another rank go one rank on.
+/// @source transformer_engine/common/comm_gemm_overlap, CommOverlapP2PBase::split_overlap_ag
+void Eager::gather_beside(Pass pass, std::size_t product, Bytes whole) {
+  const auto ranks = cut_product(pass.operations, product);
+  for (std::size_t i = 0; i + 1 < ranks; ++i)
+    pass.exchanges.push_back(
+        {CollectiveKind::send_recv, whole / settings_.tensor, product + i, product + i + 1});
+}
+
+/// The mirror of it: what was made of the rows of other ranks goes one rank on, beside the next part of the
+/// product, to which it is added. @source the same, CommOverlapP2PBase::split_overlap_rs
+void Eager::scatter_beside(Pass pass, Bytes whole) {
+  const auto product = pass.operations.size() - 1;
+  const auto ranks = cut_product(pass.operations, product);
+  for (std::size_t i = 0; i + 1 < ranks; ++i)
+    pass.exchanges.push_back(
+        {CollectiveKind::send_recv, whole / settings_.tensor, product + i + 1, product + i + 2});
+}
 
 /// Megatron's LinearWithGradAccumulationAndAsyncCommunication: the input, of which only the own tokens were
 /// kept, is gathered again beside the product that makes its gradient; that gradient is summed beside the
 /// product that makes the weight's.
-void Eager::exchange_beside(Node& at, std::size_t of_inputs, Bytes bytes) {
+void Eager::exchange_beside(Node& at, std::size_t of_inputs, Bytes gathered, Bytes gradient) {
   const auto kind = settings_.sequence_parallel ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
   if (settings_.sequence_parallel) {
-    at.forward_exchanges.push_back({CollectiveKind::all_gather, bytes, 0, 0});
-    at.backward_exchanges.push_back({CollectiveKind::all_gather, bytes, 0, of_inputs});
-    at.temporary = std::max(at.temporary, bytes.value());
-    at.temporary_backward = std::max(at.temporary_backward, bytes.value());
+    const auto product = at.forward.size() - 1;  // behind casts of the own tokens
+    const auto before = gathered == gradient ? 0 : product;
+    if (settings_.userbuffers) {
+      gather_beside({at.forward, at.forward_exchanges}, product, gathered);
+    } else {
+      at.forward_exchanges.push_back({CollectiveKind::all_gather, gathered, before, before});
+    }
+    at.backward_exchanges.push_back({CollectiveKind::all_gather, gathered, 0, of_inputs});
+    at.temporary = std::max(at.temporary, gathered.value());
+    at.temporary_backward = std::max(at.temporary_backward, gathered.value());
   }
-  at.backward_exchanges.push_back({kind, bytes, of_inputs, Exchange::next_layer});
+  at.backward_exchanges.push_back({kind, gradient, of_inputs, Exchange::next_layer});
 }
 
 Tensor Eager::to_ranks(Tensor x) {
@@ -36,6 +83,14 @@ Tensor Eager::to_ranks(Tensor x) {
     at.backward_exchanges.push_back({CollectiveKind::all_reduce, bytes, 0, 0});
     return view(x, elements);
   }
+  if (gathers_in_fp8()) {
+    cast_to_8(at.forward, number, of(x).elements);
+    at.is_apart = true;
+    const auto cast = at.forward.size();
+    at.forward_exchanges.push_back({CollectiveKind::all_gather, bytes / bytes_of(number), cast, cast});
+    at.backward_exchanges.push_back({CollectiveKind::reduce_scatter, bytes, 0, 0});
+    return make(elements, Number::fp8, true);
+  }
   at.forward_exchanges.push_back({CollectiveKind::all_gather, bytes, 0, 0});
   at.backward_exchanges.push_back({CollectiveKind::reduce_scatter, bytes, 0, 0});
   return make(elements, number, true);
@@ -45,14 +100,27 @@ Tensor Eager::from_ranks(Tensor x) {
   if (settings_.tensor == 1) return x;
   const auto [elements, number] = std::pair{of(x).elements, of(x).number};
   const Bytes bytes{elements * bytes_of(number)};
+  const auto made = of(x).made;
   auto& at = node({x});
   if (!settings_.sequence_parallel) {
     at.forward_exchanges.push_back({CollectiveKind::all_reduce, bytes, 0, 0});
     return view(x, elements);
   }
   at.runs_again = 0;
+  const bool in_fp8 = gathers_in_fp8();
+  const auto gathered = in_fp8 ? bytes / bytes_of(number) : bytes;
+  if (in_fp8) cast_to_8(at.backward, number, elements / settings_.tensor);
+  at.is_apart = in_fp8;
+  if (auto& before = nodes_[static_cast<std::size_t>(std::max(made, 0))];
+      settings_.userbuffers && before.result.id == x.id &&
+      is_product(before.forward, before.forward.size() - 1) && is_product(before.backward, 0)) {
+    scatter_beside({before.forward, before.forward_exchanges}, bytes);
+    gather_beside({before.backward, before.backward_exchanges}, 0, gathered);
+    return make(elements / settings_.tensor, number, true);
+  }
   at.forward_exchanges.push_back({CollectiveKind::reduce_scatter, bytes, 0, 0});
-  at.backward_exchanges.push_back({CollectiveKind::all_gather, bytes, 0, 0});
+  const auto cast = at.backward.size();
+  at.backward_exchanges.push_back({CollectiveKind::all_gather, gathered, cast, cast});
   return make(elements / settings_.tensor, number, true);
 }
 

@@ -34,6 +34,8 @@ constexpr std::array elementwise{
     Traffic{"relu_", 2},         Traffic{"threshold_backward", 3},
     Traffic{"dropout", 2, 1},    Traffic{"dropout_backward", 2, 1},
     Traffic{"cast_to_16", 1, 2}, Traffic{"cast_to_32", 1, 4},
+    Traffic{"cast_to_8", 1, 1},  Traffic{"cast_transpose", 1, 2},  // to 8 bits, as it lies and turned
+    Traffic{"amax", 1},          Traffic{"transpose", 2},
 };
 
 constexpr std::array rows{
@@ -58,6 +60,7 @@ bool is_loss(std::string_view what) {
 }
 
 double width(Precision number) {
+  if (number == Precision::fp8) return 1;
   return number == Precision::bf16 || number == Precision::fp16 ? 2 : 4;
 }
 
@@ -70,14 +73,16 @@ std::optional<Precision> number_of(std::string_view word) {
 void product(Operation& of, double batch, double m, double n, double k) {
   of.kind = OperationClass::product;
   of.flops = Flops{2 * batch * m * n * k};
-  of.bytes = Bytes{width(of.precision) * batch * (m * k + k * n + m * n)};
+  const auto made = width(beside_fp8(of.precision)) * m * n;
+  of.bytes = Bytes{batch * (width(of.precision) * (m * k + k * n) + made)};
 }
 
 /// The weights, or their gradients in the product that makes those, are there once a group.
 void grouped_product(Operation& of, bool of_weights) {
   const auto [m, n, k, groups, a, b, c, e] = of.size;
   product(of, 1, m, n, k);
-  of.bytes += Bytes{width(of.precision) * (groups - 1) * n * (of_weights ? m : k)};
+  of.bytes += Bytes{width(of_weights ? beside_fp8(of.precision) : of.precision) * (groups - 1) * n *
+                    (of_weights ? m : k)};
 }
 
 /// Queries and results have all heads, keys and values `kv_heads` (0: as many); a head of values and results

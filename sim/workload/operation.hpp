@@ -25,10 +25,13 @@ constexpr std::string_view name_of(AttentionKernel kernel) {
 }
 
 /// Formats of numbers on the GPU.
-enum class Number : std::uint8_t { fp32, bf16, fp16 };
-inline constexpr std::array<std::string_view, 3> number_words{"fp32", "bf16", "fp16"};
+enum class Number : std::uint8_t { fp32, bf16, fp16, fp8 };
+inline constexpr std::array<std::string_view, 4> number_words{"fp32", "bf16", "fp16", "fp8"};
+/// Those that parameters, gradients and messages can have.
+inline constexpr std::array<std::string_view, 3> dtype_words{"fp32", "bf16", "fp16"};
 inline constexpr double fp32_bytes = 4;
 constexpr double bytes_of(Number number) {
+  if (number == Number::fp8) return 1;
   return number == Number::fp32 ? fp32_bytes : 2;
 }
 constexpr std::string_view name_of(Number number) {
@@ -54,7 +57,7 @@ inline constexpr std::size_t most_sizes = 8;
 ///
 /// `kernel` says which, in words: its kind, and what kinds of that kind there are (sim/cost/kernel_times.hpp
 /// lists them):
-/// - product NUMBER LAYOUT: m, n, k; a letter a factor, n as it lies in memory, t transposed
+/// - product NUMBER LAYOUT: m, n, k; a letter a factor, n as it lies in memory, t transposed; fp8 makes bf16
 /// - batched_product NUMBER LAYOUT: batch, m, n, k
 /// - grouped_product NUMBER LAYOUT: m, n, k, groups: the tokens (m; k in tn) are cut into groups, each with
 ///   a weight of its own
@@ -105,6 +108,7 @@ struct Exchange {
 struct LayerOperations {
   std::vector<Operation> forward;
   std::vector<Operation> backward;
+  std::vector<Operation> once{};              ///< before the forward pass of a step's first micro-batch
   std::vector<Exchange> forward_exchanges{};  ///< in the order of issue
   std::vector<Exchange> backward_exchanges{};
   /// What of the forward pass runs again before the backward pass of a checkpointed block.

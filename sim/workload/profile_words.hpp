@@ -15,7 +15,8 @@ inline constexpr std::array<std::string_view, 3> phases = {"forward", "backward"
 inline constexpr std::array<std::string_view, 5> classes = {"matrix", "attention", "memory", "copy_in",
                                                             "copy_out"};
 inline constexpr std::array<std::string_view, 3> memory_sources = {"none", "shapes", "recorded"};
-inline constexpr auto precisions = precision_words;
+/// Steps in fp8 are not read: their products are simulated alone.
+inline constexpr std::array<std::string_view, 4> precisions = {"fp32", "tf32", "bf16", "fp16"};
 inline constexpr auto optimizers = optimizer_words;
 
 /// The type of a tensor's elements, by what matters here: their size. The first of a size is written.

@@ -17,6 +17,7 @@ struct StepMemory {
   std::vector<Bytes> gradients;  ///< of parameters, as the backward pass makes them
   std::size_t forward = 0;       ///< so many of the moments are of the forward pass
   std::vector<std::int32_t> layers;  ///< by moment: whose it is; empty: not known
+  std::vector<Bytes> lasting;        ///< by layer: there at every moment, in whichever micro-batch
 };
 
 /// Bytes that come and go in a step: node n of the forward pass runs at moment n, its backward pass at

@@ -117,7 +117,8 @@ TEST_CASE("what a Hugging Face model has and gradway does not is listed", "[cli]
        "last "
        "256\n"},
       {R"("model_type": "llama", "quantization_config": {"bits": 4})",
-       "quantization_config {...}: gradway's weights have 16 or 32 bits an element\n"},
+       "quantization_config {...}: how weights are stored; job.precision of a scenario says how the model is "
+       "trained\n"},
       {R"("model_type": "gpt2", "attn_pdrop": 0.1)",
        "attn_pdrop 0.1: gradway's attention drops no probabilities\n"},
       {R"("model_type": "llama", "hidden_sise": 8)",

@@ -14,7 +14,9 @@ inline constexpr std::string_view no_attention_dropout = "gradway's attention dr
 
 /// Keys of config.json that no family takes. Rows without words change nothing of a step.
 inline constexpr auto untaken_of_hugging_face = std::to_array<UntakenKey>({
-    {"quantization_config", {}, "gradway's weights have 16 or 32 bits an element"},
+    {"quantization_config",
+     {},
+     "how weights are stored; job.precision of a scenario says how the model is trained"},
     {"rope_scaling",
      {},
      "positions turn by other angles, at the same cost; how long a sample is, sequence says"},

@@ -85,6 +85,12 @@ class Megatron {
       if (tensor_ > 1) put("sequence", true);
       if (tensor_ == 1) settings_.set_idle({"sequence_parallel"});
     }
+    if (flag("tp_comm_overlap")) {  // which Megatron-LM has with sequence parallelism alone
+      if (tensor_ > 1 && flag("sequence_parallel"))
+        put("overlap", "userbuffers");
+      else
+        settings_.set_idle({"tp_comm_overlap"});
+    }
     take_context();
     take_experts_layout();
     const auto chunks = take_chunks();
@@ -191,13 +197,36 @@ class Megatron {
     auto& job = draft_.scenario.job;
     job.emplace_back("gpus", fmt::format("{}", gpus));
     job.emplace_back("batch_per_gpu", fmt::format("{}", micro));
-    job.emplace_back("precision", precision_);
+    const auto recipe = take_fp8();
+    job.emplace_back("precision", recipe.empty() ? precision_ : "fp8");
+    if (!recipe.empty()) job.emplace_back("fp8_recipe", recipe);
     if (accumulate > 1) job.emplace_back("accumulate", fmt::format("{}", accumulate));
     if (!options_.model.empty()) job.emplace_back("sequence", fmt::format("{}", sequence_));
     job.emplace_back("framework", "megatron");
     take_attention();
     take_recompute();
     if (settings_.number({"clip_grad"}, 0).value_or(1) > 0) job.emplace_back("clip_grad_norm", "true");
+  }
+
+  /// Empty: the job is in another precision.
+  std::string take_fp8() {
+    constexpr TrainerSettings::Spellings format_key = {"fp8_format", "fp8"};
+    const auto format = settings_.text(format_key).value_or("");
+    const auto recipe = settings_.text({"fp8_recipe"}).value_or("delayed");
+    if (format.empty()) {
+      settings_.set_idle({"fp8_recipe"});
+      settings_.set_idle({"fp8_param_gather"});
+      return {};
+    }
+    if (format != "e4m3" && format != "hybrid")
+      settings_.problem(settings_.where(format_key), fmt::format("'{}' is no format of fp8", format),
+                        "e4m3 or hybrid");
+    if (precision_ != "bf16")
+      settings_.note(format_key, fmt::format("gradway has bf16 beside fp8, not {}", precision_));
+    gathers_fp8_ = flag("fp8_param_gather");
+    if (recipe == "delayed" || recipe == "tensorwise") return recipe;
+    settings_.note({"fp8_recipe"}, "gradway has one scale a tensor: tensorwise stands for it");
+    return "tensorwise";
   }
 
   void take_attention() {
@@ -240,6 +269,7 @@ class Megatron {
     if (!shards) strategy.emplace_back("shard_optimizer", "false");
     if (flag("overlap_grad_reduce")) strategy.emplace_back("overlap_grad_reduce", "true");
     if (gathers) strategy.emplace_back("overlap_param_gather", "true");
+    if (gathers_fp8_) strategy.emplace_back("fp8_param_gather", "true");
     if (const auto size = settings_.number({"ddp_bucket_size"}, 1))
       strategy.emplace_back("bucket_size", elements_text(*size));
     // In fp32 unless said otherwise in bf16; in fp16 as the parameters.
@@ -442,6 +472,7 @@ class Megatron {
   int pipeline_ = 1;
   int context_ = 1;
   bool is_rms_ = false;
+  bool gathers_fp8_ = false;
 };
 
 }  // namespace

@@ -8,8 +8,6 @@
 
 namespace gradway {
 
-inline constexpr std::string_view no_fp8_of_megatron =
-    "gradway's kernels have 16 or 32 bits an element, no fp8";
 inline constexpr std::string_view no_fsdp_of_megatron =
     "gradway takes data parallelism as if this were not said; it has 'kind: fsdp' of its own";
 inline constexpr std::string_view own_stages =
@@ -156,16 +154,11 @@ inline constexpr auto untaken_of_megatron = std::to_array<UntakenKey>({
     // otherwise here
     {"rampup_batch_size", {}, no_ramp},
     {"step_batch_size_schedule", {}, no_ramp},
-    {"fp8_format", {}, no_fp8_of_megatron},
-    {"fp8", {}, no_fp8_of_megatron},
-    {"fp4_format", {}, no_fp8_of_megatron},
-    {"fp8_param_gather", {}, no_fp8_of_megatron},
-    {"fp8_recipe"},
+    {"fp4_format", {}, "gradway's kernels have 8 bits an element or more, no fp4"},
     {"fp8_amax_history_len"},
     {"fp8_amax_compute_algo"},
     {"fp8_margin"},
     {"fp8_interval"},
-    {"tp_comm_overlap", "false", "gradway cuts no product to hide its exchange"},
     {"no_overlap_p2p_communication", "false", "gradway's chunks exchange beside each other"},
     {"microbatch_group_size_per_virtual_pipeline_stage",
      {},
@@ -248,6 +241,10 @@ inline constexpr auto taken_of_megatron = std::to_array<std::string_view>({
     "global_batch_size",
     "bf16",
     "fp16",
+    "fp8_format",
+    "fp8_recipe",
+    "fp8_param_gather",
+    "tp_comm_overlap",
     "recompute_activations",
     "recompute_granularity",
     "recompute_method",

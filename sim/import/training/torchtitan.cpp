@@ -10,96 +10,12 @@
 
 #include "sim/base/nearest.hpp"
 #include "sim/import/training/draft_parts.hpp"
+#include "sim/import/training/torchtitan_keys.hpp"
 
 namespace gradway {
 namespace {
 
 using Spellings = TrainerSettings::Spellings;
-
-constexpr std::string_view no_float8 = "gradway's kernels and collectives have 16 or 32 bits an element";
-constexpr std::string_view own_cuts =
-    "gradway cuts the blocks as evenly as can be, for 2 chunks a rank where the schedule has several; "
-    "parallel.virtual says otherwise";
-
-/// Keys that are not taken. Rows without words change nothing of a step.
-constexpr auto untaken_of_torchtitan = std::to_array<UntakenKey>({
-    {"job"},
-    {"profiling"},
-    {"metrics"},
-    {"lr_scheduler"},
-    {"checkpoint"},
-    {"comm"},
-    {"memory_estimation"},
-    {"validation"},
-    {"debug.deterministic", "false", "gradway knows PyTorch's usual kernels"},
-    {"debug"},
-    {"experimental"},
-    {"fault_tolerance.enable", "false", "gradway's ranks do not fail"},
-    {"fault_tolerance"},
-    {"float8.enable_float8_linear", "false", no_float8},
-    {"float8"},
-    {"mx"},
-    {"quantize"},
-    {"model.converters", "[]", no_float8},
-    {"model.norm_type", {}, "gradway's description of the model says its norm"},
-    {"model"},
-    {"optimizer.early_step_in_backward", "false", "gradway steps behind the backward pass"},
-    {"optimizer"},
-    {"compile.backend", "inductor", "gradway knows torch.compile's inductor only"},
-    {"training.dataset"},
-    {"training.dataset_path"},
-    {"training.steps"},
-    {"training.warmup_steps"},
-    {"training.gc_freq"},
-    {"training.gc_debug"},
-    {"training.seed"},
-    {"training.deterministic", "false", "gradway knows PyTorch's usual kernels"},
-    {"training.dtype", "float32", "gradway keeps the parameters of each rank in fp32"},
-    {"activation_checkpoint"},
-    {"parallelism.enable_compiled_autograd", "false", "gradway compiles the model only"},
-    {"parallelism.disable_loss_parallel", "false", "gradway's tensor ranks share the loss"},
-    {"parallelism.enable_loss_parallel", "true", "gradway's tensor ranks share the loss"},
-    {"parallelism.enable_async_tensor_parallel", "false", "gradway cuts no product to hide its exchange"},
-    {"parallelism.pipeline_parallel_layers_per_stage", {}, own_cuts},
-    {"parallelism.pipeline_parallel_first_stage_less_layers", {}, own_cuts},
-    {"parallelism.pipeline_parallel_last_stage_less_layers", {}, own_cuts},
-    {"parallelism.pipeline_parallel_schedule_csv", {}, "gradway has schedules by their names"},
-    {"parallelism.module_fqns_per_model_part", {}, own_cuts},
-    {"parallelism.context_parallel_load_balancer"},
-    {"parallelism.expert_parallel_comm_backend"},
-});
-
-/// Taken keys, for the walk over the rest and for what misspelled ones may have meant.
-constexpr auto taken_of_torchtitan = std::to_array<std::string_view>({
-    "model.name",
-    "model.flavor",
-    "training.local_batch_size",
-    "training.global_batch_size",
-    "training.seq_len",
-    "training.mixed_precision_param",
-    "training.mixed_precision_reduce",
-    "training.compile",
-    "training.max_norm",
-    "training.enable_cpu_offload",
-    "activation_checkpoint.mode",
-    "activation_checkpoint.selective_ac_option",
-    "compile.enable",
-    "compile.components",
-    "optimizer.name",
-    "optimizer.implementation",
-    "parallelism.data_parallel_replicate_degree",
-    "parallelism.data_parallel_shard_degree",
-    "parallelism.fsdp_reshard_after_forward",
-    "parallelism.tensor_parallel_degree",
-    "parallelism.pipeline_parallel_degree",
-    "parallelism.context_parallel_degree",
-    "parallelism.context_parallel_rotate_method",
-    "parallelism.expert_parallel_degree",
-    "parallelism.expert_tensor_parallel_degree",
-    "parallelism.pipeline_parallel_schedule",
-    "parallelism.pipeline_parallel_split_points",
-    "parallelism.pipeline_parallel_microbatch_size",
-});
 
 // The second spellings are those of 2024.
 constexpr Spellings replicate_key = {"parallelism.data_parallel_replicate_degree",
@@ -280,7 +196,9 @@ class Torchtitan {
     auto& job = draft_.job;
     job.emplace_back("gpus", fmt::format("{}", degrees.gpus));
     job.emplace_back("batch_per_gpu", fmt::format("{}", micro));
-    job.emplace_back("precision", param);
+    const auto recipe = take_float8();
+    job.emplace_back("precision", recipe.empty() ? param : "fp8");
+    if (!recipe.empty()) job.emplace_back("fp8_recipe", recipe);
     if (accumulate > 1) job.emplace_back("accumulate", fmt::format("{}", accumulate));
     const auto sequence = settings_.whole_number({"training.seq_len"}, 1, 1 << 24).value_or(2048);
     job.emplace_back("sequence", fmt::format("{}", sequence));
@@ -289,6 +207,41 @@ class Torchtitan {
     if (settings_.number({"training.max_norm"}, 0).value_or(1) > 0)
       job.emplace_back("clip_grad_norm", "true");
     return accumulate;
+  }
+
+  /// Whether the converters have float8. In 2024 a flag said so.
+  bool has_float8() {
+    const Spellings key = {"model.converters"};
+    const auto* said = settings_.find(key);
+    bool found = settings_.boolean({"float8.enable_float8_linear"}).value_or(false);
+    if (said == nullptr) return found;
+    for (const auto& converter : said->entries) {
+      const bool is_float8 = converter.text == "float8" || converter.text == "quantize.linear.float8";
+      found = found || is_float8;
+      if (!is_float8)
+        settings_.note(key, fmt::format("gradway does not know the converter '{}'", converter.text));
+    }
+    return found;
+  }
+
+  /// Its recipe; empty: the job is in another precision.
+  std::string take_float8() {
+    const Spellings gather_key = {"float8.enable_fsdp_float8_all_gather",
+                                  "quantize.linear.float8.enable_fsdp_float8_all_gather"};
+    const Spellings recipe_key = {"float8.recipe_name", "quantize.linear.float8.recipe_name"};
+    if (!has_float8()) {
+      settings_.set_idle(gather_key);
+      settings_.set_idle(recipe_key);
+      return {};
+    }
+    gathers_float8_ = settings_.boolean(gather_key).value_or(false);
+    const auto recipe = settings_.text(recipe_key).value_or("tensorwise");
+    if (recipe == "tensorwise" || recipe == "rowwise") return recipe;
+    if (recipe != "rowwise_with_gw_hp")
+      settings_.problem(settings_.where(recipe_key), fmt::format("'{}' is no recipe", recipe),
+                        suggestion(recipe, {"tensorwise", "rowwise", "rowwise_with_gw_hp"}));
+    settings_.note(recipe_key, "gradway has gradients of weights in fp8 too: rowwise");
+    return "rowwise";
   }
 
   /// What goes through a pipeline together.
@@ -401,6 +354,7 @@ class Torchtitan {
     if (!reshard.empty()) strategy.emplace_back("reshard_after_forward", reshard);
     strategy.emplace_back("param_dtype", param);
     strategy.emplace_back("reduce_dtype", reduce);
+    if (gathers_float8_) strategy.emplace_back("fp8_all_gather", "true");
     if (settings_.boolean(offload_key).value_or(false)) strategy.emplace_back("cpu_offload", "true");
     if (degrees.replicate > 1)
       draft_.parallel.emplace_back("replicate", fmt::format("{}", degrees.replicate));
@@ -489,6 +443,7 @@ class Torchtitan {
   TrainerSettings settings_;
   const DraftOptions& options_;
   ScenarioDraft draft_{};
+  bool gathers_float8_ = false;
 };
 
 }  // namespace

@@ -22,6 +22,7 @@ struct RankPart {
   std::vector<Bytes> messages{};  ///< by stage: activations of a micro-batch that it hands on
   Bytes tied{};                   ///< gradients of parameters that the first and the last rank share
   std::array<Slot, rank_group_words.size()> slots{};  ///< by `RankGroup`, of those that the layout has
+  Slot scales{};                                      ///< of the stage's ranks, which share scales of fp8
   Slot first_slot{};  ///< of the groups of the pipeline: its hops, then that of tied parameters
 };
 

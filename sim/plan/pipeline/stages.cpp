@@ -103,6 +103,8 @@ StepMemory memory_of_turns(const StepMemory& whole, const PartOfModel& part,
                            const std::vector<StageTurn>& turns) {
   StepMemory memory;
   if (whole.activations.empty()) return memory;
+  for (const auto layer : part.layers)
+    if (!whole.lasting.empty()) memory.lasting.push_back(whole.lasting[static_cast<std::size_t>(layer)]);
   const auto moments = whole.activations.size();
   const auto chunk_at = [&](std::size_t moment) {
     const auto layer = whole.layers[moment];

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -35,6 +36,7 @@ DistributedOptimizerSync::DistributedOptimizerSync(const RankScenario& scenario)
   for (const auto& gradient : gradients_in_order(scenario.model)) {
     if (units_.empty() || filled >= size) {
       units_.emplace_back();
+      in_fp8_.push_back(0);
       filled = 0;
     }
     const auto elements = gradient.size.value() / fp32_bytes;
@@ -42,6 +44,9 @@ DistributedOptimizerSync::DistributedOptimizerSync(const RankScenario& scenario)
     units_.back().gradients.push_back(gradient);
     units_.back().size += Bytes{reduced_ * elements};
     const auto layer = static_cast<std::size_t>(gradient.layer);
+    const auto& of_layer = scenario.model.layers[layer];
+    const auto& shape = of_layer.parameters[static_cast<std::size_t>(gradient.parameter)].shape;
+    if (settings_.fp8_param_gather && of_layer.takes_fp8 && shape.size() > 1) in_fp8_.back() += elements;
     const auto block = blocks_.of_layer[layer];
     auto& of = buckets_of_[!by_block_              ? layer
                            : block == Blocks::none ? buckets_of_.size() - 1
@@ -118,9 +123,9 @@ void DistributedOptimizerSync::before_optimizer(TaskList& tasks) {
 }
 
 void DistributedOptimizerSync::after_optimizer(TaskList& tasks) {
-  const auto cast =
-      tasks.memory_kernels("slice into parameters", Bytes{(fp32_bytes + width_) * parameters_ / slices()}, 1,
-                           tasks.gpu().launch_cost);
+  const auto cast = tasks.memory_kernels("slice into parameters",
+                                         (Bytes{fp32_bytes * parameters_} + all_parameters()) / slices(), 1,
+                                         tasks.gpu().launch_cost);
   if (settings_.overlap_param_gather || !gathers()) return;
   begins_ = cast;
   for (auto bucket = units_.size(); bucket-- > 0;) gather(tasks, bucket);
@@ -128,11 +133,15 @@ void DistributedOptimizerSync::after_optimizer(TaskList& tasks) {
   for (const auto& state : state_) tasks[id].after.push_back(*state.gathered);
 }
 
+Bytes DistributedOptimizerSync::all_parameters() const {
+  return Bytes{width_ * parameters_ - (width_ - 1) * std::accumulate(in_fp8_.begin(), in_fp8_.end(), 0.0)};
+}
+
 /// Parameters and the buffers of gradients whole, a slice of the parameters in fp32.
 MemoryOfSync DistributedOptimizerSync::memory() const {
   const bool master = width_ != fp32_bytes;
   const Bytes slice{fp32_bytes * parameters_ / slices()};
-  return {.parameters = Bytes{width_ * parameters_} + (master ? slice : 0_B),
+  return {.parameters = all_parameters() + (master ? slice : 0_B),
           .optimizer_share = 1.0 / slices(),
           .buckets = Bytes{reduced_ * parameters_}};
 }

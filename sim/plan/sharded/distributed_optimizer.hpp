@@ -47,7 +47,11 @@ class DistributedOptimizerSync final : public Sync {
 
   void gather(TaskList& tasks, std::size_t bucket);
   void reduce(TaskList& tasks, std::size_t bucket);
-  Bytes parameters_of(std::size_t bucket) const { return units_[bucket].size * (width_ / reduced_); }
+  Bytes parameters_of(std::size_t bucket) const {
+    return units_[bucket].size * (width_ / reduced_) - Bytes{(width_ - 1) * in_fp8_[bucket]};
+  }
+  /// As ranks keep and gather them.
+  Bytes all_parameters() const;
 
   const DistributedOptimizer& settings_;
   int ranks_;
@@ -59,6 +63,7 @@ class DistributedOptimizerSync final : public Sync {
   std::vector<std::vector<std::size_t>> buckets_of_;  ///< by layer, or by block and one more for the root
   std::vector<Unit> units_;                           ///< buckets, the last layer's first
   std::vector<Gathering> state_;                      ///< by bucket
+  std::vector<double> in_fp8_;                        ///< by bucket: elements that are kept and gathered so
   std::optional<TaskId> begins_;
   std::size_t open_ = 0;
   std::size_t filled_ = 0;

@@ -85,10 +85,11 @@ void FsdpSync::gather(TaskList& tasks, std::size_t group) {
   const auto& of = groups_[group];
   const bool by_few = state.by_few;
   const int over = by_few ? resharded_over(group) : shards_;
-  const bool casts = gathered_width_ != fp32_bytes && !by_few && of.tensors() > 0;
+  const bool casts =
+      (gathered_width_ != fp32_bytes || settings_.fp8_all_gather) && !by_few && of.tensors() > 0;
   if (settings_.cpu_offload && !by_few) from_host(tasks, group);
-  const auto traffic =
-      (casts ? share(group, fp32_bytes + gathered_width_) : Bytes{}) + 2 * gathered(group) / over;
+  const auto traffic = (casts ? share(group, fp32_bytes) + trained(group) / shards_ : Bytes{}) +
+                       2 * gathered(group) / over;
   const auto in = tasks.kernel_on(copy_in_, fmt::format("{} copy-in", of.name), traffic / fsdp_copies.copy_in,
                                   casts ? 4 : 2, tasks.hook(fsdp_cpu.gather, of.gathered_tensors()));
   tasks[in].unit = static_cast<std::int32_t>(group);
@@ -250,6 +251,27 @@ void FsdpSync::before_optimizer(TaskList& tasks) {
   tasks[id].host_waits = settings_.cpu_offload;
 }
 
+/// Of all weights at once, so that gathers find their scales: the greatest value of each share, and the
+/// maximum over the ranks. @source torchao/float8/fsdp_utils.py, precompute_float8_dynamic_scale_for_fsdp
+void FsdpSync::after_optimizer(TaskList& tasks) {
+  if (!settings_.fp8_all_gather) return;
+  constexpr int kernels = 10;  // of lists of tensors, and of scales
+  double elements = 0;
+  double weights = 0;
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    elements += groups_[g].in_fp8;
+    weights += groups_[g].in_fp8 > 0 ? groups_[g].tensors() : 0;
+  }
+  const auto found =
+      tasks.memory_kernels("greatest values of weights", Bytes{fp32_bytes * elements / shards_}, kernels,
+                           tasks.gpu().launch_cost * kernels);
+  if (shards_ == 1) return;
+  const auto id = tasks.call({CollectiveKind::all_reduce, Bytes{fp32_bytes * weights}, to_shards_},
+                             communicator_stream, "all-reduce of greatest values", {}, found);
+  const auto done = tasks.wait("scales of weights", Phase::communication, {});
+  tasks[done].after.push_back(id);
+}
+
 TaskId FsdpSync::sum_norm(TaskList& tasks, TaskId norm) {
   return shards_ > 1 ? sum_norm_over(tasks, to_shards_, norm) : norm;
 }
@@ -298,9 +320,9 @@ std::optional<HeldBySync> FsdpSync::held(const MomentOfStep& moment) const {
     }
   }
   held.gradients += Bytes{gradient_width_ * made[root]};
-  const auto again = [&](std::size_t g) { return resharded_over(g) == Fsdp::kept ? 0_B : gathered(g); };
-  if (open) held.gathered += again(*open);
-  if (open && *open > 0) held.gathered += again(*open - 1);
+  const auto regathered = [&](std::size_t g) { return resharded_over(g) == Fsdp::kept ? 0_B : gathered(g); };
+  if (open) held.gathered += regathered(*open);
+  if (open && *open > 0) held.gathered += regathered(*open - 1);
   held.gathered += reducing;
   return held;
 }

@@ -36,6 +36,7 @@ class FsdpSync final : public Sync {
   void before_backward(TaskList& tasks, Module module) override;
   void after_backward(TaskList& tasks, Module module) override;
   void before_optimizer(TaskList& tasks) override;
+  void after_optimizer(TaskList& tasks) override;
   std::optional<OwnGradients> own_gradients() const override { return OwnGradients{memory().gradients}; }
   TaskId sum_norm(TaskList& tasks, TaskId norm) override;
 
@@ -64,8 +65,13 @@ class FsdpSync final : public Sync {
   void add_to_unsharded(TaskList& tasks, std::size_t group);
   int resharded_over(std::size_t group) const;
   Bytes whole(std::size_t group, double width) const { return Bytes{width * groups_[group].padded}; }
-  /// As it is gathered: what nobody trains as it lies there.
-  Bytes gathered(std::size_t group) const { return whole(group, gathered_width_) + groups_[group].frozen; }
+  /// As the all-gather brings what is trained.
+  Bytes trained(std::size_t group) const {
+    const double in_fp8 = settings_.fp8_all_gather ? groups_[group].in_fp8 : 0;
+    return Bytes{gathered_width_ * groups_[group].padded - (gathered_width_ - 1) * in_fp8};
+  }
+  /// All that it brings: what nobody trains as it lies there.
+  Bytes gathered(std::size_t group) const { return trained(group) + groups_[group].frozen; }
   Bytes share(std::size_t group, double width) const { return whole(group, width) / shards_; }
 
   const Fsdp& settings_;

@@ -60,6 +60,9 @@ WrappedModel::WrappedModel(const Model& model, const Wrap& wrap, int over)
     group.elements += elements;
     in_order_.emplace_back(elements, static_cast<std::size_t>(&group - groups_.data()));
     group.padded += padded_elements(parameter, over);
+    const auto& of = model.layers[layer];
+    if (of.takes_fp8 && !of.is_of_experts && parameter.shape.size() > 1)
+      group.in_fp8 += padded_elements(parameter, over);
   }
 }
 

@@ -17,7 +17,7 @@ Json job_json(const Job& job) {
   Json json{{"gpus", job.gpus},
             {"batch_per_gpu", job.batch_per_gpu},
             {"precision", name_of(job.precision)},
-            {"param_dtype", job.half_parameters ? name_of(job.precision) : name_of(Number::fp32)},
+            {"param_dtype", job.half_parameters ? name_of(beside_fp8(job.precision)) : name_of(Number::fp32)},
             {"accumulate", job.accumulate},
             {"attention", name_of(job.attention)},
             {"memory_format", job.channels_last ? "channels_last" : "contiguous"},
@@ -26,6 +26,7 @@ Json job_json(const Job& job) {
             {"framework", name_of(job.framework)},
             {"frees_early", job.frees_early},
             {"clip_grad_norm", job.clip_grad_norm}};
+  if (const auto fp8 = fp8_of(job)) json["fp8_recipe"] = name_of(fp8->recipe);
   if (job.sequence > 0) json["sequence"] = job.sequence;
   if (job.recompute_every > 1) json["recompute_every"] = job.recompute_every;
   if (!job.lora) return json;
@@ -40,6 +41,7 @@ Json parallel_json(const Job& job) {
   const auto& layout = job.layout;
   Json json = Json::object();
   if (layout.tensor > 1) json.update({{"tensor", layout.tensor}, {"sequence", layout.sequence}});
+  if (layout.userbuffers) json["overlap"] = "userbuffers";
   if (layout.context > 1)
     json.update({{"context", layout.context}, {"context_method", name_of(layout.context_method)}});
   if (layout.expert * layout.expert_tensor > 1)
@@ -137,6 +139,7 @@ struct StrategyKeys {
     json["forward_prefetch"] = fsdp.forward_prefetch;
     json["backward_prefetch"] = fsdp.backward_prefetch;
     json["cpu_offload"] = fsdp.cpu_offload;
+    if (fsdp.fp8_all_gather) json["fp8_all_gather"] = true;
     add_formats(fsdp);
   }
   void operator()(const Fsdp1& fsdp) const {
@@ -165,6 +168,7 @@ struct StrategyKeys {
     json["overlap_param_gather"] = optimizer.overlap_param_gather;
     if (optimizer.bucket_size) json["bucket_size"] = *optimizer.bucket_size;
     json["grad_reduce_dtype"] = name_of(optimizer.grad_reduce_dtype);
+    if (optimizer.fp8_param_gather) json["fp8_param_gather"] = true;
   }
 
  private:

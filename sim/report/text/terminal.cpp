@@ -64,7 +64,11 @@ void write_job(Fields& fields, const Run& run) {
                          : "";
   fields.add("batch", fmt::format("{} a {}{}, {} a step", job.batch_per_gpu, is_cut ? "replica" : "GPU",
                                   micro, thousands_text(std::llround(job.samples()))));
-  fields.add("precision", name_of(job.precision));
+  const auto fp8 = fp8_of(job);
+  fields.add("precision",
+             fp8 ? fmt::format("{}, {} scaling by {}", name_of(job.precision), name_of(fp8->recipe),
+                               fp8->by_transformer_engine ? "Transformer Engine" : "torchao")
+                 : std::string{name_of(job.precision)});
   if (job.lora)
     fields.add("fine-tuning",
                fmt::format("{} of rank {} beside {}, all else frozen in {}",

@@ -133,8 +133,9 @@ std::string in_words(const Strategy& strategy) {
 std::string in_words(const Layout& layout, const Job& job) {
   std::vector<std::string> parts;
   if (layout.tensor > 1)
-    parts.push_back(
-        fmt::format("tensor {}{}", layout.tensor, layout.sequence ? " with sequence parallelism" : ""));
+    parts.push_back(fmt::format("tensor {}{}{}", layout.tensor,
+                                layout.sequence ? " with sequence parallelism" : "",
+                                layout.userbuffers ? " beside products" : ""));
   if (layout.context > 1)
     parts.push_back(fmt::format("context {} ({})", layout.context, name_of(layout.context_method)));
   if (layout.pipeline > 1) {

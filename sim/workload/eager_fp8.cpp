@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Linear layers whose products are of 8 bits.
+//
+// What holds for Hopper holds everywhere here: both operands of a product lie along the dimension that it
+// sums over, so each of the three products of a layer is an "nt", and those of the backward pass need turned
+// copies.
+//
+// Transformer Engine casts and turns in one kernel, weights in a step's first micro-batch alone, and keeps
+// for the backward pass the turned copy of the input. Its delayed scaling finds the greatest value while it
+// casts; its current scaling (`tensorwise` here) reads the tensor before. @source
+// transformer_engine/pytorch/module/ linear.py, layernorm_linear.py; common/transpose/cast_transpose.cu
+//
+// torchao casts input and weight in each forward pass, compiled once for all layers that read the same input.
+// It keeps these copies with one scale a tensor; with scales by rows it keeps the input itself, as the other
+// products need other scales. @source torchao/float8/float8_linear.py, float8_ops.py (contiguous copies),
+// float8_utils.py (tensor_to_amax, to_fp8_saturated)
+//
+// With scales of whole tensors and sequence parallelism what is gathered is of 8 bits, what is summed of 16.
+// @source torchao/float8/float8_tensor_parallel.py; linear.py of Transformer Engine, gather_along_first_dim
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/workload/blocks.hpp"
+#include "sim/workload/eager.hpp"
+
+namespace gradway {
+
+/// Sides that are no multiples of 16 stay in 16 bits: PyTorch's scaled_mm takes none, and torchtitan leaves
+/// such layers out.
+void Eager::mark_fp8(std::int64_t inputs, std::int64_t outputs) {
+  constexpr std::int64_t multiple = 16;
+  auto& layer = layers_.back();
+  layer.takes_fp8 = !layer.tied && !block_name(layer.name).empty() && !layer.name.ends_with(".router") &&
+                    inputs % multiple == 0 && outputs % multiple == 0;
+}
+
+/// torchao's modules are linear layers: experts stay in 16 bits.
+bool Eager::runs_in_fp8() const {
+  const auto& layer = layers_.back();
+  return settings_.fp8 && layer.takes_fp8 && (settings_.fp8->by_transformer_engine || !layer.is_of_experts);
+}
+
+/// At the exchange behind, or before, the layer that is open.
+bool Eager::gathers_in_fp8() const {
+  return settings_.fp8 && settings_.fp8->recipe != Fp8Recipe::rowwise && settings_.sequence_parallel &&
+         settings_.tensor > 1 && !block_name(layers_.back().name).empty();
+}
+
+/// As eager torchao writes it: the greatest value, four kernels that make a scale of it, and in fp32 the
+/// product with the scale and the limits, before the cast. Compiled, by rows it is one kernel.
+void Eager::cast_to_8(std::vector<Operation>& to, Number from, double elements) const {
+  const auto& fp8 = *settings_.fp8;
+  const bool is_fused = fp8.by_transformer_engine || settings_.compiled;
+  if (!is_fused || fp8.recipe == Fp8Recipe::tensorwise) to.push_back(stream("amax", from, elements));
+  if (is_fused) {
+    to.push_back(stream("cast_to_8", from, elements));
+    return;
+  }
+  for (int i = 0; i < 4; ++i) to.push_back(stream("count", Number::fp32, 1));
+  if (from != Number::fp32) to.push_back(stream("cast_to_32", from, elements));
+  to.insert(to.end(), 2, stream("scale", Number::fp32, elements));
+  to.push_back(stream("cast_to_8", Number::fp32, elements));
+}
+
+/// As it lies in memory, and turned.
+void Eager::cast_both(std::vector<Operation>& to, Number from, double elements) const {
+  cast_to_8(to, from, elements);
+  if (settings_.fp8->by_transformer_engine || settings_.compiled) {
+    to.back() = stream("cast_transpose", from, elements);
+  } else {
+    to.push_back(turned_fp8(elements));
+  }
+}
+
+/// Turned, scaled by what were columns: compiled, these are read once more for their greatest values.
+void Eager::cast_columns(std::vector<Operation>& to, Number from, double elements) const {
+  if (settings_.compiled) to.push_back(stream("amax", from, elements));
+  cast_to_8(to, from, elements);
+  if (!settings_.compiled) to.push_back(turned_fp8(elements));
+}
+
+/// PyTorch's own copy of a transposed matrix; others do it by tiles.
+Operation Eager::turned_fp8(double elements) const {
+  const bool by_tiles = settings_.fp8->by_transformer_engine || settings_.compiled;
+  return stream(by_tiles ? "permute" : "transpose", Number::fp8, elements);
+}
+
+Tensor Eager::copy_in_fp8(Node& at, Tensor x, double elements) {
+  if (settings_.compiled && of(x).in_fp8 >= 0) return {of(x).in_fp8};
+  const auto number = of(x).number;
+  if (number == Number::fp8) {
+    of(x).in_fp8 = x.id;
+    return x;
+  }
+  const bool is_whole = elements == of(x).elements;
+  if (settings_.fp8->by_transformer_engine && is_whole) {
+    cast_both(at.forward, number, elements);
+    at.temporary += elements;
+  } else {
+    cast_to_8(at.forward, number, elements);
+  }
+  const auto copy = make(elements, Number::fp8, false);
+  of(x).in_fp8 = copy.id;
+  return copy;
+}
+
+void Eager::cast_weight_to_8(Node& at, double weight) {
+  const auto& fp8 = *settings_.fp8;
+  if (fp8.by_transformer_engine) {
+    auto& once = operations_.back().once;
+    if (fp8.has_weights) {
+      once.push_back(turned_fp8(weight));
+    } else {
+      cast_both(once, parameter_number(), weight);
+    }
+    lasting_.back() += (fp8.has_weights ? 1 : 2) * weight;
+    return;
+  }
+  if (fp8.has_weights) return;
+  cast_to_8(at.forward, parameter_number(), weight);
+  if (fp8.recipe == Fp8Recipe::tensorwise) save(make(weight, Number::fp8, false));
+}
+
+Tensor Eager::linear_in_fp8(Tensor x, const LinearShape& shape) {
+  const bool by_engine = settings_.fp8->by_transformer_engine;
+  const bool by_rows = settings_.fp8->recipe == Fp8Recipe::rowwise;
+  const bool gathers_gradient = shape.sums && gathers_in_fp8();
+  const bool gathers_beside = of(x).is_of_ranks && settings_.sequence_parallel;
+  const auto made = shape.m * shape.outputs;
+  const auto read = shape.m * shape.inputs;
+  const auto number = half_number();
+  const auto product = [&](double m, double n, double k, bool of_weights = false) {
+    if (shape.experts == 0) return operation("product fp8 nt", {m, n, k});
+    return operation(of_weights ? "grouped_product fp8 tn" : "grouped_product fp8 nt",
+                     {m, n, k, shape.experts});
+  };
+  if (shape.bias) cast_weight(shape.outputs);
+  const bool is_turned = settings_.compiled && of(x).in_fp8 >= 0;  // for another layer that reads it
+  auto& at = node({x});
+  const auto copy = copy_in_fp8(at, x, gathers_beside ? read / settings_.tensor : read);
+  save(by_rows ? x : copy);
+  cast_weight_to_8(at, shape.weight());
+  forward(product(shape.m, shape.outputs, shape.inputs));
+  // torchao adds the bias behind the product; what is compiled does so with what follows.
+  if (shape.bias && !by_engine && !settings_.compiled) forward(stream("scale", number, made));
+
+  if (by_rows) {
+    cast_to_8(at.backward, number, made);
+  } else if (!gathers_gradient) {
+    cast_both(at.backward, number, made);
+  }
+  if (of(x).needs_grad) {
+    if (by_rows) cast_columns(at.backward, parameter_number(), shape.weight());
+    if (!by_rows && !by_engine) at.backward.push_back(turned_fp8(shape.weight()));
+    at.backward.push_back(product(shape.m, shape.inputs, shape.outputs));
+  }
+  const auto of_inputs = at.backward.size();
+  if (by_rows) {
+    cast_columns(at.backward, number, made);
+    if (!is_turned) cast_columns(at.backward, number, read);
+  } else {
+    if (gathers_gradient) at.backward.push_back(turned_fp8(made));
+    if ((!by_engine || gathers_beside) && !is_turned) at.backward.push_back(turned_fp8(read));
+  }
+  at.backward.push_back(product(shape.outputs, shape.inputs, shape.m, true));
+  // Transformer Engine sums for the bias while it casts, but where the gradient is gathered: before that.
+  if (shape.bias && (!by_engine || gathers_gradient))
+    at.backward.push_back(
+        rows("bias_sum", number, gathers_gradient ? shape.m / settings_.tensor : shape.m, shape.outputs));
+  weight_back(at, shape.weight());
+  if (shape.bias) weight_back(at, shape.outputs);
+  for (auto i = of_inputs; i < at.backward.size(); ++i) at.backward[i].of_parameters = true;
+  at.temporary_backward =
+      std::max(at.temporary_backward, 2 * made + (by_engine ? 0 : std::max(shape.weight(), read)));
+  if (of(x).is_of_ranks)
+    exchange_beside(at, of_inputs, Bytes{read * (by_rows ? 2 : 1)}, Bytes{read * bytes_of(number)});
+  return make(made, number, true);
+}
+
+}  // namespace gradway
