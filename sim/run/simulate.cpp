@@ -28,14 +28,15 @@ void about_steps(const SteadyRun& run, Trust& trust) {
                                        shortest.value() * 1e3, longest.value() * 1e3, run.window.steps));
 }
 
-/// Of all ranks, on average.
+/// Of all ranks, on average. Where the CPU sets the pace kernels do not: what is waited for it does not
+/// count.
 Waiting waiting_of(const Measured& measured) {
   Seconds busy{}, communication{}, idle{};
   for (const auto& program : measured.by_program) {
     const auto& parts = program.parts;
     busy += (parts.compute + parts.optimizer) * program.ranks;
     communication += parts.exposed_communication * program.ranks;
-    idle += (parts.input_wait + parts.launch_bound + parts.idle) * program.ranks;
+    idle += (parts.input_wait + parts.idle) * program.ranks;
   }
   if (busy <= Seconds{}) return {};
   return {.idle = idle / busy, .communication = communication / busy};

@@ -51,7 +51,7 @@ struct Layer {
   std::optional<Parameter> tied{};  ///< another layer's that it uses too
   bool is_of_experts = false;       ///< its parameters are those of routed experts
   std::vector<FrozenParameter> frozen{};
-  bool takes_fp8 = false;           ///< its products are of 8 bits where the job's are
+  bool takes_fp8 = false;  ///< its products are of 8 bits where the job's are
 
   /// Elements that are trained.
   std::int64_t parameter_count() const;

@@ -100,11 +100,10 @@ TEST_CASE("torchtitan's settings become a scenario", "[cli][import]") {
   CHECK(outcome.status == 0);
   CHECK(outcome.output ==
         R"(# What torchtitan's file says and this scenario cannot, and what it leaves open:
-# - model.converters [...]: gradway's kernels and collectives have 16 or 32 bits an element
 # - parallelism.async_tensor_paralel true: gradway does not know this key and leaves it out; is it
 #   'parallelism.enable_async_tensor_parallel'?
-# - nothing of a step, or what gradway does anyway: job, lr_scheduler, optimizer.lr, profiling, quantize,
-#   training.dataset, training.steps
+# - nothing of a step, or what gradway does anyway: job, lr_scheduler, optimizer.lr, profiling,
+#   quantize.linear.float8.filter_fqns, training.dataset, training.steps
 schema: 1
 source: >-
   torchtitan's settings in torchtitan-llama3_8b.toml
@@ -113,7 +112,8 @@ platform: aws-p5.48xlarge
 job:
   gpus: 64
   batch_per_gpu: 1
-  precision: bf16
+  precision: fp8
+  fp8_recipe: tensorwise
   accumulate: 2
   sequence: 8192
   compile: true

@@ -88,8 +88,8 @@ void FsdpSync::gather(TaskList& tasks, std::size_t group) {
   const bool casts =
       (gathered_width_ != fp32_bytes || settings_.fp8_all_gather) && !by_few && of.tensors() > 0;
   if (settings_.cpu_offload && !by_few) from_host(tasks, group);
-  const auto traffic = (casts ? share(group, fp32_bytes) + trained(group) / shards_ : Bytes{}) +
-                       2 * gathered(group) / over;
+  const auto traffic =
+      (casts ? share(group, fp32_bytes) + trained(group) / shards_ : Bytes{}) + 2 * gathered(group) / over;
   const auto in = tasks.kernel_on(copy_in_, fmt::format("{} copy-in", of.name), traffic / fsdp_copies.copy_in,
                                   casts ? 4 : 2, tasks.hook(fsdp_cpu.gather, of.gathered_tensors()));
   tasks[in].unit = static_cast<std::int32_t>(group);

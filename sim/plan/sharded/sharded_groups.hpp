@@ -26,7 +26,7 @@ struct ShardedGroup {
   double padded = 0;
   Bytes frozen{};          ///< of parameters that nobody trains, padded as the others
   int frozen_tensors = 0;  ///< they are gathered and not reduced
-  double in_fp8 = 0;  ///< of them, those of weights that torchao can gather in fp8
+  double in_fp8 = 0;       ///< of them, those of weights that torchao can gather in fp8
 
   /// No hooks are called for it.
   bool is_empty() const { return gradients.empty() && frozen_tensors == 0; }
