@@ -278,7 +278,7 @@ class Eager {
   /// x times a frozen weight; with the adapter's part, if the layer is one that has an adapter.
   Tensor times_frozen(Tensor x, double m, std::int64_t inputs, std::int64_t outputs);
   Tensor with_adapter(Tensor x, Tensor y, double m, std::int64_t inputs, std::int64_t outputs);
-  bool is_in_block() const { return layers_.back().name.find(".") != std::string::npos; }
+  bool is_in_block() const { return layers_.back().name.find('.') != std::string::npos; }
   bool is_quantised() const { return settings_.lora && settings_.lora->quantised && is_in_block(); }
   std::vector<Operation> dequantised(double elements) const;
   /// Functions that make no gradient: no backward pass, and nothing kept for it.

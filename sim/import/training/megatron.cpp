@@ -212,7 +212,7 @@ class Megatron {
   std::string take_fp8() {
     constexpr TrainerSettings::Spellings format_key = {"fp8_format", "fp8"};
     const auto format = settings_.text(format_key).value_or("");
-    const auto recipe = settings_.text({"fp8_recipe"}).value_or("delayed");
+    auto recipe = settings_.text({"fp8_recipe"}).value_or("delayed");
     if (format.empty()) {
       settings_.set_idle({"fp8_recipe"});
       settings_.set_idle({"fp8_param_gather"});

@@ -235,7 +235,7 @@ class Torchtitan {
       return {};
     }
     gathers_float8_ = settings_.boolean(gather_key).value_or(false);
-    const auto recipe = settings_.text(recipe_key).value_or("tensorwise");
+    auto recipe = settings_.text(recipe_key).value_or("tensorwise");
     if (recipe == "tensorwise" || recipe == "rowwise") return recipe;
     if (recipe != "rowwise_with_gw_hp")
       settings_.problem(settings_.where(recipe_key), fmt::format("'{}' is no recipe", recipe),

@@ -21,7 +21,8 @@ double padded_elements(const Parameter& parameter, int over) {
   if (parameter.shape.empty()) return elements * over;
   const auto rows = parameter.shape.front();
   if (rows == 0) return 0;
-  return elements / static_cast<double>(rows) * static_cast<double>((rows + over - 1) / over * over);
+  const auto padded_rows = (rows + over - 1) / over * over;
+  return elements / static_cast<double>(rows) * static_cast<double>(padded_rows);
 }
 
 }  // namespace
