@@ -128,6 +128,7 @@ void cut(EagerSettings& settings, const Layout& layout) {
 }
 
 /// Of a micro-step and its share of the optimizer's, as one GPU has the whole model, or the ranks its parts.
+/// What is computed again draws as the pass did.
 GpuLoad load_of(const EagerStep& step, OperationTimes& times, const GpuPower& power, Seconds optimizer) {
   GpuLoad load{.other = optimizer};
   for (const auto& layer : step.layers)

@@ -157,7 +157,7 @@ void about_fp8(const Scenario& scenario, Trust& trust) {
   if (!fp8_of(scenario.job)) return;
   trust.warnings.emplace_back(
       "fp8: its kernels were timed on an H100 one by one, no step of our own was; seven published steps are "
-      "predicted to be 10 to 29 % shorter than they were");
+      "predicted from 20 % too short to 10 % too long");
 }
 
 /// Grouped products have the shares that others measured on A100 and B200.
