@@ -30,10 +30,7 @@ class CheckLayout {
       add("parallel.sequence", "parallel.sequence would change nothing: parallel.tensor is 1",
           "leave it out, or set parallel.tensor");
     }
-    if (layout_.userbuffers && !(has_megatron_modules(job_) && layout_.sequence && layout_.tensor > 1)) {
-      add("parallel.overlap", "userbuffers are of Megatron's layers with sequence parallelism",
-          "write 'framework: megatron', 'tensor' and 'sequence: true', or leave it out");
-    }
+    refuse_overlap();
     refuse_without_context();
     if (layout_.expert_capacity_factor || layout_.is_cut()) check_experts();
     if (!layout_.is_cut()) return;
@@ -48,6 +45,20 @@ class CheckLayout {
   }
 
   Note at(const char* key, std::string what) const { return {scenario_.place(key), std::move(what)}; }
+
+  void refuse_overlap() {
+    const bool is_megatron = has_megatron_modules(job_) && layout_.tensor > 1;
+    if (layout_.overlap == TensorOverlap::userbuffers && !(is_megatron && layout_.sequence)) {
+      add("parallel.overlap", "userbuffers are of Megatron's layers with sequence parallelism",
+          "write 'framework: megatron', 'tensor' and 'sequence: true', or leave it out");
+    } else if (layout_.overlap == TensorOverlap::none && is_megatron && layout_.sequence) {
+      add("parallel.overlap", "with sequence parallelism Megatron always sends beside products",
+          "leave parallel.overlap out, or set 'sequence: false'");
+    } else if (!is_megatron && layout_.overlap == TensorOverlap::none) {
+      add("parallel.overlap", "parallel.overlap would change nothing: it is of layers that Megatron cuts",
+          "write 'framework: megatron' and 'tensor', or leave it out");
+    }
+  }
 
   void refuse_without_pipeline() {
     const bool other_schedule = layout_.schedule != Layout{}.schedule;

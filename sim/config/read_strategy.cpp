@@ -29,7 +29,7 @@ constexpr auto shardings = choices_of<Fsdp1::Sharding>(sharding_words);
 constexpr auto prefetches = choices_of<Fsdp1::Prefetch>(prefetch_words);
 constexpr auto context_methods = choices_of<ContextMethod>(context_method_words);
 constexpr auto schedules = choices_of<Schedule>(schedule_words);
-constexpr Choice<bool> overlaps[] = {{"none", false}, {"userbuffers", true}};
+constexpr auto overlaps = choices_of<TensorOverlap>(tensor_overlap_words);
 constexpr Choice<bool> timings[] = {{"back_to_back", false}, {"one_by_one", true}};
 
 constexpr int most_wrapped = 100'000;
@@ -236,7 +236,7 @@ void read_layout(Reader& parallel, Layout& layout) {
   const auto ranks = integer(1, most_ranks);
   layout.tensor = parallel.optional("tensor", ranks, layout.tensor);
   layout.sequence = parallel.optional("sequence", boolean, layout.sequence);
-  layout.userbuffers = parallel.optional("overlap", one_of("a way to overlap", overlaps), layout.userbuffers);
+  layout.overlap = parallel.optional("overlap", one_of("a way to overlap", overlaps), layout.overlap);
   layout.context = parallel.optional("context", ranks, layout.context);
   layout.context_method =
       parallel.optional("context_method", one_of("a method", context_methods), layout.context_method);

@@ -24,7 +24,7 @@ nlohmann::ordered_json layout_json(const Job& job) {
   const auto& layout = job.layout;
   nlohmann::ordered_json json{{"tensor", layout.tensor}};
   if (layout.tensor > 1) json["sequence"] = layout.sequence;
-  if (layout.userbuffers && layout.tensor > 1) json["overlap"] = "userbuffers";
+  if (layout.overlap != Layout{}.overlap && layout.tensor > 1) json["overlap"] = name_of(layout.overlap);
   if (layout.context > 1) {
     json["context"] = layout.context;
     json["context_method"] = name_of(layout.context_method);
@@ -49,7 +49,10 @@ std::string megatron_arguments(const Job& job, int blocks) {
   const auto& layout = job.layout;
   std::vector<std::string> arguments{fmt::format("--tensor-model-parallel-size {}", layout.tensor)};
   if (layout.sequence) arguments.emplace_back("--sequence-parallel");
-  if (layout.userbuffers && layout.tensor > 1) arguments.emplace_back("--tp-comm-overlap");
+  if (layout.tensor > 1 && layout.overlap == TensorOverlap::userbuffers)
+    arguments.emplace_back("--tp-comm-overlap");
+  if (layout.tensor > 1 && layout.overlap == TensorOverlap::none)
+    arguments.emplace_back("--no-async-tensor-model-parallel-allreduce");
   arguments.push_back(fmt::format("--pipeline-model-parallel-size {}", layout.pipeline));
   if (layout.context > 1) {
     constexpr std::array<std::string_view, 3> methods{"p2p", "all_gather", "a2a"};

@@ -22,11 +22,22 @@ constexpr std::string_view name_of(Schedule schedule) {
   return schedule_words[static_cast<std::size_t>(schedule)];
 }
 
+/// What tensor ranks that Megatron cuts send beside products. @source Megatron-LM, core/tensor_parallel/layers.py
+enum class TensorOverlap : std::uint8_t {
+  none,        ///< nothing: Megatron before September 2021, and forks of it
+  async,       ///< the gradient of a layer's input, beside the product that makes its weight's gradient
+  userbuffers  ///< ... and the rest piece by piece beside parts of the products
+};
+inline constexpr std::array<std::string_view, 3> tensor_overlap_words{"none", "async", "userbuffers"};
+constexpr std::string_view name_of(TensorOverlap overlap) {
+  return tensor_overlap_words[static_cast<std::size_t>(overlap)];
+}
+
 /// How ranks are laid out. What is left of them is data parallel.
 struct Layout {
   int tensor = 1;            ///< ranks that share each layer
   bool sequence = false;     ///< ... and the tokens between products: Megatron's sequence parallelism
-  bool userbuffers = false;  ///< their exchanges go piece by piece beside parts of the products
+  TensorOverlap overlap = TensorOverlap::async;  ///< of what they send
   int context = 1;           ///< ranks that each have a part of every sequence
   ContextMethod context_method = ContextMethod::ring;
   int pipeline = 1;  ///< stages, each of some of the layers

@@ -50,7 +50,7 @@ void Eager::scatter_beside(Pass pass, Bytes whole) {
 
 /// Megatron's LinearWithGradAccumulationAndAsyncCommunication: the input, of which only the own tokens were
 /// kept, is gathered again beside the product that makes its gradient; that gradient is summed beside the
-/// product that makes the weight's.
+/// product that makes the weight's, or before it.
 void Eager::exchange_beside(Node& at, std::size_t of_inputs, Bytes gathered, Bytes gradient) {
   const auto kind = settings_.sequence_parallel ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
   if (settings_.sequence_parallel) {
@@ -65,7 +65,8 @@ void Eager::exchange_beside(Node& at, std::size_t of_inputs, Bytes gathered, Byt
     at.temporary = std::max(at.temporary, gathered.value());
     at.temporary_backward = std::max(at.temporary_backward, gathered.value());
   }
-  at.backward_exchanges.push_back({kind, gradient, of_inputs, Exchange::next_layer});
+  at.backward_exchanges.push_back(
+      {kind, gradient, of_inputs, settings_.overlaps_gradients ? Exchange::next_layer : of_inputs});
 }
 
 Tensor Eager::to_ranks(Tensor x) {

@@ -91,6 +91,12 @@ class Megatron {
       else
         settings_.set_idle({"tp_comm_overlap"});
     }
+    if (flag("no_async_tensor_model_parallel_allreduce")) {
+      if (tensor_ > 1 && !flag("sequence_parallel"))
+        put("overlap", "none");
+      else
+        settings_.set_idle({"no_async_tensor_model_parallel_allreduce"});
+    }
     take_context();
     take_experts_layout();
     const auto chunks = take_chunks();

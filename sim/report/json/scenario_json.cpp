@@ -41,7 +41,7 @@ Json parallel_json(const Job& job) {
   const auto& layout = job.layout;
   Json json = Json::object();
   if (layout.tensor > 1) json.update({{"tensor", layout.tensor}, {"sequence", layout.sequence}});
-  if (layout.userbuffers) json["overlap"] = "userbuffers";
+  if (layout.overlap != Layout{}.overlap) json["overlap"] = name_of(layout.overlap);
   if (layout.context > 1)
     json.update({{"context", layout.context}, {"context_method", name_of(layout.context_method)}});
   if (layout.expert * layout.expert_tensor > 1)

@@ -24,6 +24,7 @@ std::string_view look_up(const std::array<std::string_view, Size>& names, Enum v
 constexpr std::array<std::string_view, 5> evidences{"measured", "anchored", "kernels", "moved", "datasheet"};
 constexpr std::array<std::string_view, 5> phases{"input", "forward", "backward", "communication",
                                                  "optimizer"};
+constexpr std::array<std::string_view, 3> overlaps{" without overlap", "", " beside products"};
 constexpr std::array<std::string_view, 4> link_kinds{"pcie", "nvlink", "inter-socket", "network"};
 constexpr std::array<std::string_view, 7> device_kinds{"GPU",      "socket", "root complex", "PCIe switch",
                                                        "NVSwitch", "NIC",    "fabric switch"};
@@ -135,7 +136,7 @@ std::string in_words(const Layout& layout, const Job& job) {
   if (layout.tensor > 1)
     parts.push_back(fmt::format("tensor {}{}{}", layout.tensor,
                                 layout.sequence ? " with sequence parallelism" : "",
-                                layout.userbuffers ? " beside products" : ""));
+                                look_up(overlaps, layout.overlap)));
   if (layout.context > 1)
     parts.push_back(fmt::format("context {} ({})", layout.context, name_of(layout.context_method)));
   if (layout.pipeline > 1) {
