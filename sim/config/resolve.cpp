@@ -101,8 +101,8 @@ void check_attention(const ScenarioSpec& scenario, const ModelSpec& model, const
   const auto why = problem_of(job.attention, of_attention);
   if (why.empty()) return;
   std::vector<std::string_view> kernels{name_of(AttentionKernel::automatic)};
-  for (const auto kernel :
-       {AttentionKernel::cudnn, AttentionKernel::flash, AttentionKernel::efficient, AttentionKernel::math}) {
+  for (const auto kernel : {AttentionKernel::cudnn, AttentionKernel::flash, AttentionKernel::flash1,
+                            AttentionKernel::efficient, AttentionKernel::math}) {
     if (problem_of(kernel, of_attention).empty()) kernels.push_back(name_of(kernel));
   }
   auto hint = fmt::format("{} fit{} here", fmt::join(kernels, ", "), kernels.size() == 1 ? "s" : "");

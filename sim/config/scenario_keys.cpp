@@ -42,8 +42,10 @@ std::vector<ScenarioKey> fixed_keys() {
        "strategy none: of parameters, gradients and optimizer states; 16 bits need no autocast", "fp32"},
       {"job.accumulate", "1 to 10000", "micro-steps to one optimizer step, under DDP's no_sync", "1"},
       {"job.sequence", "1 to 16777216", "tokens a sample, for models of text, instead of the model's own"},
-      {"job.attention", "auto, cudnn, flash, efficient, math",
-       "implementation of scaled_dot_product_attention; auto: PyTorch's choice", "auto"},
+      {"job.attention", "auto, cudnn, flash, flash1, efficient, math",
+       "implementation of scaled_dot_product_attention; auto: PyTorch's choice; flash1: FlashAttention 1, "
+       "which PyTorch 2.0 and 2.1 have, or its Triton version",
+       "auto"},
       {"job.memory_format", "contiguous, channels_last", "how images lie in memory: NCHW or NHWC",
        "contiguous"},
       {"job.compile", "true or false", "torch.compile: what lies between products is fused", "false"},
@@ -171,11 +173,12 @@ std::vector<ScenarioKey> fixed_keys() {
       {"parallel.tensor", "1 to 1048576", "ranks that share each layer", "1"},
       {"parallel.sequence", "true or false",
        "between products each tensor rank has its part of the tokens: sequence parallelism", "false"},
-      {"parallel.overlap", "none, userbuffers",
-       "Megatron with sequence parallelism: what tensor ranks exchange goes round piece by piece beside "
-       "parts of "
-       "the products (Transformer Engine's ring exchange, --tp-comm-overlap)",
-       "none"},
+      {"parallel.overlap", "none, async, userbuffers",
+       "Megatron: what tensor ranks send beside products. async: gradients of inputs beside the product of "
+       "the weight's; none: nothing, as before September 2021 (--no-async-tensor-model-parallel-allreduce); "
+       "userbuffers, with sequence parallelism: all of it piece by piece beside parts of the products "
+       "(--tp-comm-overlap)",
+       "async"},
       {"parallel.context", "1 to 1048576",
        "ranks that each have a part of every sequence, and exchange what attention needs", "1"},
       {"parallel.context_method", "ring, all_gather, all_to_all",

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include <fmt/format.h>
+
 #include "sim/base/contract.hpp"
 
 namespace gradway {
@@ -16,6 +18,21 @@ namespace {
 constexpr auto shortest = 1.3_us;
 /// What attention reaches of the peak where it has blocks enough, about: cuDNN's on H100 0.35 to 0.7.
 constexpr double attention_share = 0.6;
+/// What attention reaches of that share on Hopper if it is written for Ampere's tensor core instructions: the
+/// wider ones, which the peak counts, it does not use.
+/// @source FlashAttention-2's benchmarks (github.com/Dao-AILab/flash-attention at 0251105a, assets/flash2_*),
+///         24 shapes on both: on an H100 1.60 to 1.74 times as fast as on an A100, median 1.665, where the
+///         peaks are 3.17 apart
+constexpr double of_ampere_on_hopper = 0.525;
+/// ... on Blackwell's processors of data centres, if a multiprocessor does as much a clock as Hopper's. Not
+/// measured.
+constexpr double of_ampere_on_blackwell = 0.25;
+/// What FlashAttention 1 reaches of version 2, by the size of a head.
+/// @source the same, medians of 12 shapes on both GPUs: 0.54 to 0.74, and 0.40 to 0.60. Its Triton version on
+///         the A100: 0.57 and 0.47
+constexpr double flash1_of_small_heads = 0.62;
+constexpr double flash1_of_large_heads = 0.47;
+constexpr double largest_small_head = 64;
 /// Elements of an optimizer's step from which the GPU bounds it.
 constexpr double smallest_optimizer = 2.5e8;
 /// Sides of a block of queries.
@@ -43,6 +60,13 @@ double grouped_share(const Operation& operation) {
   return rows / (rows + tile_rows);
 }
 
+/// One product of all its rows. Those of 8 bits are all nt.
+Operation of_all_groups(const Operation& operation) {
+  const auto words = words_of(operation.kernel);
+  return gradway::operation(fmt::format("product {} {}", words[1], words[1] == "fp8" ? "nt" : words[2]),
+                            {operation.size[0], operation.size[1], operation.size[2]});
+}
+
 /// 0 to 3: by how much a row of so many elements is aligned; products with odd sides take slow paths.
 double alignment(double row) {
   const auto elements = static_cast<std::int64_t>(row);
@@ -61,6 +85,7 @@ std::array<double, 10> coordinates(const Operation& operation) {
     const auto layout = words[2];
     at[3] = 2 * std::min({alignment(layout[0] == 'n' ? size[2] : size[0]),
                           alignment(layout[1] == 'n' ? size[1] : size[2]), alignment(size[1])});
+    if (is_grouped(operation)) at[4] = std::log(size[3]);
   } else if (starts_with(words[0], "attention")) {
     at[0] = 0.5 * std::log(size[0] * size[1]);
     at[1] = at[2];
@@ -77,11 +102,28 @@ std::array<double, 10> coordinates(const Operation& operation) {
   return at;
 }
 
+/// Of the peak, with blocks enough. What becomes of attention on 32 bits on other generations nobody
+/// measured.
+double share_of_attention(const Operation& operation, const Gpu& gpu) {
+  constexpr int hopper = 90;
+  constexpr int blackwell = 100;
+  constexpr int after_blackwell = 110;
+  const auto how = words_of(operation.kernel)[2];
+  auto share = attention_share;
+  const bool is_16_bit = operation.precision == Precision::bf16 || operation.precision == Precision::fp16;
+  const bool has_wider = gpu.compute_capability >= hopper && gpu.compute_capability < after_blackwell;
+  if (how != "cudnn" && is_16_bit && has_wider)
+    share *= gpu.compute_capability < blackwell ? of_ampere_on_hopper : of_ampere_on_blackwell;
+  if (how == "flash1")
+    share *= operation.size[3] > largest_small_head ? flash1_of_large_heads : flash1_of_small_heads;
+  return share;
+}
+
 double efficiency_of(const Operation& operation, const Gpu& gpu) {
   if (operation.kind == OperationClass::attention && starts_with(operation.kernel, "attention")) {
     const auto blocks = operation.size[0] * operation.size[1] * std::ceil(operation.size[2] / query_block);
     const auto multiprocessors = gpu.multiprocessors > 0 ? gpu.multiprocessors : 100;
-    return attention_share * std::min(1.0, blocks / multiprocessors);
+    return share_of_attention(operation, gpu) * std::min(1.0, blocks / multiprocessors);
   }
   const auto efficiency = gpu.matrix_efficiency[static_cast<std::size_t>(operation.precision)];
   return is_grouped(operation) ? efficiency * grouped_share(operation) : efficiency;
@@ -99,6 +141,28 @@ Seconds datasheet_time(const Operation& operation, const Gpu& gpu) {
   return shortest + std::max(arithmetic, operation.bytes / (gpu.memory_bandwidth * gpu.memory_efficiency));
 }
 
+double last_wave(const Operation& operation, const Gpu& gpu) {
+  constexpr int ampere_of_data_centres = 80;
+  const bool is_16_bit = operation.precision == Precision::bf16 || operation.precision == Precision::fp16;
+  const bool is_batched = starts_with(operation.kernel, "batched_product");
+  if (gpu.compute_capability != ampere_of_data_centres || gpu.multiprocessors == 0 || !is_16_bit ||
+      !(is_batched || starts_with(operation.kernel, "product")))
+    return 1;
+  const double batch = is_batched ? operation.size[0] : 1;
+  const auto [m, n] = is_batched ? std::pair{operation.size[1], operation.size[2]}
+                                 : std::pair{operation.size[0], operation.size[1]};
+  constexpr double side = 2 * tile_rows;
+  // A wave that is not full is shorter, but not by as much.
+  constexpr double least_wave = 0.7;
+  const auto waves = [&](double rows, double columns) {
+    const auto tiles = batch * std::ceil(m / rows) * std::ceil(n / columns) / gpu.multiprocessors;
+    const auto full = std::floor(tiles);
+    return full + (tiles > full ? least_wave + (1 - least_wave) * (tiles - full) : 0);
+  };
+  const auto ideal = batch * m * n / (tile_rows * side * gpu.multiprocessors);
+  return std::min(waves(tile_rows, side), waves(side, tile_rows)) / ideal;
+}
+
 OperationCosts::OperationCosts(const KernelTimes& times, const Gpu& timed_on) : source_{times.source} {
   for (const auto& timed : times.rows) {
     std::array<double, most_sizes> size{};
@@ -111,13 +175,13 @@ OperationCosts::OperationCosts(const KernelTimes& times, const Gpu& timed_on) : 
   }
 }
 
-/// Those of its own kind; where none was timed, of the same kernel on other numbers, else of plain copies. A
-/// grouped product is as one of all its rows.
+/// Those of its own kind; where none was timed, of the same kernel on other numbers, else of plain copies.
 const std::vector<OperationCosts::Point>* OperationCosts::points_for(const Operation& operation) const {
-  auto words = words_of(operation.kernel);
+  const auto words = words_of(operation.kernel);
   if (is_grouped(operation)) {
-    words[0] = "product";
-    if (words[1] == "fp8") words[2] = "nt";  // all are
+    const auto found =
+        points_.find(fmt::format("grouped_product {} {}", words[1] == "fp16" ? "bf16" : words[1], words[2]));
+    return found == points_.end() ? nullptr : &found->second;
   }
   const auto with = [&](std::string_view from, std::string_view to) {
     std::string kernel;
@@ -127,8 +191,8 @@ const std::vector<OperationCosts::Point>* OperationCosts::points_for(const Opera
     }
     return points_.find(kernel);
   };
-  for (const auto found : {with("", ""), with("fp8", "bf16"), with("fp16", "bf16"), with("bf16", "fp32"),
-                           with("fp16", "fp32"), with("tf32", "fp32")}) {
+  for (const auto found : {with("flash1", "flash"), with("fp8", "bf16"), with("fp16", "bf16"),
+                           with("bf16", "fp32"), with("fp16", "fp32"), with("tf32", "fp32")}) {
     if (found != points_.end()) return &found->second;
   }
   if (operation.flops > Flops{}) return nullptr;
@@ -138,7 +202,7 @@ const std::vector<OperationCosts::Point>* OperationCosts::points_for(const Opera
 
 double OperationCosts::factor(const Operation& operation) const {
   const auto* points = points_for(operation);
-  if (points == nullptr) return 1;
+  if (points == nullptr) return is_grouped(operation) ? factor(of_all_groups(operation)) : 1;
   // Left out one by one, products of H100 and H200 are met by 7 % on average with these two.
   constexpr std::size_t most = 8;
   constexpr double softness = 0.003;

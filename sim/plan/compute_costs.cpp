@@ -59,8 +59,10 @@ class OperationTimes {
     const auto [known, is_new] = known_.try_emplace(std::pair{operation.kernel, operation.size});
     if (is_new) {
       known->second = datasheet_time(operation, gpu_) * (costs_ != nullptr ? costs_->factor(operation) : 1);
-      if (is_moved_ && operation.kind == OperationClass::convolution)
-        known->second = known->second * gpu_.moved_convolutions;
+      if (is_moved_)
+        known->second =
+            known->second * (operation.kind == OperationClass::convolution ? gpu_.moved_convolutions
+                                                                           : last_wave(operation, gpu_));
     }
     return known->second;
   }
@@ -119,7 +121,8 @@ bool shares_layers(const Layout& layout) {
 void cut(EagerSettings& settings, const Layout& layout) {
   settings.tensor = layout.tensor;
   settings.sequence_parallel = layout.sequence && layout.tensor > 1;
-  settings.userbuffers = layout.userbuffers;
+  settings.overlaps_gradients = layout.overlap != TensorOverlap::none;
+  settings.userbuffers = layout.overlap == TensorOverlap::userbuffers;
   settings.context = layout.context;
   settings.context_method = layout.context_method;
   settings.expert = layout.expert;

@@ -10,6 +10,7 @@ constexpr int ampere = 80;
 constexpr int hopper = 90;
 constexpr int after_datacenter_blackwell = 110;
 constexpr std::int64_t largest_fused_head = 256;
+constexpr std::int64_t largest_head_of_flash1 = 128;
 
 bool is_16_bit(Precision precision) {
   return precision == Precision::bf16 || precision == Precision::fp16;
@@ -22,7 +23,9 @@ std::string why_fused_cannot_run(AttentionKernel kernel, const AttentionCase& it
     return fmt::format("takes heads of up to {} elements, not of {}", largest_fused_head, it.head.size);
   if (kernel == AttentionKernel::cudnn && it.head.size % 8 != 0)
     return fmt::format("takes heads of a multiple of 8 elements, not of {}", it.head.size);
-  if (kernel == AttentionKernel::flash && it.head.values != it.head.size)
+  if (kernel == AttentionKernel::flash1 && it.head.size > largest_head_of_flash1)
+    return fmt::format("takes heads of up to {} elements, not of {}", largest_head_of_flash1, it.head.size);
+  if (kernel != AttentionKernel::cudnn && it.head.values != it.head.size)
     return fmt::format("takes values of {} elements, as keys have, not of {}", it.head.size, it.head.values);
   return "";
 }
@@ -50,6 +53,7 @@ std::string why_attention_cannot_run(AttentionKernel kernel, const AttentionCase
   switch (kernel) {
     case AttentionKernel::cudnn:
     case AttentionKernel::flash:
+    case AttentionKernel::flash1:
       return why_fused_cannot_run(kernel, it);
     case AttentionKernel::efficient:
       return why_efficient_cannot_run(it);

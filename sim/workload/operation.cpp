@@ -172,7 +172,8 @@ std::optional<Operation> find_operation(std::string kernel, const Sizes& size) {
     grouped_product(of, known && words[2] == "tn");
   } else if (kind == "attention_forward" || kind == "attention_backward") {
     known = known && words.size() == 4;
-    attention(of, kind == "attention_forward", known && words[3] == "causal", known && words[2] == "flash");
+    attention(of, kind == "attention_forward", known && words[3] == "causal",
+              known && words[2].starts_with("flash"));
   } else if (kind == "convolution" || kind == "convolution_input" || kind == "convolution_weight") {
     convolution(of);
   } else if (kind == "batch_norm" || kind == "batch_norm_backward") {
