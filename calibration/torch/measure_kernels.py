@@ -13,9 +13,9 @@ How: the call is repeated in a CUDA graph, so that the CPU's pace does not show;
 rows in turn on operands of their own that together are larger than the GPU's caches. The graph runs five times, and
 the median counts. An optimizer's step is timed as it is issued, launches included. SAMPLES.md says what the rows are.
 
-Products, batched products, attention and convolutions are timed at full clocks: short bursts with rests between them, so
-that the GPU stays below its power limit. In a step of a large model it does not, and they take up to a fifth longer;
-gradway adds that by what the whole step draws (`power` in the GPU's file).
+Products, alone, batched and grouped, attention and convolutions are timed at full clocks: short bursts with rests
+between them, so that the GPU stays below its power limit. In a step of a large model it does not, and they take up to
+a fifth longer; gradway adds that by what the whole step draws (`power` in the GPU's file).
 """
 import argparse
 import datetime
@@ -60,6 +60,7 @@ class Kind(NamedTuple):
 KINDS = {
     "product": Kind({"number": NUMBERS, "layout": PRODUCT_LAYOUTS}, ("m", "n", "k")),
     "batched_product": Kind({"number": NUMBERS, "layout": PRODUCT_LAYOUTS}, ("batch", "m", "n", "k")),
+    "grouped_product": Kind({"number": NUMBERS, "layout": PRODUCT_LAYOUTS}, ("m", "n", "k", "groups")),
     "attention_forward": Kind(ATTENTION, ATTENTION_SIZE),
     "attention_backward": Kind(ATTENTION, ATTENTION_SIZE),
     "convolution": Kind(IMAGES, CONVOLUTION_SIZE),
@@ -269,6 +270,25 @@ def batched_product(m: Measurement, number: str, layout: str, batch: int, rows: 
         return lambda: torch.bmm(a, b)
 
     m.add(f"batched_product {number} {layout}", (batch, rows, columns, inner), make, timed=seconds_at_full_clocks)
+
+
+def grouped_product(m: Measurement, number: str, layout: str, rows: int, columns: int, inner: int, groups: int) -> None:
+    """As experts of as many tokens each: the tokens (inner in tn, else rows) are cut, a weight for each part."""
+    def make() -> Call:
+        tokens = inner if layout == "tn" else rows
+        ends = torch.arange(1, groups + 1, device="cuda", dtype=torch.int32) * (tokens // groups)
+        a = random(number, inner, rows).t() if layout == "tn" else random(number, rows, inner)
+        if layout == "tn":
+            b = random(number, inner, columns)
+        elif layout == "nt":
+            b = random(number, groups, columns, inner).mT
+        else:
+            b = random(number, groups, inner, columns)
+        return lambda: torch._grouped_mm(a, b, offs=ends)
+
+    weights = 1 if layout == "tn" else groups
+    m.add(f"grouped_product {number} {layout}", (rows, columns, inner, groups), make,
+          (rows * inner + weights * inner * columns) * element_bytes(number), seconds_at_full_clocks)
 
 
 def attention(m: Measurement, number: str, how: str, mask: str, batch: int, heads: int, seq: int, head: int) -> None:
@@ -617,6 +637,11 @@ MASKED_EFFICIENT_ATTENTION = {
 # (batch, seq, head_dim) of attention by products
 PRODUCT_ATTENTION = ((96, 1024, 64), (64, 2048, 128), (192, 384, 64), (768, 197, 64))
 MASKS = ("causal", "full")
+# Experts: how many a GPU has, their width, the model's, and tokens for all of them
+EXPERTS = ((8, 14336, 4096, (4096, 16384, 65536)), (8, 2048, 1024, (8192, 32768)), (4, 4096, 4096, (16384,)),
+           (128, 768, 2048, (8192, 32768, 131072)), (16, 1536, 4096, (8192, 32768)),
+           (64, 1408, 2048, (6144, 24576, 98304)), (20, 1536, 5120, (12320, 24640)), (32, 2048, 7168, (8192, 65536)), (64, 1024, 2048, (16384, 65536)),
+           (8, 16384, 6144, (16384,)), (256, 2048, 7168, (65536,)))
 # Of linear layers: (tokens, out, in), with output layers, tensor-parallel shards and others' widths
 EXTRA = {
     "bf16": ((8192, 50304, 768), (4096, 50304, 2048), (16384, 50304, 1024), (8192, 50257, 768), (4096, 50257, 2048),
@@ -675,6 +700,15 @@ def batched_products() -> list[tuple]:
     return [(number, *shape) for number in ("bf16", "tf32", "fp32") for shape in shapes]
 
 
+def grouped_products() -> list[tuple]:
+    """Into the experts and out of them."""
+    layers = [(tokens, *sides, groups) for groups, mlp, hidden, some in EXPERTS for tokens in some
+              for sides in ((mlp, hidden), (hidden, mlp))]
+    return [("bf16", *shape) for tokens, outputs, inputs, groups in layers
+            for shape in (("nt", tokens, outputs, inputs, groups), ("nn", tokens, inputs, outputs, groups),
+                          ("tn", outputs, inputs, tokens, groups))]
+
+
 def attentions() -> list[tuple]:
     fused = [("bf16", how, mask, *shape) for how in ("flash", "cudnn") for mask in MASKS for shape in FUSED_ATTENTION]
     fused += [("bf16", "cudnn", mask, *shape) for mask in MASKS for shape in MASKED_FUSED_ATTENTION[mask]]
@@ -729,6 +763,7 @@ def parts() -> list[Part]:
     return [
         Part(product, ("product",), products()),
         Part(batched_product, ("batched_product",), batched_products()),
+        Part(grouped_product, ("grouped_product",), grouped_products()),
         Part(attention, ("attention_forward", "attention_backward"), attentions()),
         Part(elementwise, ("elementwise",), elementwise_sizes()),
         Part(to_fp8, ("elementwise",), [(1 << power, 4096) for power in (10, 12, 14)]),

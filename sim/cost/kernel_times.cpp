@@ -33,6 +33,7 @@ struct Choices {
 const std::array all_choices{Choices{"", "number", "a kind of number", precision_words},
                              Choices{"product", "layout", "a layout", product_layouts},
                              Choices{"batched_product", "layout", "a layout", product_layouts},
+                             Choices{"grouped_product", "layout", "a layout", product_layouts},
                              Choices{"", "layout", "a layout", image_layouts},
                              Choices{"", "how", "a way", attention_ways},
                              Choices{"", "mask", "a mask", masks},

@@ -31,6 +31,8 @@ struct TimedKind {
 inline constexpr std::array timed_kinds{
     TimedKind{"product", {"number", "layout"}, {"m", "n", "k"}},
     TimedKind{"batched_product", {"number", "layout"}, {"batch", "m", "n", "k"}},
+    // as many rows (of k in tn) a group, a weight for each
+    TimedKind{"grouped_product", {"number", "layout"}, {"m", "n", "k", "groups"}},
     // mask: `full` computes all pairs
     TimedKind{"attention_forward", {"number", "how", "mask"}, {"batch", "heads", "seq", "head_dim"}},
     TimedKind{"attention_backward", {"number", "how", "mask"}, {"batch", "heads", "seq", "head_dim"}},

@@ -13,14 +13,14 @@ namespace {
 
 constexpr double index_bytes = 8;  // int64, as PyTorch's indices are
 
-std::vector<Parameter> weight_and_bias(const std::string& name, std::vector<std::int64_t> weight,
-                                       std::int64_t outputs, bool bias) {
+}  // namespace
+
+std::vector<Parameter> Eager::weight_and_bias(const std::string& name, std::vector<std::int64_t> weight,
+                                              std::int64_t outputs, bool bias) {
   std::vector<Parameter> parameters{{name + ".weight", std::move(weight)}};
   if (bias) parameters.push_back({name + ".bias", {outputs}});
   return parameters;
 }
-
-}  // namespace
 
 std::string_view Eager::arithmetic() const {
   return name_of(settings_.precision);
@@ -222,53 +222,6 @@ Tensor Eager::conv2d(const std::string& name, Tensor x, const Conv2d& shape) {
   weight_back(at, weight);
   if (shape.bias) weight_back(at, d(shape.out_channels));
   return make(out, number, true);
-}
-
-Tensor Eager::norm(const std::string& name, Tensor x, std::int64_t rows_of_sample, std::int64_t width,
-                   std::string_view what, std::vector<Parameter> parameters) {
-  double trained = 0;
-  for (const auto& parameter : parameters) trained += d(parameter.elements());
-  open(name, std::move(parameters));
-  const auto number = parameter_number();
-  x = cast(x, number);
-  const auto m = d(rows_of_sample) * settings_.batch;
-  const auto elements = of(x).elements;
-  auto& at = node({x});
-  save(x);
-  save(make(m * (what == "layer_norm" ? 2 : 1), Number::fp32, false));
-  forward(rows(what, number, m, d(width)));
-  // Frozen, it makes the gradient of x alone: a softmax's reads and writes as much, row by row.
-  at.backward.push_back(
-      rows(settings_.lora ? "softmax_backward" : fmt::format("{}_backward", what), number, m, d(width)));
-  trains(at, trained);
-  return make(elements, number, true);
-}
-
-Tensor Eager::layer_norm(const std::string& name, Tensor x, std::int64_t rows_of_sample, std::int64_t width,
-                         bool bias) {
-  return norm(name, x, rows_of_sample, width, "layer_norm", weight_and_bias(name, {width}, width, bias));
-}
-
-Tensor Eager::rms_norm(const std::string& name, Tensor x, std::int64_t rows_of_sample, std::int64_t width) {
-  return norm(name, x, rows_of_sample, width, "rms_norm", weight_and_bias(name, {width}, width, false));
-}
-
-Tensor Eager::batch_norm(const std::string& name, Tensor x, std::int64_t channels, double side) {
-  open(name, weight_and_bias(name, {channels}, channels, true));
-  const auto [elements, number] = std::pair{of(x).elements, of(x).number};
-  auto& at = node({x});
-  save(x);
-  save(make(2 * d(channels), Number::fp32, false));
-  const auto normalize = [&](std::string_view direction) {
-    return operation(fmt::format("batch_norm{} {} {}", direction, name_of(number),
-                                 settings_.channels_last ? "nhwc" : "nchw"),
-                     {d(settings_.batch), d(channels), side});
-  };
-  forward(normalize(""));
-  forward(stream("count", Number::fp32, 1));  // num_batches_tracked += 1
-  at.backward.push_back(normalize("_backward"));
-  at.parameter_bytes += 2 * bytes_of(parameter_number()) * d(channels);
-  return make(elements, number, true);
 }
 
 Tensor Eager::activation(const std::string& name, std::string_view function, Tensor x) {

@@ -38,6 +38,7 @@ struct EagerSettings {
   bool compiled = false;           ///< torch.compile fuses what lies between products
   int tensor = 1;                  ///< ranks that share each layer
   bool sequence_parallel = false;  ///< ... and the tokens between products
+  bool overlaps_gradients = true;  ///< ... which sum an input's gradient beside the product of the weight's
   bool userbuffers = false;        ///< ... whose exchanges go piece by piece beside parts of the products
   bool megatron = false;           ///< Megatron-Core's modules: packed projections, exchanges beside products
   int context = 1;                 ///< ranks that each have a part of every sequence
@@ -320,8 +321,12 @@ class Eager {
   Operation stream(std::string_view what, Number number, double elements) const;
   Operation rows(std::string_view what, Number number, double rows, double width) const;
   Operation product(const char* layout, double m, double n, double k) const;
+  static std::vector<Parameter> weight_and_bias(const std::string& name, std::vector<std::int64_t> weight,
+                                                std::int64_t outputs, bool bias);
   Tensor norm(const std::string& name, Tensor x, std::int64_t rows, std::int64_t width, std::string_view what,
               std::vector<Parameter> parameters);
+  /// @param m rows
+  Tensor rms_norm_in_steps(const std::string& name, Tensor x, double m, std::int64_t width);
   void keep_of_attention(Tensor tensor);
   /// Behind `open`.
   Tensor attend(const std::vector<Tensor>& qkv, const Attention& shape);

@@ -56,10 +56,9 @@ Tensor Eager::attend(const std::vector<Tensor>& qkv, const Attention& shape) {
     keep_of_attention(out);
     // logarithms of the sums
     keep_of_attention(make(batch * d(shape.heads * shape.tokens), Number::fp32, false));
-    constexpr std::array<std::string_view, 4> hows{"", "cudnn", "flash", "efficient"};
     const auto fused = [&](std::string_view direction, double samples, double tokens, bool causal) {
       return operation(
-          fmt::format("attention_{} {} {} {}", direction, arithmetic(), hows[static_cast<std::size_t>(how)],
+          fmt::format("attention_{} {} {} {}", direction, arithmetic(), name_of(how),
                       causal ? "causal" : "full"),
           {samples, d(shape.heads), tokens, d(shape.head_size), d(shape.kv_heads), d(shape.value_size)});
     };
@@ -70,7 +69,7 @@ Tensor Eager::attend(const std::vector<Tensor>& qkv, const Attention& shape) {
       forward(fused("forward", batch, d(shape.tokens), shape.causal));
       at.backward.push_back(fused("backward", batch, d(shape.tokens), shape.causal));
     }
-    if (how == AttentionKernel::flash && shape.kv_heads < shape.heads) {
+    if ((how == AttentionKernel::flash || how == AttentionKernel::flash1) && shape.kv_heads < shape.heads) {
       for (int i = 0; i < 2; ++i)
         at.backward.push_back(stream("sum", number, queries));  // of keys, of values
       at.temporary_backward = 2 * queries * bytes_of(number);
@@ -165,7 +164,11 @@ void Eager::keep_of_attention(Tensor tensor) {
   if (!settings_.recomputes_attention) save(tensor);
 }
 
-/// Scores, their softmax and products with them, one after the other.
+/// Scores, their softmax and products with them, one after the other: as Megatron's modules have it, or as
+/// PyTorch, which computes those of 16 bits in fp32 and scales queries and keys.
+/// @source _scaled_dot_product_attention_math in aten/src/ATen/native/transformers/attention.cpp of
+/// PyTorch 2.5
+///         and later; own trace of T5 on an H100, 2026-11-23, PyTorch 2.11
 void Eager::math_attention(const Attention& shape, Number number, Tensor out) {
   // Of tokens that ranks share: as much as the whole over the ranks.
   const auto ranks = shares_tokens() ? settings_.context : 1;
@@ -174,27 +177,58 @@ void Eager::math_attention(const Attention& shape, Number number, Tensor out) {
   const auto keys = shape.keys > 0 ? d(shape.keys) : tokens;
   const auto values = shape.value_size > 0 ? d(shape.value_size) : size;
   const auto scores = groups * tokens * keys;
-  const auto bytes = bytes_of(number);
+  const bool widens = !settings_.megatron && number != Number::fp32;
+  const auto inner = widens ? Number::fp32 : number;
+  const auto bytes = bytes_of(inner);
+  const std::array operands{groups * tokens * size, groups * keys * size, groups * keys * values};
   auto& at = nodes_.back();
-  keep_of_attention(make(scores, number, false));  // the probabilities
+  keep_of_attention(make(scores, inner, false));  // the probabilities
   keep_of_attention(out);
   const auto batched = [&](const char* layout, double m, double n, double k) {
-    return operation(fmt::format("batched_product {} {}", arithmetic(), layout), {groups, m, n, k});
+    return operation(fmt::format("batched_product {} {}", widens ? "fp32" : arithmetic(), layout),
+                     {groups, m, n, k});
   };
+  const auto cast_all = [&](std::vector<Operation>& pass, const char* what, Number from) {
+    if (!widens) return;
+    for (const auto elements : operands) pass.push_back(stream(what, from, elements));
+  };
+  const auto scale_both = [&](std::vector<Operation>& pass) {
+    if (settings_.megatron) return;
+    for (const auto elements : {operands[0], operands[1]}) pass.push_back(stream("scale", inner, elements));
+  };
+  cast_all(at.forward, "cast_to_32", number);
+  scale_both(at.forward);
+  for (const auto elements : operands) {
+    if (widens) keep_of_attention(make(elements, inner, false));
+  }
   forward(batched("nt", tokens, keys, size));
   // Megatron's fused kernel scales and masks as well.
-  if (!settings_.megatron && (shape.causal || shape.bias.id >= 0)) forward(stream("add", number, scores));
-  forward(rows("softmax", number, groups * tokens, keys));
+  if (!settings_.megatron && (shape.causal || shape.bias.id >= 0)) forward(stream("add", inner, scores));
+  forward(rows("softmax", inner, groups * tokens, keys));
+  if (!settings_.megatron) {  // rows of which all is masked become zeros
+    forward(stream("sum", inner, scores));
+    forward(stream("scale", inner, scores));
+  }
   if (shape.dropout) {
-    forward(stream("dropout", number, scores));
-    keep_of_attention(make(scores, number, false));
+    forward(stream("dropout", inner, scores));
+    keep_of_attention(make(scores, inner, false));
     keep_of_attention(make(scores / 4, Number::fp32, false));  // the mask: a byte an element
   }
   forward(batched("nn", tokens, values, keys));
-  at.backward = {batched("nn", keys, values, tokens), batched("nt", tokens, keys, values),
-                 rows("softmax_backward", number, groups * tokens, keys), batched("nn", tokens, size, keys),
-                 batched("nn", keys, size, tokens)};
-  if (shape.dropout) at.backward.insert(at.backward.begin() + 2, stream("dropout_backward", number, scores));
+  const auto results = groups * tokens * values;
+  if (widens) {
+    forward(stream("cast_to_16", inner, results));
+    at.backward.push_back(stream("cast_to_32", number, results));
+  }
+  at.backward.push_back(batched("nn", keys, values, tokens));
+  at.backward.push_back(batched("nt", tokens, keys, values));
+  if (shape.dropout) at.backward.push_back(stream("dropout_backward", inner, scores));
+  if (!settings_.megatron) at.backward.push_back(stream("scale", inner, scores));
+  at.backward.push_back(rows("softmax_backward", inner, groups * tokens, keys));
+  at.backward.push_back(batched("nn", tokens, size, keys));
+  at.backward.push_back(batched("nn", keys, size, tokens));
+  scale_both(at.backward);
+  cast_all(at.backward, "cast_to_16", inner);
   at.temporary = bytes * scores;
   at.temporary_backward = 2 * bytes * scores;
 }

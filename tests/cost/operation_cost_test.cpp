@@ -100,4 +100,11 @@ TEST_CASE("a grouped product is one product whose groups are short of rows, with
   };
   CHECK(share(8) == Approx(0.8).epsilon(0.001));
   CHECK(share(8) > share(32));
+  // One that was timed is as long as that.
+  const KernelTimes also{"round",
+                         "made up",
+                         {{"product bf16 nt", {4096, 4096, 4096}, 3_ms},
+                          {"grouped_product bf16 nt", {4096, 4096, 4096, 8}, 5_ms}}};
+  CHECK((datasheet_time(grouped("nt", 8), gpu) * OperationCosts{also, gpu}.factor(grouped("nt", 8))).value() ==
+        Approx(5e-3));
 }

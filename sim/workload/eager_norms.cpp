@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Norms.
+#include <fmt/format.h>
+
+#include "sim/workload/eager.hpp"
+
+namespace gradway {
+
+Tensor Eager::norm(const std::string& name, Tensor x, std::int64_t rows_of_sample, std::int64_t width,
+                   std::string_view what, std::vector<Parameter> parameters) {
+  double trained = 0;
+  for (const auto& parameter : parameters) trained += d(parameter.elements());
+  open(name, std::move(parameters));
+  const auto number = parameter_number();
+  x = cast(x, number);
+  const auto m = d(rows_of_sample) * settings_.batch;
+  const auto elements = of(x).elements;
+  auto& at = node({x});
+  save(x);
+  save(make(m * (what == "layer_norm" ? 2 : 1), Number::fp32, false));
+  forward(rows(what, number, m, d(width)));
+  // Frozen, it makes the gradient of x alone: a softmax's reads and writes as much, row by row.
+  at.backward.push_back(
+      rows(settings_.lora ? "softmax_backward" : fmt::format("{}_backward", what), number, m, d(width)));
+  trains(at, trained);
+  return make(elements, number, true);
+}
+
+Tensor Eager::layer_norm(const std::string& name, Tensor x, std::int64_t rows_of_sample, std::int64_t width,
+                         bool bias) {
+  return norm(name, x, rows_of_sample, width, "layer_norm", weight_and_bias(name, {width}, width, bias));
+}
+
+/// One step after the other, in fp32. @source rms_norm_composite in aten/src/ATen/native/layer_norm.cpp of
+/// PyTorch
+Tensor Eager::rms_norm_in_steps(const std::string& name, Tensor x, double m, std::int64_t width) {
+  open(name, weight_and_bias(name, {width}, width, false));
+  constexpr auto wide = Number::fp32;
+  const auto [number, n] = std::pair{of(x).number, of(x).elements};
+  auto& at = node({x});
+  const auto of_all = [&](const char* what) { return stream(what, wide, n); };
+  const auto of_rows = stream("scale", wide, m);
+  save(make(n, wide, false));  // the input
+  save(make(n, wide, false));  // ... over its root mean square
+  save(make(m, wide, false));
+  // Squares, their mean, its root; the input over it, times the weight.
+  at.forward = {stream("cast_to_32", number, n),
+                of_all("scale"),
+                of_all("sum"),
+                of_rows,
+                of_rows,
+                of_all("scale"),
+                of_all("scale"),
+                stream("cast_to_16", wide, n)};
+  // Of the weight; of the input, and of its root mean square with the squares; both of the input, added.
+  at.backward = {stream("cast_to_32", number, n),
+                 of_all("scale"),
+                 of_all("mul"),
+                 of_all("sum"),
+                 of_all("scale"),
+                 of_all("mul"),
+                 of_all("sum"),
+                 of_rows,
+                 of_rows,
+                 of_rows,
+                 of_all("scale"),
+                 of_all("scale"),
+                 of_all("scale"),
+                 of_all("add"),
+                 stream("cast_to_16", wide, n)};
+  trains(at, d(width));
+  return make(n, number, true);
+}
+
+/// Under autocast a tensor of 16 bits and a weight of fp32 have no fused kernel. @source the same, 2.11 warns
+/// so
+Tensor Eager::rms_norm(const std::string& name, Tensor x, std::int64_t rows_of_sample, std::int64_t width) {
+  if (!settings_.megatron && !settings_.lora && of(x).number != Number::fp32 &&
+      parameter_number() == Number::fp32)
+    return rms_norm_in_steps(name, x, d(rows_of_sample) * settings_.batch, width);
+  return norm(name, x, rows_of_sample, width, "rms_norm", weight_and_bias(name, {width}, width, false));
+}
+
+Tensor Eager::batch_norm(const std::string& name, Tensor x, std::int64_t channels, double side) {
+  open(name, weight_and_bias(name, {channels}, channels, true));
+  const auto [elements, number] = std::pair{of(x).elements, of(x).number};
+  auto& at = node({x});
+  save(x);
+  save(make(2 * d(channels), Number::fp32, false));
+  const auto normalize = [&](std::string_view direction) {
+    return operation(fmt::format("batch_norm{} {} {}", direction, name_of(number),
+                                 settings_.channels_last ? "nhwc" : "nchw"),
+                     {d(settings_.batch), d(channels), side});
+  };
+  forward(normalize(""));
+  forward(stream("count", Number::fp32, 1));  // num_batches_tracked += 1
+  at.backward.push_back(normalize("_backward"));
+  at.parameter_bytes += 2 * bytes_of(parameter_number()) * d(channels);
+  return make(elements, number, true);
+}
+
+}  // namespace gradway
