@@ -119,7 +119,7 @@ TEST_CASE("the program says what completes a command line", "[cli][completion]")
   CHECK(completed({"run", "article/g6e", "--engine=fl"}) == Words{"--engine=fluid"});
   CHECK(completed({"run", "--json", "article/g6"}) == Words{"article/g6e"});  // a flag takes no value
   CHECK(completed({"run", "--out", "x", "article/g6"}) == Words{"article/g6e"});
-  CHECK(completed({"run", "--platform", "aws-p4d"}) == Words{"aws-p4d.24xlarge"});
+  CHECK(completed({"run", "--platform", "aws-p4d."}) == Words{"aws-p4d.24xlarge"});
   CHECK(completed({"run", "x", "--set", "job.gp"}) == Words{"job.gpus="});
   CHECK(completed({"run", "x", "--set", "job.precision=b"}) == Words{"job.precision=bf16"});
   CHECK(completed({"run", "x", "--set", "model=llama3_8"}) == Words{"model=llama3_8b"});

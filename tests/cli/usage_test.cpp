@@ -127,7 +127,7 @@ TEST_CASE("wrong usage is told with what would be right", "[cli][usage]") {
        "  hint: known: scenario, names, units, platforms, calibrations, strategies, layouts, sweep, "
        "exit-status, init, run, explain, compare, optimize, validate, calibrate, import, show, list, help, "
        "manual, completion\n"},
-      {{"completion", "fsh"}, "error: there are no completions for 'fsh'\n  hint: did you mean 'fish'?\n"},
+      {{"completion", "fis"}, "error: there are no completions for 'fis'\n  hint: did you mean 'fish'?\n"},
       {{"init"},
        "error: 'gradway init' needs --model NAME\n"
        "  hint: as in 'gradway init --model llama3_8b --platform aws-p5.48xlarge --gpus 64'; on a terminal "
