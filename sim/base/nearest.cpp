@@ -2,7 +2,10 @@
 #include "sim/base/nearest.hpp"
 
 #include <algorithm>
+#include <cctype>
+#include <iterator>
 #include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,6 +15,9 @@ namespace {
 
 // A shorter word starts too many others by chance.
 constexpr std::size_t shortest_start = 3;
+constexpr std::size_t shortest_part = 2;
+// More are no help.
+constexpr std::size_t most_near_names = 4;
 
 /// Insertions, deletions, replacements and swaps of two neighbours that turn one word into the other.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -32,9 +38,39 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-}  // namespace
+std::string lower(std::string_view text) {
+  std::string result{text};
+  std::ranges::transform(result, result.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return result;
+}
 
-std::string nearest(std::string_view name, const std::vector<std::string>& candidates) {
+bool is_letter_or_digit(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0;
+}
+
+/// Has a name the other one as a part of its own, as "aws-p5.48xlarge" has "p5"?
+bool has_part(const std::string& candidate, const std::string& part) {
+  for (auto at = candidate.find(part); at != std::string::npos; at = candidate.find(part, at + 1)) {
+    const auto end = at + part.size();
+    if ((at == 0 || !is_letter_or_digit(candidate[at - 1])) &&
+        (end == candidate.size() || !is_letter_or_digit(candidate[end])))
+      return true;
+  }
+  return false;
+}
+
+/// The candidates that are as asked for, the shortest first.
+template <class IsMeant>
+std::vector<std::string> shortest_of(const std::vector<std::string>& candidates, const IsMeant& is_meant) {
+  std::vector<std::string> found;
+  std::ranges::copy_if(candidates, std::back_inserter(found), is_meant);
+  std::ranges::stable_sort(found, {}, &std::string::size);
+  if (found.size() > most_near_names) found.resize(most_near_names);
+  return found;
+}
+
+std::string fewest_edits(std::string_view name, const std::vector<std::string>& candidates) {
   std::string best;
   auto best_distance = std::max<std::size_t>(1, name.size() / 3) + 1;
   for (const auto& candidate : candidates) {
@@ -46,15 +82,34 @@ std::string nearest(std::string_view name, const std::vector<std::string>& candi
       best = candidate;
     }
   }
-  if (!best.empty() || name.size() < shortest_start) return best;
-  const auto starts = [&](const std::string& candidate) { return candidate.starts_with(name); };
-  const auto longer = std::ranges::find_if(candidates, starts);
-  return longer == candidates.end() ? "" : *longer;
+  return best;
+}
+
+}  // namespace
+
+std::vector<std::string> near_names(std::string_view name, const std::vector<std::string>& candidates) {
+  if (name.size() >= shortest_part) {
+    auto found = shortest_of(candidates, [part = lower(name)](const std::string& candidate) {
+      return has_part(lower(candidate), part);
+    });
+    if (!found.empty()) return found;
+  }
+  if (auto best = fewest_edits(name, candidates); !best.empty()) return {std::move(best)};
+  if (name.size() < shortest_start) return {};
+  return shortest_of(candidates, [&](const std::string& candidate) { return candidate.starts_with(name); });
+}
+
+std::string nearest(std::string_view name, const std::vector<std::string>& candidates) {
+  auto near = near_names(name, candidates);
+  return near.empty() ? "" : std::move(near.front());
 }
 
 std::string suggestion(std::string_view name, const std::vector<std::string>& candidates) {
-  if (const auto near = nearest(name, candidates); !near.empty())
-    return fmt::format("did you mean '{}'?", near);
+  const auto near = near_names(name, candidates);
+  if (near.size() == 1) return fmt::format("did you mean '{}'?", near.front());
+  if (!near.empty())
+    return fmt::format("did you mean '{}' or '{}'?", fmt::join(near.begin(), near.end() - 1, "', '"),
+                       near.back());
   if (candidates.empty()) return "";
   return fmt::format("known: {}", fmt::join(candidates, ", "));
 }

@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "sim/base/nearest.hpp"
+#include "sim/cli/argument_words.hpp"
 #include "sim/cli/calibrate_actions.hpp"
 #include "sim/cli/commands.hpp"
 #include "sim/report/text/text.hpp"
@@ -85,6 +86,12 @@ NodeFacts facts_of(const std::string& platform, const Samples& samples, const Su
   return {};
 }
 
+std::vector<std::string> calibrate_actions() {
+  std::vector<std::string> names;
+  for (const auto& known : actions) names.emplace_back(known.name);
+  return names;
+}
+
 Action add_calibrate(CLI::App& app) {
   const auto arguments = std::make_shared<CalibrateArguments>();
   app.add_option("ACTION", arguments->action,
@@ -108,12 +115,9 @@ Action add_calibrate(CLI::App& app) {
   app.add_flag("--json", arguments->json, "check: print the comparison as JSON")->disable_flag_override();
   return [arguments, &app](const Surroundings& around) {
     const auto action = std::ranges::find(actions, arguments->action, &CalibrateAction::name);
-    if (action == actions.end()) {
-      std::vector<std::string> names;
-      for (const auto& known : actions) names.emplace_back(known.name);
+    if (action == actions.end())
       refuse(fmt::format("'gradway calibrate' has no action '{}'", arguments->action),
-             suggestion(arguments->action, names));
-    }
+             suggestion(arguments->action, calibrate_actions()));
     check_options(*action, app);
     return action->run(*arguments, around);
   };

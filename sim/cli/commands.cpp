@@ -9,11 +9,22 @@
 
 namespace gradway::cli {
 
+namespace {
+
+constexpr bool is_aside = false;  // no example of what gradway is for
+
+}  // namespace
+
 std::span<const Command> commands() {
   static constexpr std::array table{
+      Command{"init", "write a commented scenario of your own to start from",
+              "gradway init --model llama3_8b --platform aws-p5.48xlarge --gpus 64 -o mine.yaml\n"
+              "gradway init --model vit_l_32 --platform aws-p4d.24xlarge --gpus 8 --strategy fsdp",
+              add_init},
       Command{"run", "predict the step time of a scenario, where the time goes and what it costs",
               "gradway run scenarios/article/g6e.yaml\n"
               "gradway run article/g6e --set job.gpus=4 --set strategy.bucket_cap='100 MiB'\n"
+              "gradway run article/g6e --platform aws-p5.48xlarge --gpus 16\n"
               "gradway run article/g6e --json | jq .metrics.step_time_s\n"
               "gradway run article/g6e --out result    # result/trace.json opens in ui.perfetto.dev\n"
               "gradway run scale/gpt-aws-p5 --tokens 300B --deadline '14 days' --budget '100k USD'\n"
@@ -37,6 +48,7 @@ std::span<const Command> commands() {
       Command{
           "compare", "set platforms side by side: step time, cost, what bounds each",
           "gradway compare article/p4d --platforms aws-g6e.48xlarge,aws-p4d.24xlarge\n"
+          "gradway compare article/p4d --platforms 'aws-p*' --gpus 8,16\n"
           "gradway compare article/p4d --platforms aws-p4d.24xlarge --gpus 2,4,8 --samples 1.2e9\n"
           "gradway compare article/p4d --platforms aws-g6e.48xlarge,aws-p4d.24xlarge --price-date 2025-03-01",
           add_compare},
@@ -77,13 +89,25 @@ std::span<const Command> commands() {
               "gradway show model vit_l_32\n"
               "gradway show plan article/g6e --set strategy.bucket_cap='100 MiB'",
               add_show},
-      Command{"list", "list the platforms, models, scenarios or prices that names can stand for, or keys",
+      Command{"list", "list what names can stand for: platforms, gpus, models ...; or keys",
               "gradway list platforms\n"
+              "gradway list gpus            # memory, peaks, what is known of kernels\n"
               "gradway list keys            # what can stand in a scenario\n"
               "GRADWAY_PATH=my-data gradway list scenarios",
               add_list},
+      Command{"help", "explain a topic, or a command", "gradway help units\ngradway help run", add_help, "",
+              is_aside},
+      Command{"manual", "print the manual page", "gradway manual | man -l -", add_manual, "", is_aside},
+      Command{"completion", "print what completes the commands in a shell",
+              "source <(gradway completion bash)", add_completion, "", is_aside},
   };
   return table;
+}
+
+Override given_by(std::string_view option, const std::string& key, const std::string& value) {
+  Where where;
+  where.file = fmt::format("{} {}", option, value);
+  return {key, value, std::move(where)};
 }
 
 void refuse(std::string what, std::string hint) {

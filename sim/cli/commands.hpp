@@ -26,11 +26,13 @@ struct Command {
   std::string_view examples;  ///< one a line, as they are typed
   Action (*add)(CLI::App&);   ///< adds the command's arguments; they have their values when the action runs
   std::string_view notes{};   ///< what its figures mean, in lines; empty if they speak for themselves
+  bool is_shown = true;       ///< its first example is one of the program's
 };
 
 std::span<const Command> commands();
 
 // One function a command, each in the file of its name.
+Action add_init(CLI::App& app);
 Action add_run(CLI::App& app);
 Action add_explain(CLI::App& app);
 Action add_sweep(CLI::App& app);
@@ -41,6 +43,9 @@ Action add_calibrate(CLI::App& app);
 Action add_import(CLI::App& app);
 Action add_show(CLI::App& app);
 Action add_list(CLI::App& app);
+Action add_help(CLI::App& app);
+Action add_manual(CLI::App& app);
+Action add_completion(CLI::App& app);
 
 /// Adds the scenario's place, which must be given.
 void add_scenario(CLI::App& app, std::string& scenario);
@@ -51,6 +56,9 @@ void add_overrides(CLI::App& app, std::vector<std::string>& texts);
 /// "job.gpus=4" -> key and value. @throws ConfigError for each text without a key or '=', and
 /// for a key given twice.
 std::vector<Override> parse_overrides(const std::vector<std::string>& texts);
+
+/// A key of the scenario that an option of its own changes: messages name that.
+Override given_by(std::string_view option, const std::string& key, const std::string& value);
 
 /// Throws one problem with an argument: nothing to point at but its own text.
 [[noreturn]] void refuse(std::string what, std::string hint);

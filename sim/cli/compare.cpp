@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fnmatch.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -50,15 +52,9 @@ struct Combination {
   std::optional<Training> misses{};  ///< a limit
 };
 
-Override told(const std::string& key, const std::string& value, std::string_view option) {
-  Where where;
-  where.file = fmt::format("{} {}", option, value);
-  return {key, value, std::move(where)};
-}
-
 /// The values of a list, none of them empty or given twice.
 std::vector<std::string> list_of(std::string_view option, const std::string& text) {
-  auto values = split_values(text);
+  auto values = values_of_list(option, text);
   for (auto value = values.begin(); value != values.end(); ++value) {
     if (value->find_first_not_of(' ') == std::string::npos)
       refuse(fmt::format("'{} {}' has an empty value", option, text), "write values between the commas");
@@ -68,11 +64,30 @@ std::vector<std::string> list_of(std::string_view option, const std::string& tex
   return values;
 }
 
-std::vector<Combination> combinations_of(const CompareArguments& arguments) {
+/// The platforms that are named, and those that a pattern such as "aws-*" names, each once.
+std::vector<std::string> platforms_of(const CompareArguments& arguments, const DataPath& data) {
+  const std::string option = "--platforms";
+  std::vector<std::string> platforms;
+  const auto known = list_names(DataKind::platform, data);
+  for (const auto& name : list_of(option, arguments.platforms)) {
+    const bool is_pattern = name.find_first_of("*?[") != std::string::npos;
+    const auto matches = [&](const std::string& one) { return fnmatch(name.c_str(), one.c_str(), 0) == 0; };
+    if (is_pattern && std::ranges::none_of(known, matches))
+      refuse(fmt::format("no platform has a name such as '{} {}'", option, name),
+             "'gradway list platforms' names all");
+    for (const auto& one : is_pattern ? known : std::vector{name}) {
+      const bool is_meant = !is_pattern || matches(one);
+      if (is_meant && std::ranges::find(platforms, one) == platforms.end()) platforms.push_back(one);
+    }
+  }
+  return platforms;
+}
+
+std::vector<Combination> combinations_of(const CompareArguments& arguments, const DataPath& data) {
   const auto counts =
       arguments.gpus.empty() ? std::vector<std::string>{""} : list_of("--gpus", arguments.gpus);
   std::vector<Combination> combinations;
-  for (const auto& platform : list_of("--platforms", arguments.platforms)) {
+  for (const auto& platform : platforms_of(arguments, data)) {
     for (const auto& gpus : counts) combinations.push_back({platform, gpus});
   }
   return combinations;
@@ -100,8 +115,8 @@ struct Asked {
 void run(Combination& combination, const Asked& asked) {
   const auto& [arguments, goal, fixed, data] = asked;
   auto overrides = fixed;
-  overrides.push_back(told("platform", combination.platform, "--platforms"));
-  if (!combination.gpus.empty()) overrides.push_back(told("job.gpus", combination.gpus, "--gpus"));
+  overrides.push_back(given_by("--platforms", "platform", combination.platform));
+  if (!combination.gpus.empty()) overrides.push_back(given_by("--gpus", "job.gpus", combination.gpus));
   auto loaded = load_scenario(arguments.scenario, overrides, data, arguments.price);
   check_goal(goal, arguments.training, loaded);
   const auto finished = simulate(std::move(loaded), arguments.engine);
@@ -215,7 +230,7 @@ Status compare(const CompareArguments& arguments, const CLI::App& app, const Sur
   const bool writes_files = wants_files(app, arguments.out);
   const Asked asked{arguments, training_goal(arguments.training), fixed_overrides(arguments),
                     each_file_once(around.data)};
-  auto combinations = combinations_of(arguments);
+  auto combinations = combinations_of(arguments, around.data);
   const auto failures = run_points(around, "combination", combinations.size(), arguments.jobs,
                                    [&](std::size_t i) { run(combinations[i], asked); });
   if (const auto unknown = slips(combinations, failures, around.data); !unknown.empty())
@@ -246,10 +261,12 @@ Status compare(const CompareArguments& arguments, const CLI::App& app, const Sur
 Action add_compare(CLI::App& app) {
   const auto arguments = std::make_shared<CompareArguments>();
   add_scenario(app, arguments->scenario);
-  app.add_option("--platforms", arguments->platforms, "names of 'gradway list platforms', with commas")
+  app.add_option("--platforms", arguments->platforms,
+                 "names of 'gradway list platforms', with commas, or patterns such as 'aws-*'")
       ->type_name("A,B,...")
       ->required();
-  app.add_option("--gpus", arguments->gpus, "numbers of GPUs, each on each platform; else the scenario's")
+  app.add_option("--gpus", arguments->gpus,
+                 "numbers of GPUs, each on each platform, 1..8 are eight; else the scenario's")
       ->type_name("N,M,...");
   add_overrides(app, arguments->set);
   add_training_choice(app, arguments->training);

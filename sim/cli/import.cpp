@@ -10,6 +10,7 @@
 
 #include "sim/base/nearest.hpp"
 #include "sim/base/printable.hpp"
+#include "sim/cli/argument_words.hpp"
 #include "sim/cli/commands.hpp"
 #include "sim/cli/files.hpp"
 #include "sim/cli/import_formats.hpp"
@@ -141,11 +142,9 @@ void check_options(const ImportArguments& arguments) {
 
 Status import(ImportArguments arguments, const Surroundings& around) {
   const auto format = std::ranges::find(formats, arguments.format, &Format::name);
-  if (format == formats.end()) {
-    std::vector<std::string> names;
-    for (const auto& known : formats) names.emplace_back(known.name);
-    refuse(fmt::format("cannot import '{}'", arguments.format), suggestion(arguments.format, names));
-  }
+  if (format == formats.end())
+    refuse(fmt::format("cannot import '{}'", arguments.format),
+           suggestion(arguments.format, import_formats()));
   join_unit(arguments);
   if (arguments.files.empty()) refuse("'gradway import' needs FILE", "see 'gradway import --help'");
   if (arguments.files.size() > 1 && !format->takes_several)
@@ -166,6 +165,12 @@ std::string help_of_formats() {
 }
 
 }  // namespace
+
+std::vector<std::string> import_formats() {
+  std::vector<std::string> names;
+  for (const auto& known : formats) names.emplace_back(known.name);
+  return names;
+}
 
 bool put_text(const std::string& text, const ImportArguments& arguments, const Surroundings& around) {
   if (arguments.out.empty()) {

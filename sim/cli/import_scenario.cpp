@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/cli/import_scenario.hpp"
 
-#include <algorithm>
 #include <ostream>
 
-#include <fmt/format.h>
-
-#include "sim/base/nearest.hpp"
 #include "sim/base/printable.hpp"
-#include "sim/cli/commands.hpp"
+#include "sim/cli/common_options.hpp"
 #include "sim/cli/files.hpp"
 #include "sim/cli/option_value.hpp"
 #include "sim/cli/read_back.hpp"
@@ -16,15 +12,6 @@
 #include "sim/config/scalars.hpp"
 
 namespace gradway::cli {
-namespace {
-
-void check_known(const std::string& option, const std::string& name, std::string_view noun,
-                 const std::vector<std::string>& known) {
-  if (!name.empty() && std::ranges::find(known, name) == known.end())
-    refuse(fmt::format("'{} {}': there is no {} of this name", option, name, noun), suggestion(name, known));
-}
-
-}  // namespace
 
 DraftOptions draft_options(const ImportArguments& arguments, const Surroundings& around) {
   constexpr int most_gpus = 1 << 20;

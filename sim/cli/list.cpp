@@ -7,16 +7,15 @@
 #include <CLI/CLI.hpp>
 
 #include "sim/base/nearest.hpp"
+#include "sim/cli/argument_words.hpp"
 #include "sim/cli/commands.hpp"
+#include "sim/report/show/gpu_list.hpp"
 #include "sim/report/show/platform_list.hpp"
 #include "sim/report/show/show.hpp"
 #include "sim/report/text/text.hpp"
 
 namespace gradway::cli {
 namespace {
-
-const std::string platforms = "platforms";
-const std::string keys = "keys";
 
 std::string describe_model(const std::string& name, const DataPath& data) {
   return load_model(name, data).source;
@@ -35,9 +34,9 @@ struct ListedKind {
   DataKind kind;
   std::string (*describe)(const std::string&, const DataPath&);
 };
-constexpr std::array listed_kinds{ListedKind{"models", DataKind::model, describe_model},
-                                  ListedKind{"scenarios", DataKind::scenario, describe_scenario},
-                                  ListedKind{"prices", DataKind::prices, load_source_of_prices}};
+constexpr std::array described_kinds{ListedKind{"models", DataKind::model, describe_model},
+                                     ListedKind{"scenarios", DataKind::scenario, describe_scenario},
+                                     ListedKind{"prices", DataKind::prices, load_source_of_prices}};
 
 /// A file that is wrong is listed all the same: its name is taken.
 std::string description(const ListedKind& kind, const std::string& name, const DataPath& data) {
@@ -74,44 +73,87 @@ void list_keys(bool json, const Surroundings& around) {
   report::write_keys(around.results, all, around.style);
 }
 
-Status list(const std::string& what, bool json, const Surroundings& around) {
-  if (what == platforms) {
-    list_platforms(json, around);
-    return Status::done;
+void list_gpus(bool json, const Surroundings& around) {
+  std::vector<report::ListedGpu> listed;
+  for (const auto& name : list_names(DataKind::gpu, around.data)) {
+    auto& one = listed.emplace_back(report::ListedGpu{name, {}, {}});
+    try {
+      one.gpu = load_gpu(name, "", around.data);
+      one.kernels_timed_on = kernels_timed_on(name, around.data);
+    } catch (const ConfigError&) {  // it is listed all the same: its name is taken
+    }
   }
-  if (what == keys) {
-    list_keys(json, around);
-    return Status::done;
+  if (json) return report::write_gpus_json(around.results, listed);
+  if (listed.empty()) around.messages << "there are no gpus in the data folders\n";
+  report::write_gpus(around.results, listed, around.style);
+}
+
+void list_calibrations(bool json, const Surroundings& around) {
+  std::vector<report::ListedCalibration> listed;
+  for (const auto& name : list_names(DataKind::calibration, around.data)) {
+    auto& one = listed.emplace_back(report::ListedCalibration{name, {}});
+    try {
+      one.calibration = load_calibration(name, around.data);
+    } catch (const ConfigError&) {  // it is listed all the same: its name is taken
+    }
   }
-  const auto kind = std::ranges::find(listed_kinds, what, &ListedKind::name);
-  if (kind == listed_kinds.end()) {
-    std::vector<std::string> names{platforms, keys};
-    for (const auto& known : listed_kinds) names.emplace_back(known.name);
-    refuse(fmt::format("cannot list '{}'", what), suggestion(what, names));
-  }
-  if (json)
-    refuse(fmt::format("'list {}' has no '--json'", what), "only 'list platforms' and 'list keys' have");
-  const auto names = list_names(kind->kind, around.data);
+  if (json) return report::write_calibrations_json(around.results, listed);
+  if (listed.empty()) around.messages << "there are no calibrations in the data folders\n";
+  report::write_calibrations(around.results, listed, around.style);
+}
+
+/// What is listed with columns of its own, and as JSON.
+struct Listing {
+  std::string_view name;
+  void (*list)(bool json, const Surroundings&);
+};
+constexpr std::array listings{Listing{"platforms", list_platforms}, Listing{"gpus", list_gpus},
+                              Listing{"calibrations", list_calibrations}, Listing{"keys", list_keys}};
+
+void list_sentences(const ListedKind& kind, const Surroundings& around) {
+  const auto names = list_names(kind.kind, around.data);
   std::size_t width = 0;
   for (const auto& name : names) width = std::max(width, report::columns_of(name));
   for (const auto& name : names) {
     const std::string padding(width + 2 - report::columns_of(name), ' ');
     const auto room = around.style.width > width + 22 ? around.style.width - width - 2 : 20;
-    const auto text = report::shorten(description(*kind, name, around.data), room);
+    const auto text = report::shorten(description(kind, name, around.data), room);
     around.results << name << (text.empty() ? "" : padding + text) << '\n';
   }
-  if (names.empty()) around.messages << fmt::format("there are no {} in the data folders\n", what);
+  if (names.empty()) around.messages << fmt::format("there are no {} in the data folders\n", kind.name);
+}
+
+Status list(const std::string& what, bool json, const Surroundings& around) {
+  if (const auto listing = std::ranges::find(listings, what, &Listing::name); listing != listings.end()) {
+    listing->list(json, around);
+    return Status::done;
+  }
+  const auto kind = std::ranges::find(described_kinds, what, &ListedKind::name);
+  if (kind == described_kinds.end())
+    refuse(fmt::format("cannot list '{}'", what), suggestion(what, listed_kinds()));
+  if (json)
+    refuse(fmt::format("'list {}' has no '--json'", what),
+           "only 'list platforms', 'gpus', 'calibrations' and 'keys' have");
+  list_sentences(*kind, around);
   return Status::done;
 }
 
 }  // namespace
 
+std::vector<std::string> listed_kinds() {
+  std::vector<std::string> names;
+  for (const auto& listing : listings) names.emplace_back(listing.name);
+  for (const auto& kind : described_kinds) names.emplace_back(kind.name);
+  return names;
+}
+
 Action add_list(CLI::App& app) {
   const auto what = std::make_shared<std::string>();
-  app.add_option("KIND", *what, "platforms, models, scenarios, prices, or the keys of a scenario")
+  app.add_option("KIND", *what,
+                 "platforms, gpus, models, scenarios, calibrations, prices, or the keys of a scenario")
       ->required();
   const auto json = std::make_shared<bool>(false);
-  app.add_flag("--json", *json, "one JSON document; platforms and keys only");
+  app.add_flag("--json", *json, "one JSON document; platforms, gpus, calibrations and keys only");
   return [what, json](const Surroundings& around) { return list(*what, *json, around); };
 }
 

@@ -10,4 +10,8 @@ namespace gradway::cli {
 /// program_digest.cmake.
 std::string_view program_digest();
 
+/// "commit 541190c1a2b3", " and changes" behind it if files had changed since; or "commit unknown". Written
+/// at each build, see packaging/commit.cmake. No result depends on it.
+std::string_view built_from();
+
 }  // namespace gradway::cli

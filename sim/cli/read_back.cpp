@@ -39,19 +39,19 @@ void check_reads_back(DataKind kind, const std::string& text, const std::string&
 
 void check_scenario_reads_back(const std::string& text, const std::string& input, const std::string& out,
                                const DataPath& data, const std::string& model) {
-  try {
-    check_scenario_text(text, out, data, model);
-  } catch (const ConfigError& error) {
-    const auto& first = error.problems().front();
-    std::string_view line = first.where.text;
-    line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
-    Where where;
-    where.file = input;
-    throw ConfigError{
-        Problem{where, fmt::format("the scenario that is made of this is none: {}", first.what), first.notes,
-                fmt::format("{}{}{}", first.hint, first.hint.empty() || line.empty() ? "" : "; ",
-                            line.empty() ? "" : fmt::format("it would say '{}'", line))}};
-  }
+  told_of(input, [&] { return load_scenario_text(text, out, data, model); });
+}
+
+void refuse_what_is_made(const std::string& input, const ConfigError& error) {
+  const auto& first = error.problems().front();
+  std::string_view line = first.where.text;
+  line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+  Where where;
+  where.file = input;
+  throw ConfigError{Problem{where, fmt::format("the scenario that is made of this is none: {}", first.what),
+                            first.notes,
+                            fmt::format("{}{}{}", first.hint, first.hint.empty() || line.empty() ? "" : "; ",
+                                        line.empty() ? "" : fmt::format("it would say '{}'", line))}};
 }
 
 void check_samples_read_back(const std::string& text, const std::string& input) {

@@ -20,6 +20,7 @@ namespace {
 struct RunArguments {
   std::string scenario;
   std::vector<std::string> set;
+  ShortHands short_hands;
   std::string engine = "auto";
   std::string out;
   PriceChoice price;
@@ -49,7 +50,7 @@ Run simulated(const RunArguments& arguments, const std::vector<Override>& overri
 Status run(const RunArguments& arguments, const CLI::App& app, const Surroundings& around) {
   check_engine(arguments.engine);
   const bool writes_files = wants_files(app, arguments.out);
-  const auto overrides = parse_overrides(arguments.set);
+  const auto overrides = overrides_of(arguments.set, arguments.short_hands);
   report::RunQuestions questions{.goal = training_goal(arguments.training)};
   const auto finished = simulated(arguments, overrides, around, questions);
   const auto write_json = [&](std::ostream& out) {
@@ -75,6 +76,7 @@ Action add_run(CLI::App& app) {
   const auto arguments = std::make_shared<RunArguments>();
   add_scenario(app, arguments->scenario);
   add_overrides(app, arguments->set);
+  add_short_hands(app, arguments->short_hands);
   app.add_flag("--fit", arguments->fit, "with the largest batch that fits into the GPU's memory")
       ->disable_flag_override();
   add_training_choice(app, arguments->training);

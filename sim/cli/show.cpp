@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "sim/base/nearest.hpp"
+#include "sim/cli/argument_words.hpp"
 #include "sim/cli/commands.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/report/show/show.hpp"
@@ -47,17 +48,14 @@ struct ShownKind {
   bool takes_overrides;
   void (*show)(const ShowArguments&, const Surroundings&);
 };
-constexpr std::array shown_kinds{ShownKind{"platform", false, show_platform},
-                                 ShownKind{"calibration", false, show_calibration},
-                                 ShownKind{"model", false, show_model}, ShownKind{"plan", true, show_plan}};
+constexpr std::array all_kinds{ShownKind{"platform", false, show_platform},
+                               ShownKind{"calibration", false, show_calibration},
+                               ShownKind{"model", false, show_model}, ShownKind{"plan", true, show_plan}};
 
 Status show(const ShowArguments& arguments, const Surroundings& around) {
-  const auto kind = std::ranges::find(shown_kinds, arguments.kind, &ShownKind::name);
-  if (kind == shown_kinds.end()) {
-    std::vector<std::string> names;
-    for (const auto& known : shown_kinds) names.emplace_back(known.name);
-    refuse(fmt::format("cannot show a '{}'", arguments.kind), suggestion(arguments.kind, names));
-  }
+  const auto kind = std::ranges::find(all_kinds, arguments.kind, &ShownKind::name);
+  if (kind == all_kinds.end())
+    refuse(fmt::format("cannot show a '{}'", arguments.kind), suggestion(arguments.kind, shown_kinds()));
   if (!arguments.set.empty() && !kind->takes_overrides) {
     refuse(fmt::format("'--set' changes a scenario, not a {}", kind->name),
            "'gradway show plan SCENARIO --set KEY=VALUE' takes it");
@@ -67,6 +65,12 @@ Status show(const ShowArguments& arguments, const Surroundings& around) {
 }
 
 }  // namespace
+
+std::vector<std::string> shown_kinds() {
+  std::vector<std::string> names;
+  for (const auto& known : all_kinds) names.emplace_back(known.name);
+  return names;
+}
 
 Action add_show(CLI::App& app) {
   const auto arguments = std::make_shared<ShowArguments>();

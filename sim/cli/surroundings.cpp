@@ -30,8 +30,8 @@ bool has_platforms(const fs::path& folder) {
   return fs::is_directory(folder / "platforms", ignored);
 }
 
-/// The data that came with this program: above it in a source tree or a build folder, beside it where it is
-/// installed.
+/// The data that came with this program: above it in a source tree, beside it where it is installed, or where
+/// it was built outside of its sources. Where it is missing, the place where it should be.
 fs::path installed_data() {
   std::error_code error;
   const auto program = fs::read_symlink("/proc/self/exe", error);
@@ -40,7 +40,7 @@ fs::path installed_data() {
     if (has_platforms(folder)) return folder;
     if (has_platforms(folder / "share" / "gradway")) return folder / "share" / "gradway";
   }
-  return GRADWAY_DATA;
+  return program.parent_path().parent_path() / "share" / "gradway";
 }
 
 }  // namespace
@@ -84,6 +84,9 @@ DataPath data_path(std::ostream& messages) {
     data.roots.push_back(folder);
   }
   data.roots.push_back(installed_data());
+  if (!has_platforms(data.roots.back()))
+    messages << "warning: the data that came with gradway is missing: there is no '"
+             << printable(data.roots.back().string()) << "'\n";
   return data;
 }
 

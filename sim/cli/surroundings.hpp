@@ -30,8 +30,8 @@ void warn(const Surroundings& around, std::string_view text);
 /// The columns of the terminal that standard error is; 0 if it is none, or one that cannot take a line back.
 std::size_t progress_columns();
 
-/// The folders of GRADWAY_PATH, then the installed data: the folder with platforms/ nearest above the
-/// program, or the folder gradway was built in. Warns of folders that do not exist.
+/// The folders of GRADWAY_PATH, then the installed data: platforms/ or share/gradway/platforms nearest above
+/// the program. Warns of folders that do not exist.
 DataPath data_path(std::ostream& messages);
 
 /// Takes the variables of ns-3 (NS_LOG, NS_GLOBAL_VALUE ...) out of the environment: SimGrid brings that

@@ -164,7 +164,8 @@ Status sweep(const SweepArguments& arguments, const CLI::App& app, const Surroun
 Action add_sweep(CLI::App& app) {
   const auto arguments = std::make_shared<SweepArguments>();
   add_scenario(app, arguments->scenario);
-  app.add_option("--vary", arguments->vary, "values that a key takes in turn; can be given several times")
+  app.add_option("--vary", arguments->vary,
+                 "values that a key takes in turn, 1..8 are eight; can be given several times")
       ->type_name("KEY=V1,V2,...")
       ->allow_extra_args(false);
   add_overrides(app, arguments->set);

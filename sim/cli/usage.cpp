@@ -10,8 +10,10 @@
 #include <CLI/CLI.hpp>
 
 #include "sim/base/nearest.hpp"
+#include "sim/cli/complete.hpp"
 #include "sim/cli/help.hpp"
 #include "sim/cli/program_digest.hpp"
+#include "sim/cli/version.hpp"
 
 namespace gradway::cli {
 namespace {
@@ -108,6 +110,15 @@ Status say_no_command(const Surroundings& around) {
   return Status::wrong_input;
 }
 
+Status say_version(const Surroundings& around) {
+  around.results << fmt::format("gradway {} ({}, build {}, data {})\n", GRADWAY_VERSION, built_from(),
+                                program_digest(), data_digest(around.data));
+  return Status::done;
+}
+
+/// What completions of shells ask with. No option: nobody types it.
+constexpr std::string_view complete_mark = "--complete";
+
 }  // namespace
 
 Action parse_command_line(int argc, const char* const* argv) {
@@ -122,6 +133,13 @@ Action parse_command_line(int argc, const char* const* argv) {
     app->set_help_flag("--help,-h", "this text");
     actions[app] = {&command, command.add(*app)};
   }
+  if (argc > 1 && argv[1] == complete_mark) {
+    return [program, words = std::vector<std::string>(argv + 2, argv + argc)](const Surroundings& around) {
+      write_completions(*program, words, around);
+      return Status::done;
+    };
+  }
+  if (argc == 2 && argv[1] == std::string_view{"help"}) return say(program_help());
   const auto chosen = [&]() -> const CLI::App& {
     return program->get_subcommands().empty() ? *program : *program->get_subcommands().front();
   };
@@ -140,7 +158,7 @@ Action parse_command_line(int argc, const char* const* argv) {
   }
   check_words(chosen());
   check_values(chosen());
-  if (wants_version) return say(fmt::format("gradway {} (build {})\n", GRADWAY_VERSION, program_digest()));
+  if (wants_version) return say_version;
   if (&chosen() == program.get()) return say_no_command;
   return [program, action = actions[&chosen()].second](const Surroundings& around) { return action(around); };
 }

@@ -258,11 +258,11 @@ Scenario load_scenario(const std::string& file, const std::vector<Override>& ove
   return resolved(loader.scenario(found, overrides), found, loader, data, price);
 }
 
-void check_scenario_text(const std::string& text, const std::string& file, const DataPath& data,
-                         const std::string& model) {
+Scenario load_scenario_text(const std::string& text, const std::string& file, const DataPath& data,
+                            const std::string& model) {
   const Found found{file, file};
   Loader loader{found, data};
-  static_cast<void>(resolved(loader.scenario("text", text), found, loader, data, {}, model));
+  return resolved(loader.scenario("text", text), found, loader, data, {}, model);
 }
 
 std::vector<Problem> problems_of_values(const std::string& file, const std::vector<Override>& overrides,
@@ -304,6 +304,14 @@ Gpu load_gpu(const std::string& name, const std::string& platform, const DataPat
   const auto spec = loader.gpu({name, {}});
   loader.problems().raise();
   return spec.gpu;
+}
+
+std::string kernels_timed_on(const std::string& gpu, const DataPath& data) {
+  Loader loader{Found{}, data};
+  const auto spec = loader.gpu({gpu, {}});
+  loader.problems().raise();
+  if (spec.kernel_times) return gpu;
+  return spec.kernel_times_like ? spec.kernel_times_like->name : "";
 }
 
 std::vector<std::string> gpu_names(const std::string& platform, const DataPath& data) {

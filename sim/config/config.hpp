@@ -73,8 +73,8 @@ Scenario load_scenario(const std::string& file, const std::vector<Override>& ove
 /// all that it names: for what gradway itself writes. @param model text of the model that it names, if no
 /// file has it yet
 /// @throws ConfigError with every problem, those of the scenario and the model at their places in the text
-void check_scenario_text(const std::string& text, const std::string& file, const DataPath& data,
-                         const std::string& model = {});
+Scenario load_scenario_text(const std::string& text, const std::string& file, const DataPath& data,
+                            const std::string& model = {});
 
 /// What is wrong with the values of a scenario: what `load_scenario` would complain of before it sets the
 /// model, the platform and the job against each other. Quick enough to be asked of every point of a sweep
@@ -102,6 +102,10 @@ Gpu load_gpu(const std::string& name, const std::string& platform, const DataPat
 /// The names that a file may use, beside itself or in the data folders, sorted, each once. The file need not
 /// be there.
 std::vector<std::string> names_beside(DataKind kind, const std::string& file, const DataPath& data);
+
+/// The GPU on which the kernels were timed that stand for those of a GPU: itself, or one whose times are
+/// moved to it; "": none. @throws ConfigError with every problem of its file.
+std::string kernels_timed_on(const std::string& gpu, const DataPath& data);
 
 /// The names that `load_gpu` knows, sorted, each once.
 std::vector<std::string> gpu_names(const std::string& platform, const DataPath& data);

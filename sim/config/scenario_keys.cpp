@@ -282,11 +282,6 @@ void check_scenario_key(const std::string& key, const Where& where) {
   if (found != known.end() && found->is_set_alone) return;
   const auto names = scenario_keys();
   auto hint = nearest(key, names).empty() ? "" : suggestion(key, names);
-  if (hint.empty()) {  // "gpus" for "job.gpus"
-    const auto inner =
-        std::ranges::find_if(names, [&](const std::string& name) { return name.ends_with("." + key); });
-    if (inner != names.end()) hint = fmt::format("did you mean '{}'?", *inner);
-  }
   if (hint.empty()) {
     // The keys of its group, or those that stand by themselves, and the groups.
     const auto group = key.substr(0, key.find('.') + 1);

@@ -2,7 +2,10 @@
 #include "sim/study/sweep.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -27,6 +30,40 @@ std::string complaint(std::string_view option, const Axis& axis, const std::vect
     }
   }
   return "";
+}
+
+/// "1..8".
+struct Range {
+  std::size_t first;
+  std::size_t last;
+};
+std::optional<Range> range_of(std::string_view text) {
+  const auto number = [&](std::size_t& value) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    return error == std::errc{};
+  };
+  constexpr std::string_view dots = "..";
+  Range range{};
+  if (!number(range.first) || !text.starts_with(dots)) return std::nullopt;
+  text.remove_prefix(dots.size());
+  return number(range.last) && text.empty() ? std::optional{range} : std::nullopt;
+}
+
+void append_range(std::string_view what, const Range& range, std::vector<std::string>& values) {
+  if (range.last < range.first)
+    throw ConfigError{Problem{{},
+                              fmt::format("'{}' has the range '{}..{}', which ends before it begins", what,
+                                          range.first, range.last),
+                              {},
+                              fmt::format("write '{}..{}'", range.last, range.first)}};
+  if (range.last - range.first >= most_points)
+    throw ConfigError{Problem{{},
+                              fmt::format("'{}' has the range '{}..{}' of more than {} values", what,
+                                          range.first, range.last, most_points),
+                              {},
+                              "give fewer values"}};
+  for (auto value = range.first; value <= range.last; ++value) values.push_back(std::to_string(value));
 }
 
 }  // namespace
@@ -72,6 +109,18 @@ std::vector<std::string> split_values(std::string_view text) {
   return values;
 }
 
+std::vector<std::string> values_of_list(std::string_view what, std::string_view text) {
+  std::vector<std::string> values;
+  for (auto& value : split_values(text)) {
+    if (const auto range = range_of(value)) {
+      append_range(what, *range, values);
+    } else {
+      values.push_back(std::move(value));
+    }
+  }
+  return values;
+}
+
 std::vector<Axis> parse_axes(const std::vector<std::string>& texts, std::string_view option) {
   std::vector<Axis> axes;
   std::vector<Problem> problems;
@@ -85,7 +134,14 @@ std::vector<Axis> parse_axes(const std::vector<std::string>& texts, std::string_
            fmt::format("write '{0} KEY=VALUE,VALUE,...', as in '{0} job.gpus=1,2,4,8'", option)});
       continue;
     }
-    Axis axis{text.substr(0, equals), split_values(std::string_view{text}.substr(equals + 1))};
+    Axis axis{text.substr(0, equals), {}};
+    try {
+      axis.values =
+          values_of_list(fmt::format("{} {}", option, axis.key), std::string_view{text}.substr(equals + 1));
+    } catch (const ConfigError& error) {
+      problems.insert(problems.end(), error.problems().begin(), error.problems().end());
+      continue;
+    }
     if (auto wrong = complaint(option, axis, axes); !wrong.empty()) {
       problems.push_back({{}, std::move(wrong), {}, "give each key once, with values that differ"});
     }

@@ -23,8 +23,13 @@ std::vector<std::string> point_values(const std::vector<Axis>& axes, std::size_t
 /// Text cut at commas that stand outside of brackets, braces and quotes.
 std::vector<std::string> split_values(std::string_view text);
 
+/// The same, and a range such as "1..8" as the whole numbers in it.
+/// @param what the option and the key, for messages: "--vary job.gpus"
+/// @throws ConfigError for a range that ends before it begins, or has more numbers than anyone can want
+std::vector<std::string> values_of_list(std::string_view what, std::string_view text);
+
 /// "key=v1,v2,..." of each `--vary`, or of another option. A comma inside brackets, braces or quotes belongs
-/// to the value.
+/// to the value; "1..8" are eight values.
 /// @throws ConfigError for texts without a key or values, empty or repeated values, a key given twice, and
 /// more points
 ///         than anyone can want; all problems at once.

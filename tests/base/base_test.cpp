@@ -28,6 +28,20 @@ TEST_CASE("a slip of the keyboard is suggested, an unrelated word is not") {
   CHECK(suggestion("zzz", {}).empty());
 }
 
+TEST_CASE("names that have a name as a part are near", "[nearest]") {
+  const std::vector<std::string> names{"h100-pcie",        "h100-sxm", "h200",     "aws-p5.48xlarge",
+                                       "aws-p5e.48xlarge", "job.gpus", "NCCL_ALGO"};
+  CHECK(suggestion("h100", names) == "did you mean 'h100-sxm' or 'h100-pcie'?");  // not h200, one letter away
+  CHECK(suggestion("p5", names) == "did you mean 'aws-p5.48xlarge'?");
+  CHECK(suggestion("gpus", names) == "did you mean 'job.gpus'?");
+  CHECK(nearest("H100-SXM", names) == "h100-sxm");
+  CHECK(nearest("nccl_algo", names) == "NCCL_ALGO");
+  CHECK(suggestion("x", {"a_x"}) == "known: a_x");  // one letter is part of too many
+  CHECK(near_names("a", {}).empty());
+  CHECK(near_names("llama", {"llama_70b", "llama_8b", "llama_b", "llama_13b", "llama"}).size() == 4);
+  CHECK(near_names("llam", {"llama_70b", "llama_8b"}) == std::vector<std::string>{"llama_8b", "llama_70b"});
+}
+
 TEST_CASE("a problem is rendered with its place, the line, a caret, notes and a hint") {
   const Problem problem{{"a.yaml", 3, 8, 4, "  gpus: nine"},
                         "'nine' is not a whole number",

@@ -237,3 +237,13 @@ TEST_CASE("a comparison of which nothing meets the limits says so, and why", "[c
   CHECK_THAT(compare({"--samples", "1.2e9", "--budget", "$5", "--csv"}).output,
              Contains("aws-p4d.24xlarge,") && Contains(",true,\"costs "));
 }
+
+TEST_CASE("a pattern stands for all platforms of such a name, each once", "[cli][compare]") {
+  const auto pattern = run_gradway({"compare", "article/p4d", "--platforms",
+                                    "aws-p4d.24xlarge,aws-p4*,dgx-h?00", "--gpus", "7..8", "--csv"});
+  const auto named =
+      run_gradway({"compare", "article/p4d", "--platforms",
+                   "aws-p4d.24xlarge,aws-p4de.24xlarge,dgx-h100,dgx-h200", "--gpus", "7,8", "--csv"});
+  CHECK(pattern.status == 0);
+  CHECK(pattern.output == named.output);
+}

@@ -280,3 +280,12 @@ TEST_CASE("a step with experts says how few were measured, and is less sure",
   };
   CHECK(doubt(experts) > 1.2 * doubt(dense));
 }
+
+TEST_CASE("short hands change what --set changes", "[cli][run]") {
+  const auto brief = run_gradway({"run", "article/g6e", "--model", "vit_b_16", "--platform",
+                                  "aws-p4d.24xlarge", "--gpus", "4", "--json"});
+  const auto written = run_gradway({"run", "article/g6e", "--set", "model=vit_b_16", "--set",
+                                    "platform=aws-p4d.24xlarge", "--set", "job.gpus=4", "--json"});
+  CHECK(brief.status == 0);
+  CHECK(brief.output == written.output);
+}

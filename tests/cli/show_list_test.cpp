@@ -188,3 +188,33 @@ TEST_CASE("a file whose name cannot be a name is not listed", "[cli][list]") {
   CHECK_THAT(outcome.output,
              Contains("good-name") && !Contains("caf") && !Contains("my node") && !Contains("2J"));
 }
+
+TEST_CASE("GPUs and calibrations are listed with what helps to choose, as tables and as JSON",
+          "[cli][list]") {
+  const TemporaryFolder folder;
+  folder.write("platforms/gpus/broken.yaml", "schema: 1\npeak: nonsense\n");
+  folder.write("calibration/results/broken/calibration.yaml", "schema: 1\ntables: nonsense\n");
+  const World world{.gradway_path = folder.path()};
+
+  const auto gpus = run_gradway({"list", "gpus"}, world);
+  CHECK(gpus.status == 0);
+  CHECK_THAT(gpus.output,
+             StartsWith("GPU ") && Contains("\nbroken ") && Contains(" cannot be read: its file is wrong\n"));
+  CHECK_THAT(gpus.output, Contains("67  494.5    989    989   1979  timed\n"));
+  const auto calibrations = run_gradway({"list", "calibrations"}, world);
+  CHECK(calibrations.status == 0);
+  CHECK_THAT(calibrations.output,
+             StartsWith("calibration ") && Contains("\nbroken ") && Contains(" kernels of h200\n"));
+
+  const auto all = Json::parse(run_gradway({"list", "gpus", "--json"}, world).output)["gpus"];
+  const auto of_name = [&](const std::string& name) {
+    return *std::ranges::find_if(all, [&](const Json& one) { return one["name"] == name; });
+  };
+  CHECK(of_name("broken")["readable"] == false);
+  CHECK(of_name("h200")["peak_flops_per_s"]["bf16"] == 989e12);
+  CHECK(of_name("h200")["kernels_timed_on"] == "h200");
+  CHECK(of_name("l4")["kernels_timed_on"] == "h100-sxm");
+  CHECK(of_name("v100-pcie-16gb")["peak_flops_per_s"]["bf16"].is_null());
+  const auto measured = Json::parse(run_gradway({"list", "calibrations", "--json"}, world).output);
+  CHECK(measured["calibrations"].size() > 9);
+}

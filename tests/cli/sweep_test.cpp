@@ -241,3 +241,9 @@ TEST_CASE("a comma inside brackets or quotes belongs to the value", "[cli][sweep
   CHECK(outcome.status == 0);
   CHECK(outcome.output.find("\n\"{NCCL_PROTO: 'LL,Simple'}\",") != std::string::npos);
 }
+
+TEST_CASE("a range is varied as the numbers in it", "[cli][sweep]") {
+  const auto range = run_gradway({"sweep", "article/g6e", "--vary", "job.gpus=2..4", "--csv"});
+  CHECK(range.status == 0);
+  CHECK(range.output == run_gradway({"sweep", "article/g6e", "--vary", "job.gpus=2,3,4", "--csv"}).output);
+}

@@ -11,7 +11,8 @@ TEST_CASE("help and version go to standard output", "[cli][usage]") {
   const auto help = run_gradway({"--help"});
   CHECK(help.status == 0);
   CHECK(help.errors.empty());
-  for (const auto* command : {"run", "explain", "sweep", "compare", "optimize", "validate", "show", "list"}) {
+  for (const auto* command :
+       {"init", "run", "explain", "sweep", "compare", "optimize", "validate", "show", "list"}) {
     CAPTURE(command);
     CHECK_THAT(help.output, Contains(std::string{"\n  "} + command + " "));
     const auto own = run_gradway({command, "--help"});
@@ -25,7 +26,8 @@ TEST_CASE("help and version go to standard output", "[cli][usage]") {
   CHECK(version.status == 0);
   CHECK(version.errors.empty());
   CHECK_THAT(version.output,
-             Catch::Matchers::Matches("gradway [0-9]+\\.[0-9]+\\.[0-9]+ \\(build [0-9a-f]{16}\\)\n"));
+             Catch::Matchers::Matches("gradway [0-9]+\\.[0-9]+\\.[0-9]+ \\(commit ([0-9a-f]{12}( and "
+                                      "changes)?|unknown), build [0-9a-f]{16}, data [0-9a-f]{16}\\)\n"));
 }
 
 TEST_CASE("without a command there is help, but no success", "[cli][usage]") {
@@ -43,9 +45,9 @@ TEST_CASE("wrong usage is told with what would be right", "[cli][usage]") {
        "  hint: did you mean 'validate'? (see 'gradway --help')\n"},
       {{"frobnicate"},
        "error: 'gradway' has no command 'frobnicate'\n"
-       "  hint: known: run, explain, sweep, compare, optimize, validate, calibrate, import, show, list (see "
-       "'gradway "
-       "--help')\n"},
+       "  hint: known: init, run, explain, sweep, compare, optimize, validate, calibrate, import, show, "
+       "list, "
+       "help, manual, completion (see 'gradway --help')\n"},
       {{"--vesrion"},
        "error: 'gradway' has no option '--vesrion'\n"
        "  hint: did you mean '--version'? (see 'gradway --help')\n"},
@@ -93,7 +95,58 @@ TEST_CASE("wrong usage is told with what would be right", "[cli][usage]") {
       {{"list", "modles"}, "error: cannot list 'modles'\n  hint: did you mean 'models'?\n"},
       {{"compare", "article/p4d"},
        "error: 'gradway compare' needs --platforms A,B,...\n"
-       "  hint: names of 'gradway list platforms', with commas (see 'gradway compare --help')\n"},
+       "  hint: names of 'gradway list platforms', with commas, or patterns such as 'aws-*' (see 'gradway "
+       "compare --help')\n"},
+      {{"compare", "article/p4d", "--platforms", "awz-*"},
+       "error: no platform has a name such as '--platforms awz-*'\n"
+       "  hint: 'gradway list platforms' names all\n"},
+      {{"compare", "article/p4d", "--platforms", "p5"},
+       "--platforms p5: error: no platform has the name 'p5': there is no 'platforms/p5.yaml' beside your "
+       "file or in the data folders\n"
+       "  hint: did you mean 'aws-p5.48xlarge'?\n"},
+      {{"run", "article/g6e", "--gpus", "4", "--set", "job.gpus=8"},
+       "error: 'job.gpus' is given by '--set' and by '--gpus'\n  hint: leave one of them out\n"},
+      {{"run", "article/g6e", "--gpus", "many"}, "--gpus many: error: 'many' is not a whole number\n"},
+      {{"run", "article/g6e", "--model", "llama3"},
+       "--model llama3: error: no model has the name 'llama3': there is no 'models/llama3.yaml' beside your "
+       "file or in the data folders\n"
+       "  hint: did you mean 'llama3_8b', 'llama3_70b', 'llama3_2_3b' or 'llama3_405b'?\n"},
+      {{"import", "topo", GRADWAY_SOURCE_DIR "/tests/import/data/topo-4x-h200.txt", "--gpu", "h100"},
+       "error: '--gpu h100': there is no GPU of this name\n"
+       "  hint: did you mean 'h100-sxm', 'h100-pcie' or 'h100-sxm-96gb'?\n"},
+      {{"sweep", "article/g6e", "--vary", "job.gpus=8..1"},
+       "error: '--vary job.gpus' has the range '8..1', which ends before it begins\n  hint: write '1..8'\n"},
+      {{"sweep", "article/g6e", "--vary", "job.gpus=1..2000000"},
+       "error: '--vary job.gpus' has the range '1..2000000' of more than 1000000 values\n"
+       "  hint: give fewer values\n"},
+      {{"compare", "article/p4d", "--platforms", "a", "--gpus", "4..2"},
+       "error: '--gpus' has the range '4..2', which ends before it begins\n  hint: write '2..4'\n"},
+      {{"help", "unit"}, "error: there is no help on 'unit'\n  hint: did you mean 'units'?\n"},
+      {{"help", "zzz"},
+       "error: there is no help on 'zzz'\n"
+       "  hint: known: scenario, names, units, platforms, calibrations, strategies, layouts, sweep, "
+       "exit-status, init, run, explain, compare, optimize, validate, calibrate, import, show, list, help, "
+       "manual, completion\n"},
+      {{"completion", "fis"}, "error: there are no completions for 'fis'\n  hint: did you mean 'fish'?\n"},
+      {{"init"},
+       "error: 'gradway init' needs --model NAME\n"
+       "  hint: as in 'gradway init --model llama3_8b --platform aws-p5.48xlarge --gpus 64'; on a terminal "
+       "it "
+       "asks\n"},
+      {{"init", "--model", "gpt2", "--platform", "p5", "--gpus", "8"},
+       "error: '--platform p5': there is no platform of this name\n  hint: did you mean "
+       "'aws-p5.48xlarge'?\n"},
+      {{"init", "--model", "gpt2", "--platform", "dgx-h100", "--gpus", "8", "--strategy", "fsdp2"},
+       "error: '--strategy fsdp2': there is no strategy of this name\n  hint: did you mean 'fsdp'?\n"},
+      {{"init", "--model", "gpt2", "--platform", "dgx-h100", "--gpus", "eight"},
+       "--gpus: error: 'eight' is not a whole number\n"},
+      {{"init", "--model", "gpt2", "--platform", "h200-4x", "--gpus", "8"},
+       "gradway init: error: the scenario that is made of this is none: job.gpus 8, but the platform has 4 "
+       "GPUs\n"
+       "  note: platforms/h200-4x.yaml:12:9: 1 node of 4 GPUs\n"
+       "  hint: job.gpus 4 would fit; it would say 'gpus: 8'\n"},
+      {{"init", "--model", "gpt2", "--platform", "dgx-h100", "--gpus", "8", "-o", "mine.txt"},
+       "error: '--out mine.txt' does not end in .yaml\n  hint: scenarios are YAML files\n"},
       {{"compare", "article/p4d", "--platforms", "a,,b"},
        "error: '--platforms a,,b' has an empty value\n  hint: write values between the commas\n"},
       {{"compare", "article/p4d", "--platforms", "a,a"},

@@ -29,6 +29,16 @@ TEST_CASE("more points than can be counted are not none", "[sweep]") {
   CHECK(point_count(std::vector<Axis>(9, axis)) == std::numeric_limits<std::size_t>::max());
 }
 
+TEST_CASE("a range stands for the whole numbers in it", "[sweep]") {
+  using Values = std::vector<std::string>;
+  CHECK(values_of_list("--vary a", "1..4") == Values{"1", "2", "3", "4"});
+  CHECK(values_of_list("--vary a", "1,4..5,9") == Values{"1", "4", "5", "9"});
+  CHECK(values_of_list("--vary a", "7..7") == Values{"7"});
+  CHECK(values_of_list("--vary a", "'a..b',../x,1...3,1..2 MiB") ==
+        Values{"'a..b'", "../x", "1...3", "1..2 MiB"});
+  CHECK(parse_axes({"a=1..3"}).front().values == Values{"1", "2", "3"});
+}
+
 TEST_CASE("work in parallel is done once each, whatever the number of threads") {
   const int threads = GENERATE(1, 2, 7, 100);
   std::vector<std::atomic<int>> done(50);

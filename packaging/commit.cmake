@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+# Writes OUT, the definition of built_from(): the commit that stands in ROOT. Where ROOT is no checkout of its own (an
+# unpacked archive), or there is no git, nobody knows it. OUT is left alone where it says the same already.
+cmake_minimum_required(VERSION 3.25)
+
+function(git result)
+  execute_process(COMMAND ${GIT} -C ${ROOT} ${ARGN}
+    OUTPUT_VARIABLE said ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE status)
+  set(${result} "${said}" PARENT_SCOPE)
+  set(status "${status}" PARENT_SCOPE)
+endfunction()
+
+set(text "commit unknown")
+if(GIT)
+  git(folder rev-parse --show-prefix)
+  if(status EQUAL 0 AND folder STREQUAL "")
+    git(commit rev-parse --short=12 HEAD)
+    if(status EQUAL 0)
+      set(text "commit ${commit}")
+      git(changes diff --quiet HEAD --)
+      if(NOT status EQUAL 0)
+        string(APPEND text " and changes")
+      endif()
+    endif()
+  endif()
+endif()
+file(CONFIGURE OUTPUT ${OUT} @ONLY CONTENT
+  "#include \"sim/cli/program_digest.hpp\"\nstd::string_view gradway::cli::built_from() { return \"@text@\"; }\n")

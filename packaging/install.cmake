@@ -1,0 +1,25 @@
+# What `cmake --install` puts below a prefix. gradway looks for its data from where it stands: PREFIX/bin/gradway finds
+# PREFIX/share/gradway, and the module of SimGrid in PREFIX/lib/gradway.
+
+# The program itself writes its manual page and what completes it in shells: they cannot lag behind it.
+set(written ${CMAKE_BINARY_DIR}/written-by-gradway)
+file(MAKE_DIRECTORY ${written})
+add_custom_command(TARGET gradway POST_BUILD
+  COMMAND gradway manual > ${written}/gradway.1
+  COMMAND gradway completion bash > ${written}/gradway.bash
+  COMMAND gradway completion zsh > ${written}/gradway.zsh
+  COMMAND gradway completion fish > ${written}/gradway.fish VERBATIM)
+
+install(TARGETS gradway DESTINATION bin)
+install(TARGETS gradway_simgrid DESTINATION lib/gradway)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/models ${PROJECT_SOURCE_DIR}/platforms ${PROJECT_SOURCE_DIR}/scenarios
+  DESTINATION share/gradway FILES_MATCHING PATTERN "*.yaml")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/calibration/results DESTINATION share/gradway/calibration FILES_MATCHING PATTERN "*.yaml")
+
+install(FILES ${written}/gradway.1 DESTINATION share/man/man1)
+install(FILES ${written}/gradway.bash DESTINATION share/bash-completion/completions RENAME gradway)
+install(FILES ${written}/gradway.zsh DESTINATION share/zsh/vendor-completions RENAME _gradway)
+install(FILES ${written}/gradway.fish DESTINATION share/fish/vendor_completions.d)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/NOTICE ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
+  DESTINATION share/doc/gradway)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION share/doc/gradway FILES_MATCHING PATTERN "*.md")

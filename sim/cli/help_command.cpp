@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "sim/base/nearest.hpp"
+#include "sim/cli/argument_words.hpp"
+#include "sim/cli/commands.hpp"
+#include "sim/cli/help.hpp"
+#include "sim/cli/topics.hpp"
+
+namespace gradway::cli {
+namespace {
+
+Status help(const std::string& asked, const CLI::App& program, const Surroundings& around) {
+  const auto all = topics();
+  if (const auto topic = std::ranges::find(all, asked, &Topic::name); topic != all.end()) {
+    topic->write(around.results, around.style);
+    return Status::done;
+  }
+  const auto known = commands();
+  const auto command = std::ranges::find(known, asked, &Command::name);
+  if (command == known.end())
+    refuse(fmt::format("there is no help on '{}'", asked), suggestion(asked, help_topics()));
+  around.results << command_help(*program.get_subcommand(asked), *command);
+  return Status::done;
+}
+
+}  // namespace
+
+std::vector<std::string> help_topics() {
+  std::vector<std::string> names;
+  for (const auto& topic : topics()) names.emplace_back(topic.name);
+  for (const auto& command : commands()) {
+    if (std::ranges::find(names, command.name) == names.end()) names.emplace_back(command.name);
+  }
+  return names;
+}
+
+Action add_help(CLI::App& app) {
+  const auto topic = std::make_shared<std::string>();
+  // Required: else the parser would take the name of a command for one to run.
+  app.add_option("TOPIC", *topic, "a topic, or a command; 'gradway help' names all")->required();
+  return [topic, &app](const Surroundings& around) { return help(*topic, *app.get_parent(), around); };
+}
+
+}  // namespace gradway::cli

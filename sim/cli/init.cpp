@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "sim/base/nearest.hpp"
+#include "sim/base/printable.hpp"
+#include "sim/cli/argument_words.hpp"
+#include "sim/cli/commands.hpp"
+#include "sim/cli/common_options.hpp"
+#include "sim/cli/files.hpp"
+#include "sim/cli/option_value.hpp"
+#include "sim/cli/read_back.hpp"
+#include "sim/config/scalars.hpp"
+#include "sim/report/commented_scenario.hpp"
+
+namespace gradway::cli {
+namespace {
+
+struct InitArguments {
+  ShortHands job;
+  std::string strategy;
+  std::string out;
+  bool force = false;
+};
+
+bool can_ask() {
+  return isatty(STDIN_FILENO) != 0 && isatty(STDERR_FILENO) != 0;
+}
+
+/// Asks until one of the words is given, and says what is near to others.
+std::string ask(const std::string& question, const std::vector<std::string>& known,
+                const Surroundings& around) {
+  for (std::string answer;;) {
+    around.messages << question << ": " << std::flush;
+    if (!std::getline(std::cin, answer)) refuse("there is no answer", "see 'gradway init --help'");
+    if (std::ranges::find(known, answer) != known.end()) return answer;
+    around.messages << fmt::format("  there is no '{}'; {}\n", printable(answer), suggestion(answer, known));
+  }
+}
+
+int gpus_of(const std::string& text) {
+  constexpr int most_gpus = 1 << 20;
+  return *value_of("--gpus", text, config::integer(1, most_gpus));
+}
+
+std::string ask_gpus(const Surroundings& around) {
+  for (std::string answer;;) {
+    around.messages << "GPUs (8): " << std::flush;
+    if (!std::getline(std::cin, answer) || answer.empty()) return "8";
+    try {
+      gpus_of(answer);
+      return answer;
+    } catch (const ConfigError& error) {
+      around.messages << "  " << error.problems().front().what << '\n';
+    }
+  }
+}
+
+/// Asks for what is not given, where there is somebody to ask.
+void complete(ShortHands& job, const std::vector<std::string>& models,
+              const std::vector<std::string>& platforms, const Surroundings& around) {
+  const auto need = [&](std::string& value, const std::string& option, const auto& answer) {
+    if (!value.empty()) return;
+    if (!can_ask())
+      refuse(fmt::format("'gradway init' needs {}", option),
+             "as in 'gradway init --model llama3_8b --platform aws-p5.48xlarge --gpus 64'; on a terminal it "
+             "asks");
+    value = answer();
+  };
+  need(job.model, "--model NAME",
+       [&] { return ask("model, a name of 'gradway list models'", models, around); });
+  need(job.platform, "--platform NAME",
+       [&] { return ask("platform, a name of 'gradway list platforms'", platforms, around); });
+  need(job.gpus, "--gpus N", [&] { return ask_gpus(around); });
+}
+
+Status init(InitArguments arguments, const Surroundings& around) {
+  const auto& out = arguments.out;
+  if (!out.empty()) check_yaml(out, arguments.force, "scenarios");
+  const auto models = list_names(DataKind::model, around.data);
+  const auto platforms = list_names(DataKind::platform, around.data);
+  check_known("--model", arguments.job.model, "model", models);
+  check_known("--platform", arguments.job.platform, "platform", platforms);
+  check_known("--strategy", arguments.strategy, "strategy", strategies_of_training());
+  complete(arguments.job, models, platforms, around);
+  const FirstScenarioRequest request{.model = arguments.job.model,
+                                     .platform = arguments.job.platform,
+                                     .gpus = gpus_of(arguments.job.gpus),
+                                     .strategy = arguments.strategy};
+  const auto scenario = told_of("gradway init", [&] { return first_scenario(request, out, around.data); });
+  std::ostringstream text;
+  report::write_commented_scenario(text, scenario, out);
+  check_scenario_reads_back(text.str(), "gradway init", out, around.data);
+  if (!scenario.fits)
+    warn(around,
+         "the job does not fit into the GPUs' memory: 'gradway optimize FILE --layout' looks for a way to "
+         "share the model, or take more GPUs");
+  if (out.empty()) {
+    around.results << text.str();
+    return Status::done;
+  }
+  write_file(out, arguments.force, [&](std::ostream& file) { file << text.str(); });
+  around.results << around.style.paint(report::Paint::bold, printable(out)) << '\n';
+  return Status::done;
+}
+
+}  // namespace
+
+Action add_init(CLI::App& app) {
+  const auto arguments = std::make_shared<InitArguments>();
+  app.add_option("--model", arguments->job.model, "a name of 'gradway list models'; asked for on a terminal")
+      ->type_name("NAME");
+  app.add_option("--platform", arguments->job.platform,
+                 "a name of 'gradway list platforms'; asked for on a terminal")
+      ->type_name("NAME");
+  app.add_option("--gpus", arguments->job.gpus, "how many train; asked for on a terminal")->type_name("N");
+  app.add_option(
+         "--strategy", arguments->strategy,
+         "none, ddp, fsdp ...: 'gradway help strategies'; if not given ddp, or fsdp where that is too "
+         "large")
+      ->type_name("NAME");
+  app.add_option("-o,--out", arguments->out, "the file to write; without it, what it would hold is printed")
+      ->type_name("FILE");
+  app.add_flag("--force", arguments->force, "replace the file if it is there")->disable_flag_override();
+  return [arguments](const Surroundings& around) { return init(*arguments, around); };
+}
+
+}  // namespace gradway::cli
