@@ -33,7 +33,7 @@ Stretch stretch(const Timeline& timeline, const OpGraph& graph, std::size_t op) 
   return {(timeline.start[op] + it.latency).value(), timeline.end[op].value(), it.amount};
 }
 
-/// All flows path by path, those of a path in order of op.
+/// All flows path by path, those of a path in order of their begin.
 class FlowsByPath {
  public:
   FlowsByPath(const Timeline& timeline, const OpGraph& graph) : first_(graph.paths().size() + 1, 0) {
@@ -44,6 +44,11 @@ class FlowsByPath {
     auto next = first_;
     for (std::size_t i = 0; i < graph.size(); ++i)
       if (const Op& op = graph.ops()[i]; moves(op)) flows_[next[op.path]++] = stretch(timeline, graph, i);
+    for (std::size_t path = 0; path + 1 < first_.size(); ++path) {
+      const auto of_path = std::span{flows_}.subspan(first_[path], first_[path + 1] - first_[path]);
+      if (!std::ranges::is_sorted(of_path, {}, &Stretch::begin))
+        std::ranges::sort(of_path, {}, &Stretch::begin);
+    }
   }
 
   std::span<const Stretch> of(std::uint32_t path) const {
@@ -277,10 +282,11 @@ void check_amounts(const Timeline& timeline, const OpGraph& graph, const Platfor
   for (const auto& [users, capacity] : resources) {
     flows.clear();
     for (const auto& [path, times] : users) {
+      const auto before = static_cast<std::ptrdiff_t>(flows.size());
       for (const auto& flow : by_path.of(path)) flows.push_back({flow.begin, flow.end, flow.amount * times});
+      std::ranges::inplace_merge(flows, flows.begin() + before, {}, &Stretch::begin);
     }
     if (flows.size() < 2) continue;  // checked with its path
-    if (!std::ranges::is_sorted(flows, {}, &Stretch::begin)) std::ranges::sort(flows, {}, &Stretch::begin);
     check_windows(flows, capacity, slack);
   }
 }

@@ -1,12 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/lower/communicators.hpp"
 
+#include <algorithm>
+#include <map>
 #include <utility>
 
 #include "sim/base/contract.hpp"
 #include "sim/graph/op_graph.hpp"
 
 namespace gradway {
+namespace {
+
+/// Rising, each once.
+std::vector<std::uint32_t> nodes_of(const GpuNumbers& gpus, const Platform& platform) {
+  std::vector<std::uint32_t> nodes;
+  for (const auto gpu : gpus)
+    nodes.push_back(static_cast<std::uint32_t>(platform.device(platform.gpus[gpu]).node));
+  std::ranges::sort(nodes);
+  const auto rest = std::ranges::unique(nodes);
+  nodes.erase(rest.begin(), rest.end());
+  nodes.shrink_to_fit();
+  return nodes;
+}
+
+/// The GPUs as if their nodes were the first ones of the platform.
+GpuNumbers on_first_nodes(const GpuNumbers& gpus, const std::vector<std::uint32_t>& nodes,
+                          const Platform& platform) {
+  const auto a_node = platform.gpus.size() / static_cast<std::size_t>(platform.nodes);
+  GpuNumbers moved;
+  for (const auto gpu : gpus) {
+    const auto place = std::ranges::lower_bound(nodes, gpu / a_node) - nodes.begin();
+    moved.push_back(static_cast<std::size_t>(place) * a_node + gpu % a_node);
+  }
+  return moved;
+}
+
+}  // namespace
 
 CommunicatorOfAll::CommunicatorOfAll(const Scenario& scenario)
     : routes_{scenario.platform},
@@ -14,17 +43,34 @@ CommunicatorOfAll::CommunicatorOfAll(const Scenario& scenario)
                     first_gpus(scenario.job.gpus)} {}
 
 Communicators::Communicators(const Workload& workload, const Scenario& scenario)
-    : routes_{std::make_unique<Routes>(scenario.platform)} {
-  const auto numbers = gpu_numbers(scenario.platform);
+    : routes_{std::make_unique<Routes>(scenario.platform)}, nodes_{scenario.platform} {
+  const auto& platform = scenario.platform;
+  const auto numbers = gpu_numbers(platform);
   const auto settings = nccl_settings(scenario.job.nccl);
+  std::map<GpuNumbers, std::size_t> known;
+  groups_.reserve(workload.groups.size());
   for (const auto& group : workload.groups) {
     GpuNumbers gpus;
     for (const auto member : group.members) {
       gpus.push_back(numbers[workload.actors[member.index()].at.index()]);
       expects(gpus.back() != Op::absent, "members of a group have a GPU");
     }
-    all_.push_back(std::make_unique<Communicator>(*routes_, settings, scenario.calibration, std::move(gpus)));
+    auto& place = groups_.emplace_back(kinds_.size());
+    if (nodes_.hold()) {
+      place.nodes = nodes_of(gpus, platform);
+      place.kind =
+          known.try_emplace(on_first_nodes(gpus, place.nodes, platform), kinds_.size()).first->second;
+      if (place.kind < kinds_.size()) continue;
+    }
+    kinds_.push_back(
+        {std::make_unique<Communicator>(*routes_, settings, scenario.calibration, std::move(gpus)),
+         GroupId{groups_.size() - 1}});
   }
+}
+
+std::vector<ResourceId> Communicators::moved(const std::vector<ResourceId>& path, GroupId group) const {
+  const auto& place = groups_[group.index()];
+  return nodes_.moved(path, groups_[kinds_[place.kind].first.index()].nodes, place.nodes);
 }
 
 std::vector<const Communicator*> Communicators::of(const Actor& actor) const {

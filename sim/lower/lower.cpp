@@ -13,7 +13,6 @@
 #include "sim/lower/meetings.hpp"
 #include "sim/lower/sides.hpp"
 #include "sim/lower/turns.hpp"
-#include "sim/platform/background.hpp"
 #include "sim/platform/host_copy.hpp"
 
 namespace gradway {
@@ -59,44 +58,19 @@ struct HandOver {
   std::vector<std::optional<OpId>> takes;
 };
 
-bool copies(const Program& program, Place to) {
-  return std::ranges::any_of(program.tasks, [&](const Task& task) {
-    const auto* copy = std::get_if<Copy>(&task.work);
-    return copy && copy->to == to;
-  });
-}
-
-/// Beside the traffic of the job. @pre it was checked when the scenario was read
-std::vector<BackgroundWay> background_ways(const Scenario& scenario) {
-  const Routes routes{scenario.platform};
-  std::vector<BackgroundWay> ways;
-  for (const auto& neighbour : scenario.job.traffic) {
-    const auto from = find_device(scenario.platform, neighbour.from);
-    const auto to = find_device(scenario.platform, neighbour.to);
-    expects(from && to, "both ends of traffic are parts of the platform");
-    auto way = background_way(routes, *from, *to);
-    expects(way.has_value(), "traffic has a way");
-    ways.push_back(*std::move(way));
-  }
-  return ways;
-}
-
 class Lowering {
  public:
   Lowering(const Workload& workload, const Scenario& scenario, const Communicators& communicators,
-           FoldRanks fold)
+           const Scene& scene)
       : workload_{workload},
         scenario_{scenario},
         communicators_{communicators},
+        scene_{scene},
         gpu_of_device_{gpu_numbers(scenario.platform)},
-        traffic_{background_ways(scenario)},
-        meetings_{workload, communicators},
         sides_{scenario} {
-    find_copy_ways();
-    find_symmetry(fold);
     prepare_actors();
     callers_.resize(workload.groups.size());
-    meetings_.enter(graph_, folding_, sides_of_groups());
+    ops_of_calls_ = scene.meetings.enter(graph_, scene.folding, sides_of_groups());
     met_.resize(workload.groups.size());
     handed_over_.resize(workload.channels.size());
     add_traffic();
@@ -117,7 +91,8 @@ class Lowering {
         }
       }
     }
-    return {std::move(graph_), std::move(folding_), channels(), meetings_.limit(), meetings_.rests_on()};
+    return {std::move(graph_), scene_.folding, channels(), scene_.meetings.limit(),
+            scene_.meetings.rests_on()};
   }
 
  private:
@@ -126,55 +101,15 @@ class Lowering {
     return gpu == Op::absent ? std::nullopt : std::optional<std::size_t>{gpu};
   }
 
-  /// By actor; empty where nothing is copied or there is no host memory.
-  void find_copy_ways() {
-    const auto& platform = scenario_.platform;
-    in_.resize(workload_.actors.size());
-    out_.resize(workload_.actors.size());
-    const auto some = [&](Place to) {
-      return std::ranges::any_of(workload_.programs,
-                                 [&](const auto& program) { return copies(program, to); });
-    };
-    const bool any_in = some(Place::gpu);
-    const bool any_out = some(Place::host);
-    if (!any_in && !any_out) return;
-    const Routes routes{platform};
-    for (std::size_t a = 0; a < workload_.actors.size(); ++a) {
-      const auto gpu = gpu_of(workload_.actors[a]);
-      if (!gpu) continue;
-      if (any_in) in_[a] = host_copy_way(routes, platform, *gpu).value_or(HostCopyWay{});
-      if (any_out) out_[a] = way_to_host(routes, platform, *gpu).value_or(HostCopyWay{});
-    }
-  }
-
-  void find_symmetry(FoldRanks fold) {
-    if (fold == FoldRanks::no) {
-      folding_ = no_folding(workload_, scenario_.platform);
-      return;
-    }
-    std::vector<ActorUse> uses;
-    for (std::size_t a = 0; a < workload_.actors.size(); ++a) {
-      auto& use = uses.emplace_back();
-      use.push_back(in_[a].resources);
-      if (const auto gpu = gpu_of(workload_.actors[a]))
-        use.back().push_back(scenario_.platform.gpu_resources[*gpu]);
-      if (!out_[a].resources.empty()) use.push_back(out_[a].resources);
-    }
-    auto groups = meetings_.uses();
-    std::vector<const std::vector<ResourceId>*> others;
-    for (const auto& way : traffic_) others.push_back(&way.resources);
-    folding_ = find_folding(workload_, uses, groups, others, scenario_.platform);
-  }
-
   void add_traffic() {
-    for (std::size_t i = 0; i < traffic_.size(); ++i) {
+    for (std::size_t i = 0; i < scene_.traffic.size(); ++i) {
       const auto& neighbour = scenario_.job.traffic[i];
       Op op;
       op.kind = OpKind::flow;
       op.amount = std::numeric_limits<double>::infinity();
-      op.cap = neighbour.rate.value_or(neighbour.load * traffic_[i].slowest).value();
+      op.cap = neighbour.rate.value_or(neighbour.load * scene_.traffic[i].slowest).value();
       op.weight = neighbour.weight;
-      op.path = graph_.add_path(folding_.fold(traffic_[i].resources));
+      op.path = graph_.add_path(scene_.folding.fold(scene_.traffic[i].resources));
       op.origin.step = Origin::no_step;
       graph_.add(op);
     }
@@ -185,9 +120,9 @@ class Lowering {
     std::map<ActorId, std::pair<std::vector<ResourceId>, std::vector<ResourceId>>> copies;
     std::map<ActorId, std::vector<ResourceId>> kernels;
     for (std::size_t a = 0; a < workload_.actors.size(); ++a) {
-      auto& [in, out] = copies[folding_.actor_representative[a]];
-      for (const auto id : folding_.fold(in_[a].resources)) in.push_back(id);
-      for (const auto id : folding_.fold(out_[a].resources)) out.push_back(id);
+      auto& [in, out] = copies[scene_.folding.actor_representative[a]];
+      for (const auto id : scene_.folding.fold(scene_.in[a].resources)) in.push_back(id);
+      for (const auto id : scene_.folding.fold(scene_.out[a].resources)) out.push_back(id);
     }
     for (std::size_t p = 0; p < workload_.programs.size(); ++p)
       laid_.push_back({Turns{workload_.programs[p], ProgramId{p}}});
@@ -198,9 +133,9 @@ class Lowering {
       if (const auto gpu = gpu_of(actor)) {
         running.kernel_path = graph_.add_path({scenario_.platform.gpu_resources[*gpu]});
         const auto& name = scenario_.platform.device(actor.at).name;
-        running.in = copy_way(std::move(ways.first), in_[id.index()].latency, name, "in");
+        running.in = copy_way(std::move(ways.first), scene_.in[id.index()].latency, name, "in");
         if (!ways.second.empty())
-          running.out = copy_way(std::move(ways.second), out_[id.index()].latency, name, "out");
+          running.out = copy_way(std::move(ways.second), scene_.out[id.index()].latency, name, "out");
       }
       running_.push_back(running);
     }
@@ -221,7 +156,7 @@ class Lowering {
     std::vector<std::vector<std::uint32_t>> members(workload_.groups.size());
     for (const auto& actor : running_) {
       for (const auto group : workload_.actors[actor.id.index()].groups) {
-        const auto representative = folding_.group_representative[group.index()].index();
+        const auto representative = scene_.folding.group_representative[group.index()].index();
         ++callers_[representative];
         auto& of = members[representative];
         const auto number = static_cast<std::uint32_t>(actor.id.index());
@@ -344,7 +279,7 @@ class Lowering {
   void add_call(Running& actor, Laid& laid, const Call& call, const Origin& origin) {
     const auto& turn = laid.turns.last();
     const auto own = workload_.actors[actor.id.index()].groups[call.group.index];
-    const auto group = folding_.group_representative[own.index()];
+    const auto group = scene_.folding.group_representative[own.index()];
     auto& met = met_[group.index()];
     if (turn.of_slot == met.size()) met.push_back(lay(group, call, origin));
     const auto meeting = met[turn.of_slot];
@@ -365,7 +300,7 @@ class Lowering {
     marker.origin.activity = Activity::marker;
     const auto& calls = met_[group.index()];
     const auto before = calls.empty() ? std::nullopt : std::optional{calls.back().end};
-    const auto& ops = meetings_.of(group, call);
+    const auto& ops = ops_of_calls_.at(group).at({call.kind, call.bytes});
     if (ops.size() == 1 && callers_[group.index()] == 1) {  // nobody to wait for, nothing to join
       const auto only = graph_.add(part_of(marker, ops.front()));
       if (before) graph_.add_edge(*before, only);
@@ -396,7 +331,7 @@ class Lowering {
 
   ChannelId channel_of(const Running& actor, Slot slot) const {
     const auto own = workload_.actors[actor.id.index()].channels[slot.index];
-    return folding_.channel_representative[own.index()];
+    return scene_.folding.channel_representative[own.index()];
   }
 
   static std::optional<OpId>& place(std::vector<std::optional<OpId>>& list, std::size_t number) {
@@ -443,13 +378,10 @@ class Lowering {
   const Workload& workload_;
   const Scenario& scenario_;
   const Communicators& communicators_;
+  const Scene& scene_;
   std::vector<std::uint32_t> gpu_of_device_;
-  std::vector<HostCopyWay> in_;         ///< by actor
-  std::vector<HostCopyWay> out_;        ///< by actor
-  std::vector<BackgroundWay> traffic_;  ///< beside the job's
-  Meetings meetings_;
   Sides sides_;
-  Folding folding_;
+  OpsOfCalls ops_of_calls_;
   OpGraph graph_;
   std::vector<Running> running_;
   std::vector<Laid> laid_;             ///< by program
@@ -461,8 +393,10 @@ class Lowering {
 }  // namespace
 
 Lowered lower(const Workload& workload, const Scenario& scenario, const Communicators& communicators,
-              FoldRanks fold) {
-  return Lowering{workload, scenario, communicators, fold}.run();
+              const Scene& scene) {
+  expects(std::ranges::equal(workload.programs, scene.meetings.calls(), {}, calls_of),
+          "the scene is of a workload with the same calls");
+  return Lowering{workload, scenario, communicators, scene}.run();
 }
 
 }  // namespace gradway

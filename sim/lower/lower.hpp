@@ -5,11 +5,10 @@
 #include "sim/graph/workload.hpp"
 #include "sim/lower/communicators.hpp"
 #include "sim/lower/folding.hpp"
+#include "sim/lower/scene.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace gradway {
-
-enum class FoldRanks { yes, no };
 
 /// The ops of a job, and which actors they are for.
 struct Lowered {
@@ -29,8 +28,15 @@ struct Lowered {
 /// order; a task does not start before it is issued. Streams are chains of edges, and so are hand-overs; a
 /// step waits for what was copied beside the one before (a prefetch is for use). Kernels and collectives on
 /// one GPU slow each other as the calibration says for the job's precision.
+/// @param scene of this workload, or of one that differs in its number of steps and the times of its kernels
 /// @pre the workload was checked
 Lowered lower(const Workload& workload, const Scenario& scenario, const Communicators& communicators,
-              FoldRanks fold = FoldRanks::yes);
+              const Scene& scene);
+
+/// The same on a scene of its own.
+inline Lowered lower(const Workload& workload, const Scenario& scenario, const Communicators& communicators,
+                     FoldRanks fold = FoldRanks::yes) {
+  return lower(workload, scenario, communicators, scene_of(workload, scenario, communicators, fold));
+}
 
 }  // namespace gradway

@@ -172,16 +172,22 @@ ProgramId last_program(const Workload& workload, const StepWindow& window, const
 
 }  // namespace
 
+std::vector<MeasuredProgram> measure_programs(const Workload& workload, const Lowered& lowered,
+                                              const Timeline& timeline, const StepWindow& window) {
+  const auto within = ops_within(window, lowered.ops, timeline);
+  auto measured = measured_programs(workload, lowered.channels);
+  for (std::size_t i = 0; i < workload.programs.size(); ++i) {
+    const View view{workload, lowered.folding, ProgramId{i}};
+    measured[i].parts = split_step(view, window, within, lowered.ops, timeline);
+  }
+  return measured;
+}
+
 Measured measure(const Scenario& scenario, const Workload& workload, const Lowered& lowered,
                  const Timeline& timeline, const StepWindow& window) {
   Measured measured;
   auto& metrics = measured.metrics;
-  const auto within = ops_within(window, lowered.ops, timeline);
-  measured.by_program = measured_programs(workload, lowered.channels);
-  for (std::size_t i = 0; i < workload.programs.size(); ++i) {
-    const View view{workload, lowered.folding, ProgramId{i}};
-    measured.by_program[i].parts = split_step(view, window, within, lowered.ops, timeline);
-  }
+  measured.by_program = measure_programs(workload, lowered, timeline, window);
   measured.program = last_program(workload, window, lowered.ops, timeline);
   const View headline{workload, lowered.folding, measured.program};
   static_cast<StepParts&>(metrics) = measured.by_program[measured.program.index()].parts;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <vector>
+
 #include "sim/engine/timeline.hpp"
 #include "sim/graph/workload.hpp"
 #include "sim/lower/lower.hpp"
@@ -9,6 +11,10 @@
 #include "sim/scenario/scenario.hpp"
 
 namespace gradway {
+
+/// What the ranks of each program did in a step of the window, on average.
+std::vector<MeasuredProgram> measure_programs(const Workload& workload, const Lowered& lowered,
+                                              const Timeline& timeline, const StepWindow& window);
 
 /// What a step of the window was like on average.
 Measured measure(const Scenario& scenario, const Workload& workload, const Lowered& lowered,

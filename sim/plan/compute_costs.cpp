@@ -41,6 +41,7 @@ Flops work_of_layers(const Model& model) {
 }
 
 /// Times of operations; the same operation, as all blocks of a transformer have it, is looked up once.
+/// Operations that it is asked for must outlive it.
 class OperationTimes {
  public:
   OperationTimes(const Scenario& scenario, const Gpu& gpu)
@@ -56,7 +57,7 @@ class OperationTimes {
   }
 
   Seconds at_full_clocks(const Operation& operation) {
-    const auto [known, is_new] = known_.try_emplace(std::pair{operation.kernel, operation.size});
+    const auto [known, is_new] = known_.try_emplace({operation.size, operation.kernel});
     if (is_new) {
       known->second = datasheet_time(operation, gpu_) * (costs_ != nullptr ? costs_->factor(operation) : 1);
       if (is_moved_)
@@ -72,7 +73,7 @@ class OperationTimes {
   const Gpu& gpu_;
   bool is_moved_;
   double slowdown_ = 1;
-  std::map<std::pair<std::string, std::array<double, most_sizes>>, Seconds> known_;
+  std::map<std::pair<std::array<double, most_sizes>, std::string_view>, Seconds> known_;
 };
 
 /// The operations of a pass, layer by layer, cut where something is sent or waited for.
@@ -176,8 +177,9 @@ void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, i
   };
   auto settings = eager_settings(scenario, batch);
   if (is_cut) cut(settings, scenario.job.layout);
-  auto step = eager_step(scenario.model, settings);
-  costs.memory = std::move(step.memory);
+  const auto issued = scenario.model.run.step(settings);
+  const auto& step = *issued;
+  costs.memory = step.memory;
   if (gpu.power) {
     const auto of_micro_step = costs.optimizer / scenario.job.accumulate;
     costs.slowdown = clock_slowdown(*gpu.power, load_of(step, time_of, *gpu.power, of_micro_step), waiting);
@@ -207,7 +209,7 @@ void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, i
     const auto& layer = step.layers[i];
     costs.backward_pieces[i] = backward.cut(layer.backward, layer.backward_exchanges, time_of);
   }
-  costs.of_rank = std::move(step.of_rank);
+  costs.of_rank = step.of_rank;
   if (settings.tensor == 1 || settings.megatron || settings.compiled) return;
   for (std::size_t i = 0; i < costs.of_rank.size(); ++i) {
     const auto& own = costs.of_rank[i].parameters;

@@ -173,11 +173,33 @@ class Writer {
     }
     for (const auto turn : last)
       if (turn) passes_[*turn].is_last = true;
+    const auto chunk = [&](const ModelTask& one) { return chunk_of(one); };
+    const auto block = [](const ModelTask& one) { return one.block; };
+    forward_ = by_number(model_.forward, chunk);
+    backward_ = by_number(model_.backward, chunk);
+    again_ = by_number(scenario_.job.keeps_products ? model_.again : model_.forward, block);
+    for (auto* tasks : {&forward_, &backward_}) tasks->resize(chunks);
+    again_.resize(std::max(again_.size(), by_number(model_.backward, block).size()));
     // Gradients of later chunks stand first.
     first_gradient_.assign(chunks, 0);
     for (const auto& one : model_.backward)
       for (int earlier = 0; earlier < chunk_of(one); ++earlier)
         first_gradient_[static_cast<std::size_t>(earlier)] += one.gradients;
+  }
+
+  using TasksByNumber = std::vector<std::vector<ModelTask*>>;
+
+  /// Those whose number is none, below zero, are left out.
+  template <class NumberOf>
+  static TasksByNumber by_number(std::vector<ModelTask>& tasks, const NumberOf& number_of) {
+    TasksByNumber found;
+    for (auto& one : tasks) {
+      const auto number = number_of(one);
+      if (number < 0) continue;
+      found.resize(std::max(found.size(), static_cast<std::size_t>(number) + 1));
+      found[static_cast<std::size_t>(number)].push_back(&one);
+    }
+    return found;
   }
 
   int chunk_of(const ModelTask& one) const {
@@ -226,15 +248,15 @@ class Writer {
     Spot place;
     bool begun = turn.chunk > 0;
     const auto leave = [&](Module module) { sync_.after_forward(tasks_, module); };
-    for (auto& one : model_.forward) {
-      if (chunk_of(one) != turn.chunk || (one.is_once && turn.micro_batch > 0)) continue;
-      if (!begun && !std::holds_alternative<Copy>(one.task.work)) {
+    for (auto* one : forward_[static_cast<std::size_t>(turn.chunk)]) {
+      if (one->is_once && turn.micro_batch > 0) continue;
+      if (!begun && !std::holds_alternative<Copy>(one->task.work)) {
         sync_.before_forward(tasks_, Module{});
         begun = true;
       }
-      place.go_to({one.block, layer_of_rank(one.task.layer)}, leave,
+      place.go_to({one->block, layer_of_rank(one->task.layer)}, leave,
                   [&](Module module) { sync_.before_forward(tasks_, module); });
-      add(one, !part_ && is_last && !scenario_.job.recomputes);
+      add(*one, !part_ && is_last && !scenario_.job.recomputes);
     }
     place.go_to({}, leave, [](Module) {});
     if (turn.chunk + 1 == scenario_.job.layout.chunks) sync_.after_forward(tasks_, Module{});
@@ -251,8 +273,8 @@ class Writer {
       const bool recomputes = scenario_.job.recomputes && turn.pass != Pass::weight_gradients;
       if (recomputes && module.kind == Module::Kind::block) recompute(module.index);
     };
-    for (auto& one : model_.backward) {
-      if (chunk_of(one) != turn.chunk) continue;
+    for (auto* task : backward_[static_cast<std::size_t>(turn.chunk)]) {
+      auto& one = *task;
       if (turn.pass == (one.of_parameters ? Pass::input_gradients : Pass::weight_gradients)) {
         skipped_ += one.waits_for;
         continue;
@@ -363,9 +385,9 @@ class Writer {
   /// The forward pass of a block once more, or what of it was not kept.
   void recompute(std::int32_t of_block) {
     if ((of_block + 1) % scenario_.job.recompute_every != 0) return;
-    for (auto& one : scenario_.job.keeps_products ? model_.again : model_.forward) {
-      if (one.block != of_block || one.is_once) continue;
-      auto again = one;
+    for (const auto* one : again_[static_cast<std::size_t>(of_block)]) {
+      if (one->is_once) continue;
+      auto again = *one;
       again.task.phase = Phase::backward;
       add(again, true);
     }
@@ -408,6 +430,9 @@ class Writer {
   std::optional<Blocks> blocks_;  ///< if they matter, and the strategy has not found them
   ModelTasks model_;
   std::vector<StageTurn> turns_;
+  TasksByNumber forward_;                    ///< of the model, by chunk
+  TasksByNumber backward_;                   ///< of the model, by chunk
+  TasksByNumber again_;                      ///< what runs again, by block
   std::vector<BackwardPass> passes_;         ///< by turn
   std::vector<std::size_t> first_gradient_;  ///< by chunk: in the order of the rank's gradients
   Program program_;

@@ -144,7 +144,9 @@ Phase phase_of(ProfiledPhase phase) {
   return Phase::forward;
 }
 
-Task launched(const RankScenario& scenario, const ProfileCosts& costs, Seconds pause, std::size_t index) {
+/// @param share of the optimizer's step that the rank does
+Task launched(const RankScenario& scenario, const ProfileCosts& costs, Seconds pause, double share,
+              std::size_t index) {
   const auto& profile = *scenario.model.profile;
   const auto& launch = profile.launches[index];
   const auto cpu = launch.cpu * costs.cpu_scale;
@@ -155,7 +157,7 @@ Task launched(const RankScenario& scenario, const ProfileCosts& costs, Seconds p
     return task;
   }
   auto on_gpu = costs.gpu[index];
-  if (const auto share = optimizer_share(scenario); launch.phase == ProfiledPhase::optimizer && share < 1) {
+  if (launch.phase == ProfiledPhase::optimizer && share < 1) {
     const auto fixed = std::min(on_gpu, smallest_kernel);
     on_gpu = fixed + (on_gpu - fixed) * share;
   }
@@ -173,6 +175,7 @@ ModelTasks from_profile(const RankScenario& scenario, const ComputeCosts& costs,
   // With parameters of 16 bits the profile's optimizer steps these; the strategy's steps its share in fp32.
   const bool same_optimizer = scenario.job.optimizer == profile.optimizer && !half_parameters(scenario.job) &&
                               !host_optimizer_time(scenario);
+  const auto share = optimizer_share(scenario);
   ModelTasks program;
   std::size_t ready = 0;
   for (std::size_t i = 0; i < profile.launches.size(); ++i) {
@@ -181,7 +184,7 @@ ModelTasks from_profile(const RankScenario& scenario, const ComputeCosts& costs,
     auto& tasks = phase == ProfiledPhase::forward    ? program.forward
                   : phase == ProfiledPhase::backward ? program.backward
                                                      : program.optimizer;
-    tasks.push_back({.task = launched(scenario, *costs.profile, pause, i),
+    tasks.push_back({.task = launched(scenario, *costs.profile, pause, share, i),
                      .block = blocks != nullptr ? blocks->of_launch[i] : Blocks::none});
     if (phase != ProfiledPhase::backward) continue;
     const auto before = ready;

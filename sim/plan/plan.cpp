@@ -221,43 +221,56 @@ std::unique_ptr<Sync> sync_of_part(const RankScenario& rank, const Model& whole)
   return make_sync(rank);
 }
 
-/// A program for each stage; the ranks that share its layers all run it.
-Workload plan_parts(const Scenario& scenario, const ComputeCosts& costs) {
+/// A program for each stage, which all ranks that share its layers run, and in which groups they meet.
+struct Parts {
+  std::vector<Program> programs{};
+  std::vector<Partition> partitions{};
+  Bytes tied{};  ///< that the first and the last rank of the pipeline exchange
+};
+
+Parts parts_of_model(const Scenario& scenario, const ComputeCosts& costs) {
   const auto& layout = scenario.job.layout;
   const auto pipeline = pipeline_of(layout);
   auto whole = scenario.model;
   if (!costs.of_rank.empty()) whole.layers = costs.of_rank;
-  const auto last = pipeline.rank_of(pipeline.stages() - 1);
-  const auto tied = last != 0 ? tied_bytes(whole) : 0_B;
+  Parts parts;
+  if (pipeline.rank_of(pipeline.stages() - 1) != 0) parts.tied = tied_bytes(whole);
   whole = with_tied_copies(whole, pipeline);
   const auto messages = messages_of(whole, costs, pipeline.stages());
-  auto workload = of_ranks(scenario);
-  std::vector<Partition> partitions;
   for (int rank = 0; rank < pipeline.ranks; ++rank) {
     RankPart part{.rank = rank,
                   .whole = &whole,
                   .part = part_of(whole, pipeline, rank),
                   .messages = messages,
-                  .tied = tied};
+                  .tied = parts.tied};
     const RankScenario of_rank{scenario, part.part.model};
     const auto sync = sync_of_part(of_rank, whole);
-    partitions = sync->groups();
-    if (partitions.empty()) partitions.push_back(all_ranks());
-    auto next = static_cast<std::uint32_t>(partitions.size());
+    parts.partitions = sync->groups();
+    if (parts.partitions.empty()) parts.partitions.push_back(all_ranks());
+    auto next = static_cast<std::uint32_t>(parts.partitions.size());
     for (const auto group : groups_inside(layout)) part.slots[static_cast<std::size_t>(group)] = {next++};
     if (shares_scales(scenario.job)) part.scales = {next++};
     part.first_slot = {next};
-    workload.programs.push_back(model_step(scenario, costs, *sync, &part));
+    parts.programs.push_back(model_step(scenario, costs, *sync, &part));
   }
+  return parts;
+}
+
+Workload plan_parts(const Scenario& scenario, const ComputeCosts& costs) {
+  const auto& layout = scenario.job.layout;
+  const auto pipeline = pipeline_of(layout);
+  auto parts = parts_of_model(scenario, costs);
+  auto workload = of_ranks(scenario);
+  workload.programs = std::move(parts.programs);
   RankLayout ranks{workload, scenario};
-  for (const auto& partition : partitions) ranks.add(partition);
+  for (const auto& partition : parts.partitions) ranks.add(partition);
   for (const auto group : groups_inside(layout)) ranks.add_inside(group);
   if (shares_scales(scenario.job)) ranks.add_stages();
   for (const auto& [from, to, is_backward] : hops_of(pipeline)) {
     const auto* what = is_backward ? "gradients" : "activations";
     ranks.add_pairs(fmt::format("{} {} to {}", what, from, to), from, to);
   }
-  if (tied > 0_B) ranks.add_pairs("tied parameters", 0, last);
+  if (parts.tied > 0_B) ranks.add_pairs("tied parameters", 0, pipeline.rank_of(pipeline.stages() - 1));
   return workload;
 }
 
@@ -283,6 +296,19 @@ Workload plan(const Scenario& scenario, const ComputeCosts& costs) {
     const auto sync = make_sync(scenario);
     workload = on_all_ranks(model_step(scenario, costs, *sync), scenario, sync->groups());
   }
+  reach_steady_state(workload, scenario);
+  return workload;
+}
+
+Workload with_costs(Workload workload, const Scenario& scenario, const ComputeCosts& costs) {
+  if (!trains(scenario.job.strategy)) return workload;
+  if (scenario.job.layout.is_cut()) {
+    workload.programs = parts_of_model(scenario, costs).programs;
+  } else {
+    workload.programs.front() = model_step(scenario, costs, *make_sync(scenario));
+  }
+  workload.steps = scenario.job.steps;
+  workload.after_reported = 0;
   reach_steady_state(workload, scenario);
   return workload;
 }

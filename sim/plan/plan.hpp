@@ -16,4 +16,7 @@ Workload on_all_ranks(Program program, const Scenario& scenario, std::vector<Par
 /// the folders of strategies for what these add. A strategy of kind collective has one call a step.
 Workload plan(const Scenario& scenario, const ComputeCosts& costs);
 
+/// The same with other times of kernels. @param workload of the scenario
+Workload with_costs(Workload workload, const Scenario& scenario, const ComputeCosts& costs);
+
 }  // namespace gradway

@@ -30,9 +30,9 @@ void about_steps(const SteadyRun& run, Trust& trust) {
 
 /// Of all ranks, on average. Where the CPU sets the pace kernels do not: what is waited for it does not
 /// count.
-Waiting waiting_of(const Measured& measured) {
+Waiting waiting_of(const SteadyRun& run) {
   Seconds busy{}, communication{}, idle{};
-  for (const auto& program : measured.by_program) {
+  for (const auto& program : measure_programs(run.workload, run.lowered, run.timeline, run.window)) {
     const auto& parts = program.parts;
     busy += (parts.compute + parts.optimizer) * program.ranks;
     communication += parts.exposed_communication * program.ranks;
@@ -51,15 +51,18 @@ Run simulate(Scenario scenario, std::string_view engine, FoldRanks fold, const W
   tell(watch, "laying collectives over the links");
   check(workload);
   const Communicators communicators{workload, scenario};
-  const auto lowered = [&](const Workload& steps) { return lower(steps, scenario, communicators, fold); };
+  tell(watch, "looking for ranks that do the same");
+  const auto scene = scene_of(workload, scenario, communicators, fold);
+  const auto lowered = [&](const Workload& steps) { return lower(steps, scenario, communicators, scene); };
   auto run = run_to_steady_state(std::move(workload), scenario.platform, engine, lowered, watch);
-  auto measured = measure(scenario, run.workload, run.lowered, run.timeline, run.window);
-  if (const auto waiting = waiting_of(measured); costs.slowdown > 1 && waiting != Waiting{}) {
+  if (const auto waiting = costs.slowdown > 1 ? waiting_of(run) : Waiting{}; waiting != Waiting{}) {
     tell(watch, "once more, at the clocks of GPUs that wait");
     costs = compute_costs(scenario, waiting);
-    run = run_to_steady_state(plan(scenario, costs), scenario.platform, engine, lowered, watch);
-    measured = measure(scenario, run.workload, run.lowered, run.timeline, run.window);
+    workload = with_costs(std::move(run.workload), scenario, costs);
+    run = {};
+    run = run_to_steady_state(std::move(workload), scenario.platform, engine, lowered, watch);
   }
+  auto measured = measure(scenario, run.workload, run.lowered, run.timeline, run.window);
   auto trust = what_it_rests_on(scenario, costs, communicators, run.lowered.rests_on, measured.memory);
   about_steps(run, trust);
   const auto range = step_range(measured.metrics, trust.grounds);

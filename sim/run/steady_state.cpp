@@ -38,7 +38,6 @@ SteadyRun run_to_steady_state(Workload workload, const Platform& platform, std::
   SteadyRun run;
   run.workload = std::move(workload);
   for (;; run.workload.steps *= 2) {
-    tell(watch, "looking for ranks that do the same");
     run.lowered = lowered(run.workload);
     const auto& ops = run.lowered.ops;
     const auto chosen = choose_engine(engine);

@@ -34,8 +34,9 @@ OpGraph without_collectives(const OpGraph& graph) {
 
 Seconds step_without_collectives(const Run& run, const Communicators& communicators,
                                  std::string_view engine) {
+  const auto scene = scene_of(run.workload, run.scenario, communicators);
   const auto lowered = [&](const Workload& workload) {
-    auto all = lower(workload, run.scenario, communicators);
+    auto all = lower(workload, run.scenario, communicators, scene);
     all.ops = without_collectives(all.ops);
     return all;
   };

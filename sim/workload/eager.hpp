@@ -47,6 +47,8 @@ struct EagerSettings {
   int expert_tensor = 1;                    ///< ... and that share each of them
   double expert_imbalance = 1;              ///< rows of the busiest rank's experts over those of the average
   std::optional<double> expert_capacity{};  ///< rows that each expert has room for, over its even share
+
+  bool operator==(const EagerSettings&) const = default;
 };
 
 /// A tensor of the forward pass. Views share it.

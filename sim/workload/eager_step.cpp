@@ -257,11 +257,7 @@ void Eager::account() {
 }
 
 EagerStep eager_step(const Model& model, const EagerSettings& settings) {
-  expects(static_cast<bool>(model.run), "a model described by layers can be run");
-  Eager eager{settings};
-  model.run(eager);
-  eager.finish();
-  return {eager.operations(), eager.take_layers(), eager.memory()};
+  return *model.run.step(settings);
 }
 
 }  // namespace gradway

@@ -20,6 +20,8 @@ struct Fp8 {
   Fp8Recipe recipe = Fp8Recipe::tensorwise;
   bool by_transformer_engine = false;  ///< its modules; else torchao's
   bool has_weights = false;            ///< weights come in fp8: a strategy gathers them so
+
+  bool operator==(const Fp8&) const = default;
 };
 
 }  // namespace gradway

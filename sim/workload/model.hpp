@@ -6,6 +6,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "sim/base/units.hpp"
@@ -82,9 +84,30 @@ struct ExpertShape {
 };
 
 class Eager;
+class IssuedSteps;
+struct EagerSettings;
+struct EagerStep;
 
-/// A forward pass: what a module of PyTorch calls, on symbolic tensors.
-using ForwardPass = std::function<void(Eager&)>;
+/// A forward pass: what a module of PyTorch calls, on symbolic tensors. Copies share what it issued before.
+class ForwardPass {
+ public:
+  ForwardPass() = default;
+  explicit ForwardPass(std::function<void(Eager&)> calls);
+  /// @param calls a function of an Eager
+  template <class Calls>
+  requires std::is_invocable_v<const Calls&, Eager&> &&
+      (!std::is_same_v<Calls, ForwardPass>)ForwardPass(Calls calls)
+      : ForwardPass{std::function<void(Eager&)>{std::move(calls)}} {}
+
+  explicit operator bool() const { return static_cast<bool>(calls_); }
+  void operator()(Eager& eager) const { calls_(eager); }
+  /// What it issues forward and backward, and what it keeps. @pre it is not empty
+  std::shared_ptr<const EagerStep> step(const EagerSettings& settings) const;
+
+ private:
+  std::function<void(Eager&)> calls_;
+  std::shared_ptr<IssuedSteps> issued_;
+};
 
 /// What is trained: layers in the order of the forward pass.
 struct Model {

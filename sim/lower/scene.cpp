@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/lower/scene.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "sim/base/contract.hpp"
+#include "sim/graph/op_graph.hpp"
+
+namespace gradway {
+namespace {
+
+bool copies(const Program& program, Place to) {
+  return std::ranges::any_of(program.tasks, [&](const Task& task) {
+    const auto* copy = std::get_if<Copy>(&task.work);
+    return copy && copy->to == to;
+  });
+}
+
+/// Beside the traffic of the job. @pre it was checked when the scenario was read
+std::vector<BackgroundWay> background_ways(const Scenario& scenario) {
+  const Routes routes{scenario.platform};
+  std::vector<BackgroundWay> ways;
+  for (const auto& neighbour : scenario.job.traffic) {
+    const auto from = find_device(scenario.platform, neighbour.from);
+    const auto to = find_device(scenario.platform, neighbour.to);
+    expects(from && to, "both ends of traffic are parts of the platform");
+    auto way = background_way(routes, *from, *to);
+    expects(way.has_value(), "traffic has a way");
+    ways.push_back(*std::move(way));
+  }
+  return ways;
+}
+
+void find_copy_ways(Scene& scene, const Workload& workload, const Platform& platform,
+                    const std::vector<std::uint32_t>& gpus) {
+  scene.in.resize(workload.actors.size());
+  scene.out.resize(workload.actors.size());
+  const auto some = [&](Place to) {
+    return std::ranges::any_of(workload.programs, [&](const auto& program) { return copies(program, to); });
+  };
+  const bool any_in = some(Place::gpu);
+  const bool any_out = some(Place::host);
+  if (!any_in && !any_out) return;
+  const Routes routes{platform};
+  for (std::size_t a = 0; a < workload.actors.size(); ++a) {
+    const auto gpu = gpus[workload.actors[a].at.index()];
+    if (gpu == Op::absent) continue;
+    if (any_in) scene.in[a] = host_copy_way(routes, platform, gpu).value_or(HostCopyWay{});
+    if (any_out) scene.out[a] = way_to_host(routes, platform, gpu).value_or(HostCopyWay{});
+  }
+}
+
+Folding folding_of(const Scene& scene, const Workload& workload, const Platform& platform,
+                   const std::vector<std::uint32_t>& gpus) {
+  std::vector<ActorUse> uses;
+  uses.reserve(workload.actors.size());
+  for (std::size_t a = 0; a < workload.actors.size(); ++a) {
+    auto& use = uses.emplace_back();
+    use.push_back(scene.in[a].resources);
+    const auto gpu = gpus[workload.actors[a].at.index()];
+    if (gpu != Op::absent) use.back().push_back(platform.gpu_resources[gpu]);
+    if (!scene.out[a].resources.empty()) use.push_back(scene.out[a].resources);
+  }
+  std::vector<const std::vector<ResourceId>*> others;
+  for (const auto& way : scene.traffic) others.push_back(&way.resources);
+  return find_folding(workload, uses, scene.meetings.uses(), others, platform);
+}
+
+}  // namespace
+
+Scene scene_of(const Workload& workload, const Scenario& scenario, const Communicators& communicators,
+               FoldRanks fold) {
+  const auto& platform = scenario.platform;
+  Scene scene{.in = {},
+              .out = {},
+              .traffic = background_ways(scenario),
+              .meetings = {workload, communicators},
+              .folding = {}};
+  const auto gpus = gpu_numbers(platform);
+  find_copy_ways(scene, workload, platform, gpus);
+  scene.folding =
+      fold == FoldRanks::yes ? folding_of(scene, workload, platform, gpus) : no_folding(workload, platform);
+  return scene;
+}
+
+}  // namespace gradway

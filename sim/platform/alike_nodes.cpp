@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/platform/alike_nodes.hpp"
+
+#include <algorithm>
+
+#include "sim/base/contract.hpp"
+
+namespace gradway {
+
+AlikeNodes::AlikeNodes(const Platform& platform) {
+  const auto& size = platform.node_size;
+  const auto nodes = static_cast<std::size_t>(platform.nodes);
+  const bool has_one_switch = platform.devices.size() == nodes * size.devices + 1;
+  if (size.devices == 0 || nodes < 2 || !has_one_switch || !platform.nvlink_domains.empty()) return;
+  inside_ = size.resources;
+  first_between_ = nodes * size.resources;
+  between_ = (platform.resources.size() - first_between_) / nodes;
+  holds_ = is_joined_alike(platform);
+}
+
+/// Each node is joined to the switch by the links of the first one, moved.
+bool AlikeNodes::is_joined_alike(const Platform& platform) const {
+  const auto nodes = static_cast<std::size_t>(platform.nodes);
+  const auto first = nodes * platform.node_size.links;
+  const auto links = (platform.links.size() - first) / nodes;
+  if (first + nodes * links != platform.links.size()) return false;
+  if (first_between_ + nodes * between_ != platform.resources.size()) return false;
+  const auto the_switch = platform.devices.size() - 1;
+  for (std::size_t node = 0; node < nodes; ++node) {
+    for (std::size_t i = 0; i < links; ++i) {
+      const auto& like = platform.links[first + i];
+      const auto& link = platform.links[first + node * links + i];
+      const auto end = [&](DeviceId id) {
+        return id.index() == the_switch ? id : DeviceId{id.index() + node * platform.node_size.devices};
+      };
+      const auto& resource = platform.resources[link.resource.index()];
+      const auto& like_resource = platform.resources[like.resource.index()];
+      const bool is_alike =
+          link.from == end(like.from) && link.to == end(like.to) && link.kind == like.kind &&
+          link.latency == like.latency && link.count == like.count &&
+          link.resource.index() == like.resource.index() + node * between_ &&
+          resource.capacity == like_resource.capacity && resource.speed == like_resource.speed;
+      if (!is_alike) return false;
+    }
+  }
+  return true;
+}
+
+std::vector<ResourceId> AlikeNodes::moved(const std::vector<ResourceId>& path,
+                                          const std::vector<std::uint32_t>& from,
+                                          const std::vector<std::uint32_t>& to) const {
+  std::vector<ResourceId> result;
+  result.reserve(path.size());
+  for (const auto id : path) {
+    const bool is_inside = id.index() < first_between_;
+    const auto first = is_inside ? 0 : first_between_;
+    const auto a_node = is_inside ? inside_ : between_;
+    const auto node = (id.index() - first) / a_node;
+    const auto place = std::ranges::lower_bound(from, node);
+    expects(place != from.end() && *place == node, "a path stays on the nodes of its ranks");
+    const auto now = to[static_cast<std::size_t>(place - from.begin())];
+    result.emplace_back(first + now * a_node + (id.index() - first) % a_node);
+  }
+  return result;
+}
+
+}  // namespace gradway

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is found once for groups that differ only in their nodes, and once for both runs at the power limit.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <vector>
+
+#include "sim/config/config.hpp"
+#include "sim/lower/lower.hpp"
+#include "sim/plan/plan.hpp"
+#include "sim/platform/alike_nodes.hpp"
+
+using namespace gradway;
+
+namespace {
+
+Scenario scenario_of(const std::string& name, const std::vector<Override>& set) {
+  return load_scenario(name, set, DataPath{{GRADWAY_SOURCE_DIR}});
+}
+
+bool are_equal(const Op& a, const Op& b) {
+  return a.kind == b.kind && a.latency == b.latency && a.amount == b.amount && a.cap == b.cap &&
+         a.weight == b.weight && a.path == b.path && a.queue == b.queue && a.side == b.side &&
+         a.origin.actor == b.origin.actor && a.origin.task == b.origin.task && a.origin.step == b.origin.step;
+}
+
+std::vector<std::pair<OpId, OpId>> edges_of(const OpGraph& graph) {
+  std::vector<std::pair<OpId, OpId>> edges;
+  for (const auto& [before, after] : graph.edges()) edges.emplace_back(before, after);
+  return edges;
+}
+
+}  // namespace
+
+TEST_CASE("a group on other nodes has the flows that a communicator of its own would have", "[nccl]") {
+  const auto scenario =
+      GENERATE(scenario_of("layouts/llama3_70b", {{"job.gpus", "256"}}),
+               scenario_of("layouts/llama3_70b", {{"job.gpus", "128"}, {"platform", "aws-p5.48xlarge"}}),
+               scenario_of("layouts/mixtral_8x7b", {{"job.gpus", "64"}, {"platform", "gcp-a3-highgpu-8g"}}));
+  const auto workload = plan(scenario, compute_costs(scenario));
+  const Communicators communicators{workload, scenario};
+  const Routes routes{scenario.platform};
+  const auto numbers = gpu_numbers(scenario.platform);
+  REQUIRE(AlikeNodes{scenario.platform}.hold());
+  std::size_t shared = 0;
+
+  for (std::size_t g = 0; g < workload.groups.size(); ++g) {
+    const GroupId group{g};
+    if (communicators.is_first_of_kind(group)) continue;
+    ++shared;
+    GpuNumbers gpus;
+    for (const auto member : workload.groups[g].members)
+      gpus.push_back(numbers[workload.actors[member.index()].at.index()]);
+    const Communicator own{routes, nccl_settings(scenario.job.nccl), scenario.calibration, gpus};
+    for (const auto kind : {CollectiveKind::all_reduce, CollectiveKind::all_to_all, CollectiveKind::send}) {
+      const auto size = Bytes{1e8};
+      if (kind == CollectiveKind::send && gpus.size() != 2) continue;
+      const auto expected = own.lower(kind, size);
+      const auto found = communicators.of(group).lower(kind, size);
+      CHECK(found.latency == expected.latency);
+      REQUIRE(found.flows.size() == expected.flows.size());
+      for (std::size_t i = 0; i < found.flows.size(); ++i) {
+        CHECK(found.flows[i].amount == expected.flows[i].amount);
+        CHECK(found.flows[i].cap == expected.flows[i].cap);
+        CHECK(communicators.moved(found.flows[i].path, group) == *expected.flows[i].path.address());
+      }
+    }
+  }
+
+  CHECK(shared > workload.groups.size() / 2);
+}
+
+TEST_CASE("nodes that do not all hang on one switch do not stand for each other") {
+  const auto scenario = GENERATE(scenario_of("scale/pod-1024", {{"job.gpus", "64"}}),
+                                 scenario_of("layouts/llama3_70b", {{"job.gpus", "144"},
+                                                                    {"parallel.pipeline", "1"},
+                                                                    {"parallel.virtual", "1"},
+                                                                    {"parallel.schedule", "1f1b"},
+                                                                    {"platform", "nvidia-gb200-nvl72"}}));
+
+  CHECK_FALSE(AlikeNodes{scenario.platform}.hold());
+}
+
+TEST_CASE("a workload with other costs, on the scene of the first, is the one that is planned with them",
+          "[clocks]") {
+  const auto scenario =
+      GENERATE(scenario_of("layouts/llama3_70b", {{"job.gpus", "128"}}),
+               scenario_of("sharded/llama2_7b", {{"platform", "dgx-h100"}, {"job.gpus", "16"}}),
+               scenario_of("layouts/mixtral_8x7b", {{"job.gpus", "32"}}));
+  const auto first_costs = compute_costs(scenario);
+  const auto costs = compute_costs(scenario, {.idle = 0.1, .communication = 0.2});
+  REQUIRE(costs.slowdown < first_costs.slowdown);
+  const auto first = plan(scenario, first_costs);
+  const Communicators communicators{first, scenario};
+  const auto scene = scene_of(first, scenario, communicators);
+  const auto planned = plan(scenario, costs);
+
+  const auto found = lower(with_costs(first, scenario, costs), scenario, communicators, scene);
+
+  const auto expected = lower(planned, scenario, Communicators{planned, scenario});
+  CHECK(std::ranges::equal(found.ops.ops(), expected.ops.ops(), are_equal));
+  CHECK(edges_of(found.ops) == edges_of(expected.ops));
+  CHECK(found.ops.paths() == expected.ops.paths());
+  CHECK(found.folding.actor_representative == expected.folding.actor_representative);
+  CHECK(found.channels == expected.channels);
+}
