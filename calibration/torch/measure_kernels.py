@@ -704,7 +704,7 @@ def grouped_products() -> list[tuple]:
     """Into the experts and out of them."""
     layers = [(tokens, *sides, groups) for groups, mlp, hidden, some in EXPERTS for tokens in some
               for sides in ((mlp, hidden), (hidden, mlp))]
-    return [("bf16", *shape) for tokens, outputs, inputs, groups in layers
+    return [("bf16", *shape) for tokens, outputs, inputs, groups in dict.fromkeys(layers)
             for shape in (("nt", tokens, outputs, inputs, groups), ("nn", tokens, inputs, outputs, groups),
                           ("tn", outputs, inputs, tokens, groups))]
 

@@ -22,7 +22,8 @@ constexpr std::string_view name_of(Schedule schedule) {
   return schedule_words[static_cast<std::size_t>(schedule)];
 }
 
-/// What tensor ranks that Megatron cuts send beside products. @source Megatron-LM, core/tensor_parallel/layers.py
+/// What tensor ranks that Megatron cuts send beside products. @source Megatron-LM,
+/// core/tensor_parallel/layers.py
 enum class TensorOverlap : std::uint8_t {
   none,        ///< nothing: Megatron before September 2021, and forks of it
   async,       ///< the gradient of a layer's input, beside the product that makes its weight's gradient
@@ -35,10 +36,10 @@ constexpr std::string_view name_of(TensorOverlap overlap) {
 
 /// How ranks are laid out. What is left of them is data parallel.
 struct Layout {
-  int tensor = 1;            ///< ranks that share each layer
-  bool sequence = false;     ///< ... and the tokens between products: Megatron's sequence parallelism
+  int tensor = 1;         ///< ranks that share each layer
+  bool sequence = false;  ///< ... and the tokens between products: Megatron's sequence parallelism
   TensorOverlap overlap = TensorOverlap::async;  ///< of what they send
-  int context = 1;           ///< ranks that each have a part of every sequence
+  int context = 1;                               ///< ranks that each have a part of every sequence
   ContextMethod context_method = ContextMethod::ring;
   int pipeline = 1;  ///< stages, each of some of the layers
   int chunks = 1;    ///< of the model on each rank of a pipeline

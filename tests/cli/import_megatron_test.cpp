@@ -150,6 +150,8 @@ TEST_CASE("Megatron-LM's arguments become keys of the scenario", "[cli][import]"
       {"--clip-grad 0", "  framework: megatron\nstrategy"},
       {"--optimizer sgd", "\noptimizer: sgd_momentum\n"},
       {"--tensor-model-parallel-size 2 --sequence-parallel", "parallel:\n  tensor: 2\n  sequence: true\n"},
+      {"--tensor-model-parallel-size 2 --no-async-tensor-model-parallel-allreduce",
+       "parallel:\n  tensor: 2\n  overlap: none\n"},
       {"--pipeline-model-parallel-size 2", "parallel:\n  pipeline: 2\noptimizer"},
       {"--pipeline-model-parallel-size 2 --num-layers-per-virtual-pipeline-stage 3 --global-batch-size 16",
        "parallel:\n  pipeline: 2\n  virtual: 4\n  schedule: interleaved\n"},

@@ -262,8 +262,7 @@ TEST_CASE("where not even one sample fits, that is told", "[cli][run]") {
                  Contains(" of 24 GB on each l4\n  hint: no batch fits: "));
 }
 
-TEST_CASE("a step with experts says how few were measured, and is less sure",
-          "[cli][run]") {
+TEST_CASE("a step with experts says how few were measured, and is less sure", "[cli][run]") {
   const auto report = [](const std::string& model) {
     const auto outcome = run_gradway({"run", "sharded/llama2_7b", "--json", "--set", "model=" + model,
                                       "--set", "job.gpus=64", "--set", "job.recompute=full"});

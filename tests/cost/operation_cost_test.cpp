@@ -105,6 +105,7 @@ TEST_CASE("a grouped product is one product whose groups are short of rows, with
                          "made up",
                          {{"product bf16 nt", {4096, 4096, 4096}, 3_ms},
                           {"grouped_product bf16 nt", {4096, 4096, 4096, 8}, 5_ms}}};
-  CHECK((datasheet_time(grouped("nt", 8), gpu) * OperationCosts{also, gpu}.factor(grouped("nt", 8))).value() ==
-        Approx(5e-3));
+  CHECK(
+      (datasheet_time(grouped("nt", 8), gpu) * OperationCosts{also, gpu}.factor(grouped("nt", 8))).value() ==
+      Approx(5e-3));
 }

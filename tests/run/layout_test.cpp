@@ -84,6 +84,22 @@ TEST_CASE("Megatron's tensor parallelism reduces four times a block", "[layout]"
   CHECK(megabytes == Approx((4 * blocks + 2) * activation + 3 * 2048 * 4 / 1e6));
 }
 
+TEST_CASE("Megatron of before September 2021 sums gradients of inputs without overlap", "[layout]") {
+  const auto exposed = [](const std::string& overlap) {
+    const auto run = simulate(llama({{"job.gpus", "4"},
+                                     {"parallel.tensor", "4"},
+                                     {"parallel.overlap", overlap},
+                                     {"job.framework", "megatron"},
+                                     {"strategy", "{kind: distributed_optimizer}"}}));
+    const auto& metrics = run.measured.metrics;
+    return std::pair{metrics.communication, metrics.exposed_communication};
+  };
+  const auto [none, all_exposed] = exposed("none");
+  const auto [async, some_exposed] = exposed("async");
+  CHECK(all_exposed / none == Approx(1).epsilon(0.01));
+  CHECK(some_exposed < async * 0.75);
+}
+
 TEST_CASE("Megatron's sequence parallelism gathers inputs again beside a product", "[layout]") {
   const Sets megatron{{"job.gpus", "4"},
                       {"parallel.tensor", "4"},

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steps of models of 2024 and 2025 with all or some of their layers: own measurement on one H100 and one
 // H200, 2026-11-23, PyTorch 2.11, median of the second half of 4 s. Modules of our own (experts by
-// torch._grouped_mm, as many tokens for each), T5 of transformers 5.17. Predicted before they were measured,
-// but for two mechanisms that T5 and Qwen3 under autocast showed: attention by products is in fp32, and a
-// norm of 16 bits with a weight of fp32 has no fused kernel.
+// torch._grouped_mm, as many tokens for each), T5 of transformers 5.17. Nothing was fitted to them;
+// T5 and Qwen3 under autocast showed two mechanisms: attention by products is in fp32, and a norm of 16 bits
+// with a weight of fp32 has no fused kernel.
 #include <catch2/catch.hpp>
 
 #include <cmath>

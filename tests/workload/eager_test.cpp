@@ -89,8 +89,54 @@ TEST_CASE("attention is the implementation that PyTorch takes: by precision, GPU
   CHECK(kernel({.precision = Precision::tf32}) == "attention_forward tf32 efficient causal");
   CHECK(kernel({.precision = Precision::bf16, .compute_capability = 120}) ==
         "attention_forward bf16 flash causal");
-  CHECK(kernel({.precision = Precision::bf16, .attention = AttentionKernel::math}) ==
-        "batched_product bf16 nt");
+  CHECK(kernel({.precision = Precision::bf16, .attention = AttentionKernel::flash1}) ==
+        "attention_forward bf16 flash1 causal");
+}
+
+TEST_CASE("attention by products is in fp32 as PyTorch has it, and in the job's numbers as Megatron has it") {
+  const auto model = model_of(decoder({.layers = 1, .heads = 2, .hidden = 128, .mlp = 512}));
+  const auto products = [&](EagerSettings settings) {
+    settings.attention = AttentionKernel::math;
+    std::vector<std::string> kernels;
+    for (const auto& layer : eager_step(model, settings).layers) {
+      for (const auto* pass : {&layer.forward, &layer.backward}) {
+        for (const auto& operation : *pass) {
+          if (operation.kernel.starts_with("batched_product")) kernels.push_back(operation.kernel);
+        }
+      }
+    }
+    return kernels;
+  };
+  const std::vector<std::string> layouts{"nt", "nn", "nn", "nt", "nn", "nn"};
+  const auto all_in = [&](const std::string& number) {
+    std::vector<std::string> kernels;
+    for (const auto& layout : layouts) kernels.push_back("batched_product " + number + " " + layout);
+    return kernels;
+  };
+  CHECK(products({.precision = Precision::bf16}) == all_in("fp32"));
+  CHECK(products({.precision = Precision::tf32}) == all_in("tf32"));
+  CHECK(products({.precision = Precision::bf16, .megatron = true}) == all_in("bf16"));
+}
+
+TEST_CASE("a norm of 16 bits with a weight of fp32 runs step by step") {
+  const auto norms = [](EagerSettings settings) {
+    const auto step = eager_step(model_of([](Eager& run) {
+                                   auto x = run.linear("in", run.input(64), 1, 64, 64, false);
+                                   run.rms_norm("norm", x, 1, 64);
+                                 }),
+                                 settings);
+    std::vector<std::string> kernels;
+    for (const auto& operation : step.layers.back().forward) kernels.push_back(operation.kernel);
+    return kernels;
+  };
+  CHECK(norms({.precision = Precision::fp32}) == std::vector<std::string>{"rows rms_norm fp32"});
+  CHECK(norms({.precision = Precision::bf16, .half_parameters = true}) ==
+        std::vector<std::string>{"rows rms_norm bf16"});
+  CHECK(norms({.precision = Precision::bf16}) ==
+        std::vector<std::string>{"elementwise cast_to_32 bf16", "elementwise scale fp32",
+                                 "elementwise sum fp32", "elementwise scale fp32", "elementwise scale fp32",
+                                 "elementwise scale fp32", "elementwise scale fp32",
+                                 "elementwise cast_to_16 fp32"});
 }
 
 TEST_CASE("what autograd keeps of a GPT is, to the byte, what PyTorch kept") {
