@@ -33,6 +33,7 @@ bool says_what_it_is_at(const std::string& line) {
                                        "laying collectives over the links",
                                        "looking for ranks that do the same",
                                        "simulating",
+                                       "once more, at the clocks of GPUs that",
                                        "checking and measuring"};
   return std::ranges::any_of(known, [&](const auto& what) { return line.starts_with(what); });
 }
