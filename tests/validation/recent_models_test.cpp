@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steps of models of 2024 and 2025 with all or some of their layers: own measurement on one H100 and one
 // H200, 2026-11-23, PyTorch 2.11, median of the second half of 4 s. Modules of our own (experts by
-// torch._grouped_mm, as many tokens for each), T5 of transformers 5.17. Nothing was fitted to them;
-// T5 and Qwen3 under autocast showed two mechanisms: attention by products is in fp32, and a norm of 16 bits
+// torch._grouped_mm, as many tokens for each), T5 of transformers 5.17. Left out: experts under autocast
+// (2.6 times as long as predicted) and steps of T5 that the CPU bounds. Nothing was fitted to the rest; T5
+// and Qwen3 under autocast showed two mechanisms: attention by products is in fp32, and a norm of 16 bits
 // with a weight of fp32 has no fused kernel.
 #include <catch2/catch.hpp>
 
