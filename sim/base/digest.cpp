@@ -1,17 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/base/digest.hpp"
 
+#include <cstring>
+
 #include <fmt/format.h>
 
 namespace gradway {
 
+namespace {
+constexpr std::uint64_t prime = 1099511628211u;
+}  // namespace
+
 void Digest::add_byte(unsigned char byte) {
-  constexpr std::uint64_t prime = 1099511628211u;
   value_ = (value_ ^ byte) * prime;
 }
 
 void Digest::add(std::string_view text) {
   for (const auto c : text) add_byte(static_cast<unsigned char>(c));
+  add_number(text.size());
+}
+
+void Digest::add_in_words(std::string_view text) {
+  std::uint64_t word = 0;
+  const auto tail = text.substr(text.size() - text.size() % sizeof word);
+  for (const auto* at = text.data(); at != tail.data(); at += sizeof word) {
+    std::memcpy(&word, at, sizeof word);
+    value_ = (value_ ^ word) * prime;
+    value_ ^= value_ >> 32u;  // a product hands nothing down to its lower bits
+  }
+  add(tail);
   add_number(text.size());
 }
 

@@ -13,6 +13,9 @@ class Digest {
  public:
   /// Adds a text and its end, so that ("ab", "c") and ("a", "bc") differ.
   void add(std::string_view text);
+  /// Adds a text and its end eight bytes at a time, which is quicker; it counts as another text than with
+  /// add().
+  void add_in_words(std::string_view text);
   /// Adds texts that were added to another.
   void add(const Digest& texts);
   /// 16 hexadecimal digits.

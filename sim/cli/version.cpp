@@ -5,7 +5,6 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <vector>
 
 #include "sim/base/digest.hpp"
@@ -29,15 +28,27 @@ std::vector<fs::path> data_files(const fs::path& root) {
   return files;
 }
 
+std::string content_of(const fs::path& file) {
+  std::error_code error;
+  const auto size = fs::file_size(file, error);
+  if (error) return {};
+  std::string content(size, '\0');
+  std::ifstream stream;
+  stream.rdbuf()->pubsetbuf(nullptr, 0);  // it is read at once
+  stream.open(file, std::ios::binary);
+  stream.read(content.data(), static_cast<std::streamsize>(size));
+  content.resize(static_cast<std::size_t>(stream.gcount()));
+  return content;
+}
+
 }  // namespace
 
 std::string data_digest(const DataPath& data) {
   Digest digest;
   const auto& root = data.roots.back();
   for (const auto& file : data_files(root)) {
-    std::ifstream stream{root / file, std::ios::binary};
     digest.add(file.generic_string());
-    digest.add(std::string{std::istreambuf_iterator<char>{stream}, {}});
+    digest.add_in_words(content_of(root / file));
   }
   return digest.hex();
 }

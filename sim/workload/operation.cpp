@@ -140,12 +140,11 @@ std::span<const std::string_view> row_kernels() {
   return row_names;
 }
 
-std::vector<std::string_view> words_of(std::string_view kernel) {
-  constexpr std::size_t usual = 4;
-  std::vector<std::string_view> words;
-  words.reserve(usual);
+KernelWords words_of(std::string_view kernel) {
+  KernelWords words;
   while (!kernel.empty()) {
-    const auto end = std::min(kernel.find(' '), kernel.size());
+    const bool is_last = words.size() + 1 == words.capacity();
+    const auto end = is_last ? kernel.size() : std::min(kernel.find(' '), kernel.size());
     words.push_back(kernel.substr(0, end));
     kernel.remove_prefix(std::min(end + 1, kernel.size()));
   }

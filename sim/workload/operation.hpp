@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include <boost/container/static_vector.hpp>
+
 #include "sim/base/units.hpp"
 #include "sim/platform/gpu.hpp"
 #include "sim/workload/collective_kind.hpp"
@@ -117,7 +119,9 @@ struct LayerOperations {
   Bytes output{};  ///< what the layer hands on
 };
 
-/// The words of a kernel, one by one.
-std::vector<std::string_view> words_of(std::string_view kernel);
+/// The words of a kernel, one by one; no kernel that is known has more.
+using KernelWords = boost::container::static_vector<std::string_view, 4>;
+/// What is left over belongs to the last one.
+KernelWords words_of(std::string_view kernel);
 
 }  // namespace gradway

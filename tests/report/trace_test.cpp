@@ -117,6 +117,18 @@ TEST_CASE("large runs keep a rank of each class and say so", "[report][trace]") 
   CHECK(trace.slices().front().process == "made-up-run: " + words);
 }
 
+TEST_CASE("runs of many tasks keep a rank of each class, too", "[report][trace]") {
+  auto run = made_up_run(4);
+  for (auto& rank : run.folding.actor_representative) rank = ActorId{0};
+  const auto tasks = 4 * run.workload.first_program().tasks.size();
+  const auto words_after = [&](std::size_t steps) {
+    run.workload.steps = static_cast<int>(steps);
+    return trace_of(run).json()["otherData"]["ranks"];
+  };
+  CHECK(words_after(500'000 / tasks) == "all 4 ranks");
+  CHECK(words_after(500'000 / tasks + 1) == "rank 0 of 4; the others do the same at the same time");
+}
+
 TEST_CASE("the same run gives the same trace", "[report][trace]") {
   CHECK(trace_of(made_up_run()).json() == trace_of(made_up_run()).json());
 }

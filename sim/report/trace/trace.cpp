@@ -21,6 +21,7 @@ namespace gradway::report {
 namespace {
 
 constexpr std::size_t all_ranks_up_to = 64;
+constexpr std::size_t all_tasks_up_to = 500'000;  // of all ranks and steps: a file of some 100 MB
 constexpr std::size_t ranks_of_large_runs = 8;
 constexpr std::size_t links_traced = 8;
 
@@ -248,10 +249,18 @@ class TraceWriter {
   std::vector<std::vector<Arrow>> arrows_;  ///< by program
 };
 
+std::size_t tasks_of_all_ranks(const Workload& workload) {
+  std::size_t tasks = 0;
+  for (std::size_t rank = 0; rank < static_cast<std::size_t>(workload.ranks); ++rank)
+    tasks += workload.program_of(ActorId{rank}).tasks.size();
+  return tasks * static_cast<std::size_t>(workload.steps);
+}
+
 }  // namespace
 
 void write_trace(std::ostream& out, const Run& run) {
-  const auto shown = shown_ranks(run.folding, all_ranks_up_to, ranks_of_large_runs);
+  const bool is_short = tasks_of_all_ranks(run.workload) <= all_tasks_up_to;
+  const auto shown = shown_ranks(run.folding, is_short ? all_ranks_up_to : 1, ranks_of_large_runs);
   out << fmt::format(
       R"({{"displayTimeUnit":"ms","otherData":{{"scenario":{},"engine":{},"ranks":{}}},"traceEvents":[)",
       json_text(run.scenario.name), json_text(run.engine), json_text(shown.words));

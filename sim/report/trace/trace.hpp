@@ -18,9 +18,9 @@ namespace gradway::report {
 /// * Counters: the share of the GPU's time in which kernels run (0 or 100 %), by rank; the use of the busiest
 /// links and memories in % of their capacity, under the node they belong to.
 ///
-/// Dates are in microseconds, in whole nanoseconds. Runs of more than 64 ranks keep one rank for each class
-/// of ranks that do the same, at most 8; "otherData" and the first process say so. Events are written as they
-/// are found: no document is built in memory.
+/// Dates are in microseconds, in whole nanoseconds. Runs of more than 64 ranks, or of more than 500,000 tasks
+/// of all ranks and steps, keep one rank for each class of ranks that do the same, at most 8; "otherData" and
+/// the first process say so. Events are written as they are found: no document is built in memory.
 void write_trace(std::ostream& out, const Run& run);
 
 }  // namespace gradway::report
