@@ -78,6 +78,11 @@ double alignment(double row) {
   return elements % 2 == 0 ? 1 : 0;
 }
 
+/// Of the rows of both factors and of the product, by how its layout stores the factors.
+double alignment(std::string_view layout, double m, double n, double k) {
+  return std::min({alignment(layout[0] == 'n' ? k : m), alignment(layout[1] == 'n' ? n : k), alignment(n)});
+}
+
 /// Where an operation lies among those of its kind: logarithms of sizes, weighted by how much they tell.
 std::array<double, 10> coordinates(const Operation& operation) {
   const auto words = words_of(operation.kernel);
@@ -85,10 +90,10 @@ std::array<double, 10> coordinates(const Operation& operation) {
   std::array<double, 10> at{};
   for (std::size_t i = 0; i < size.size(); ++i) at[i] = std::log(std::max(size[i], 1.0));
   if (words[0] == "product" || is_grouped(operation)) {
-    const auto layout = words[2];
-    at[3] = 2 * std::min({alignment(layout[0] == 'n' ? size[2] : size[0]),
-                          alignment(layout[1] == 'n' ? size[1] : size[2]), alignment(size[1])});
+    at[3] = 2 * alignment(words[2], size[0], size[1], size[2]);
     if (is_grouped(operation)) at[4] = std::log(size[3]);
+  } else if (words[0] == "batched_product") {
+    at[4] = 2 * alignment(words[2], size[1], size[2], size[3]);
   } else if (starts_with(words[0], "attention")) {
     at[0] = 0.5 * std::log(size[0] * size[1]);
     at[1] = at[2];
@@ -167,13 +172,16 @@ double last_wave(const Operation& operation, const Gpu& gpu) {
 }
 
 OperationCosts::OperationCosts(const KernelTimes& times, const Gpu& timed_on) : source_{times.source} {
+  auto points = points_.end();  // rows of a kernel mostly stand together
   for (const auto& timed : times.rows) {
     std::array<double, most_sizes> size{};
     std::copy(timed.size.begin(), timed.size.end(), size.begin());
     const auto operation = gradway::operation(timed.kernel, size);
     // Smaller ones tell how fast the CPU was.
     if (operation.kernel.starts_with("optimizer") && size[0] < smallest_optimizer) continue;
-    points_[timed.kernel].push_back(
+    if (points == points_.end() || points->first != timed.kernel)
+      points = points_.try_emplace(timed.kernel).first;
+    points->second.push_back(
         {coordinates(operation), std::log(timed.time / datasheet_time(operation, timed_on))});
   }
 }

@@ -88,7 +88,8 @@ TEST_CASE("the shipped times of kernels are the fit of the shipped samples", "[f
   const std::string name = GENERATE("h100-kernels", "h200-kernels");
   const std::string folder = GRADWAY_SOURCE_DIR "/calibration/results/" + name;
   const auto shipped = load_calibration(name, DataPath{{GRADWAY_SOURCE_DIR}});
-  std::vector<std::string> names{"full-clocks.json.gz", "kernels.json.gz", "grouped.json.gz"};
+  std::vector<std::string> names{"full-clocks.json.gz", "kernels.json.gz", "grouped.json.gz",
+                                 "batched.json.gz"};
   if (name == "h100-kernels") names.emplace_back("fp8.json.gz");
   std::vector<SampleFile> files;
   for (const auto& of : names) {
