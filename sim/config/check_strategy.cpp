@@ -2,6 +2,7 @@
 #include "sim/config/check_strategy.hpp"
 
 #include <fmt/format.h>
+#include <algorithm>
 
 #include "sim/scenario/strategy_words.hpp"
 #include "sim/workload/blocks.hpp"
@@ -167,11 +168,37 @@ struct CheckStrategy {
   void operator()(const Zero&) const { check_without_ddp(scenario, problems); }
   void operator()(const DistributedOptimizer& optimizer) const {
     check_without_ddp(scenario, problems);
+    check_owners(optimizer);
     if (!optimizer.overlap_param_gather || optimizer.overlap_grad_reduce) return;
     problems.add(Problem{scenario.place("strategy.overlap_param_gather"),
                          "overlap_param_gather needs overlap_grad_reduce",
                          {},
                          "set it too, as Megatron asks for"});
+  }
+
+ private:
+  void check_owners(const DistributedOptimizer& optimizer) const {
+    if (!optimizer.tensor_owners) return;
+    const auto where = scenario.place("strategy.tensor_owners");
+    const auto refuse = [&](std::string what, const char* key, std::string hint) {
+      std::vector<Note> notes;
+      if (scenario.given.contains(key)) notes.push_back({scenario.place(key), "it is here"});
+      problems.add(Problem{where, std::move(what), std::move(notes), std::move(hint)});
+    };
+    const auto ranks = scenario.job.replicas();
+    if (ranks % *optimizer.tensor_owners != 0)
+      refuse(fmt::format("{} owners do not divide {} data-parallel ranks", *optimizer.tensor_owners, ranks),
+             "job.gpus", "a number that divides them; all of them are ZeRO-1 over all ranks");
+    if (!optimizer.shards)
+      refuse("tensors have owners only where the optimizer is shared out", "strategy.shard_optimizer",
+             "leave 'shard_optimizer: false' out");
+    if (optimizer.overlap_param_gather)
+      refuse("owners send their tensors after the step, not beside the forward pass",
+             "strategy.overlap_param_gather", "leave 'overlap_param_gather' out");
+    if (std::ranges::any_of(model.model.layers, &Layer::is_of_experts))
+      refuse(fmt::format("the model '{}' has experts, which are reduced over ranks of their own",
+                         model.model.name),
+             "strategy.kind", "leave 'tensor_owners' out");
   }
 };
 

@@ -70,6 +70,7 @@ void read_job(Reader job, bool trains, Job& result) {
   result.channels_last =
       job.optional("memory_format", one_of("a memory format", memory_formats), result.channels_last);
   result.compiled = job.optional("compile", boolean, result.compiled);
+  result.composed_norms = job.optional("composed_norms", boolean, result.composed_norms);
   const auto again =
       job.optional("recompute", one_of("what is computed again", recomputed), Recomputed::none);
   result.keeps_products = again == Recomputed::selective_op;
@@ -78,6 +79,7 @@ void read_job(Reader job, bool trains, Job& result) {
   result.recomputes_attention = again == Recomputed::selective;
   result.framework = job.optional("framework", one_of("a framework", frameworks), result.framework);
   result.frees_early = job.optional("frees_early", boolean, result.frees_early);
+  result.launch_blocking = job.optional("launch_blocking", boolean, result.launch_blocking);
   read_finetune(job, result);
   result.clip_grad_norm = job.optional("clip_grad_norm", boolean, result.clip_grad_norm);
   job.finish();

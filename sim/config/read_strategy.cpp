@@ -134,6 +134,7 @@ struct ReadKeys {
     optimizer.bucket_size = strategy.maybe("bucket_size", elements);
     optimizer.grad_reduce_dtype = strategy.optional("grad_reduce_dtype", dtype, optimizer.grad_reduce_dtype);
     optimizer.fp8_param_gather = strategy.optional("fp8_param_gather", boolean, optimizer.fp8_param_gather);
+    optimizer.tensor_owners = strategy.maybe("tensor_owners", integer(1, most_ranks));
   }
 };
 
@@ -176,7 +177,8 @@ std::vector<KeyOfKinds> keys_of_kinds() {
           {"shard_optimizer", {megatron}},
           {"bucket_size", {megatron}},
           {"grad_reduce_dtype", {megatron}},
-          {"fp8_param_gather", {megatron}}};
+          {"fp8_param_gather", {megatron}},
+          {"tensor_owners", {megatron}}};
 }
 
 void refuse_others(Reader& strategy, std::string_view kind) {

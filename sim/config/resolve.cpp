@@ -49,8 +49,8 @@ void check_profile(const ScenarioSpec& scenario, const ModelSpec& model, Problem
 /// Keys that say how PyTorch runs a model count only where its kernels follow from its layers.
 void check_how_it_runs(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
   const bool follows = static_cast<bool>(model.model.run);
-  for (const auto* key :
-       {"job.param_dtype", "job.attention", "job.memory_format", "job.compile", "job.sequence"}) {
+  for (const auto* key : {"job.param_dtype", "job.attention", "job.memory_format", "job.compile",
+                          "job.composed_norms", "job.sequence"}) {
     if (follows || !scenario.given.contains(key) || !trains(scenario.job.strategy)) continue;
     problems.add(Problem{scenario.place(key),
                          fmt::format("{} would change nothing: the model '{}' is {}", key, model.model.name,
@@ -74,6 +74,27 @@ void check_how_it_runs(const ScenarioSpec& scenario, const ModelSpec& model, Pro
                          {{model.kind, "the model is here"}},
                          fmt::format("at most {}, or a model with more positions", longest)});
   }
+}
+
+void check_norms(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
+  const auto& job = scenario.job;
+  if (!job.composed_norms || !model.model.run) return;
+  std::string why;
+  Note where{model.kind, "the model is here"};
+  if (has_megatron_modules(job)) {
+    why = "Megatron's RMSNorm is one kernel";
+    where = {scenario.place("job.framework"), "the framework is here"};
+  } else if (job.lora) {
+    why = "frozen norms are priced as one kernel";
+    where = {scenario.place("job.finetune"), "it is here"};
+  } else if (!has_rms_norm_kernels(model.model.run)) {
+    why = fmt::format("the model '{}' has no RMSNorm of one kernel", model.model.name);
+  }
+  if (why.empty()) return;
+  problems.add(Problem{scenario.place("job.composed_norms"),
+                       "job.composed_norms would change nothing: " + why,
+                       {std::move(where)},
+                       "leave it out"});
 }
 
 /// PyTorch takes a kernel that it is told to, or stops; it never takes another.
@@ -212,6 +233,7 @@ void check_scenario(const ScenarioSpec& scenario, const ModelSpec& model, const 
   check_how_it_runs(scenario, model, problems);
   check_recompute(scenario, model, problems);
   check_finetune(scenario, model, problems);
+  check_norms(scenario, model, problems);
   check_attention(scenario, model, gpu, problems);
   check_anchor(scenario, model, problems);
   check_compute(scenario, model, gpu, problems);

@@ -49,6 +49,11 @@ std::vector<ScenarioKey> fixed_keys() {
       {"job.memory_format", "contiguous, channels_last", "how images lie in memory: NCHW or NHWC",
        "contiguous"},
       {"job.compile", "true or false", "torch.compile: what lies between products is fused", "false"},
+      {"job.composed_norms", "true or false",
+       "RMSNorms are written out in operations, as Hugging Face's and IBM's models have them and PyTorch's "
+       "own "
+       "before 2.9; T5's always are; Megatron has a kernel",
+       "false"},
       {"job.recompute", "none, selective, selective_op, full",
        "activation checkpointing: full: each block keeps its input alone, and runs again before its backward "
        "pass; selective_op, as torchtitan has it: but for attention and every second product, which it "
@@ -61,6 +66,9 @@ std::vector<ScenarioKey> fixed_keys() {
       {"job.frees_early", "true or false",
        "the training loop lets go of logits before the backward pass and of gradients after the optimizer's "
        "step; memory only",
+       "false"},
+      {"job.launch_blocking", "true or false",
+       "CUDA_LAUNCH_BLOCKING=1: the CPU waits for each kernel and collective before it issues the next",
        "false"},
       {"job.framework", "pytorch, megatron, deepspeed",
        "whose exchanges between the stages of a pipeline: PyTorch's (and torchtitan's), Megatron-Core's or "
@@ -169,6 +177,10 @@ std::vector<ScenarioKey> fixed_keys() {
        "gathered "
        "in fp8",
        "false"},
+      {"strategy.tensor_owners", "1 to 1048576",
+       "kind distributed_optimizer: InternLM's (zero1) in place of Megatron's: gradients are all-reduced, of "
+       "so "
+       "many ranks each steps whole tensors and broadcasts them; left out, even slices"},
       {"parallel", "a map", "how ranks are laid out; what is left of job.gpus is data parallel"},
       {"parallel.tensor", "1 to 1048576", "ranks that share each layer", "1"},
       {"parallel.sequence", "true or false",

@@ -20,16 +20,22 @@ struct Share {
   double operator()(const Alone&) const { return 1; }
   double operator()(const OneCollective&) const { return 1; }
   double operator()(const Ddp& ddp) const {
-    if (!ddp.zero_redundancy) return 1;
-    Bytes most{};
-    for (const auto& tensors : tensors_of_ranks(model, static_cast<int>(ranks)))
-      most = std::max(most, std::accumulate(tensors.begin(), tensors.end(), Bytes{}));
-    return most.value() / (fp32_bytes * static_cast<double>(model.parameter_count()));
+    return ddp.zero_redundancy ? of_largest_owner(static_cast<int>(ranks)) : 1;
   }
   double operator()(const Fsdp& fsdp) const { return fsdp.replicate / ranks; }
   double operator()(const Fsdp1& fsdp) const { return fsdp.replicate / ranks; }
   double operator()(const Zero&) const { return 1 / ranks; }
-  double operator()(const DistributedOptimizer& optimizer) const { return optimizer.shards ? 1 / ranks : 1; }
+  double operator()(const DistributedOptimizer& optimizer) const {
+    if (optimizer.tensor_owners) return of_largest_owner(*optimizer.tensor_owners);
+    return optimizer.shards ? 1 / ranks : 1;
+  }
+
+  double of_largest_owner(int owners) const {
+    Bytes most{};
+    for (const auto& tensors : tensors_of_ranks(model, owners))
+      most = std::max(most, std::accumulate(tensors.begin(), tensors.end(), Bytes{}));
+    return most.value() / (fp32_bytes * static_cast<double>(model.parameter_count()));
+  }
 };
 
 }  // namespace

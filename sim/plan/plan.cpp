@@ -48,9 +48,24 @@ Partition all_ranks() {
   return {"all ranks", [](int) { return 0; }};
 }
 
+/// What CUDA_LAUNCH_BLOCKING=1 makes of launches. The messages of an exchange between stages are one launch,
+/// for whose end the exchange waits.
+void wait_for_each_launch(Workload& workload) {
+  for (auto& program : workload.programs) {
+    for (auto& task : program.tasks) {
+      const auto* call = std::get_if<Call>(&task.work);
+      const bool is_message = call != nullptr && call->kind == CollectiveKind::send;
+      const bool on_gpu = std::holds_alternative<Kernel>(task.work) ||
+                          std::holds_alternative<Copy>(task.work) || call != nullptr;
+      if (on_gpu && !is_message) task.host_waits = true;
+    }
+  }
+}
+
 /// As many steps as show the steady state at best. Prefetches fall into the steps by which the CPU can be
 /// ahead, and those of the steps behind the reported one into that.
 void reach_steady_state(Workload& workload, const Scenario& scenario) {
+  if (scenario.job.launch_blocking) wait_for_each_launch(workload);
   workload.starts_steady =
       scenario.platform.gpu_models.front().ideal && scenario.job.input.background_copy == 0_B;
   if (workload.starts_steady) return;

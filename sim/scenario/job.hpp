@@ -107,6 +107,9 @@ struct DistributedOptimizer {
   std::optional<double> bucket_size{};  ///< elements; empty: Megatron's own, 40e6 or 1e6 a rank
   Number grad_reduce_dtype = Number::fp32;
   bool fp8_param_gather = false;  ///< --fp8-param-gather: weights are kept and gathered in fp8
+  /// InternLM's optimizer in place of Megatron's: gradients are all-reduced, and of so many ranks each steps
+  /// whole tensors of its own and broadcasts them.
+  std::optional<int> tensor_owners{};
   auto operator<=>(const DistributedOptimizer&) const = default;
 };
 
@@ -170,6 +173,7 @@ struct Job {
   AttentionKernel attention = AttentionKernel::automatic;
   bool channels_last = false;         ///< images and convolutions in NHWC
   bool compiled = false;              ///< torch.compile
+  bool composed_norms = false;        ///< RMSNorms are written out in operations of PyTorch, not one kernel
   bool recomputes_attention = false;  ///< its scores alone: Megatron's selective checkpoints
   bool recomputes = false;      ///< activation checkpointing: each block runs again before its backward pass
   bool keeps_products = false;  ///< ... but for attention and every second product: torchtitan's selective op
@@ -177,6 +181,7 @@ struct Job {
   /// The training loop lets go of the logits before the backward pass, and of the gradients after the
   /// optimizer's step; else they are there during the backward, and the next forward pass.
   bool frees_early = false;
+  bool launch_blocking = false;  ///< CUDA_LAUNCH_BLOCKING=1: the CPU waits for the end of each kernel
   Framework framework = Framework::pytorch;
   Layout layout;
   std::optional<Lora> lora{};   ///< empty: all parameters are trained

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/workload/architectures.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -129,6 +130,18 @@ std::set<AttentionHead> attention_heads_of(const ForwardPass& network) {
   Eager eager{{}};
   network(eager);
   return eager.attention_heads();
+}
+
+bool has_rms_norm_kernels(const ForwardPass& network) {
+  Eager eager{{}};
+  network(eager);
+  eager.finish();
+  const auto is_norm = [](const Operation& operation) {
+    return operation.kernel.starts_with("rows rms_norm");
+  };
+  return std::ranges::any_of(eager.operations(), [&](const LayerOperations& layer) {
+    return std::ranges::any_of(layer.forward, is_norm);
+  });
 }
 
 void take_forward_pass(Model& model, ForwardPass run) {

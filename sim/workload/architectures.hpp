@@ -98,4 +98,7 @@ std::vector<Layer> layers_of(const ForwardPass& network, int sequence = 0, bool 
 /// Of all attention in a network; empty: it has none.
 std::set<AttentionHead> attention_heads_of(const ForwardPass& network);
 
+/// Whether a network has RMSNorms that are one kernel each.
+bool has_rms_norm_kernels(const ForwardPass& network);
+
 }  // namespace gradway

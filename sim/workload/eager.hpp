@@ -36,6 +36,7 @@ struct EagerSettings {
   int recompute_every = 1;      ///< of so many blocks one does
   std::optional<Lora> lora{};
   bool compiled = false;           ///< torch.compile fuses what lies between products
+  bool composed_norms = false;     ///< RMSNorms are operations one by one, where there is a choice
   int tensor = 1;                  ///< ranks that share each layer
   bool sequence_parallel = false;  ///< ... and the tokens between products
   bool overlaps_gradients = true;  ///< ... which sum an input's gradient beside the product of the weight's
@@ -114,7 +115,9 @@ class Eager {
   Tensor conv2d(const std::string& name, Tensor x, const Conv2d& shape);
   Tensor layer_norm(const std::string& name, Tensor x, std::int64_t rows, std::int64_t width,
                     bool bias = true);
-  Tensor rms_norm(const std::string& name, Tensor x, std::int64_t rows, std::int64_t width);
+  /// @param composed whatever the settings say
+  Tensor rms_norm(const std::string& name, Tensor x, std::int64_t rows, std::int64_t width,
+                  bool composed = false);
   Tensor batch_norm(const std::string& name, Tensor x, std::int64_t channels, double side);
   /// gelu, silu, tanh, hardswish: keeps its input.
   Tensor activation(const std::string& name, std::string_view function, Tensor x);

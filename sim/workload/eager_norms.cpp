@@ -32,7 +32,7 @@ Tensor Eager::layer_norm(const std::string& name, Tensor x, std::int64_t rows_of
 }
 
 /// One step after the other, in fp32. @source rms_norm_composite in aten/src/ATen/native/layer_norm.cpp of
-/// PyTorch
+/// PyTorch; T5LayerNorm and LlamaRMSNorm of github.com/huggingface/transformers do the same
 Tensor Eager::rms_norm_in_steps(const std::string& name, Tensor x, double m, std::int64_t width) {
   open(name, weight_and_bias(name, {width}, width, false));
   constexpr auto wide = Number::fp32;
@@ -40,43 +40,36 @@ Tensor Eager::rms_norm_in_steps(const std::string& name, Tensor x, double m, std
   auto& at = node({x});
   const auto of_all = [&](const char* what) { return stream(what, wide, n); };
   const auto of_rows = stream("scale", wide, m);
-  save(make(n, wide, false));  // the input
+  const bool widens = number != wide;
+  if (widens) {
+    save(make(n, wide, false));  // the input
+  } else {
+    save(x);
+  }
   save(make(n, wide, false));  // ... over its root mean square
   save(make(m, wide, false));
   // Squares, their mean, its root; the input over it, times the weight.
-  at.forward = {stream("cast_to_32", number, n),
-                of_all("scale"),
-                of_all("sum"),
-                of_rows,
-                of_rows,
-                of_all("scale"),
-                of_all("scale"),
-                stream("cast_to_16", wide, n)};
+  at.forward = {of_all("scale"), of_all("sum"), of_rows, of_rows, of_all("scale"), of_all("scale")};
   // Of the weight; of the input, and of its root mean square with the squares; both of the input, added.
-  at.backward = {stream("cast_to_32", number, n),
-                 of_all("scale"),
-                 of_all("mul"),
-                 of_all("sum"),
-                 of_all("scale"),
-                 of_all("mul"),
-                 of_all("sum"),
-                 of_rows,
-                 of_rows,
-                 of_rows,
-                 of_all("scale"),
-                 of_all("scale"),
-                 of_all("scale"),
-                 of_all("add"),
-                 stream("cast_to_16", wide, n)};
+  at.backward = {of_all("scale"), of_all("mul"),   of_all("sum"), of_all("scale"), of_all("mul"),
+                 of_all("sum"),   of_rows,         of_rows,       of_rows,         of_all("scale"),
+                 of_all("scale"), of_all("scale"), of_all("add")};
+  if (widens) {
+    for (auto* pass : {&at.forward, &at.backward}) {
+      pass->insert(pass->begin(), stream("cast_to_32", number, n));
+      pass->push_back(stream("cast_to_16", wide, n));
+    }
+  }
   trains(at, d(width));
   return make(n, number, true);
 }
 
 /// Under autocast a tensor of 16 bits and a weight of fp32 have no fused kernel. @source the same, 2.11 warns
 /// so
-Tensor Eager::rms_norm(const std::string& name, Tensor x, std::int64_t rows_of_sample, std::int64_t width) {
-  if (!settings_.megatron && !settings_.lora && of(x).number != Number::fp32 &&
-      parameter_number() == Number::fp32)
+Tensor Eager::rms_norm(const std::string& name, Tensor x, std::int64_t rows_of_sample, std::int64_t width,
+                       bool composed) {
+  const bool has_kernel = of(x).number == Number::fp32 || parameter_number() != Number::fp32;
+  if (!settings_.megatron && !settings_.lora && (composed || settings_.composed_norms || !has_kernel))
     return rms_norm_in_steps(name, x, d(rows_of_sample) * settings_.batch, width);
   return norm(name, x, rows_of_sample, width, "rms_norm", weight_and_bias(name, {width}, width, false));
 }

@@ -57,7 +57,7 @@ class T5Pass {
   }
 
   Tensor ended(const T5Stack& stack, Tensor x) {
-    x = run_.rms_norm(stack.name + ".final_norm", x, stack.tokens, shape_.hidden);
+    x = run_.rms_norm(stack.name + ".final_norm", x, stack.tokens, shape_.hidden, true);
     return run_.dropout(stack.name + ".final_dropout", x);
   }
 
@@ -68,7 +68,7 @@ class T5Pass {
   /// @param of what keys and values are made of; the same tensor as x: of its norm
   Tensor attended(const std::string& name, Tensor x, Tensor of, std::int64_t tokens, std::int64_t keys,
                   Tensor bias) {
-    const auto normed = run_.rms_norm(name + ".norm", x, tokens, shape_.hidden);
+    const auto normed = run_.rms_norm(name + ".norm", x, tokens, shape_.hidden, true);
     const auto from = of.id == x.id ? normed : of;
     const auto q = run_.linear(name + ".query", normed, tokens, shape_.hidden, width_, false);
     const auto k = run_.linear(name + ".key", from, keys, shape_.hidden, width_, false);
@@ -86,7 +86,7 @@ class T5Pass {
   }
 
   Tensor fed_forward(const std::string& name, Tensor x, std::int64_t tokens) {
-    auto y = run_.rms_norm(name + ".norm", x, tokens, shape_.hidden);
+    auto y = run_.rms_norm(name + ".norm", x, tokens, shape_.hidden, true);
     y = run_.relu(name + ".relu", run_.linear(name + ".fc1", y, tokens, shape_.hidden, shape_.mlp, false));
     y = run_.dropout(name + ".relu_dropout", y);
     y = run_.linear(name + ".fc2", y, tokens, shape_.mlp, shape_.hidden, false);

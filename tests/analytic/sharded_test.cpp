@@ -134,6 +134,30 @@ TEST_CASE("ZeRO and Megatron's optimizer overlap what they say", "[analytic]") {
   CHECK(step(overlapped) == Approx(c + forward + backward + c).epsilon(tolerance::closed_form));
 }
 
+TEST_CASE("owners of whole tensors broadcast them one after the other", "[analytic]") {
+  const auto* engine = GENERATE("fluid", "simgrid");
+  const double passes = 6 * 2 + 6 * 4 + 2 * 0.75 * 4 / 50e6;  // with the all-reduce of the norm, 4 bytes
+  const double all_reduces = 6 * 3;
+  const double broadcasts = 6 * 2;  // of 100 MB each at 50 GB/s, whoever owns them
+  const auto step = [&](int owners) {
+    return step_ms(six_blocks(2_ms, 4_ms, DistributedOptimizer{.tensor_owners = owners}), engine);
+  };
+  CHECK(step(4) == Approx(passes + all_reduces + broadcasts).epsilon(tolerance::closed_form));
+  CHECK(step(2) == Approx(passes + all_reduces + broadcasts).epsilon(tolerance::closed_form));
+  CHECK(step(1) == Approx(passes + all_reduces).epsilon(tolerance::closed_form));
+}
+
+TEST_CASE("nothing overlaps where the CPU waits for the end of each launch", "[analytic]") {
+  const auto* engine = GENERATE("fluid", "simgrid");
+  const auto strategy = GENERATE(values<Strategy>(
+      {DistributedOptimizer{.overlap_grad_reduce = true, .bucket_size = 25e6}, Fsdp{.reshard = Fsdp::kept}}));
+  auto scenario = six_blocks(2_ms, 4_ms, strategy);
+  scenario.job.launch_blocking = true;
+  const double norm = std::holds_alternative<Fsdp>(strategy) ? 0 : 2 * 0.75 * 4 / 50e6;
+  CHECK(step_ms(scenario, engine) ==
+        Approx(6 * 2 + 6 * 4 + norm + 6 * c + 6 * c).epsilon(tolerance::closed_form));
+}
+
 TEST_CASE("clipping adds one all-reduce of a number where ranks hold parts of the gradients", "[analytic]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   const auto longer_ms = [&](Strategy strategy) {

@@ -127,6 +127,17 @@ TEST_CASE("only all-reduce has a tree") {
   CHECK(choose_plan(CollectiveKind::broadcast, 1_MiB, a100_node(), tree)->algorithm == Algorithm::ring);
 }
 
+TEST_CASE("a broadcast goes down a chain, of which NCCL prices the first hop alone") {
+  NcclSettings simple;
+  simple.proto = "SIMPLE";
+  const auto plan = [&](const NcclSettings& settings) {
+    return *choose_plan(CollectiveKind::broadcast, 1_MiB, a100_node(), settings);
+  };
+  CHECK(plan(simple).latency.value() == Approx((8.4 + 7 * 3.4) * 1e-6));
+  // 1 MiB at LL128's rate, 14 + 1.9 us, is less than Simple's 8.4 + 3.4 us at its own; all hops are not.
+  CHECK(plan({}).protocol == choose_plan(CollectiveKind::broadcast, 1_MiB, a100_node(), {})->protocol);
+}
+
 TEST_CASE("NCCL's lists allow and exclude") {
   NcclSettings settings = nccl_settings({{"NCCL_ALGO", "^tree"}, {"NCCL_PROTO", "LL,Simple"}});
   CHECK(settings.allows(Algorithm::ring));

@@ -132,11 +132,20 @@ TEST_CASE("a norm of 16 bits with a weight of fp32 runs step by step") {
   CHECK(norms({.precision = Precision::fp32}) == std::vector<std::string>{"rows rms_norm fp32"});
   CHECK(norms({.precision = Precision::bf16, .half_parameters = true}) ==
         std::vector<std::string>{"rows rms_norm bf16"});
-  CHECK(norms({.precision = Precision::bf16}) ==
-        std::vector<std::string>{"elementwise cast_to_32 bf16", "elementwise scale fp32",
-                                 "elementwise sum fp32", "elementwise scale fp32", "elementwise scale fp32",
-                                 "elementwise scale fp32", "elementwise scale fp32",
-                                 "elementwise cast_to_16 fp32"});
+  const std::vector<std::string> steps{"elementwise scale fp32", "elementwise sum fp32",
+                                       "elementwise scale fp32", "elementwise scale fp32",
+                                       "elementwise scale fp32", "elementwise scale fp32"};
+  auto with_casts = steps;
+  with_casts.insert(with_casts.begin(), "elementwise cast_to_32 bf16");
+  with_casts.emplace_back("elementwise cast_to_16 fp32");
+  CHECK(norms({.precision = Precision::bf16}) == with_casts);
+  // ... and all that are written out, but for Megatron's.
+  CHECK(norms({.precision = Precision::bf16, .half_parameters = true, .composed_norms = true}) == with_casts);
+  CHECK(norms({.precision = Precision::fp32, .composed_norms = true}) == steps);
+  CHECK(norms({.precision = Precision::bf16,
+               .half_parameters = true,
+               .composed_norms = true,
+               .megatron = true}) == std::vector<std::string>{"rows rms_norm bf16"});
 }
 
 TEST_CASE("what autograd keeps of a GPT is, to the byte, what PyTorch kept") {

@@ -9,6 +9,7 @@
 
 #include "sim/cost/framework_cost.hpp"
 #include "sim/plan/model_tasks.hpp"
+#include "sim/plan/optimizer_share.hpp"
 #include "sim/plan/sharded/zero.hpp"
 
 namespace gradway {
@@ -23,8 +24,10 @@ double bucket_size(const DistributedOptimizer& settings, int ranks) {
 }  // namespace
 
 DistributedOptimizerSync::DistributedOptimizerSync(const RankScenario& scenario)
-    : settings_{std::get<DistributedOptimizer>(scenario.job.strategy)},
+    : model_{scenario.model},
+      settings_{std::get<DistributedOptimizer>(scenario.job.strategy)},
       ranks_{scenario.data_parallel()},
+      share_{optimizer_share(scenario)},
       width_{is_half(scenario.job.precision) ? 2 : fp32_bytes},
       reduced_{bytes_of(settings_.grad_reduce_dtype)},
       parameters_{static_cast<double>(scenario.model.parameter_count())},
@@ -108,7 +111,8 @@ void DistributedOptimizerSync::reduce(TaskList& tasks, std::size_t bucket) {
                                            tasks.hook(zero_cpu.bucket, 0));
   tasks[scaled].unit = unit;
   if (ranks_ == 1) return;
-  const auto kind = settings_.shards ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
+  const bool scatters = settings_.shards && !settings_.tensor_owners;
+  const auto kind = scatters ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
   const auto id =
       tasks.call({kind, size, Slot{0}}, communicator_stream,
                  fmt::format("bucket {} {}", bucket, name_of(kind)), tasks.cpu(ddp_cpu.all_reduce), scaled);
@@ -119,18 +123,44 @@ void DistributedOptimizerSync::reduce(TaskList& tasks, std::size_t bucket) {
 void DistributedOptimizerSync::before_optimizer(TaskList& tasks) {
   const auto id = tasks.wait("reductions are done", Phase::communication, {});
   tasks[id].after = to_wait_for_;
-  reduce_norm(tasks, Bytes{reduced_ * parameters_ / slices()}, slices());
+  reduce_norm(tasks, Bytes{reduced_ * parameters_ * share_}, settings_.shards ? ranks_ : 1);
 }
 
 void DistributedOptimizerSync::after_optimizer(TaskList& tasks) {
   const auto cast = tasks.memory_kernels("slice into parameters",
-                                         (Bytes{fp32_bytes * parameters_} + all_parameters()) / slices(), 1,
+                                         share_ * (Bytes{fp32_bytes * parameters_} + all_parameters()), 1,
                                          tasks.gpu().launch_cost);
+  if (settings_.tensor_owners) broadcast_tensors(tasks, cast);
   if (settings_.overlap_param_gather || !gathers()) return;
   begins_ = cast;
   for (auto bucket = units_.size(); bucket-- > 0;) gather(tasks, bucket);
   const auto id = tasks.wait("parameters are there", Phase::communication, {});
   for (const auto& state : state_) tasks[id].after.push_back(*state.gathered);
+}
+
+/// Each owner sends its tensors as one, one owner after the other, and all wait.
+/// @source github.com/InternLM/InternLM v0.1.0, hybrid_zero_optim.py, broadcast_params
+void DistributedOptimizerSync::broadcast_tensors(TaskList& tasks, TaskId stepped) {
+  const auto owners = *settings_.tensor_owners;
+  if (owners == 1) return;
+  std::vector<TaskId> sent;
+  for (const auto& tensors : tensors_of_ranks(model_, owners)) {
+    const auto size = std::accumulate(tensors.begin(), tensors.end(), Bytes{}) * (width_ / fp32_bytes);
+    if (size == 0_B) continue;
+    sent.push_back(tasks.call({CollectiveKind::broadcast, size, Slot{owners == ranks_ ? 0u : 1u}},
+                              communicator_stream, "tensors of an owner broadcast",
+                              tasks.cpu(ddp_cpu.all_reduce), stepped));
+  }
+  const auto id = tasks.wait("parameters are there", Phase::communication, {});
+  tasks[id].after = std::move(sent);
+}
+
+/// All ranks; where fewer than all own tensors, those that share a copy of the optimizer's states.
+std::vector<Partition> DistributedOptimizerSync::groups() const {
+  if (!settings_.tensor_owners || *settings_.tensor_owners == ranks_ || *settings_.tensor_owners == 1)
+    return {};
+  const auto owners = *settings_.tensor_owners;
+  return {{"data", [](int) { return 0; }}, {"owners", [owners](int rank) { return rank / owners; }}};
 }
 
 Bytes DistributedOptimizerSync::all_parameters() const {
@@ -140,9 +170,9 @@ Bytes DistributedOptimizerSync::all_parameters() const {
 /// Parameters and the buffers of gradients whole, a slice of the parameters in fp32.
 MemoryOfSync DistributedOptimizerSync::memory() const {
   const bool master = width_ != fp32_bytes;
-  const Bytes slice{fp32_bytes * parameters_ / slices()};
+  const Bytes slice{fp32_bytes * parameters_ * share_};
   return {.parameters = all_parameters() + (master ? slice : 0_B),
-          .optimizer_share = 1.0 / slices(),
+          .optimizer_share = share_,
           .buckets = Bytes{reduced_ * parameters_}};
 }
 

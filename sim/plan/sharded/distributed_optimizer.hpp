@@ -32,14 +32,13 @@ class DistributedOptimizerSync final : public Sync {
   std::optional<OwnGradients> own_gradients() const override {
     return OwnGradients{Bytes{fp32_bytes * parameters_ / ranks_}, true};
   }
+  std::vector<Partition> groups() const override;
   std::vector<Unit> take_units() override { return std::move(units_); }
   MemoryOfSync memory() const override;
   std::optional<HeldBySync> held(const MomentOfStep& moment) const override;
 
  private:
-  /// Of the optimizer's states.
-  int slices() const { return settings_.shards ? ranks_ : 1; }
-  bool gathers() const { return slices() > 1; }
+  bool gathers() const { return settings_.shards && !settings_.tensor_owners && ranks_ > 1; }
   struct Gathering {
     std::optional<TaskId> gathered{};
     bool is_used = false;
@@ -47,14 +46,17 @@ class DistributedOptimizerSync final : public Sync {
 
   void gather(TaskList& tasks, std::size_t bucket);
   void reduce(TaskList& tasks, std::size_t bucket);
+  void broadcast_tensors(TaskList& tasks, TaskId stepped);
   Bytes parameters_of(std::size_t bucket) const {
     return units_[bucket].size * (width_ / reduced_) - Bytes{(width_ - 1) * in_fp8_[bucket]};
   }
   /// As ranks keep and gather them.
   Bytes all_parameters() const;
 
+  const Model& model_;
   const DistributedOptimizer& settings_;
   int ranks_;
+  double share_;  ///< of the optimizer's states, that the rank with the most of them steps
   double width_;
   double reduced_;
   double parameters_;

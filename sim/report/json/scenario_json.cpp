@@ -22,9 +22,11 @@ Json job_json(const Job& job) {
             {"attention", name_of(job.attention)},
             {"memory_format", job.channels_last ? "channels_last" : "contiguous"},
             {"compile", job.compiled},
+            {"composed_norms", job.composed_norms},
             {"recompute", recompute_word(job)},
             {"framework", name_of(job.framework)},
             {"frees_early", job.frees_early},
+            {"launch_blocking", job.launch_blocking},
             {"clip_grad_norm", job.clip_grad_norm}};
   if (const auto fp8 = fp8_of(job)) json["fp8_recipe"] = name_of(fp8->recipe);
   if (job.sequence > 0) json["sequence"] = job.sequence;
@@ -169,6 +171,7 @@ struct StrategyKeys {
     if (optimizer.bucket_size) json["bucket_size"] = *optimizer.bucket_size;
     json["grad_reduce_dtype"] = name_of(optimizer.grad_reduce_dtype);
     if (optimizer.fp8_param_gather) json["fp8_param_gather"] = true;
+    if (optimizer.tensor_owners) json["tensor_owners"] = *optimizer.tensor_owners;
   }
 
  private:

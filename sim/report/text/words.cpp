@@ -103,9 +103,14 @@ std::string words_of(const Zero& zero) {
 }
 
 std::string words_of(const DistributedOptimizer& optimizer) {
+  const auto owners = optimizer.tensor_owners ? fmt::format("InternLM's ZeRO-1, whole tensors over {} ranks",
+                                                            *optimizer.tensor_owners)
+                                              : std::string{};
   return fmt::format(
-      "Megatron's {}, gradients reduced in {}{}{}{}",
-      optimizer.shards ? "distributed optimizer" : "data parallelism",
+      "{}, gradients reduced in {}{}{}{}",
+      !owners.empty()    ? owners.c_str()
+      : optimizer.shards ? "Megatron's distributed optimizer"
+                         : "Megatron's data parallelism",
       gradway::name_of(optimizer.grad_reduce_dtype),
       optimizer.overlap_grad_reduce ? ", overlapped" : " after the backward pass",
       optimizer.overlap_param_gather ? ", parameters gathered in the forward pass" : "",
