@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/config/check_strategy.hpp"
 
-#include <fmt/format.h>
 #include <algorithm>
+
+#include <fmt/format.h>
 
 #include "sim/scenario/strategy_words.hpp"
 #include "sim/workload/blocks.hpp"
