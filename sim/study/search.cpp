@@ -131,7 +131,7 @@ std::vector<TurnedBack> Search::turned_back(const Tried& best) {
   std::vector<TurnedBack> list;
   if (best.job != 0) list.push_back({"", tried_.get({0, best.strategy})});
   for (auto& [key, without] : without_each(best.strategy))
-    list.push_back({std::move(key), tried_.get({best.job, std::move(without)})});
+    list.push_back({std::move(key), tried_.get({best.job, without})});
   return list;
 }
 

@@ -40,14 +40,14 @@ class ShardedSearch final : public Search {
     std::vector<Strategy> kept;
     for (auto& strategy : strategies) {
       if (!is_consistent(strategy, gpus_)) continue;
-      strategy = simplest(std::move(strategy), gpus_);
-      if (std::ranges::find(kept, strategy) == kept.end()) kept.push_back(std::move(strategy));
+      strategy = simplest(strategy, gpus_);
+      if (std::ranges::find(kept, strategy) == kept.end()) kept.push_back(strategy);
     }
     return kept;
   }
 
   static Strategy at_first(const std::vector<ShardingSetting>& settings, Strategy strategy) {
-    return framework_defaults(settings, std::move(strategy));
+    return framework_defaults(settings, strategy);
   }
 
   std::vector<Strategy> members_of(const Strategy& family) const {
@@ -85,7 +85,7 @@ class ShardedSearch final : public Search {
       if (!is_good && !beside.empty()) break;
       auto members = members_of(one.strategy);
       if (members.size() == 1) continue;
-      for (auto& member : members) beside.push_back({one.job, std::move(member)});
+      for (auto& member : members) beside.push_back({one.job, member});
     }
     return beside;
   }
@@ -94,7 +94,7 @@ class ShardedSearch final : public Search {
     std::vector<Setting> all;
     for (std::size_t job = 0; job < space().jobs.size(); ++job)
       for (const auto& family : families_)
-        for (auto& member : members_of(family)) all.push_back({job, std::move(member)});
+        for (auto& member : members_of(family)) all.push_back({job, member});
     return all;
   }
 
@@ -127,7 +127,7 @@ class ShardedSearch final : public Search {
       if (setting.values.size() < 2 || setting.is_same(strategy, own)) continue;
       auto without = strategy;
       setting.take(without, own);
-      if (is_consistent(without, gpus_)) list.emplace_back(setting.name, simplest(std::move(without), gpus_));
+      if (is_consistent(without, gpus_)) list.emplace_back(setting.name, simplest(without, gpus_));
     }
     return list;
   }

@@ -15,12 +15,12 @@ TriedSettings::Key TriedSettings::key_of(const Setting& setting) {
   const auto& scenario = jobs_[setting.job];
   auto strategy = simplest(setting.strategy, scenario.job.gpus);
   auto* ddp = std::get_if<Ddp>(&strategy);
-  if (ddp == nullptr) return {setting.job, std::move(strategy), {}};
+  if (ddp == nullptr) return {setting.job, strategy, {}};
   const auto [ends, is_new] = ends_.try_emplace(ddp->bucket_cap);
   if (is_new) ends->second = bucket_ends(ddp_buckets(scenario.model, ddp->bucket_cap));
   ddp->bucket_cap.reset();
   ddp->static_graph = false;
-  return {setting.job, std::move(strategy), ends->second};
+  return {setting.job, strategy, ends->second};
 }
 
 Tried TriedSettings::simulate_one(const Setting& setting) const try {

@@ -230,7 +230,7 @@ class Deepspeed {
       return {};
     }
     if (is_bf16 || is_fp16) {
-      const std::string said = is_bf16 ? "bf16" : "fp16";
+      std::string said = is_bf16 ? "bf16" : "fp16";
       if (given.empty() || given == said) return said;
       settings_.problem(settings_.where(is_bf16 ? bf16 : fp16),
                         fmt::format("the file says {}, --precision {}", said, given),

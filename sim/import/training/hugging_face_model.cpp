@@ -97,7 +97,8 @@ void HuggingFaceModel::take_window(int otherwise, bool is_used) {
 }
 
 void HuggingFaceModel::put_rotary_share(double share) {
-  const auto size = static_cast<int>(share * (hidden / heads));
+  const auto head = hidden / heads;
+  const auto size = static_cast<int>(share * static_cast<double>(head));
   if (share < 1) put("rotary_size", size);
 }
 
