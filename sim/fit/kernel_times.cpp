@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/problem.hpp"
+#include "sim/base/quantiles.hpp"
 #include "sim/fit/monotone.hpp"
 #include "sim/import/topology/gpu_name.hpp"
 

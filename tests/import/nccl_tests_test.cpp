@@ -291,6 +291,13 @@ TEST_CASE("logs that are damaged or leave too much open are refused", "[import][
   CHECK(message(text, options) == expected);
 }
 
+TEST_CASE("a row that no collective can take is refused", "[import][errors]") {
+  const auto row = "32 8 float sum -1 2147483.00 0.00 0.00 0 35.00 0.00 0.00 0\n";
+  CHECK(message(start + ranks(4) + columns + row, {.transport = "p2p", .operation = "all_reduce"}) ==
+        "log.txt:8:1: error: 32 B in 2.14748 s cannot be\n    8 | 32 8 float sum -1 2147483.00 0.00 0.00 0 "
+        "35.00 0.00 0.00 0\n      | ^~\n  hint: leave the row out\n");
+}
+
 TEST_CASE("a damaged start of a row does not pass for other output", "[import][errors]") {
   const auto head = start + ranks(4) + columns + row("sum -1", 1.5);
   CHECK_THAT(message(head + "  1o485 262144 float sum -1 50.00 20.00 30.00 0 45.00 22.22 33.33 0\n", p2p),

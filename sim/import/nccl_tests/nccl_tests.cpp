@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/cost/calibration_words.hpp"
+#include "sim/cost/plausible.hpp"
 #include "sim/import/nccl_tests/nccl_operation.hpp"
 
 namespace gradway {
@@ -177,6 +178,8 @@ class Resolver {
                             row.size.value(), chosen.time.value() * 1e6, rate, chosen.algorithm_rate),
                 "has the log been edited by hand?");
     }
+    if (const SizedTime measured{row.size, chosen.time}; !is_plausible(measured))
+      refuse_at(row.where, implausible_text(measured), "leave the row out");
     return chosen.time;
   }
 
