@@ -70,6 +70,7 @@ void read_job(Reader job, bool trains, Job& result) {
   result.channels_last =
       job.optional("memory_format", one_of("a memory format", memory_formats), result.channels_last);
   result.compiled = job.optional("compile", boolean, result.compiled);
+  result.compiled_loss = job.optional("compile_loss", boolean, result.compiled_loss);
   result.composed_norms = job.optional("composed_norms", boolean, result.composed_norms);
   const auto again =
       job.optional("recompute", one_of("what is computed again", recomputed), Recomputed::none);

@@ -50,7 +50,7 @@ void check_profile(const ScenarioSpec& scenario, const ModelSpec& model, Problem
 void check_how_it_runs(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
   const bool follows = static_cast<bool>(model.model.run);
   for (const auto* key : {"job.param_dtype", "job.attention", "job.memory_format", "job.compile",
-                          "job.composed_norms", "job.sequence"}) {
+                          "job.compile_loss", "job.composed_norms", "job.sequence"}) {
     if (follows || !scenario.given.contains(key) || !trains(scenario.job.strategy)) continue;
     problems.add(Problem{scenario.place(key),
                          fmt::format("{} would change nothing: the model '{}' is {}", key, model.model.name,
@@ -74,6 +74,21 @@ void check_how_it_runs(const ScenarioSpec& scenario, const ModelSpec& model, Pro
                          {{model.kind, "the model is here"}},
                          fmt::format("at most {}, or a model with more positions", longest)});
   }
+}
+
+void check_loss(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
+  const auto& job = scenario.job;
+  if (!job.compiled_loss || !model.model.run) return;
+  const bool is_split = job.layout.tensor > 1;
+  if (job.compiled && !is_split) return;
+  const auto* key = is_split ? "parallel.tensor" : "job.compile";
+  std::vector<Note> notes;
+  if (scenario.given.contains(key)) notes.push_back({scenario.place(key), "it is here"});
+  problems.add(Problem{scenario.place("job.compile_loss"),
+                       is_split ? "job.compile_loss would change nothing: ranks of parallel.tensor share the "
+                                  "logits, and their loss is not compiled"
+                                : "job.compile_loss would change nothing: nothing is compiled",
+                       std::move(notes), is_split ? "leave it out" : "set job.compile too, or leave it out"});
 }
 
 void check_norms(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
@@ -234,6 +249,7 @@ void check_scenario(const ScenarioSpec& scenario, const ModelSpec& model, const 
   check_recompute(scenario, model, problems);
   check_finetune(scenario, model, problems);
   check_norms(scenario, model, problems);
+  check_loss(scenario, model, problems);
   check_attention(scenario, model, gpu, problems);
   check_anchor(scenario, model, problems);
   check_compute(scenario, model, gpu, problems);

@@ -49,6 +49,10 @@ std::vector<ScenarioKey> fixed_keys() {
       {"job.memory_format", "contiguous, channels_last", "how images lie in memory: NCHW or NHWC",
        "contiguous"},
       {"job.compile", "true or false", "torch.compile: what lies between products is fused", "false"},
+      {"job.compile_loss", "true or false",
+       "job.compile takes in the loss as well, as with nanoGPT's models, Hugging Face's that are given "
+       "labels, "
+       "and torchtitan from 2025: nothing of 32 bits is as large as the logits"},
       {"job.composed_norms", "true or false",
        "RMSNorms are written out in operations, as Hugging Face's and IBM's models have them and PyTorch's "
        "own "

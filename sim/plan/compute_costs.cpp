@@ -251,6 +251,7 @@ EagerSettings eager_settings(const Scenario& scenario, int batch) {
           .recompute_every = job.recompute_every,
           .lora = job.lora,
           .compiled = job.compiled,
+          .compiles_loss = job.compiled && job.compiled_loss,
           .composed_norms = job.composed_norms,
           .megatron = has_megatron_modules(job),
           .expert_capacity = job.layout.expert_capacity_factor};

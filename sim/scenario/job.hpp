@@ -173,6 +173,7 @@ struct Job {
   AttentionKernel attention = AttentionKernel::automatic;
   bool channels_last = false;         ///< images and convolutions in NHWC
   bool compiled = false;              ///< torch.compile
+  bool compiled_loss = false;         ///< ... of the loss too
   bool composed_norms = false;        ///< RMSNorms are written out in operations of PyTorch, not one kernel
   bool recomputes_attention = false;  ///< its scores alone: Megatron's selective checkpoints
   bool recomputes = false;      ///< activation checkpointing: each block runs again before its backward pass

@@ -205,8 +205,11 @@ class DecoderPass {
       const auto parts = run_.split(project(".fc1", 2 * width), tokens_, {each, each});
       x = run_.multiply(name + ".product", activation(name, parts[0]), parts[1]);
     } else if (is_gated()) {
-      const auto act = activation(name, project(".gate", width));
-      x = run_.multiply(name + ".product", act, project(".up", width));
+      auto gate = project(".gate", width);
+      if (!run_.is_compiled()) gate = activation(name, gate);
+      const auto up = project(".up", width);
+      if (run_.is_compiled()) gate = activation(name, gate);  // in one kernel with what follows
+      x = run_.multiply(name + ".product", gate, up);
     } else {
       x = activation(name, project(".fc1", width));
     }

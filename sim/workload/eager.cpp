@@ -116,11 +116,15 @@ Tensor Eager::cast(Tensor x, Number number) {
   if (from == number) return x;
   const auto elements = of(x).elements;
   const bool narrows = number != Number::fp32;
+  const auto before = narrowed_.find(x.id);  // torch.compile casts once for all products that read it
+  if (narrows && settings_.compiled && before != narrowed_.end()) return before->second;
   auto& at = node({x});
   forward(stream(narrows ? "cast_to_16" : "cast_to_32", from, elements));
   if (of(x).needs_grad)
     at.backward.push_back(stream(narrows ? "cast_to_32" : "cast_to_16", number, elements));
-  return make(elements, number, of(x).needs_grad);
+  const auto made = make(elements, number, of(x).needs_grad);
+  if (narrows) narrowed_[x.id] = made;
+  return made;
 }
 
 double Eager::cast_weight(double elements) {
@@ -422,6 +426,7 @@ void Eager::cross_entropy(const std::string& name, Tensor logits, std::int64_t r
   open(name);
   if (shared) classes = share(classes);
   const auto m = d(rows_of_sample) * settings_.batch;
+  if (settings_.compiles_loss && settings_.tensor == 1) return fused_cross_entropy(logits, m);
   // Loops without autocast write model(x).float(), and keep no other form of the logits.
   if (settings_.half_parameters) {
     logits = cast(logits, Number::fp32);
@@ -444,6 +449,20 @@ void Eager::cross_entropy(const std::string& name, Tensor logits, std::int64_t r
   loss.backward.push_back(rows("nll_loss_backward", Number::fp32, m, d(classes)));
   of({of(logits).storage}).last_use = static_cast<std::int32_t>(nodes_.size()) - 1;  // the call holds them
   make(1, Number::fp32, true);
+}
+
+/// One kernel reads the logits and keeps two numbers a row, one reads them again and writes their gradients:
+/// nothing of 32 bits is as large as they are.
+void Eager::fused_cross_entropy(Tensor logits, double m) {
+  auto& at = node({logits});
+  save(logits);
+  save(make(2 * m, Number::fp32, false));
+  const auto pass = stream("copy", of(logits).number, of(logits).elements);
+  forward(pass);
+  at.backward.push_back(pass);
+  make(1, Number::fp32, true);
+  node({});  // the gradients are written over the logits, which nothing else needs
+  of({of(logits).storage}).saved_for = static_cast<std::int32_t>(nodes_.size()) - 1;
 }
 
 std::vector<Layer> Eager::take_layers() {

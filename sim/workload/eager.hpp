@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -36,6 +37,7 @@ struct EagerSettings {
   int recompute_every = 1;      ///< of so many blocks one does
   std::optional<Lora> lora{};
   bool compiled = false;           ///< torch.compile fuses what lies between products
+  bool compiles_loss = false;      ///< ... and the loss as well
   bool composed_norms = false;     ///< RMSNorms are operations one by one, where there is a choice
   int tensor = 1;                  ///< ranks that share each layer
   bool sequence_parallel = false;  ///< ... and the tokens between products
@@ -90,6 +92,7 @@ class Eager {
   // Tensor parallelism. @source Megatron-Core, tensor_parallel/layers.py and mappings.py; PyTorch's
   // ColwiseParallel, RowwiseParallel and SequenceParallel
   int tensor_ranks() const { return settings_.tensor; }
+  bool is_compiled() const { return settings_.compiled; }
   bool packs_projections() const { return settings_.megatron; }
   /// A rank's share of something that ranks divide.
   std::int64_t share(std::int64_t of_all) const { return (of_all + settings_.tensor - 1) / settings_.tensor; }
@@ -317,6 +320,7 @@ class Eager {
   bool runs_in_fp8() const;
   bool gathers_in_fp8() const;
   Tensor linear_in_fp8(Tensor x, const LinearShape& shape);
+  void fused_cross_entropy(Tensor logits, double m);
   Tensor copy_in_fp8(Node& at, Tensor x, double elements);
   void cast_to_8(std::vector<Operation>& to, Number from, double elements) const;
   void cast_both(std::vector<Operation>& to, Number from, double elements) const;
@@ -350,16 +354,22 @@ class Eager {
   void issue_backward(const Node& at);
   void issue_again(const Node& at);
   void issue();
+  void recompute_fused();
   void issue_fused();
   Operation fused(double bytes) const;
+  /// Whether torch.compile puts it into one kernel with its neighbours.
+  static bool fuses(const Node& at);
+  /// By node: the one behind the kernel that it becomes a part of; 0: it is no part of one.
+  std::vector<std::int32_t> ends_of_kernels() const;
   void account();
   void hold_recomputed(MemoryTimeline& held) const;
 
   EagerSettings settings_;
   std::vector<Info> tensors_;
   std::vector<Node> nodes_;
-  std::vector<Operation> casts_;  ///< of weights, before the node that comes next
-  std::vector<double> lasting_;   ///< by layer: bytes of its weights' copies of 8 bits that outlive a pass
+  std::map<std::int32_t, Tensor> narrowed_;  ///< by tensor: its last copy of 16 bits
+  std::vector<Operation> casts_;             ///< of weights, before the node that comes next
+  std::vector<double> lasting_;  ///< by layer: bytes of its weights' copies of 8 bits that outlive a pass
   std::vector<Layer> layers_;
   std::vector<LayerOperations> operations_;
   StepMemory memory_;

@@ -76,6 +76,8 @@ Tensor Eager::combine(const std::string& name, Tensor x, Tensor shares, std::int
   auto& at = node({x, shares});
   save(x);
   save(shares);
+  // PyTorch's index_add keeps what it adds, Megatron's scatter_add where it goes.
+  if (!settings_.megatron) save(make(elements, number, false));
   at.forward = {permute, times, sum};
   at.backward = {permute, times, times, sum};  // of the rows, then of their shares
   at.temporary = at.temporary_backward = elements * bytes_of(number);

@@ -65,13 +65,17 @@ Tensor Eager::rms_norm_in_steps(const std::string& name, Tensor x, double m, std
 }
 
 /// Under autocast a tensor of 16 bits and a weight of fp32 have no fused kernel. @source the same, 2.11 warns
-/// so
+/// so. torch.compile makes one of the steps
 Tensor Eager::rms_norm(const std::string& name, Tensor x, std::int64_t rows_of_sample, std::int64_t width,
                        bool composed) {
   const bool has_kernel = of(x).number == Number::fp32 || parameter_number() != Number::fp32;
-  if (!settings_.megatron && !settings_.lora && (composed || settings_.composed_norms || !has_kernel))
+  if (!settings_.megatron && !settings_.lora && !settings_.compiled &&
+      (composed || settings_.composed_norms || !has_kernel))
     return rms_norm_in_steps(name, x, d(rows_of_sample) * settings_.batch, width);
-  return norm(name, x, rows_of_sample, width, "rms_norm", weight_and_bias(name, {width}, width, false));
+  const auto number = of(x).number;
+  const auto y =
+      norm(name, x, rows_of_sample, width, "rms_norm", weight_and_bias(name, {width}, width, false));
+  return settings_.compiled ? cast(y, number) : y;
 }
 
 Tensor Eager::batch_norm(const std::string& name, Tensor x, std::int64_t channels, double side) {

@@ -15,6 +15,7 @@ void Eager::finish() {
   if (settings_.lora) leave_out_frozen();
   if (settings_.keeps_products) keep_products();
   if (settings_.compiled) {
+    recompute_fused();
     issue_fused();
   } else {
     issue();
@@ -81,84 +82,6 @@ void Eager::issue() {
 }
 
 /// A kernel that only moves so many bytes.
-Operation Eager::fused(double bytes) const {
-  return stream("copy", Number::fp32, bytes / (2 * fp32_bytes));
-}
-
-/// What Inductor does, about: everything between two products, convolutions, attentions or losses becomes one
-/// kernel, which reads what comes from outside and writes what is needed outside, each once. BatchNorm's sums
-/// need passes of their own.
-void Eager::issue_fused() {
-  const auto fuses = [](const Node& at) {
-    const auto moves = [](const Operation& operation) {
-      return operation.kind == OperationClass::elementwise || operation.kind == OperationClass::normalization;
-    };
-    return !at.is_apart && at.forward.size() + at.backward.size() > 0 &&
-           std::ranges::all_of(at.forward, moves) && std::ranges::all_of(at.backward, moves) &&
-           !at.inputs.empty();
-  };
-  const auto size = [&](Tensor tensor) { return of(tensor).elements * bytes_of(of(tensor).number); };
-  const auto is_batch_norm = [](const Node& at) {
-    return !at.forward.empty() && at.forward.front().kernel.starts_with("batch_norm");
-  };
-  const auto count = static_cast<std::int32_t>(nodes_.size());
-  const auto node_at = [&](std::int32_t n) -> Node& { return nodes_[static_cast<std::size_t>(n)]; };
-
-  for (std::int32_t first = 0; first < count;) {
-    if (!fuses(node_at(first))) {
-      issue_forward(node_at(first));
-      issue_again(node_at(first++));
-      continue;
-    }
-    auto end = first;
-    while (end < count && fuses(node_at(end))) ++end;
-    double bytes = 0;
-    std::set<std::int32_t> seen;
-    for (auto n = first; n < end; ++n) {
-      const auto& at = node_at(n);
-      for (const auto read : at.reads) {
-        if (of(read).made < first && seen.insert(of(read).storage).second) bytes += size(read);
-      }
-      const auto& kept = of({std::max(of(at.result).storage, 0)});
-      if ((kept.saved_for >= 0 || kept.last_use >= end) && seen.insert(of(at.result).storage).second)
-        bytes += size(at.result);
-      if (is_batch_norm(at)) bytes += size(at.reads.front());
-    }
-    auto& to = operations_[static_cast<std::size_t>(node_at(end - 1).layer)];
-    to.forward.push_back(fused(bytes));
-    if (settings_.keeps_products) to.again.push_back(fused(bytes));
-    first = end;
-  }
-
-  for (auto last = count; last-- > 0;) {
-    const auto& at = node_at(last);
-    if (!fuses(at)) {
-      issue_backward(at);
-      continue;
-    }
-    auto first = last;
-    while (first > 0 && fuses(node_at(first - 1))) --first;
-    double bytes = 0;
-    std::set<std::int32_t> read;
-    std::set<std::int32_t> written;
-    for (auto n = last; n >= first; --n) {
-      const auto& part = node_at(n);
-      if (of(part.result).consumer > last) bytes += size(part.result);
-      double kept = 0;
-      for (const auto tensor : part.saves) {
-        if (read.insert(of(tensor).storage).second) kept += size(tensor);
-      }
-      bytes += kept;
-      for (const auto input : part.inputs) {
-        if (of(input).made < first && written.insert(input.id).second) bytes += size(input);
-      }
-      if (is_batch_norm(part)) bytes += 2 * size(part.reads.front());
-    }
-    operations_[static_cast<std::size_t>(node_at(first).layer)].backward.push_back(fused(bytes));
-    last = first;
-  }
-}
-
 /// @source torchtitan 0.2, distributed/activation_checkpoint.py: of a list of blocks the n-th, the 2n-th ...
 std::vector<std::int32_t> Eager::checkpointed_blocks() const {
   auto blocks = blocks_of_layers(layers_);

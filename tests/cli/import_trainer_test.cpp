@@ -132,6 +132,20 @@ optimizer: adamw
 )");
 }
 
+TEST_CASE("torchtitan compiles the loss too, unless its list of components lacks it", "[cli][import]") {
+  const Desk desk;
+  const auto compiled = [&](const std::string& settings) {
+    return desk.import("torchtitan", settings, of_text).output;
+  };
+  const std::string enabled = "[compile]\nenable = true\n";
+  CHECK_THAT(compiled(enabled), Contains("  compile: true\n  compile_loss: true\n"));
+  CHECK_THAT(compiled(enabled + "components = [\"model\"]\n"),
+             Contains("  compile: true\n") && !Contains("compile_loss"));
+  CHECK_THAT(compiled("[training]\ncompile = true\n"),
+             Contains("  compile: true\n") && !Contains("compile_loss"));
+  CHECK_THAT(compiled(enabled + "components = [\"loss\"]\n"), !Contains("  compile: true\n"));
+}
+
 TEST_CASE("what a trainer's file leaves out is as the trainer has it", "[cli][import]") {
   const Desk desk;
   const auto titan = desk.import("torchtitan", "# nothing\n", of_text);

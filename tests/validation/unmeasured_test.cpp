@@ -80,10 +80,7 @@ TEST_CASE("memory of models by their shape is met within 5 %, on average within 
         memory_use(scenario, compute_costs(scenario).memory, *make_sync(scenario)).allocated().value();
     const auto error = predicted / row.at("peak_bytes").get<double>() - 1;
     CAPTURE(line, predicted, error);
-    // Inductor computes some of a Llama's activations anew, which gradway does not model.
-    const bool is_recomputed =
-        row.at("set").contains("job.compile") && row.at("set").at("model") == "tinyllama_1b1";
-    CHECK(std::abs(error) < (is_recomputed ? 0.15 : 0.05));
+    CHECK(std::abs(error) < 0.05);
     sum += std::abs(error);
   }
   REQUIRE(rows >= 30);

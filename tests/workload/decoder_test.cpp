@@ -167,8 +167,9 @@ TEST_CASE("autograd keeps what a token's experts need, for each of them") {
     return bytes_kept(decoder(with_experts({.number = 8, .top_k = top_k, .mlp = 48})));
   };
   // Of two layers and 32 tokens: rows in fp32 (cast, so not kept) and bf16, both halves of the first product,
-  // the activation, the second product's input, its result; a share in fp32 and an index.
-  const double of_an_expert = 2 * 32 * (2 * 64 + 2 * 2 * 48 + 2 * 48 + 2 * 48 + 2 * 64 + 4 + 8);
+  // the activation, the second product's input, its result, that times its share, which index_add keeps; a
+  // share in fp32 and an index.
+  const double of_an_expert = 2 * 32 * (2 * 64 + 2 * 2 * 48 + 2 * 48 + 2 * 48 + 2 * 2 * 64 + 4 + 8);
   CHECK(kept(3) - kept(2) == Approx(of_an_expert));
 }
 

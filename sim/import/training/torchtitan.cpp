@@ -202,7 +202,7 @@ class Torchtitan {
     if (accumulate > 1) job.emplace_back("accumulate", fmt::format("{}", accumulate));
     const auto sequence = settings_.whole_number({"training.seq_len"}, 1, 1 << 24).value_or(2048);
     job.emplace_back("sequence", fmt::format("{}", sequence));
-    if (is_compiled()) job.emplace_back("compile", "true");
+    take_compile(degrees);
     take_checkpoints();
     if (settings_.number({"training.max_norm"}, 0).value_or(1) > 0)
       job.emplace_back("clip_grad_norm", "true");
@@ -299,17 +299,21 @@ class Torchtitan {
     return global / of_micro_step;
   }
 
-  bool is_compiled() {
+  /// Without a word the model and, in the form of 2025, the loss; gradway knows no compiled loss of split
+  /// logits.
+  void take_compile(const Degrees& degrees) {
     const auto* components = settings_.find({"compile.components"});
-    if (!settings_.boolean(compile_key).value_or(false)) {
-      settings_.set_idle({"compile.components"});
-      return false;
-    }
-    if (components == nullptr || components->kind != FileSetting::Kind::list) return true;
-    if (std::ranges::find(components->entries, "model", &FileSetting::text) != components->entries.end())
-      return true;
-    settings_.note({"compile.components"}, "gradway compiles the model or nothing: here nothing");
-    return false;
+    if (!settings_.boolean(compile_key).value_or(false)) return settings_.set_idle({"compile.components"});
+    const bool are_listed = components != nullptr && components->kind == FileSetting::Kind::list;
+    const auto has = [&](const char* name) {
+      return !are_listed ||
+             std::ranges::find(components->entries, name, &FileSetting::text) != components->entries.end();
+    };
+    if (!has("model"))
+      return settings_.note({"compile.components"}, "gradway compiles no loss alone: here nothing");
+    draft_.job.emplace_back("compile", "true");
+    const bool is_of_2025 = are_listed || settings_.find({"compile.enable"}) != nullptr;
+    if (is_of_2025 && has("loss") && degrees.tensor == 1) draft_.job.emplace_back("compile_loss", "true");
   }
 
   void take_strategy(const Degrees& degrees, const std::string& param, const std::string& reduce,

@@ -22,6 +22,7 @@ Json job_json(const Job& job) {
             {"attention", name_of(job.attention)},
             {"memory_format", job.channels_last ? "channels_last" : "contiguous"},
             {"compile", job.compiled},
+            {"compile_loss", job.compiled_loss},
             {"composed_norms", job.composed_norms},
             {"recompute", recompute_word(job)},
             {"framework", name_of(job.framework)},
