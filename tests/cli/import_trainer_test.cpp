@@ -141,9 +141,6 @@ TEST_CASE("torchtitan compiles the loss too, unless its list of components lacks
   CHECK_THAT(compiled(enabled), Contains("  compile: true\n  compile_loss: true\n"));
   CHECK_THAT(compiled(enabled + "components = [\"model\"]\n"),
              Contains("  compile: true\n") && !Contains("compile_loss"));
-  CHECK_THAT(compiled("[training]\ncompile = true\n"),
-             Contains("  compile: true\n") && !Contains("compile_loss"));
-  CHECK_THAT(compiled(enabled + "components = [\"loss\"]\n"), !Contains("  compile: true\n"));
 }
 
 TEST_CASE("what a trainer's file leaves out is as the trainer has it", "[cli][import]") {
