@@ -128,7 +128,7 @@ TEST_CASE("a text can stand for a scenario", "[config][lookup]") {
   data.texts["made up"] = "schema: 1\nmodel: words\nplatform: lab\njob: { gpus: 2, batch_per_gpu: 1x }\n";
   CHECK(test::message_of([&] {
           return load_scenario("made up", {}, data);
-        }).starts_with("made up:4:31: error: '1x' is not a whole number"));
+        }).starts_with("made up:4:32: error: '1x' is not a whole number"));
   const std::vector<Override> mended{{"job.batch_per_gpu", "3"}};
   CHECK(load_scenario("made up", mended, data).job.batch_per_gpu == 3);
 }
