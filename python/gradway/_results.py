@@ -9,7 +9,7 @@ from typing import Any
 def _taken(kind: type, document: dict, **more: Any) -> Any:
     """An object with the fields that the document has; those that it lacks are None."""
     known = {one.name: document.get(one.name) for one in fields(kind) if one.init}
-    if "interval_s" in known and "interval_s" not in more:
+    if "interval_s" in known:
         known["interval_s"] = tuple(document.get("interval_s") or document["interval"])
     if "document" in known:
         known["document"] = document
@@ -74,7 +74,8 @@ class Run(_Document):
     scenario: dict  #: as resolved, defaults included
     engine: str
     metrics: Metrics
-    interval_s: tuple[float, float]  #: holds the real step time in nine of ten cases
+    #: holds what is real in nine of ten cases: `step_time_s`; in comparisons `run_hours`, `run_usd`, `usd_per_million_samples`, too
+    interval: dict[str, tuple[float, float]]
     fits: bool | None  #: into the GPU's memory; None: its size is not known
     does_not_fit: str | None  #: why
     gpu_memory_bytes: float | None
@@ -83,6 +84,8 @@ class Run(_Document):
     links: tuple[Link, ...]
     basis: tuple[str, ...]  #: what the prediction rests on
     warnings: tuple[str, ...]
+    price: dict | None  #: USD a node and hour, with its region and date; None: not known
+    costs: dict | None  #: of a comparison: `run_hours` and `run_usd` of the samples that were asked for, and more
     training: dict | None  #: time and cost of a whole training, if it was asked for
     largest_batch: dict | None  #: if it was asked for
     set: dict[str, str]  #: what a sweep varied
@@ -91,9 +94,21 @@ class Run(_Document):
     @classmethod
     def of(cls, document: dict) -> Run:
         return _taken(cls, document, metrics=_taken(Metrics, document["metrics"]), set=document.get("set", {}),
-                      interval_s=tuple(document["interval"]["step_time_s"]), bottleneck=Bottleneck(**document["bottleneck"]),
+                      interval={what: ends and tuple(ends) for what, ends in document["interval"].items()}, bottleneck=Bottleneck(**document["bottleneck"]),
                       links=tuple(_taken(Link, link) for link in document["links"]), basis=tuple(document["basis"]),
                       warnings=tuple(document["warnings"]))
+
+    @property
+    def model(self) -> str:
+        return self.scenario["model"]
+
+    @property
+    def platform(self) -> str:
+        return self.scenario["platform"]
+
+    @property
+    def gpus(self) -> int:
+        return self.scenario["job"]["gpus"]
 
     @property
     def step_time_s(self) -> float:
@@ -103,9 +118,9 @@ class Run(_Document):
         """One row: model, platform, gpus, what a sweep varied, the metrics, interval_low_s and _high_s, fits, bottleneck."""
         metrics = asdict(self.metrics)
         exposed = {f"exposed_{group}_s": seconds for group, seconds in metrics.pop("exposed_s").items()}
-        return [{"model": self.scenario["model"], "platform": self.scenario["platform"], "gpus": self.scenario["job"]["gpus"],
-                 **self.set, **metrics, **exposed, "interval_low_s": self.interval_s[0], "interval_high_s": self.interval_s[1],
-                 "fits": self.fits, "bottleneck": self.bottleneck.resource}]
+        low, high = self.interval["step_time_s"]
+        return [{"model": self.model, "platform": self.platform, "gpus": self.gpus, **self.set, **metrics, **exposed,
+                 "interval_low_s": low, "interval_high_s": high, "fits": self.fits, "bottleneck": self.bottleneck.resource}]
 
 
 @dataclass(frozen=True)
