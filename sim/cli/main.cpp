@@ -63,7 +63,7 @@ int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);
   gradway::cli::forget_foreign_variables();
   if (argc == 2 && argv[1] == gradway::cli::serve_mark) {
-    gradway::cli::serve(std::cin, std::cout);
+    gradway::cli::serve();
     return static_cast<int>(Status::done);
   }
   std::ostringstream results;

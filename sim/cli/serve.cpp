@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/cli/serve.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cstddef>
+#include <fstream>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -65,9 +69,21 @@ void answer(const Question& question, const DataPath& files, std::ostream& answe
           << results.view() << messages.view() << problems.view() << std::flush;
 }
 
+/// The name of a standard stream; its number leads nowhere from now on, so that no command reads or writes
+/// there.
+std::string taken_away(int stream) {
+  const int kept = ::dup(stream);
+  const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  ::dup2(nowhere, stream);
+  ::close(nowhere);
+  return fmt::format("/dev/fd/{}", kept);
+}
+
 }  // namespace
 
-void serve(std::istream& questions, std::ostream& answers) {
+void serve() {
+  std::ifstream questions{taken_away(STDIN_FILENO)};
+  std::ofstream answers{taken_away(STDOUT_FILENO)};
   const auto files = each_file_until_it_changes({});
   while (const auto question = next_question(questions)) answer(*question, files, answers);
 }
