@@ -131,10 +131,15 @@ class FailedPoint:
     error: str  #: as the program says it, with its place and hint
 
 
+@dataclass(frozen=True)
 class _Runs(_Document):
-    """Several runs, and which of them come first."""
+    """Several runs, and which come first; None where the first two are level: too near to tell apart."""
 
     runs: tuple[Run, ...]
+    fastest: Run | None  #: most samples a second
+    cheapest: Run | None
+    shortest_step: Run | None
+    document: dict = field(repr=False)
 
     def records(self) -> list[dict]:
         """A row a run, in their order; see Run.records."""
@@ -143,15 +148,10 @@ class _Runs(_Document):
 
 @dataclass(frozen=True)
 class Sweep(_Runs):
-    """The points of a sweep in their order. None comes first where the first two are level: too near to tell apart."""
+    """The points of a sweep in their order."""
 
     vary: dict[str, list[str]]
-    runs: tuple[Run, ...]
     failed: tuple[FailedPoint, ...]
-    fastest: Run | None  #: most samples a second
-    cheapest: Run | None
-    shortest_step: Run | None
-    document: dict = field(repr=False)
 
     @classmethod
     def of(cls, document: dict) -> Sweep:
@@ -173,14 +173,9 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class Comparison(_Runs):
-    """Platforms in the order of their cost. None comes first where the first two are level: too near to tell apart."""
+    """Platforms in the order of their cost."""
 
-    runs: tuple[Run, ...]
     left_out: tuple[LeftOut, ...]
-    fastest: Run | None  #: most samples a second
-    cheapest: Run | None
-    shortest_step: Run | None
-    document: dict = field(repr=False)
 
     @classmethod
     def of(cls, document: dict) -> Comparison:
