@@ -100,7 +100,7 @@ def compare(scenario: ScenarioLike, platforms: str | Iterable[str], *, gpus: int
     return Comparison.of(_document("compare", scenario, set, options))
 
 
-def optimize(scenario: ScenarioLike, *, over: Sequence[str] | Mapping[str, str | Iterable[Any]] = (), lossy: bool = False,
+def optimize(scenario: ScenarioLike, *, over: str | Iterable[str] | Mapping[str, str | Iterable[Any]] = (), lossy: bool = False,
              set: Mapping[str, Any] | None = None, engine: str = "fluid", jobs: int | None = None, tokens: float | str | None = None,
              samples: float | str | None = None, deadline: str | None = None, budget: str | None = None,
              prices: str | os.PathLike[str] | None = None, price_date: str | None = None, region: str | None = None) -> Optimum:
@@ -112,6 +112,7 @@ def optimize(scenario: ScenarioLike, *, over: Sequence[str] | Mapping[str, str |
     Raises InputError if nothing can run.
     """
     searched = [f"{key}={_list(values)}" for key, values in over.items()] if isinstance(over, Mapping) else over
+    searched = [searched] if isinstance(searched, str) else searched
     options = _options(engine=engine, jobs=jobs, tokens=tokens, samples=samples, deadline=deadline, budget=budget, prices=prices,
                        price_date=price_date, region=region)
     return Optimum.of(_document("optimize", scenario, set, [*(f"--over={one}" for one in searched), *options, *["--lossy"] * lossy]))
