@@ -184,25 +184,19 @@ bool has_answer(const report::Compared& compared) {
          std::ranges::any_of(compared.left_out, [](const auto& one) { return one.training.has_value(); });
 }
 
-/// Nothing ran: all errors, each once, and what does not fit.
+/// Nothing ran: all errors, each once, or what does not fit.
 Status tell_failures(const report::Compared& compared, const std::vector<Failure>& failures,
                      std::ostream& messages) {
-  std::vector<std::string> told;
-  const auto tell = [&](const std::string& text) {
-    if (std::ranges::find(told, text) != told.end()) return;
-    told.push_back(text);
-    messages << text;
-  };
-  for (const auto& failure : failures) {
-    if (failure.status != Status::done) tell(failure.text);
+  raise_wrong_input(failures);
+  if (const auto status = status_of(failures); status != Status::done) {
+    tell_each_once(failures, messages);
+    return status;
   }
-  if (told.empty()) {
-    for (const auto& one : compared.left_out)
-      tell(fmt::format("error: the job {} (platform '{}')\n", one.reason, one.platform));
-    messages << "  hint: no platform holds the job: take a smaller batch, or GPUs with more memory\n";
-  }
-  const auto status = status_of(failures);
-  return status == Status::done ? Status::wrong_input : status;
+  std::vector<Problem> problems;
+  for (const auto& one : compared.left_out)
+    problems.push_back({{}, fmt::format("the job {} (platform '{}')", one.reason, one.platform), {}, ""});
+  problems.back().hint = "no platform holds the job: take a smaller batch, or GPUs with more memory";
+  throw ConfigError{std::move(problems)};
 }
 
 /// A name that stands for nothing is a slip, not a machine that does not fit.

@@ -5,13 +5,12 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <exception>
 #include <iostream>
-#include <new>
 #include <sstream>
 #include <string_view>
 
-#include "sim/base/problem.hpp"
+#include "sim/cli/failure.hpp"
+#include "sim/cli/serve.hpp"
 #include "sim/cli/usage.hpp"
 
 namespace gradway::cli {
@@ -28,27 +27,13 @@ void occupy_standard_streams() {
 
 /// Runs the command. What went wrong is told on standard error, and then there are no results.
 Status run_command(int argc, const char* const* argv, std::ostringstream& results) {
-  try {
-    const auto action = parse_command_line(argc, argv);
-    return action(
+  const auto failure = failure_of([&] {
+    return parse_command_line(argc, argv)(
         Surroundings{results, std::cerr, style_of_output(), progress_columns(), data_path(std::cerr)});
-  } catch (const ConfigError& error) {
-    std::cerr << error.what();
-    results.str("");
-    return Status::wrong_input;
-  } catch (const SimulationError& error) {
-    std::cerr << "error: " << error.what() << '\n';
-    results.str("");
-    return Status::unfinished;
-  } catch (const std::bad_alloc&) {
-    std::cerr << no_memory;
-    results.str("");
-    return Status::unfinished;
-  } catch (const std::exception& error) {
-    std::cerr << "error: " << error.what() << "; this is a bug in gradway\n";
-    results.str("");
-    return Status::bug;
-  }
+  });
+  std::cerr << failure.text;
+  if (!failure.text.empty()) results.str("");
+  return failure.status;
 }
 
 /// Writes the results. A reader that has seen enough (`gradway list models | head -1`) is no error.
@@ -77,6 +62,10 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   gradway::cli::forget_foreign_variables();
+  if (argc == 2 && argv[1] == gradway::cli::serve_mark) {
+    gradway::cli::serve();
+    return static_cast<int>(Status::done);
+  }
   std::ostringstream results;
   const auto status = gradway::cli::run_command(argc, argv, results);
   const bool delivered = gradway::cli::deliver(results.view());

@@ -2,9 +2,9 @@
 #include "sim/cli/points.hpp"
 
 #include <algorithm>
-#include <new>
+#include <set>
+#include <utility>
 
-#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "sim/base/problem.hpp"
@@ -12,33 +12,15 @@
 #include "sim/study/parallel.hpp"
 
 namespace gradway::cli {
-namespace {
-
-Failure outcome(const std::function<void(std::size_t)>& run, std::size_t index) {
-  try {
-    run(index);
-  } catch (const ConfigError& error) {
-    Failure failure{Status::wrong_input, error.what(), {}};
-    for (const auto& problem : error.problems()) failure.reasons.push_back(problem.what);
-    return failure;
-  } catch (const SimulationError& error) {
-    return {Status::unfinished, fmt::format("error: {}\n", error.what()), {error.what()}};
-  } catch (const std::bad_alloc&) {
-    return {Status::unfinished, no_memory, {"there is not enough memory"}};
-  } catch (const std::exception& error) {
-    return {Status::bug, fmt::format("error: {}; this is a bug in gradway\n", error.what()), {error.what()}};
-  }
-  return {};
-}
-
-}  // namespace
-
 std::vector<Failure> run_points(const Surroundings& around, std::string what, std::size_t count, int jobs,
                                 const std::function<void(std::size_t)>& run) {
   std::vector<Failure> failures(count);
   Progress progress{around, std::move(what), count};
   for_each_in_parallel(count, jobs > 0 ? jobs : all_cores(), [&](std::size_t i) {
-    failures[i] = outcome(run, i);
+    failures[i] = failure_of([&] {
+      run(i);
+      return Status::done;
+    });
     progress.step();
   });
   return failures;
@@ -50,6 +32,18 @@ Status status_of(const std::vector<Failure>& failures) {
     if (status == Status::done || failure.status == Status::bug) status = failure.status;
   }
   return status;
+}
+
+void raise_wrong_input(const std::vector<Failure>& failures) {
+  std::vector<Problem> problems;
+  std::set<std::string> told;
+  for (const auto& failure : failures) {
+    if (failure.status != Status::done && failure.status != Status::wrong_input) return;
+    for (const auto& problem : failure.problems) {
+      if (told.insert(to_text(problem)).second) problems.push_back(problem);
+    }
+  }
+  if (!problems.empty()) throw ConfigError{std::move(problems)};
 }
 
 void tell_each_once(const std::vector<Failure>& failures, std::ostream& messages) {

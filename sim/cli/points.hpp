@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/cli/status.hpp"
+#include "sim/cli/failure.hpp"
 #include "sim/cli/surroundings.hpp"
 
 namespace CLI {
@@ -14,13 +14,6 @@ class App;
 }
 
 namespace gradway::cli {
-
-/// Why a point gave nothing. Done: it gave something.
-struct Failure {
-  Status status = Status::done;
-  std::string text;                  ///< as it would be written alone
-  std::vector<std::string> reasons;  ///< what is wrong, one sentence each, without places
-};
 
 /// Runs points of a sweep or a comparison, several at once, with a line of progress. One that throws does not
 /// stop the others.
@@ -31,6 +24,9 @@ std::vector<Failure> run_points(const Surroundings& around, std::string what, st
 
 /// That of the first point that failed; a bug comes before all others.
 Status status_of(const std::vector<Failure>& failures);
+
+/// @throws ConfigError with each problem once, if wrong input is why points failed, and nothing else
+void raise_wrong_input(const std::vector<Failure>& failures);
 
 /// Writes why points failed, the same words only once.
 void tell_each_once(const std::vector<Failure>& failures, std::ostream& messages);

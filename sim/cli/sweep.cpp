@@ -65,6 +65,7 @@ class Sweeper {
     status_ = status_of(failures);
     tell_damaged();
     if (std::ranges::find(failures, Status::done, &Failure::status) == failures.end()) {
+      raise_wrong_input(failures);
       tell_each_once(failures, around_.messages);
       return std::nullopt;
     }

@@ -146,7 +146,7 @@ class Loader {
   template <class Read>
   auto once(DataKind kind, const Found& file, const std::string& name, const Read& read)
       -> std::invoke_result_t<const Read&, Problems&> {
-    return read_ ? read_->once(kind, file, name, beside_, problems_, read) : read(problems_);
+    return read_ && !file.text ? read_->once(kind, file, name, beside_, problems_, read) : read(problems_);
   }
 
   template <class Read>

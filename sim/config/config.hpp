@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,10 +31,16 @@ class FilesRead;
 struct DataPath {
   std::vector<std::filesystem::path> roots;  ///< GRADWAY_PATH in its order, then the installed data
   std::shared_ptr<FilesRead> read{};  ///< what was read is kept there; none: files are read anew each time
+  /// Stand for scenarios and cases of these names before any file does: of a program that calls gradway.
+  std::map<std::string, std::string> texts{};
 };
 
 /// The same for something that needs the same files often: what changes in one that was read is not noticed.
 DataPath each_file_once(DataPath data);
+
+/// The same for a program that runs for long: a file that has changed is read anew. What a file is based on
+/// is looked up when it is read, and then not before one of them changes.
+DataPath each_file_until_it_changes(DataPath data);
 
 /// What a name can stand for.
 enum class DataKind { scenario, platform, gpu, model, calibration, prices };

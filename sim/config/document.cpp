@@ -73,7 +73,11 @@ Node load_document(const Found& file, Problems& problems) {
     problems.note(fmt::format("{} is that of '{}', not the one that is shipped with gradway", file.instead_of,
                               file.shown));
   }
-  const auto source = problems.attempt([&] { return std::optional{read_source(file.path, file.shown)}; });
+  const auto source = problems.attempt([&] {
+    if (file.text) return std::optional{SourceText{file.shown, *file.text}};
+    problems.opened(state_of(file.path));
+    return std::optional{read_source(file.path, file.shown)};
+  });
   return source ? read_document(*source, problems) : broken(in_file(file.shown));
 }
 

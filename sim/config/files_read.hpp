@@ -18,9 +18,14 @@
 
 namespace gradway {
 
-/// What sound files gave, so that the points of a sweep read each of them once. Several threads may use it.
+/// What sound files gave, so that the points of a sweep, or what one process is asked in turn, read each of
+/// them once. Several threads may use it.
 class FilesRead {
  public:
+  enum class Changes : char { unnoticed, noticed };
+
+  explicit FilesRead(Changes changes) : changes_{changes} {}
+
   /// What `read` gives, which tells its problems what it saw: read now, or before. A file may be read as
   /// several types.
   /// @param name what the reader calls the thing, which goes into what it gives
@@ -59,6 +64,8 @@ class FilesRead {
 
   std::shared_ptr<const Kept> find(const Key& key);
   void keep(const Key& key, Kept kept);
+
+  const Changes changes_;
 
   std::mutex mutex_;
   std::map<Key, std::shared_ptr<const Kept>> kept_;

@@ -222,6 +222,8 @@ const std::vector<std::string>& Lookup::names(DataKind kind) const {
 
 Found find_file(DataKind kind, const std::string& file, const Lookup& all, const Where& where,
                 const fs::path& from) {
+  if (const auto text = all.data().texts.find(file); text != all.data().texts.end())
+    return {file, file, text->second};
   const auto& place = place_of(kind);
   std::error_code ignored;
   for (const auto& path : {from / file, fs::path{file}}) {

@@ -15,6 +15,7 @@ namespace gradway::config {
 struct Found {
   std::filesystem::path path;
   std::string shown;
+  std::optional<std::string> text{};  ///< it is no file, but this
   std::string instead_of{};  ///< what of the installed data the name would else stand for; "": nothing
 };
 

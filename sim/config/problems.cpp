@@ -22,6 +22,7 @@ void Problems::add(const ConfigError& error) {
 void Problems::add(const Problems& others) {
   list_.insert(list_.end(), others.list_.begin(), others.list_.end());
   seen_.insert(seen_.end(), others.seen_.begin(), others.seen_.end());
+  files_.insert(files_.end(), others.files_.begin(), others.files_.end());
   std::ranges::copy_if(others.notes_, std::back_inserter(notes_), [&](const std::string& text) {
     return std::ranges::find(notes_, text) == notes_.end();
   });

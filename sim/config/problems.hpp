@@ -5,15 +5,18 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "sim/base/digest.hpp"
 #include "sim/base/problem.hpp"
+#include "sim/config/file_state.hpp"
 
 namespace gradway::config {
 
 /// What there is to say of what was read. Collects what is wrong so that reading can go on (thrown as one
-/// ConfigError at the end), and a digest of every text that was read.
+/// ConfigError at the end), a digest of every text that was read,
+/// and the files that had them.
 class Problems {
  public:
   void add(Problem problem) { list_.push_back(std::move(problem)); }
@@ -41,6 +44,9 @@ class Problems {
   void saw(std::string_view text);
   Digest seen() const;
 
+  void opened(FileState file) { files_.push_back(std::move(file)); }
+  const std::vector<FileState>& files() const { return files_; }
+
   /// Throws what was collected, if anything: file by file as they were met, each in the order of its lines.
   void raise() const;
 
@@ -48,6 +54,7 @@ class Problems {
   std::vector<Problem> list_;
   std::vector<std::string> notes_;
   std::vector<Digest> seen_;  ///< of each text, so that a text that is read once counts its bytes once
+  std::vector<FileState> files_;
 };
 
 /// Throws one problem.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <chrono>
 #include <filesystem>
 #include <string>
 
@@ -75,6 +76,61 @@ TEST_CASE("what needs the same files often reads each once, unless something is 
   here.write("m.yaml", model_of(3));
   CHECK(read().model.parameter_count() == 4);
   CHECK(read().digest == first.digest);
+}
+
+TEST_CASE("a program that runs for long reads a file again once it has changed", "[config][lookup]") {
+  const TemporaryFolder here;
+  here.write("run.yaml", "schema: 1\nmodel: m\nplatform: lab\njob: { gpus: 1, batch_per_gpu: 1 }\n");
+  const auto model = here.path() / "m.yaml";
+  const auto before = std::filesystem::file_time_type::clock::now() - std::chrono::hours{1};
+  const auto write = [&](int parameters, std::filesystem::file_time_type when) {
+    here.write("m.yaml", model_of(parameters));
+    std::filesystem::last_write_time(model, when);
+  };
+  const auto data = each_file_until_it_changes(DataPath{{good}});
+  const auto read = [&] {
+    return load_scenario((here.path() / "run.yaml").string(), {}, data).model.parameter_count();
+  };
+
+  write(4, before);
+  CHECK(read() == 4);
+  write(3, before);  // nothing tells it from the other: it was not read again
+  CHECK(read() == 4);
+  write(3, before + std::chrono::seconds{1});
+  CHECK(read() == 3);
+  write(16, before + std::chrono::seconds{1});  // is longer
+  CHECK(read() == 16);
+  here.write("m.yaml", model_of(4));  // just now: its time would not tell it from the next
+  const auto now = std::filesystem::last_write_time(model);
+  CHECK(read() == 4);
+  write(3, now);
+  CHECK(read() == 3);
+}
+
+TEST_CASE("a program that runs for long reads a file again once what it is based on has changed",
+          "[config][lookup]") {
+  const TemporaryFolder here;
+  here.write("run.yaml", "schema: 1\nmodel: m\nplatform: lab\njob: { gpus: 1, batch_per_gpu: 1 }\n");
+  here.write("m.yaml", "schema: 1\nsource: made up\nbased_on: base\n");
+  const auto data = each_file_until_it_changes(DataPath{{good}});
+  auto when = std::filesystem::file_time_type::clock::now() - std::chrono::hours{1};
+  std::filesystem::last_write_time(here.path() / "m.yaml", when);
+  for (const int parameters : {4, 3}) {
+    here.write("base.yaml", model_of(parameters));
+    std::filesystem::last_write_time(here.path() / "base.yaml", when += std::chrono::seconds{1});
+    const auto scenario = load_scenario((here.path() / "run.yaml").string(), {}, data);
+    CHECK(scenario.model.parameter_count() == parameters);
+  }
+}
+
+TEST_CASE("a text can stand for a scenario", "[config][lookup]") {
+  DataPath data{{good}};
+  data.texts["made up"] = "schema: 1\nmodel: words\nplatform: lab\njob: { gpus: 2, batch_per_gpu: 1x }\n";
+  CHECK(test::message_of([&] {
+          return load_scenario("made up", {}, data);
+        }).starts_with("made up:4:32: error: '1x' is not a whole number"));
+  const std::vector<Override> mended{{"job.batch_per_gpu", "3"}};
+  CHECK(load_scenario("made up", mended, data).job.batch_per_gpu == 3);
 }
 
 TEST_CASE("the GPU of a platform is looked up in gpus/ beside it", "[config][lookup]") {

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Predicts how long a distributed training step takes, where the time goes and what it costs.
+
+    import gradway
+
+    run = gradway.run("article/g6e", set={"job.gpus": 4})
+    run.step_time_s, run.bottleneck.why
+
+A scenario is a name of `gradway list scenarios`, a path of a file, or a dict with the keys of such a file. Quantities
+are text with their unit, as in files ("25 MiB"). Results are dataclasses; what is no bare number has its unit at the
+end of its name (`_s`: seconds). `records()` of a result gives rows for `pandas.DataFrame`, `to_dict()` the document
+that the program prints with `--json`, to the last digit.
+
+All work is done by the program gradway, which this package brings along or finds in the build of its checkout; the
+variable GRADWAY names another. It stays between calls, one process for each thread that calls at the same time, and
+reads a file again only once it has changed.
+"""
+from gradway._commands import ScenarioLike, call, compare, optimize, optimize_layout, report, run, sweep, validate
+from gradway._errors import GradwayError, InputError, Note, Problem, SimulationError
+from gradway._results import (
+    Bottleneck, Case, Comparison, FailedPoint, Layout, LayoutOptimum, LeftOut, Link, Metrics, Optimum, Run, Setting, Sweep,
+    Validation,
+)
+
+__all__ = [
+    "Bottleneck", "Case", "Comparison", "FailedPoint", "GradwayError", "InputError", "Layout", "LayoutOptimum", "LeftOut", "Link",
+    "Metrics", "Note", "Optimum", "Problem", "Run", "ScenarioLike", "Setting", "SimulationError", "Sweep", "Validation", "call",
+    "compare", "optimize", "optimize_layout", "report", "run", "sweep", "validate",
+]

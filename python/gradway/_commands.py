@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands of gradway as functions."""
+from __future__ import annotations
+
+import json
+import logging
+import os
+from typing import Any, Iterable, Mapping, Sequence, Union
+
+from gradway._process import ask
+from gradway._results import Comparison, LayoutOptimum, Optimum, Run, Sweep, Validation
+from gradway._text import document, setting
+
+#: A name of `gradway list scenarios`, a path, or the keys of a scenario. A model or a platform that a dict names is looked
+#: up in the working folder, the folders of GRADWAY_PATH, then in the data that came with gradway.
+ScenarioLike = Union[str, "os.PathLike[str]", Mapping[str, Any]]
+
+_log = logging.getLogger("gradway")
+
+
+def call(*arguments: object, set: Mapping[str, Any] | None = None) -> str:
+    """What `gradway ARGUMENTS` prints, for commands that have no function here; `set` adds `--set KEY=VALUE`.
+
+    Warnings of the program go to the logger "gradway". Raises GradwayError, InputError or SimulationError.
+    """
+    return _printed([*map(str, arguments), *_set(set)], {})
+
+
+def report(*arguments: object, set: Mapping[str, Any] | None = None) -> dict:
+    """What `gradway ARGUMENTS --json` prints, read. Otherwise as `call`."""
+    return json.loads(call(*arguments, "--json", set=set))
+
+
+def run(scenario: ScenarioLike, *, set: Mapping[str, Any] | None = None, engine: str = "auto", fit: bool = False,
+        folding: bool = True, tokens: float | str | None = None, samples: float | str | None = None, deadline: str | None = None,
+        budget: str | None = None, prices: str | os.PathLike[str] | None = None, price_date: str | None = None,
+        region: str | None = None) -> Run:
+    """Predicts the step time of a scenario, where the time goes and what it costs, as `gradway run`.
+
+    set: keys with dots that are changed, as in {"job.gpus": 4, "strategy.bucket_cap": "100 MiB"}.
+    engine: auto, fluid or simgrid.
+    fit: with the largest batch that fits into the GPU's memory; it is then `largest_batch` of the result.
+    folding: False simulates every rank, even those that do the same.
+    tokens, samples, deadline, budget: time and cost of a whole training, as in 300e9, 90e6, "14 days", "100k USD"; `training`.
+    prices, price_date, region: a file of prices, the day and the region whose prices count.
+
+    Raises InputError with places if the input is wrong, SimulationError if the simulation cannot finish.
+    """
+    options = _options(engine=engine, tokens=tokens, samples=samples, deadline=deadline, budget=budget, prices=prices,
+                       price_date=price_date, region=region)
+    flags = [*["--fit"] * fit, *["--no-folding"] * (not folding)]
+    return Run.of(_document("run", scenario, set, [*options, *flags]))
+
+
+def sweep(scenario: ScenarioLike, vary: Mapping[str, str | Iterable[Any]], *, set: Mapping[str, Any] | None = None,
+          engine: str = "fluid", jobs: int | None = None, folding: bool = True, prices: str | os.PathLike[str] | None = None,
+          price_date: str | None = None, region: str | None = None) -> Sweep:
+    """Runs the cross product of settings on several cores, as `gradway sweep`.
+
+    vary: the values that each key takes in turn, as in {"job.gpus": [1, 2, 4], "job.batch_per_gpu": "8..16"}.
+    jobs: points at once; all cores if None. Otherwise as `run`.
+
+    Points that cannot run are in `failed`. Raises InputError if none can, otherwise as `run`.
+    """
+    options = _options(engine=engine, jobs=jobs, prices=prices, price_date=price_date, region=region)
+    axes = [f"--vary={key}={_list(values)}" for key, values in vary.items()]
+    return Sweep.of(_document("sweep", scenario, set, [*axes, *options, *["--no-folding"] * (not folding)]))
+
+
+def validate(cases: ScenarioLike, *, set: Mapping[str, Any] | None = None) -> Validation:
+    """Compares predictions with measured step times, as `gradway validate`.
+
+    cases: a path or a name of a file of cases, or its keys; the `scenario` of a dict may be a dict.
+    set: keys that are changed in all cases, and that no case sets.
+
+    Raises InputError, SimulationError.
+    """
+    texts = {}
+    if isinstance(cases, Mapping) and isinstance(cases.get("scenario"), Mapping):
+        texts["scenario"] = document(cases["scenario"])
+        cases = {**cases, "scenario": "scenario"}
+    return Validation.of(_document("validate", cases, set, [], name="cases", texts=texts))
+
+
+def compare(scenario: ScenarioLike, platforms: str | Iterable[str], *, gpus: int | str | Iterable[int] | None = None,
+            set: Mapping[str, Any] | None = None, engine: str = "fluid", jobs: int | None = None,
+            tokens: float | str | None = None, samples: float | str | None = None, deadline: str | None = None,
+            budget: str | None = None, prices: str | os.PathLike[str] | None = None, price_date: str | None = None,
+            region: str | None = None) -> Comparison:
+    """Sets platforms side by side, the cheapest first, as `gradway compare`.
+
+    platforms: names of `gradway list platforms`, or patterns such as "aws-*".
+    gpus: numbers of GPUs, each on each platform; the scenario's if None. Otherwise as `sweep` and `run`.
+
+    What cannot run, or misses the deadline or the budget, is in `left_out`. Raises InputError if nothing can run.
+    """
+    options = _options(platforms=_list(platforms), gpus=None if gpus is None else _list(gpus), engine=engine, jobs=jobs,
+                       tokens=tokens, samples=samples, deadline=deadline, budget=budget, prices=prices, price_date=price_date,
+                       region=region)
+    return Comparison.of(_document("compare", scenario, set, options))
+
+
+def optimize(scenario: ScenarioLike, *, over: str | Iterable[str] | Mapping[str, str | Iterable[Any]] = (), lossy: bool = False,
+             set: Mapping[str, Any] | None = None, engine: str = "fluid", jobs: int | None = None, tokens: float | str | None = None,
+             samples: float | str | None = None, deadline: str | None = None, budget: str | None = None,
+             prices: str | os.PathLike[str] | None = None, price_date: str | None = None, region: str | None = None) -> Optimum:
+    """Finds the settings of DDP, FSDP or ZeRO with which a scenario is fastest, and the code for them, as `gradway optimize`.
+
+    over: names of settings to search, or keys and their values; see `gradway optimize --help`.
+    lossy: search hooks that change the gradients' values, too. Otherwise as `sweep` and `run`.
+
+    Raises InputError if nothing can run.
+    """
+    searched = [f"{key}={_list(values)}" for key, values in over.items()] if isinstance(over, Mapping) else over
+    searched = [searched] if isinstance(searched, str) else searched
+    options = _options(engine=engine, jobs=jobs, tokens=tokens, samples=samples, deadline=deadline, budget=budget, prices=prices,
+                       price_date=price_date, region=region)
+    return Optimum.of(_document("optimize", scenario, set, [*(f"--over={one}" for one in searched), *options, *["--lossy"] * lossy]))
+
+
+def optimize_layout(scenario: ScenarioLike, *, global_batch: int | None = None, set: Mapping[str, Any] | None = None,
+                    engine: str = "fluid", jobs: int | None = None, prices: str | os.PathLike[str] | None = None,
+                    price_date: str | None = None, region: str | None = None) -> LayoutOptimum:
+    """Finds how ranks share a large model best, as `gradway optimize --layout`: tensor, pipeline, data, micro-batches, recompute.
+
+    global_batch: samples of a step; the scenario's if None. Otherwise as `sweep` and `run`.
+    """
+    options = _options(global_batch=global_batch, engine=engine, jobs=jobs, prices=prices, price_date=price_date, region=region)
+    return LayoutOptimum.of(_document("optimize", scenario, set, ["--layout", *options]))
+
+
+def _list(values: Any) -> str:
+    """Values with commas between them; text stands for itself, as in "1..8"."""
+    return values if isinstance(values, str) or not isinstance(values, Iterable) else ",".join(map(setting, values))
+
+
+def _options(**values: Any) -> list[str]:
+    """`--price-date=...` for price_date, and so on; nothing for None."""
+    return [f"--{name.replace('_', '-')}={setting(value) if not isinstance(value, os.PathLike) else os.fspath(value)}"
+            for name, value in values.items() if value is not None]
+
+
+def _set(values: Mapping[str, Any] | None) -> list[str]:
+    return [f"--set={key}={setting(value)}" for key, value in (values or {}).items()]
+
+
+def _document(command: str, scenario: ScenarioLike, set: Mapping[str, Any] | None, options: Sequence[str], name: str = "scenario",
+              texts: Mapping[str, str] = {}) -> dict:
+    """The document that a command prints of a scenario, or of cases."""
+    if isinstance(scenario, Mapping):
+        texts = {**texts, name: document(scenario)}
+        scenario = name
+    arguments = [command, *_set(set), *options, "--json", "--", os.fspath(scenario)]
+    return json.loads(_printed(arguments, texts))
+
+
+def _printed(arguments: Sequence[str], texts: Mapping[str, str]) -> str:
+    answer = ask(arguments, texts)
+    if answer.status != 0 and not (answer.status == 2 and answer.results):  # some points of a sweep failed, and it says which
+        raise answer.error()
+    for message in answer.messages.splitlines():
+        _log.warning("%s", message)
+    return answer.results

@@ -1,0 +1,313 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What commands give, as dataclasses over the documents that the program prints."""
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+
+def _taken(kind: type, document: dict, **more: Any) -> Any:
+    """An object with the fields that the document has; those that it lacks are None."""
+    known = {one.name: document.get(one.name) for one in fields(kind) if one.init}
+    if "interval_s" in known:
+        known["interval_s"] = tuple(document.get("interval_s") or document["interval"])
+    if "document" in known:
+        known["document"] = document
+    return kind(**known | more)
+
+
+class _Document:
+    """What stands for a whole document."""
+
+    document: dict
+
+    def to_dict(self) -> dict:
+        """The document that the program prints with --json: full precision, units in its keys. docs/files.md describes it."""
+        return self.document
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """Figures of a step. Fractions are of 1; None is what is not known, or does not apply."""
+
+    step_time_s: float
+    steps_per_s: float
+    samples_per_s: float
+    tokens_per_s: float | None
+    compute_s: float
+    communication_s: float
+    exposed_communication_s: float  #: that no kernel hides
+    exposed_s: dict[str, float]  #: the same by the ranks that exchange: data, tensor, pipeline, context, expert
+    input_wait_s: float
+    optimizer_s: float
+    launch_bound_s: float
+    idle_s: float
+    bubble_s: float | None  #: of a pipeline
+    gpu_busy_fraction: float
+    tflops_per_gpu: float  #: 10^12 FLOPs a second
+    mfu: float | None  #: of the GPU's dense peak
+    collectives: int  #: a step
+    bytes_sent_per_gpu: float
+    peak_memory_bytes: float
+    cost_usd_per_hour: float | None
+    cost_usd_per_million_samples: float | None
+    bus_bandwidth_bytes_per_s: float | None  #: of a collective alone
+
+
+@dataclass(frozen=True)
+class Bottleneck:
+    resource: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Link:
+    name: str
+    busy_fraction: float  #: of the step
+    bytes: float  #: a step
+
+
+@dataclass(frozen=True)
+class Run(_Document):
+    """A predicted step."""
+
+    scenario: dict  #: as resolved, defaults included
+    engine: str
+    metrics: Metrics
+    #: holds what is real in nine of ten cases: `step_time_s`; in comparisons `run_hours`, `run_usd`, `usd_per_million_samples`, too
+    interval: dict[str, tuple[float, float]]
+    fits: bool | None  #: into the GPU's memory; None: its size is not known
+    does_not_fit: str | None  #: why
+    gpu_memory_bytes: float | None
+    memory: dict[str, float]  #: bytes, by what holds them
+    bottleneck: Bottleneck
+    links: tuple[Link, ...]
+    basis: tuple[str, ...]  #: what the prediction rests on
+    warnings: tuple[str, ...]
+    price: dict | None  #: USD a node and hour, with its region and date; None: not known
+    costs: dict | None  #: of a comparison: `run_hours` and `run_usd` of the samples that were asked for, and more
+    training: dict | None  #: time and cost of a whole training, if it was asked for
+    largest_batch: dict | None  #: if it was asked for
+    set: dict[str, str]  #: what a sweep varied
+    document: dict = field(repr=False)
+
+    @classmethod
+    def of(cls, document: dict) -> Run:
+        return _taken(cls, document, metrics=_taken(Metrics, document["metrics"]), set=document.get("set", {}),
+                      interval={what: ends and tuple(ends) for what, ends in document["interval"].items()}, bottleneck=Bottleneck(**document["bottleneck"]),
+                      links=tuple(_taken(Link, link) for link in document["links"]), basis=tuple(document["basis"]),
+                      warnings=tuple(document["warnings"]))
+
+    @property
+    def model(self) -> str:
+        return self.scenario["model"]
+
+    @property
+    def platform(self) -> str:
+        return self.scenario["platform"]
+
+    @property
+    def gpus(self) -> int:
+        return self.scenario["job"]["gpus"]
+
+    @property
+    def step_time_s(self) -> float:
+        return self.metrics.step_time_s
+
+    def records(self) -> list[dict]:
+        """One row: model, platform, gpus, what a sweep varied, the metrics, interval_low_s and _high_s, fits, bottleneck."""
+        metrics = asdict(self.metrics)
+        exposed = {f"exposed_{group}_s": seconds for group, seconds in metrics.pop("exposed_s").items()}
+        low, high = self.interval["step_time_s"]
+        return [{"model": self.model, "platform": self.platform, "gpus": self.gpus, **self.set, **metrics, **exposed,
+                 "interval_low_s": low, "interval_high_s": high, "fits": self.fits, "bottleneck": self.bottleneck.resource}]
+
+
+@dataclass(frozen=True)
+class FailedPoint:
+    """A point of a sweep that cannot run."""
+
+    set: dict[str, str]
+    error: str  #: as the program says it, with its place and hint
+
+
+@dataclass(frozen=True)
+class _Runs(_Document):
+    """Several runs, and which come first; None where the first two are level: too near to tell apart."""
+
+    runs: tuple[Run, ...]
+    fastest: Run | None  #: most samples a second
+    cheapest: Run | None
+    shortest_step: Run | None
+    document: dict = field(repr=False)
+
+    def records(self) -> list[dict]:
+        """A row a run, in their order; see Run.records."""
+        return [row for run in self.runs for row in run.records()]
+
+
+@dataclass(frozen=True)
+class Sweep(_Runs):
+    """The points of a sweep in their order."""
+
+    vary: dict[str, list[str]]
+    failed: tuple[FailedPoint, ...]
+
+    @classmethod
+    def of(cls, document: dict) -> Sweep:
+        points = [None if "error" in one else Run.of(one) for one in document["runs"]]
+        return _taken(cls, document, vary={axis["key"]: axis["values"] for axis in document["vary"]},
+                      runs=tuple(point for point in points if point), **_leaders(document, points),
+                      failed=tuple(_taken(FailedPoint, one) for one in document["runs"] if "error" in one))
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A combination of a comparison that cannot run, or misses a limit."""
+
+    platform: str
+    gpus: str  #: "": those of the scenario
+    reason: str
+    training: dict | None
+
+
+@dataclass(frozen=True)
+class Comparison(_Runs):
+    """Platforms in the order of their cost."""
+
+    left_out: tuple[LeftOut, ...]
+
+    @classmethod
+    def of(cls, document: dict) -> Comparison:
+        runs = tuple(map(Run.of, document["runs"]))
+        return _taken(cls, document, runs=runs, left_out=tuple(_taken(LeftOut, one) for one in document["left_out"]),
+                      **_leaders(document, runs))
+
+
+def _leaders(document: dict, runs: Any) -> dict:
+    places = {name: document[name] for name in ("fastest", "cheapest", "shortest_step")}
+    return {name: None if place is None else runs[place] for name, place in places.items()}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A measured step and its prediction."""
+
+    name: str
+    measured_s: float
+    predicted_s: float
+    interval_s: tuple[float, float]
+    in_interval: bool  #: the measured one
+    error: float  #: a fraction of the measured time, with its sign
+
+
+@dataclass(frozen=True)
+class Validation(_Document):
+    """Predicted against measured. Errors are fractions of the measured times."""
+
+    source: str  #: of the measurements
+    cases: tuple[Case, ...]
+    mean_abs_error: float
+    median_abs_error: float
+    max_abs_error: float
+    bias: float  #: mean of the errors with their signs
+    in_interval: int  #: how many cases
+    document: dict = field(repr=False)
+
+    @classmethod
+    def of(cls, document: dict) -> Validation:
+        return _taken(cls, document, cases=tuple(_taken(Case, case) for case in document["cases"]))
+
+    def records(self) -> list[dict]:
+        """A row a case."""
+        return [_row(case) for case in self.cases]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Settings that a search tried."""
+
+    set: dict[str, Any]  #: ready for `set` of `run`
+    fits: bool
+    cannot_run: str | None  #: why
+    step_time_s: float | None
+    interval_s: tuple[float, float]
+    samples_per_s: float | None
+    exposed_communication_s: float | None
+    collectives: int | None  #: a step
+    memory_needed_bytes: float
+    cost_usd_per_million_samples: float | None
+
+
+@dataclass(frozen=True)
+class Optimum(_Document):
+    """The best settings that a search found."""
+
+    best: Setting  #: level with the fastest, and nearest to the framework's defaults
+    fastest: Setting
+    defaults: Setting  #: of the framework
+    as_written: Setting
+    gain_over_defaults: float  #: fraction of the time
+    gain_over_as_written: float
+    verdict: str
+    code: str  #: Python for DDP and FSDP, DeepSpeed's settings as JSON for ZeRO
+    settings: float  #: how many there are
+    simulated: int
+    basis: tuple[str, ...]
+    warnings: tuple[str, ...]
+    document: dict = field(repr=False)
+
+    @classmethod
+    def of(cls, document: dict) -> Optimum:
+        settings = {name: _taken(Setting, document[name]) for name in ("best", "fastest", "defaults", "as_written")}
+        return _taken(cls, document, **settings, code=document.get("pytorch") or document.get("deepspeed"),
+                      basis=tuple(document["basis"]), warnings=tuple(document["warnings"]))
+
+    def records(self) -> list[dict]:
+        """Four rows, which `setting` names."""
+        return [{"setting": name} | _row(getattr(self, name)) for name in ("best", "fastest", "defaults", "as_written")]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A way in which ranks can share a model."""
+
+    set: dict[str, str]  #: ready for `set` of `run`
+    step_time_s: float
+    interval_s: tuple[float, float]
+    samples_per_s: float
+    tokens_per_s_per_gpu: float | None
+    mfu: float | None
+    bubble_s: float | None
+    memory_needed_bytes: float
+    cost_usd_per_million_samples: float | None
+    level_with_fastest: bool  #: too near to tell apart
+    on_front: bool  #: none is faster with less memory
+
+
+@dataclass(frozen=True)
+class LayoutOptimum(_Document):
+    """Layouts, the fastest first."""
+
+    layouts: tuple[Layout, ...]
+    global_batch: int
+    candidates: int
+    simulated: int
+    code: str  #: arguments for Megatron-LM, or keys of torchtitan
+    document: dict = field(repr=False)
+
+    @classmethod
+    def of(cls, document: dict) -> LayoutOptimum:
+        return _taken(cls, document, layouts=tuple(_taken(Layout, one) for one in document["layouts"]),
+                      code=document.get("megatron") or document.get("torchtitan"))
+
+    def records(self) -> list[dict]:
+        """A row a layout."""
+        return [_row(layout) for layout in self.layouts]
+
+
+def _row(one: Any) -> dict:
+    """The fields, what was set by its keys, the ends of the interval on their own."""
+    row = asdict(one)
+    low, high = row.pop("interval_s")
+    return {**row.pop("set", {}), **row, "interval_low_s": low, "interval_high_s": high}
