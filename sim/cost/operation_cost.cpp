@@ -162,13 +162,18 @@ double last_wave(const Operation& operation, const Gpu& gpu) {
   constexpr double side = 2 * tile_rows;
   // A wave that is not full is shorter, but not by as much.
   constexpr double least_wave = 0.7;
-  const auto waves = [&](double rows, double columns) {
+  // Of a product that is narrower than a tile the tiles are narrow too.
+  const auto fitting = [](double tile, double length) {
+    return std::min(tile, std::exp2(std::ceil(std::log2(length))));
+  };
+  const auto longer = [&](double most_rows, double most_columns) {
+    const auto [rows, columns] = std::pair{fitting(most_rows, m), fitting(most_columns, n)};
     const auto tiles = batch * std::ceil(m / rows) * std::ceil(n / columns) / gpu.multiprocessors;
     const auto full = std::floor(tiles);
-    return full + (tiles > full ? least_wave + (1 - least_wave) * (tiles - full) : 0);
+    const auto waves = full + (tiles > full ? least_wave + (1 - least_wave) * (tiles - full) : 0);
+    return waves / (batch * m * n / (rows * columns * gpu.multiprocessors));
   };
-  const auto ideal = batch * m * n / (tile_rows * side * gpu.multiprocessors);
-  return std::min(waves(tile_rows, side), waves(side, tile_rows)) / ideal;
+  return std::min(longer(tile_rows, side), longer(side, tile_rows));
 }
 
 OperationCosts::OperationCosts(const KernelTimes& times, const Gpu& timed_on) : source_{times.source} {

@@ -126,7 +126,7 @@ class Candidates {
     job.recomputes = job.recomputes_attention = job.keeps_products = false;
     job.recompute_every = 1;
     add_strategies(job);
-    if (job.attention == AttentionKernel::math) {
+    if (job.attention == AttentionKernel::math || job.attention == AttentionKernel::composed) {
       job.recomputes_attention = true;
       add_strategies(job);
       job.recomputes_attention = false;

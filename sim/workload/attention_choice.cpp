@@ -48,7 +48,9 @@ std::string why_efficient_cannot_run(const AttentionCase& it) {
 }  // namespace
 
 std::string why_attention_cannot_run(AttentionKernel kernel, const AttentionCase& it) {
-  if (it.head.is_biased && kernel != AttentionKernel::math && kernel != AttentionKernel::automatic)
+  const bool adds_biases = kernel == AttentionKernel::math || kernel == AttentionKernel::composed ||
+                           kernel == AttentionKernel::automatic;
+  if (it.head.is_biased && !adds_biases)
     return "is not what T5 runs, which trains a bias of the scores";
   switch (kernel) {
     case AttentionKernel::cudnn:
@@ -59,6 +61,7 @@ std::string why_attention_cannot_run(AttentionKernel kernel, const AttentionCase
       return why_efficient_cannot_run(it);
     case AttentionKernel::automatic:
     case AttentionKernel::math:
+    case AttentionKernel::composed:
       break;
   }
   return "";

@@ -340,6 +340,7 @@ class Eager {
   /// Behind `open`.
   Tensor attend(const std::vector<Tensor>& qkv, const Attention& shape);
   void math_attention(const Attention& shape, Number number, Tensor out);
+  void composed_attention(const Attention& shape, Number number, Tensor out);
   std::pair<Bytes, Bytes> keys_and_values(const Attention& shape, Number number) const;
   void gather_keys(Bytes keys, Bytes kv);
   template <class Fused>

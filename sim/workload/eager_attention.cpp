@@ -46,8 +46,13 @@ Tensor Eager::attend(const std::vector<Tensor>& qkv, const Attention& shape) {
                              : node({qkv[0], qkv[1], qkv[2]});
   for (const auto part : qkv) save(part);
   const auto out = make(batch * d(shape.heads * shape.tokens * head.values), number, true);
-  if (how == AttentionKernel::math) {
-    math_attention(shape, number, out);
+  const bool is_composed = how == AttentionKernel::composed && !settings_.megatron;
+  if (how == AttentionKernel::math || how == AttentionKernel::composed) {
+    if (is_composed) {
+      composed_attention(shape, number, out);
+    } else {
+      math_attention(shape, number, out);
+    }
     if (shares_tokens()) {  // several kernels: nothing goes beside them, whatever the method
       const auto [keys, kv] = keys_and_values(shape, number);
       gather_keys(keys, kv);
@@ -231,6 +236,51 @@ void Eager::math_attention(const Attention& shape, Number number, Tensor out) {
   cast_all(at.backward, "cast_to_16", inner);
   at.temporary = bytes * scores;
   at.temporary_backward = 2 * bytes * scores;
+}
+
+/// Scores in the precision of the queries, scaled and masked, their softmax in fp32, its narrow copy times the
+/// values. Under autocast dropout comes before that copy, else behind it.
+/// @source eager_attention_forward in models/bert/modeling_bert.py of github.com/huggingface/transformers 4.5;
+///         BertSelfAttention in PyTorch/LanguageModeling/BERT of github.com/NVIDIA/DeepLearningExamples
+void Eager::composed_attention(const Attention& shape, Number number, Tensor out) {
+  const auto ranks = shares_tokens() ? settings_.context : 1;
+  const auto groups = d(shape.heads) * settings_.batch / ranks;
+  const auto [tokens, size] = std::pair{d(shape.tokens) * ranks, d(shape.head_size)};
+  const auto keys = shape.keys > 0 ? d(shape.keys) : tokens;
+  const auto values = shape.value_size > 0 ? d(shape.value_size) : size;
+  const auto scores = groups * tokens * keys;
+  const bool narrows = number != Number::fp32;
+  const auto dropped = casts() ? Number::fp32 : number;
+  auto& at = nodes_.back();
+  const auto batched = [&](const char* layout, double m, double n, double k) {
+    return operation(fmt::format("batched_product {} {}", arithmetic(), layout), {groups, m, n, k});
+  };
+  keep_of_attention(out);
+  keep_of_attention(make(scores, Number::fp32, false));  // the probabilities
+  if (narrows) keep_of_attention(make(scores, number, false));
+  forward(batched("nt", tokens, keys, size));
+  forward(stream("scale", number, scores));
+  forward(stream("add", number, scores));
+  forward(rows("softmax", Number::fp32, groups * tokens, keys));
+  const auto narrow = stream("cast_to_16", Number::fp32, scores);
+  if (narrows) forward(narrow);
+  if (shape.dropout) {
+    forward(stream("dropout", dropped, scores));
+    if (!casts()) keep_of_attention(make(scores, dropped, false));
+    keep_of_attention(make(scores / 4, Number::fp32, false));  // the mask: a byte an element
+  }
+  forward(batched("nn", tokens, values, keys));
+  at.backward.push_back(batched("nn", keys, values, tokens));
+  at.backward.push_back(batched("nt", tokens, keys, values));
+  if (shape.dropout) at.backward.push_back(stream("dropout_backward", dropped, scores));
+  if (narrows) at.backward.push_back(stream("cast_to_32", number, scores));
+  at.backward.push_back(rows("softmax_backward", Number::fp32, groups * tokens, keys));
+  if (narrows) at.backward.push_back(narrow);
+  at.backward.push_back(stream("scale", number, scores));
+  at.backward.push_back(batched("nn", tokens, size, keys));
+  at.backward.push_back(batched("nn", keys, size, tokens));
+  at.temporary = bytes_of(Number::fp32) * scores;
+  at.temporary_backward = 2 * at.temporary;
 }
 
 Tensor Eager::rotary(const std::string& name, Tensor x, double factors) {

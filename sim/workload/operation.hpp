@@ -19,9 +19,9 @@
 namespace gradway {
 
 /// Which implementation of scaled dot-product attention runs.
-enum class AttentionKernel : std::uint8_t { automatic, cudnn, flash, flash1, efficient, math };
-inline constexpr std::array<std::string_view, 6> attention_kernel_words{"auto",   "cudnn",     "flash",
-                                                                        "flash1", "efficient", "math"};
+enum class AttentionKernel : std::uint8_t { automatic, cudnn, flash, flash1, efficient, math, composed };
+inline constexpr std::array<std::string_view, 7> attention_kernel_words{
+    "auto", "cudnn", "flash", "flash1", "efficient", "math", "composed"};
 constexpr std::string_view name_of(AttentionKernel kernel) {
   return attention_kernel_words[static_cast<std::size_t>(kernel)];
 }
