@@ -59,6 +59,23 @@ TEST_CASE("Megatron-LM's published steps come out within 8 % on average", "[vali
   CHECK(found.inside == found.rows);
 }
 
+// What a second layer adds, without the optimizer's part. @source Korthikanti et al., arXiv 2205.05198, table
+// 4
+TEST_CASE("a layer of Megatron's GPT of 22 billion takes as long on 8 A100s as published",
+          "[validation][layout]") {
+  const std::string source{GRADWAY_SOURCE_DIR};
+  const DataPath data{{source + "/tests/validation/data/recent", source}};
+  const auto [recompute, milliseconds] =
+      GENERATE(table<std::string, double>({{"none", 19.6}, {"full", 27.2}}));
+  const auto passes = [&, recompute = recompute](const std::string& model) {
+    const auto run = simulate(
+        load_scenario("published/megatron",
+                      {{"model", model}, {"job.recompute", recompute}, {"parallel.tensor", "8"}}, data));
+    return (run.measured.metrics.step_time - run.measured.metrics.optimizer).value() * 1e3;
+  };
+  CHECK(passes("megatron_22b_2") - passes("megatron_22b_1") == Approx(milliseconds).epsilon(0.1));
+}
+
 TEST_CASE("published steps in fp8 come out within a fifth, as those in bf16 on such GPUs do",
           "[validation][layout][fp8]") {
   // torchtitan's rows are with those in bf16; the guard of both is that nothing was fitted to them.

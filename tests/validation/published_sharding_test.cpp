@@ -2,6 +2,7 @@
 // Sharded training that others published, without an anchor: architectures alone.
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -29,21 +30,55 @@ TEST_CASE("Llama 2 under FSDP1 and HSDP lies in its intervals, 7 % off on averag
   CHECK(sum / static_cast<double>(cases.size()) < 0.07);
 }
 
-TEST_CASE("MPT on A100s comes out right in the middle, and nine of ten steps in their intervals",
-          "[validation]") {
-  const DataPath data{{GRADWAY_SOURCE_DIR}};
-  const auto cases =
-      load_cases(std::string{GRADWAY_SOURCE_DIR} + "/scenarios/published/mpt-a100.yaml", data).cases;
-  REQUIRE(cases.size() == 72);
-  std::vector<double> ratios;
+namespace {
+
+struct Rows {
+  std::size_t number = 0;
   std::size_t inside = 0;
-  for (const auto& one : cases) {
+  double median_ratio = 0;  ///< predicted over measured
+};
+
+Rows rows_of(const std::string& cases_file) {
+  const DataPath data{{GRADWAY_SOURCE_DIR}};
+  std::vector<double> ratios;
+  Rows rows;
+  for (const auto& one :
+       load_cases(std::string{GRADWAY_SOURCE_DIR} + "/scenarios/published/" + cases_file, data).cases) {
     const auto run = simulate(load_scenario(one.scenario_file, one.set, data));
     ratios.push_back(run.measured.metrics.step_time / one.measured);
-    inside += run.range.low <= one.measured && one.measured <= run.range.high ? 1 : 0;
+    rows.inside += run.range.low <= one.measured && one.measured <= run.range.high ? 1 : 0;
+    ++rows.number;
   }
   std::ranges::sort(ratios);
-  CHECK(ratios[ratios.size() / 2] > 0.9);
-  CHECK(ratios[ratios.size() / 2] < 1.1);
-  CHECK(10 * inside >= 9 * cases.size());
+  rows.median_ratio = ratios[ratios.size() / 2];
+  return rows;
+}
+
+}  // namespace
+
+// Without an anchor, source by source; none was fitted to. Asked: the middle within a tenth, nine of ten
+// inside.
+TEST_CASE("MPT on A100s comes out right in the middle, and nine of ten steps in their intervals",
+          "[validation]") {
+  const auto rows = rows_of("mpt-a100.yaml");
+  REQUIRE(rows.number == 72);
+  CHECK(rows.median_ratio == Approx(1).margin(0.1));
+  CHECK(10 * rows.inside >= 9 * rows.number);
+}
+
+TEST_CASE("MPT on H100s comes out right in the middle, and four of five steps in their intervals",
+          "[validation]") {
+  const auto rows = rows_of("mpt-h100.yaml");
+  REQUIRE(rows.number == 42);
+  CHECK(rows.median_ratio == Approx(1).margin(0.1));
+  CHECK(10 * rows.inside >= 8 * rows.number);
+}
+
+TEST_CASE(
+    "one GPU of Lambda's boxes comes out right in the middle, and three of four steps in their intervals",
+    "[validation]") {
+  const auto rows = rows_of("lambda-one-gpu.yaml");
+  REQUIRE(rows.number == 36);
+  CHECK(rows.median_ratio == Approx(1).margin(0.1));
+  CHECK(4 * rows.inside >= 3 * rows.number);
 }
