@@ -119,8 +119,8 @@ struct LayerOperations {
   Bytes output{};  ///< what the layer hands on
 };
 
-/// The words of a kernel, one by one; no kernel that is known has more.
-using KernelWords = boost::container::static_vector<std::string_view, 4>;
+/// The words of a kernel, one by one; one more than any kernel that is known has.
+using KernelWords = boost::container::static_vector<std::string_view, 5>;
 /// What is left over belongs to the last one.
 KernelWords words_of(std::string_view kernel);
 

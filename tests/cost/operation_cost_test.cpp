@@ -24,6 +24,11 @@ constexpr double shortest = 1.3e-6;
 
 }  // namespace
 
+TEST_CASE("a kernel with a word too many is none that is known") {
+  CHECK(find_operation("attention_forward bf16 cudnn causal", {1, 16, 128, 64}).has_value());
+  CHECK_FALSE(find_operation("attention_forward bf16 cudnn causal x", {1, 16, 128, 64}).has_value());
+}
+
 TEST_CASE("by its datasheet an operation takes the larger of its arithmetic and its bytes, and a latency") {
   const auto gpu = round_gpu();
   // 2 x 4096^3 operations, 3 x 4096^2 numbers
