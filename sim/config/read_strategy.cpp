@@ -124,6 +124,8 @@ struct ReadKeys {
     zero.param_persistence_threshold =
         strategy.optional("param_persistence_threshold", elements, zero.param_persistence_threshold);
     zero.communication_dtype = strategy.maybe("communication_dtype", dtype);
+    zero.reduce_scatter = strategy.optional("reduce_scatter", boolean, zero.reduce_scatter);
+    zero.synchronous_gathers = strategy.optional("synchronous_gathers", boolean, zero.synchronous_gathers);
   }
   void operator()(DistributedOptimizer& optimizer) const {
     optimizer.overlap_grad_reduce =
@@ -172,6 +174,8 @@ std::vector<KeyOfKinds> keys_of_kinds() {
           {"max_reuse_distance", {zero}},
           {"param_persistence_threshold", {zero}},
           {"communication_dtype", {zero}},
+          {"reduce_scatter", {zero}},
+          {"synchronous_gathers", {zero}},
           {"overlap_grad_reduce", {megatron}},
           {"overlap_param_gather", {megatron}},
           {"shard_optimizer", {megatron}},

@@ -164,6 +164,13 @@ std::vector<ScenarioKey> fixed_keys() {
        "kind zero, stage 3: parameters that stay gathered", "1e5"},
       {"strategy.communication_dtype", "fp32, bf16, fp16",
        "kind zero: of reduced gradients; left out, that of the model"},
+      {"strategy.reduce_scatter", "true or false",
+       "kind zero, stage 3: gradients are reduce-scattered, else all-reduced", "true"},
+      {"strategy.synchronous_gathers", "true or false",
+       "kind zero, stage 3: as DeepSpeed 0.3 of 2021 gathered: tensor by tensor, slice by slice, and the CPU "
+       "waits "
+       "for the GPU",
+       "false"},
       {"strategy.overlap_grad_reduce", "true or false",
        "kind distributed_optimizer: reductions beside the backward pass", "false"},
       {"strategy.overlap_param_gather", "true or false",

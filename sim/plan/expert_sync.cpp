@@ -90,6 +90,16 @@ void ExpertSync::after_backward(TaskList& tasks, Module module) {
   of_others_->after_backward(tasks, module);
 }
 
+void ExpertSync::before_recompute(TaskList& tasks, Module module) {
+  of_others_->before_recompute(tasks, module);
+  for_experts(tasks, [&](Sync& sync) { sync.before_recompute(tasks, module); });
+}
+
+void ExpertSync::after_recompute(TaskList& tasks, Module module) {
+  for_experts(tasks, [&](Sync& sync) { sync.after_recompute(tasks, module); });
+  of_others_->after_recompute(tasks, module);
+}
+
 /// All are of one layer.
 void ExpertSync::gradients_ready(TaskList& tasks, std::size_t count, const Task& of, bool is_last) {
   if (is_of_experts_[static_cast<std::size_t>(of.layer)] == 0)

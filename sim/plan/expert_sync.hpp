@@ -32,6 +32,8 @@ class ExpertSync final : public Sync {
   void after_forward(TaskList& tasks, Module module) override;
   void before_backward(TaskList& tasks, Module module) override;
   void after_backward(TaskList& tasks, Module module) override;
+  void before_recompute(TaskList& tasks, Module module) override;
+  void after_recompute(TaskList& tasks, Module module) override;
   void gradients_ready(TaskList& tasks, std::size_t count, const Task& of, bool is_last) override;
   void before_optimizer(TaskList& tasks) override;
   void after_optimizer(TaskList& tasks) override;

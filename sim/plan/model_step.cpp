@@ -385,12 +385,17 @@ class Writer {
   /// The forward pass of a block once more, or what of it was not kept.
   void recompute(std::int32_t of_block) {
     if ((of_block + 1) % scenario_.job.recompute_every != 0) return;
+    Spot place;
+    const auto leave = [&](Module module) { sync_.after_recompute(tasks_, module); };
+    const auto enter = [&](Module module) { sync_.before_recompute(tasks_, module); };
     for (const auto* one : again_[static_cast<std::size_t>(of_block)]) {
       if (one->is_once) continue;
+      place.go_to({Blocks::none, layer_of_rank(one->task.layer)}, leave, enter);
       auto again = *one;
       again.task.phase = Phase::backward;
       add(again, true);
     }
+    place.go_to({}, leave, enter);
   }
 
   /// A gradient of a later micro-step is added to the one that is there: two read, one written.

@@ -84,6 +84,9 @@ class Sync {
   virtual void after_forward(TaskList&, Module) {}
   virtual void before_backward(TaskList&, Module) {}
   virtual void after_backward(TaskList&, Module) {}
+  /// The same for a layer whose forward pass runs again.
+  virtual void before_recompute(TaskList&, Module) {}
+  virtual void after_recompute(TaskList&, Module) {}
   /// So many gradients more are ready, in the order of `gradients_in_order`.
   /// @param of the task that made them
   /// @param is_last of the micro-steps before the optimizer's step

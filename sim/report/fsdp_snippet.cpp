@@ -194,6 +194,7 @@ std::string deepspeed_config(const Zero& zero, const Job& job) {
     add("stage3_max_live_parameters", &Zero::max_live_parameters);
     add("stage3_max_reuse_distance", &Zero::max_reuse_distance);
     add("stage3_param_persistence_threshold", &Zero::param_persistence_threshold);
+    if (!zero.reduce_scatter) of_zero["reduce_scatter"] = false;
   }
   Json config{{"train_micro_batch_size_per_gpu", job.batch_per_gpu},
               {"gradient_accumulation_steps", job.accumulate}};

@@ -93,6 +93,10 @@ struct Zero {
   double max_reuse_distance = 1e9;           ///< elements, stage 3
   double param_persistence_threshold = 1e5;  ///< elements, stage 3
   std::optional<Number> communication_dtype{};  ///< of reduced gradients; empty: the model's
+  bool reduce_scatter = true;                   ///< stage 3; else buckets are all-reduced
+  /// Stage 3 as in DeepSpeed 0.3: each tensor is gathered by itself, into a list of the ranks' slices, and
+  /// the GPU is waited for before and after.
+  bool synchronous_gathers = false;
 
   auto operator<=>(const Zero&) const = default;
 

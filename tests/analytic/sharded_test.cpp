@@ -134,6 +134,30 @@ TEST_CASE("ZeRO and Megatron's optimizer overlap what they say", "[analytic]") {
   CHECK(step(overlapped) == Approx(c + forward + backward + c).epsilon(tolerance::closed_form));
 }
 
+TEST_CASE("ZeRO-3 waits for the gathers of what runs again, and nothing hides synchronous ones",
+          "[analytic]") {
+  const auto* engine = GENERATE("fluid", "simgrid");
+  const double norm = 2 * 0.75 * 4 / 50e6;
+  // Nothing is asked for ahead, and only the last block is not let go of. A gather begins when the CPU comes
+  // to it, so that kernels hide all but the first; nothing hides the one bucket.
+  Zero zero{.stage = 3, .max_live_parameters = 1, .max_reuse_distance = 1};
+  auto scenario = six_blocks(0_ms, 0_ms, zero);
+  scenario.job.recomputes = true;
+  CHECK(step_ms(scenario, engine) == Approx((6 + 5) * c + norm + 6 * c).epsilon(tolerance::closed_form));
+  scenario = six_blocks(2_ms, 4_ms, zero);
+  scenario.job.recomputes = true;
+  CHECK(step_ms(scenario, engine) ==
+        Approx(c + 6 * (2 + 2 + 4) + norm + 6 * c).epsilon(tolerance::closed_form));
+  scenario.job.recomputes = false;
+  zero.reduce_bucket_size = 25e6;  // a bucket of a block each
+  zero.reduce_scatter = false;
+  zero.synchronous_gathers = true;
+  scenario.job.strategy = zero;
+  // Each all-reduce is asked for behind the kernels of the block before, and hides there, but for the last.
+  CHECK(step_ms(scenario, engine) ==
+        Approx((6 + 5) * c + 6 * (2 + 4) + norm + 2 * c).epsilon(tolerance::closed_form));
+}
+
 TEST_CASE("owners of whole tensors broadcast them one after the other", "[analytic]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   const double passes = 6 * 2 + 6 * 4 + 2 * 0.75 * 4 / 50e6;  // with the all-reduce of the norm, 4 bytes

@@ -150,7 +150,48 @@ TEST_CASE("ZeRO-3 gathers what is used, keeps what is used again soon, and small
   };
   CHECK(gathers({}) == 5);                             // all is near its end
   CHECK(gathers({.max_reuse_distance = 1}) == 5 + 4);  // the last is used again at once
-  CHECK(gathers({.max_reuse_distance = 4e4}) == 5 + 2);
+  CHECK(gathers({.max_reuse_distance = 4e4}) == 5 + 3);
+  CHECK(gathers({.max_reuse_distance = 4e4 + 1}) == 5 + 2);
+}
+
+TEST_CASE("ZeRO-3 gathers for what runs again, and once more for its backward pass") {
+  Zero zero{.stage = 3, .max_reuse_distance = 1, .param_persistence_threshold = 5000};
+  auto scenario = three_blocks(zero);
+  auto& layers = scenario.model.layers;
+  for (std::size_t i = 1; i + 1 < layers.size(); i += 2) {
+    auto second = layers[i];
+    second.name += ".second";
+    layers.insert(layers.begin() + static_cast<std::ptrdiff_t>(i) + 1, second);
+  }
+  const auto gathers = [&] {
+    const auto names = collectives_of(scenario);
+    return std::ranges::count_if(names, [](const auto& name) { return name.ends_with("all-gather"); });
+  };
+  CHECK(gathers() == 8 + 7);  // the last is used again at once
+  scenario.job.recomputes = true;
+  CHECK(gathers() == 8 + 3 * 3 + 1);  // and so is the last of each block
+}
+
+TEST_CASE("ZeRO-3 asks for one more part as long as the prefetch bucket is not full") {
+  const auto asked = [](double bucket, double live) {
+    const Zero zero{.stage = 3,
+                    .prefetch_bucket_size = bucket,
+                    .max_live_parameters = live,
+                    .param_persistence_threshold = 5000};
+    const auto scenario = three_blocks(zero);
+    const auto workload = plan(scenario, compute_costs(scenario));
+    const auto& tasks = workload.first_program().tasks;
+    const auto first = std::ranges::find_if(tasks, [](const Task& task) {
+      return std::holds_alternative<Kernel>(task.work) && task.phase == Phase::forward;
+    });
+    return std::count_if(tasks.begin(), first,
+                         [](const Task& task) { return task.name.ends_with("all-gather"); });
+  };
+  CHECK(asked(1, 1e9) == 1 + 1);
+  CHECK(asked(10000, 1e9) == 1 + 1);
+  CHECK(asked(10001, 1e9) == 1 + 2);
+  CHECK(asked(1e9, 10000) == 1);
+  CHECK(asked(1e9, 10001) == 1 + 1);
 }
 
 TEST_CASE("Megatron's buckets close when they are full, and are one without overlap") {
@@ -185,23 +226,26 @@ TEST_CASE("ranks keep of parameters and states what their strategy leaves them")
 }
 
 TEST_CASE("clipping reads a rank's own gradients, then reads and writes them") {
-  using Row = std::pair<Strategy, int>;  // and over how many ranks the gradients are cut
-  const auto [strategy, parts] = GENERATE(values<Row>({{Ddp{}, 1},
-                                                       {Fsdp{}, 4},
-                                                       {Fsdp{.replicate = 2}, 2},
-                                                       {Fsdp1{}, 4},
-                                                       {Zero{.stage = 1}, 4},
-                                                       {Zero{.stage = 3}, 4},
-                                                       {DistributedOptimizer{}, 4}}));
+  using Row = std::pair<Strategy, double>;  // and the part of all gradients that the busiest rank steps
+  const auto [strategy, share] = GENERATE(values<Row>({{Ddp{}, 1},
+                                                       {Fsdp{}, 1 / 4.0},
+                                                       {Fsdp{.replicate = 2}, 1 / 2.0},
+                                                       {Fsdp1{}, 1 / 4.0},
+                                                       {Zero{.stage = 1}, 1 / 4.0},
+                                                       {Zero{.stage = 3}, 1 / 4.0},
+                                                       {DistributedOptimizer{}, 1 / 4.0},
+                                                       {DistributedOptimizer{.shards = false}, 1},
+                                                       // of five tensors, whole
+                                                       {DistributedOptimizer{.tensor_owners = 2}, 3 / 5.0}}));
   auto scenario = three_blocks(strategy, 4);
   for (auto& layer : scenario.model.layers) layer.parameters = {{"weight", {40000, 1000}}};
   auto& gpu = scenario.platform.gpu_models.front();
   gpu.ideal = false;
   gpu.memory_bandwidth = 1000_GBps;
   scenario.job.clip_grad_norm = true;
-  const auto own = Bytes{5 * 4 * 40e6} / parts;
-  const bool has_norm = parts == 4 && (std::holds_alternative<Zero>(strategy) ||
-                                       std::holds_alternative<DistributedOptimizer>(strategy));
+  const auto own = share * Bytes{5 * 4 * 40e6};
+  const bool has_norm =
+      std::holds_alternative<Zero>(strategy) || std::holds_alternative<DistributedOptimizer>(strategy);
   const auto workload = plan(scenario, compute_costs(scenario));
   const auto& tasks = workload.first_program().tasks;
   const auto check_pass = [&](const char* name, Bytes traffic) {

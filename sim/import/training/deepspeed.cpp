@@ -285,6 +285,10 @@ class Deepspeed {
       if (value && stage >= row.stage) strategy.emplace_back(row.ours, elements(row, *value));
     }
     if (overlap) strategy.emplace_back("overlap_comm", *overlap ? "true" : "false");
+    if (stage == 3)
+      if (const auto scatters = settings_.boolean({"zero_optimization.reduce_scatter"});
+          scatters && !*scatters)
+        strategy.emplace_back("reduce_scatter", "false");
     if (!sent.empty()) strategy.emplace_back("communication_dtype", sent);
   }
 

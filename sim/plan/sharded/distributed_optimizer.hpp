@@ -30,7 +30,7 @@ class DistributedOptimizerSync final : public Sync {
   void before_optimizer(TaskList& tasks) override;
   void after_optimizer(TaskList& tasks) override;
   std::optional<OwnGradients> own_gradients() const override {
-    return OwnGradients{Bytes{fp32_bytes * parameters_ / ranks_}, true};
+    return OwnGradients{Bytes{fp32_bytes * parameters_ * share_}, true};
   }
   std::vector<Partition> groups() const override;
   std::vector<Unit> take_units() override { return std::move(units_); }

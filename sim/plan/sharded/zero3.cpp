@@ -2,6 +2,7 @@
 #include "sim/plan/sharded/zero3.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -51,27 +52,53 @@ Zero3Sync::Zero3Sync(const RankScenario& scenario)
       const auto elements = static_cast<double>(layers[layer].parameters[i].elements());
       part.gradients.gradients.push_back(
           {static_cast<std::int32_t>(layer), static_cast<std::int32_t>(i), Bytes{fp32_bytes * elements}});
-      part.all += elements;
       part.trained += elements;
-      parameters_ += elements;
-      if (elements <= settings_.param_persistence_threshold) {
-        stays_ += elements;
-      } else {
-        part.elements += elements;
-        ++part.tensors;
-      }
+      add_tensor(part, elements, parameters_, stays_);
     }
-    for (const auto& one : layers[layer].frozen) {
-      const auto elements = one.size().value() / width_;
-      part.all += elements;
-      frozen_ += elements;
-      if (elements <= settings_.param_persistence_threshold) {
-        frozen_stays_ += elements;
-      } else {
-        part.elements += elements;
-        ++part.tensors;
-      }
-    }
+    for (const auto& one : layers[layer].frozen)
+      add_tensor(part, one.size().value() / width_, frozen_, frozen_stays_);
+  }
+  find_trace(scenario);
+}
+
+void Zero3Sync::add_tensor(Part& part, double elements, double& of_kind, double& of_kind_stays) {
+  part.all += elements;
+  of_kind += elements;
+  if (elements <= settings_.param_persistence_threshold) {
+    of_kind_stays += elements;
+    slices_that_stay_ += std::ceil(elements / std::ceil(elements / ranks_));
+  } else {
+    part.elements += elements;
+    part.tensors.push_back(elements);
+  }
+}
+
+/// Forward to the end, then backward; a block that runs again does so before its backward pass. The root of a
+/// profile, its first part, begins both.
+void Zero3Sync::find_trace(const RankScenario& scenario) {
+  const auto add_layer = [&](std::size_t layer) {
+    if (part_of_layer_[layer] >= 0) trace_.push_back(static_cast<std::size_t>(part_of_layer_[layer]));
+  };
+  if (by_block_) {
+    const auto add_root = [&] { add_layer(part_of_layer_.size() - 1); };
+    const auto blocks = part_of_layer_.size() - 1;
+    add_root();
+    for (std::size_t block = 0; block < blocks; ++block) add_layer(block);
+    add_root();
+    for (auto block = blocks; block-- > 0;) add_layer(block);
+    return;
+  }
+  const auto layers = part_of_layer_.size();
+  for (std::size_t layer = 0; layer < layers; ++layer) add_layer(layer);
+  const auto& job = scenario.job;
+  for (auto end = layers; end > 0;) {
+    const auto block = blocks_.of_layer[end - 1];
+    auto begin = end - 1;
+    if (block != Blocks::none)
+      while (begin > 0 && blocks_.of_layer[begin - 1] == block) --begin;
+    if (block != Blocks::none && job.recomputes && (block + 1) % job.recompute_every == 0)
+      for (auto layer = begin; layer < end; ++layer) add_layer(layer);
+    for (; end > begin; --end) add_layer(end - 1);
   }
 }
 
@@ -92,59 +119,118 @@ void Zero3Sync::before_step(TaskList& tasks) {
 
 void Zero3Sync::before_micro_step(TaskList& tasks, MicroStep micro) {
   micro_ = micro;
+  step_ = 0;
   gate_ = tasks.wait("parameters are there", Phase::communication, {});
 }
 
-/// Several tensors are put together before the all-gather, and apart behind it; one is gathered in place.
 void Zero3Sync::gather(TaskList& tasks, std::size_t index) {
   auto& part = parts_[index];
   if (part.gathered || part.elements == 0) return;
+  part.gathered =
+      settings_.synchronous_gathers ? gather_by_slices(tasks, index) : gather_together(tasks, index);
+  part.is_under_way = true;
+  live_ += part.elements;
+  fetching_.push_back(*part.gathered);
+}
+
+/// Several tensors are put together before the all-gather, and apart behind it; one is gathered in place.
+TaskId Zero3Sync::gather_together(TaskList& tasks, std::size_t index) {
   limit(tasks, fetching_);
+  const auto& part = parts_[index];
+  const auto tensors = static_cast<int>(part.tensors.size());
   const Bytes size{width_ * part.elements};
-  const bool copies = part.tensors > 1;
+  const bool copies = tensors > 1;
   auto last =
       tasks.kernel_on(gathers_, fmt::format("part {} together", index), copies ? 2 * size / ranks_ : 0_B,
-                      copies ? 1 : 0, tasks.hook(zero_cpu.gather, part.tensors));
+                      copies ? 1 : 0, tasks.hook(zero_cpu.gather, tensors));
   tasks[last].after.push_back(*gate_);
   if (ranks_ > 1)
     last = tasks.call({CollectiveKind::all_gather, size, Slot{0}}, communicator_stream,
                       fmt::format("part {} all-gather", index), {}, last);
   if (copies) {
-    const auto apart = tasks.kernel_on(gathers_, fmt::format("part {} apart", index), 2 * size, part.tensors,
-                                       tasks.gpu().launch_cost * part.tensors);
+    const auto apart = tasks.kernel_on(gathers_, fmt::format("part {} apart", index), 2 * size, tensors,
+                                       tasks.gpu().launch_cost * tensors);
     tasks[apart].after.push_back(last);
     last = apart;
   }
-  part.gathered = last;
-  live_ += part.elements;
-  fetching_.push_back(last);
+  return last;
 }
 
-void Zero3Sync::use(TaskList& tasks, std::size_t index, bool is_forward) {
-  gather(tasks, index);
-  const auto id = tasks.wait(fmt::format("part {} gathered", index), Phase::communication,
-                             tasks.hook(zero_cpu.module, 0));
-  if (parts_[index].gathered) tasks[id].after.push_back(*parts_[index].gathered);
-  // What comes next in the trace: forward to the end, then backward.
-  double asked = 0;
-  const auto count = static_cast<std::ptrdiff_t>(parts_.size());
-  auto place = static_cast<std::ptrdiff_t>(index);
-  bool forward = is_forward;
-  for (;;) {
-    if (forward && place + 1 == count) {
-      forward = false;  // the last part comes first in the backward pass
-    } else {
-      place += forward ? 1 : -1;
-    }
-    if (place < 0) return;
-    const auto& next = parts_[static_cast<std::size_t>(place)];
-    if (next.gathered || next.elements == 0) continue;
-    if (asked + next.elements > settings_.prefetch_bucket_size ||
-        live_ + next.elements > settings_.max_live_parameters)
-      return;
-    asked += next.elements;
-    gather(tasks, static_cast<std::size_t>(place));
+/// Each tensor into a buffer of zeros, which is cut into the ranks' slices, and from NCCL's buffer into
+/// those.
+TaskId Zero3Sync::gather_by_slices(TaskList& tasks, std::size_t index) {
+  auto last = *gate_;
+  for (const auto elements : parts_[index].tensors) {
+    const Bytes size{width_ * elements};
+    const auto zeros =
+        tasks.kernel_on(gathers_, fmt::format("part {} zeros", index), size, 1, tasks.gpu().launch_cost);
+    tasks[zeros].after.push_back(last);
+    fetching_.push_back(zeros);
+    const auto idle = wait_for_gpu(tasks);
+    last = tasks.kernel_on(gathers_, fmt::format("part {} own slice", index), 2 * size / ranks_, 1,
+                           tasks.hook(zero_cpu.gather, ranks_));
+    tasks[last].after.push_back(idle);
+    if (ranks_ > 1)
+      last = tasks.call({CollectiveKind::all_gather, size, Slot{0}}, communicator_stream,
+                        fmt::format("part {} all-gather", index), {}, last);
+    const auto slices = tasks.kernel_on(gathers_, fmt::format("part {} slices", index), 2 * size, ranks_,
+                                        tasks.gpu().launch_cost * ranks_);
+    tasks[slices].after.push_back(last);
+    last = slices;
   }
+  return last;
+}
+
+TaskId Zero3Sync::wait_for_gpu(TaskList& tasks) {
+  const auto id = tasks.wait("CPU waits for the GPU", Phase::communication, {});
+  tasks[id].after.assign(fetching_.begin(), fetching_.end());
+  if (last_reduction_) tasks[id].after.push_back(*last_reduction_);
+  tasks[id].host_waits = true;
+  fetching_.clear();
+  return id;
+}
+
+void Zero3Sync::use(TaskList& tasks, Module module) {
+  const auto index = part_of(module);
+  if (!index) return;
+  gather(tasks, *index);
+  const auto& part = parts_[*index];
+  const auto id = tasks.wait(fmt::format("part {} gathered", *index), Phase::communication,
+                             tasks.hook(zero_cpu.module, 0));
+  if (part.gathered) tasks[id].after.push_back(*part.gathered);
+  if (settings_.synchronous_gathers && part.is_under_way) {
+    wait_for_gpu(tasks);
+    for (auto& one : parts_) one.is_under_way = false;
+  }
+  const auto here = std::find(trace_.begin() + static_cast<std::ptrdiff_t>(step_), trace_.end(), *index);
+  if (here != trace_.end()) step_ = static_cast<std::size_t>(here - trace_.begin()) + 1;
+  prefetch(tasks);
+}
+
+/// What comes next in the trace.
+void Zero3Sync::prefetch(TaskList& tasks) {
+  auto most = std::min(settings_.max_live_parameters - live_, settings_.prefetch_bucket_size);
+  if (settings_.synchronous_gathers) {
+    if (most <= 0 || std::ranges::any_of(parts_, &Part::is_under_way)) return;
+    most = settings_.prefetch_bucket_size;
+  }
+  double asked = 0;
+  for (auto step = step_; step < trace_.size() && asked < most; ++step) {
+    const auto& next = parts_[trace_[step]];
+    if (next.gathered || next.elements == 0) continue;
+    asked += next.elements;
+    gather(tasks, trace_[step]);
+  }
+}
+
+/// Before so many others that it stays.
+bool Zero3Sync::is_used_soon(std::size_t index) const {
+  double between = 0;
+  for (auto step = step_; step < trace_.size() && between < settings_.max_reuse_distance; ++step) {
+    if (trace_[step] == index) return true;
+    between += parts_[trace_[step]].all;
+  }
+  return false;
 }
 
 void Zero3Sync::let_go(std::size_t index) {
@@ -155,19 +241,23 @@ void Zero3Sync::let_go(std::size_t index) {
 }
 
 void Zero3Sync::before_forward(TaskList& tasks, Module module) {
-  if (const auto part = part_of(module)) use(tasks, *part, true);
+  use(tasks, module);
 }
 
 void Zero3Sync::after_forward(TaskList&, Module module) {
-  const auto part = part_of(module);
-  if (!part) return;
-  double until_used = 0;  // there and back
-  for (auto i = *part + 1; i < parts_.size(); ++i) until_used += 2 * parts_[i].all;
-  if (until_used > settings_.max_reuse_distance) let_go(*part);
+  if (const auto part = part_of(module); part && !is_used_soon(*part)) let_go(*part);
+}
+
+void Zero3Sync::before_recompute(TaskList& tasks, Module module) {
+  use(tasks, module);
+}
+
+void Zero3Sync::after_recompute(TaskList& tasks, Module module) {
+  after_forward(tasks, module);
 }
 
 void Zero3Sync::before_backward(TaskList& tasks, Module module) {
-  if (const auto part = part_of(module)) use(tasks, *part, false);
+  use(tasks, module);
 }
 
 void Zero3Sync::take_gradients(TaskList& tasks, std::size_t index) {
@@ -202,9 +292,10 @@ void Zero3Sync::flush(TaskList& tasks) {
   auto last = tasks.kernel_on(reductions_, fmt::format("bucket {} in order", bucket), 6 * size, 3,
                               tasks.hook(zero_cpu.bucket, 0));
   tasks[last].after.push_back(TaskId{static_cast<std::size_t>(open_.filled_by)});
+  const auto kind = settings_.reduce_scatter ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
   if (ranks_ > 1)
-    last = tasks.call({CollectiveKind::reduce_scatter, size, Slot{0}}, communicator_stream,
-                      fmt::format("bucket {} reduce-scatter", bucket), {}, last);
+    last = tasks.call({kind, size, Slot{0}}, communicator_stream,
+                      fmt::format("bucket {} {}", bucket, name_of(kind)), {}, last);
   const auto own = tasks.kernel_on(reductions_, fmt::format("bucket {} own part", bucket), 2 * size / ranks_,
                                    1, tasks.gpu().launch_cost);
   tasks[own].after.push_back(last);
@@ -227,6 +318,12 @@ void Zero3Sync::after_optimizer(TaskList& tasks) {
   const auto gathered =
       tasks.call({CollectiveKind::all_gather, Bytes{width_ * stays_}, Slot{0}}, communicator_stream,
                  "small parameters all-gather", tasks.cpu(ddp_cpu.all_reduce), cast);
+  if (settings_.synchronous_gathers) {
+    const auto slices = static_cast<int>(slices_that_stay_);
+    tasks.memory_kernels("small parameters by slices", Bytes{2 * width_ * stays_}, slices,
+                         tasks.gpu().launch_cost * slices + tasks.hook({0, zero_cpu.gather.each}, slices));
+    tasks[tasks.last()].after.push_back(gathered);
+  }
   const auto id = tasks.wait("small parameters are there", Phase::communication, {});
   tasks[id].after.push_back(gathered);
 }

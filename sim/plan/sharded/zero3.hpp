@@ -12,10 +12,19 @@ namespace gradway {
 
 /// DeepSpeed's ZeRO stage 3. @source deepspeed/runtime/zero/partitioned_param_coordinator.py, stage3.py, 0.19
 ///
-/// Each module gathers its own parameters before it is used, both ways, then asks for those that come next in
-/// the trace of the step before, as far as the prefetch bucket and the limit of live parameters go. Small
-/// parameters stay. Others are let go of after use, unless they are used again soon. Gradients fill a bucket,
-/// which is put in order, divided and reduce-scattered. A profile has no modules: its blocks stand for them.
+/// Each module gathers its own parameters before it is used, both ways and where it runs again, then asks for
+/// those that come next in the trace of the step before, until the prefetch bucket or the limit of live
+/// parameters is full. Small parameters stay. Others are let go of after use, unless they are used again
+/// soon. Gradients fill a bucket, which is put in order, divided and reduce-scattered. A profile has no
+/// modules: its blocks stand for them.
+///
+/// With synchronous gathers, as in DeepSpeed 0.3: a tensor at a time is zeroed, the GPU waited for, gathered
+/// and copied again slice by slice; the GPU is waited for once more before a module runs, and nothing is
+/// asked for ahead while anything is under way. Small parameters are put together slice by slice behind the
+/// step.
+/// @source _allgather_param, _allgather_params, _synchronize_communication, prefetch_next_sub_modules of
+/// v0.3.13, deepspeed/runtime/zero/partition_parameters.py and stage3.py; the copies of slices: allgather of
+/// PyTorch 1.8, torch/lib/c10d/ProcessGroupNCCL.cpp
 class Zero3Sync final : public Sync {
  public:
   /// @param scenario must outlive this. @pre its strategy is Zero of stage 3
@@ -29,6 +38,8 @@ class Zero3Sync final : public Sync {
   void after_forward(TaskList& tasks, Module module) override;
   void before_backward(TaskList& tasks, Module module) override;
   void after_backward(TaskList& tasks, Module module) override;
+  void before_recompute(TaskList& tasks, Module module) override;
+  void after_recompute(TaskList& tasks, Module module) override;
   void before_optimizer(TaskList& tasks) override;
   void after_optimizer(TaskList& tasks) override;
   std::optional<OwnGradients> own_gradients() const override {
@@ -41,17 +52,25 @@ class Zero3Sync final : public Sync {
  private:
   /// Parameters that are used together.
   struct Part {
-    Unit gradients;       ///< all of them
-    double elements = 0;  ///< that come and go
-    double all = 0;       ///< with those that stay
-    double trained = 0;   ///< of all
-    int tensors = 0;      ///< that come and go
+    Unit gradients;                 ///< all of them
+    double elements = 0;            ///< that come and go
+    double all = 0;                 ///< with those that stay
+    double trained = 0;             ///< of all
+    std::vector<double> tensors{};  ///< elements of those that come and go
     std::optional<TaskId> gathered{};
+    bool is_under_way = false;  ///< and not waited for
   };
 
+  void add_tensor(Part& part, double elements, double& of_kind, double& of_kind_stays);
+  void find_trace(const RankScenario& scenario);
   std::optional<std::size_t> part_of(Module module) const;
   void gather(TaskList& tasks, std::size_t part);
-  void use(TaskList& tasks, std::size_t part, bool is_forward);
+  TaskId gather_together(TaskList& tasks, std::size_t part);
+  TaskId gather_by_slices(TaskList& tasks, std::size_t part);
+  TaskId wait_for_gpu(TaskList& tasks);
+  void use(TaskList& tasks, Module module);
+  void prefetch(TaskList& tasks);
+  bool is_used_soon(std::size_t part) const;
   void let_go(std::size_t part);
   void take_gradients(TaskList& tasks, std::size_t part);
   void flush(TaskList& tasks);
@@ -64,7 +83,10 @@ class Zero3Sync final : public Sync {
   bool by_block_;
   std::vector<std::int32_t> part_of_layer_;  ///< by layer, or by block and one more for the root
   std::vector<Part> parts_;                  ///< in the order of the forward pass
+  std::vector<std::size_t> trace_;           ///< parts, in the order in which a micro-step uses them
+  std::size_t step_ = 0;                     ///< of the trace, that follows
   double stays_ = 0;                         ///< elements
+  double slices_that_stay_ = 0;              ///< of tensors that stay: those of all ranks
   double parameters_ = 0;                    ///< that are trained
   double frozen_ = 0;                        ///< those that are not, as elements of the others' width
   double frozen_stays_ = 0;

@@ -162,6 +162,8 @@ struct StrategyKeys {
       json["max_live_parameters"] = zero.max_live_parameters;
       json["max_reuse_distance"] = zero.max_reuse_distance;
       json["param_persistence_threshold"] = zero.param_persistence_threshold;
+      if (!zero.reduce_scatter) json["reduce_scatter"] = false;
+      if (zero.synchronous_gathers) json["synchronous_gathers"] = true;
     }
     number_json(json, "communication_dtype", zero.communication_dtype);
   }
