@@ -69,7 +69,11 @@ Outcome run(const Job& facts, const std::vector<Job>& jobs, std::vector<std::str
   std::ostringstream messages;
   std::ostringstream results;
   interrupted = false;
-  const Program program{.facts = facts,
+  const auto libraries = [](const std::vector<files::path>& named) {
+    return named.empty() ? std::vector<std::string>{} : std::vector{"looked below " + named.front().string()};
+  };
+  const Program program{.libraries = libraries,
+                        .facts = facts,
                         .jobs = [&](int, int, bool) { return jobs; },
                         .version = "1",
                         .interrupted = &interrupted,
