@@ -106,6 +106,15 @@ TEST_CASE("a run emits the node's row and those of each job, in order") {
   CHECK_THAT(outcome.messages, Catch::Contains("next: gradway calibrate fit "));
 }
 
+TEST_CASE("libraries are looked for below the folders that were named, before anything is measured") {
+  const auto outcome = run(facts_of(1), {job("links", emit_one)}, {"--libraries", "/"});
+  CHECK(outcome.status == Status::done);
+  CHECK_THAT(outcome.messages, Catch::StartsWith("looked below /\n"));
+  const auto wrong = run(facts_of(1), {}, {"--libraries", "/no/such/folder"});
+  CHECK(wrong.status == Status::wrong_input);
+  CHECK_THAT(wrong.messages, Catch::Contains("Directory does not exist: /no/such/folder"));
+}
+
 TEST_CASE("the file is compressed if its name says so, and its bytes do not depend on the clock") {
   const Folder folder;
   const auto outcome = run(facts_of(1), {job("links", emit_one)}, {}, "samples.json.gz");
