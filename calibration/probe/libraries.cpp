@@ -14,8 +14,7 @@ struct Cudnn9 {
   std::string version() const {
     std::size_t (*get_version)() = nullptr;
     library.find("cudnnGetVersion", get_version);
-    const auto number = get_version();
-    return fmt::format("{}.{}.{}", number / 10000, number % 10000 / 100, number % 100);
+    return library_version_text(get_version());
   }
 };
 

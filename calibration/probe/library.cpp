@@ -55,6 +55,10 @@ int cuda_of_driver() {
   return get_version != nullptr && get_version(&version) == 0 ? version : 0;
 }
 
+std::string library_version_text(std::size_t version) {
+  return fmt::format("{}.{}.{}", version / 10000, version % 10000 / 100, version % 100);
+}
+
 std::string cuda_version_text(int version) {
   return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
 }

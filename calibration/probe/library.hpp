@@ -52,6 +52,9 @@ class Library {
 /// nothing of CUDA, which processes that are forked from this one could then not use.
 int cuda_of_driver();
 
+/// The version of a library as NVIDIA counts them: 22809 -> 2.28.9
+std::string library_version_text(std::size_t version);
+
 /// 13000 -> 13.0
 std::string cuda_version_text(int version);
 

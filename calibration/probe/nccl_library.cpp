@@ -36,7 +36,7 @@ NcclLibrary::NcclLibrary() : library{{"NCCL", {"libnccl.so.2"}, "libnccl2 (Red H
 std::string NcclLibrary::version() const {
   int number = 0;
   get_version(&number);
-  return fmt::format("{}.{}.{}", number / 10000, number % 10000 / 100, number % 100);
+  return library_version_text(static_cast<std::size_t>(number));
 }
 
 const NcclLibrary& nccl() {

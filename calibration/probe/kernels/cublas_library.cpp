@@ -13,11 +13,10 @@ Library::Description description() {
   constexpr int oldest = 12;
   constexpr int newest = CUBLAS_VER_MAJOR;
   const int driver = cuda_of_driver();
-  Library::Description cublas{"cuBLAS", {}, ""};
-  for (int major = driver == 0 ? newest : std::clamp(driver / 1000, oldest, newest); major >= oldest; --major)
+  const int first = driver == 0 ? newest : std::clamp(driver / 1000, oldest, newest);
+  Library::Description cublas{"cuBLAS", {}, fmt::format("libcublas of CUDA {}", first)};
+  for (int major = first; major >= oldest; --major)
     cublas.names.push_back(fmt::format("libcublasLt.so.{}", major));
-  cublas.package =
-      fmt::format("libcublas of CUDA {}", cublas.names.front().substr(cublas.names.front().size() - 2));
   return cublas;
 }
 
@@ -41,8 +40,7 @@ CublasLibrary::CublasLibrary() : library{description()} {
 }
 
 std::string CublasLibrary::version() const {
-  const auto number = get_version();
-  return fmt::format("{}.{}.{}", number / 10000, number % 10000 / 100, number % 100);
+  return library_version_text(get_version());
 }
 
 const CublasLibrary& cublas() {
