@@ -41,6 +41,11 @@ std::pair<std::optional<Options>, Status> read_options(int count, char** argumen
   app.add_option("--gpus", options.gpus, "only the first so many GPUs")
       ->type_name("N")
       ->check(CLI::Range(1, 1024));
+  app.add_option(
+         "--libraries", options.libraries,
+         "look below this folder for NCCL, cuBLAS and cuDNN first; the site-packages of PyTorch will do")
+      ->type_name("DIR")
+      ->check(CLI::ExistingDirectory);
   app.footer("Over several nodes: start one process a GPU with torchrun, with the same options.");
   try {
     app.parse(count, arguments);

@@ -17,8 +17,9 @@ struct Options {
   std::filesystem::path out = "samples.json.gz";
   bool force = false;
   bool quick = false;
-  std::vector<std::string> only;  ///< sections; empty: all
-  int gpus = 0;                   ///< the first ones; 0: all
+  std::vector<std::string> only;                 ///< sections; empty: all
+  std::vector<std::filesystem::path> libraries;  ///< folders to look below for NCCL, cuBLAS and cuDNN
+  int gpus = 0;                                  ///< the first ones; 0: all
 };
 
 /// Reads the command line. @return what to do, or how the program ends at once (help was shown, or the line

@@ -125,6 +125,9 @@ Status run(const Program& program, const Options& options) {
   if (std::error_code error; writes && !options.force && std::filesystem::exists(options.out, error))
     return refuse(program, fmt::format("'{}' is there already: give another name with -o, or --force",
                                        options.out.string()));
+  for (const auto& line : program.libraries(options.libraries)) {
+    if (writes) *program.messages << line << '\n';
+  }
   Samples samples{options.out};
   Surrounding surrounding{.context = {}, .world = world, .number = 0, .interrupted = program.interrupted};
   surrounding.context.rule = rule_of(options);

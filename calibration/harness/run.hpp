@@ -14,6 +14,9 @@ namespace gradway::probe {
 
 /// A probing program but for its command line: tests put jobs of their own in.
 struct Program {
+  /// Finds the libraries that jobs load, below the folders of --libraries first; says what it found and
+  /// missed
+  std::function<std::vector<std::string>(const std::vector<std::filesystem::path>&)> libraries;
   Job facts;  ///< emits the row of the node, which has `gpus`
   std::function<std::vector<Job>(int gpus, int nodes, bool quick)> jobs;
   std::string version;

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "calibration/probe/fill.hpp"
-#include "calibration/probe/nccl_check.hpp"
+#include "calibration/probe/nccl_library.hpp"
 
 namespace gradway::probe {
 namespace {
@@ -51,32 +51,34 @@ void Collective::prepare(const Stream& stream) const {
 }
 
 void Collective::run(const Stream& stream, void* receive) const {
+  const auto& library = nccl();
   auto* const comm = communicator_->get();
   const int rank = communicator_->rank();
   const int members = communicator_->members();
   const auto what = [&](ncclResult_t status) { check(status, name_of(operation_).data()); };
   switch (operation_) {
     case Operation::all_reduce:
-      return what(ncclAllReduce(send_, receive, count_, ncclFloat, ncclSum, comm, stream.get()));
+      return what(library.all_reduce(send_, receive, count_, ncclFloat, ncclSum, comm, stream.get()));
     case Operation::all_gather:
-      return what(ncclAllGather(send_, receive, part_, ncclFloat, comm, stream.get()));
+      return what(library.all_gather(send_, receive, part_, ncclFloat, comm, stream.get()));
     case Operation::reduce_scatter:
-      return what(ncclReduceScatter(send_, receive, part_, ncclFloat, ncclSum, comm, stream.get()));
+      return what(library.reduce_scatter(send_, receive, part_, ncclFloat, ncclSum, comm, stream.get()));
     case Operation::broadcast:
-      return what(ncclBroadcast(send_, receive, count_, ncclFloat, 0, comm, stream.get()));
+      return what(library.broadcast(send_, receive, count_, ncclFloat, 0, comm, stream.get()));
     case Operation::all_to_all:
-      what(ncclGroupStart());
+      what(library.group_start());
       for (int peer = 0; peer < members; ++peer) {
         const auto offset = static_cast<std::size_t>(peer) * part_;
-        what(ncclSend(send_ + offset, part_, ncclFloat, peer, comm, stream.get()));
-        what(ncclRecv(static_cast<float*>(receive) + offset, part_, ncclFloat, peer, comm, stream.get()));
+        what(library.send(send_ + offset, part_, ncclFloat, peer, comm, stream.get()));
+        what(library.receive(static_cast<float*>(receive) + offset, part_, ncclFloat, peer, comm,
+                             stream.get()));
       }
-      return what(ncclGroupEnd());
+      return what(library.group_end());
     case Operation::send_recv:
-      what(ncclGroupStart());
-      what(ncclSend(send_, count_, ncclFloat, (rank + 1) % members, comm, stream.get()));
-      what(ncclRecv(receive, count_, ncclFloat, (rank + members - 1) % members, comm, stream.get()));
-      return what(ncclGroupEnd());
+      what(library.group_start());
+      what(library.send(send_, count_, ncclFloat, (rank + 1) % members, comm, stream.get()));
+      what(library.receive(receive, count_, ncclFloat, (rank + members - 1) % members, comm, stream.get()));
+      return what(library.group_end());
   }
 }
 

@@ -3,7 +3,7 @@
 
 #include <cstdlib>
 
-#include "calibration/probe/nccl_check.hpp"
+#include "calibration/probe/nccl_library.hpp"
 
 namespace gradway::probe {
 namespace {
@@ -22,7 +22,7 @@ void force(const char* variable, const std::string& value) {
 Communicator::Communicator(Group& group, int members, const Forced& forced)
     : group_{&group}, members_{members}, forced_{forced} {
   ncclUniqueId id{};
-  if (group.rank() == 0) check(ncclGetUniqueId(&id), "asking NCCL for an id");
+  if (group.rank() == 0) check(nccl().get_unique_id(&id), "asking NCCL for an id");
   group.broadcast(&id, sizeof id);
   if (!is_member()) return;
   word_ = DeviceBuffer{sizeof(float)};
@@ -34,15 +34,15 @@ Communicator::Communicator(Group& group, int members, const Forced& forced)
     config.minCTAs = *forced.channels;
     config.maxCTAs = *forced.channels;
   }
-  check(ncclCommInitRankConfig(&communicator_, members, id, group.rank(), &config), "starting NCCL");
+  check(nccl().init_rank(&communicator_, members, id, group.rank(), &config), "starting NCCL");
 }
 
 Communicator::~Communicator() {
-  if (communicator_ != nullptr) ncclCommDestroy(communicator_);
+  if (communicator_ != nullptr) nccl().destroy(communicator_);
 }
 
 void Communicator::align(const Stream& stream) {
-  check(ncclAllReduce(word_.get(), word_.get(), 1, ncclFloat, ncclSum, communicator_, stream.get()),
+  check(nccl().all_reduce(word_.get(), word_.get(), 1, ncclFloat, ncclSum, communicator_, stream.get()),
         "aligning the ranks");
 }
 

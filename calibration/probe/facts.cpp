@@ -12,12 +12,12 @@
 #include <regex>
 #include <set>
 
-#include <dlfcn.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "calibration/probe/nccl_check.hpp"
+#include "calibration/probe/libraries.hpp"
+#include "calibration/probe/nccl_library.hpp"
 #include "calibration/probe/nvml.hpp"
 
 extern char** environ;
@@ -55,10 +55,6 @@ std::string output_of(const char* command) {
   }
   pclose(pipe);
   return text;
-}
-
-std::string version_text(int version) {  // 13000 -> 13.0
-  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
 }
 
 int attribute(cudaDeviceAttr what, int gpu) {
@@ -155,8 +151,8 @@ Dumps nccl_dumps(int gpus) {
   setenv("NCCL_TOPO_DUMP_FILE", topology.c_str(), 1);
   setenv("NCCL_GRAPH_DUMP_FILE", graph.c_str(), 1);
   std::vector<ncclComm_t> communicators(static_cast<std::size_t>(gpus));
-  check(ncclCommInitAll(communicators.data(), gpus, nullptr), "starting NCCL over all GPUs");
-  for (auto* communicator : communicators) ncclCommAbort(communicator);
+  check(nccl().init_all(communicators.data(), gpus, nullptr), "starting NCCL over all GPUs");
+  for (auto* communicator : communicators) nccl().abort(communicator);
   Dumps dumps{content(topology), content(graph)};
   files::remove_all(folder);
   // They tell one machine from all others, and nothing about this kind of machine.
@@ -165,18 +161,33 @@ Dumps nccl_dumps(int gpus) {
   return dumps;
 }
 
-Row cudnn_version() {
-  auto* const library = dlopen("libcudnn.so.9", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) return nullptr;
-  const auto version = reinterpret_cast<std::size_t (*)()>(dlsym(library, "cudnnGetVersion"));
-  if (version == nullptr) return nullptr;
-  return fmt::format("{}.{}.{}", version() / 10000, version() % 10000 / 100, version() % 100);
+/// The oldest driver that runs what was built with this version of CUDA. @source CUDA's release notes, 13.0
+constexpr int oldest_driver = CUDART_VERSION >= 13000 ? 580 : 525;
+
+std::string why_no_gpu(cudaError_t status) {
+  const auto driver = cuda_of_driver();
+  if (driver == 0) {
+    return "there is no GPU: no NVIDIA driver is here (libcuda.so.1). Install one; a container gets the "
+           "host's with its "
+           "GPUs (docker: --gpus all, Apptainer: --nv)";
+  }
+  if (status == cudaErrorInsufficientDriver) {
+    return fmt::format(
+        "there is no usable GPU: the driver is of CUDA {}, gradway-probe was built with CUDA {}. Update the "
+        "driver to {} or "
+        "later, or build gradway-probe with the driver's CUDA or an older one",
+        cuda_version_text(driver), cuda_version_text(CUDART_VERSION), oldest_driver);
+  }
+  return fmt::format("there is no usable GPU: {}", cudaGetErrorString(status));
 }
 
-std::string nccl_version() {
-  int version = 0;
-  check(ncclGetVersion(&version), "asking for NCCL's version");
-  return fmt::format("{}.{}.{}", version / 10000, version % 10000 / 100, version % 100);
+/// What a library says of itself; null without it.
+Row version_or_null(std::string (*version)()) {
+  try {
+    return version();
+  } catch (const Refusal&) {
+    return nullptr;
+  }
 }
 
 }  // namespace
@@ -184,8 +195,7 @@ std::string nccl_version() {
 void probe_facts(Context& context) {
   int gpus = 0;
   const auto status = cudaGetDeviceCount(&gpus);
-  if (status != cudaSuccess)
-    throw Failure{fmt::format("there is no usable GPU: {}", cudaGetErrorString(status))};
+  if (status != cudaSuccess) throw Failure{why_no_gpu(status)};
   if (gpus == 0) throw Failure{"there is no GPU that CUDA sees: is CUDA_VISIBLE_DEVICES empty?"};
   if (context.gpus > 0) gpus = std::min(gpus, context.gpus);
   int driver = 0;
@@ -209,10 +219,10 @@ void probe_facts(Context& context) {
                 {"date", fmt::format("{:%Y-%m-%d}", fmt::gmtime(now))},
                 {"gpus", list},
                 {"driver", nvml ? text_or_null(nvml->driver_version()) : Row(nullptr)},
-                {"cuda_driver", version_text(driver)},
-                {"cuda_runtime", version_text(runtime)},
-                {"nccl", nccl_version()},
-                {"cudnn", cudnn_version()},
+                {"cuda_driver", cuda_version_text(driver)},
+                {"cuda_runtime", cuda_version_text(runtime)},
+                {"nccl", version_or_null(nccl_version)},
+                {"cudnn", version_or_null(cudnn_version)},
                 {"cpu", processor_facts()},
                 {"nodes", context.nodes},
                 {"ranks", context.nodes * gpus},

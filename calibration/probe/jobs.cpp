@@ -12,6 +12,7 @@
 #include "calibration/probe/facts.hpp"
 #include "calibration/probe/instrument.hpp"
 #include "calibration/probe/kernels/kernels.hpp"
+#include "calibration/probe/nccl_library.hpp"
 #include "calibration/probe/throttle_watch.hpp"
 
 namespace gradway::probe {
@@ -52,6 +53,15 @@ void add_transport(std::vector<Job>& jobs, const std::string& tag, const Environ
     add("beside", fmt::format("copies beside collectives, {}", tag), 0.3 * beside, probe_beside_copies);
 }
 
+bool has_nccl() {
+  try {
+    nccl();
+    return true;
+  } catch (const Refusal&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 Job facts_job() {
@@ -69,6 +79,10 @@ std::vector<Job> all_jobs(int gpus, int nodes, bool quick) {
   if (nodes > 1) {
     // Between nodes the network is the slowest link of every ring, whatever is used inside of them.
     add_transport(jobs, "net", as_is, pace * Seconds{20}, pace * Seconds{40}, quick);
+  } else if (gpus > 1 && !has_nccl()) {
+    // A failure that says what to do, in place of one for each of them.
+    for (const auto* section : {"collectives", "beside"})
+      jobs.push_back(alone(section, section, Seconds{1}, [](Context&) { nccl(); }));
   } else if (gpus > 1) {
     add_transport(jobs, "p2p", as_is, pace * Seconds{13}, pace * Seconds{34}, quick);
     jobs.push_back({"collectives", "all-reduces with algorithm and protocol forced", as_is, true,

@@ -7,6 +7,7 @@
 
 #include "calibration/harness/run.hpp"
 #include "calibration/probe/jobs.hpp"
+#include "calibration/probe/libraries.hpp"
 
 namespace {
 
@@ -22,7 +23,8 @@ int main(int count, char** arguments) {
   std::signal(SIGINT, interrupt);
   std::signal(SIGTERM, interrupt);
   std::signal(SIGPIPE, SIG_IGN);
-  const gradway::probe::Program program{.facts = gradway::probe::facts_job(),
+  const gradway::probe::Program program{.libraries = gradway::probe::find_libraries,
+                                        .facts = gradway::probe::facts_job(),
                                         .jobs = gradway::probe::all_jobs,
                                         .version = GRADWAY_VERSION,
                                         .interrupted = &interrupted,

@@ -69,7 +69,11 @@ Outcome run(const Job& facts, const std::vector<Job>& jobs, std::vector<std::str
   std::ostringstream messages;
   std::ostringstream results;
   interrupted = false;
-  const Program program{.facts = facts,
+  const auto libraries = [](const std::vector<files::path>& named) {
+    return named.empty() ? std::vector<std::string>{} : std::vector{"looked below " + named.front().string()};
+  };
+  const Program program{.libraries = libraries,
+                        .facts = facts,
                         .jobs = [&](int, int, bool) { return jobs; },
                         .version = "1",
                         .interrupted = &interrupted,
@@ -100,6 +104,15 @@ TEST_CASE("a run emits the node's row and those of each job, in order") {
   CHECK(outcome.rows[3].dump() == R"({"kind":"note","section":"the kernels","what":"it was warm"})");
   CHECK_THAT(outcome.messages, Catch::Contains("2 measurements are in "));
   CHECK_THAT(outcome.messages, Catch::Contains("next: gradway calibrate fit "));
+}
+
+TEST_CASE("libraries are looked for below the folders that were named, before anything is measured") {
+  const auto outcome = run(facts_of(1), {job("links", emit_one)}, {"--libraries", "/"});
+  CHECK(outcome.status == Status::done);
+  CHECK_THAT(outcome.messages, Catch::StartsWith("looked below /\n"));
+  const auto wrong = run(facts_of(1), {}, {"--libraries", "/no/such/folder"});
+  CHECK(wrong.status == Status::wrong_input);
+  CHECK_THAT(wrong.messages, Catch::Contains("Directory does not exist: /no/such/folder"));
 }
 
 TEST_CASE("the file is compressed if its name says so, and its bytes do not depend on the clock") {

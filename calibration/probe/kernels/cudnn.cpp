@@ -5,36 +5,21 @@
 
 #include <array>
 
-#include <dlfcn.h>
-
 namespace gradway::probe {
-namespace {
 
-/// @throws Refusal if the library lacks it
-template <class Function>
-void load(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
-  if (!function) throw Refusal{std::string{"libcudnn.so.9 has no "} + name};
-}
-
-}  // namespace
-
-/// The library stays loaded until the program ends: it does not like to be unloaded while CUDA runs.
-CudnnLibrary::CudnnLibrary() {
-  void* library = dlopen("libcudnn.so.9", RTLD_NOW | RTLD_LOCAL);
-  if (!library) throw Refusal{std::string{"cuDNN 9 is not here: "} + dlerror()};
-  load(library, "cudnnGetVersion", get_version);
-  load(library, "cudnnGetErrorString", get_error);
-  load(library, "cudnnGetLastErrorString", get_last_error);
-  load(library, "cudnnCreate", create);
-  load(library, "cudnnDestroy", destroy);
-  load(library, "cudnnSetStream", set_stream);
-  load(library, "cudnnBackendCreateDescriptor", create_descriptor);
-  load(library, "cudnnBackendDestroyDescriptor", destroy_descriptor);
-  load(library, "cudnnBackendSetAttribute", set_attribute);
-  load(library, "cudnnBackendGetAttribute", get_attribute);
-  load(library, "cudnnBackendFinalize", finalize);
-  load(library, "cudnnBackendExecute", execute);
+CudnnLibrary::CudnnLibrary() : library{cudnn_description()} {
+  library.find("cudnnGetVersion", get_version);
+  library.find("cudnnGetErrorString", get_error);
+  library.find("cudnnGetLastErrorString", get_last_error);
+  library.find("cudnnCreate", create);
+  library.find("cudnnDestroy", destroy);
+  library.find("cudnnSetStream", set_stream);
+  library.find("cudnnBackendCreateDescriptor", create_descriptor);
+  library.find("cudnnBackendDestroyDescriptor", destroy_descriptor);
+  library.find("cudnnBackendSetAttribute", set_attribute);
+  library.find("cudnnBackendGetAttribute", get_attribute);
+  library.find("cudnnBackendFinalize", finalize);
+  library.find("cudnnBackendExecute", execute);
 }
 
 void CudnnLibrary::check(cudnnStatus_t status, const std::string& what) const {

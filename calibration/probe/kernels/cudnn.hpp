@@ -12,22 +12,18 @@
 #include <cudnn.h>
 
 #include "calibration/probe/device.hpp"
+#include "calibration/probe/libraries.hpp"
 
 namespace gradway::probe {
 
-/// cuDNN is not here, or has no kernel for what was asked: no failure of the run.
-class Refusal : public Failure {
- public:
-  using Failure::Failure;
-};
-
 /// The few functions of cuDNN's backend that are used, from the library that this machine has.
 struct CudnnLibrary {
-  /// @throws Refusal if there is no libcudnn.so.9, or it lacks one of the functions
+  /// @throws Refusal if there is none, or it is too old
   CudnnLibrary();
   /// @throws Refusal with what was tried and cuDNN's own words
   void check(cudnnStatus_t status, const std::string& what) const;
 
+  Library library;
   decltype(&cudnnGetVersion) get_version = nullptr;
   decltype(&cudnnGetErrorString) get_error = nullptr;
   decltype(&cudnnGetLastErrorString) get_last_error = nullptr;

@@ -8,7 +8,7 @@ namespace {
 
 void check(cublasStatus_t status, const char* what) {
   if (status != CUBLAS_STATUS_SUCCESS)
-    throw Failure{std::string{what} + ": cublasLt: " + cublasLtGetStatusString(status)};
+    throw Failure{std::string{what} + ": cublasLt: " + cublas().get_status(status)};
 }
 
 cudaDataType_t cuda_type(Element element) {
@@ -27,25 +27,28 @@ cudaDataType_t cuda_type(Element element) {
 
 template <class Value>
 void set(cublasLtMatmulDesc_t operation, cublasLtMatmulDescAttributes_t attribute, const Value& value) {
-  check(cublasLtMatmulDescSetAttribute(operation, attribute, &value, sizeof value), "describing a product");
+  check(cublas().set_product(operation, attribute, &value, sizeof value), "describing a product");
+}
+
+void destroy_preference(cublasLtMatmulPreference_t preference) {
+  cublas().destroy_preference(preference);
 }
 
 /// A row-major matrix is, to cublasLt, its transpose in columns: one row is one column.
-Owned<cublasLtMatrixLayout_t, cublasLtMatrixLayoutDestroy> row_major(Element element, std::int64_t rows,
-                                                                     std::int64_t columns) {
+Layout row_major(Element element, std::int64_t rows, std::int64_t columns) {
   cublasLtMatrixLayout_t layout = nullptr;
-  check(cublasLtMatrixLayoutCreate(&layout, cuda_type(element), static_cast<std::uint64_t>(columns),
-                                   static_cast<std::uint64_t>(rows), columns),
+  check(cublas().create_layout(&layout, cuda_type(element), static_cast<std::uint64_t>(columns),
+                               static_cast<std::uint64_t>(rows), columns),
         "describing a matrix");
-  return Owned<cublasLtMatrixLayout_t, cublasLtMatrixLayoutDestroy>{layout};
+  return Layout{layout};
 }
 
 }  // namespace
 
 Multiplier::Multiplier() : workspace_{workspace_bytes}, one_{sizeof(float)} {
   cublasLtHandle_t handle = nullptr;
-  check(cublasLtCreate(&handle), "starting cublasLt");
-  handle_ = Owned<cublasLtHandle_t, cublasLtDestroy>{handle};
+  check(cublas().create(&handle), "starting cublasLt");
+  handle_ = Owned<cublasLtHandle_t, destroy_handle>{handle};
   const float one = 1;
   probe::check(cudaMemcpy(one_.get(), &one, sizeof one, cudaMemcpyHostToDevice), "copying a scale");
 }
@@ -58,8 +61,8 @@ Product::Product(const Multiplier& multiplier, const Arithmetic& arithmetic, con
       x_{row_major(arithmetic.in, shape.m, shape.k)},
       y_{row_major(arithmetic.out, shape.m, shape.n)} {
   cublasLtMatmulDesc_t operation = nullptr;
-  check(cublasLtMatmulDescCreate(&operation, arithmetic.compute, CUDA_R_32F), "describing a product");
-  operation_ = Owned<cublasLtMatmulDesc_t, cublasLtMatmulDescDestroy>{operation};
+  check(cublas().create_product(&operation, arithmetic.compute, CUDA_R_32F), "describing a product");
+  operation_ = Owned<cublasLtMatmulDesc_t, destroy_product>{operation};
   set(operation, CUBLASLT_MATMUL_DESC_TRANSA, CUBLAS_OP_T);
   set(operation, CUBLASLT_MATMUL_DESC_TRANSB, CUBLAS_OP_N);
   if (arithmetic.in == Element::fp8) {
@@ -70,16 +73,15 @@ Product::Product(const Multiplier& multiplier, const Arithmetic& arithmetic, con
   }
 
   cublasLtMatmulPreference_t made = nullptr;
-  check(cublasLtMatmulPreferenceCreate(&made), "describing a preference");
-  const Owned<cublasLtMatmulPreference_t, cublasLtMatmulPreferenceDestroy> preference{made};
+  check(cublas().create_preference(&made), "describing a preference");
+  const Owned<cublasLtMatmulPreference_t, destroy_preference> preference{made};
   const std::uint64_t limit = Multiplier::workspace_bytes;
-  check(cublasLtMatmulPreferenceSetAttribute(made, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &limit,
-                                             sizeof limit),
+  check(cublas().set_preference(made, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &limit, sizeof limit),
         "describing a preference");
   cublasLtMatmulHeuristicResult_t found{};
   int count = 0;
-  const auto status = cublasLtMatmulAlgoGetHeuristic(multiplier.handle(), operation, w_.get(), x_.get(),
-                                                     y_.get(), y_.get(), preference.get(), 1, &found, &count);
+  const auto status = cublas().choose_algorithm(multiplier.handle(), operation, w_.get(), x_.get(), y_.get(),
+                                                y_.get(), preference.get(), 1, &found, &count);
   if (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_ARCH_MISMATCH) return;
   check(status, "choosing an algorithm for a product");
   is_supported_ = count > 0 && found.state == CUBLAS_STATUS_SUCCESS;
@@ -90,9 +92,9 @@ Product::Product(const Multiplier& multiplier, const Arithmetic& arithmetic, con
 void Product::issue(const void* x, const void* w, void* y, const Stream& stream) const {
   const float one = 1;
   const float zero = 0;
-  check(cublasLtMatmul(multiplier_->handle(), operation_.get(), &one, w, w_.get(), x, x_.get(), &zero, y,
-                       y_.get(), y, y_.get(), &algorithm_, multiplier_->workspace(), workspace_bytes_,
-                       stream.get()),
+  check(cublas().multiply(multiplier_->handle(), operation_.get(), &one, w, w_.get(), x, x_.get(), &zero, y,
+                          y_.get(), y, y_.get(), &algorithm_, multiplier_->workspace(), workspace_bytes_,
+                          stream.get()),
         "a product");
 }
 

@@ -4,9 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include <cublasLt.h>
-
 #include "calibration/probe/device.hpp"
+#include "calibration/probe/kernels/cublas_library.hpp"
 #include "calibration/probe/kernels/elements.hpp"
 
 namespace gradway::probe {
@@ -34,6 +33,17 @@ struct ProductShape {
   std::int64_t k = 0;  ///< columns of x and w
 };
 
+inline void destroy_handle(cublasLtHandle_t handle) {
+  cublas().destroy(handle);
+}
+inline void destroy_product(cublasLtMatmulDesc_t product) {
+  cublas().destroy_product(product);
+}
+inline void destroy_layout(cublasLtMatrixLayout_t layout) {
+  cublas().destroy_layout(layout);
+}
+using Layout = Owned<cublasLtMatrixLayout_t, destroy_layout>;
+
 /// cublasLt with what its calls share.
 class Multiplier {
  public:
@@ -48,7 +58,7 @@ class Multiplier {
   static constexpr std::size_t workspace_bytes = std::size_t{64} << 20;
 
  private:
-  Owned<cublasLtHandle_t, cublasLtDestroy> handle_;
+  Owned<cublasLtHandle_t, destroy_handle> handle_;
   DeviceBuffer workspace_;
   DeviceBuffer one_;
 };
@@ -66,10 +76,10 @@ class Product {
 
  private:
   const Multiplier* multiplier_;
-  Owned<cublasLtMatmulDesc_t, cublasLtMatmulDescDestroy> operation_;
-  Owned<cublasLtMatrixLayout_t, cublasLtMatrixLayoutDestroy> w_;
-  Owned<cublasLtMatrixLayout_t, cublasLtMatrixLayoutDestroy> x_;
-  Owned<cublasLtMatrixLayout_t, cublasLtMatrixLayoutDestroy> y_;
+  Owned<cublasLtMatmulDesc_t, destroy_product> operation_;
+  Layout w_;
+  Layout x_;
+  Layout y_;
   cublasLtMatmulAlgo_t algorithm_{};
   std::size_t workspace_bytes_ = 0;
   bool is_supported_ = false;
