@@ -138,8 +138,7 @@ void check_attention(const ScenarioSpec& scenario, const ModelSpec& model, const
   if (why.empty()) return;
   std::vector<std::string_view> kernels{name_of(AttentionKernel::automatic)};
   for (const auto kernel : {AttentionKernel::cudnn, AttentionKernel::flash, AttentionKernel::flash1,
-                            AttentionKernel::efficient, AttentionKernel::math,
-                            AttentionKernel::composed}) {
+                            AttentionKernel::efficient, AttentionKernel::math, AttentionKernel::composed}) {
     if (problem_of(kernel, of_attention).empty()) kernels.push_back(name_of(kernel));
   }
   auto hint = fmt::format("{} fit{} here", fmt::join(kernels, ", "), kernels.size() == 1 ? "s" : "");

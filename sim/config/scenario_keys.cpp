@@ -44,7 +44,8 @@ std::vector<ScenarioKey> fixed_keys() {
       {"job.sequence", "1 to 16777216", "tokens a sample, for models of text, instead of the model's own"},
       {"job.attention", "auto, cudnn, flash, flash1, efficient, math, composed",
        "implementation of scaled_dot_product_attention; auto: PyTorch's choice; flash1: FlashAttention 1, "
-       "which PyTorch 2.0 and 2.1 have, or its Triton version; composed: products and a softmax in fp32 one after "
+       "which PyTorch 2.0 and 2.1 have, or its Triton version; composed: products and a softmax in fp32 one "
+       "after "
        "the other, as BERT's models and Hugging Face's attn_implementation \"eager\" have them",
        "auto"},
       {"job.memory_format", "contiguous, channels_last", "how images lie in memory: NCHW or NHWC",

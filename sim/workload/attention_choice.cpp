@@ -50,8 +50,7 @@ std::string why_efficient_cannot_run(const AttentionCase& it) {
 std::string why_attention_cannot_run(AttentionKernel kernel, const AttentionCase& it) {
   const bool adds_biases = kernel == AttentionKernel::math || kernel == AttentionKernel::composed ||
                            kernel == AttentionKernel::automatic;
-  if (it.head.is_biased && !adds_biases)
-    return "is not what T5 runs, which trains a bias of the scores";
+  if (it.head.is_biased && !adds_biases) return "is not what T5 runs, which trains a bias of the scores";
   switch (kernel) {
     case AttentionKernel::cudnn:
     case AttentionKernel::flash:

@@ -238,9 +238,10 @@ void Eager::math_attention(const Attention& shape, Number number, Tensor out) {
   at.temporary_backward = 2 * bytes * scores;
 }
 
-/// Scores in the precision of the queries, scaled and masked, their softmax in fp32, its narrow copy times the
-/// values. Under autocast dropout comes before that copy, else behind it.
-/// @source eager_attention_forward in models/bert/modeling_bert.py of github.com/huggingface/transformers 4.5;
+/// Scores in the precision of the queries, scaled and masked, their softmax in fp32, its narrow copy times
+/// the values. Under autocast dropout comes before that copy, else behind it.
+/// @source eager_attention_forward in models/bert/modeling_bert.py of
+/// github.com/huggingface/transformers 4.5;
 ///         BertSelfAttention in PyTorch/LanguageModeling/BERT of github.com/NVIDIA/DeepLearningExamples
 void Eager::composed_attention(const Attention& shape, Number number, Tensor out) {
   const auto ranks = shares_tokens() ? settings_.context : 1;
