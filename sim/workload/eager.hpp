@@ -339,6 +339,12 @@ class Eager {
   void keep_of_attention(Tensor tensor);
   /// Behind `open`.
   Tensor attend(const std::vector<Tensor>& qkv, const Attention& shape);
+  /// The products of an attention that is several kernels: so many, each of rows by keys of a head.
+  struct Scores {
+    double groups = 0, tokens = 0, size = 0, keys = 0, values = 0;
+    double all = 0;  ///< numbers
+  };
+  Scores scores_of(const Attention& shape) const;
   void math_attention(const Attention& shape, Number number, Tensor out);
   void composed_attention(const Attention& shape, Number number, Tensor out);
   std::pair<Bytes, Bytes> keys_and_values(const Attention& shape, Number number) const;

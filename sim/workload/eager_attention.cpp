@@ -169,19 +169,25 @@ void Eager::keep_of_attention(Tensor tensor) {
   if (!settings_.recomputes_attention) save(tensor);
 }
 
+/// Of tokens that ranks share: as much as the whole over the ranks.
+Eager::Scores Eager::scores_of(const Attention& shape) const {
+  const auto ranks = shares_tokens() ? settings_.context : 1;
+  Scores of{.groups = d(shape.heads) * settings_.batch / ranks,
+            .tokens = d(shape.tokens) * ranks,
+            .size = d(shape.head_size)};
+  of.keys = shape.keys > 0 ? d(shape.keys) : of.tokens;
+  of.values = shape.value_size > 0 ? d(shape.value_size) : of.size;
+  of.all = of.groups * of.tokens * of.keys;
+  return of;
+}
+
 /// Scores, their softmax and products with them, one after the other: as Megatron's modules have it, or as
 /// PyTorch, which computes those of 16 bits in fp32 and scales queries and keys.
 /// @source _scaled_dot_product_attention_math in aten/src/ATen/native/transformers/attention.cpp of
 /// PyTorch 2.5
 ///         and later; own trace of T5 on an H100, 2026-11-23, PyTorch 2.11
 void Eager::math_attention(const Attention& shape, Number number, Tensor out) {
-  // Of tokens that ranks share: as much as the whole over the ranks.
-  const auto ranks = shares_tokens() ? settings_.context : 1;
-  const auto groups = d(shape.heads) * settings_.batch / ranks;
-  const auto [tokens, size] = std::pair{d(shape.tokens) * ranks, d(shape.head_size)};
-  const auto keys = shape.keys > 0 ? d(shape.keys) : tokens;
-  const auto values = shape.value_size > 0 ? d(shape.value_size) : size;
-  const auto scores = groups * tokens * keys;
+  const auto [groups, tokens, size, keys, values, scores] = scores_of(shape);
   const bool widens = !settings_.megatron && number != Number::fp32;
   const auto inner = widens ? Number::fp32 : number;
   const auto bytes = bytes_of(inner);
@@ -244,12 +250,7 @@ void Eager::math_attention(const Attention& shape, Number number, Tensor out) {
 /// github.com/huggingface/transformers 4.5;
 ///         BertSelfAttention in PyTorch/LanguageModeling/BERT of github.com/NVIDIA/DeepLearningExamples
 void Eager::composed_attention(const Attention& shape, Number number, Tensor out) {
-  const auto ranks = shares_tokens() ? settings_.context : 1;
-  const auto groups = d(shape.heads) * settings_.batch / ranks;
-  const auto [tokens, size] = std::pair{d(shape.tokens) * ranks, d(shape.head_size)};
-  const auto keys = shape.keys > 0 ? d(shape.keys) : tokens;
-  const auto values = shape.value_size > 0 ? d(shape.value_size) : size;
-  const auto scores = groups * tokens * keys;
+  const auto [groups, tokens, size, keys, values, scores] = scores_of(shape);
   const bool narrows = number != Number::fp32;
   const auto dropped = casts() ? Number::fp32 : number;
   auto& at = nodes_.back();
