@@ -2,7 +2,6 @@
 // What follows from a complete forward pass: the order of what is issued, and what is in memory.
 #include <algorithm>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "sim/base/contract.hpp"
