@@ -16,6 +16,7 @@
 #include "sim/config/read_input.hpp"
 #include "sim/config/resolve.hpp"
 #include "sim/config/source_file.hpp"
+#include "sim/plan/input/shared_by_loaders.hpp"
 #include "sim/plan/profile_costs.hpp"
 #include "sim/platform/with_speeds.hpp"
 

@@ -240,13 +240,14 @@ std::vector<ScenarioKey> fixed_keys() {
       {"input.loader_workers", "0 to 4096",
        "with a dataset: processes of each rank that make its batches; 0: the training process does", "8"},
       {"input.prefetch_factor", "1 to 1024", "batches that each of them is ahead, as PyTorch's", "2"},
-      {"input.dataset", "a name of 'gradway list datasets'",
+      {"input.dataset", "a name",
        "that is read, step by step; or its keys: samples, sample_size, format ...; left out, samples are in "
        "host "
        "memory, ready"},
-      {"input.storage", "a name of 'gradway list storage'",
-       "that serves it; or its keys: read, per_node, first_byte ...; left out, host memory"},
-      {"input.codec", "lz4, snappy, zstd, zstd-15, zstd-22, zlib, zlib-6", "that samples are packed with"},
+      {"input.storage", "a name",
+       "of 'gradway list storage', that serves it; or a map with the keys of such a file; left out, host "
+       "memory"},
+      {"input.codec", "lz4, snappy, zstd, zlib", "that samples are packed with"},
       {"input.decode", "cpu, gpu", "who decodes them", "cpu"},
       {"input.cache", "page_cache, local_nvme", "where each node keeps what it has read"},
       {"input.cache_size", "a size such as 500 GB", "of each node"},
