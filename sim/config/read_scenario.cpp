@@ -7,6 +7,7 @@
 #include "sim/config/nccl_variables.hpp"
 #include "sim/config/quantities.hpp"
 #include "sim/config/read.hpp"
+#include "sim/config/read_campaign.hpp"
 #include "sim/config/read_measurements.hpp"
 #include "sim/config/read_strategy.hpp"
 #include "sim/workload/profile_words.hpp"
@@ -169,6 +170,7 @@ ScenarioSpec read_scenario(Reader& file) {
     spec.job.traffic.push_back(read_traffic(flow));
   }
   if (auto input = file.maybe_map("input")) read_input(*input, spec.job.input);
+  read_campaign(file, spec);
   if (auto faster = file.maybe_map("faster")) spec.faster = read_speeds(*faster);
   if (auto anchor = file.maybe_map("anchor")) spec.anchor = read_anchor(*anchor, spec.anchor_gpus);
   spec.job.steps = file.optional("steps", integer(1, 100000), spec.job.steps);

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/nearest.hpp"
+#include "sim/config/campaign_keys.hpp"
 #include "sim/config/nccl_variables.hpp"
 #include "sim/platform/speeds.hpp"
 
@@ -281,6 +282,7 @@ std::string meaning_of(Part part) {
 const std::vector<ScenarioKey>& described_keys() {
   static const auto all = [] {
     auto keys = fixed_keys();
+    for (auto& key : campaign_keys()) keys.push_back(std::move(key));
     keys.push_back({"faster", "a map", "what if a part were so many times as fast; latencies stay"});
     for (const auto part : all_parts) {
       keys.push_back(

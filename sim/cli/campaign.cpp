@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "sim/cli/commands.hpp"
+#include "sim/cli/common_options.hpp"
+#include "sim/cli/option_value.hpp"
+#include "sim/cli/out_folder.hpp"
+#include "sim/cli/points.hpp"
+#include "sim/cli/progress.hpp"
+#include "sim/config/goal_quantities.hpp"
+#include "sim/plan/memory.hpp"
+#include "sim/report/campaign.hpp"
+#include "sim/report/page/page.hpp"
+#include "sim/run/simulate.hpp"
+#include "sim/study/parallel.hpp"
+
+namespace gradway::cli {
+namespace {
+
+struct CampaignArguments {
+  std::string scenario;
+  std::vector<std::string> set;
+  ShortHands short_hands;
+  std::string engine = "auto";
+  std::string out;
+  PriceChoice price{};
+  std::string deadline;
+  std::string budget;
+  int seeds = 1000;
+  int jobs = 0;
+  bool json = false;
+};
+
+constexpr double longest_campaign_s = 20.0 * 365 * 86400;
+
+/// The step of which the campaign is made.
+Run step_of(const CampaignArguments& arguments, const Surroundings& around, const Watch& watch) {
+  tell(watch, "reading the scenario and building its platform");
+  auto scenario = load_scenario(arguments.scenario, overrides_of(arguments.set, arguments.short_hands), around.data,
+                                arguments.price);
+  if (!scenario.campaign)
+    refuse(fmt::format("the scenario '{}' has no campaign: it is not told how much is trained on", scenario.name),
+           "add the key 'campaign', or '--set campaign.tokens=300B'");
+  auto run = simulate(std::move(scenario), arguments.engine, FoldRanks::yes, watch);
+  if (!fits(run.scenario, run.measured.memory))
+    refuse(fmt::format("the job {}", why_it_does_not_fit(run.scenario, run.measured.memory)),
+           "take a smaller batch, shard more, or take GPUs with more memory");
+  const auto all = campaign_steps(*run.scenario.campaign, run.measured.metrics) * run.measured.metrics.step_time.value();
+  if (all > longest_campaign_s)
+    refuse(fmt::format("the steps alone take {:.4g} years", all / (365 * 86400)),
+           "train on less, or take more GPUs: up to 20 years are played");
+  return run;
+}
+
+Status campaign(const CampaignArguments& arguments, const CLI::App& app, const Surroundings& around) {
+  check_engine(arguments.engine);
+  const bool writes_files = wants_files(app, arguments.out);
+  const CampaignQuestions questions{.seeds = arguments.seeds,
+                                    .threads = arguments.jobs > 0 ? arguments.jobs : all_cores(),
+                                    .deadline = value_of("--deadline", arguments.deadline, config::time_span),
+                                    .budget_usd = value_of("--budget", arguments.budget, config::dollars)};
+  Progress progress{around};
+  const auto watch = progress.watch();
+  const auto run = step_of(arguments, around, watch);
+  const report::Campaign played{run, questions, answers_of(run, questions, watch)};
+  const auto write_json = [&](std::ostream& out) { report::write_json(out, played, GRADWAY_VERSION); };
+  if (arguments.json) {
+    write_json(around.results);
+  } else {
+    report::write_text(around.results, played, around.style);
+  }
+  if (writes_files) {
+    put_results(
+        arguments.out, {{"report.json", write_json}},
+        [&](std::ostream& out) { report::write_page(out, played, GRADWAY_VERSION); }, around);
+  }
+  return Status::done;
+}
+
+}  // namespace
+
+Action add_campaign(CLI::App& app) {
+  const auto arguments = std::make_shared<CampaignArguments>();
+  add_scenario(app, arguments->scenario);
+  add_overrides(app, arguments->set);
+  add_short_hands(app, arguments->short_hands);
+  app.add_option("--seeds", arguments->seeds, "how many times it is played")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  app.add_option("--deadline", arguments->deadline, "how many runs are done in this time? as in '14 days'")
+      ->type_name("TIME");
+  app.add_option("--budget", arguments->budget, "how many runs are done for this price? as in '100k USD'")
+      ->type_name("USD");
+  add_engine(app, arguments->engine);
+  add_price_choice(app, arguments->price);
+  add_jobs(app, arguments->jobs);
+  add_out(app, arguments->out, "report.html and report.json");
+  app.add_flag("--json", arguments->json, "print the report as JSON")->disable_flag_override();
+  return [arguments, &app](const Surroundings& around) { return campaign(*arguments, app, around); };
+}
+
+}  // namespace gradway::cli
