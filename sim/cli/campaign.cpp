@@ -11,7 +11,6 @@
 #include "sim/cli/points.hpp"
 #include "sim/cli/progress.hpp"
 #include "sim/config/goal_quantities.hpp"
-#include "sim/plan/memory.hpp"
 #include "sim/report/campaign.hpp"
 #include "sim/report/page/page.hpp"
 #include "sim/run/simulate.hpp"
@@ -45,9 +44,6 @@ Run step_of(const CampaignArguments& arguments, const Surroundings& around, cons
     refuse(fmt::format("the scenario '{}' has no campaign: it is not told how much is trained on", scenario.name),
            "add the key 'campaign', or '--set campaign.tokens=300B'");
   auto run = simulate(std::move(scenario), arguments.engine, FoldRanks::yes, watch);
-  if (!fits(run.scenario, run.measured.memory))
-    run.warnings.push_back(fmt::format("the job {}: what is told is what it would take with enough memory",
-                                       why_it_does_not_fit(run.scenario, run.measured.memory)));
   const auto all = campaign_steps(*run.scenario.campaign, run.measured.metrics) * run.measured.metrics.step_time.value();
   if (all > longest_campaign_s)
     refuse(fmt::format("the steps alone take {:.4g} years", all / (365 * 86400)),

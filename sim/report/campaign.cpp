@@ -25,7 +25,7 @@ const std::array<ShareWords, 3>& share_words() {
   static constexpr std::array<ShareWords, 3> words{{
       {"goodput", "goodput",
        "time of steps that count, as predicted, over paid time: productive_steps / all (ML goodput)"},
-      {"effective_training_time", "effective time",
+      {"effective_training_time", "effective",
        "time in which steps that count ran, however slowly, over paid time: (productive_steps + stragglers + "
        "fewer_nodes) / all (Llama 3, MegaScale)"},
       {"ettr", "ETTR",

@@ -51,6 +51,13 @@ Json estimate_json(const CampaignEstimate& estimate) {
   return json;
 }
 
+Json labels_json() {
+  Json json = Json::object();
+  for (const auto& words : share_words()) json[std::string{words.key}] = words.label;
+  for (const auto& words : bucket_words()) json[std::string{words.key}] = words.label;
+  return json;
+}
+
 Json definitions_json() {
   Json json = Json::object();
   for (const auto& words : share_words()) json[std::string{words.key}] = words.meaning;
@@ -164,6 +171,7 @@ void write_json(std::ostream& out, const Campaign& campaign, std::string_view ve
                   {"terms", terms_json(answers.terms)},
                   {"histogram", histogram_json(answers.histogram)},
                   {"typical", typical_json(answers.typical)},
+                  {"labels", labels_json()},
                   {"definitions", definitions_json()},
                   {"basis", std::move(basis)},
                   {"warnings", std::move(warnings)}};

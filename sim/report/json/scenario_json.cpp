@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/cost/calibration_words.hpp"
+#include "sim/report/json/campaign_settings_json.hpp"
 #include "sim/report/text/text.hpp"
 #include "sim/report/text/words.hpp"
 
@@ -203,6 +204,7 @@ Json scenario_json(const Scenario& scenario) {
   if (!scenario.job.traffic.empty()) json["traffic"] = traffic_json(scenario.job.traffic);
   if (!scenario.platform.speeds.as_built()) json["faster"] = speeds_json(scenario.platform.speeds);
   if (scenario.anchor) json["anchor"] = anchor_json(*scenario.anchor);
+  if (scenario.campaign) json["campaign"] = campaign_settings_json(*scenario.campaign);
   return json;
 }
 

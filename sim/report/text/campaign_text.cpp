@@ -45,8 +45,10 @@ void add_goal(Fields& fields, const Campaign& campaign) {
                                      hardware_in_words(run.scenario.platform, run.scenario.job.gpus)));
   const auto amount = settings.epochs ? fmt::format("{:.4g} epochs", *settings.epochs)
                                       : amount_in_words({.tokens = settings.tokens, .samples = settings.samples});
-  fields.add("training", fmt::format("{} in {} steps of {}", amount, thousands_text(std::llround(plan.steps)),
-                                     time_text(plan.step)));
+  const auto& range = plan.step_range;
+  fields.add("training",
+             fmt::format("{} in {} steps of {}{}", amount, thousands_text(std::llround(plan.steps)), time_text(plan.step),
+                         range.low < range.high ? fmt::format(" ({})", range_text(range.low, range.high)) : ""));
   if (plan.saves)
     fields.add("checkpoint",
                fmt::format("{}: a pause of {}{}, every {}", bytes_text(plan.checkpoint.size),
