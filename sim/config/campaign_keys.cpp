@@ -77,7 +77,7 @@ std::vector<ScenarioKey> campaign_keys() {
       {"campaign.spares", "0 to 100000",
        "nodes that stand by and are paid; left out, another node always comes within requeue"},
       {"campaign.repair", "a span such as 24 h", "with spares: until a failed node is back", "1 day"},
-      {"campaign.least_gpus", "1 to 1048576",
+      {"campaign.elastic_from", "1 to 1048576",
        "with fewer nodes it goes on in whole replicas down to so many GPUs, the batch kept; left out, it waits for all"},
       {"campaign.terms", "on_demand, spot, reserved", "how nodes are paid for", "on_demand"},
       {"campaign.prices", "a map", "what a node costs, beside the platform's own price on demand"},

@@ -179,7 +179,7 @@ void read_campaign(Reader& scenario, ScenarioSpec& spec) {
   if (auto group = campaign->maybe_map("evaluation")) result.evaluation = read_evaluation(*group);
   result.spares = campaign->maybe("spares", integer(0, 100000));
   result.repair = campaign->optional("repair", time_span, result.repair);
-  result.least_gpus = campaign->maybe("least_gpus", integer(1, 1 << 20));
+  result.elastic_from = campaign->maybe("elastic_from", integer(1, 1 << 20));
   result.terms = campaign->optional("terms", one_of("terms of payment", all_terms), result.terms);
   if (auto prices = campaign->maybe_map("prices")) {
     for (const auto& [word, terms] : all_terms)
@@ -215,9 +215,9 @@ void check_campaign(const ScenarioSpec& scenario, const ModelSpec& model, Proble
   if (campaign.terms != Terms::on_demand && !campaign.prices[static_cast<std::size_t>(campaign.terms)])
     add(".terms", fmt::format("campaign.terms is {}, but such nodes have no price", name_of(campaign.terms)),
         fmt::format("add 'prices: {{ {}: 30 USD/h }}', with what a node costs", name_of(campaign.terms)));
-  if (campaign.least_gpus && *campaign.least_gpus > scenario.job.gpus)
-    add(".least_gpus",
-        fmt::format("campaign.least_gpus {}, but the job has {} GPUs", *campaign.least_gpus, scenario.job.gpus),
+  if (campaign.elastic_from && *campaign.elastic_from > scenario.job.gpus)
+    add(".elastic_from",
+        fmt::format("campaign.elastic_from {}, but the job has {} GPUs", *campaign.elastic_from, scenario.job.gpus),
         "take fewer, or leave it out: then it goes on with all of them only");
   if (scenario.given.contains("campaign.repair") && !campaign.spares)
     add(".repair", "campaign.repair would change nothing: another node always comes",

@@ -105,7 +105,7 @@ struct CampaignSettings {
   EvaluationSettings evaluation{};
   std::optional<int> spares{};      ///< nodes that stand by, paid; empty: another node always comes at requeue
   Seconds repair{86400};            ///< until a failed node is back; assumed
-  std::optional<int> least_gpus{};  ///< goes on with so many; empty: all
+  std::optional<int> elastic_from{};  ///< goes on with so many; empty: all
   Terms terms = Terms::on_demand;
   std::array<std::optional<UsdPerHour>, terms_words.size()> prices{};  ///< of a node
   std::optional<CarbonSettings> carbon{};

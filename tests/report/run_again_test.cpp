@@ -27,7 +27,7 @@ TEST_CASE("a report holds traffic, what-if and anchor as a scenario gives them, 
        "restart: { detection: 0 s, requeue: 1 h }, failures: { model: rsc-1, job_mttf: 2 days, again: 5 % }, spot: { "
        "model: aws-v100-2023, node_up: 5 h, node_down: 1 h, group: 2, notice: 30 s }, stragglers: { node_every: 9 "
        "days, slowdown: 1.2, lasts: 1 h, jitter: 0.5 % }, evaluation: { every: 500, time: 3 min }, spares: 1, repair: 2 "
-       "days, least_gpus: 4, terms: spot, prices: { on_demand: 30 USD/h, spot: 11 USD/h }, carbon: { grid: 380 g/kWh, "
+       "days, elastic_from: 4, terms: spot, prices: { on_demand: 30 USD/h, spot: 11 USD/h }, carbon: { grid: 380 g/kWh, "
        "node_power: 5 kW, pue: 1.3 }, seed: 7 }"},
       {"anchor",
        "{ gpu: l40s, precision: fp32, batch: 32, optimizer: sgd, step_time: 111.5 ms, source: us }"}};

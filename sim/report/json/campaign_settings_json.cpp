@@ -110,7 +110,7 @@ Json campaign_settings_json(const CampaignSettings& settings) {
     json["spares"] = *settings.spares;
     json["repair"] = time(settings.repair);
   }
-  if (settings.least_gpus) json["least_gpus"] = *settings.least_gpus;
+  if (settings.elastic_from) json["elastic_from"] = *settings.elastic_from;
   json["terms"] = name_of(settings.terms);
   json["prices"] = prices_json(settings);
   if (settings.carbon)
