@@ -104,7 +104,7 @@ void write_waterfall(std::ostream& out, const CampaignEstimate& estimate, const 
 void write_interval(std::ostream& out, const IntervalChoice& choice, const Style& style) {
   if (!choice.daly) return;
   Table table{{{"time between checkpoints"}, {"", Table::Align::right}, {"goodput", Table::Align::right}}};
-  table.add({"as used", pause_text(choice.used), percent_text(choice.goodput_used)});
+  if (choice.used != choice.best) table.add({"as used", pause_text(choice.used), percent_text(choice.goodput_used)});
   table.add({"best, as played", pause_text(choice.best), percent_text(choice.goodput_best)});
   table.add({"Young", pause_text(*choice.young), ""});
   table.add({"Daly", pause_text(*choice.daly), ""});

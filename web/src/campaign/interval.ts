@@ -18,7 +18,7 @@ const curveTable = ({ curve }: Choice): Table => ({
 const marks = (choice: Choice, colours: Palette): [name: string, seconds: number, colour: string][] =>
   (
     [
-      ['as used', choice.used_s, colours.series[1]!],
+      ...(choice.used_s === choice.best_s ? [] : [['as used', choice.used_s, colours.series[1]!]]),
       ['best, as played', choice.best_s, colours.series[2]!],
       ['Daly', choice.daly_s, colours.muted],
     ] as [string, number, string][]

@@ -26,11 +26,19 @@ function line({ stops, seconds }: CampaignReport['typical']): [number, number][]
   return [...points, [seconds, 1]];
 }
 
+const day = 86400;
+
+/** Of labels on the axis: whole days, or hours of a short campaign. */
+const spacing = (seconds: number): number => {
+  const unit = seconds > 2 * day ? day : day / 24;
+  return Math.ceil(seconds / unit / 7) * unit;
+};
+
 function option(report: CampaignReport, colours: Palette): Option {
   const { typical } = report;
   return {
     grid: { left: 56, right: 18, top: 16, bottom: 44 },
-    xAxis: { type: 'value', min: 0, max: typical.seconds, name: 'since the start', nameLocation: 'middle', nameGap: 28, nameTextStyle: { color: colours.muted }, axisLine: { lineStyle: { color: colours.line } }, axisLabel: { color: colours.muted, hideOverlap: true, showMaxLabel: false, formatter: (x: number) => spanText(x) }, splitLine: { lineStyle: { color: colours.grid } } },
+    xAxis: { type: 'value', min: 0, max: typical.seconds, interval: spacing(typical.seconds), name: 'since the start', nameLocation: 'middle', nameGap: 28, nameTextStyle: { color: colours.muted }, axisLine: { lineStyle: { color: colours.line } }, axisLabel: { color: colours.muted, hideOverlap: true, showMaxLabel: false, formatter: (x: number) => spanText(x) }, splitLine: { lineStyle: { color: colours.grid } } },
     yAxis: { type: 'value', min: 0, max: 1, axisLabel: { color: colours.muted, formatter: (y: number) => `${(y * 100).toFixed(0)} %` }, splitLine: { lineStyle: { color: colours.grid } } },
     series: [
       { type: 'line', data: line(typical), showSymbol: false, silent: true, z: 2, lineStyle: { width: 2, color: colours.series[0] }, tooltip: { show: false } },
