@@ -103,6 +103,10 @@ struct ReadKeys {
     fsdp.backward_prefetch = strategy.optional("backward_prefetch", integer(0, most_ahead), 0);
     fsdp.cpu_offload = strategy.optional("cpu_offload", boolean, fsdp.cpu_offload);
     fsdp.fp8_all_gather = strategy.optional("fp8_all_gather", boolean, fsdp.fp8_all_gather);
+    fsdp.separate_reduce_scatter_group =
+        strategy.optional("separate_reduce_scatter_group", boolean, fsdp.separate_reduce_scatter_group);
+    fsdp.reduce_scatter_max_input_buffers = strategy.optional(
+        "reduce_scatter_max_input_buffers", integer(1, most_ahead), fsdp.reduce_scatter_max_input_buffers);
   }
   void operator()(Fsdp1& fsdp) const {
     read_sharded(strategy, fsdp);
@@ -164,6 +168,8 @@ std::vector<KeyOfKinds> keys_of_kinds() {
           {"reshard_after_forward", {fsdp}},
           {"cpu_offload", {fsdp}},
           {"fp8_all_gather", {fsdp}},
+          {"separate_reduce_scatter_group", {fsdp}},
+          {"reduce_scatter_max_input_buffers", {fsdp}},
           {"sharding_strategy", {fsdp1}},
           {"limit_all_gathers", {fsdp1}},
           {"stage", {zero}},

@@ -150,6 +150,14 @@ std::vector<ScenarioKey> fixed_keys() {
        "kind fsdp, precision fp8: torchao's enable_fsdp_float8_all_gather: weights are cast before they are "
        "gathered, their scales found behind the optimizer's step",
        "false"},
+      {"strategy.separate_reduce_scatter_group", "true or false",
+       "kind fsdp: reductions on a communicator of their own (PyTorch 2.13, "
+       "set_separate_reduce_scatter_group)",
+       "false"},
+      {"strategy.reduce_scatter_max_input_buffers", "1 to 1000",
+       "kind fsdp: groups whose gradients may wait for their reduction at once (PyTorch 2.13, "
+       "set_reduce_scatter_max_input_buffers)",
+       "1"},
       {"strategy.no_sync", "true or false",
        "kinds fsdp and fsdp1: of several micro-steps only the last reduces", "false"},
       {"strategy.stage", "1 to 3", "kind zero: what is split: optimizer, gradients too, parameters too", "1"},

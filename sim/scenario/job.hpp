@@ -64,6 +64,8 @@ struct Fsdp {
   int replicate = 1;                     ///< HSDP: how often the sharded group is repeated
   bool cpu_offload = false;              ///< CPUOffloadPolicy: shares, gradients and states are on the host
   bool fp8_all_gather = false;           ///< torchao's enable_fsdp_float8_all_gather, with scales ahead
+  bool separate_reduce_scatter_group = false;  ///< reductions on a communicator of their own, PyTorch 2.13
+  int reduce_scatter_max_input_buffers = 1;    ///< gradients that wait for their reduction, PyTorch 2.13
   auto operator<=>(const Fsdp&) const = default;
 };
 

@@ -71,6 +71,28 @@ TEST_CASE("a forward gather is at most two groups ahead, unless it is asked for"
   CHECK(step(2) == Approx(2 + rest + small).epsilon(tolerance::closed_form));
 }
 
+TEST_CASE("gathers pass a long reduction on a communicator of their own, if gradients may wait",
+          "[analytic]") {
+  const auto* engine = GENERATE("fluid", "simgrid");
+  // Only block 5 is large: 24 ms to gather, forward and backward, and to reduce. Beside its reduction run the
+  // backward passes of all other blocks, or of block 4 alone: the next gather is behind it, or block 4's
+  // gradients wait for its buffer.
+  auto layers = blocks_of_layers(6, 0_ms, 1_ms, 1);
+  layers[5].parameters = {{"weight", {400000, 1000}}};
+  const auto step = [&](bool separate, int buffers) {
+    return step_ms(sharded_ring(4, layers,
+                                Fsdp{.reshard = Fsdp::over_all,
+                                     .separate_reduce_scatter_group = separate,
+                                     .reduce_scatter_max_input_buffers = buffers}),
+                   engine);
+  };
+  const double before = 24 + 24 + 1;
+  CHECK(step(false, 1) == Approx(before + 24 + 4).margin(0.01));
+  CHECK(step(true, 1) == Approx(before + 24 + 4).margin(0.01));
+  CHECK(step(false, 5) == Approx(before + 24 + 4).margin(0.01));
+  CHECK(step(true, 5) == Approx(before + 24).margin(0.01));
+}
+
 TEST_CASE("micro-steps reduce each, or the last one alone", "[analytic]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   auto scenario = six_blocks(0_ms, 0_ms, Fsdp{.reshard = Fsdp::kept});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <deque>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -18,7 +19,7 @@ namespace gradway {
 /// to the group, and waits until the group two before it has been copied out; in the backward pass one group
 /// is asked for ahead. Copies in run on a stream of their own, copies out and those of gradients on the
 /// compute stream. Before the gradients of a group are copied for their reduction, the compute stream waits
-/// for the reduction before. The optimizer waits for all.
+/// for the reduction before, or an earlier one. The optimizer waits for all.
 ///
 /// With offload to the CPU shares are copied to the GPU before each gather, one by one, and those of
 /// gradients to the host behind each reduction, on the same stream; the CPU waits for the copies.
@@ -83,6 +84,7 @@ class FsdpSync final : public Sync {
   double reduced_width_;
   std::vector<Partition> partitions_;  ///< by slot
   Slot to_shards_{};
+  Slot to_reduce_{};
   Slot to_replicas_{};
   Slot to_few_{};
   MicroStep micro_;
@@ -90,12 +92,13 @@ class FsdpSync final : public Sync {
   StreamId few_{0};
   StreamId after_reduction_{0};
   StreamId replicas_{0};
+  StreamId reducing_{0};
   std::vector<Gathering> state_;     ///< by group
   std::vector<std::size_t> order_;   ///< in which groups ended their forward pass
   std::optional<TaskId> gate_;       ///< gathers that are issued now wait for it
   std::optional<TaskId> copied_;     ///< the last copy out of the forward pass
   std::optional<TaskId> offloaded_;  ///< the last copy of a share of gradients to the host
-  std::optional<TaskId> reduction_;  ///< the last reduction, with what follows it
+  std::deque<TaskId> reductions_;    ///< the last ones, with what follows them, one for each input buffer
   std::vector<TaskId> to_wait_for_;  ///< before the optimizer
   std::vector<Unit> units_;
 };

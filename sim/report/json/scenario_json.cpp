@@ -144,6 +144,9 @@ struct StrategyKeys {
     json["backward_prefetch"] = fsdp.backward_prefetch;
     json["cpu_offload"] = fsdp.cpu_offload;
     if (fsdp.fp8_all_gather) json["fp8_all_gather"] = true;
+    if (fsdp.separate_reduce_scatter_group) json["separate_reduce_scatter_group"] = true;
+    if (fsdp.reduce_scatter_max_input_buffers > 1)
+      json["reduce_scatter_max_input_buffers"] = fsdp.reduce_scatter_max_input_buffers;
     add_formats(fsdp);
   }
   void operator()(const Fsdp1& fsdp) const {

@@ -81,6 +81,9 @@ std::string words_of(const Fsdp& fsdp) {
   if (fsdp.backward_prefetch > 0)
     words += fmt::format(", {} asked for ahead backward", fsdp.backward_prefetch);
   if (fsdp.cpu_offload) words += ", offloaded to the CPU";
+  if (fsdp.separate_reduce_scatter_group) words += ", reduced on a communicator of its own";
+  if (fsdp.reduce_scatter_max_input_buffers > 1)
+    words += fmt::format(", {} reductions at once", fsdp.reduce_scatter_max_input_buffers);
   return words + formats_of(fsdp);
 }
 

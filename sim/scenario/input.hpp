@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "sim/base/units.hpp"
+
+namespace gradway {
+
+/// How samples lie in storage: what one request brings.
+enum class SampleFormat : std::uint8_t {
+  files,   ///< a file a sample
+  shards,  ///< many samples in a file that is read from its start to its end: tar, TFRecord
+  tokens,  ///< ids in one file, mapped into memory, random windows of it
+  pages    ///< one file that is read in pages of many samples, as FFCV's
+};
+inline constexpr std::array<std::string_view, 4> sample_format_words{"files", "shards", "tokens", "pages"};
+constexpr std::string_view name_of(SampleFormat format) {
+  return sample_format_words[static_cast<std::size_t>(format)];
+}
+
+/// How stored bytes are packed.
+struct Codec {
+  std::string name;               ///< "lz4"
+  std::string source;             ///< of the numbers
+  double ratio = 1;               ///< plain bytes over packed ones
+  BytesPerSecond decompressed{};  ///< plain bytes a second that a core makes of packed ones
+};
+
+/// What is trained on.
+struct Dataset {
+  std::string name;
+  std::string source;
+  double samples = 0;   ///< of an epoch, over all ranks
+  Bytes sample_size{};  ///< as stored, on average; without a codec
+  double spread = 0;    ///< standard deviation of the size over its mean
+  SampleFormat format = SampleFormat::files;
+  Bytes request{};       ///< what one request brings of shards and pages; files: a sample. 0: a sample
+  Bytes delivered{};     ///< of a sample, as it goes to the GPU
+  Seconds decode{};      ///< CPU time of one core a sample: image or record to numbers
+  Seconds transform{};   ///< ... to crop, flip, normalise
+  Seconds collate{};     ///< ... to put it into the batch
+  Seconds gpu_decode{};  ///< GPU time a sample where the GPU decodes; 0: it cannot
+};
+
+/// Where samples lie, as a client sees it.
+struct StorageTier {
+  enum class Kind : std::uint8_t {
+    object_store,
+    parallel_file_system,
+    block_volume,
+    local_drive,
+    nfs,
+    memory
+  };
+  static constexpr std::array<std::string_view, 6> kind_words{
+      "object_store", "parallel_file_system", "block_volume", "local_drive", "nfs", "memory"};
+
+  std::string name;
+  std::string source;
+  Kind kind = Kind::local_drive;
+  BytesPerSecond read{};                           ///< of all that serve it; of a drive: in each node
+  std::optional<BytesPerSecond> write{};           ///< the same; empty: not known
+  std::optional<BytesPerSecond> per_node{};        ///< what one node gets at most
+  std::optional<BytesPerSecond> per_connection{};  ///< what one reader gets at most, behind its first byte
+  Seconds first_byte{};                            ///< from a request to its first byte
+  std::optional<double> requests_per_second{};     ///< of all that serve it; of a drive: in each node
+  /// A token bucket: `read` until this much was read above `sustained`, then `sustained` alone.
+  struct Burst {
+    Bytes credit{};
+    BytesPerSecond sustained{};
+  };
+  std::optional<Burst> burst{};
+  // Money, in USD as of a date; empty: not known or none.
+  std::string as_of;
+  std::optional<double> usd_per_gb_month{};
+  std::optional<double> usd_per_million_requests{};
+  std::optional<double> usd_per_gb_out{};  ///< egress, or the crossing of a zone
+
+  /// Each node has its own.
+  bool is_local() const {
+    return kind == Kind::local_drive || kind == Kind::memory || kind == Kind::block_volume;
+  }
+};
+inline std::string_view name_of(StorageTier::Kind kind) {
+  return StorageTier::kind_words[static_cast<std::size_t>(kind)];
+}
+
+}  // namespace gradway
