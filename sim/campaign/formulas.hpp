@@ -20,8 +20,8 @@ Seconds young_interval(const Interruptions& what);
 /// @source J. T. Daly, Future Generation Computer Systems 22(3), 2006, equation 37
 Seconds daly_interval(const Interruptions& what);
 
-/// Which share of the time is training that counts: t / (M e^(R/M) (e^((t+d)/M) - 1)), exact for failures that
-/// come at random, also during restarts and checkpoints.
+/// Which share of the time is training that counts: t / (M e^(R/M) (e^((t+d)/M) - 1)), exact for failures
+/// that come at random, also during restarts and checkpoints.
 /// @source Daly, equation 20 @param interval t, of training between two checkpoints
 double efficiency(const Interruptions& what, Seconds interval);
 
@@ -29,8 +29,8 @@ double efficiency(const Interruptions& what, Seconds interval);
 /// @source Kokolis et al., HPCA 2025, arXiv 2410.21680
 double expected_ettr(const Interruptions& what, Seconds interval);
 
-/// The mean of the largest of so many normal numbers, in standard deviations from their mean; by Simpson's rule
-/// on the integral of 1 - F^n over what is above zero, less that of F^n over what is below.
+/// The mean of the largest of so many normal numbers, in standard deviations from their mean; by Simpson's
+/// rule on the integral of 1 - F^n over what is above zero, less that of F^n over what is below.
 double expected_largest(double count);
 
 }  // namespace gradway

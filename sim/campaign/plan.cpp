@@ -63,8 +63,9 @@ void add_width(CampaignPlan& plan, const CampaignSettings& settings, const Job& 
   plan.nodes_of_replica = job.layout.ranks_of_model() / gpus_of_a_node;
   plan.least_replicas = plan.replicas;
   if (settings.elastic_from)
-    plan.least_replicas = std::max(
-        1, static_cast<int>(std::ceil(*settings.elastic_from / (plan.nodes_of_replica * gpus_of_a_node) - 1e-9)));
+    plan.least_replicas =
+        std::max(1, static_cast<int>(
+                        std::ceil(*settings.elastic_from / (plan.nodes_of_replica * gpus_of_a_node) - 1e-9)));
   plan.endless_spares = !settings.spares;
   plan.spares = settings.spares.value_or(0);
   plan.repair = ticks_of(settings.repair);

@@ -37,23 +37,23 @@ struct SpotPlan {
 
 /// A campaign in the few numbers that its simulation needs.
 struct CampaignPlan {
-  double steps = 0;           ///< whole ones
-  Seconds step{};             ///< as predicted
-  TimeRange step_range{};     ///< nine of ten
-  double jitter = 1;          ///< a step takes so many times as long as one without
-  int nodes = 1;              ///< that train
-  int spares = 0;             ///< that stand by
-  bool endless_spares = true; ///< another node always comes
-  int replicas = 1;           ///< that share a batch when all nodes train
+  double steps = 0;            ///< whole ones
+  Seconds step{};              ///< as predicted
+  TimeRange step_range{};      ///< nine of ten
+  double jitter = 1;           ///< a step takes so many times as long as one without
+  int nodes = 1;               ///< that train
+  int spares = 0;              ///< that stand by
+  bool endless_spares = true;  ///< another node always comes
+  int replicas = 1;            ///< that share a batch when all nodes train
   double nodes_of_replica = 1;
-  int least_replicas = 1;     ///< with which it goes on
+  int least_replicas = 1;  ///< with which it goes on
   CheckpointCost checkpoint{};
   bool saves = false;
   std::optional<Seconds> interval{};  ///< of training between checkpoints; empty: the best is to be found
   Ticks detection = 0, requeue = 0, communicators = 0, loader = 0, repair = 0;
-  double failures_per_s = 0;                ///< of all nodes together
-  double job_failures_per_s = 0;            ///< of what does not grow with them
-  std::span<const FailureCause> causes{};   ///< of the former; empty: "node"
+  double failures_per_s = 0;               ///< of all nodes together
+  double job_failures_per_s = 0;           ///< of what does not grow with them
+  std::span<const FailureCause> causes{};  ///< of the former; empty: "node"
   double again = 0;
   Ticks again_within = 0;
   std::optional<SpotPlan> spot{};
@@ -71,8 +71,8 @@ struct CampaignPlan {
   Interruptions interruptions() const;
 };
 
-/// What is saved of a training: weights, the optimizer's states, and a master copy in fp32 where weights are of
-/// 16 bits. With bf16 weights and AdamW 14 bytes a parameter, as MLPerf Storage has it (mlcommons/storage
+/// What is saved of a training: weights, the optimizer's states, and a master copy in fp32 where weights are
+/// of 16 bits. With bf16 weights and AdamW 14 bytes a parameter, as MLPerf Storage has it (mlcommons/storage
 /// caa90c9c). Frozen parameters are not saved.
 Bytes checkpoint_size(const Scenario& scenario);
 

@@ -15,9 +15,9 @@ class Random {
  public:
   Random(std::uint64_t seed, Draws use);
 
-  double uniform();                         ///< above 0, below 1
-  double exponential(double mean);          ///< its inverse, of one uniform number
-  double normal();                          ///< mean 0, standard deviation 1 (Box and Muller, two numbers)
+  double uniform();                 ///< above 0, below 1
+  double exponential(double mean);  ///< its inverse, of one uniform number
+  double normal();                  ///< mean 0, standard deviation 1 (Box and Muller, two numbers)
   /// A log-normal number; an exponential one where the mean is the median or less, which no log-normal has.
   double log_normal(double mean, double mean_over_median);
 

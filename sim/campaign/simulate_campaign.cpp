@@ -37,9 +37,13 @@ struct Absence {
 class Play {
  public:
   Play(const CampaignPlan& plan, Seconds interval, int seed, Keep keep)
-      : plan_{plan}, keep_{keep}, failures_{seed_of(plan, seed), Draws::failures},
-        causes_{seed_of(plan, seed), Draws::causes}, again_{seed_of(plan, seed), Draws::again},
-        spot_{seed_of(plan, seed), Draws::spot}, spot_down_{seed_of(plan, seed), Draws::spot_down},
+      : plan_{plan},
+        keep_{keep},
+        failures_{seed_of(plan, seed), Draws::failures},
+        causes_{seed_of(plan, seed), Draws::causes},
+        again_{seed_of(plan, seed), Draws::again},
+        spot_{seed_of(plan, seed), Draws::spot},
+        spot_down_{seed_of(plan, seed), Draws::spot_down},
         stragglers_{seed_of(plan, seed), Draws::stragglers} {
     const auto step = plan.step.value() * step_factor(seed_of(plan, seed)) * 1e9;
     const auto in_steps = [&](double steps) { return std::max<Ticks>(1, std::llround(steps * step)); };
@@ -62,7 +66,8 @@ class Play {
     }
     run_.elapsed = std::accumulate(run_.times.begin(), run_.times.end(), Ticks{0});
     for (const auto& absence : absences_)
-      if (!absence.is_paid && absence.until > now_) unpaid_ -= absence.nodes * seconds_of(absence.until - now_).value();
+      if (!absence.is_paid && absence.until > now_)
+        unpaid_ -= absence.nodes * seconds_of(absence.until - now_).value();
     run_.node_seconds = (plan_.nodes + plan_.spares) * seconds_of(run_.elapsed).value() - unpaid_;
     return std::move(run_);
   }
@@ -135,7 +140,8 @@ class Play {
 
   void start_slow_nodes() {
     while (next_slow_ <= now_) {
-      slow_until_ = std::max(slow_until_, later(next_slow_, stragglers_.exponential(seconds_of(plan_.slow_lasts).value())));
+      slow_until_ = std::max(
+          slow_until_, later(next_slow_, stragglers_.exponential(seconds_of(plan_.slow_lasts).value())));
       next_slow_ = later(next_slow_, stragglers_.exponential(1 / plan_.slow_per_s));
     }
   }
@@ -155,7 +161,8 @@ class Play {
       const auto left = target - progress_;
       const auto needs = std::max(left, static_cast<Ticks>(std::ceil(static_cast<double>(left) * stretch)));
       const auto time = std::min(needs, change - now_);
-      const auto done = time == needs ? left : std::min(left, static_cast<Ticks>(static_cast<double>(time) / stretch));
+      const auto done =
+          time == needs ? left : std::min(left, static_cast<Ticks>(static_cast<double>(time) / stretch));
       step(time, done, width, beside);
     }
     commit();
@@ -206,10 +213,12 @@ class Play {
   /// Goes on to the end. @return false if it was interrupted
   bool attempt() {
     while (progress_ < run_.work) {
-      const auto next_evaluation = evaluate_every_ == never ? never : (progress_ / evaluate_every_ + 1) * evaluate_every_;
+      const auto next_evaluation =
+          evaluate_every_ == never ? never : (progress_ / evaluate_every_ + 1) * evaluate_every_;
       const auto target = std::min({run_.work, next_save_, next_evaluation});
       if (!work_until(target)) return false;
-      if (evaluate_every_ != never && progress_ % evaluate_every_ == 0 && evaluated_ != progress_ && !evaluate())
+      if (evaluate_every_ != never && progress_ % evaluate_every_ == 0 && evaluated_ != progress_ &&
+          !evaluate())
         return false;
       const bool is_due = plan_.saves && (progress_ == next_save_ || progress_ == run_.work);
       if (is_due && (!save() || !widen())) return false;
@@ -222,7 +231,8 @@ class Play {
 
   /// Takes nodes in that have come back: all ranks start anew, from a checkpoint of now.
   bool widen() {
-    if (progress_ == run_.work || replicas_ == plan_.replicas || possible_replicas() <= replicas_) return true;
+    if (progress_ == run_.work || replicas_ == plan_.replicas || possible_replicas() <= replicas_)
+      return true;
     if (pending_ && !spend(Bucket::saving, pending_->durable_at - now_)) return false;
     commit();
     set_width();
@@ -239,7 +249,8 @@ class Play {
 
   bool start() {
     return spend(Bucket::communicators, plan_.communicators) &&
-           (saved_ == 0 || spend(Bucket::restoring, plan_.checkpoint.read)) && spend(Bucket::loading, plan_.loader);
+           (saved_ == 0 || spend(Bucket::restoring, plan_.checkpoint.read)) &&
+           spend(Bucket::loading, plan_.loader);
   }
 
   void roll_back() {
@@ -322,7 +333,8 @@ class Play {
       if (keep_ == Keep::stops) run_.stops.push_back(stop);
     }
     if (plan_.again > 0 && goes_on && again_.uniform() < plan_.again)
-      next_failure_ = std::min(next_failure_, later(now_, again_.uniform() * seconds_of(plan_.again_within).value()));
+      next_failure_ =
+          std::min(next_failure_, later(now_, again_.uniform() * seconds_of(plan_.again_within).value()));
   }
 
   bool restart(bool was_told) {

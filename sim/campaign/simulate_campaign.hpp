@@ -48,13 +48,13 @@ struct Stop {
 /// One way in which a campaign may go.
 struct CampaignRun {
   Buckets times{};
-  Ticks elapsed = 0;  ///< the sum of them
-  Ticks work = 0;     ///< all steps alone, as long as they are in this run
+  Ticks elapsed = 0;        ///< the sum of them
+  Ticks work = 0;           ///< all steps alone, as long as they are in this run
   double node_seconds = 0;  ///< paid
   int failures = 0;
   int losses = 0;  ///< of spot nodes, each of a group
   int checkpoints = 0;
-  bool finished = true;      ///< else it was given up: hardly anything was left of each attempt
+  bool finished = true;       ///< else it was given up: hardly anything was left of each attempt
   std::vector<Stop> stops{};  ///< only if they were asked for
 };
 
@@ -66,6 +66,7 @@ enum class Keep : std::uint8_t { figures, stops };
 /// pauses and restarts (then the restart begins again), but not while the job waits for a node.
 /// @param interval of training between checkpoints, kept to whole steps
 /// @param seed beside that of the plan: the same numbers give the same run, on every machine
-CampaignRun simulate_campaign(const CampaignPlan& plan, Seconds interval, int seed, Keep keep = Keep::figures);
+CampaignRun simulate_campaign(const CampaignPlan& plan, Seconds interval, int seed,
+                              Keep keep = Keep::figures);
 
 }  // namespace gradway

@@ -38,13 +38,15 @@ constexpr double longest_campaign_s = 20.0 * 365 * 86400;
 /// The step of which the campaign is made.
 Run step_of(const CampaignArguments& arguments, const Surroundings& around, const Watch& watch) {
   tell(watch, "reading the scenario and building its platform");
-  auto scenario = load_scenario(arguments.scenario, overrides_of(arguments.set, arguments.short_hands), around.data,
-                                arguments.price);
+  auto scenario = load_scenario(arguments.scenario, overrides_of(arguments.set, arguments.short_hands),
+                                around.data, arguments.price);
   if (!scenario.campaign)
-    refuse(fmt::format("the scenario '{}' has no campaign: it is not told how much is trained on", scenario.name),
+    refuse(fmt::format("the scenario '{}' has no campaign: it is not told how much is trained on",
+                       scenario.name),
            "add the key 'campaign', or '--set campaign.tokens=300B'");
   auto run = simulate(std::move(scenario), arguments.engine, FoldRanks::yes, watch);
-  const auto all = campaign_steps(*run.scenario.campaign, run.measured.metrics) * run.measured.metrics.step_time.value();
+  const auto all =
+      campaign_steps(*run.scenario.campaign, run.measured.metrics) * run.measured.metrics.step_time.value();
   if (all > longest_campaign_s)
     refuse(fmt::format("the steps alone take {:.4g} years", all / (365 * 86400)),
            "train on less, or take more GPUs: up to 20 years are played");

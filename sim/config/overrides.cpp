@@ -34,7 +34,8 @@ void apply(Node& scenario, const Override& change, Problems& problems) {
     if (entry->value.kind != Node::Kind::map) return;  // reading the group says that it must be a map
     const auto from = dot + 1;
     dot = change.key.find('.', from);
-    entry = &entry_of(entry->value, change.key.substr(from, dot == std::string::npos ? dot : dot - from), where);
+    entry =
+        &entry_of(entry->value, change.key.substr(from, dot == std::string::npos ? dot : dot - from), where);
   }
   entry->where = where;
   entry->value = std::move(value);

@@ -42,7 +42,8 @@ double grid_intensity(const Node& node) {
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
   const std::string_view unit{end, word.data() + word.size()};
   if (error != std::errc{} || unit != " g/kWh" || !(value >= 0) || value > 1e4)
-    fail(node.where, fmt::format("'{}' is not what a grid emits", word), "write it as in '380 g/kWh', up to 10000");
+    fail(node.where, fmt::format("'{}' is not what a grid emits", word),
+         "write it as in '380 g/kWh', up to 10000");
   return value;
 }
 
@@ -68,11 +69,12 @@ CheckpointSettings read_checkpoint(Reader checkpoint) {
   if (result.mode == SaveMode::sync) {
     for (const auto* key : {"device_copy", "slowdown"}) {
       if (checkpoint.has(key))
-        checkpoint.error(checkpoint.value_place(key),
-                         fmt::format("campaign.checkpoint.{} would change nothing: all ranks wait until a checkpoint "
-                                     "is on storage",
-                                     key),
-                         "leave it out, or write 'mode: async'");
+        checkpoint.error(
+            checkpoint.value_place(key),
+            fmt::format("campaign.checkpoint.{} would change nothing: all ranks wait until a checkpoint "
+                        "is on storage",
+                        key),
+            "leave it out, or write 'mode: async'");
     }
   }
   checkpoint.finish();
@@ -97,9 +99,11 @@ FailureSettings read_failures(Reader failures) {
   result.again = failures.optional("again", share, result.again);
   result.again_within = failures.optional("again_within", time_span, result.again_within);
   if (failures.has("model") && failures.has("node_mttf"))
-    failures.error(failures.value_place("node_mttf"), "model and node_mttf both say how often nodes fail", "choose one");
+    failures.error(failures.value_place("node_mttf"), "model and node_mttf both say how often nodes fail",
+                   "choose one");
   if (failures.sound() && result.model.empty() && !result.node_mttf && !result.job_mttf)
-    failures.error(failures.where(), "it is not told how often something fails", "give model, node_mttf or job_mttf");
+    failures.error(failures.where(), "it is not told how often something fails",
+                   "give model, node_mttf or job_mttf");
   failures.finish();
   return result;
 }
@@ -126,9 +130,10 @@ StragglerSettings read_stragglers(Reader stragglers) {
   if (!result.node_every) {
     for (const auto* key : {"slowdown", "lasts"}) {
       if (stragglers.has(key))
-        stragglers.error(stragglers.value_place(key),
-                         fmt::format("campaign.stragglers.{} would change nothing: no node is ever slow", key),
-                         "give node_every, or leave it out");
+        stragglers.error(
+            stragglers.value_place(key),
+            fmt::format("campaign.stragglers.{} would change nothing: no node is ever slow", key),
+            "give node_every, or leave it out");
     }
   }
   stragglers.finish();
@@ -217,7 +222,8 @@ void check_campaign(const ScenarioSpec& scenario, const ModelSpec& model, Proble
         fmt::format("add 'prices: {{ {}: 30 USD/h }}', with what a node costs", name_of(campaign.terms)));
   if (campaign.elastic_from && *campaign.elastic_from > scenario.job.gpus)
     add(".elastic_from",
-        fmt::format("campaign.elastic_from {}, but the job has {} GPUs", *campaign.elastic_from, scenario.job.gpus),
+        fmt::format("campaign.elastic_from {}, but the job has {} GPUs", *campaign.elastic_from,
+                    scenario.job.gpus),
         "take fewer, or leave it out: then it goes on with all of them only");
   if (scenario.given.contains("campaign.repair") && !campaign.spares)
     add(".repair", "campaign.repair would change nothing: another node always comes",

@@ -82,6 +82,7 @@ void read_job(Reader job, bool trains, Job& result) {
   result.framework = job.optional("framework", one_of("a framework", frameworks), result.framework);
   result.frees_early = job.optional("frees_early", boolean, result.frees_early);
   result.launch_blocking = job.optional("launch_blocking", boolean, result.launch_blocking);
+  result.slow_gpu = job.optional("slow_gpu", slowdown, result.slow_gpu);
   read_finetune(job, result);
   result.clip_grad_norm = job.optional("clip_grad_norm", boolean, result.clip_grad_norm);
   job.finish();

@@ -77,6 +77,8 @@ std::vector<ScenarioKey> fixed_keys() {
       {"job.launch_blocking", "true or false",
        "CUDA_LAUNCH_BLOCKING=1: the CPU waits for each kernel and collective before it issues the next",
        "false"},
+      {"job.slow_gpu", "a slow-down from 1 to 1000",
+       "kernels of one GPU, that of the last rank, take so many times as long: all others wait for it", "1"},
       {"job.framework", "pytorch, megatron, deepspeed",
        "whose exchanges between the stages of a pipeline: PyTorch's (and torchtitan's), Megatron-Core's or "
        "DeepSpeed's",

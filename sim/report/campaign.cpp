@@ -29,7 +29,8 @@ const std::array<ShareWords, 3>& share_words() {
        "time in which steps that count ran, however slowly, over paid time: (productive_steps + stragglers + "
        "fewer_nodes) / all (Llama 3, MegaScale)"},
       {"ettr", "ETTR",
-       "productive runtime over runtime, queueing and restarts: effective training time and evaluation / all (Meta "
+       "productive runtime over runtime, queueing and restarts: effective training time and evaluation / all "
+       "(Meta "
        "RSC, ByteRobust)"},
   }};
   return words;

@@ -48,11 +48,11 @@ struct RestartSettings {
 
 /// What interrupts a training. Rates are one over the mean time between two.
 struct FailureSettings {
-  std::string model{};                    ///< of `failure_models`; "": of one's own
-  std::optional<Seconds> node_mttf{};     ///< mean time to failure of a node
-  std::optional<Seconds> job_mttf{};      ///< of faults that do not grow with nodes: software, users
-  double again = 0;                       ///< share of restarts that fail once more soon after
-  Seconds again_within{600};              ///< how soon at most: 10 min (Aegis, NSDI 2025)
+  std::string model{};                 ///< of `failure_models`; "": of one's own
+  std::optional<Seconds> node_mttf{};  ///< mean time to failure of a node
+  std::optional<Seconds> job_mttf{};   ///< of faults that do not grow with nodes: software, users
+  double again = 0;                    ///< share of restarts that fail once more soon after
+  Seconds again_within{600};           ///< how soon at most: 10 min (Aegis, NSDI 2025)
 };
 
 /// Nodes of others' spare capacity that can be taken away.
@@ -64,7 +64,8 @@ struct SpotSettings {
   Seconds notice{120};                 ///< AWS: two minutes
 };
 
-/// Episodes in which one node is slow, and the whole job with it; and what differs between ranks in each step.
+/// Episodes in which one node is slow, and the whole job with it; and what differs between ranks in each
+/// step.
 struct StragglerSettings {
   std::optional<Seconds> node_every{};  ///< mean time between episodes of a node; empty: none
   double slowdown = 1.34;               ///< GREYHOUND, ATC 2025: jobs of 512 GPUs and more, on average
@@ -103,8 +104,8 @@ struct CampaignSettings {
   std::optional<SpotSettings> spot{};
   StragglerSettings stragglers{};
   EvaluationSettings evaluation{};
-  std::optional<int> spares{};      ///< nodes that stand by, paid; empty: another node always comes at requeue
-  Seconds repair{86400};            ///< until a failed node is back; assumed
+  std::optional<int> spares{};  ///< nodes that stand by, paid; empty: another node always comes at requeue
+  Seconds repair{86400};        ///< until a failed node is back; assumed
   std::optional<int> elastic_from{};  ///< goes on with so many; empty: all
   Terms terms = Terms::on_demand;
   std::array<std::optional<UsdPerHour>, terms_words.size()> prices{};  ///< of a node

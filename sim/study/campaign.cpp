@@ -59,7 +59,8 @@ std::vector<Change> changes_of(const CampaignPlan& plan) {
   }
   if (!plan.endless_spares) {
     const auto more = std::max(1, plan.nodes / 100);
-    add(fmt::format("{} more spare node{}", more, more == 1 ? "" : "s"), [&](CampaignPlan& one) { one.spares += more; });
+    add(fmt::format("{} more spare node{}", more, more == 1 ? "" : "s"),
+        [&](CampaignPlan& one) { one.spares += more; });
     if (plan.spares > 0) add("no spare nodes", [](CampaignPlan& one) { one.spares = 0; });
   }
   if (plan.slow_per_s > 0 || plan.jitter > 1) {
@@ -120,7 +121,8 @@ std::vector<std::string> basis_of(const CampaignSettings& settings) {
   }
   if (settings.spot && settings.terms == Terms::spot) {
     const auto* model = find_spot_model(settings.spot->model);
-    basis.push_back(fmt::format("spot nodes: {}", model != nullptr ? model->source : "the scenario's own rates"));
+    basis.push_back(
+        fmt::format("spot nodes: {}", model != nullptr ? model->source : "the scenario's own rates"));
   }
   return basis;
 }
@@ -133,19 +135,21 @@ std::vector<std::string> warnings_of(const CampaignPlan& plan, const CampaignSet
         "no failures are told of: real campaigns have some; campaign.failures.model names published rates");
   const auto pause = seconds_of(plan.checkpoint.pause), mttf = plan.mttf();
   if (plan.saves && pause + seconds_of(plan.checkpoint.write) > mttf)
-    warnings.push_back(
-        fmt::format("a checkpoint takes {:.4g} s, but something fails every {:.4g} s on average: faster storage, "
-                    "smaller or sharded checkpoints, or fewer nodes would help",
-                    (pause + seconds_of(plan.checkpoint.write)).value(), mttf.value()));
-  if (plan.saves && interval.used < seconds_of(plan.checkpoint.write))
     warnings.push_back(fmt::format(
-        "the interval of {:.4g} s is shorter than the {:.4g} s until a checkpoint is on storage: each waits for the "
-        "one before",
-        interval.used.value(), seconds_of(plan.checkpoint.write).value()));
+        "a checkpoint takes {:.4g} s, but something fails every {:.4g} s on average: faster storage, "
+        "smaller or sharded checkpoints, or fewer nodes would help",
+        (pause + seconds_of(plan.checkpoint.write)).value(), mttf.value()));
+  if (plan.saves && interval.used < seconds_of(plan.checkpoint.write))
+    warnings.push_back(
+        fmt::format("the interval of {:.4g} s is shorter than the {:.4g} s until a checkpoint is on storage: "
+                    "each waits for the "
+                    "one before",
+                    interval.used.value(), seconds_of(plan.checkpoint.write).value()));
   if (estimate.unfinished > 0)
-    warnings.push_back(fmt::format("{} of {} runs were given up after 50 times the time of their steps: the figures "
-                                   "are too good",
-                                   estimate.unfinished, estimate.runs));
+    warnings.push_back(
+        fmt::format("{} of {} runs were given up after 50 times the time of their steps: the figures "
+                    "are too good",
+                    estimate.unfinished, estimate.runs));
   return warnings;
 }
 
@@ -153,18 +157,21 @@ std::vector<std::string> warnings_of(const CampaignPlan& plan, const CampaignSet
   const auto what = plan.interruptions();
   throw ConfigError{Problem{
       {},
-      fmt::format("the campaign gets nowhere: something interrupts it every {:.4g} s on average, but going on takes "
-                  "{:.4g} s, and a checkpoint {:.4g} s after {:.4g} s of training",
-                  what.mttf.value(), what.restart.value(), (what.pause + seconds_of(plan.checkpoint.write)).value(),
-                  interval.value()),
+      fmt::format(
+          "the campaign gets nowhere: something interrupts it every {:.4g} s on average, but going on takes "
+          "{:.4g} s, and a checkpoint {:.4g} s after {:.4g} s of training",
+          what.mttf.value(), what.restart.value(), (what.pause + seconds_of(plan.checkpoint.write)).value(),
+          interval.value()),
       {},
-      "restart faster (campaign.restart), save faster (campaign.checkpoint.write, mode: async) or more often, take "
+      "restart faster (campaign.restart), save faster (campaign.checkpoint.write, mode: async) or more "
+      "often, take "
       "fewer nodes, or other terms than spot"}};
 }
 
 template <class Figure>
 double share_within(const std::vector<CampaignRun>& runs, double limit, const Figure& figure) {
-  const auto kept = std::ranges::count_if(runs, [&](const auto& run) { return run.finished && figure(run) <= limit; });
+  const auto kept =
+      std::ranges::count_if(runs, [&](const auto& run) { return run.finished && figure(run) <= limit; });
   return static_cast<double>(kept) / static_cast<double>(runs.size());
 }
 
@@ -177,7 +184,8 @@ void add_terms(CampaignAnswers& answers, const Run& run, const CampaignQuestions
     if (terms == Terms::spot && !scenario_terms.spot) continue;
     const auto plan = with_terms(answers.plan, scenario_terms);
     const auto interval = interval_of(plan, answers.plan, answers.interval.used);
-    const auto runs = play_all(plan, interval, std::min(questions.seeds, most_seeds_of_a_search), questions.threads);
+    const auto runs =
+        play_all(plan, interval, std::min(questions.seeds, most_seeds_of_a_search), questions.threads);
     answers.terms.push_back({terms, *price, estimate_of(runs, plan, hour_of(run.scenario, terms))});
   }
 }
@@ -212,8 +220,9 @@ CampaignAnswers answers_of(const Run& run, const CampaignQuestions& questions, c
     answers.in_time = share_within(runs, questions.deadline->value(),
                                    [](const CampaignRun& one) { return seconds_of(one.elapsed).value(); });
   if (questions.budget_usd && hour.usd)
-    answers.in_budget = share_within(runs, *questions.budget_usd,
-                                     [&](const CampaignRun& one) { return one.node_seconds / 3600 * hour.usd->value(); });
+    answers.in_budget = share_within(runs, *questions.budget_usd, [&](const CampaignRun& one) {
+      return one.node_seconds / 3600 * hour.usd->value();
+    });
   tell(watch, "asking what would help");
   answers.what_ifs = what_ifs_of(plan, answers.interval.used, hour, questions);
   add_terms(answers, run, questions);

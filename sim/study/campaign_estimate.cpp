@@ -55,11 +55,16 @@ std::vector<CampaignRun> play_all(const CampaignPlan& plan, Seconds interval, in
   return runs;
 }
 
-CampaignEstimate estimate_of(const std::vector<CampaignRun>& runs, const CampaignPlan& plan, const NodeHour& hour) {
+CampaignEstimate estimate_of(const std::vector<CampaignRun>& runs, const CampaignPlan& plan,
+                             const NodeHour& hour) {
   expects(!runs.empty(), "an estimate rests on some runs");
   const auto seconds = [](const CampaignRun& run) { return seconds_of(run.elapsed).value(); };
-  const auto usd = [&](const CampaignRun& run) { return run.node_seconds / seconds_of_an_hour * hour.usd->value(); };
-  const auto shares = [](double Shares::*share) { return [share](const CampaignRun& run) { return shares_of(run).*share; }; };
+  const auto usd = [&](const CampaignRun& run) {
+    return run.node_seconds / seconds_of_an_hour * hour.usd->value();
+  };
+  const auto shares = [](double Shares::*share) {
+    return [share](const CampaignRun& run) { return shares_of(run).*share; };
+  };
   CampaignEstimate estimate{
       .runs = static_cast<int>(runs.size()),
       .unfinished = static_cast<int>(std::ranges::count(runs, false, &CampaignRun::finished)),
@@ -75,9 +80,11 @@ CampaignEstimate estimate_of(const std::vector<CampaignRun>& runs, const Campaig
     estimate.usd = spread(runs, usd);
     estimate.mean_usd = mean(runs, usd);
   }
-  if (hour.carbon) estimate.kg_co2 = spread(runs, [&](const CampaignRun& run) { return hour.kg_co2(run.node_seconds); });
+  if (hour.carbon)
+    estimate.kg_co2 = spread(runs, [&](const CampaignRun& run) { return hour.kg_co2(run.node_seconds); });
   for (std::size_t i = 0; i < bucket_count; ++i)
-    estimate.bucket_s[i] = mean(runs, [&](const CampaignRun& run) { return seconds_of(run.times[i]).value(); });
+    estimate.bucket_s[i] =
+        mean(runs, [&](const CampaignRun& run) { return seconds_of(run.times[i]).value(); });
   return estimate;
 }
 

@@ -18,8 +18,8 @@ struct Shares {
 };
 Shares shares_of(const CampaignRun& run);
 
-/// What many runs of a campaign have in common. An `Expected` is the median, and the ends between which nine of
-/// ten runs lie.
+/// What many runs of a campaign have in common. An `Expected` is the median, and the ends between which nine
+/// of ten runs lie.
 struct CampaignEstimate {
   int runs = 0;
   int unfinished = 0;  ///< that were given up
@@ -31,7 +31,7 @@ struct CampaignEstimate {
   double mean_s = 0;
   std::optional<double> mean_usd{};
   double mean_checkpoints = 0;
-  double ideal_s = 0;                          ///< all steps, as predicted and alone
+  double ideal_s = 0;                           ///< all steps, as predicted and alone
   std::array<double, bucket_count> bucket_s{};  ///< means: they add up to `mean_s`
 };
 
@@ -48,6 +48,7 @@ struct NodeHour {
 std::vector<CampaignRun> play_all(const CampaignPlan& plan, Seconds interval, int seeds, int threads);
 
 /// @pre some runs
-CampaignEstimate estimate_of(const std::vector<CampaignRun>& runs, const CampaignPlan& plan, const NodeHour& hour);
+CampaignEstimate estimate_of(const std::vector<CampaignRun>& runs, const CampaignPlan& plan,
+                             const NodeHour& hour);
 
 }  // namespace gradway

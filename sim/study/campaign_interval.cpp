@@ -10,7 +10,8 @@ namespace gradway {
 namespace {
 
 /// Of least squares: time = a/t + bt + c. @return sqrt(a/b), where it is least; the ends if it has no bottom
-double least_of_fit(const std::vector<double>& t, const std::vector<double>& time, double shortest, double longest) {
+double least_of_fit(const std::vector<double>& t, const std::vector<double>& time, double shortest,
+                    double longest) {
   const auto count = static_cast<double>(t.size());
   double u = 0, v = 0, y = 0;
   for (std::size_t i = 0; i < t.size(); ++i) u += 1 / t[i], v += t[i], y += time[i];
@@ -37,7 +38,9 @@ Seconds longest_interval(const CampaignPlan& plan) {
 }
 
 double mean_goodput(const CampaignEstimate& estimate) {
-  return estimate.mean_s > 0 ? estimate.bucket_s[static_cast<std::size_t>(Bucket::productive)] / estimate.mean_s : 1;
+  return estimate.mean_s > 0
+             ? estimate.bucket_s[static_cast<std::size_t>(Bucket::productive)] / estimate.mean_s
+             : 1;
 }
 
 }  // namespace

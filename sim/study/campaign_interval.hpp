@@ -17,18 +17,18 @@ struct IntervalChoice {
   Seconds used{};
   Seconds best{};
   std::optional<Seconds> young{}, daly{};  ///< none if nothing interrupts
-  Seconds shortest{};                  ///< a step, or what the checkpoint before takes to be on storage
+  Seconds shortest{};                      ///< a step, or what the checkpoint before takes to be on storage
   double goodput_used = 0, goodput_best = 0;
   std::optional<double> goodput_daly{};  ///< by Daly's equation 20, of failures and pauses alone
   std::vector<Point> curve{};            ///< in order of intervals
 };
 
-/// Plays the campaign with intervals about Daly's, and takes the least of a/t + bt + c through their mean times:
-/// what saving costs falls with the interval t, what is lost grows with it.
+/// Plays the campaign with intervals about Daly's, and takes the least of a/t + bt + c through their mean
+/// times: what saving costs falls with the interval t, what is lost grows with it.
 IntervalChoice choose_interval(const CampaignPlan& plan, int seeds, int threads);
 
-/// Daly's interval where something interrupts and a pause costs anything, within what is possible; else all of
-/// the training.
+/// Daly's interval where something interrupts and a pause costs anything, within what is possible; else all
+/// of the training.
 Seconds daly_within_limits(const CampaignPlan& plan);
 
 }  // namespace gradway

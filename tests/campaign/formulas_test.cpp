@@ -27,7 +27,8 @@ Interruptions of(const Row& row) {
 
 }  // namespace
 
-TEST_CASE("Young's and Daly's intervals and the exact efficiency are those of a table", "[campaign][formulas]") {
+TEST_CASE("Young's and Daly's intervals and the exact efficiency are those of a table",
+          "[campaign][formulas]") {
   for (const auto& row : rows) {
     CAPTURE(row.mttf, row.pause);
     CHECK(young_interval(of(row)).value() == Approx(row.young).margin(0.05));
@@ -57,8 +58,8 @@ TEST_CASE("Meta's estimate of ETTR is that of its own inputs", "[campaign][formu
 }
 
 TEST_CASE("the mean of the largest of normal numbers is that of tables", "[campaign][formulas]") {
-  // Order statistics: 1/sqrt(pi) of two, 3/(2 sqrt(pi)) of three; 1.53875 of ten, 2.50759 of a hundred, 3.24144 of
-  // a thousand (Harter, Biometrika 48, 1961).
+  // Order statistics: 1/sqrt(pi) of two, 3/(2 sqrt(pi)) of three; 1.53875 of ten, 2.50759 of a
+  // hundred, 3.24144 of a thousand (Harter, Biometrika 48, 1961).
   CHECK(expected_largest(1) == 0);
   CHECK(expected_largest(2) == Approx(1 / std::sqrt(std::numbers::pi)).epsilon(1e-5));
   CHECK(expected_largest(3) == Approx(1.5 / std::sqrt(std::numbers::pi)).epsilon(1e-5));

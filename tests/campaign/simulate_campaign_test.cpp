@@ -16,7 +16,8 @@ constexpr double hour = 3600, day = 86400;
 
 /// Steps of 0.1 s for so many days, on 16 nodes of one replica each.
 CampaignPlan days_of_training(double days) {
-  CampaignPlan plan{.steps = days * day * 10, .step = Seconds{0.1}, .nodes = 16, .replicas = 16, .least_replicas = 16};
+  CampaignPlan plan{
+      .steps = days * day * 10, .step = Seconds{0.1}, .nodes = 16, .replicas = 16, .least_replicas = 16};
   plan.saves = true;
   return plan;
 }
@@ -35,7 +36,9 @@ double played_efficiency(const CampaignPlan& plan, Seconds interval) {
 /// Everything that can happen, at once.
 CampaignPlan eventful(int variant) {
   auto plan = days_of_training(20);
-  plan.checkpoint = {.pause = ticks_of(Seconds{20}), .write = ticks_of(Seconds{200}), .read = ticks_of(Seconds{40}),
+  plan.checkpoint = {.pause = ticks_of(Seconds{20}),
+                     .write = ticks_of(Seconds{200}),
+                     .read = ticks_of(Seconds{40}),
                      .slowdown = 1.1};
   plan.detection = ticks_of(Seconds{30});
   plan.requeue = ticks_of(Seconds{100});
@@ -57,18 +60,22 @@ CampaignPlan eventful(int variant) {
   plan.seed = variant;
   if (variant % 2 == 1) plan.least_replicas = 8;
   if (variant % 3 == 1)
-    plan.spot = SpotPlan{.model = {.up_mean = Seconds{100 * hour}, .up_mean_over_median = 3, .down_mean = Seconds{hour},
-                                   .down_mean_over_median = 3, .group = 2},
+    plan.spot = SpotPlan{.model = {.up_mean = Seconds{100 * hour},
+                                   .up_mean_over_median = 3,
+                                   .down_mean = Seconds{hour},
+                                   .down_mean_over_median = 3,
+                                   .group = 2},
                          .notice = ticks_of(Seconds{variant % 4 == 0 ? 30.0 : 600.0})};
   return plan;
 }
 
 }  // namespace
 
-TEST_CASE("the share of training that counts is that of the closed form, within 1 %", "[campaign][simulation]") {
+TEST_CASE("the share of training that counts is that of the closed form, within 1 %",
+          "[campaign][simulation]") {
   const auto [mttf, pause, restart] =
-      GENERATE(std::tuple{8424.0, 20.0, 300.0}, std::tuple{8424.0, 60.0, 600.0}, std::tuple{28440.0, 60.0, 300.0},
-               std::tuple{86400.0, 120.0, 600.0});
+      GENERATE(std::tuple{8424.0, 20.0, 300.0}, std::tuple{8424.0, 60.0, 600.0},
+               std::tuple{28440.0, 60.0, 300.0}, std::tuple{86400.0, 120.0, 600.0});
   const auto factor = GENERATE(0.5, 1.0, 2.0);
   CAPTURE(mttf, pause, restart, factor);
   auto plan = days_of_training(400);
@@ -77,7 +84,8 @@ TEST_CASE("the share of training that counts is that of the closed form, within 
   plan.detection = ticks_of(Seconds{restart});
   const auto interval = young_interval(plan.interruptions()) * factor;
   CHECK(plan.interruptions().mttf.value() == Approx(mttf));
-  CHECK(played_efficiency(plan, interval) == Approx(efficiency(plan.interruptions(), interval)).epsilon(0.01));
+  CHECK(played_efficiency(plan, interval) ==
+        Approx(efficiency(plan.interruptions(), interval)).epsilon(0.01));
 }
 
 TEST_CASE("a campaign that nothing interrupts takes its steps, its checkpoints and its evaluations",
@@ -93,7 +101,8 @@ TEST_CASE("a campaign that nothing interrupts takes its steps, its checkpoints a
   CHECK(run.node_seconds == Approx(16 * (day + 12 * 30 + 24 * 60)));
 }
 
-TEST_CASE("an asynchronous checkpoint pauses for the copy, and only the last is waited for", "[campaign][simulation]") {
+TEST_CASE("an asynchronous checkpoint pauses for the copy, and only the last is waited for",
+          "[campaign][simulation]") {
   auto plan = days_of_training(1);
   plan.checkpoint.pause = ticks_of(Seconds{1});
   plan.checkpoint.write = ticks_of(Seconds{600});
@@ -109,7 +118,8 @@ TEST_CASE("a checkpoint waits until the one before is on storage", "[campaign][s
   CHECK(run.elapsed == ticks_of(Seconds{day + 23 * 60 + hour + 60}));
 }
 
-TEST_CASE("what is lost goes back to the begin of the last checkpoint that was on storage", "[campaign][simulation]") {
+TEST_CASE("what is lost goes back to the begin of the last checkpoint that was on storage",
+          "[campaign][simulation]") {
   auto plan = days_of_training(200);
   plan.checkpoint.write = ticks_of(Seconds{hour});
   plan.failures_per_s = 1 / (10 * day);
@@ -163,10 +173,12 @@ TEST_CASE("random numbers are those of the algorithm, on every machine", "[campa
   CHECK(squares / draws == Approx(0).margin(0.01));
 }
 
-TEST_CASE("more failures, slower restarts and slower storage never make a campaign shorter", "[campaign][simulation]") {
+TEST_CASE("more failures, slower restarts and slower storage never make a campaign shorter",
+          "[campaign][simulation]") {
   const auto mean = [](const CampaignPlan& plan) {
     double sum = 0;
-    for (int seed = 0; seed < 100; ++seed) sum += seconds_of(simulate_campaign(plan, Seconds{1800}, seed).elapsed).value();
+    for (int seed = 0; seed < 100; ++seed)
+      sum += seconds_of(simulate_campaign(plan, Seconds{1800}, seed).elapsed).value();
     return sum;
   };
   const auto variant = GENERATE(0, 1, 2);

@@ -28,8 +28,8 @@ TEST_CASE("a campaign says how long it takes, what it costs, where the time goes
   const auto outcome = play({"--deadline", "6 days", "--budget", "60k USD"});
   CHECK(outcome.status == 0);
   CHECK(outcome.errors.empty());
-  for (const auto* text : {"takes", "days (", "costs", "USD (", "goodput", "ETTR", "paid, on average", "Daly", "what would help",
-                           "half the failures", "spot", "deadline", "of the runs"})
+  for (const auto* text : {"takes", "days (", "costs", "USD (", "goodput", "ETTR", "paid, on average", "Daly",
+                           "what would help", "half the failures", "spot", "deadline", "of the runs"})
     CHECK_THAT(outcome.output, Contains(text));
 }
 
@@ -51,7 +51,8 @@ TEST_CASE("the JSON of a campaign has parts that add up, with their definitions"
   CHECK(report["scenario"]["campaign"]["failures"]["model"] == "llama3");
 }
 
-TEST_CASE("the same seed gives the same bytes on any number of threads, another seed others", "[cli][campaign]") {
+TEST_CASE("the same seed gives the same bytes on any number of threads, another seed others",
+          "[cli][campaign]") {
   const auto one = play({"--json", "--jobs", "1"}), three = play({"--json", "--jobs", "3"});
   CHECK(one.output == three.output);
   const auto other = play({"--json", "--set", "campaign.seed=2"});
@@ -68,12 +69,14 @@ TEST_CASE("--out holds the page and the document", "[cli][campaign]") {
 TEST_CASE("a campaign that is killed leaves nothing half-written", "[cli][campaign]") {
   const TemporaryFolder folder;
   const auto out = folder.path() / "out";
-  const auto command = fmt::format("timeout -s KILL 0.3 '{}' campaign '{}/scenarios/{}.yaml' --seeds 1000000 --out '{}' 2>/dev/null",
-                                   GRADWAY_PROGRAM, GRADWAY_SOURCE_DIR, scenario, out.string());
+  const auto command = fmt::format(
+      "timeout -s KILL 0.3 '{}' campaign '{}/scenarios/{}.yaml' --seeds 1000000 --out '{}' 2>/dev/null",
+      GRADWAY_PROGRAM, GRADWAY_SOURCE_DIR, scenario, out.string());
   CHECK(std::system(command.c_str()) != 0);
   CHECK_FALSE(fs::exists(out / "report.json"));
   CHECK_FALSE(fs::exists(out / "report.html"));
-  const auto full = run_gradway({"campaign", scenario, "--seeds", "10", "--out", out}, {.largest_file = 1000});
+  const auto full =
+      run_gradway({"campaign", scenario, "--seeds", "10", "--out", out}, {.largest_file = 1000});
   CHECK(full.status != 0);
   CHECK_FALSE(fs::exists(out / "report.json"));
 }
@@ -81,17 +84,20 @@ TEST_CASE("a campaign that is killed leaves nothing half-written", "[cli][campai
 TEST_CASE("a scenario without a campaign is told what to add", "[cli][campaign]") {
   const auto outcome = run_gradway({"campaign", "article/g6e"});
   CHECK(outcome.status == 2);
-  CHECK_THAT(outcome.errors, Contains("the scenario 'g6e' has no campaign: it is not told how much is trained on") &&
-                                 Contains("--set campaign.tokens=300B"));
-  CHECK(run_gradway({"campaign", "article/g6e", "--set", "campaign.samples=90M", "--seeds", "5"}).status == 0);
+  CHECK_THAT(outcome.errors,
+             Contains("the scenario 'g6e' has no campaign: it is not told how much is trained on") &&
+                 Contains("--set campaign.tokens=300B"));
+  CHECK(run_gradway({"campaign", "article/g6e", "--set", "campaign.samples=90M", "--seeds", "5"}).status ==
+        0);
 }
 
 TEST_CASE("impossible campaigns say why and what to do", "[cli][campaign]") {
-  const auto hopeless = play({"--set", "campaign.failures.job_mttf=2 min", "--set", "campaign.checkpoint.write=50 MB/s",
-                              "--set", "campaign.checkpoint.mode=sync"});
+  const auto hopeless = play({"--set", "campaign.failures.job_mttf=2 min", "--set",
+                              "campaign.checkpoint.write=50 MB/s", "--set", "campaign.checkpoint.mode=sync"});
   CHECK(hopeless.status == 2);
   CHECK_THAT(hopeless.errors, Contains("the campaign gets nowhere") && Contains("hint: restart faster"));
-  const auto long_write = play({"--set", "campaign.failures.job_mttf=30 min", "--set", "campaign.checkpoint.write=40 MB/s"});
+  const auto long_write =
+      play({"--set", "campaign.failures.job_mttf=30 min", "--set", "campaign.checkpoint.write=40 MB/s"});
   CHECK(long_write.status == 0);
   CHECK_THAT(long_write.output, Contains("something fails every"));
   const auto endless = play({"--set", "campaign.tokens=900T"});
@@ -100,7 +106,8 @@ TEST_CASE("impossible campaigns say why and what to do", "[cli][campaign]") {
 }
 
 TEST_CASE("a campaign without failures warns that real ones have some", "[cli][campaign]") {
-  const auto outcome = run_gradway({"campaign", "sharded/llama2_7b", "--set", "campaign.tokens=1B", "--seeds", "5"});
+  const auto outcome =
+      run_gradway({"campaign", "sharded/llama2_7b", "--set", "campaign.tokens=1B", "--seeds", "5"});
   CHECK(outcome.status == 0);
   CHECK_THAT(outcome.output, Contains("no failures are told of"));
 }

@@ -152,8 +152,8 @@ bool is_of_the_file(const std::string& name) {
 TEST_CASE("the table of keys has those that the reader takes, and no other", "[config][keys]") {
   for (const std::string group :
        {"", "job", "strategy", "parallel", "input", "anchor", "traffic", "faster", "nccl", "campaign",
-        "campaign.checkpoint", "campaign.restart", "campaign.failures", "campaign.spot", "campaign.stragglers",
-        "campaign.evaluation", "campaign.prices", "campaign.carbon"}) {
+        "campaign.checkpoint", "campaign.restart", "campaign.failures", "campaign.spot",
+        "campaign.stragglers", "campaign.evaluation", "campaign.prices", "campaign.carbon"}) {
     CAPTURE(group);
     auto told = told_keys(group);
     std::erase_if(told, [](const auto& name) { return is_of_the_file(name); });

@@ -70,8 +70,10 @@ TEST_CASE("what would help helps, and spot nodes cost less but take longer", "[s
   CHECK(*answers.terms[1].estimate.mean_usd < *answers.terms[0].estimate.mean_usd);
 }
 
-TEST_CASE("more failures, slower restarts and slower storage never make a campaign cheaper", "[study][campaign]") {
-  const std::vector<Override> busy{{"campaign.failures.job_mttf", "3 h"}, {"campaign.checkpoint.mode", "sync"}};
+TEST_CASE("more failures, slower restarts and slower storage never make a campaign cheaper",
+          "[study][campaign]") {
+  const std::vector<Override> busy{{"campaign.failures.job_mttf", "3 h"},
+                                   {"campaign.checkpoint.mode", "sync"}};
   const auto usd = [&](std::vector<Override> set) {
     if (set.empty() || set.front().key != busy.front().key) set.insert(set.begin(), busy.front());
     set.push_back(busy.back());
@@ -86,18 +88,21 @@ TEST_CASE("more failures, slower restarts and slower storage never make a campai
 TEST_CASE("the chance of a limit is the share of the runs that keep it", "[study][campaign]") {
   const auto run = step_of();
   const auto free = answers_of(run, {.seeds = 60});
-  const auto limited = answers_of(run, {.seeds = 60, .deadline = Seconds{free.estimate.seconds.value},
+  const auto limited = answers_of(run, {.seeds = 60,
+                                        .deadline = Seconds{free.estimate.seconds.value},
                                         .budget_usd = free.estimate.usd->high * 1e3});
   CHECK(*limited.in_time == Approx(0.5).margin(0.02));
   CHECK(*limited.in_budget == 1);
 }
 
 TEST_CASE("a campaign that gets nowhere is refused, with what to do", "[study][campaign]") {
-  const auto run = step_of({{"campaign.failures.job_mttf", "2 min"}, {"campaign.checkpoint.mode", "sync"},
+  const auto run = step_of({{"campaign.failures.job_mttf", "2 min"},
+                            {"campaign.checkpoint.mode", "sync"},
                             {"campaign.checkpoint.write", "100 MB/s"}});
-  CHECK_THROWS_WITH(answers_of(run, {.seeds = 10}),
-                    Catch::Matchers::Contains("the campaign gets nowhere: something interrupts it every 120 s") &&
-                        Catch::Matchers::Contains("save faster (campaign.checkpoint."));
+  CHECK_THROWS_WITH(
+      answers_of(run, {.seeds = 10}),
+      Catch::Matchers::Contains("the campaign gets nowhere: something interrupts it every 120 s") &&
+          Catch::Matchers::Contains("save faster (campaign.checkpoint."));
 }
 
 TEST_CASE("a checkpoint is as large as what training keeps of each parameter", "[study][campaign]") {

@@ -18,7 +18,8 @@ Run step_of(const std::string& scenario, const std::vector<Override>& set = {}) 
 
 CampaignEstimate estimate(const Run& run, std::optional<Seconds> interval = {}) {
   const auto plan = plan_campaign(run.scenario, run.measured.metrics, run.range);
-  return estimate_of(play_all(plan, interval.value_or(plan.interval.value_or(daly_within_limits(plan))), 300, 2), plan, {});
+  return estimate_of(
+      play_all(plan, interval.value_or(plan.interval.value_or(daly_within_limits(plan))), 300, 2), plan, {});
 }
 
 }  // namespace
@@ -34,7 +35,8 @@ TEST_CASE("Llama 3's 54 days are explained from its own inputs", "[validation][c
   CHECK(all.effective.value < 0.97);
 }
 
-TEST_CASE("a minute's pause for each checkpoint would not have given Llama 3 its 90 %", "[validation][campaign]") {
+TEST_CASE("a minute's pause for each checkpoint would not have given Llama 3 its 90 %",
+          "[validation][campaign]") {
   // 5.68 TB at 95 GB/s; with M = 3.09 h form 2 of Daly's gives 0.868 at best. So its pauses were shorter.
   const auto slow = estimate(step_of("campaign/llama3_405b", {{"campaign.checkpoint.write", "95 GB/s"},
                                                               {"campaign.checkpoint.read", "2 TB/s"}}));
@@ -42,8 +44,10 @@ TEST_CASE("a minute's pause for each checkpoint would not have given Llama 3 its
   CHECK(slow.effective.value == Approx(0.868).margin(0.01));
 }
 
-TEST_CASE("the ETTR of large jobs on RSC-1 is that of Meta's estimate, within 2 points", "[validation][campaign]") {
-  // 2,048 and 4,096 GPUs: (1 - r N (5 + 30 min)) / (1 + 5/60) = 0.886 and 0.848; told of its largest jobs: 0.85 to 0.9
+TEST_CASE("the ETTR of large jobs on RSC-1 is that of Meta's estimate, within 2 points",
+          "[validation][campaign]") {
+  // 2,048 and 4,096 GPUs: (1 - r N (5 + 30 min)) / (1 + 5/60) = 0.886 and 0.848; told of its largest jobs:
+  // 0.85 to 0.9
   const auto [gpus, told] = GENERATE(std::pair{"2048", 0.886}, std::pair{"4096", 0.848});
   CAPTURE(gpus);
   const auto run = step_of("campaign/rsc-1", {{"job.gpus", gpus}});
@@ -54,7 +58,8 @@ TEST_CASE("the ETTR of large jobs on RSC-1 is that of Meta's estimate, within 2 
 
 TEST_CASE("published rates give the published times between failures", "[validation][campaign]") {
   const auto mttf_h = [](const char* model, const char* gpus) {
-    const auto scenario = load_scenario("campaign/rsc-1", {{"campaign.failures.model", model}, {"job.gpus", gpus}}, data);
+    const auto scenario =
+        load_scenario("campaign/rsc-1", {{"campaign.failures.model", model}, {"job.gpus", gpus}}, data);
     Metrics metrics;
     metrics.step_time = Seconds{1};
     metrics.samples = 1;

@@ -39,8 +39,9 @@ Json estimate_json(const CampaignEstimate& estimate) {
             {"seconds", expected_json(estimate.seconds)},
             {"usd", expected_json(estimate.usd)},
             {"kg_co2", expected_json(estimate.kg_co2)}};
-  for (const auto& [words, share] :
-       {std::pair{share_words()[0], estimate.goodput}, {share_words()[1], estimate.effective}, {share_words()[2], estimate.ettr}})
+  for (const auto& [words, share] : {std::pair{share_words()[0], estimate.goodput},
+                                     {share_words()[1], estimate.effective},
+                                     {share_words()[2], estimate.ettr}})
     json[std::string{words.key}] = expected_json(share);
   json.update({{"interruptions", expected_json(estimate.interruptions)},
                {"mean_checkpoints", estimate.mean_checkpoints},
@@ -139,7 +140,8 @@ Json terms_json(const std::vector<CampaignTerms>& terms) {
 
 Json histogram_json(const std::vector<HistogramBar>& histogram) {
   Json json = Json::array();
-  for (const auto& bar : histogram) json.push_back({{"from_s", bar.from_s}, {"to_s", bar.to_s}, {"runs", bar.runs}});
+  for (const auto& bar : histogram)
+    json.push_back({{"from_s", bar.from_s}, {"to_s", bar.to_s}, {"runs", bar.runs}});
   return json;
 }
 

@@ -77,7 +77,8 @@ Json stragglers_json(const StragglerSettings& settings) {
 Json prices_json(const CampaignSettings& settings) {
   Json json = Json::object();
   for (std::size_t i = 0; i < terms_words.size(); ++i)
-    if (settings.prices[i]) json[std::string{terms_words[i]}] = fmt::format("{} USD/h", settings.prices[i]->value());
+    if (settings.prices[i])
+      json[std::string{terms_words[i]}] = fmt::format("{} USD/h", settings.prices[i]->value());
   return json;
 }
 

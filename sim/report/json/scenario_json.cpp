@@ -31,6 +31,7 @@ Json job_json(const Job& job) {
             {"launch_blocking", job.launch_blocking},
             {"clip_grad_norm", job.clip_grad_norm}};
   if (const auto fp8 = fp8_of(job)) json["fp8_recipe"] = name_of(fp8->recipe);
+  if (job.slow_gpu > 1) json["slow_gpu"] = job.slow_gpu;
   if (job.sequence > 0) json["sequence"] = job.sequence;
   if (job.recompute_every > 1) json["recompute_every"] = job.recompute_every;
   if (!job.lora) return json;

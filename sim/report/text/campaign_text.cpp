@@ -43,20 +43,23 @@ void add_goal(Fields& fields, const Campaign& campaign) {
   fields.add("model", run.scenario.model.name);
   fields.add("platform", fmt::format("{}: {}", run.scenario.platform.name,
                                      hardware_in_words(run.scenario.platform, run.scenario.job.gpus)));
-  const auto amount = settings.epochs ? fmt::format("{:.4g} epochs", *settings.epochs)
-                                      : amount_in_words({.tokens = settings.tokens, .samples = settings.samples});
+  const auto amount = settings.epochs
+                          ? fmt::format("{:.4g} epochs", *settings.epochs)
+                          : amount_in_words({.tokens = settings.tokens, .samples = settings.samples});
   const auto& range = plan.step_range;
-  fields.add("training",
-             fmt::format("{} in {} steps of {}{}", amount, thousands_text(std::llround(plan.steps)), time_text(plan.step),
-                         range.low < range.high ? fmt::format(" ({})", range_text(range.low, range.high)) : ""));
+  fields.add(
+      "training",
+      fmt::format("{} in {} steps of {}{}", amount, thousands_text(std::llround(plan.steps)),
+                  time_text(plan.step),
+                  range.low < range.high ? fmt::format(" ({})", range_text(range.low, range.high)) : ""));
   if (plan.saves)
-    fields.add("checkpoint",
-               fmt::format("{}: a pause of {}{}, every {}", bytes_text(plan.checkpoint.size),
-                           time_text(seconds_of(plan.checkpoint.pause)),
-                           plan.checkpoint.write > 0
-                               ? fmt::format(", on storage {} later", pause_text(seconds_of(plan.checkpoint.write)))
-                               : "",
-                           pause_text(campaign.answers.interval.used)));
+    fields.add("checkpoint", fmt::format("{}: a pause of {}{}, every {}", bytes_text(plan.checkpoint.size),
+                                         time_text(seconds_of(plan.checkpoint.pause)),
+                                         plan.checkpoint.write > 0
+                                             ? fmt::format(", on storage {} later",
+                                                           pause_text(seconds_of(plan.checkpoint.write)))
+                                             : "",
+                                         pause_text(campaign.answers.interval.used)));
   if (const auto mttf = plan.mttf(); mttf < Seconds::infinite())
     fields.add("interrupted", fmt::format("every {} on average; {} to go on", span_text(mttf),
                                           pause_text(seconds_of(plan.restart()))));
@@ -66,7 +69,8 @@ void add_results(Fields& fields, const Campaign& campaign) {
   const auto& estimate = campaign.answers.estimate;
   fields.add("takes", takes(estimate.seconds), Paint::bold);
   if (estimate.usd)
-    fields.add("costs", fmt::format("{}, {}", costs(*estimate.usd), name_of(campaign.run.scenario.campaign->terms)),
+    fields.add("costs",
+               fmt::format("{}, {}", costs(*estimate.usd), name_of(campaign.run.scenario.campaign->terms)),
                Paint::bold);
   if (estimate.kg_co2)
     fields.add("emits", fmt::format("{:.4g} t of CO2 ({:.3g} to {:.3g})", estimate.kg_co2->value / 1000,
@@ -84,9 +88,10 @@ void add_results(Fields& fields, const Campaign& campaign) {
     fields.add("deadline", fmt::format("{}: kept by {} of the runs", span_text(*questions.deadline),
                                        percent_text(*answers.in_time)));
   if (questions.budget_usd)
-    fields.add("budget", answers.in_budget ? fmt::format("{} USD: kept by {} of the runs",
-                                                         usd_text(*questions.budget_usd), percent_text(*answers.in_budget))
-                                           : "not known, the platform has no price");
+    fields.add("budget", answers.in_budget
+                             ? fmt::format("{} USD: kept by {} of the runs", usd_text(*questions.budget_usd),
+                                           percent_text(*answers.in_budget))
+                             : "not known, the platform has no price");
 }
 
 void write_waterfall(std::ostream& out, const CampaignEstimate& estimate, const Style& style) {
@@ -104,7 +109,8 @@ void write_waterfall(std::ostream& out, const CampaignEstimate& estimate, const 
 void write_interval(std::ostream& out, const IntervalChoice& choice, const Style& style) {
   if (!choice.daly) return;
   Table table{{{"time between checkpoints"}, {"", Table::Align::right}, {"goodput", Table::Align::right}}};
-  if (choice.used != choice.best) table.add({"as used", pause_text(choice.used), percent_text(choice.goodput_used)});
+  if (choice.used != choice.best)
+    table.add({"as used", pause_text(choice.used), percent_text(choice.goodput_used)});
   table.add({"best, as played", pause_text(choice.best), percent_text(choice.goodput_best)});
   table.add({"Young", pause_text(*choice.young), ""});
   table.add({"Daly", pause_text(*choice.daly), ""});
@@ -118,7 +124,10 @@ std::string saved_text(double saves, const std::string& amount) {
 
 void write_what_ifs(std::ostream& out, const CampaignAnswers& answers, const Style& style) {
   if (answers.what_ifs.empty()) return;
-  Table table{{{"what would help"}, {"time", Table::Align::right}, {"USD", Table::Align::right}, {"goodput", Table::Align::right}}};
+  Table table{{{"what would help"},
+               {"time", Table::Align::right},
+               {"USD", Table::Align::right},
+               {"goodput", Table::Align::right}}};
   for (const auto& one : answers.what_ifs) {
     table.add({one.change, saved_text(one.saves_s, span_text(Seconds{std::abs(one.saves_s)})),
                one.saves_usd ? saved_text(*one.saves_usd, usd_text(std::abs(*one.saves_usd))) : "",
@@ -152,9 +161,10 @@ void write_text(std::ostream& out, const Campaign& campaign, const Style& style)
   write_terms(out, answers, style);
   out << '\n';
   for (const auto& words : share_words()) fields.add(words.label, words.meaning);
-  fields.add("figures", fmt::format("medians of {} runs and where nine of ten lie; where the time goes: means, which "
-                                    "add up",
-                                    thousands_text(answers.estimate.runs)));
+  fields.add("figures",
+             fmt::format("medians of {} runs and where nine of ten lie; where the time goes: means, which "
+                         "add up",
+                         thousands_text(answers.estimate.runs)));
   fields.add("basis", answers.basis);
   auto warnings = run.warnings;
   warnings.insert(warnings.end(), answers.warnings.begin(), answers.warnings.end());
