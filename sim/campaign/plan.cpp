@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "sim/base/contract.hpp"
+#include "sim/campaign/wan.hpp"
 #include "sim/cost/kernel_cost.hpp"
 #include "sim/nccl/rank_order.hpp"
 
@@ -48,6 +49,17 @@ void add_failures(CampaignPlan& plan, const FailureSettings& settings, double gp
   plan.again_within = ticks_of(settings.again_within);
 }
 
+void add_sites(CampaignPlan& plan, const SitesSettings& sites, const Scenario& scenario) {
+  const auto size = exchange_size(scenario, sites);
+  plan.sites = sites.count;
+  plan.nodes *= sites.count;
+  plan.exchange_every = sites.inner_steps;
+  plan.exchange = ticks_of(
+      exchange_time(sites.count, size, {sites.rate, sites.rtt, sites.window, sites.loss, sites.streams}));
+  plan.exchange_beside = sites.overlap;
+  plan.exchanged = size * (2.0 * (sites.count - 1));
+}
+
 SpotPlan spot_of(const SpotSettings& settings) {
   SpotPlan spot{.model = {.up_mean = Seconds{seconds_of_a_day}, .down_mean = Seconds{3600}},
                 .notice = ticks_of(settings.notice)};
@@ -59,7 +71,7 @@ SpotPlan spot_of(const SpotSettings& settings) {
 }
 
 void add_width(CampaignPlan& plan, const CampaignSettings& settings, const Job& job, double gpus_of_a_node) {
-  plan.replicas = job.data_parallel();
+  plan.replicas = job.data_parallel() * plan.sites;
   plan.nodes_of_replica = job.layout.ranks_of_model() / gpus_of_a_node;
   plan.least_replicas = plan.replicas;
   if (settings.elastic_from)
@@ -91,6 +103,17 @@ Interruptions CampaignPlan::interruptions() const {
   return {mttf(), seconds_of(checkpoint.pause), seconds_of(restart())};
 }
 
+Ticks CampaignPlan::exchange_pause(double step_of_run) const {
+  if (!exchange_beside) return exchange;
+  return std::max<Ticks>(0, exchange - static_cast<Ticks>(exchange_every * step_of_run));
+}
+
+Bytes exchange_size(const Scenario& scenario, const SitesSettings& sites) {
+  double count = 0;
+  for (const auto& layer : scenario.model.layers) count += static_cast<double>(layer.parameter_count());
+  return Bytes{count * exchanged_bytes[static_cast<std::size_t>(sites.exchanged)]};
+}
+
 Bytes checkpoint_size(const Scenario& scenario) {
   const auto& job = scenario.job;
   double count = 0;
@@ -105,7 +128,7 @@ double campaign_steps(const CampaignSettings& settings, const Metrics& metrics) 
   const auto samples = settings.tokens    ? *settings.tokens / metrics.tokens_per_sample.value_or(1)
                        : settings.samples ? *settings.samples
                                           : settings.epochs.value_or(1) * settings.samples_per_epoch;
-  return std::ceil(samples / metrics.samples);
+  return std::ceil(samples / metrics.samples / (settings.sites ? settings.sites->count : 1));
 }
 
 CampaignPlan plan_campaign(const Scenario& scenario, const Metrics& metrics, const TimeRange& range) {
@@ -116,6 +139,7 @@ CampaignPlan plan_campaign(const Scenario& scenario, const Metrics& metrics, con
                     .step_range = range,
                     .nodes = node_count(scenario.platform, scenario.job.gpus)};
   const auto gpus_of_a_node = static_cast<double>(scenario.job.gpus) / plan.nodes;
+  if (settings.sites) add_sites(plan, *settings.sites, scenario);
   plan.jitter = 1 + settings.stragglers.jitter * expected_largest(scenario.job.gpus);
   add_width(plan, settings, scenario.job, gpus_of_a_node);
   if (settings.checkpoint) {

@@ -60,10 +60,17 @@ struct CampaignPlan {
   double slow_per_s = 0;  ///< episodes of slow nodes, of all together
   double slow_factor = 1;
   Ticks slow_lasts = 0;
+  int sites = 1;
+  int exchange_every = 0;        ///< steps; 0: never
+  Ticks exchange = 0;            ///< between sites
+  bool exchange_beside = false;  ///< ... beside the next steps
+  Bytes exchanged{};             ///< that all sites send, each time
   int evaluation_every = 0;
   Ticks evaluation = 0;
   int seed = 1;
 
+  /// For which sites wait. @param step_of_run its time in nanoseconds
+  Ticks exchange_pause(double step_of_run) const;
   /// From an interruption to the next step, if nothing comes between.
   Ticks restart() const { return detection + requeue + communicators + checkpoint.read + loader; }
   /// Failures and losses of spot nodes together; infinite if there are none.
@@ -76,7 +83,10 @@ struct CampaignPlan {
 /// caa90c9c). Frozen parameters are not saved.
 Bytes checkpoint_size(const Scenario& scenario);
 
-/// Steps that a campaign takes.
+/// What sites send each other of a model, each once round.
+Bytes exchange_size(const Scenario& scenario, const SitesSettings& sites);
+
+/// Steps that a campaign takes; those of several sites are made at once.
 double campaign_steps(const CampaignSettings& settings, const Metrics& metrics);
 
 /// @pre the scenario has a campaign, whose goal fits its model

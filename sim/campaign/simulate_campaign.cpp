@@ -27,6 +27,14 @@ struct Pending {
   Buckets risked{};  ///< time up to its begin
 };
 
+/// A pause each time that so much more is done.
+struct Pause {
+  Ticks every = 0;
+  Ticks time = 0;
+  Bucket bucket{};
+  Ticks done_at = -1;  ///< progress at which it was last made
+};
+
 /// Nodes that are missing until then.
 struct Absence {
   Ticks until = 0;
@@ -49,7 +57,11 @@ class Play {
     const auto in_steps = [&](double steps) { return std::max<Ticks>(1, std::llround(steps * step)); };
     run_.work = in_steps(plan.steps);
     every_ = plan.saves ? in_steps(std::max(1.0, std::round(interval.value() * 1e9 / step))) : never;
-    evaluate_every_ = plan.evaluation_every > 0 ? in_steps(plan.evaluation_every) : never;
+    const auto pause = [&](int steps, Ticks time, Bucket bucket) {
+      if (steps > 0) pauses_.push_back({in_steps(steps), time, bucket});
+    };
+    pause(plan.exchange_every, plan.exchange_pause(step), Bucket::exchange);
+    pause(plan.evaluation_every, plan.evaluation, Bucket::evaluation);
     next_save_ = every_;
     give_up_ = later(0, static_cast<double>(run_.work) / 1e9 * hopeless + 30 * 86400.0);
     replicas_ = plan.replicas;
@@ -191,10 +203,15 @@ class Play {
     progress_ += done;
   }
 
-  bool evaluate() {
-    if (!spend(Bucket::evaluation, plan_.evaluation)) return false;
-    at(risked_, Bucket::evaluation) += plan_.evaluation;
-    evaluated_ = progress_;
+  /// What is due at this progress, each once.
+  bool make_pauses() {
+    for (auto& pause : pauses_) {
+      if (progress_ % pause.every != 0 || pause.done_at == progress_) continue;
+      if (!spend(pause.bucket, pause.time)) return false;
+      at(risked_, pause.bucket) += pause.time;
+      pause.done_at = progress_;
+      if (pause.bucket == Bucket::exchange) ++run_.exchanges;
+    }
     return true;
   }
 
@@ -213,13 +230,10 @@ class Play {
   /// Goes on to the end. @return false if it was interrupted
   bool attempt() {
     while (progress_ < run_.work) {
-      const auto next_evaluation =
-          evaluate_every_ == never ? never : (progress_ / evaluate_every_ + 1) * evaluate_every_;
-      const auto target = std::min({run_.work, next_save_, next_evaluation});
-      if (!work_until(target)) return false;
-      if (evaluate_every_ != never && progress_ % evaluate_every_ == 0 && evaluated_ != progress_ &&
-          !evaluate())
-        return false;
+      auto target = std::min(run_.work, next_save_);
+      for (const auto& pause : pauses_)
+        target = std::min(target, (progress_ / pause.every + 1) * pause.every);
+      if (!work_until(target) || !make_pauses()) return false;
       const bool is_due = plan_.saves && (progress_ == next_save_ || progress_ == run_.work);
       if (is_due && (!save() || !widen())) return false;
     }
@@ -262,7 +276,7 @@ class Play {
     }
     risked_ = {};
     progress_ = saved_;
-    evaluated_ = -1;
+    for (auto& pause : pauses_) pause.done_at = -1;
     next_save_ = every_ == never ? never : saved_ + every_;
   }
 
@@ -352,8 +366,8 @@ class Play {
   Ticks saved_ = 0;     ///< up to where it is on storage
   std::optional<Pending> pending_;
   Buckets risked_{};  ///< time since the last checkpoint on storage began
-  Ticks evaluated_ = -1;
-  Ticks every_ = never, evaluate_every_ = never, next_save_ = never, give_up_ = never;
+  std::vector<Pause> pauses_;
+  Ticks every_ = never, next_save_ = never, give_up_ = never;
   Ticks next_failure_ = never, next_loss_ = never, next_slow_ = never, slow_until_ = 0;
   int replicas_ = 1;
   std::vector<Absence> absences_;

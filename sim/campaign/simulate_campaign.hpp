@@ -17,6 +17,7 @@ enum class Bucket : std::uint8_t {
   productive,     ///< steps that count, at the time of a step alone
   stragglers,     ///< what slow GPUs and jitter add to them
   narrow,         ///< what fewer nodes add to them
+  exchange,       ///< sites wait for each other's weights
   evaluation,     ///< pauses
   saving,         ///< pauses for checkpoints, and what writing one costs the steps beside it
   lost,           ///< steps and evaluations that were done again
@@ -27,7 +28,7 @@ enum class Bucket : std::uint8_t {
   loading,        ///< until data flow again
   waiting,        ///< for a node, as none is left
 };
-inline constexpr std::size_t bucket_count = 12;
+inline constexpr std::size_t bucket_count = 13;
 using Buckets = std::array<Ticks, bucket_count>;
 constexpr Ticks& at(Buckets& buckets, Bucket bucket) {
   return buckets[static_cast<std::size_t>(bucket)];
@@ -54,6 +55,7 @@ struct CampaignRun {
   int failures = 0;
   int losses = 0;  ///< of spot nodes, each of a group
   int checkpoints = 0;
+  int exchanges = 0;          ///< between sites
   bool finished = true;       ///< else it was given up: hardly anything was left of each attempt
   std::vector<Stop> stops{};  ///< only if they were asked for
 };

@@ -56,6 +56,7 @@ std::span<const Command> commands() {
               "gradway campaign campaign/llama2_7b-aws-p5\n"
               "gradway campaign campaign/llama2_7b-aws-p5 --deadline '30 days' --budget '700k USD'\n"
               "gradway campaign campaign/llama2_7b-aws-p5 --set campaign.checkpoint.interval='2 h' --json\n"
+              "gradway campaign campaign/llama2_7b-aws-p5 --vary platform=aws-p5.48xlarge,aws-p4d.24xlarge\n"
               "gradway campaign campaign/llama2_7b-aws-p5 --out result",
               add_campaign},
       Command{"optimize", "find the settings of DDP with which a scenario is fastest, and the code for them",

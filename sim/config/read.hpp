@@ -53,7 +53,7 @@ struct ScenarioSpec {
   Named model;
   Named platform;
   Job job;
-  Ddp ddp{};                           ///< what the file says of DDP, whatever the kind of its strategy
+  Ddp ddp{};  ///< what the file says of DDP, whatever the kind of its strategy
   std::optional<CampaignSettings> campaign;
   Speeds faster;                       ///< what-if
   std::vector<Where> traffic;          ///< beside the job's

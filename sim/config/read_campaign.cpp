@@ -14,6 +14,7 @@ namespace gradway::config {
 namespace {
 
 constexpr auto modes = choices_of<SaveMode>(save_mode_words);
+constexpr auto numbers_sent = choices_of<Exchanged>(exchanged_words);
 constexpr auto all_terms = choices_of<Terms>(terms_words);
 
 /// "best": nothing.
@@ -35,17 +36,22 @@ auto name_among(std::string_view thing, std::span<const Model> models) {
   };
 }
 
-/// "380 g/kWh"
-double grid_intensity(const Node& node) {
-  const auto& word = scalar(node, "what a grid emits");
-  double value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  const std::string_view unit{end, word.data() + word.size()};
-  if (error != std::errc{} || unit != " g/kWh" || !(value >= 0) || value > 1e4)
-    fail(node.where, fmt::format("'{}' is not what a grid emits", word),
-         "write it as in '380 g/kWh', up to 10000");
-  return value;
+/// A number with one unit that stands nowhere else. @param thing "what a grid emits"
+auto with_unit(std::string_view thing, std::string_view unit, double most, std::string_view example) {
+  return [=](const Node& node) {
+    const auto& word = scalar(node, thing);
+    double value = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+    const std::string_view rest{end, static_cast<std::size_t>(word.data() + word.size() - end)};
+    if (error != std::errc{} || rest != unit || !(value >= 0 && value <= most))
+      fail(node.where, fmt::format("'{}' is not {}", word, thing),
+           fmt::format("write it as in '{}', up to {}", example, most));
+    return value;
+  };
 }
+
+const auto grid_intensity = with_unit("what a grid emits", " g/kWh", 1e4, "380 g/kWh");
+const auto egress_price = with_unit("a price of data", " USD/GB", 1e3, "0.09 USD/GB");
 
 /// "5 %" of something: not more than all.
 double share(const Node& node) {
@@ -157,6 +163,23 @@ CarbonSettings read_carbon(Reader carbon) {
   return result;
 }
 
+SitesSettings read_sites(Reader sites) {
+  SitesSettings result;
+  result.count = sites.required("count", integer(2, 10000));
+  result.inner_steps = sites.optional("inner_steps", integer(1, 1'000'000), result.inner_steps);
+  result.exchanged =
+      sites.optional("exchanged", one_of("a format of numbers", numbers_sent), result.exchanged);
+  result.rate = sites.required("rate", bandwidth);
+  result.rtt = sites.required("rtt", pause_or_none);
+  result.window = sites.maybe("window", bytes);
+  result.loss = sites.optional("loss", share, result.loss);
+  result.streams = sites.optional("streams", integer(1, 10000), result.streams);
+  result.overlap = sites.optional("overlap", boolean, result.overlap);
+  result.usd_per_gb = sites.optional("egress", egress_price, result.usd_per_gb);
+  sites.finish();
+  return result;
+}
+
 void read_goal(Reader& campaign, CampaignSettings& result) {
   campaign.exactly_one({"tokens", "samples", "epochs"}, "how much is trained on");
   result.tokens = campaign.maybe("tokens", tokens);
@@ -182,6 +205,7 @@ void read_campaign(Reader& scenario, ScenarioSpec& spec) {
   if (auto group = campaign->maybe_map("spot")) result.spot = read_spot(*group);
   if (auto group = campaign->maybe_map("stragglers")) result.stragglers = read_stragglers(*group);
   if (auto group = campaign->maybe_map("evaluation")) result.evaluation = read_evaluation(*group);
+  if (auto group = campaign->maybe_map("sites")) result.sites = read_sites(*group);
   result.spares = campaign->maybe("spares", integer(0, 100000));
   result.repair = campaign->optional("repair", time_span, result.repair);
   result.elastic_from = campaign->maybe("elastic_from", integer(1, 1 << 20));

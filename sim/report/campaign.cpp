@@ -8,6 +8,7 @@ const std::array<BucketWords, bucket_count>& bucket_words() {
       {"productive_steps", "steps that count", "steps that were kept, each as long as predicted"},
       {"stragglers", "slow GPUs, jitter", "what slow GPUs and jitter add to the steps that were kept"},
       {"fewer_nodes", "fewer nodes", "what the steps that were kept took longer on fewer nodes (elastic)"},
+      {"site_exchange", "between sites", "sites wait for each other's weights (custom)"},
       {"evaluation", "evaluation", "pauses to evaluate (custom)"},
       {"checkpoint_save", "saving", "pauses to save, and what writing beside them costs the steps"},
       {"wasted_progress", "done again", "steps and evaluations since the last checkpoint on storage, lost"},

@@ -17,7 +17,10 @@ constexpr int most_seeds_of_a_search = 200;
 constexpr int bars = 24;
 
 NodeHour hour_of(const Scenario& scenario, Terms terms) {
-  return {price_of_node(scenario, terms), scenario.campaign->carbon};
+  const auto& sites = scenario.campaign->sites;
+  const auto sent = sites ? exchange_size(scenario, *sites) * (2.0 * (sites->count - 1)) : Bytes{};
+  return {price_of_node(scenario, terms), scenario.campaign->carbon,
+          sites ? sent / Bytes{1e9} * sites->usd_per_gb : 0};
 }
 
 /// The best interval of a plan that differs from another, if the other's is the best of its own.
@@ -124,6 +127,11 @@ std::vector<std::string> basis_of(const CampaignSettings& settings) {
     basis.push_back(
         fmt::format("spot nodes: {}", model != nullptr ? model->source : "the scenario's own rates"));
   }
+  if (settings.sites)
+    basis.emplace_back(
+        "sites: the tokens of all count; whether the loss follows is not predicted (8 workers with 500 inner "
+        "steps "
+        "matched synchronous training on C4, DiLoCo, arXiv 2311.08105)");
   return basis;
 }
 
@@ -220,9 +228,8 @@ CampaignAnswers answers_of(const Run& run, const CampaignQuestions& questions, c
     answers.in_time = share_within(runs, questions.deadline->value(),
                                    [](const CampaignRun& one) { return seconds_of(one.elapsed).value(); });
   if (questions.budget_usd && hour.usd)
-    answers.in_budget = share_within(runs, *questions.budget_usd, [&](const CampaignRun& one) {
-      return one.node_seconds / 3600 * hour.usd->value();
-    });
+    answers.in_budget =
+        share_within(runs, *questions.budget_usd, [&](const CampaignRun& one) { return hour.usd_of(one); });
   tell(watch, "asking what would help");
   answers.what_ifs = what_ifs_of(plan, answers.interval.used, hour, questions);
   add_terms(answers, run, questions);

@@ -30,6 +30,10 @@ double mean(const std::vector<CampaignRun>& runs, const Figure& figure) {
 
 }  // namespace
 
+double NodeHour::usd_of(const CampaignRun& run) const {
+  return run.node_seconds / seconds_of_an_hour * usd->value() + run.exchanges * usd_of_exchange;
+}
+
 double NodeHour::kg_co2(double node_seconds) const {
   const auto kilowatts = carbon->node_power.value() / 1000 * carbon->pue;
   return node_seconds / seconds_of_an_hour * kilowatts * carbon->grams_per_kwh / 1000;
@@ -59,9 +63,7 @@ CampaignEstimate estimate_of(const std::vector<CampaignRun>& runs, const Campaig
                              const NodeHour& hour) {
   expects(!runs.empty(), "an estimate rests on some runs");
   const auto seconds = [](const CampaignRun& run) { return seconds_of(run.elapsed).value(); };
-  const auto usd = [&](const CampaignRun& run) {
-    return run.node_seconds / seconds_of_an_hour * hour.usd->value();
-  };
+  const auto usd = [&](const CampaignRun& run) { return hour.usd_of(run); };
   const auto shares = [](double Shares::*share) {
     return [share](const CampaignRun& run) { return shares_of(run).*share; };
   };

@@ -39,7 +39,10 @@ struct CampaignEstimate {
 struct NodeHour {
   std::optional<UsdPerHour> usd{};
   std::optional<CarbonSettings> carbon{};
+  double usd_of_exchange = 0;  ///< for what leaves sites, each time
 
+  /// What a run costs. @pre usd
+  double usd_of(const CampaignRun& run) const;
   /// What so many node-seconds emit. @pre carbon
   double kg_co2(double node_seconds) const;
 };

@@ -62,7 +62,8 @@ std::string factor_text(double factor) {
 
 /// One GPU of several is slow: all others wait for it wherever they meet.
 std::optional<Counterfactual> with_slow_gpu(const Scenario& scenario, std::string_view engine) {
-  if (scenario.job.gpus < 2 || scenario.job.slow_gpu > 1 || !trains(scenario.job.strategy)) return std::nullopt;
+  if (scenario.job.gpus < 2 || scenario.job.slow_gpu > 1 || !trains(scenario.job.strategy))
+    return std::nullopt;
   auto changed = scenario;
   changed.job.slow_gpu = slow_gpu_factor;
   return Counterfactual{"slow_gpu",

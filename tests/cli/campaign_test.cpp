@@ -81,6 +81,20 @@ TEST_CASE("a campaign that is killed leaves nothing half-written", "[cli][campai
   CHECK_FALSE(fs::exists(out / "report.json"));
 }
 
+TEST_CASE("campaigns stand side by side, each as it is alone", "[cli][campaign]") {
+  const auto outcome = play({"--vary", "campaign.checkpoint.interval=best,2 h", "--json"});
+  REQUIRE(outcome.status == 0);
+  const auto document = Json::parse(outcome.output);
+  const auto alone = Json::parse(play({"--json", "--set", "campaign.checkpoint.interval=2 h"}).output);
+  REQUIRE(document["runs"].size() == 2);
+  CHECK(document["runs"][1]["estimate"] == alone["estimate"]);
+  CHECK(document["runs"][1]["set"]["campaign.checkpoint.interval"] == "2 h");
+  CHECK(document["fastest"] == 0);
+  const auto table = play({"--vary", "campaign.terms=on_demand,spot"});
+  CHECK_THAT(table.output, Contains("fastest") && Contains("cheapest") && Contains("saves every"));
+  CHECK(play({"--vary", "campaign.sed=1,2"}).status == 2);
+}
+
 TEST_CASE("a scenario without a campaign is told what to add", "[cli][campaign]") {
   const auto outcome = run_gradway({"campaign", "article/g6e"});
   CHECK(outcome.status == 2);

@@ -129,6 +129,7 @@ const std::vector<Kind>& kinds() {
       {std::regex{"a share such as .*"}, "101 %", "at most 100 %"},
       {std::regex{"a price such as .*"}, "5", "'USD/h'"},
       {std::regex{"a power such as .*"}, "5", "'W'"},
+      {std::regex{"a price of data such as .*"}, "5", "is not a price of data"},
       {std::regex{"what a grid emits such as .*"}, "5", "is not what a grid emits"},
       {std::regex{"a slow-down from .*"}, "0.5", "a slow-down is from 1 (none) to 1000"},
       {std::regex{"a bandwidth such as .*"}, "5", "'GB/s'"},
@@ -153,7 +154,8 @@ TEST_CASE("the table of keys has those that the reader takes, and no other", "[c
   for (const std::string group :
        {"", "job", "strategy", "parallel", "input", "anchor", "traffic", "faster", "nccl", "campaign",
         "campaign.checkpoint", "campaign.restart", "campaign.failures", "campaign.spot",
-        "campaign.stragglers", "campaign.evaluation", "campaign.prices", "campaign.carbon"}) {
+        "campaign.stragglers", "campaign.evaluation", "campaign.sites", "campaign.prices",
+        "campaign.carbon"}) {
     CAPTURE(group);
     auto told = told_keys(group);
     std::erase_if(told, [](const auto& name) { return is_of_the_file(name); });

@@ -34,7 +34,9 @@ TEST_CASE("a report holds traffic, what-if and anchor as a scenario gives them, 
        "1, repair: 2 "
        "days, elastic_from: 4, terms: spot, prices: { on_demand: 30 USD/h, spot: 11 USD/h }, carbon: { grid: "
        "380 g/kWh, "
-       "node_power: 5 kW, pue: 1.3 }, seed: 7 }"},
+       "node_power: 5 kW, pue: 1.3 }, sites: { count: 3, inner_steps: 50, exchanged: int8, rate: 1 GB/s, "
+       "rtt: 70 ms, window: 16 MB, loss: 0.01 %, streams: 4, overlap: true, egress: 0.02 USD/GB }, seed: 7 "
+       "}"},
       {"anchor",
        "{ gpu: l40s, precision: fp32, batch: 32, optimizer: sgd, step_time: 111.5 ms, source: us }"}};
   const auto first = simulate(load_scenario("article/g6e", set, data));

@@ -91,6 +91,8 @@ Json plan_json(const CampaignPlan& plan) {
           {"jitter_factor", plan.jitter},
           {"nodes", plan.nodes},
           {"spares", plan.endless_spares ? Json(nullptr) : Json(plan.spares)},
+          {"sites", plan.sites},
+          {"exchange_s", seconds(plan.exchange)},
           {"job_mttf_s", mttf < Seconds::infinite() ? Json(mttf.value()) : Json(nullptr)},
           {"checkpoint_bytes", plan.saves ? Json(plan.checkpoint.size.value()) : Json(nullptr)},
           {"checkpoint_pause_s", seconds(plan.checkpoint.pause)},

@@ -74,6 +74,20 @@ Json stragglers_json(const StragglerSettings& settings) {
   return json;
 }
 
+Json sites_json(const SitesSettings& settings) {
+  Json json{{"count", settings.count},
+            {"inner_steps", settings.inner_steps},
+            {"exchanged", exchanged_words[static_cast<std::size_t>(settings.exchanged)]},
+            {"rate", rate(settings.rate)},
+            {"rtt", time(settings.rtt)},
+            {"loss", percent(settings.loss)},
+            {"streams", settings.streams},
+            {"overlap", settings.overlap},
+            {"egress", fmt::format("{} USD/GB", settings.usd_per_gb)}};
+  if (settings.window) json["window"] = exact_bytes_text(*settings.window);
+  return json;
+}
+
 Json prices_json(const CampaignSettings& settings) {
   Json json = Json::object();
   for (std::size_t i = 0; i < terms_words.size(); ++i)
@@ -107,6 +121,7 @@ Json campaign_settings_json(const CampaignSettings& settings) {
   json["stragglers"] = stragglers_json(settings.stragglers);
   if (settings.evaluation.every > 0)
     json["evaluation"] = {{"every", settings.evaluation.every}, {"time", time(settings.evaluation.time)}};
+  if (settings.sites) json["sites"] = sites_json(*settings.sites);
   if (settings.spares) {
     json["spares"] = *settings.spares;
     json["repair"] = time(settings.repair);

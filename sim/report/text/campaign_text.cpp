@@ -18,14 +18,6 @@ std::string with_range(const std::string& value, const std::string& range, const
   return expected.low < expected.high ? fmt::format("{} ({})", value, range) : value;
 }
 
-std::string takes(const Expected& seconds) {
-  return with_range(span_text(Seconds{seconds.value}), span_range_text(seconds), seconds);
-}
-
-std::string costs(const Expected& usd) {
-  return with_range(fmt::format("{} USD", usd_text(usd.value)), usd_range_text(usd), usd);
-}
-
 std::string share_range(const Expected& share) {
   return with_range(percent_text(share.value),
                     fmt::format("{} to {}", percent_text(share.low), percent_text(share.high)), share);
@@ -60,6 +52,11 @@ void add_goal(Fields& fields, const Campaign& campaign) {
                                                            pause_text(seconds_of(plan.checkpoint.write)))
                                              : "",
                                          pause_text(campaign.answers.interval.used)));
+  if (plan.sites > 1)
+    fields.add("sites",
+               fmt::format("{} such; every {} steps each sends {}, in {}{}", plan.sites, plan.exchange_every,
+                           bytes_text(plan.exchanged / plan.sites), pause_text(seconds_of(plan.exchange)),
+                           plan.exchange_beside ? ", beside the next steps" : ""));
   if (const auto mttf = plan.mttf(); mttf < Seconds::infinite())
     fields.add("interrupted", fmt::format("every {} on average; {} to go on", span_text(mttf),
                                           pause_text(seconds_of(plan.restart()))));
@@ -67,10 +64,11 @@ void add_goal(Fields& fields, const Campaign& campaign) {
 
 void add_results(Fields& fields, const Campaign& campaign) {
   const auto& estimate = campaign.answers.estimate;
-  fields.add("takes", takes(estimate.seconds), Paint::bold);
+  fields.add("takes", span_with_range_text(estimate.seconds), Paint::bold);
   if (estimate.usd)
     fields.add("costs",
-               fmt::format("{}, {}", costs(*estimate.usd), name_of(campaign.run.scenario.campaign->terms)),
+               fmt::format("{}, {}", usd_with_range_text(*estimate.usd),
+                           name_of(campaign.run.scenario.campaign->terms)),
                Paint::bold);
   if (estimate.kg_co2)
     fields.add("emits", fmt::format("{:.4g} t of CO2 ({:.3g} to {:.3g})", estimate.kg_co2->value / 1000,
@@ -141,8 +139,8 @@ void write_terms(std::ostream& out, const CampaignAnswers& answers, const Style&
   if (answers.terms.size() < 2) return;
   Table table{{{"terms"}, {"USD/h a node", Table::Align::right}, {"takes"}, {"costs"}}};
   for (const auto& one : answers.terms)
-    table.add({std::string{name_of(one.terms)}, usd_text(one.per_node.value()), takes(one.estimate.seconds),
-               costs(*one.estimate.usd)});
+    table.add({std::string{name_of(one.terms)}, usd_text(one.per_node.value()),
+               span_with_range_text(one.estimate.seconds), usd_with_range_text(*one.estimate.usd)});
   out << '\n';
   table.write(out, style, "  ");
 }
