@@ -57,7 +57,7 @@ TEST_CASE("the use of GPUs in INTELLECT-1 follows from its inner phase and its e
   CAPTURE(exchange);
   CHECK(use_of(intellect(Seconds{exchange})) == Approx(use).margin(0.003));
   const auto from_link = exchange_time(14, 10_GB, {.rate = bits(rate), .rtt = 100_ms});
-  CHECK(from_link.value() == Approx(exchange).epsilon(0.04));
+  CHECK(from_link.value() == Approx(exchange).epsilon(0.05));  // rates of two digits
 }
 
 TEST_CASE("fewer exchanges cost as much less, and one beside the next steps only what it is longer than they",
