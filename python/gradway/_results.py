@@ -52,6 +52,10 @@ class Metrics:
     cost_usd_per_hour: float | None
     cost_usd_per_million_samples: float | None
     bus_bandwidth_bytes_per_s: float | None  #: of a collective alone
+    data_loading_s: float | None  #: from a loader worker's begin of a batch until it can be taken
+    first_batch_s: float | None  #: from the start of an epoch
+    storage_bytes: float | None  #: read by all ranks, a step
+    accelerator_utilisation: float | None  #: as MLPerf Storage defines it
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ enum class Activity : std::uint8_t {
   kernel,      ///< the GPU computes (also copies inside the GPU's memory: they are kernels)
   copy,        ///< the copy engine moves data between host and GPU
   collective,  ///< the communicator's stream is in a collective
+  load,        ///< samples are read, decoded, pinned
 };
 
 /// Which part of the training step a piece of work belongs to.

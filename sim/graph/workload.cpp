@@ -160,21 +160,22 @@ class Check {
 
 std::string_view kind_of(const TaskWork& work) {
   constexpr std::array<std::string_view, std::variant_size_v<TaskWork>> names{
-      "kernel", "copy", "collective", "CPU", "put", "take", "host"};
+      "kernel", "copy", "collective", "CPU", "put", "take", "host", "read"};
   return names[work.index()];
 }
 
 Bytes bytes_of(const TaskWork& work) {
   return std::visit(
       Overloaded{[](const Copy& copy) { return copy.bytes; }, [](const Call& call) { return call.bytes; },
-                 [](const auto&) { return Bytes{}; }},
+                 [](const Read& read) { return read.bytes; }, [](const auto&) { return Bytes{}; }},
       work);
 }
 
 Activity activity_of(const TaskWork& work) {
   return std::visit(
       Overloaded{[](const Kernel&) { return Activity::kernel; }, [](const Copy&) { return Activity::copy; },
-                 [](const Call&) { return Activity::collective; },
+                 [](const Call&) { return Activity::collective; }, [](const Read&) { return Activity::load; },
+                 [](const HostWork&) { return Activity::load; },
                  [](const auto&) { return Activity::launch; }},
       work);
 }

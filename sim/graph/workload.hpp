@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -50,7 +51,14 @@ struct Call {
   auto operator<=>(const Call&) const = default;
 };
 
-/// Work of a CPU core of the actor's own.
+/// Samples from storage to the memory of the actor's node.
+struct Read {
+  Bytes bytes{};
+  Seconds latency{};  ///< of all its requests, one after the other
+  BytesPerSecond at_most = BytesPerSecond::infinite();
+};
+
+/// Work of one CPU core, of those that the actor's node has.
 struct HostWork {
   Seconds core_time{};
 };
@@ -67,11 +75,11 @@ struct Take {
 /// Nothing but what the task waits for.
 struct Wait {};
 
-using TaskWork = std::variant<Kernel, Copy, Call, HostWork, Put, Take, Wait>;
+using TaskWork = std::variant<Kernel, Copy, Call, HostWork, Put, Take, Wait, Read>;
 
 /// "kernel", "copy", "collective", "host", "put", "take".
 std::string_view kind_of(const TaskWork& work);
-/// What a copy or a call moves; nothing for other work.
+/// What a copy, a call or a read moves; nothing for other work.
 Bytes bytes_of(const TaskWork& work);
 Activity activity_of(const TaskWork& work);
 
@@ -85,6 +93,7 @@ enum class Lane : std::uint8_t {
 struct Stream {
   std::string name;
   Lane lane = Lane::compute;
+  int servers = 1;  ///< of an ordered one: loader workers, whose turns go round; see Task::begins_turn
 };
 
 /// One thing that a program issues, in the order of its list.
@@ -98,6 +107,7 @@ struct Task {
   Seconds launch{};           ///< CPU time to issue it
   int launches = 1;           ///< places it takes in the launch queue of its stream
   bool host_waits = false;    ///< the CPU issues nothing more until it has ended
+  bool begins_turn = false;   ///< the next of its stream's servers does this and what follows on the stream
   std::vector<TaskId> after;  ///< what it waits for besides its stream, of the same step and program
   std::int32_t layer = none;
   std::int32_t unit = none;  ///< that it fills, sends or empties
@@ -192,9 +202,17 @@ struct Workload {
   int ranks = 1;
   int steps = 1;               ///< at least; see `starts_steady`
   int after_reported = 0;      ///< steps behind the one that is reported: their prefetches fall into it
+  int turns = 1;               ///< steps repeat after a multiple of so many: loader workers take turns
   bool starts_steady = false;  ///< the first step takes as long as all others: the CPU costs nothing
 
   const Program& program_of(ActorId actor) const { return programs[actors[actor.index()].program.index()]; }
+  /// Those that ranks run stand first.
+  std::size_t programs_of_ranks() const {
+    std::size_t count = 0;
+    for (std::size_t rank = 0; rank < static_cast<std::size_t>(ranks); ++rank)
+      count = std::max(count, actors[rank].program.index() + 1);
+    return count;
+  }
   /// The program of rank 0.
   const Program& first_program() const { return program_of(ActorId{0}); }
 };

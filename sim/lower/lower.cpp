@@ -33,7 +33,17 @@ struct Running {
   std::uint32_t kernel_path = Op::absent;
   CopyWay in{};
   CopyWay out{};
+  std::uint32_t read_path = Op::absent;
+  std::uint32_t cores_path = Op::absent;
   std::optional<OpId> cpu{};  ///< the last op of its CPU
+};
+
+/// What the flows of an actor, and of those that it stands for, use.
+struct Ways {
+  std::vector<ResourceId> in;
+  std::vector<ResourceId> out;
+  std::vector<ResourceId> read;
+  std::vector<ResourceId> cores;
 };
 
 /// A program and what is laid of it.
@@ -117,29 +127,37 @@ class Lowering {
 
   void prepare_actors() {
     // By representative: the resources of all that it stands for.
-    std::map<ActorId, std::pair<std::vector<ResourceId>, std::vector<ResourceId>>> copies;
-    std::map<ActorId, std::vector<ResourceId>> kernels;
+    std::map<ActorId, Ways> all;
     for (std::size_t a = 0; a < workload_.actors.size(); ++a) {
-      auto& [in, out] = copies[scene_.folding.actor_representative[a]];
-      for (const auto id : scene_.folding.fold(scene_.in[a].resources)) in.push_back(id);
-      for (const auto id : scene_.folding.fold(scene_.out[a].resources)) out.push_back(id);
+      auto& ways = all[scene_.folding.actor_representative[a]];
+      add_folded(ways.in, scene_.in[a].resources);
+      add_folded(ways.out, scene_.out[a].resources);
+      add_folded(ways.read, scene_.reads[a]);
+      add_folded(ways.cores, scene_.cores[a]);
     }
     for (std::size_t p = 0; p < workload_.programs.size(); ++p)
       laid_.push_back({Turns{workload_.programs[p], ProgramId{p}}});
-    for (auto& [id, ways] : copies) {
+    for (auto& [id, ways] : all) {
       const auto& actor = workload_.actors[id.index()];
       Running running{
           .id = id, .program = actor.program.index(), .place = laid_[actor.program.index()].actors++};
       if (const auto gpu = gpu_of(actor)) {
         running.kernel_path = graph_.add_path({scenario_.platform.gpu_resources[*gpu]});
         const auto& name = scenario_.platform.device(actor.at).name;
-        running.in = copy_way(std::move(ways.first), scene_.in[id.index()].latency, name, "in");
-        if (!ways.second.empty())
-          running.out = copy_way(std::move(ways.second), scene_.out[id.index()].latency, name, "out");
+        running.in = copy_way(std::move(ways.in), scene_.in[id.index()].latency, name, "in");
+        if (!ways.out.empty())
+          running.out = copy_way(std::move(ways.out), scene_.out[id.index()].latency, name, "out");
       }
+      if (!ways.read.empty()) running.read_path = graph_.add_path(std::move(ways.read));
+      if (!ways.cores.empty()) running.cores_path = graph_.add_path(std::move(ways.cores));
       running_.push_back(running);
     }
     for (auto& laid : laid_) laid.sides.resize(laid.turns.kinds_of_footprints() * laid.actors);
+  }
+
+  void add_folded(std::vector<ResourceId>& to, const std::vector<ResourceId>& path) const {
+    const auto folded = scene_.folding.fold(path);
+    to.insert(to.end(), folded.begin(), folded.end());
   }
 
   CopyWay copy_way(std::vector<ResourceId> path, Seconds latency, const std::string& device,
@@ -192,6 +210,7 @@ class Lowering {
     origin.actor = static_cast<std::int32_t>(actor.id.index());
     if (const auto* call = std::get_if<Call>(&task.work)) return add_call(actor, laid, *call, origin);
     issue(actor, laid, origin);
+    if (std::holds_alternative<Take>(task.work)) ask(actor, laid, origin);
     const auto op = graph_.add(main_op(actor, laid, origin));
     connect(actor, laid, op);
     if (const auto* put = std::get_if<Put>(&task.work)) hand_over(actor, *put, turn.of_slot, op);
@@ -199,6 +218,14 @@ class Lowering {
     for (const auto& before : {turn.copied_before, turn.before})
       if (before) graph_.add_edge(end_of(actor, laid, *before), op);
     laid.ends.push_back(op);
+  }
+
+  /// When the actor gets to what it takes: how long it waits for it is measured from here.
+  void ask(const Running& actor, const Laid& laid, Origin origin) {
+    origin.activity = Activity::marker;
+    Op op;
+    op.origin = origin;
+    connect(actor, laid, graph_.add(op));
   }
 
   /// The CPU's part of a task.
@@ -225,12 +252,32 @@ class Lowering {
       if (op.kind == OpKind::flow) op.side = side_of(actor, laid, *kernel);
     }
     if (const auto* copy = std::get_if<Copy>(&work)) copy_op(op, actor, *copy);
-    if (const auto* host = std::get_if<HostWork>(&work)) {
-      op.kind = OpKind::delay;
-      op.latency = host->core_time / scenario_.platform.speeds[Part::cpu];
-    }
+    if (const auto* host = std::get_if<HostWork>(&work)) host_op(op, actor, host->core_time);
+    if (const auto* read = std::get_if<Read>(&work)) read_op(op, actor, *read);
     if (op.kind == OpKind::join) op.origin.activity = Activity::marker;
     return op;
+  }
+
+  /// One core at most, of those that the node has left.
+  void host_op(Op& op, const Running& actor, Seconds core_time) const {
+    const auto time = core_time / scenario_.platform.speeds[Part::cpu];
+    op.kind = actor.cores_path == Op::absent ? OpKind::delay : OpKind::flow;
+    if (op.kind == OpKind::delay) {
+      op.latency = time;
+      return;
+    }
+    op.amount = time.value();
+    op.cap = 1;
+    op.path = actor.cores_path;
+  }
+
+  static void read_op(Op& op, const Running& actor, const Read& read) {
+    op.kind = actor.read_path == Op::absent ? OpKind::delay : OpKind::flow;
+    op.latency = read.latency;
+    if (op.kind == OpKind::delay) return;
+    op.amount = read.bytes.value();
+    op.cap = read.at_most.value();
+    op.path = actor.read_path;
   }
 
   void kernel_op(Op& op, const Running& actor, const Kernel& kernel) const {

@@ -11,6 +11,12 @@
 namespace gradway {
 namespace {
 
+template <class Work>
+bool does(const Program& program) {
+  return std::ranges::any_of(program.tasks,
+                             [](const Task& task) { return std::holds_alternative<Work>(task.work); });
+}
+
 bool copies(const Program& program, Place to) {
   return std::ranges::any_of(program.tasks, [&](const Task& task) {
     const auto* copy = std::get_if<Copy>(&task.work);
@@ -52,6 +58,27 @@ void find_copy_ways(Scene& scene, const Workload& workload, const Platform& plat
   }
 }
 
+/// Of actors that read samples or work on them.
+void find_loading_ways(Scene& scene, const Workload& workload, const Platform& platform) {
+  scene.reads.resize(workload.actors.size());
+  scene.cores.resize(workload.actors.size());
+  if (platform.loading.empty()) return;
+  const Routes routes{platform};
+  for (std::size_t a = 0; a < workload.actors.size(); ++a) {
+    const auto& actor = workload.actors[a];
+    const auto& program = workload.programs[actor.program.index()];
+    const auto& way = platform.loading[static_cast<std::size_t>(platform.device(actor.at).node)];
+    if (does<Read>(program)) {
+      scene.reads[a] = way.storage;
+      const auto socket = platform.device(actor.at).kind == DeviceKind::socket ? std::optional{actor.at}
+                                                                               : routes.home_socket(actor.at);
+      if (socket && platform.memories[socket->index()])
+        scene.reads[a].push_back(*platform.memories[socket->index()]);
+    }
+    if (does<HostWork>(program) && way.cores) scene.cores[a] = {*way.cores};
+  }
+}
+
 Folding folding_of(const Scene& scene, const Workload& workload, const Platform& platform,
                    const std::vector<std::uint32_t>& gpus) {
   std::vector<ActorUse> uses;
@@ -62,6 +89,8 @@ Folding folding_of(const Scene& scene, const Workload& workload, const Platform&
     const auto gpu = gpus[workload.actors[a].at.index()];
     if (gpu != Op::absent) use.back().push_back(platform.gpu_resources[gpu]);
     if (!scene.out[a].resources.empty()) use.push_back(scene.out[a].resources);
+    if (!scene.reads[a].empty()) use.push_back(scene.reads[a]);
+    if (!scene.cores[a].empty()) use.push_back(scene.cores[a]);
   }
   std::vector<const std::vector<ResourceId>*> others;
   for (const auto& way : scene.traffic) others.push_back(&way.resources);
@@ -75,11 +104,14 @@ Scene scene_of(const Workload& workload, const Scenario& scenario, const Communi
   const auto& platform = scenario.platform;
   Scene scene{.in = {},
               .out = {},
+              .reads = {},
+              .cores = {},
               .traffic = background_ways(scenario),
               .meetings = {workload, communicators},
               .folding = {}};
   const auto gpus = gpu_numbers(platform);
   find_copy_ways(scene, workload, platform, gpus);
+  find_loading_ways(scene, workload, platform);
   scene.folding =
       fold == FoldRanks::yes ? folding_of(scene, workload, platform, gpus) : no_folding(workload, platform);
   return scene;

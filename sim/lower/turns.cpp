@@ -28,6 +28,7 @@ void Turns::take(std::size_t index, int step) {
   launch();
   const auto lane = program_->lane(task);
   auto& stream = streams_[task.stream.index()];
+  if (task.begins_turn) next_server(task.stream);
   turn_.before = lane == Lane::side ? std::nullopt : std::exchange(stream, turn_.number);
   turn_.copied_before.reset();
   if (const auto* call = std::get_if<Call>(&task.work)) {
@@ -41,6 +42,17 @@ void Turns::take(std::size_t index, int step) {
   if (const auto* take = std::get_if<Take>(&task.work)) turn_.of_slot = takes_[take->channel]++;
   if (program_->is_beside(task)) prefetch_ = turn_.number;
   if (task.host_waits) waits_.push_back(turn_.number);
+}
+
+/// Whose last task is what the next one waits for.
+void Turns::next_server(StreamId stream) {
+  auto& busy = servers_[stream];
+  auto& last = streams_[stream.index()];
+  if (last) busy.push_back(*last);
+  last.reset();
+  if (busy.size() < static_cast<std::size_t>(program_->streams[stream.index()].servers)) return;
+  last = busy.front();
+  busy.pop_front();
 }
 
 /// The CPU's part of a task. It costs no op where issuing is free and nothing is waited for.

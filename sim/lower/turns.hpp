@@ -42,12 +42,14 @@ class Turns {
 
  private:
   void launch();
+  void next_server(StreamId stream);
 
   const Program* program_;
   ProgramId id_;
   Turn turn_;
-  std::vector<std::optional<std::size_t>> streams_;   ///< the last task of each
-  std::vector<std::size_t> waits_;                    ///< the CPU issues nothing before these have ended
+  std::vector<std::optional<std::size_t>> streams_;      ///< the last task of each
+  std::map<StreamId, std::deque<std::size_t>> servers_;  ///< the last tasks of those whose turn it is not
+  std::vector<std::size_t> waits_;                       ///< the CPU issues nothing before these have ended
   std::deque<std::pair<std::size_t, int>> in_queue_;  ///< what the compute stream got last, and its launches
   int queued_ = 0;                                    ///< launches in it
   std::optional<std::size_t> prefetch_;  ///< the copy beside the current step: the next one uses it

@@ -50,6 +50,21 @@ Bottleneck communication(const Metrics& metrics, const std::vector<ResourceUse>&
   return {"collectives", moved};
 }
 
+/// Which stage of the loader sets the pace: what all share and is used up, or each worker by itself.
+Bottleneck loading(const Scenario& scenario, const Metrics& metrics, double share) {
+  constexpr double used_up = 0.95;
+  const auto waits = fmt::format("the GPU waits for its batch {:.0f} % of the step", 100 * share);
+  const auto& of = *metrics.loading;
+  if (of.storage_busy.value_or(0) >= used_up)
+    return {"storage", fmt::format("{}, and storage gives all that it can", waits)};
+  if (of.cores_busy.value_or(0) >= used_up)
+    return {"CPU cores", fmt::format("{}, and loader workers keep all cores busy", waits)};
+  const auto workers = scenario.job.input.loader_workers;
+  if (workers == 0) return {"loader", waits + ", which the training process makes itself: it has no workers"};
+  return {"loader workers", fmt::format("{}: each of {} workers needs {:.4g} ms for one", waits, workers,
+                                        1e3 * of.batch.value())};
+}
+
 }  // namespace
 
 Bottleneck find_bottleneck(const Scenario& scenario, const Metrics& metrics,
@@ -70,6 +85,7 @@ Bottleneck find_bottleneck(const Scenario& scenario, const Metrics& metrics,
     case exposed:
       return communication(metrics, links, nccl, share);
     case input:
+      if (metrics.loading && metrics.loading->waited > Seconds{}) return loading(scenario, metrics, share);
       return {"input copy", fmt::format("the GPU waits for its input {:.0f} % of the step", 100 * share)};
     case launch:
       return {"CPU launches",

@@ -10,6 +10,7 @@
 #include "sim/cost/nccl_model.hpp"
 #include "sim/metrics/bottleneck.hpp"
 #include "sim/metrics/intervals.hpp"
+#include "sim/metrics/loading.hpp"
 #include "sim/metrics/resource_uses.hpp"
 #include "sim/metrics/utilisation.hpp"
 #include "sim/metrics/view.hpp"
@@ -36,6 +37,8 @@ int kind_of(const Op& op, const View& view) {
       if (origin.phase == Phase::communication) return collective;
       return view.program().is_beside(view.program().tasks[static_cast<std::size_t>(origin.task)]) ? kinds
                                                                                                    : input;
+    case Activity::load:
+      return input;
     case Activity::launch:
       return launch;
     case Activity::marker:
@@ -58,6 +61,8 @@ StepParts split_step(const View& view, const StepWindow& window, const std::vect
   std::vector<Interval> all;
   std::vector<Interval> collectives;
   for (const auto i : within) {
+    if (view.sees(ops.op(OpId{i}).origin) && is_taken(ops, i, view.program()))
+      all.push_back({timeline.end[i - 1], timeline.end[i], input});
     const auto kind = kind_of(ops.op(OpId{i}), view);
     if (kind == kinds) continue;
     all.push_back({timeline.start[i], timeline.end[i], kind});
@@ -139,7 +144,7 @@ Seconds latency_of_collectives(const StepWindow& window, const View& view, const
 /// What each program's ranks have in all, NCCL's buffers too.
 std::vector<MeasuredProgram> measured_programs(const Workload& workload, const std::vector<int>& channels) {
   std::vector<MeasuredProgram> measured;
-  for (std::size_t i = 0; i < workload.programs.size(); ++i) {
+  for (std::size_t i = 0; i < workload.programs_of_ranks(); ++i) {
     const auto& program = workload.programs[i];
     auto& one = measured.emplace_back();
     one.name = program.name;
@@ -176,7 +181,7 @@ std::vector<MeasuredProgram> measure_programs(const Workload& workload, const Lo
                                               const Timeline& timeline, const StepWindow& window) {
   const auto within = ops_within(window, lowered.ops, timeline);
   auto measured = measured_programs(workload, lowered.channels);
-  for (std::size_t i = 0; i < workload.programs.size(); ++i) {
+  for (std::size_t i = 0; i < measured.size(); ++i) {
     const View view{workload, lowered.folding, ProgramId{i}};
     measured[i].parts = split_step(view, window, within, lowered.ops, timeline);
   }
@@ -200,6 +205,7 @@ Measured measure(const Scenario& scenario, const Workload& workload, const Lower
     for (const auto& one : measured.by_program) idle += one.parts.idle;
     metrics.bubble = idle / static_cast<double>(measured.by_program.size());
   }
+  metrics.loading = measure_loading(workload, scenario.platform, lowered, timeline, window);
   count_work(metrics, scenario, workload, measured.program);
   add_cost(metrics, scenario);
   measured.memory = std::ranges::max_element(measured.by_program, {}, [](const MeasuredProgram& one) {

@@ -28,6 +28,16 @@ struct StepParts {
   Seconds idle{};          ///< none of these: waiting for other ranks or for latencies
 };
 
+/// How samples came to the ranks of a job whose loaders were simulated.
+struct Loading {
+  Seconds first_batch{};  ///< from the start of an epoch until every rank has its first batch
+  Seconds batch{};        ///< from a worker's begin of a batch until it can be taken, on average
+  Seconds waited{};       ///< for batches, in a step, by the rank that waited longest
+  Bytes read{};           ///< from storage, a step, by all ranks
+  std::optional<double> storage_busy{};  ///< of what storage could have read in the step; of the busiest
+  std::optional<double> cores_busy{};    ///< of the cores that training leaves, the same
+};
+
 /// What a step in the steady state costs, and where the time goes of the program that ends it. Rates of a
 /// step that takes no time are infinite, its shares zero.
 struct Metrics : StepParts {
@@ -47,6 +57,7 @@ struct Metrics : StepParts {
   Bytes bytes_sent_per_gpu{};     ///< by collectives, a step
   Bytes peak_memory{};            ///< what PyTorch has allocated on one GPU at the peak; estimate
   std::optional<BytesPerSecond> bus_bandwidth;  ///< of a collective alone, as nccl-tests counts it
+  std::optional<Loading> loading{};             ///< of a job whose loaders are simulated
   std::optional<UsdPerHour> cost_per_hour;      ///< of the nodes that the ranks lie on, each as a whole
   std::optional<double> cost_usd_per_million_samples;
 };

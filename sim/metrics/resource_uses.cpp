@@ -35,7 +35,9 @@ ResourceUses use_of_resources(const StepWindow& window, const Platform& platform
   std::vector<std::uint32_t> alike(platform.resources.size(), 0);  // by resource that stands for itself
   for (std::size_t i = 0; i < platform.resources.size(); ++i) {
     const auto stands_for = representative[i];
-    if (platform.resources[i].kind == ResourceKind::gpu || of.carried[stands_for.index()] == 0) continue;
+    const auto kind = platform.resources[i].kind;
+    if (kind == ResourceKind::gpu || kind == ResourceKind::cores || of.carried[stands_for.index()] == 0)
+      continue;
     used.emplace_back(i);
     ++alike[stands_for.index()];
   }

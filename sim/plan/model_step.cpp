@@ -13,6 +13,7 @@
 
 #include "sim/cost/framework_cost.hpp"
 #include "sim/plan/clipping.hpp"
+#include "sim/plan/input/loader.hpp"
 #include "sim/plan/memory.hpp"
 #include "sim/plan/model_tasks.hpp"
 #include "sim/plan/optimizer_time.hpp"
@@ -53,6 +54,7 @@ class Writer {
         costs_{costs},
         sync_{sync},
         part_{part},
+        loader_{scenario},
         rank_{part ? RankScenario{scenario, part->part.model} : RankScenario{scenario}},
         blocks_{part || (scenario.job.recomputes && sync.blocks() == nullptr)
                     ? std::optional{blocks_of(scenario.model)}
@@ -105,6 +107,7 @@ class Writer {
 
  private:
   bool is_pipeline() const { return scenario_.job.layout.pipeline > 1; }
+  bool is_first_stage() const { return !part_ || part_->rank == 0; }
 
   void receive(std::size_t turn) {
     if (!exchanges_) return;
@@ -244,7 +247,10 @@ class Writer {
 
   void forward(const StageTurn& turn) {
     const bool is_last = turn.micro_batch + 1 == scenario_.job.accumulate;
-    if (turn.chunk == 0) sync_.before_micro_step(tasks_, {turn.micro_batch, is_last});
+    if (turn.chunk == 0) {
+      if (is_first_stage()) loader_.take_batch(tasks_);
+      sync_.before_micro_step(tasks_, {turn.micro_batch, is_last});
+    }
     Spot place;
     bool begun = turn.chunk > 0;
     const auto leave = [&](Module module) { sync_.after_forward(tasks_, module); };
@@ -430,7 +436,8 @@ class Writer {
   const Scenario& scenario_;
   const ComputeCosts& costs_;
   Sync& sync_;
-  const RankPart* part_;  ///< null: a rank trains all of the model
+  const RankPart* part_;
+  Loader loader_;  ///< null: a rank trains all of the model
   RankScenario rank_;
   std::optional<Blocks> blocks_;  ///< if they matter, and the strategy has not found them
   ModelTasks model_;

@@ -8,6 +8,7 @@
 #include "sim/cost/framework_cost.hpp"
 #include "sim/plan/ddp/ddp.hpp"
 #include "sim/plan/expert_sync.hpp"
+#include "sim/plan/input/loader.hpp"
 #include "sim/plan/model_step.hpp"
 #include "sim/plan/pipeline/stages.hpp"
 #include "sim/plan/sharded/distributed_optimizer.hpp"
@@ -66,8 +67,9 @@ void wait_for_each_launch(Workload& workload) {
 /// ahead, and those of the steps behind the reported one into that.
 void reach_steady_state(Workload& workload, const Scenario& scenario) {
   if (scenario.job.launch_blocking) wait_for_each_launch(workload);
+  const auto& input = scenario.job.input;
   workload.starts_steady =
-      scenario.platform.gpu_models.front().ideal && scenario.job.input.background_copy == 0_B;
+      scenario.platform.gpu_models.front().ideal && input.background_copy == 0_B && !input.dataset;
   if (workload.starts_steady) return;
   for (const auto& program : workload.programs) {
     int launches = 0;
@@ -80,7 +82,11 @@ void reach_steady_state(Workload& workload, const Scenario& scenario) {
     workload.after_reported =
         std::max(workload.after_reported, (launch_queue_depth + launches - 1) / std::max(1, launches) + 1);
   }
-  workload.steps = std::max(workload.steps, least_steps + workload.after_reported) + workload.after_reported;
+  // The first batches come at once; behind the reported step workers must have as many more to make.
+  const int turns = input.dataset ? workload.turns : 0;
+  workload.after_reported = std::max(workload.after_reported, turns * (1 + input.prefetch_factor));
+  workload.steps =
+      std::max(workload.steps, least_steps + turns + workload.after_reported) + workload.after_reported;
 }
 
 }  // namespace
@@ -312,6 +318,7 @@ Workload plan(const Scenario& scenario, const ComputeCosts& costs) {
     const auto sync = make_sync(scenario);
     workload = on_all_ranks(model_step(scenario, costs, *sync), scenario, sync->groups());
   }
+  Loader{scenario}.add_workers(workload);
   reach_steady_state(workload, scenario);
   return workload;
 }
@@ -319,7 +326,7 @@ Workload plan(const Scenario& scenario, const ComputeCosts& costs) {
 Workload with_costs(Workload workload, const Scenario& scenario, const ComputeCosts& costs) {
   if (!trains(scenario.job.strategy)) return workload;
   if (scenario.job.layout.is_cut()) {
-    workload.programs = parts_of_model(scenario, costs).programs;
+    std::ranges::move(parts_of_model(scenario, costs).programs, workload.programs.begin());
   } else {
     workload.programs.front() = model_step(scenario, costs, *make_sync(scenario));
   }

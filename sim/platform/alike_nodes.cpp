@@ -14,7 +14,8 @@ AlikeNodes::AlikeNodes(const Platform& platform) {
   if (size.devices == 0 || nodes < 2 || !has_one_switch || !platform.nvlink_domains.empty()) return;
   inside_ = size.resources;
   first_between_ = nodes * size.resources;
-  between_ = (platform.resources.size() - first_between_) / nodes;
+  built_ = platform.resources.size() - platform.loading_resources;
+  between_ = (built_ - first_between_) / nodes;
   holds_ = is_joined_alike(platform);
 }
 
@@ -24,7 +25,7 @@ bool AlikeNodes::is_joined_alike(const Platform& platform) const {
   const auto first = nodes * platform.node_size.links;
   const auto links = (platform.links.size() - first) / nodes;
   if (first + nodes * links != platform.links.size()) return false;
-  if (first_between_ + nodes * between_ != platform.resources.size()) return false;
+  if (first_between_ + nodes * between_ != built_) return false;
   const auto the_switch = platform.devices.size() - 1;
   for (std::size_t node = 0; node < nodes; ++node) {
     for (std::size_t i = 0; i < links; ++i) {

@@ -23,6 +23,7 @@ class AlikeNodes {
   bool is_joined_alike(const Platform& platform) const;
 
   std::size_t inside_ = 0;   ///< resources of a node, which stand at the front
+  std::size_t built_ = 0;    ///< resources of nodes and fabric
   std::size_t between_ = 0;  ///< resources a node that join it to the switch, behind those of all nodes
   std::size_t first_between_ = 0;
   bool holds_ = false;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/platform/platform.hpp"
 
+#include <fmt/format.h>
+
 namespace gradway {
 
 bool is_endpoint(DeviceKind kind) {
@@ -14,6 +16,10 @@ std::string Platform::name_of(ResourceId id) const {
       return device(links[resource.of].from).name + " -> " + device(links[resource.of].to).name;
     case ResourceKind::host_memory:
       return devices[resource.of].name + " memory";
+    case ResourceKind::storage:
+      return resource.of == everywhere ? "storage" : fmt::format("storage of node {}", resource.of);
+    case ResourceKind::cores:
+      return fmt::format("cores of node {}", resource.of);
     case ResourceKind::gpu:
       break;
   }

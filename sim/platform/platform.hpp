@@ -15,17 +15,18 @@ namespace gradway {
 
 enum class DeviceKind : std::uint8_t { gpu, socket, root_complex, pcie_switch, nvswitch, nic, fabric_switch };
 enum class LinkKind : std::uint8_t { pcie, nvlink, inter_socket, network };
-enum class ResourceKind : std::uint8_t { link, host_memory, gpu };
+enum class ResourceKind : std::uint8_t { link, host_memory, gpu, storage, cores };
 
 /// Whether transfers begin and end there: none goes through.
 bool is_endpoint(DeviceKind kind);
 
-/// Something with a capacity that flows share: one direction of a link, the memory of a socket, a GPU's SMs.
+/// Something with a capacity that flows share: one direction of a link, the memory of a socket, a GPU's SMs,
+/// what serves samples, a node's cores.
 /// Platforms have millions: a name is made when somebody asks for it, see Platform::name_of.
 struct Resource {
   ResourceKind kind = ResourceKind::link;
-  std::uint32_t of = 0;  ///< of a link its index, else that of the device
-  double capacity = 0;   ///< as built: bytes a second; 1 for a GPU (seconds of kernel a second)
+  std::uint32_t of = 0;  ///< of a link its index, of storage and cores the node, else that of the device
+  double capacity = 0;   ///< as built: bytes a second; seconds of work a second of a GPU (1) and of cores
   double speed = 1;      ///< what-if: flows find so many times the capacity; see with_speeds
 
   /// What flows share.
@@ -48,6 +49,9 @@ struct Link {
   Seconds latency{};
   int count = 1;  ///< NVLink: how many links are bonded
 };
+
+/// The node of what all share.
+inline constexpr std::uint32_t everywhere = 0xffff'ffff;
 
 /// What carries messages between nodes.
 enum class NetworkKind : std::uint8_t { wire, infiniband, roce, efa, tcp, tcpx, tcpxo };
@@ -83,6 +87,12 @@ struct NodeSize {
   std::size_t resources = 0;
 };
 
+/// What samples are read from, and the cores that work on them, as a node sees them.
+struct LoadingWay {
+  std::vector<ResourceId> storage;  ///< what serves all nodes, then what this one gets of it
+  std::optional<ResourceId> cores;  ///< empty: nobody knows how many
+};
+
 /// Hardware: devices, directed links and resources. Immutable once built; made by `build_platform` or a
 /// generator.
 struct Platform {
@@ -96,6 +106,9 @@ struct Platform {
   std::vector<std::optional<ResourceId>> memories;  ///< beside `devices`: host memory, for sockets
   std::vector<Gpu> gpu_models;                      ///< one: all GPUs are of one kind
   int nodes = 1;
+  int cores_per_node = 0;             ///< of the CPUs; 0: not known
+  std::vector<LoadingWay> loading{};  ///< by node; empty: samples are in memory
+  std::size_t loading_resources = 0;  ///< that these added, behind all others
   NodeSize node_size{};
   std::vector<int> nvlink_domains;  ///< by node: nodes of one number share NVSwitches; empty: none do
   std::optional<Network> network;   ///< between nodes, if they have a fabric

@@ -13,6 +13,7 @@
 
 #include "sim/base/units.hpp"
 #include "sim/platform/gpu.hpp"
+#include "sim/scenario/input.hpp"
 #include "sim/scenario/layout.hpp"
 #include "sim/workload/collective_kind.hpp"
 #include "sim/workload/fp8.hpp"
@@ -151,10 +152,13 @@ constexpr std::string_view name_of(Framework framework) {
   return framework_words[static_cast<std::size_t>(framework)];
 }
 
-/// How the batch reaches the GPU.
+/// How the batch reaches the GPU: PyTorch's DataLoader, of each rank one.
 struct InputSettings {
+  std::optional<Dataset> dataset{};      ///< empty: samples are in memory, ready
+  std::optional<StorageTier> storage{};  ///< empty: they are in host memory
   bool pin_memory = true;
-  int loader_workers = 8;
+  int loader_workers = 8;   ///< 0: the training process does their work
+  int prefetch_factor = 2;  ///< batches ahead, a worker
   Bytes background_copy{};  ///< each GPU also copies this much from pinned memory beside every step
 };
 

@@ -26,6 +26,8 @@ std::string activity_name(Activity activity) {
       return "copy";
     case Activity::collective:
       return "collective";
+    case Activity::load:
+      return "load";
   }
   return "unknown";
 }

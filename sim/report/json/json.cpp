@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "sim/metrics/loading.hpp"
 #include "sim/report/json/json.hpp"
 
 #include <cmath>
@@ -100,6 +101,12 @@ Json metrics_json(const Metrics& metrics) {
                {"peak_memory_bytes", amount(metrics.peak_memory.value())},
                {"cost_usd_per_hour", nullptr},
                {"cost_usd_per_million_samples", nullptr}});
+  if (const auto& loading = metrics.loading) {
+    json["data_loading_s"] = loading->batch.value();
+    json["first_batch_s"] = loading->first_batch.value();
+    json["storage_bytes"] = amount(loading->read.value());
+    json["accelerator_utilisation"] = accelerator_utilisation(metrics);
+  }
   if (metrics.bus_bandwidth) json["bus_bandwidth_bytes_per_s"] = metrics.bus_bandwidth->value();
   if (metrics.cost_per_hour) json["cost_usd_per_hour"] = metrics.cost_per_hour->value();
   if (metrics.cost_usd_per_million_samples) {

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/metrics/loading.hpp"
 #include "sim/metrics/utilisation.hpp"
 #include "sim/plan/memory.hpp"
 #include "sim/report/text/fields.hpp"
@@ -132,6 +133,12 @@ void write_results(Fields& fields, const Run& run) {
     fields.add("collectives",
                fmt::format("{} a step, {} sent by each GPU", thousands_text(metrics.collectives),
                            bytes_text(metrics.bytes_sent_per_gpu)));
+  }
+  if (const auto& loading = metrics.loading) {
+    fields.add("loading",
+               fmt::format("a batch in {}, the first one after {}; {} read a step, {} AU",
+                           time_text(loading->batch), time_text(loading->first_batch),
+                           bytes_text(loading->read), percent_text(accelerator_utilisation(metrics))));
   }
   if (metrics.cost_per_hour) {
     auto cost = fmt::format("{:.2f} USD/h", metrics.cost_per_hour->value());

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/metrics/loading.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace gradway {
+namespace {
+
+/// Sums up what the actors that are simulated do, as often as they stand for others.
+class Sums {
+ public:
+  Sums(const Workload& workload, const Platform& platform, const Lowered& lowered, const Timeline& timeline,
+       const StepWindow& window)
+      : workload_{workload},
+        platform_{platform},
+        lowered_{lowered},
+        timeline_{timeline},
+        window_{window},
+        alike_(workload.actors.size(), 0),
+        amounts_(platform.resources.size(), 0) {
+    for (const auto id : lowered.folding.actor_representative) ++alike_[id.index()];
+  }
+
+  Loading run() {
+    for (std::size_t i = 0; i < lowered_.ops.size(); ++i) {
+      const auto& origin = lowered_.ops.op(OpId{i}).origin;
+      if (origin.actor == Origin::none || origin.task == Origin::none) continue;
+      if (origin.activity == Activity::load) add_load(i);
+      if (origin.actor < workload_.ranks) add_take(i);
+    }
+    find_batches();
+    find_busy();
+    for (const auto& [rank, waited] : waited_)
+      loading_.waited = std::max(loading_.waited, waited / window_.steps);
+    loading_.read = Bytes{loading_.read.value() / window_.steps};
+    return loading_;
+  }
+
+ private:
+  const Program& program_of(const Origin& origin) const { return workload_.programs[origin.program]; }
+
+  void add_load(std::size_t i) {
+    const auto& op = lowered_.ops.op(OpId{i});
+    auto& [begin, end] =
+        spans_.try_emplace({op.origin.actor, op.origin.step}, timeline_.start[i], timeline_.end[i])
+            .first->second;
+    begin = std::min(begin, timeline_.start[i]);
+    end = std::max(end, timeline_.end[i]);
+    if (!window_.has(op.origin.step)) return;
+    const auto& task = program_of(op.origin).tasks[static_cast<std::size_t>(op.origin.task)];
+    const auto times = alike_[static_cast<std::size_t>(op.origin.actor)];
+    if (const auto* read = std::get_if<Read>(&task.work)) loading_.read += read->bytes * times;
+    if (op.kind != OpKind::flow) return;
+    for (const auto resource : lowered_.ops.path(op.path)) amounts_[resource.index()] += op.amount;
+  }
+
+  void add_take(std::size_t i) {
+    const auto& origin = lowered_.ops.op(OpId{i}).origin;
+    if (!is_taken(lowered_.ops, i, program_of(origin))) return;
+    if (window_.has(origin.step)) waited_[origin.actor] += timeline_.end[i] - timeline_.end[i - 1];
+    if (firsts_.insert({origin.actor, timeline_.end[i]}).second)
+      loading_.first_batch = std::max(loading_.first_batch, timeline_.end[i]);
+  }
+
+  void find_batches() {
+    Seconds sum{};
+    int count = 0;
+    for (const auto& [of, span] : spans_) {
+      if (!window_.has(of.second)) continue;
+      sum += span.second - span.first;
+      ++count;
+    }
+    if (count > 0) loading_.batch = sum / count;
+  }
+
+  void find_busy() {
+    const auto length = (window_.to - window_.from).value();
+    if (length <= 0) return;
+    const auto note = [&](std::optional<double>& most, ResourceId id) {
+      const auto& resource = platform_.resources[id.index()];
+      const auto busy =
+          amounts_[lowered_.folding.resource_representative[id.index()].index()] / (resource.rate() * length);
+      most = std::max(most.value_or(0), busy);
+    };
+    for (const auto& way : platform_.loading) {
+      for (const auto id : way.storage) note(loading_.storage_busy, id);
+      if (way.cores) note(loading_.cores_busy, *way.cores);
+    }
+  }
+
+  const Workload& workload_;
+  const Platform& platform_;
+  const Lowered& lowered_;
+  const Timeline& timeline_;
+  const StepWindow& window_;
+  std::vector<double> alike_;    ///< by actor that is simulated: how many it stands for
+  std::vector<double> amounts_;  ///< by resource
+  std::map<std::pair<std::int32_t, std::int32_t>, std::pair<Seconds, Seconds>>
+      spans_;  ///< by actor and step: what a worker did for the batches of a step
+  std::map<std::int32_t, Seconds> waited_;  ///< by rank
+  std::map<std::int32_t, Seconds> firsts_;  ///< by rank: its first batch
+  Loading loading_;
+};
+
+}  // namespace
+
+bool is_taken(const OpGraph& ops, std::size_t op, const Program& program) {
+  const auto& origin = ops.op(OpId{op}).origin;
+  if (op == 0 || origin.activity != Activity::marker || origin.task == Origin::none) return false;
+  const auto& before = ops.op(OpId{op - 1}).origin;
+  return before.activity == Activity::marker && before.task == origin.task && before.step == origin.step &&
+         before.actor == origin.actor &&
+         std::holds_alternative<Take>(program.tasks[static_cast<std::size_t>(origin.task)].work);
+}
+
+double accelerator_utilisation(const Metrics& metrics) {
+  return metrics.step_time > Seconds{} ? 1 - metrics.input_wait / metrics.step_time : 1;
+}
+
+std::optional<Loading> measure_loading(const Workload& workload, const Platform& platform,
+                                       const Lowered& lowered, const Timeline& timeline,
+                                       const StepWindow& window) {
+  const bool loads = std::ranges::any_of(workload.programs, [](const Program& program) {
+    return std::ranges::any_of(program.tasks, [](const Task& task) {
+      return std::holds_alternative<Read>(task.work) || std::holds_alternative<HostWork>(task.work);
+    });
+  });
+  if (!loads) return std::nullopt;
+  return Sums{workload, platform, lowered, timeline, window}.run();
+}
+
+}  // namespace gradway

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/plan/input/loader.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/platform/routes.hpp"
+
+namespace gradway {
+namespace {
+
+constexpr StreamId workers_stream{0};
+constexpr StreamId pin_thread{1};
+constexpr StreamId handing_over{2};
+constexpr Slot batches{0};
+constexpr Slot begun_batches{1};
+
+Task task_of(std::string name, TaskWork work, StreamId stream) {
+  Task task;
+  task.name = std::move(name);
+  task.work = std::move(work);
+  task.phase = Phase::input;
+  task.stream = stream;
+  return task;
+}
+
+/// That a batch takes of one worker.
+double requests_of(const Dataset& dataset, double samples) {
+  const bool by_sample = dataset.format == SampleFormat::files || dataset.format == SampleFormat::tokens;
+  if (by_sample || dataset.request <= dataset.sample_size) return samples;
+  return samples * (dataset.sample_size / dataset.request);
+}
+
+}  // namespace
+
+std::optional<BatchCost> batch_cost(const Scenario& scenario) {
+  const auto& input = scenario.job.input;
+  if (!input.dataset) return std::nullopt;
+  const auto& dataset = *input.dataset;
+  const double samples = scenario.job.batch_per_gpu;
+  BatchCost cost;
+  cost.stored = dataset.sample_size * samples;
+  cost.core = (dataset.decode + dataset.transform + dataset.collate) * samples;
+  if (input.storage) {
+    cost.requests = input.storage->first_byte * requests_of(dataset, samples);
+    cost.at_most = input.storage->per_connection.value_or(BytesPerSecond::infinite());
+  }
+  if (const auto rate = scenario.platform.pageable_copy_rate; rate && input.pin_memory)
+    cost.pinned = dataset.delivered * samples / *rate;
+  return cost;
+}
+
+Loader::Loader(const Scenario& scenario)
+    : scenario_{scenario}, settings_{scenario.job.input}, cost_{batch_cost(scenario)} {}
+
+void Loader::take_batch(TaskList& tasks) const {
+  if (!loads()) return;
+  std::vector<TaskId> after;
+  // A CPU that costs nothing asks for its next batch when the step before has ended.
+  if (tasks.gpu().ideal) after.push_back(tasks.wait("wants a batch", Phase::input, {}));
+  const auto add = [&](std::string name, TaskWork work) {
+    auto task = task_of(std::move(name), std::move(work), side_stream);
+    task.after = after;
+    task.host_waits = true;
+    after = {tasks.add(std::move(task))};
+  };
+  if (has_workers()) {
+    add("batch", Take{batches});
+    add("batch is taken", Take{begun_batches});
+    return;
+  }
+  add("read", Read{cost_->stored, cost_->requests, cost_->at_most});
+  add("decode", HostWork{cost_->core + cost_->pinned});
+}
+
+Program Loader::program() const {
+  Program program;
+  program.name = "loader";
+  program.streams = {{"workers", Lane::ordered, settings_.loader_workers},
+                     {"pin thread", Lane::ordered},
+                     {"handed over", Lane::side}};
+  auto& tasks = program.tasks;
+  for (int batch = 0; batch < scenario_.job.accumulate; ++batch) {
+    tasks.push_back(task_of("begin", Put{begun_batches}, workers_stream));
+    tasks.back().begins_turn = true;
+    tasks.push_back(task_of("read", Read{cost_->stored, cost_->requests, cost_->at_most}, workers_stream));
+    tasks.push_back(task_of("decode", HostWork{cost_->core}, workers_stream));
+    if (cost_->pinned > Seconds{}) {
+      const TaskId decoded{tasks.size() - 1};
+      tasks.push_back(task_of("pin", HostWork{cost_->pinned}, pin_thread));
+      tasks.back().after.push_back(decoded);
+    }
+    const TaskId made{tasks.size() - 1};
+    tasks.push_back(task_of("hand over", Put{batches}, handing_over));
+    tasks.back().after.push_back(made);
+  }
+  return program;
+}
+
+void Loader::add_workers(Workload& workload) const {
+  if (!loads() || !has_workers()) return;
+  const ProgramId of_loader{workload.programs.size()};
+  workload.programs.push_back(program());
+  workload.turns = settings_.loader_workers;
+  const Routes routes{scenario_.platform};
+  const int depth = settings_.loader_workers * settings_.prefetch_factor;
+  for (std::size_t rank = 0; rank < static_cast<std::size_t>(workload.ranks); ++rank) {
+    const auto& tasks = workload.program_of(ActorId{rank}).tasks;
+    const bool takes =
+        std::ranges::any_of(tasks, [](const Task& task) { return std::holds_alternative<Take>(task.work); });
+    if (!takes) continue;
+    const ActorId loader{workload.actors.size()};
+    std::vector<ChannelId> channels;
+    for (int slot = 0; slot < 2; ++slot) {
+      channels.emplace_back(workload.channels.size());
+      workload.channels.push_back({loader, ActorId{rank}, depth});
+    }
+    workload.actors[rank].channels = channels;
+    const auto gpu = workload.actors[rank].at;
+    workload.actors.push_back(
+        {.program = of_loader, .at = routes.home_socket(gpu).value_or(gpu), .channels = channels});
+  }
+}
+
+}  // namespace gradway

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+
+#include "sim/graph/workload.hpp"
+#include "sim/plan/task_list.hpp"
+#include "sim/scenario/scenario.hpp"
+
+namespace gradway {
+
+/// What a batch of a rank costs before it can be copied to the GPU.
+struct BatchCost {
+  Bytes stored{};      ///< that are read
+  Seconds requests{};  ///< latency of all of its requests: a worker makes one after the other
+  BytesPerSecond at_most = BytesPerSecond::infinite();  ///< that one worker reads
+  Seconds core{};    ///< of one core: to unpack, decode, transform and collate
+  Seconds pinned{};  ///< ... to copy it into page-locked memory, in the training process
+};
+
+/// @return nothing where samples are in memory, ready
+std::optional<BatchCost> batch_cost(const Scenario& scenario);
+
+/// PyTorch's DataLoader, as its workers run it: batch k is made by worker k mod W, whatever the others do,
+/// and begun when batch k - W f was taken, of W workers with a prefetch factor of f; batches are handed over
+/// in their order. @source torch/utils/data/dataloader.py, PyTorch 2.11
+class Loader {
+ public:
+  /// @param scenario must outlive this
+  explicit Loader(const Scenario& scenario);
+
+  /// Whether the training process waits for batches that workers, or itself, have to make.
+  bool loads() const { return cost_.has_value(); }
+
+  /// What the training process does when it wants its next batch. @param tasks of a rank
+  void take_batch(TaskList& tasks) const;
+
+  /// Adds a program and, for each rank that takes batches, an actor that runs it: all of its workers.
+  /// @pre the ranks are there
+  void add_workers(Workload& workload) const;
+
+ private:
+  bool has_workers() const { return settings_.loader_workers > 0; }
+  Program program() const;
+
+  const Scenario& scenario_;
+  const InputSettings& settings_;
+  std::optional<BatchCost> cost_;
+};
+
+}  // namespace gradway

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// PyTorch's DataLoader, whose times follow from a recurrence: batch i is begun when batch i - W f was taken
+// and its worker is free, and taken when it is made and asked for.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <vector>
+
+#include "sim/engine/engine.hpp"
+#include "sim/lower/lower.hpp"
+#include "sim/platform/with_loading.hpp"
+#include "sim/run/simulate.hpp"
+#include "tests/support/sharded.hpp"
+#include "tests/support/tolerances.hpp"
+#include "tests/support/workloads.hpp"
+
+using namespace gradway;
+using namespace gradway::test;
+
+namespace {
+
+Task on(std::size_t stream, TaskWork work) {
+  Task task;
+  task.name = "work";
+  task.work = std::move(work);
+  task.stream = StreamId{stream};
+  return task;
+}
+
+/// When batches are taken that their workers make in so long, by a loop that wants the next one `pause`
+/// later: all in one step.
+std::vector<double> taken(int workers, int prefetch, const std::vector<double>& made_in, double pause,
+                          const char* engine) {
+  Scenario scenario;
+  scenario.platform = ring_platform(1, 50_GBps, Seconds{});
+  Workload workload;
+  Program loader{.name = "loader", .streams = {{"workers", Lane::ordered, workers}, {"hand", Lane::side}}};
+  Program rank{.name = "rank", .streams = streams_of_a_rank()};
+  for (const auto time : made_in) {
+    loader.tasks.push_back(on(0, Put{Slot{1}}));
+    loader.tasks.back().begins_turn = true;
+    loader.tasks.push_back(on(0, HostWork{Seconds{time}}));
+    loader.tasks.push_back(on(1, Put{Slot{0}}));
+    loader.tasks.back().after.emplace_back(loader.tasks.size() - 2);
+    rank.tasks.push_back(on(0, Take{Slot{0}}));
+    rank.tasks.push_back(on(0, Take{Slot{1}}));
+    rank.tasks.push_back(on(0, Kernel{.work = Seconds{pause}}));
+  }
+  workload.programs = {rank, loader};
+  add_rank(workload, scenario.platform, 0);
+  workload.actors.push_back({.program = ProgramId{1}, .at = scenario.platform.gpus[0]});
+  for (int slot = 0; slot < 2; ++slot) add_channel(workload, ActorId{1}, ActorId{0}, workers * prefetch);
+  check(workload);
+  const auto lowered = lower(workload, scenario, Communicators{workload, scenario});
+  const auto timeline = choose_engine(engine).engine->run(scenario.platform, lowered.ops);
+  std::vector<double> ends(made_in.size());
+  for (std::size_t i = 0; i < lowered.ops.size(); ++i) {
+    const auto& origin = lowered.ops.op(OpId{i}).origin;
+    if (origin.program == 0 && origin.task % 3 == 0)
+      ends[static_cast<std::size_t>(origin.task) / 3] = timeline.end[i].value();
+  }
+  return ends;
+}
+
+/// The recurrence itself.
+std::vector<double> by_recurrence(int workers, int prefetch, const std::vector<double>& made_in,
+                                  double pause) {
+  std::vector<double> finish;
+  std::vector<double> result;
+  for (int i = 0; i < static_cast<int>(made_in.size()); ++i) {
+    const auto at = [](const std::vector<double>& list, int k) {
+      return k < 0 ? 0.0 : list[static_cast<std::size_t>(k)];
+    };
+    finish.push_back(std::max(at(result, i - workers * prefetch), at(finish, i - workers)) +
+                     made_in[static_cast<std::size_t>(i)]);
+    result.push_back(std::max(finish.back(), i == 0 ? 0 : result.back() + pause));
+  }
+  return result;
+}
+
+void check_near(const std::vector<double>& found, const std::vector<double>& expected) {
+  REQUIRE(found.size() == expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i) CHECK(found[i] == Approx(expected[i]).epsilon(1e-9));
+}
+
+/// Ranks whose step takes 1 ms, each with a loader: four samples a batch that take `decode` each.
+Scenario loading(int ranks, int workers, Seconds decode, Bytes sample = {}) {
+  auto scenario = sharded_ring(ranks, blocks_of_layers(1, 0.4_ms, 0.6_ms, 0), Alone{});
+  scenario.job.batch_per_gpu = 4;
+  scenario.job.input.loader_workers = workers;
+  Dataset dataset;
+  dataset.samples = 1e6;
+  dataset.sample_size = sample;
+  dataset.decode = decode;
+  scenario.job.input.dataset = dataset;
+  return scenario;
+}
+
+double step_ms(const Scenario& scenario, const char* engine, FoldRanks fold = FoldRanks::yes) {
+  return simulate(scenario, engine, fold).measured.metrics.step_time.value() * 1e3;
+}
+
+}  // namespace
+
+TEST_CASE("batches come as PyTorch's DataLoader hands them over", "[analytic]") {
+  const auto* engine = GENERATE("fluid", "simgrid");
+  // Vectors of the recurrence by hand: one slow worker holds back those that are ready; four workers hide a
+  // batch that takes two steps; two do not, and batches come in pairs.
+  check_near(taken(2, 2, {3, 1, 1, 1, 3, 1, 1, 1}, 1, engine), {3, 4, 5, 6, 7, 8, 9, 10});
+  check_near(taken(4, 2, std::vector<double>(10, 2), 1, engine), {2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
+  check_near(taken(2, 2, std::vector<double>(10, 4), 1, engine), {4, 5, 8, 9, 12, 13, 16, 17, 20, 21});
+}
+
+TEST_CASE("batches of any length come as the recurrence says", "[analytic]") {
+  std::vector<double> made_in;
+  for (int i = 0; i < 60; ++i) made_in.push_back(0.1 + (i * 37 % 23) * 0.2);
+  for (const int workers : {1, 3, 8}) {
+    for (const int prefetch : {1, 2, 4})
+      check_near(taken(workers, prefetch, made_in, 1, "fluid"), by_recurrence(workers, prefetch, made_in, 1));
+  }
+}
+
+TEST_CASE("a step takes as long as the slower of training and loading", "[analytic]") {
+  const auto* engine = GENERATE("fluid", "simgrid");
+  const auto workers = GENERATE(1, 2, 3, 8);
+  CAPTURE(engine, workers);
+  // Four samples of 0.75 ms: 3 ms a batch.
+  CHECK(step_ms(loading(1, workers, 0.75_ms), engine) ==
+        Approx(std::max(1.0, 3.0 / workers)).epsilon(tolerance::closed_form));
+  const auto metrics = simulate(loading(1, workers, 0.75_ms), engine).measured.metrics;
+  CHECK(metrics.input_wait.value() * 1e3 == Approx(std::max(0.0, 3.0 / workers - 1)).margin(1e-6));
+}
+
+TEST_CASE("without workers the training process makes its batches between two steps", "[analytic]") {
+  const auto* engine = GENERATE("fluid", "simgrid");
+  CHECK(step_ms(loading(1, 0, 0.75_ms), engine) == Approx(1 + 3).epsilon(tolerance::closed_form));
+}
+
+TEST_CASE("all loaders share the storage, and those of a node its cores", "[analytic]") {
+  const auto* engine = GENERATE("fluid", "simgrid");
+  const auto fold = GENERATE(FoldRanks::yes, FoldRanks::no);
+  // 4 ranks x 4 samples of 1 MB at 4 GB/s: 4 ms.
+  auto scenario = loading(4, 8, {}, 1_MB);
+  scenario.platform = with_loading(scenario.platform, StorageRates{.all = BytesPerSecond{4e9}}, 0);
+  CHECK(step_ms(scenario, engine, fold) == Approx(4).epsilon(tolerance::closed_form));
+  // Three cores for 20 workers that need 4 ms of one for a batch.
+  scenario = loading(4, 5, 1_ms);
+  scenario.platform.cores_per_node = 4;
+  scenario.platform = with_loading(scenario.platform, std::nullopt, 1);
+  CHECK(step_ms(scenario, engine, fold) == Approx(4 * 4.0 / 3).epsilon(tolerance::closed_form));
+}
