@@ -54,7 +54,6 @@ Status vary_campaign(const CampaignArguments& arguments, const CLI::App& app, co
     report::write_json(text, played, GRADWAY_VERSION);
     point.report = text.str();
     point.estimate = played.answers.estimate;
-    point.interval = played.answers.interval.used;
     point.in_time = played.answers.in_time;
     point.in_budget = played.answers.in_budget;
   });

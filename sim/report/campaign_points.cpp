@@ -61,7 +61,7 @@ std::optional<std::size_t> CampaignPoints::cheapest() const {
 void write_table(std::ostream& out, const CampaignPoints& points, const Style& style) {
   std::vector<Table::Column> columns;
   for (const auto& axis : points.axes) columns.push_back({axis.key});
-  for (const auto* title : {"takes", "nine of ten", "USD", "goodput", "saves every"})
+  for (const auto* title : {"takes", "nine of ten", "USD", "goodput"})
     columns.push_back({title, Table::Align::right});
   const bool has_limits =
       std::ranges::any_of(points.points, [](const auto& one) { return one.in_time || one.in_budget; });
@@ -76,9 +76,9 @@ void write_table(std::ostream& out, const CampaignPoints& points, const Style& s
       continue;
     }
     const auto& estimate = *point.estimate;
-    for (auto text : {span_text(Seconds{estimate.seconds.value}), span_range_text(estimate.seconds),
-                      estimate.usd ? usd_text(estimate.usd->value) : "", percent_text(estimate.goodput.value),
-                      span_text(point.interval)})
+    for (auto text :
+         {span_text(Seconds{estimate.seconds.value}), span_range_text(estimate.seconds),
+          estimate.usd ? usd_text(estimate.usd->value) : "", percent_text(estimate.goodput.value)})
       cells.push_back(std::move(text));
     if (has_limits) cells.push_back(kept(point));
     cells.push_back(marks(points, i));

@@ -17,7 +17,6 @@ namespace gradway::report {
 struct CampaignPoint {
   std::vector<std::string> values;  ///< one an axis
   std::optional<CampaignEstimate> estimate{};
-  Seconds interval{};  ///< between checkpoints
   std::optional<double> in_time{}, in_budget{};
   std::string report{};  ///< the document of `write_json`
   std::string error{};   ///< empty if there is an estimate
