@@ -51,6 +51,8 @@ Words words_of_key(std::string_view key) {
 Words values_of_key(const std::string& key, const DataPath& data) {
   if (key == "model") return list_names(DataKind::model, data);
   if (key == "platform") return list_names(DataKind::platform, data);
+  if (key == "input.storage") return list_names(DataKind::storage, data);
+  if (key == "input.dataset") return list_names(DataKind::dataset, data);
   return words_of_key(key);
 }
 
@@ -82,8 +84,9 @@ struct ShownNames {
   Words (*words)(const DataPath&);
 };
 constexpr std::array shown_names{
-    ShownNames{"platform", names<DataKind::platform>}, ShownNames{"model", names<DataKind::model>},
-    ShownNames{"calibration", names<DataKind::calibration>}, ShownNames{"plan", names<DataKind::scenario>}};
+    ShownNames{"platform", names<DataKind::platform>},       ShownNames{"model", names<DataKind::model>},
+    ShownNames{"calibration", names<DataKind::calibration>}, ShownNames{"plan", names<DataKind::scenario>},
+    ShownNames{"storage", names<DataKind::storage>},         ShownNames{"dataset", names<DataKind::dataset>}};
 
 bool takes_keys(std::string_view option) {
   return option == "--set" || option == "--vary" || option == "--over";

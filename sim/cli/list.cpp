@@ -28,6 +28,14 @@ std::string describe_scenario(const std::string& name, const DataPath& data) {
                      scenario.platform.name);
 }
 
+std::string describe_storage(const std::string& name, const DataPath& data) {
+  return load_storage(name, data).source;
+}
+
+std::string describe_dataset(const std::string& name, const DataPath& data) {
+  return load_dataset(name, data).source;
+}
+
 /// What else can be listed: a name and a sentence each.
 struct ListedKind {
   std::string_view name;
@@ -36,7 +44,9 @@ struct ListedKind {
 };
 constexpr std::array described_kinds{ListedKind{"models", DataKind::model, describe_model},
                                      ListedKind{"scenarios", DataKind::scenario, describe_scenario},
-                                     ListedKind{"prices", DataKind::prices, load_source_of_prices}};
+                                     ListedKind{"prices", DataKind::prices, load_source_of_prices},
+                                     ListedKind{"storage", DataKind::storage, describe_storage},
+                                     ListedKind{"datasets", DataKind::dataset, describe_dataset}};
 
 /// A file that is wrong is listed all the same: its name is taken.
 std::string description(const ListedKind& kind, const std::string& name, const DataPath& data) {
@@ -150,7 +160,8 @@ std::vector<std::string> listed_kinds() {
 Action add_list(CLI::App& app) {
   const auto what = std::make_shared<std::string>();
   app.add_option("KIND", *what,
-                 "platforms, gpus, models, scenarios, calibrations, prices, or the keys of a scenario")
+                 "platforms, gpus, models, scenarios, calibrations, prices, storage, datasets, or the keys "
+                 "of a scenario")
       ->required();
   const auto json = std::make_shared<bool>(false);
   app.add_flag("--json", *json, "one JSON document; platforms, gpus, calibrations and keys only");

@@ -37,6 +37,14 @@ void show_model(const ShowArguments& arguments, const Surroundings& around) {
   report::write_model(around.results, load_model(arguments.name, around.data), around.style);
 }
 
+void show_storage(const ShowArguments& arguments, const Surroundings& around) {
+  report::write_storage(around.results, load_storage(arguments.name, around.data), around.style);
+}
+
+void show_dataset(const ShowArguments& arguments, const Surroundings& around) {
+  report::write_dataset(around.results, load_dataset(arguments.name, around.data), around.style);
+}
+
 void show_plan(const ShowArguments& arguments, const Surroundings& around) {
   const auto scenario = load_scenario(arguments.name, parse_overrides(arguments.set), around.data);
   report::write_plan(around.results, scenario, plan(scenario, compute_costs(scenario)), around.style);
@@ -48,9 +56,10 @@ struct ShownKind {
   bool takes_overrides;
   void (*show)(const ShowArguments&, const Surroundings&);
 };
-constexpr std::array all_kinds{ShownKind{"platform", false, show_platform},
-                               ShownKind{"calibration", false, show_calibration},
-                               ShownKind{"model", false, show_model}, ShownKind{"plan", true, show_plan}};
+constexpr std::array all_kinds{
+    ShownKind{"platform", false, show_platform}, ShownKind{"calibration", false, show_calibration},
+    ShownKind{"model", false, show_model},       ShownKind{"plan", true, show_plan},
+    ShownKind{"storage", false, show_storage},   ShownKind{"dataset", false, show_dataset}};
 
 Status show(const ShowArguments& arguments, const Surroundings& around) {
   const auto kind = std::ranges::find(all_kinds, arguments.kind, &ShownKind::name);
@@ -74,7 +83,8 @@ std::vector<std::string> shown_kinds() {
 
 Action add_show(CLI::App& app) {
   const auto arguments = std::make_shared<ShowArguments>();
-  app.add_option("KIND", arguments->kind, "platform, calibration, model or plan")->required();
+  app.add_option("KIND", arguments->kind, "platform, calibration, model, plan, storage or dataset")
+      ->required();
   app.add_option("NAME", arguments->name, "a name of 'gradway list', or a file; for a plan, of a scenario")
       ->required();
   add_overrides(app, arguments->set);

@@ -34,6 +34,8 @@ void check_text(DataKind kind, const std::string& text) {
       read_calibration(reader, name);
       break;
     case DataKind::scenario:
+    case DataKind::storage:
+    case DataKind::dataset:
     case DataKind::prices:
       expects(false, "gradway writes no such file");
   }

@@ -13,6 +13,7 @@
 #include "sim/config/overrides.hpp"
 #include "sim/config/prices.hpp"
 #include "sim/config/read.hpp"
+#include "sim/config/read_input.hpp"
 #include "sim/config/resolve.hpp"
 #include "sim/config/source_file.hpp"
 #include "sim/plan/profile_costs.hpp"
@@ -103,6 +104,8 @@ class Loader {
     platform.price = problems_.attempt([&] { return choose_price(platform.prices, choice, platform.name); });
   }
 
+  Dataset dataset(const Named& name) { return read_named(DataKind::dataset, name, read_dataset); }
+  StorageTier storage(const Named& name) { return read_named(DataKind::storage, name, read_storage); }
   GpuSpec gpu(const Named& name) { return read_named(DataKind::gpu, name, read_gpu); }
 
   CalibrationSpec calibration(const std::optional<Named>& name) {
@@ -223,6 +226,9 @@ Scenario resolved(ScenarioSpec spec, const Found& found, Loader& loader, const D
   }
   FoundKernelTimes timed;
   if (needs_kernel_times(spec, model)) timed = loader.kernel_times(platform, calibration, gpu);
+  if (spec.dataset) spec.job.input.dataset = loader.dataset(*spec.dataset);
+  if (spec.storage) spec.job.input.storage = loader.storage(*spec.storage);
+  if (spec.cache) spec.job.input.cache->tier = loader.storage(*spec.cache);
   loader.problems().raise();
   check_scenario(spec, model, platform, gpu, loader.problems());
   auto built =
@@ -232,6 +238,8 @@ Scenario resolved(ScenarioSpec spec, const Found& found, Loader& loader, const D
   loader.problems().raise();
   built = with_speeds(std::move(built), spec.faster);
   take_job(spec.job, model.model);
+  take_input(spec.job, model.model);
+  built = with_loaders(std::move(built), spec.job);
   take_anchor(spec, model.model);
   auto warnings = doubts_of_anchor(spec, gpu.gpu);
   const auto& notes = loader.problems().notes();
@@ -329,6 +337,30 @@ Model load_model(const std::string& name, const DataPath& data) {
   auto model = loader.model(found, stem(found));
   loader.problems().raise();
   return std::move(model.model);
+}
+
+namespace {
+
+/// A file of one kind that names no others.
+template <class Read>
+auto load_alone(DataKind kind, const std::string& name, const DataPath& data, const Read& read) {
+  const auto found = find_file(kind, name, data, in_file(name));
+  Problems problems;
+  const auto root = load_document(found, problems);
+  Reader reader{root, in_file(found.shown), problems};
+  auto value = read(reader, stem(found));
+  problems.raise();
+  return value;
+}
+
+}  // namespace
+
+StorageTier load_storage(const std::string& name, const DataPath& data) {
+  return load_alone(DataKind::storage, name, data, read_storage);
+}
+
+Dataset load_dataset(const std::string& name, const DataPath& data) {
+  return load_alone(DataKind::dataset, name, data, read_dataset);
 }
 
 Calibration load_calibration(const std::string& name, const DataPath& data) {

@@ -43,7 +43,7 @@ DataPath each_file_once(DataPath data);
 DataPath each_file_until_it_changes(DataPath data);
 
 /// What a name can stand for.
-enum class DataKind { scenario, platform, gpu, model, calibration, prices };
+enum class DataKind { scenario, platform, gpu, model, calibration, prices, storage, dataset };
 
 /// Which of a platform's prices counts, as options say it; empty ones were not given.
 struct PriceChoice {
@@ -119,6 +119,11 @@ std::vector<std::string> gpu_names(const std::string& platform, const DataPath& 
 
 /// Reads a model, by name or path. @throws ConfigError with every problem of the file.
 Model load_model(const std::string& name, const DataPath& data);
+
+/// Reads a storage tier, by name or path. @throws ConfigError with every problem of the file.
+StorageTier load_storage(const std::string& name, const DataPath& data);
+/// The same of a dataset.
+Dataset load_dataset(const std::string& name, const DataPath& data);
 
 /// Reads a calibration, by name or path. @throws ConfigError with every problem of the file.
 Calibration load_calibration(const std::string& name, const DataPath& data);

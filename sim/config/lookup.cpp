@@ -41,7 +41,7 @@ constexpr std::array places = {
           "platforms",
           ".yaml",
           false,
-          {"gpu", "node", "generate", "fabric", "price", "cpu_vendor"}},
+          {"gpu", "node", "generate", "fabric", "cores", "cpu_vendor"}},
     Place{DataKind::gpu,
           "GPU",
           "platforms/gpus",
@@ -61,6 +61,18 @@ constexpr std::array places = {
           false,
           {"date", "side_by_side"}},
     Place{DataKind::prices, "list of prices", "platforms/prices", ".yaml", false, {"prices"}},
+    Place{DataKind::storage,
+          "storage tier",
+          "platforms/storage",
+          ".yaml",
+          false,
+          {"read", "per_connection", "first_byte", "requests_per_second", "burst"}},
+    Place{DataKind::dataset,
+          "dataset",
+          "models/datasets",
+          ".yaml",
+          false,
+          {"samples", "sample_size", "spread", "delivered", "gpu_decode"}},
 };
 
 const Place& place_of(DataKind kind) {

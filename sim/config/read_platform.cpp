@@ -170,6 +170,7 @@ PlatformSpec read_platform(Reader& file, const std::string& name) {
   spec.calibration = file.maybe("calibration", named);
   description.collectives = file.optional(
       "collectives", one_of("a set of rules for collectives", collective_rules), CollectiveRules::nccl);
+  description.cores = file.optional("cores", integer(1, 100000), 0);
   description.amd_cpu = file.optional("cpu_vendor", one_of("a vendor of CPUs", vendors), false);
   description.nvls = file.optional("nvls", boolean, true);
   description.pageable_copy_rate = file.maybe("pageable_copy", bandwidth);

@@ -8,6 +8,7 @@
 #include "sim/config/quantities.hpp"
 #include "sim/config/read.hpp"
 #include "sim/config/read_campaign.hpp"
+#include "sim/config/read_input.hpp"
 #include "sim/config/read_measurements.hpp"
 #include "sim/config/read_strategy.hpp"
 #include "sim/workload/profile_words.hpp"
@@ -88,13 +89,6 @@ void read_job(Reader job, bool trains, Job& result) {
   job.finish();
 }
 
-void read_input(Reader input, InputSettings& result) {
-  result.pin_memory = input.optional("pin_memory", boolean, result.pin_memory);
-  result.loader_workers = input.optional("loader_workers", integer(0, 4096), result.loader_workers);
-  result.background_copy = input.optional("background_copy", bytes_or_zero, result.background_copy);
-  input.finish();
-}
-
 BackgroundFlow read_traffic(Reader flow) {
   BackgroundFlow result;
   result.from = flow.required("from", text);
@@ -170,7 +164,7 @@ ScenarioSpec read_scenario(Reader& file) {
     spec.traffic.push_back(flow.where());
     spec.job.traffic.push_back(read_traffic(flow));
   }
-  if (auto input = file.maybe_map("input")) read_input(*input, spec.job.input);
+  if (auto input = file.maybe_map("input")) read_input(*input, spec);
   read_campaign(file, spec);
   if (auto faster = file.maybe_map("faster")) spec.faster = read_speeds(*faster);
   if (auto anchor = file.maybe_map("anchor")) spec.anchor = read_anchor(*anchor, spec.anchor_gpus);

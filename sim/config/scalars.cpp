@@ -125,6 +125,14 @@ double weight(const Node& node) {
   return value;
 }
 
+double real(const Node& node, double least, double most) {
+  const auto& word = scalar(node, "a number");
+  const auto value = node.quoted ? std::nullopt : number_of<double>(word);
+  if (!value || !(*value >= least && *value <= most))
+    fail(node.where, fmt::format("'{}' is not a number from {:g} to {:g}", word, least, most));
+  return *value;
+}
+
 double times_as_fast(const Node& node) {
   const auto& word = scalar(node, "how many times as fast");
   const auto value = node.quoted ? std::nullopt : number_of<double>(word);

@@ -28,6 +28,14 @@ double slowdown(const Node& node);         ///< from 1 to 1000
 double weight(const Node& node);           ///< from 0.001 to 1000
 double times_as_fast(const Node& node);    ///< from 1e-6 to 1e12
 
+/// A number from `least` to `most`.
+double real(const Node& node, double least, double most);
+
+/// Parser of a number with bounds, for a Reader.
+inline auto number(double least, double most) {
+  return [=](const Node& node) { return real(node, least, most); };
+}
+
 /// A whole number in plain digits, from `least` to `most`.
 std::int64_t whole(const Node& node, std::int64_t least, std::int64_t most);
 

@@ -55,6 +55,7 @@ struct Call {
 struct Read {
   Bytes bytes{};
   Seconds latency{};  ///< of all its requests, one after the other
+  bool from_cache = false;
   BytesPerSecond at_most = BytesPerSecond::infinite();
 };
 

@@ -34,6 +34,7 @@ struct Running {
   CopyWay in{};
   CopyWay out{};
   std::uint32_t read_path = Op::absent;
+  std::uint32_t hit_path = Op::absent;
   std::uint32_t cores_path = Op::absent;
   std::optional<OpId> cpu{};  ///< the last op of its CPU
 };
@@ -43,6 +44,7 @@ struct Ways {
   std::vector<ResourceId> in;
   std::vector<ResourceId> out;
   std::vector<ResourceId> read;
+  std::vector<ResourceId> hit;
   std::vector<ResourceId> cores;
 };
 
@@ -133,6 +135,7 @@ class Lowering {
       add_folded(ways.in, scene_.in[a].resources);
       add_folded(ways.out, scene_.out[a].resources);
       add_folded(ways.read, scene_.reads[a]);
+      add_folded(ways.hit, scene_.hits[a]);
       add_folded(ways.cores, scene_.cores[a]);
     }
     for (std::size_t p = 0; p < workload_.programs.size(); ++p)
@@ -149,6 +152,7 @@ class Lowering {
           running.out = copy_way(std::move(ways.out), scene_.out[id.index()].latency, name, "out");
       }
       if (!ways.read.empty()) running.read_path = graph_.add_path(std::move(ways.read));
+      if (!ways.hit.empty()) running.hit_path = graph_.add_path(std::move(ways.hit));
       if (!ways.cores.empty()) running.cores_path = graph_.add_path(std::move(ways.cores));
       running_.push_back(running);
     }
@@ -272,12 +276,13 @@ class Lowering {
   }
 
   static void read_op(Op& op, const Running& actor, const Read& read) {
-    op.kind = actor.read_path == Op::absent ? OpKind::delay : OpKind::flow;
+    const auto path = read.from_cache ? actor.hit_path : actor.read_path;
+    op.kind = path == Op::absent ? OpKind::delay : OpKind::flow;
     op.latency = read.latency;
     if (op.kind == OpKind::delay) return;
     op.amount = read.bytes.value();
     op.cap = read.at_most.value();
-    op.path = actor.read_path;
+    op.path = path;
   }
 
   void kernel_op(Op& op, const Running& actor, const Kernel& kernel) const {

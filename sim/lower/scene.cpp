@@ -61,6 +61,7 @@ void find_copy_ways(Scene& scene, const Workload& workload, const Platform& plat
 /// Of actors that read samples or work on them.
 void find_loading_ways(Scene& scene, const Workload& workload, const Platform& platform) {
   scene.reads.resize(workload.actors.size());
+  scene.hits.resize(workload.actors.size());
   scene.cores.resize(workload.actors.size());
   if (platform.loading.empty()) return;
   const Routes routes{platform};
@@ -70,10 +71,13 @@ void find_loading_ways(Scene& scene, const Workload& workload, const Platform& p
     const auto& way = platform.loading[static_cast<std::size_t>(platform.device(actor.at).node)];
     if (does<Read>(program)) {
       scene.reads[a] = way.storage;
+      scene.hits[a] = way.cache;
       const auto socket = platform.device(actor.at).kind == DeviceKind::socket ? std::optional{actor.at}
                                                                                : routes.home_socket(actor.at);
-      if (socket && platform.memories[socket->index()])
+      if (socket && platform.memories[socket->index()]) {
         scene.reads[a].push_back(*platform.memories[socket->index()]);
+        scene.hits[a].push_back(*platform.memories[socket->index()]);
+      }
     }
     if (does<HostWork>(program) && way.cores) scene.cores[a] = {*way.cores};
   }
@@ -90,6 +94,7 @@ Folding folding_of(const Scene& scene, const Workload& workload, const Platform&
     if (gpu != Op::absent) use.back().push_back(platform.gpu_resources[gpu]);
     if (!scene.out[a].resources.empty()) use.push_back(scene.out[a].resources);
     if (!scene.reads[a].empty()) use.push_back(scene.reads[a]);
+    if (!scene.hits[a].empty()) use.push_back(scene.hits[a]);
     if (!scene.cores[a].empty()) use.push_back(scene.cores[a]);
   }
   std::vector<const std::vector<ResourceId>*> others;
@@ -105,6 +110,7 @@ Scene scene_of(const Workload& workload, const Scenario& scenario, const Communi
   Scene scene{.in = {},
               .out = {},
               .reads = {},
+              .hits = {},
               .cores = {},
               .traffic = background_ways(scenario),
               .meetings = {workload, communicators},

@@ -21,6 +21,7 @@ struct Scene {
   std::vector<HostCopyWay> in;   ///< by actor; empty where nothing is copied or there is no host memory
   std::vector<HostCopyWay> out;  ///< by actor
   std::vector<std::vector<ResourceId>> reads;  ///< by actor: from storage to its memory; empty: none
+  std::vector<std::vector<ResourceId>> hits;   ///< by actor: from its node's cache, the same
   std::vector<std::vector<ResourceId>> cores;  ///< by actor: that work for it; empty: none, or not known
   std::vector<BackgroundWay> traffic;          ///< beside the job's
   Meetings meetings;

@@ -75,6 +75,10 @@ Bottleneck find_bottleneck(const Scenario& scenario, const Metrics& metrics,
   if (metrics.step_time == Seconds{}) return {"nothing", "the step takes no time"};
   const auto largest = std::ranges::max_element(parts);
   const auto share = *largest / metrics.step_time;
+  // A loader that keeps up is not waited for: one that is sets the pace, however long kernels run.
+  constexpr double late = 0.05;
+  if (metrics.loading && metrics.input_wait > late * metrics.step_time)
+    return loading(scenario, metrics, metrics.input_wait / metrics.step_time);
   const auto& gpu = scenario.platform.gpu_models.front().name;
   switch (static_cast<Share>(largest - parts.begin())) {
     case compute:
@@ -85,7 +89,6 @@ Bottleneck find_bottleneck(const Scenario& scenario, const Metrics& metrics,
     case exposed:
       return communication(metrics, links, nccl, share);
     case input:
-      if (metrics.loading && metrics.loading->waited > Seconds{}) return loading(scenario, metrics, share);
       return {"input copy", fmt::format("the GPU waits for its input {:.0f} % of the step", 100 * share)};
     case launch:
       return {"CPU launches",

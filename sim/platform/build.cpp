@@ -157,6 +157,7 @@ Platform build_platform(const PlatformDescription& description, const Gpu& gpu, 
   platform.prices = description.prices;
   platform.price = description.price;
   platform.collectives = description.collectives;
+  platform.cores_per_node = description.cores;
   platform.amd_cpu = description.amd_cpu;
   platform.nvls = description.nvls;
   platform.pageable_copy_rate = description.pageable_copy_rate;

@@ -108,6 +108,7 @@ struct PlatformDescription {
   std::vector<Price> prices;   ///< all that are known, in the order of the file
   std::optional<Price> price;  ///< the one that counts
   CollectiveRules collectives = CollectiveRules::nccl;
+  int cores = 0;  ///< of a node; 0: not known
   bool amd_cpu = false;
   bool nvls = true;
   std::optional<BytesPerSecond> pageable_copy_rate;

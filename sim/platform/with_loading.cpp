@@ -5,7 +5,15 @@
 
 namespace gradway {
 
-Platform with_loading(Platform platform, const std::optional<StorageRates>& storage, int busy_cores) {
+double cores_for_loaders(int cores, int trainers, int workers) {
+  constexpr double second_thread = 0.5;
+  const double threads = trainers + workers;
+  const double beyond = std::clamp(threads - cores, 0.0, static_cast<double>(cores));
+  return std::max(1.0, cores + second_thread * beyond - trainers);
+}
+
+Platform with_loading(Platform platform, const std::optional<StorageRates>& storage,
+                      const std::optional<StorageRates>& cache, std::optional<double> cores) {
   const auto before = platform.resources.size();
   const auto add = [&](ResourceKind kind, std::uint32_t of, double capacity) {
     platform.resources.push_back({kind, of, capacity});
@@ -20,8 +28,8 @@ Platform with_loading(Platform platform, const std::optional<StorageRates>& stor
                      : storage->is_local ? std::optional{storage->all}
                                          : storage->one_node;
     if (own) way.storage.push_back(add(ResourceKind::storage, node, own->value()));
-    if (platform.cores_per_node > 0)
-      way.cores = add(ResourceKind::cores, node, std::max(1, platform.cores_per_node - busy_cores));
+    if (cache) way.cache.push_back(add(ResourceKind::storage, node, cache->all.value()));
+    if (cores) way.cores = add(ResourceKind::cores, node, *cores);
   }
   platform.loading_resources = platform.resources.size() - before;
   return platform;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -8,6 +9,8 @@
 #include <string_view>
 
 #include "sim/base/units.hpp"
+#include "sim/cost/cache.hpp"
+#include "sim/cost/codecs.hpp"
 
 namespace gradway {
 
@@ -23,14 +26,6 @@ constexpr std::string_view name_of(SampleFormat format) {
   return sample_format_words[static_cast<std::size_t>(format)];
 }
 
-/// How stored bytes are packed.
-struct Codec {
-  std::string name;               ///< "lz4"
-  std::string source;             ///< of the numbers
-  double ratio = 1;               ///< plain bytes over packed ones
-  BytesPerSecond decompressed{};  ///< plain bytes a second that a core makes of packed ones
-};
-
 /// What is trained on.
 struct Dataset {
   std::string name;
@@ -39,13 +34,20 @@ struct Dataset {
   Bytes sample_size{};  ///< as stored, on average; without a codec
   double spread = 0;    ///< standard deviation of the size over its mean
   SampleFormat format = SampleFormat::files;
-  Bytes request{};       ///< what one request brings of shards and pages; files: a sample. 0: a sample
-  Bytes delivered{};     ///< of a sample, as it goes to the GPU
-  Seconds decode{};      ///< CPU time of one core a sample: image or record to numbers
-  Seconds transform{};   ///< ... to crop, flip, normalise
-  Seconds collate{};     ///< ... to put it into the batch
-  Seconds gpu_decode{};  ///< GPU time a sample where the GPU decodes; 0: it cannot
+  Bytes request{};           ///< what one request brings of shards and pages; files: a sample. 0: a sample
+  bool compressible = true;  ///< codecs make it smaller: not JPEG, video, random floats
+  Bytes delivered{};         ///< of a sample, as it goes to the GPU
+  Seconds decode{};          ///< CPU time of one core a sample: image or record to numbers
+  Seconds transform{};       ///< ... to crop, flip, normalise
+  Seconds collate{};         ///< ... to put it into the batch
+  Seconds gpu_decode{};      ///< GPU time a sample where the GPU decodes; 0: it cannot
 };
+
+/// What one request of a loader worker brings, unpacked.
+inline Bytes request_of(const Dataset& dataset) {
+  const bool by_sample = dataset.format == SampleFormat::files || dataset.format == SampleFormat::tokens;
+  return by_sample ? dataset.sample_size : std::max(dataset.request, dataset.sample_size);
+}
 
 /// Where samples lie, as a client sees it.
 struct StorageTier {
@@ -89,5 +91,16 @@ struct StorageTier {
 inline std::string_view name_of(StorageTier::Kind kind) {
   return StorageTier::kind_words[static_cast<std::size_t>(kind)];
 }
+
+/// Where samples lie that were read before, in each node.
+struct Cache {
+  enum class Kind : std::uint8_t { page_cache, local_nvme };
+  static constexpr std::array<std::string_view, 2> kind_words{"page_cache", "local_nvme"};
+
+  Kind kind = Kind::page_cache;
+  Bytes size{};  ///< of each node
+  CachePolicy policy = CachePolicy::keeps;
+  std::optional<StorageTier> tier{};  ///< that it is read from; empty: host memory
+};
 
 }  // namespace gradway

@@ -156,6 +156,11 @@ constexpr std::string_view name_of(Framework framework) {
 struct InputSettings {
   std::optional<Dataset> dataset{};      ///< empty: samples are in memory, ready
   std::optional<StorageTier> storage{};  ///< empty: they are in host memory
+  std::optional<Cache> cache{};          ///< in front of it
+  bool first_epoch = false;              ///< the cache is empty
+  double hits = 0;                       ///< share of reads that the cache answers
+  std::optional<Codec> codec{};          ///< that samples are packed with
+  bool decode_on_gpu = false;
   bool pin_memory = true;
   int loader_workers = 8;   ///< 0: the training process does their work
   int prefetch_factor = 2;  ///< batches ahead, a worker

@@ -99,6 +99,40 @@ void about_input(const Scenario& scenario, Trust& trust) {
   }
 }
 
+/// Where samples come from, and what of that is not known.
+void about_loading(const Scenario& scenario, Trust& trust) {
+  const auto& input = scenario.job.input;
+  if (!input.dataset) return;
+  const auto cite = [&](const std::string& what, const std::string& name, const std::string& source) {
+    trust.basis.push_back(fmt::format("{} {}{}{}", what, name, source.empty() ? "" : ": ", source));
+  };
+  cite("dataset", input.dataset->name, input.dataset->source);
+  if (input.storage) cite("storage", input.storage->name, input.storage->source);
+  if (input.storage && input.storage->burst)
+    trust.basis.push_back(fmt::format("storage {} gives {:.4g} MB/s, when its credit is used up",
+                                      input.storage->name, input.storage->burst->sustained.value() / 1e6));
+  if (scenario.platform.cores_per_node == 0)
+    trust.warnings.push_back(fmt::format(
+        "the platform {} does not tell its cores: loader workers are taken to have one each; give 'cores' in "
+        "its file",
+        scenario.platform.name));
+  const auto& dataset = *input.dataset;
+  if (input.decode_on_gpu && dataset.gpu_decode == Seconds{})
+    trust.warnings.push_back(fmt::format(
+        "the dataset {} does not tell what a GPU needs to decode a sample: it costs nothing", dataset.name));
+  if (dataset.decode + dataset.transform + dataset.collate == Seconds{})
+    trust.warnings.push_back(fmt::format(
+        "the dataset {} does not tell what its samples cost a core: workers only read", dataset.name));
+  if (!scenario.platform.pageable_copy_rate && input.pin_memory)
+    trust.warnings.emplace_back(
+        "the platform does not tell how fast a core copies: pinning a batch costs nothing");
+  if (dataset.spread > 0)
+    trust.warnings.push_back(fmt::format(
+        "samples of {} differ in size (standard deviation {:.0f} % of the mean): all are taken as the "
+        "mean, batches of few samples wait for each other longer",
+        dataset.name, 100 * dataset.spread));
+}
+
 void about_memory(const Scenario& scenario, const MemoryUse& memory, Trust& trust) {
   if (const auto* profile = scenario.model.profile.get()) {
     if (scenario.job.recomputes) {
@@ -133,10 +167,11 @@ void about_keys_without_effect(const Scenario& scenario, Trust& trust) {
     trust.warnings.emplace_back(
         "strategy.static_graph: what it saves is not predicted, and measured as negligible");
   }
-  if (scenario.job.input.loader_workers != InputSettings{}.loader_workers) {
+  if (const auto& input = scenario.job.input;
+      !input.dataset && input.loader_workers != InputSettings{}.loader_workers) {
     trust.warnings.emplace_back(
         "input.loader_workers changes nothing: samples are taken to lie in host memory when a step needs "
-        "them");
+        "them; name an input.dataset");
   }
   for (const auto& [name, value] : scenario.job.nccl) {
     if (!is_modelled(name))
@@ -184,6 +219,7 @@ Trust what_it_rests_on(const Scenario& scenario, const ComputeCosts& costs,
   if (const auto* first = communicators.first()) about_contention(scenario, *first, trust);
   about_held_back(scenario, trust);
   about_input(scenario, trust);
+  about_loading(scenario, trust);
   about_memory(scenario, memory, trust);
   about_speeds(scenario, trust);
   trust.basis.push_back(fmt::format("platform {}: {}", scenario.platform.name, scenario.platform.source));

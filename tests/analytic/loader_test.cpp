@@ -141,11 +141,10 @@ TEST_CASE("all loaders share the storage, and those of a node its cores", "[anal
   const auto fold = GENERATE(FoldRanks::yes, FoldRanks::no);
   // 4 ranks x 4 samples of 1 MB at 4 GB/s: 4 ms.
   auto scenario = loading(4, 8, {}, 1_MB);
-  scenario.platform = with_loading(scenario.platform, StorageRates{.all = BytesPerSecond{4e9}}, 0);
+  scenario.platform = with_loading(scenario.platform, StorageRates{.all = BytesPerSecond{4e9}}, {}, 0);
   CHECK(step_ms(scenario, engine, fold) == Approx(4).epsilon(tolerance::closed_form));
   // Three cores for 20 workers that need 4 ms of one for a batch.
   scenario = loading(4, 5, 1_ms);
-  scenario.platform.cores_per_node = 4;
-  scenario.platform = with_loading(scenario.platform, std::nullopt, 1);
+  scenario.platform = with_loading(scenario.platform, {}, {}, 3.0);
   CHECK(step_ms(scenario, engine, fold) == Approx(4 * 4.0 / 3).epsilon(tolerance::closed_form));
 }

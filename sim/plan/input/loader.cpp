@@ -24,11 +24,17 @@ Task task_of(std::string name, TaskWork work, StreamId stream) {
   return task;
 }
 
-/// That a batch takes of one worker.
-double requests_of(const Dataset& dataset, double samples) {
-  const bool by_sample = dataset.format == SampleFormat::files || dataset.format == SampleFormat::tokens;
-  if (by_sample || dataset.request <= dataset.sample_size) return samples;
-  return samples * (dataset.sample_size / dataset.request);
+std::string name_of(const Read& read) {
+  return read.from_cache ? "read from the cache" : "read";
+}
+
+/// Samples from a tier; of host memory if there is none.
+Read read_of(Bytes bytes, double requests, const std::optional<StorageTier>& tier, bool from_cache) {
+  Read read{.bytes = bytes, .from_cache = from_cache};
+  if (!tier) return read;
+  read.latency = tier->first_byte * requests;
+  read.at_most = tier->per_connection.value_or(BytesPerSecond::infinite());
+  return read;
 }
 
 }  // namespace
@@ -38,13 +44,17 @@ std::optional<BatchCost> batch_cost(const Scenario& scenario) {
   if (!input.dataset) return std::nullopt;
   const auto& dataset = *input.dataset;
   const double samples = scenario.job.batch_per_gpu;
+  const auto plain = dataset.sample_size * samples;
+  const double requests = plain / request_of(dataset);
+  const double ratio = input.codec && dataset.compressible ? input.codec->ratio : 1;
   BatchCost cost;
-  cost.stored = dataset.sample_size * samples;
-  cost.core = (dataset.decode + dataset.transform + dataset.collate) * samples;
-  if (input.storage) {
-    cost.requests = input.storage->first_byte * requests_of(dataset, samples);
-    cost.at_most = input.storage->per_connection.value_or(BytesPerSecond::infinite());
-  }
+  cost.stored = read_of(plain / ratio * (1 - input.hits), requests * (1 - input.hits), input.storage, false);
+  if (input.hits > 0)
+    cost.cached = read_of(plain / ratio * input.hits, requests * input.hits, input.cache->tier, true);
+  cost.core = (dataset.transform + dataset.collate) * samples;
+  (input.decode_on_gpu ? cost.gpu : cost.core) +=
+      (input.decode_on_gpu ? dataset.gpu_decode : dataset.decode) * samples;
+  if (input.codec) cost.core += plain / input.codec->decompressed;
   if (const auto rate = scenario.platform.pageable_copy_rate; rate && input.pin_memory)
     cost.pinned = dataset.delivered * samples / *rate;
   return cost;
@@ -55,6 +65,11 @@ Loader::Loader(const Scenario& scenario)
 
 void Loader::take_batch(TaskList& tasks) const {
   if (!loads()) return;
+  ask_for_batch(tasks);
+  if (cost_->gpu > Seconds{}) tasks.kernel("GPU decodes", Phase::input, cost_->gpu, 1);
+}
+
+void Loader::ask_for_batch(TaskList& tasks) const {
   std::vector<TaskId> after;
   // A CPU that costs nothing asks for its next batch when the step before has ended.
   if (tasks.gpu().ideal) after.push_back(tasks.wait("wants a batch", Phase::input, {}));
@@ -69,8 +84,15 @@ void Loader::take_batch(TaskList& tasks) const {
     add("batch is taken", Take{begun_batches});
     return;
   }
-  add("read", Read{cost_->stored, cost_->requests, cost_->at_most});
+  for (const auto& read : reads()) add(name_of(read), read);
   add("decode", HostWork{cost_->core + cost_->pinned});
+}
+
+std::vector<Read> Loader::reads() const {
+  std::vector<Read> all;
+  if (cost_->stored.bytes > 0_B) all.push_back(cost_->stored);
+  if (cost_->cached) all.push_back(*cost_->cached);
+  return all;
 }
 
 Program Loader::program() const {
@@ -83,7 +105,7 @@ Program Loader::program() const {
   for (int batch = 0; batch < scenario_.job.accumulate; ++batch) {
     tasks.push_back(task_of("begin", Put{begun_batches}, workers_stream));
     tasks.back().begins_turn = true;
-    tasks.push_back(task_of("read", Read{cost_->stored, cost_->requests, cost_->at_most}, workers_stream));
+    for (const auto& read : reads()) tasks.push_back(task_of(name_of(read), read, workers_stream));
     tasks.push_back(task_of("decode", HostWork{cost_->core}, workers_stream));
     if (cost_->pinned > Seconds{}) {
       const TaskId decoded{tasks.size() - 1};

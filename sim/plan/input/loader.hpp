@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "sim/graph/workload.hpp"
 #include "sim/plan/task_list.hpp"
@@ -11,11 +12,11 @@ namespace gradway {
 
 /// What a batch of a rank costs before it can be copied to the GPU.
 struct BatchCost {
-  Bytes stored{};      ///< that are read
-  Seconds requests{};  ///< latency of all of its requests: a worker makes one after the other
-  BytesPerSecond at_most = BytesPerSecond::infinite();  ///< that one worker reads
-  Seconds core{};    ///< of one core: to unpack, decode, transform and collate
-  Seconds pinned{};  ///< ... to copy it into page-locked memory, in the training process
+  Read stored{};                 ///< that storage serves: a worker makes one request after the other
+  std::optional<Read> cached{};  ///< that the node has from an earlier epoch
+  Seconds core{};                ///< of one core: to unpack, decode, transform and collate
+  Seconds pinned{};              ///< ... to copy it into page-locked memory, in the training process
+  Seconds gpu{};                 ///< to decode it there
 };
 
 /// @return nothing where samples are in memory, ready
@@ -41,7 +42,9 @@ class Loader {
 
  private:
   bool has_workers() const { return settings_.loader_workers > 0; }
+  void ask_for_batch(TaskList& tasks) const;
   Program program() const;
+  std::vector<Read> reads() const;
 
   const Scenario& scenario_;
   const InputSettings& settings_;

@@ -67,9 +67,21 @@ Json parallel_json(const Job& job) {
 }
 
 Json input_json(const InputSettings& input) {
-  return {{"pin_memory", input.pin_memory},
-          {"loader_workers", input.loader_workers},
-          {"background_copy", exact_bytes_text(input.background_copy)}};
+  Json json{{"pin_memory", input.pin_memory},
+            {"loader_workers", input.loader_workers},
+            {"background_copy", exact_bytes_text(input.background_copy)}};
+  if (!input.dataset) return json;
+  json["prefetch_factor"] = input.prefetch_factor;
+  json["dataset"] = input.dataset->name;
+  if (input.storage) json["storage"] = input.storage->name;
+  if (input.codec) json["codec"] = input.codec->name;
+  json["decode"] = input.decode_on_gpu ? "gpu" : "cpu";
+  if (!input.cache) return json;
+  json["cache"] = Cache::kind_words[static_cast<std::size_t>(input.cache->kind)];
+  json["cache_size"] = exact_bytes_text(input.cache->size);
+  json["cache_policy"] = cache_policy_words[static_cast<std::size_t>(input.cache->policy)];
+  json["epoch"] = input.first_epoch ? "first" : "later";
+  return json;
 }
 
 Json traffic_json(const std::vector<BackgroundFlow>& traffic) {

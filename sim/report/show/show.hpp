@@ -40,6 +40,10 @@ void write_calibration(std::ostream& out, const Calibration& calibration, const 
 /// their work, and the collectives.
 void write_plan(std::ostream& out, const Scenario& scenario, const Workload& workload, const Style& style);
 
+/// Writes what a storage tier gives and costs, and what a dataset is made of.
+void write_storage(std::ostream& out, const StorageTier& tier, const Style& style);
+void write_dataset(std::ostream& out, const Dataset& dataset, const Style& style);
+
 /// Writes what NCCL's search found: channels, their speed and how far they go, and the order of GPUs in them.
 void write_graphs(std::ostream& out, const std::vector<NcclGraph>& graphs, const Style& style);
 

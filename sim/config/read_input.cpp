@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/config/read_input.hpp"
+
+#include <fmt/format.h>
+
+#include "sim/config/quantities.hpp"
+
+namespace gradway::config {
+namespace {
+
+constexpr auto sample_formats = choices_of<SampleFormat>(sample_format_words);
+constexpr auto tiers = choices_of<StorageTier::Kind>(StorageTier::kind_words);
+constexpr auto caches = choices_of<Cache::Kind>(Cache::kind_words);
+constexpr auto cache_policies = choices_of<CachePolicy>(cache_policy_words);
+enum class Epoch { first, later };
+constexpr Choice<Epoch> epochs[] = {{"first", Epoch::first}, {"later", Epoch::later}};
+enum class Decoder { cpu, gpu };
+constexpr Choice<Decoder> decoders[] = {{"cpu", Decoder::cpu}, {"gpu", Decoder::gpu}};
+
+/// What stands in the scenario itself, or the name of a file.
+template <class Value>
+struct Said {
+  std::optional<Value> value{};
+  std::optional<Named> name{};
+};
+
+template <class Value>
+auto name_or(Value (*read)(Reader&, const std::string&), Problems& problems) {
+  return [read, &problems](const Node& node) {
+    if (node.kind != Node::Kind::map) return Said<Value>{.name = named(node)};
+    Reader reader{node, node.where, problems};
+    return Said<Value>{.value = read(reader, "")};
+  };
+}
+
+Codec codec(const Node& node) {
+  std::vector<Choice<Codec>> known;
+  for (const auto& one : codecs()) known.push_back({one.name, one});
+  return one_of<Codec>("a codec", known)(node);
+}
+
+}  // namespace
+
+Dataset read_dataset(Reader& file, const std::string& name) {
+  Dataset dataset;
+  dataset.name = name.empty() ? "of the scenario" : name;
+  dataset.source =
+      name.empty() ? file.optional("source", text, std::string{}) : file.required("source", text);
+  dataset.samples = file.required("samples", number(1, 1e15));
+  dataset.sample_size = file.required("sample_size", bytes);
+  dataset.spread = file.optional("spread", number(0, 100), 0.0);
+  dataset.format = file.optional("format", one_of("a format", sample_formats), dataset.format);
+  dataset.request = file.optional("request", bytes, Bytes{});
+  dataset.compressible = file.optional("compressible", boolean, dataset.compressible);
+  dataset.delivered = file.optional("delivered", bytes, Bytes{});
+  if (auto cpu = file.maybe_map("cpu")) {
+    dataset.decode = cpu->optional("decode", duration_or_zero, Seconds{});
+    dataset.transform = cpu->optional("transform", duration_or_zero, Seconds{});
+    dataset.collate = cpu->optional("collate", duration_or_zero, Seconds{});
+    cpu->finish();
+  }
+  dataset.gpu_decode = file.optional("gpu_decode", duration, Seconds{});
+  if (dataset.request > 0_B &&
+      (dataset.format == SampleFormat::files || dataset.format == SampleFormat::tokens))
+    file.error(file.key_place("request"),
+               fmt::format("a request brings a sample where the format is {}", name_of(dataset.format)),
+               "leave it out, or set the format to shards or pages");
+  file.finish();
+  return dataset;
+}
+
+StorageTier read_storage(Reader& file, const std::string& name) {
+  StorageTier tier;
+  tier.name = name.empty() ? "of the scenario" : name;
+  tier.source = name.empty() ? file.optional("source", text, std::string{}) : file.required("source", text);
+  tier.kind = file.optional("kind", one_of("a kind of storage", tiers), tier.kind);
+  tier.read = file.required("read", bandwidth);
+  tier.write = file.maybe("write", bandwidth);
+  tier.per_node = file.maybe("per_node", bandwidth);
+  tier.per_connection = file.maybe("per_connection", bandwidth);
+  tier.first_byte = file.optional("first_byte", latency_or_zero, Seconds{});
+  tier.requests_per_second = file.maybe("requests_per_second", number(1e-3, 1e15));
+  if (auto burst = file.maybe_map("burst")) {
+    tier.burst = StorageTier::Burst{.credit = burst->required("credit", bytes),
+                                    .sustained = burst->required("sustained", bandwidth)};
+    if (burst->sound() && tier.burst->sustained >= tier.read)
+      burst->error(burst->key_place("sustained"), "what is sustained is less than 'read', the burst's rate",
+                   "", {{file.key_place("read"), "'read' is here"}});
+    burst->finish();
+  }
+  if (auto price = file.maybe_map("price")) {
+    tier.as_of = price->required("as_of", text);
+    tier.usd_per_gb_month = price->maybe("usd_per_gb_month", number(0, 1e6));
+    tier.usd_per_million_requests = price->maybe("usd_per_million_requests", number(0, 1e9));
+    tier.usd_per_gb_out = price->maybe("usd_per_gb_out", number(0, 1e6));
+    price->finish();
+  }
+  file.finish();
+  return tier;
+}
+
+void read_input(Reader input, ScenarioSpec& spec) {
+  auto& result = spec.job.input;
+  result.pin_memory = input.optional("pin_memory", boolean, result.pin_memory);
+  result.loader_workers = input.optional("loader_workers", integer(0, 4096), result.loader_workers);
+  result.background_copy = input.optional("background_copy", bytes_or_zero, result.background_copy);
+  auto dataset = input.optional("dataset", name_or(read_dataset, input.problems()), {});
+  result.dataset = std::move(dataset.value);
+  spec.dataset = std::move(dataset.name);
+  const bool loads = result.dataset || spec.dataset;
+  const auto needs_dataset = [&](const char* key) {
+    if (loads || !input.has(key)) return;
+    input.error(input.key_place(key),
+                fmt::format("input.{} changes nothing: samples are in memory, ready", key),
+                "name an input.dataset that they come from");
+  };
+  for (const auto* key : {"storage", "prefetch_factor", "cache", "codec", "decode", "epoch"})
+    needs_dataset(key);
+  auto storage = input.optional("storage", name_or(read_storage, input.problems()), {});
+  result.storage = std::move(storage.value);
+  spec.storage = std::move(storage.name);
+  result.prefetch_factor = input.optional("prefetch_factor", integer(1, 1024), result.prefetch_factor);
+  result.codec = input.maybe("codec", codec);
+  result.decode_on_gpu =
+      input.optional("decode", one_of("a decoder", decoders), Decoder::cpu) == Decoder::gpu;
+  result.first_epoch = input.optional("epoch", one_of("an epoch", epochs), Epoch::later) == Epoch::first;
+  if (const auto kind = input.maybe("cache", one_of("a cache", caches))) {
+    result.cache = Cache{.kind = *kind, .size = input.required("cache_size", bytes)};
+    result.cache->policy =
+        input.optional("cache_policy", one_of("a cache policy", cache_policies), CachePolicy::keeps);
+    if (*kind == Cache::Kind::local_nvme) spec.cache = Named{"local-nvme", input.value_place("cache")};
+  } else {
+    input.forbid("cache_size", "there is no input.cache", "name one, or leave it out");
+    input.forbid("cache_policy", "there is no input.cache", "name one, or leave it out");
+  }
+  input.finish();
+}
+
+}  // namespace gradway::config

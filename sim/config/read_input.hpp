@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "sim/config/read.hpp"
+
+namespace gradway::config {
+
+Dataset read_dataset(Reader& file, const std::string& name);
+StorageTier read_storage(Reader& file, const std::string& name);
+
+/// How samples come; names of datasets and storage are not yet looked up.
+void read_input(Reader input, ScenarioSpec& spec);
+
+}  // namespace gradway::config

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "sim/report/show/show.hpp"
+#include "sim/report/text/fields.hpp"
+#include "sim/report/text/text.hpp"
+
+namespace gradway::report {
+namespace {
+
+void add_rate(Fields& fields, std::string_view label, const std::optional<BytesPerSecond>& rate) {
+  if (rate) fields.add(label, rate_text(*rate));
+}
+
+void add_usd(Fields& fields, std::string_view label, const std::optional<double>& usd,
+             std::string_view what) {
+  if (usd) fields.add(label, fmt::format("{:.4g} USD {}", *usd, what));
+}
+
+}  // namespace
+
+void write_storage(std::ostream& out, const StorageTier& tier, const Style& style) {
+  Fields fields{out, style};
+  out << style.paint(Paint::bold, tier.name) << "\n\n";
+  fields.add("kind", name_of(tier.kind));
+  fields.add(tier.is_local() ? "reads, a node" : "reads, in all", rate_text(tier.read));
+  add_rate(fields, "writes", tier.write);
+  add_rate(fields, "a node", tier.per_node);
+  add_rate(fields, "a connection", tier.per_connection);
+  fields.add("first byte", time_text(tier.first_byte));
+  if (tier.requests_per_second)
+    fields.add("requests", fmt::format("{:.4g} a second", *tier.requests_per_second));
+  if (tier.burst)
+    fields.add("burst", fmt::format("{} at full rate, then {}", bytes_text(tier.burst->credit),
+                                    rate_text(tier.burst->sustained)));
+  add_usd(fields, "to keep", tier.usd_per_gb_month, "a GB and month");
+  add_usd(fields, "to ask", tier.usd_per_million_requests, "for a million requests");
+  add_usd(fields, "to move out", tier.usd_per_gb_out, "a GB");
+  if (!tier.as_of.empty()) fields.add("prices of", tier.as_of);
+  fields.add("source", tier.source);
+}
+
+void write_dataset(std::ostream& out, const Dataset& dataset, const Style& style) {
+  Fields fields{out, style};
+  out << style.paint(Paint::bold, dataset.name) << "\n\n";
+  fields.add("samples",
+             fmt::format("{:.10g} of {} each, {} in all", dataset.samples, bytes_text(dataset.sample_size),
+                         bytes_text(dataset.sample_size * dataset.samples)));
+  if (dataset.spread > 0) fields.add("spread", percent_text(dataset.spread) + " of the size");
+  fields.add("format", name_of(dataset.format));
+  fields.add("a request", bytes_text(request_of(dataset)));
+  if (dataset.delivered > 0_B) fields.add("to the GPU", bytes_text(dataset.delivered) + " a sample");
+  fields.add("a core",
+             fmt::format("{} to decode, {} to transform, {} to collate a sample", time_text(dataset.decode),
+                         time_text(dataset.transform), time_text(dataset.collate)));
+  if (dataset.gpu_decode > Seconds{})
+    fields.add("a GPU", time_text(dataset.gpu_decode) + " to decode a sample");
+  if (!dataset.compressible) fields.add("codecs", "do not make it smaller");
+  fields.add("source", dataset.source);
+}
+
+}  // namespace gradway::report
