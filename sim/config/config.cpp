@@ -251,6 +251,7 @@ Scenario resolved(ScenarioSpec spec, const Found& found, Loader& loader, const D
                   .profiled_gpu = std::move(profiled_gpu),
                   .job = spec.job,
                   .anchor = spec.anchor,
+                  .campaign = spec.campaign,
                   .kernel_costs = std::move(timed.costs),
                   .timed_on = std::move(timed.gpu),
                   .calibration = std::move(calibration.calibration),

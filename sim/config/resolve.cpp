@@ -11,6 +11,7 @@
 #include "sim/config/check_layout.hpp"
 #include "sim/config/check_strategy.hpp"
 #include "sim/config/check_training.hpp"
+#include "sim/config/read_campaign.hpp"
 #include "sim/platform/background.hpp"
 #include "sim/workload/architectures.hpp"
 #include "sim/workload/attention_choice.hpp"
@@ -254,6 +255,7 @@ void check_scenario(const ScenarioSpec& scenario, const ModelSpec& model, const 
   check_anchor(scenario, model, problems);
   check_compute(scenario, model, gpu, problems);
   check_fp8(scenario, model, problems);
+  check_campaign(scenario, model, problems);
 }
 
 namespace {

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/nearest.hpp"
+#include "sim/config/campaign_keys.hpp"
 #include "sim/config/nccl_variables.hpp"
 #include "sim/platform/speeds.hpp"
 
@@ -76,6 +77,8 @@ std::vector<ScenarioKey> fixed_keys() {
       {"job.launch_blocking", "true or false",
        "CUDA_LAUNCH_BLOCKING=1: the CPU waits for each kernel and collective before it issues the next",
        "false"},
+      {"job.slow_gpu", "a slow-down from 1 to 1000",
+       "kernels of one GPU, that of the last rank, take so many times as long: all others wait for it", "1"},
       {"job.framework", "pytorch, megatron, deepspeed",
        "whose exchanges between the stages of a pipeline: PyTorch's (and torchtitan's), Megatron-Core's or "
        "DeepSpeed's",
@@ -306,6 +309,7 @@ std::string meaning_of(Part part) {
 const std::vector<ScenarioKey>& described_keys() {
   static const auto all = [] {
     auto keys = fixed_keys();
+    for (auto& key : campaign_keys()) keys.push_back(std::move(key));
     keys.push_back({"faster", "a map", "what if a part were so many times as fast; latencies stay"});
     for (const auto part : all_parts) {
       keys.push_back(

@@ -61,6 +61,19 @@ std::string factor_text(double factor) {
   return text;
 }
 
+/// One GPU of several is slow: all others wait for it wherever they meet.
+std::optional<Counterfactual> with_slow_gpu(const Scenario& scenario, std::string_view engine) {
+  if (scenario.job.gpus < 2 || scenario.job.slow_gpu > 1 || !trains(scenario.job.strategy))
+    return std::nullopt;
+  auto changed = scenario;
+  changed.job.slow_gpu = slow_gpu_factor;
+  return Counterfactual{"slow_gpu",
+                        fmt::format("one GPU of {} whose kernels take {:.0f} % longer", scenario.job.gpus,
+                                    100 * (slow_gpu_factor - 1)),
+                        {{"job.slow_gpu", factor_text(slow_gpu_factor)}},
+                        simulate(changed, engine).measured.metrics.step_time};
+}
+
 /// The counterfactuals of one run before they are simulated, and what each changes.
 class Questions {
  public:
@@ -214,6 +227,7 @@ Explanation explain(const Scenario& scenario, std::string_view engine, int threa
   explanation.evidence = evidence_of(run, overlap);
   if (trains(scenario.job.strategy)) explanation.exposed = exposed_calls(run);
   if (step == Seconds{}) return explanation;
+  explanation.slow_gpu = with_slow_gpu(scenario, engine);
 
   Questions questions{run, overlap ? overlap->limit : std::nullopt};
   answer(questions, scenario, engine, threads);
