@@ -15,6 +15,7 @@
 #include "sim/metrics/utilisation.hpp"
 #include "sim/metrics/view.hpp"
 #include "sim/nccl/rank_order.hpp"
+#include "sim/plan/input/shared_by_loaders.hpp"
 #include "sim/plan/memory.hpp"
 
 namespace gradway {
@@ -124,6 +125,10 @@ void add_cost(Metrics& metrics, const Scenario& scenario) {
   metrics.cost_per_hour =
       scenario.platform.price->per_node * node_count(scenario.platform, scenario.job.gpus);
   metrics.cost_usd_per_million_samples = metrics.cost_per_hour->value() / 3600 / metrics.samples_per_s * 1e6;
+  if (const auto usd = storage_usd_per_million_samples(scenario.job.input, metrics.samples_per_s)) {
+    metrics.loading->usd_per_million_samples = usd;
+    *metrics.cost_usd_per_million_samples += *usd;
+  }
 }
 
 /// Of the calls of a program; flows of one call pay theirs side by side.

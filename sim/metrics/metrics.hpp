@@ -35,7 +35,8 @@ struct Loading {
   Seconds waited{};       ///< for batches, in a step, by the rank that waited longest
   Bytes read{};           ///< from storage, a step, by all ranks
   std::optional<double> storage_busy{};  ///< of what storage could have read in the step; of the busiest
-  std::optional<double> cores_busy{};    ///< of the cores that training leaves, the same
+  std::optional<double> usd_per_million_samples{};  ///< that storage takes, of the job's
+  std::optional<double> cores_busy{};               ///< of the cores that training leaves, the same
 };
 
 /// What a step in the steady state costs, and where the time goes of the program that ends it. Rates of a

@@ -19,6 +19,22 @@ void take_input(Job& job, const Model& model) {
   }
 }
 
+std::optional<double> storage_usd_per_million_samples(const InputSettings& input, double samples_per_s) {
+  if (!input.dataset || !input.storage || input.storage->as_of.empty()) return std::nullopt;
+  constexpr double million = 1e6;
+  constexpr double gigabyte = 1e9;
+  constexpr double seconds_of_a_month = 365.25 / 12 * 86400;
+  const auto& dataset = *input.dataset;
+  const auto& tier = *input.storage;
+  const double ratio = input.codec && dataset.compressible ? input.codec->ratio : 1;
+  const double gb_of_a_sample = dataset.sample_size.value() / ratio / gigabyte;
+  const double requests = million * (dataset.sample_size / request_of(dataset)) * (1 - input.hits);
+  const double months = million / samples_per_s / seconds_of_a_month;
+  return tier.usd_per_gb_month.value_or(0) * gb_of_a_sample * dataset.samples * months +
+         tier.usd_per_million_requests.value_or(0) * requests / million +
+         tier.usd_per_gb_out.value_or(0) * gb_of_a_sample * million * (1 - input.hits);
+}
+
 Platform with_loaders(Platform platform, const Job& job) {
   const auto& input = job.input;
   if (!input.dataset) return platform;

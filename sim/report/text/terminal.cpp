@@ -144,6 +144,8 @@ void write_results(Fields& fields, const Run& run) {
     auto cost = fmt::format("{:.2f} USD/h", metrics.cost_per_hour->value());
     if (metrics.cost_usd_per_million_samples) {
       cost += fmt::format(", {:.4g} USD for a million samples", *metrics.cost_usd_per_million_samples);
+      if (metrics.loading && metrics.loading->usd_per_million_samples)
+        cost += fmt::format(", {:.4g} of them for storage", *metrics.loading->usd_per_million_samples);
     }
     fields.add("cost", cost);
   }

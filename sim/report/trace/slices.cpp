@@ -22,6 +22,8 @@ Track track_of(Lane lane, Activity activity) {
       return Track::copy;
     case Activity::collective:
       return Track::communicator;
+    case Activity::load:
+      return Track::loader;
     default:
       break;
   }
@@ -59,6 +61,14 @@ void cover(Slice& slice, const Slice& other) {
   slice.end_ns = std::max(slice.end_ns, other.end_ns);
 }
 
+/// Who makes the batches of a rank, as it was simulated; nothing if nobody does.
+std::optional<std::size_t> loader_of(const Run& run, std::size_t rank) {
+  const auto& channels = run.workload.actors[rank].channels;
+  if (channels.empty()) return std::nullopt;
+  const auto loader = run.workload.channels[channels.front().index()].from;
+  return run.folding.actor_representative[loader.index()].index();
+}
+
 /// Gives each slice the first lane of its track that is free. @param slices in order of track and start
 void choose_lanes(std::vector<Slice>& slices) {
   std::vector<std::int64_t> ends;  // of the lanes of the current track
@@ -85,6 +95,7 @@ Slices::Slices(const Run& run, const std::vector<std::size_t>& ranks) : run_{run
     by_actor_[run.folding.actor_representative[rank].index()];
     for (const auto group : run.workload.actors[rank].groups)
       by_group_[run.folding.group_representative[group.index()].index()];
+    if (const auto loader = loader_of(run, rank)) by_actor_[*loader];
   }
   const auto& ops = run.ops.ops();
   for (std::size_t i = 0; i < ops.size(); ++i) {
@@ -115,6 +126,10 @@ std::vector<Slice> Slices::of(std::size_t rank) const {
     const auto& more = by_group_.at(run_.folding.group_representative[group.index()].index());
     slices.insert(slices.end(), more.begin(), more.end());
   }
+  if (const auto loader = loader_of(run_, rank)) {
+    const auto& more = by_actor_.at(*loader);
+    slices.insert(slices.end(), more.begin(), more.end());
+  }
   const auto task_key = [](const Slice& slice) {
     return std::tuple{slice.track, slice.step, slice.program, slice.task};
   };
@@ -140,7 +155,7 @@ void Slices::add_phases(std::vector<Slice>& slices) const {
   std::map<std::pair<std::int32_t, std::int32_t>, Slice> phases;  // by step and segment
   for (const auto& slice : slices) {
     const auto segment = segment_[slice.program][static_cast<std::size_t>(slice.task)];
-    if (slice.track == Track::launch || segment == Origin::none) continue;
+    if (slice.track == Track::launch || slice.track == Track::loader || segment == Origin::none) continue;
     auto phase = slice;
     phase.task = Origin::none;
     phase.track = Track::phases;

@@ -13,9 +13,9 @@
 namespace gradway::report {
 
 /// What a time line of a rank has a row for, from top to bottom.
-enum class Track : std::uint8_t { phases, compute, communicator, copy, other, launch };
-constexpr std::array<std::string_view, 6> track_names{"phases",      "compute",       "NCCL",
-                                                      "copy engine", "other streams", "CPU launch"};
+enum class Track : std::uint8_t { phases, compute, communicator, copy, other, launch, loader };
+constexpr std::array<std::string_view, 7> track_names{"phases",        "compute",    "NCCL",  "copy engine",
+                                                      "other streams", "CPU launch", "loader"};
 
 /// A stretch of time on a row of a rank: a task of the workload graph, from the start of its first op to the
 /// end of its last, or a phase of a step. Dates are whole nanoseconds since the start of the run, so that
@@ -37,10 +37,11 @@ std::int64_t nanoseconds(Seconds time);
 /// What ranks did when, for pictures of a run.
 ///
 /// Tracks: the compute stream, the communicator's stream, the GPU's copy engine, kernels on streams of their
-/// own, the CPU that launches. The track of phases has what annotations in the training loop would show on
-/// the GPU: input, forward, backward and optimizer, from the first to the last op of each that a stream of
-/// the step has, and communication beside backward. With accumulation each micro-step has its own. A
-/// background copy is in no phase: the step does not wait for it. Slices without a duration are left out.
+/// own, the CPU that launches, the workers of its loader. The track of phases has what annotations in the
+/// training loop would show on the GPU: input, forward, backward and optimizer, from the first to the last op
+/// of each that a stream of the step has, and communication beside backward. With accumulation each
+/// micro-step has its own. A background copy is in no phase: the step does not wait for it. Slices without a
+/// duration are left out.
 class Slices {
  public:
   /// @param ranks the only ones that `of` will be asked for
