@@ -15,15 +15,15 @@ All work is done by the program gradway, which this package brings along or find
 variable GRADWAY names another. It stays between calls, one process for each thread that calls at the same time, and
 reads a file again only once it has changed.
 """
-from gradway._commands import ScenarioLike, call, compare, optimize, optimize_layout, report, run, sweep, validate
+from gradway._commands import ScenarioLike, call, campaign, compare, optimize, optimize_layout, report, run, sweep, validate
 from gradway._errors import GradwayError, InputError, Note, Problem, SimulationError
 from gradway._results import (
-    Bottleneck, Case, Comparison, FailedPoint, Layout, LayoutOptimum, LeftOut, Link, Metrics, Optimum, Run, Setting, Sweep,
-    Validation,
+    Bottleneck, Campaign, Case, Comparison, FailedPoint, Layout, LayoutOptimum, LeftOut, Link, Metrics, Optimum, Run, Setting,
+    Spread, Sweep, Validation,
 )
 
 __all__ = [
-    "Bottleneck", "Case", "Comparison", "FailedPoint", "GradwayError", "InputError", "Layout", "LayoutOptimum", "LeftOut", "Link",
-    "Metrics", "Note", "Optimum", "Problem", "Run", "ScenarioLike", "Setting", "SimulationError", "Sweep", "Validation", "call",
-    "compare", "optimize", "optimize_layout", "report", "run", "sweep", "validate",
+    "Bottleneck", "Campaign", "Case", "Comparison", "FailedPoint", "GradwayError", "InputError", "Layout", "LayoutOptimum", "LeftOut",
+    "Link", "Metrics", "Note", "Optimum", "Problem", "Run", "ScenarioLike", "Setting", "SimulationError", "Spread", "Sweep",
+    "Validation", "call", "campaign", "compare", "optimize", "optimize_layout", "report", "run", "sweep", "validate",
 ]

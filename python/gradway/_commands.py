@@ -8,7 +8,7 @@ import os
 from typing import Any, Iterable, Mapping, Sequence, Union
 
 from gradway._process import ask
-from gradway._results import Comparison, LayoutOptimum, Optimum, Run, Sweep, Validation
+from gradway._results import Campaign, Comparison, LayoutOptimum, Optimum, Run, Sweep, Validation
 from gradway._text import document, setting
 
 #: A name of `gradway list scenarios`, a path, or the keys of a scenario. A model or a platform that a dict names is looked
@@ -98,6 +98,21 @@ def compare(scenario: ScenarioLike, platforms: str | Iterable[str], *, gpus: int
                        tokens=tokens, samples=samples, deadline=deadline, budget=budget, prices=prices, price_date=price_date,
                        region=region)
     return Comparison.of(_document("compare", scenario, set, options))
+
+
+def campaign(scenario: ScenarioLike, *, set: Mapping[str, Any] | None = None, engine: str = "auto", seeds: int | None = None,
+             jobs: int | None = None, deadline: str | None = None, budget: str | None = None,
+             prices: str | os.PathLike[str] | None = None, price_date: str | None = None, region: str | None = None) -> Campaign:
+    """Plays the whole training that the key `campaign` of a scenario tells of, as `gradway campaign`.
+
+    seeds: how many times; 1,000 if None.
+    deadline, budget: how many of the runs keep them, as in "14 days", "100k USD"; `in_time`, `in_budget`. Otherwise as `run`.
+
+    Raises InputError if the input is wrong, or the campaign gets nowhere.
+    """
+    options = _options(engine=engine, seeds=seeds, jobs=jobs, deadline=deadline, budget=budget, prices=prices,
+                       price_date=price_date, region=region)
+    return Campaign.of(_document("campaign", scenario, set, options))
 
 
 def optimize(scenario: ScenarioLike, *, over: str | Iterable[str] | Mapping[str, str | Iterable[Any]] = (), lossy: bool = False,

@@ -244,6 +244,53 @@ class Setting:
 
 
 @dataclass(frozen=True)
+class Spread:
+    """A figure of many runs of a campaign."""
+
+    median: float
+    low: float  #: nine of ten runs lie between low and high
+    high: float
+
+
+@dataclass(frozen=True)
+class Campaign(_Document):
+    """A whole training, played many times."""
+
+    seconds: Spread
+    usd: Spread | None  #: None without a price
+    kg_co2: Spread | None  #: None unless the scenario tells of its electricity
+    goodput: Spread  #: shares of the time, as `definitions` says
+    effective_training_time: Spread
+    ettr: Spread
+    interruptions: Spread
+    mean_s: float
+    mean_usd: float | None
+    mean_buckets_s: dict[str, float]  #: parts of the time, which add up to mean_s
+    best_interval_s: float  #: of training between checkpoints
+    in_time: float | None  #: share of the runs that keep the deadline
+    in_budget: float | None
+    definitions: dict[str, str]
+    basis: tuple[str, ...]
+    warnings: tuple[str, ...]
+    document: dict = field(repr=False)
+
+    @classmethod
+    def of(cls, document: dict) -> Campaign:
+        estimate = document["estimate"]
+        names = ("seconds", "usd", "kg_co2", "goodput", "effective_training_time", "ettr", "interruptions")
+        spreads = {name: estimate[name] and _taken(Spread, estimate[name]) for name in names}
+        means = {name: estimate[name] for name in ("mean_s", "mean_usd", "mean_buckets_s")}
+        return _taken(cls, document, **spreads, **means, best_interval_s=document["interval"]["best_s"],
+                      in_time=document["limits"]["deadline_kept"], in_budget=document["limits"]["budget_kept"],
+                      basis=tuple(document["basis"]), warnings=tuple(document["warnings"]))
+
+    def records(self) -> list[dict]:
+        """A row for each change that was tried: what it saves on average."""
+        return [{name: one[name] for name in ("change", "saves_s", "saves_usd")} | {"goodput": one["estimate"]["goodput"]["median"]}
+                for one in self.document["what_ifs"]]
+
+
+@dataclass(frozen=True)
 class Optimum(_Document):
     """The best settings that a search found."""
 

@@ -52,6 +52,13 @@ std::span<const Command> commands() {
           "gradway compare article/p4d --platforms aws-p4d.24xlarge --gpus 2,4,8 --samples 1.2e9\n"
           "gradway compare article/p4d --platforms aws-g6e.48xlarge,aws-p4d.24xlarge --price-date 2025-03-01",
           add_compare},
+      Command{"campaign", "days and dollars of a whole training: failures, checkpoints, restarts, spot",
+              "gradway campaign campaign/llama2_7b-aws-p5\n"
+              "gradway campaign campaign/llama2_7b-aws-p5 --deadline '30 days' --budget '700k USD'\n"
+              "gradway campaign campaign/llama2_7b-aws-p5 --set campaign.checkpoint.interval='2 h' --json\n"
+              "gradway campaign campaign/llama2_7b-aws-p5 --vary platform=aws-p5.48xlarge,aws-p4d.24xlarge\n"
+              "gradway campaign campaign/llama2_7b-aws-p5 --out result",
+              add_campaign},
       Command{"optimize", "find the settings of DDP with which a scenario is fastest, and the code for them",
               "gradway optimize article/p4d\n"
               "gradway optimize article/g6e --lossy\n"

@@ -37,6 +37,7 @@ Action add_run(CLI::App& app);
 Action add_explain(CLI::App& app);
 Action add_sweep(CLI::App& app);
 Action add_compare(CLI::App& app);
+Action add_campaign(CLI::App& app);
 Action add_optimize(CLI::App& app);
 Action add_validate(CLI::App& app);
 Action add_calibrate(CLI::App& app);

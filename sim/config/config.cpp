@@ -16,6 +16,7 @@
 #include "sim/config/read_input.hpp"
 #include "sim/config/resolve.hpp"
 #include "sim/config/source_file.hpp"
+#include "sim/plan/input/shared_by_loaders.hpp"
 #include "sim/plan/profile_costs.hpp"
 #include "sim/platform/with_speeds.hpp"
 
@@ -250,6 +251,7 @@ Scenario resolved(ScenarioSpec spec, const Found& found, Loader& loader, const D
                   .profiled_gpu = std::move(profiled_gpu),
                   .job = spec.job,
                   .anchor = spec.anchor,
+                  .campaign = spec.campaign,
                   .kernel_costs = std::move(timed.costs),
                   .timed_on = std::move(timed.gpu),
                   .calibration = std::move(calibration.calibration),

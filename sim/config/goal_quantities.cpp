@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "sim/config/problems.hpp"
+#include "sim/config/quantities.hpp"
 #include "sim/config/scalars.hpp"
 
 namespace gradway::config {
@@ -162,6 +163,12 @@ Seconds time_span(const Node& node) {
   if (sum < 1) fail(node.where, fmt::format("'{}' is too short: at least 1 s", node.text));
   if (sum > longest_span) fail(node.where, fmt::format("'{}' is too long: at most 36500 days", node.text));
   return Seconds{sum};
+}
+
+Seconds pause_or_none(const Node& node) {
+  const auto text = without_blanks(scalar(node, "a pause"));
+  if (text == "0 s") return Seconds{};
+  return text.ends_with("ms") || text.ends_with("us") ? duration_or_zero(node) : time_span(node);
 }
 
 double dollars(const Node& node) {

@@ -9,9 +9,10 @@ namespace gradway::config {
 // Parsers for what people ask of a whole training, in their own words. All refuse what is not finite or too
 // small to mean anything.
 
-double tokens(const Node& node);      ///< "300B", "1.5T", "300 billion tokens", "2e9"
-double samples(const Node& node);     ///< "90M", "1,200,000", "1.2e9 samples"
-Seconds time_span(const Node& node);  ///< "14 days", "36 h", "2 weeks", "1 d 12 h"
-double dollars(const Node& node);     ///< "100k USD", "$1.5M", "100,000 dollars"
+double tokens(const Node& node);          ///< "300B", "1.5T", "300 billion tokens", "2e9"
+double samples(const Node& node);         ///< "90M", "1,200,000", "1.2e9 samples"
+Seconds time_span(const Node& node);      ///< "14 days", "36 h", "2 weeks", "1 d 12 h"
+Seconds pause_or_none(const Node& node);  ///< "0 s", "250 ms", "5 min"
+double dollars(const Node& node);         ///< "100k USD", "$1.5M", "100,000 dollars"
 
 }  // namespace gradway::config

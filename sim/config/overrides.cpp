@@ -27,12 +27,15 @@ void apply(Node& scenario, const Override& change, Problems& problems) {
   check_scenario_key(change.key, where);
   problems.saw(change.key);
   auto value = parse_yaml(SourceText{where, change.value}, problems);
-  const auto dot = change.key.find('.');
+  auto dot = change.key.find('.');
   auto* entry = &entry_of(scenario, change.key.substr(0, dot), where);
-  if (dot != std::string::npos) {
+  while (dot != std::string::npos) {
     if (entry->value.kind == Node::Kind::null) entry->value = Node{.kind = Node::Kind::map, .where = where};
     if (entry->value.kind != Node::Kind::map) return;  // reading the group says that it must be a map
-    entry = &entry_of(entry->value, change.key.substr(dot + 1), where);
+    const auto from = dot + 1;
+    dot = change.key.find('.', from);
+    entry =
+        &entry_of(entry->value, change.key.substr(from, dot == std::string::npos ? dot : dot - from), where);
   }
   entry->where = where;
   entry->value = std::move(value);

@@ -10,6 +10,7 @@
 #include "sim/config/reader.hpp"
 #include "sim/config/scalars.hpp"
 #include "sim/platform/description.hpp"
+#include "sim/scenario/campaign.hpp"
 #include "sim/scenario/job.hpp"
 #include "sim/workload/model.hpp"
 
@@ -52,7 +53,8 @@ struct ScenarioSpec {
   Named model;
   Named platform;
   Job job;
-  Ddp ddp{};                           ///< what the file says of DDP, whatever the kind of its strategy
+  Ddp ddp{};  ///< what the file says of DDP, whatever the kind of its strategy
+  std::optional<CampaignSettings> campaign;
   Speeds faster;                       ///< what-if
   std::vector<Where> traffic;          ///< beside the job's
   std::optional<Named> dataset;        ///< that the input names

@@ -7,6 +7,7 @@
 #include "sim/config/nccl_variables.hpp"
 #include "sim/config/quantities.hpp"
 #include "sim/config/read.hpp"
+#include "sim/config/read_campaign.hpp"
 #include "sim/config/read_input.hpp"
 #include "sim/config/read_measurements.hpp"
 #include "sim/config/read_strategy.hpp"
@@ -82,6 +83,7 @@ void read_job(Reader job, bool trains, Job& result) {
   result.framework = job.optional("framework", one_of("a framework", frameworks), result.framework);
   result.frees_early = job.optional("frees_early", boolean, result.frees_early);
   result.launch_blocking = job.optional("launch_blocking", boolean, result.launch_blocking);
+  result.slow_gpu = job.optional("slow_gpu", slowdown, result.slow_gpu);
   read_finetune(job, result);
   result.clip_grad_norm = job.optional("clip_grad_norm", boolean, result.clip_grad_norm);
   job.finish();
@@ -163,6 +165,7 @@ ScenarioSpec read_scenario(Reader& file) {
     spec.job.traffic.push_back(read_traffic(flow));
   }
   if (auto input = file.maybe_map("input")) read_input(*input, spec);
+  read_campaign(file, spec);
   if (auto faster = file.maybe_map("faster")) spec.faster = read_speeds(*faster);
   if (auto anchor = file.maybe_map("anchor")) spec.anchor = read_anchor(*anchor, spec.anchor_gpus);
   spec.job.steps = file.optional("steps", integer(1, 100000), spec.job.steps);

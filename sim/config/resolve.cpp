@@ -11,8 +11,8 @@
 #include "sim/config/check_layout.hpp"
 #include "sim/config/check_strategy.hpp"
 #include "sim/config/check_training.hpp"
+#include "sim/config/read_campaign.hpp"
 #include "sim/platform/background.hpp"
-#include "sim/platform/with_loading.hpp"
 #include "sim/workload/architectures.hpp"
 #include "sim/workload/attention_choice.hpp"
 
@@ -225,36 +225,6 @@ void take_job(const Job& job, Model& model) {
   model.tokens_per_sample = job.sequence;
 }
 
-void take_input(Job& job, const Model& model) {
-  auto& input = job.input;
-  if (!input.dataset) return;
-  auto& dataset = *input.dataset;
-  if (dataset.delivered == 0_B) dataset.delivered = model.input_per_sample;
-  if (input.cache && !input.first_epoch) {
-    // Each node keeps what its own ranks read, and every epoch brings them other samples.
-    const auto all = dataset.sample_size * dataset.samples;
-    input.hits = hit_ratio(input.cache->policy, std::min(1.0, input.cache->size / all));
-  }
-}
-
-Platform with_loaders(Platform platform, const Job& job) {
-  const auto& input = job.input;
-  if (!input.dataset) return platform;
-  const int ranks = std::min<int>(job.gpus, static_cast<int>(platform.gpus.size()) / platform.nodes);
-  const auto rates_of = [&](const std::optional<StorageTier>& tier) -> std::optional<StorageRates> {
-    if (!tier) return std::nullopt;
-    auto all = tier->burst ? tier->burst->sustained : tier->read;
-    if (tier->requests_per_second)
-      all = std::min(all, BytesPerSecond{request_of(*input.dataset).value() * *tier->requests_per_second});
-    return StorageRates{all, tier->per_node, tier->is_local()};
-  };
-  std::optional<double> cores;
-  if (platform.cores_per_node > 0)
-    cores = cores_for_loaders(platform.cores_per_node, ranks, ranks * input.loader_workers);
-  return with_loading(std::move(platform), rates_of(input.storage),
-                      input.cache ? rates_of(input.cache->tier) : std::nullopt, cores);
-}
-
 void take_anchor(const ScenarioSpec& scenario, Model& model) {
   if (!scenario.anchor) return;
   std::erase_if(model.anchors, [&](const Anchor& own) {
@@ -285,6 +255,7 @@ void check_scenario(const ScenarioSpec& scenario, const ModelSpec& model, const 
   check_anchor(scenario, model, problems);
   check_compute(scenario, model, gpu, problems);
   check_fp8(scenario, model, problems);
+  check_campaign(scenario, model, problems);
 }
 
 namespace {

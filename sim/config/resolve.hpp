@@ -14,12 +14,6 @@ void take_anchor(const ScenarioSpec& scenario, Model& model);
 /// another number no longer count.
 void take_job(const Job& job, Model& model);
 
-/// What of a dataset and the storage follows from the rest: how large a sample is that goes to the GPU, what
-/// storage gives where many are small. @pre model was taken for the job
-void take_input(Job& job, const Model& model);
-/// With what the job's loaders share.
-Platform with_loaders(Platform platform, const Job& job);
-
 /// That the scenario has an anchor, but of another GPU or precision than its job: nothing is scaled to it.
 std::vector<std::string> doubts_of_anchor(const ScenarioSpec& scenario, const Gpu& gpu);
 

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/nearest.hpp"
+#include "sim/config/campaign_keys.hpp"
 #include "sim/config/nccl_variables.hpp"
 #include "sim/platform/speeds.hpp"
 
@@ -76,6 +77,8 @@ std::vector<ScenarioKey> fixed_keys() {
       {"job.launch_blocking", "true or false",
        "CUDA_LAUNCH_BLOCKING=1: the CPU waits for each kernel and collective before it issues the next",
        "false"},
+      {"job.slow_gpu", "a slow-down from 1 to 1000",
+       "kernels of one GPU, that of the last rank, take so many times as long: all others wait for it", "1"},
       {"job.framework", "pytorch, megatron, deepspeed",
        "whose exchanges between the stages of a pipeline: PyTorch's (and torchtitan's), Megatron-Core's or "
        "DeepSpeed's",
@@ -240,13 +243,14 @@ std::vector<ScenarioKey> fixed_keys() {
       {"input.loader_workers", "0 to 4096",
        "with a dataset: processes of each rank that make its batches; 0: the training process does", "8"},
       {"input.prefetch_factor", "1 to 1024", "batches that each of them is ahead, as PyTorch's", "2"},
-      {"input.dataset", "a name of 'gradway list datasets'",
+      {"input.dataset", "a name",
        "that is read, step by step; or its keys: samples, sample_size, format ...; left out, samples are in "
        "host "
        "memory, ready"},
-      {"input.storage", "a name of 'gradway list storage'",
-       "that serves it; or its keys: read, per_node, first_byte ...; left out, host memory"},
-      {"input.codec", "lz4, snappy, zstd, zstd-15, zstd-22, zlib, zlib-6", "that samples are packed with"},
+      {"input.storage", "a name",
+       "of 'gradway list storage', that serves it; or a map with the keys of such a file; left out, host "
+       "memory"},
+      {"input.codec", "lz4, snappy, zstd, zlib", "that samples are packed with"},
       {"input.decode", "cpu, gpu", "who decodes them", "cpu"},
       {"input.cache", "page_cache, local_nvme", "where each node keeps what it has read"},
       {"input.cache_size", "a size such as 500 GB", "of each node"},
@@ -305,6 +309,7 @@ std::string meaning_of(Part part) {
 const std::vector<ScenarioKey>& described_keys() {
   static const auto all = [] {
     auto keys = fixed_keys();
+    for (auto& key : campaign_keys()) keys.push_back(std::move(key));
     keys.push_back({"faster", "a map", "what if a part were so many times as fast; latencies stay"});
     for (const auto part : all_parts) {
       keys.push_back(

@@ -7,10 +7,8 @@ namespace gradway {
 namespace {
 
 constexpr std::array known{
-    Codec{"lz4", 2.101, BytesPerSecond{4000e6}},    Codec{"snappy", 2.073, BytesPerSecond{1660e6}},
-    Codec{"zstd", 2.887, BytesPerSecond{1580e6}},   Codec{"zstd-15", 3.71, BytesPerSecond{1369e6}},
-    Codec{"zstd-22", 4.05, BytesPerSecond{1073e6}}, Codec{"zlib", 2.743, BytesPerSecond{400e6}},
-    Codec{"zlib-6", 3.11, BytesPerSecond{344e6}}};
+    Codec{"lz4", 2.101, BytesPerSecond{4000e6}}, Codec{"snappy", 2.073, BytesPerSecond{1660e6}},
+    Codec{"zstd", 2.887, BytesPerSecond{1580e6}}, Codec{"zlib", 2.743, BytesPerSecond{400e6}}};
 
 }  // namespace
 

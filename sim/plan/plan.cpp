@@ -115,6 +115,7 @@ class RankLayout {
       workload.actors.push_back({.program = ProgramId{static_cast<std::size_t>(places_.back().pipeline)},
                                  .at = scenario.platform.gpus[static_cast<std::size_t>(rank)]});
     }
+    workload.actors.back().slower = scenario.job.slow_gpu;
   }
 
   /// Ranks of equal colour, among those that hold the same part of the model, or the same experts.

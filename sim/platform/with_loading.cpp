@@ -14,6 +14,8 @@ double cores_for_loaders(int cores, int trainers, int workers) {
 
 Platform with_loading(Platform platform, const std::optional<StorageRates>& storage,
                       const std::optional<StorageRates>& cache, std::optional<double> cores) {
+  platform.resources.resize(platform.resources.size() - platform.loading_resources);
+  platform.loading.clear();
   const auto before = platform.resources.size();
   const auto add = [&](ResourceKind kind, std::uint32_t of, double capacity) {
     platform.resources.push_back({kind, of, capacity});

@@ -73,6 +73,11 @@ void write_answers(std::ostream& out, Fields& fields, const Explanation& explana
     fields.add("no help",
                fmt::format("less than {:.0f} % each: {}", 100 * least_gain, fmt::join(useless, "; ")));
   }
+  if (const auto& slow = explanation.slow_gpu) {
+    if (useless.empty()) out << '\n';
+    fields.add("slow GPU", fmt::format("{}: {}, {} longer", slow->words, time_text(slow->step_time),
+                                       percent_text(-slow->gain(step))));
+  }
   write_commands(out, explanation.helps, command);
 }
 
@@ -161,6 +166,7 @@ void write_json(std::ostream& out, const Explanation& explanation, std::string_v
       {"exposed", exposed_json(explanation)},
       {"counterfactuals", answers_json(explanation.helps, step)},
       {"no_help", answers_json(explanation.no_help, step)},
+      {"slow_gpu", explanation.slow_gpu ? answer_json(*explanation.slow_gpu, step) : Json(nullptr)},
       {"basis", run.basis},
       {"warnings", run.warnings}};
   // Bytes that are no UTF-8 (an argument of the command line) must not stop a report.

@@ -198,6 +198,7 @@ struct Job {
   /// optimizer's step; else they are there during the backward, and the next forward pass.
   bool frees_early = false;
   bool launch_blocking = false;  ///< CUDA_LAUNCH_BLOCKING=1: the CPU waits for the end of each kernel
+  double slow_gpu = 1;           ///< kernels of the last rank take so many times as long: a straggler
   Framework framework = Framework::pytorch;
   Layout layout;
   std::optional<Lora> lora{};   ///< empty: all parameters are trained

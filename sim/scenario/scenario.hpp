@@ -9,6 +9,7 @@
 #include "sim/cost/calibration.hpp"
 #include "sim/cost/operation_cost.hpp"
 #include "sim/platform/platform.hpp"
+#include "sim/scenario/campaign.hpp"
 #include "sim/scenario/job.hpp"
 #include "sim/workload/model.hpp"
 
@@ -21,7 +22,8 @@ struct Scenario {
   Platform platform;
   std::optional<Gpu> profiled_gpu;  ///< of the model's profile, if the platform has another
   Job job;
-  std::optional<Anchor> anchor{};  ///< that the scenario gave; it stands among the model's
+  std::optional<Anchor> anchor{};              ///< that the scenario gave; it stands among the model's
+  std::optional<CampaignSettings> campaign{};  ///< of which this is a step
   std::shared_ptr<const OperationCosts> kernel_costs{};  ///< of kernels that were timed; null: none were
   std::string timed_on{};                                ///< the GPU that they were timed on
   Calibration calibration;                               ///< empty if the platform names none

@@ -13,6 +13,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/plan/compute_costs.hpp"
+#include "sim/plan/input/shared_by_loaders.hpp"
 #include "sim/plan/memory.hpp"
 #include "sim/platform/with_speeds.hpp"
 #include "sim/study/parallel.hpp"
@@ -60,6 +61,19 @@ std::string factor_text(double factor) {
   return text;
 }
 
+/// One GPU of several is slow: all others wait for it wherever they meet.
+std::optional<Counterfactual> with_slow_gpu(const Scenario& scenario, std::string_view engine) {
+  if (scenario.job.gpus < 2 || scenario.job.slow_gpu > 1 || !trains(scenario.job.strategy))
+    return std::nullopt;
+  auto changed = scenario;
+  changed.job.slow_gpu = slow_gpu_factor;
+  return Counterfactual{"slow_gpu",
+                        fmt::format("one GPU of {} whose kernels take {:.0f} % longer", scenario.job.gpus,
+                                    100 * (slow_gpu_factor - 1)),
+                        {{"job.slow_gpu", factor_text(slow_gpu_factor)}},
+                        simulate(changed, engine).measured.metrics.step_time};
+}
+
 /// The counterfactuals of one run before they are simulated, and what each changes.
 class Questions {
  public:
@@ -79,6 +93,7 @@ class Questions {
       for (const auto& value : setting.values)
         if (!value.words.empty()) ask(setting, value);
     }
+    if (run.scenario.job.input.dataset) ask_of_loaders(run.scenario.job.input);
   }
 
   std::size_t count() const { return answers_.size(); }
@@ -105,6 +120,29 @@ class Questions {
     answers_.push_back({std::move(name), value.words, {{setting.key, value.text}}, {}});
     changes_.emplace_back(
         [strategy = value.strategy](Scenario& scenario) { scenario.job.strategy = strategy; });
+  }
+
+  void ask_of_loaders(const InputSettings& input) {
+    const auto ask = [&](std::string name, std::string words, std::string key, std::string value,
+                         std::function<void(InputSettings&)> change) {
+      answers_.push_back({std::move(name), std::move(words), {}, {}});
+      if (!key.empty()) answers_.back().set.emplace_back(std::move(key), std::move(value));
+      changes_.emplace_back([change = std::move(change)](Scenario& scenario) {
+        change(scenario.job.input);
+        scenario.platform = with_loaders(std::move(scenario.platform), scenario.job);
+      });
+    };
+    const auto workers = [&](int count, std::string words) {
+      ask(fmt::format("loader_workers_{}", count), std::move(words), "input.loader_workers",
+          fmt::format("{}", count), [count](InputSettings& of) { of.loader_workers = count; });
+    };
+    workers(input.loader_workers + 1, "one more loader worker a rank");
+    if (input.loader_workers > 1) workers(2 * input.loader_workers, "twice as many loader workers");
+    if (!input.decode_on_gpu && input.dataset->gpu_decode > Seconds{})
+      ask("decode_gpu", "samples decoded on the GPU", "input.decode", "gpu",
+          [](InputSettings& of) { of.decode_on_gpu = true; });
+    ask("ready_samples", "samples ready in memory (a bound)", "", "",
+        [](InputSettings& of) { of.dataset.reset(); });
   }
 
   Speeds own_;
@@ -189,6 +227,7 @@ Explanation explain(const Scenario& scenario, std::string_view engine, int threa
   explanation.evidence = evidence_of(run, overlap);
   if (trains(scenario.job.strategy)) explanation.exposed = exposed_calls(run);
   if (step == Seconds{}) return explanation;
+  explanation.slow_gpu = with_slow_gpu(scenario, engine);
 
   Questions questions{run, overlap ? overlap->limit : std::nullopt};
   answer(questions, scenario, engine, threads);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,13 +31,18 @@ struct Counterfactual {
   double gain(Seconds step) const { return (step - step_time) / step; }
 };
 
+/// How much longer kernels take on the slow GPU that `explain` asks for: the least that monitors of
+/// production jobs call a straggler (GREYHOUND, ATC 2025: 10 % of an iteration).
+inline constexpr double slow_gpu_factor = 1.1;
+
 /// What bounds a step, and what would help.
 struct Explanation {
   Run run;
-  std::vector<std::string> evidence{};    ///< of the run's bottleneck, a sentence each without a full stop
-  std::vector<ExposedCalls> exposed{};    ///< collectives that nothing hides
-  std::vector<Counterfactual> helps{};    ///< the greatest gain first
-  std::vector<Counterfactual> no_help{};  ///< less than `least_gain` either way, in the same order
+  std::vector<std::string> evidence{};       ///< of the run's bottleneck, a sentence each without a full stop
+  std::vector<ExposedCalls> exposed{};       ///< collectives that nothing hides
+  std::vector<Counterfactual> helps{};       ///< the greatest gain first
+  std::vector<Counterfactual> no_help{};     ///< less than `least_gain` either way, in the same order
+  std::optional<Counterfactual> slow_gpu{};  ///< one of several GPUs is slow: what that costs
 };
 
 /// Simulates the scenario, then again with each part of the hardware that the step uses twice as fast, with

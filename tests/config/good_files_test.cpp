@@ -40,6 +40,8 @@ TEST_CASE("a scenario with every key is read to its values", "[config]") {
   CHECK_FALSE(job.input.pin_memory);
   CHECK(job.input.loader_workers == 0);
   CHECK(job.input.background_copy == 100_MB);
+  CHECK(job.input.dataset->delivered == 600000_B);
+  CHECK(job.input.hits == Approx(0.5));
   CHECK(job.steps == 3);
 }
 

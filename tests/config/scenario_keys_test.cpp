@@ -27,9 +27,13 @@ std::set<std::string> split(const std::string& list) {
 
 /// What the reader of scenarios says where only this stands in a group.
 std::vector<Problem> problems_of(const std::string& group, const std::string& keys) {
-  const auto map = fmt::format("{{{}}}", keys);
-  const auto file =
-      group.empty() ? map : fmt::format("{{{}: {}}}", group, group == "traffic" ? "[" + map + "]" : map);
+  auto file = fmt::format("{{{}}}", keys);
+  if (group == "traffic") file = "[" + file + "]";
+  for (auto left = group; !left.empty();) {  // from the inside
+    const auto dot = left.rfind('.');
+    file = fmt::format("{{{}: {}}}", left.substr(dot + 1), file);
+    left = dot == std::string::npos ? "" : left.substr(0, dot);
+  }
   config::Problems problems;
   const auto root = config::parse_yaml(config::SourceText{config::in_file("x"), file}, problems);
   config::Reader reader{root, config::in_file("x"), problems};
@@ -74,7 +78,7 @@ std::set<std::string> told_keys(const std::string& group, bool only_required = f
   std::set<std::string> names;
   for (const auto& key : described_keys()) {
     if (only_required && !key.is_required) continue;
-    const auto dot = key.name.find('.');
+    const auto dot = key.name.rfind('.');
     const auto own_group = dot == std::string::npos ? "" : key.name.substr(0, dot);
     if (own_group == group) names.insert(dot == std::string::npos ? key.name : key.name.substr(dot + 1));
   }
@@ -87,6 +91,7 @@ std::string said_of(const config::ScenarioKey& key, const std::string& value) {
   std::smatch kind;
   if (std::regex_search(key.meaning, kind, std::regex{"^kinds? (\\w+)"}))
     changes.push_back({"strategy.kind", kind[1]});
+  if (key.meaning == "required with epochs") changes.push_back({"campaign.epochs", "1"});
   if (key.meaning.find("stage 3") != std::string::npos) changes.push_back({"strategy.stage", "3"});
   if (key.is_set_alone) {
     changes.push_back({key.name, value});
@@ -114,11 +119,19 @@ const std::vector<Kind>& kinds() {
       {std::regex{"\\d+ to \\d+"}, "1099511627776", ""},
       {std::regex{"(\\d+, )*\\d+ or \\d+"}, "65", ""},
       {std::regex{"true or false"}, "maybe", ""},
-      {std::regex{"\\w+(, \\w+)+"}, "zzzzz", ""},
+      {std::regex{"[\\w-]+(, [\\w-]+)+"}, "zzzzz", ""},
       {std::regex{"a number (from .*)"}, "1e300", ""},
       {std::regex{"a size such as .*"}, "5", "'MB' or 'MiB'"},
       {std::regex{"a time such as .*"}, "5", "'us' or 'ms'"},
       {std::regex{"a rate such as .*"}, "5", "'steps/s'"},
+      {std::regex{"(best, or )?a (span|pause) such as .*"}, "5", "'5' has no unit"},
+      {std::regex{"a number of (tokens|samples) such as .*"}, "0", "is less than one of"},
+      {std::regex{"a share such as .*"}, "101 %", "at most 100 %"},
+      {std::regex{"a price such as .*"}, "5", "'USD/h'"},
+      {std::regex{"a power such as .*"}, "5", "'W'"},
+      {std::regex{"a price of data such as .*"}, "5", "is not a price of data"},
+      {std::regex{"what a grid emits such as .*"}, "5", "is not what a grid emits"},
+      {std::regex{"a slow-down from .*"}, "0.5", "a slow-down is from 1 (none) to 1000"},
       {std::regex{"a bandwidth such as .*"}, "5", "'GB/s'"},
       {std::regex{"a wrapping such as .*"}, "5", "no way to wrap"},
       {std::regex{"true, false or .*"}, "maybe", "is not true, false or a number of ranks"},
@@ -139,7 +152,10 @@ bool is_of_the_file(const std::string& name) {
 
 TEST_CASE("the table of keys has those that the reader takes, and no other", "[config][keys]") {
   for (const std::string group :
-       {"", "job", "strategy", "parallel", "input", "anchor", "traffic", "faster", "nccl"}) {
+       {"", "job", "strategy", "parallel", "input", "anchor", "traffic", "faster", "nccl", "campaign",
+        "campaign.checkpoint", "campaign.restart", "campaign.failures", "campaign.spot",
+        "campaign.stragglers", "campaign.evaluation", "campaign.sites", "campaign.prices",
+        "campaign.carbon"}) {
     CAPTURE(group);
     auto told = told_keys(group);
     std::erase_if(told, [](const auto& name) { return is_of_the_file(name); });

@@ -39,8 +39,7 @@ TEST_CASE("a wrong --set is reported at the option", "[errors][set]") {
       {"", "1",
        "--set =1: error: no scenario has the key ''\n"
        "  hint: known: model, platform, job, strategy, parallel, optimizer, input, anchor, steps, traffic, "
-       "faster, "
-       "nccl; 'gradway list keys' says what they mean\n"},
+       "campaign, faster, nccl; 'gradway list keys' says what they mean\n"},
       {"parallel.tensr", "1",
        "--set parallel.tensr=1: error: no scenario has the key 'parallel.tensr'\n"
        "  hint: did you mean 'parallel.tensor'?\n"},

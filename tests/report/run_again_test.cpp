@@ -21,6 +21,22 @@ TEST_CASE("a report holds traffic, what-if and anchor as a scenario gives them, 
   const std::vector<Override> set{
       {"traffic", "[{ from: cpu0, to: gpu1, rate: 1 GB/s, weight: 2 }]"},
       {"faster", "{ host_memory: 1.7, gpu: 0.3 }"},
+      {"campaign",
+       "{ epochs: 90, samples_per_epoch: 1281167, checkpoint: { interval: 30 min, mode: async, sharded: "
+       "false, size: 2 "
+       "GB, write: 1 GB/s, read: 2 GB/s, per_rank: 500 MB/s, device_copy: 10 GB/s, overhead: 250 ms, "
+       "slowdown: 1.05 }, "
+       "restart: { detection: 0 s, requeue: 1 h }, failures: { model: rsc-1, job_mttf: 2 days, again: 5 % }, "
+       "spot: { "
+       "model: aws-v100-2023, node_up: 5 h, node_down: 1 h, group: 2, notice: 30 s }, stragglers: { "
+       "node_every: 9 "
+       "days, slowdown: 1.2, lasts: 1 h, jitter: 0.5 % }, evaluation: { every: 500, time: 3 min }, spares: "
+       "1, repair: 2 "
+       "days, elastic_from: 4, terms: spot, prices: { on_demand: 30 USD/h, spot: 11 USD/h }, carbon: { grid: "
+       "380 g/kWh, "
+       "node_power: 5 kW, pue: 1.3 }, sites: { count: 3, inner_steps: 50, exchanged: int8, rate: 1 GB/s, "
+       "rtt: 70 ms, window: 16 MB, loss: 0.01 %, streams: 4, overlap: true, egress: 0.02 USD/GB }, seed: 7 "
+       "}"},
       {"anchor",
        "{ gpu: l40s, precision: fp32, batch: 32, optimizer: sgd, step_time: 111.5 ms, source: us }"}};
   const auto first = simulate(load_scenario("article/g6e", set, data));
@@ -28,8 +44,12 @@ TEST_CASE("a report holds traffic, what-if and anchor as a scenario gives them, 
   report::write_json(text, first, "");
   const auto scenario = nlohmann::json::parse(text.str())["scenario"];
   std::vector<Override> again;
-  for (const auto* key : {"traffic", "faster", "anchor"}) again.push_back({key, scenario[key].dump()});
+  for (const auto* key : {"traffic", "faster", "campaign", "anchor"})
+    again.push_back({key, scenario[key].dump()});
   const auto second = simulate(load_scenario("article/g6e", again, data));
+  std::ostringstream repeated;
+  report::write_json(repeated, second, "");
+  CHECK(nlohmann::json::parse(repeated.str())["scenario"]["campaign"] == scenario["campaign"]);
   CHECK(second.measured.metrics.step_time == first.measured.metrics.step_time);
   CHECK(first.measured.metrics.step_time !=
         simulate(load_scenario("article/g6e", {}, data)).measured.metrics.step_time);

@@ -118,6 +118,20 @@ TEST_CASE("no run is faster than its perfect overlap", "[explain]") {
         Approx(overlap_of(run, "fluid").bound().value()).epsilon(1e-9));
 }
 
+TEST_CASE("one slow GPU of several makes all wait, by what its kernels take longer", "[explain]") {
+  // 24 forwards of 1 ms, 24 backwards of 2 ms and an optimizer of 5 ms: a tenth of 77 ms, less what hides in
+  // waits.
+  const auto explanation = explain(load_scenario("scale/ddp-24", {{"job.gpus", "64"}}, data), "fluid", 2);
+  REQUIRE(explanation.slow_gpu);
+  const auto longer = explanation.slow_gpu->step_time - explanation.run.measured.metrics.step_time;
+  CHECK(longer.value() > 0.5 * 7.7e-3);
+  CHECK(longer.value() <= 7.7e-3 * (1 + 1e-9));
+  const auto run =
+      simulate(load_scenario("scale/ddp-24", {{"job.gpus", "64"}, {"job.slow_gpu", "1.1"}}, data));
+  CHECK(run.measured.metrics.step_time == explanation.slow_gpu->step_time);
+  CHECK_FALSE(explain(load_scenario("article/g6e", {{"job.gpus", "1"}}, data), "fluid", 2).slow_gpu);
+}
+
 TEST_CASE("only what a job uses is asked about", "[explain]") {
   const auto alone = explain(ring_scenario(1, {{"layer", 6, 1_ms, 2_ms, 1000}}, 50_MB), "fluid", 1);
   CHECK(names_of(all_of(alone)) == std::vector<std::string>{"gpu_2x"});

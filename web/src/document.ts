@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The document that the page is given; see DATA.md. What an older or smaller document lacks is optional.
 
+import type { CampaignReport } from './campaign/document';
+
 export type Range = [number, number];
 export type Maybe = number | null | undefined;
 
@@ -278,4 +280,10 @@ export interface ValidateDocument extends Any {
   };
 }
 
-export type PageDocument = RunDocument | SweepDocument | CompareDocument | ValidateDocument;
+export interface CampaignDocument extends Any {
+  kind: 'campaign';
+  headline: { model: string; hardware: string; strategy: string };
+  campaign: CampaignReport;
+}
+
+export type PageDocument = RunDocument | CampaignDocument | SweepDocument | CompareDocument | ValidateDocument;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page: reads the document that it was given and shows it by its kind.
+import { campaignPage } from './campaign/page';
 import { mountCharts } from './chart';
 import { comparePage } from './compare/page';
 import type { PageDocument } from './document';
@@ -14,6 +15,8 @@ function contents(data: PageDocument): HTMLElement[] {
   switch (data.kind) {
     case 'run':
       return runPage(data);
+    case 'campaign':
+      return campaignPage(data);
     case 'sweep':
       return sweepPage(data);
     case 'compare':

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/metrics/loading.hpp"
 #include "sim/report/json/json.hpp"
+#include "sim/metrics/loading.hpp"
 
 #include <cmath>
 #include <cstdint>

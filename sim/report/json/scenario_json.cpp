@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/cost/calibration_words.hpp"
+#include "sim/report/json/campaign_settings_json.hpp"
 #include "sim/report/text/text.hpp"
 #include "sim/report/text/words.hpp"
 
@@ -30,6 +31,7 @@ Json job_json(const Job& job) {
             {"launch_blocking", job.launch_blocking},
             {"clip_grad_norm", job.clip_grad_norm}};
   if (const auto fp8 = fp8_of(job)) json["fp8_recipe"] = name_of(fp8->recipe);
+  if (job.slow_gpu > 1) json["slow_gpu"] = job.slow_gpu;
   if (job.sequence > 0) json["sequence"] = job.sequence;
   if (job.recompute_every > 1) json["recompute_every"] = job.recompute_every;
   if (!job.lora) return json;
@@ -218,6 +220,7 @@ Json scenario_json(const Scenario& scenario) {
   if (!scenario.job.traffic.empty()) json["traffic"] = traffic_json(scenario.job.traffic);
   if (!scenario.platform.speeds.as_built()) json["faster"] = speeds_json(scenario.platform.speeds);
   if (scenario.anchor) json["anchor"] = anchor_json(*scenario.anchor);
+  if (scenario.campaign) json["campaign"] = campaign_settings_json(*scenario.campaign);
   return json;
 }
 

@@ -84,6 +84,13 @@ void write_page(std::ostream& out, const Run& run, std::string_view version, con
   write_page(out, data);
 }
 
+void write_page(std::ostream& out, const Campaign& campaign, std::string_view version) {
+  auto data = start_of("campaign", campaign.run.scenario.name, version);
+  data["headline"] = headline(campaign.run);
+  data["campaign"] = document(campaign, version);
+  write_page(out, data);
+}
+
 void write_page(std::ostream& out, const Sweep& sweep, std::string_view version) {
   auto data = start_of("sweep", sweep.scenario, version);
   data["sweep"] = document(sweep, version);

@@ -53,16 +53,6 @@ bool is_range(const Expected& expected) {
   return expected.low < expected.high;
 }
 
-std::string takes(const Training& training) {
-  const auto time = span_text(Seconds{training.seconds.value});
-  return is_range(training.seconds) ? fmt::format("{} ({})", time, span_range_text(training.seconds)) : time;
-}
-
-std::string costs(const Expected& usd) {
-  return is_range(usd) ? fmt::format("{} USD ({})", usd_text(usd.value), usd_range_text(usd))
-                       : fmt::format("{} USD", usd_text(usd.value));
-}
-
 std::string it_may(const std::optional<Met>& met) {
   return met == Met::may ? ": it may be met" : "";
 }
@@ -98,6 +88,16 @@ std::string usd_range_text(const Expected& usd) {
   return fmt::format("{} to {}", digits(usd.low, 3), digits(usd.high, 3));
 }
 
+std::string span_with_range_text(const Expected& seconds) {
+  const auto time = span_text(Seconds{seconds.value});
+  return is_range(seconds) ? fmt::format("{} ({})", time, span_range_text(seconds)) : time;
+}
+
+std::string usd_with_range_text(const Expected& usd) {
+  return is_range(usd) ? fmt::format("{} USD ({})", usd_text(usd.value), usd_range_text(usd))
+                       : fmt::format("{} USD", usd_text(usd.value));
+}
+
 std::string in_words(Met met) {
   constexpr std::array words{"met", "may be met", "not met"};
   return words[static_cast<std::size_t>(met)];
@@ -106,11 +106,11 @@ std::string in_words(Met met) {
 std::string why_it_misses(const Training& training) {
   std::vector<std::string> reasons;
   if (training.deadline && training.seconds.value > training.deadline->value())
-    reasons.push_back(fmt::format("takes {}, the deadline is {}{}", takes(training),
+    reasons.push_back(fmt::format("takes {}, the deadline is {}{}", span_with_range_text(training.seconds),
                                   deadline_text(*training.deadline), it_may(training.in_time)));
   if (training.budget_usd && !training.usd) reasons.push_back("no price is known to hold against the budget");
   if (training.budget_usd && training.usd && training.usd->value > *training.budget_usd)
-    reasons.push_back(fmt::format("costs {}, the budget is {} USD{}", costs(*training.usd),
+    reasons.push_back(fmt::format("costs {}, the budget is {} USD{}", usd_with_range_text(*training.usd),
                                   usd_text(*training.budget_usd), it_may(training.in_budget)));
   return fmt::format("{}", fmt::join(reasons, "; "));
 }
@@ -119,11 +119,12 @@ void add_training(Fields& fields, const TrainingGoal& goal, const Training& trai
   const auto paint_of = [](Met met) {
     return met == Met::no ? Paint::red : met == Met::may ? Paint::yellow : Paint::none;
   };
-  fields.add("training",
-             fmt::format("{} in {} steps: {}", amount_in_words(goal),
-                         thousands_text(std::llround(training.steps)), takes(training)),
-             Paint::bold);
-  if (training.usd) fields.add("", costs(*training.usd), Paint::bold);
+  fields.add(
+      "training",
+      fmt::format("{} in {} steps: {}", amount_in_words(goal), thousands_text(std::llround(training.steps)),
+                  span_with_range_text(training.seconds)),
+      Paint::bold);
+  if (training.usd) fields.add("", usd_with_range_text(*training.usd), Paint::bold);
   if (training.deadline)
     fields.add("deadline",
                fmt::format("{}: {}", deadline_text(*training.deadline), in_words(*training.in_time)),

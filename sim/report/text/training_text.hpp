@@ -19,6 +19,9 @@ std::string span_range_text(const Expected& seconds);  ///< "12.1 to 18.4 days"
 std::string usd_text(double usd);
 std::string usd_range_text(const Expected& usd);  ///< "98,000 to 160,000"
 
+std::string span_with_range_text(const Expected& seconds);  ///< "14.2 days (12.1 to 18.4 days)"
+std::string usd_with_range_text(const Expected& usd);       ///< "123,456 USD (98,000 to 160,000)"
+
 /// "met", "may be met", "not met"
 std::string in_words(Met met);
 

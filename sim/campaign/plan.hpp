@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "sim/base/units.hpp"
+#include "sim/campaign/formulas.hpp"
+#include "sim/metrics/metrics.hpp"
+#include "sim/scenario/campaign.hpp"
+#include "sim/scenario/failure_models.hpp"
+#include "sim/scenario/scenario.hpp"
+#include "sim/trust/step_range.hpp"
+
+namespace gradway {
+
+/// Nanoseconds: whole numbers, so that parts of a campaign add up exactly.
+using Ticks = std::int64_t;
+Ticks ticks_of(Seconds time);
+Seconds seconds_of(Ticks ticks);
+
+/// What saving and reading back takes.
+struct CheckpointCost {
+  Bytes size{};
+  Ticks pause = 0;      ///< that ranks wait
+  Ticks write = 0;      ///< after it, until all is on storage
+  Ticks read = 0;       ///< back
+  double slowdown = 1;  ///< of steps while it is written
+};
+
+/// What takes nodes of spare capacity away.
+struct SpotPlan {
+  SpotModel model;
+  Ticks notice = 0;
+};
+
+/// A campaign in the few numbers that its simulation needs.
+struct CampaignPlan {
+  double steps = 0;            ///< whole ones
+  Seconds step{};              ///< as predicted
+  TimeRange step_range{};      ///< nine of ten
+  double jitter = 1;           ///< a step takes so many times as long as one without
+  int nodes = 1;               ///< that train
+  int spares = 0;              ///< that stand by
+  bool endless_spares = true;  ///< another node always comes
+  int replicas = 1;            ///< that share a batch when all nodes train
+  double nodes_of_replica = 1;
+  int least_replicas = 1;  ///< with which it goes on
+  CheckpointCost checkpoint{};
+  bool saves = false;
+  std::optional<Seconds> interval{};  ///< of training between checkpoints; empty: the best is to be found
+  Ticks detection = 0, requeue = 0, communicators = 0, loader = 0, repair = 0;
+  double failures_per_s = 0;               ///< of all nodes together
+  double job_failures_per_s = 0;           ///< of what does not grow with them
+  std::span<const FailureCause> causes{};  ///< of the former; empty: "node"
+  double again = 0;
+  Ticks again_within = 0;
+  std::optional<SpotPlan> spot{};
+  double slow_per_s = 0;  ///< episodes of slow nodes, of all together
+  double slow_factor = 1;
+  Ticks slow_lasts = 0;
+  int sites = 1;
+  int exchange_every = 0;        ///< steps; 0: never
+  Ticks exchange = 0;            ///< between sites
+  bool exchange_beside = false;  ///< ... beside the next steps
+  Bytes exchanged{};             ///< that all sites send, each time
+  int evaluation_every = 0;
+  Ticks evaluation = 0;
+  int seed = 1;
+
+  /// For which sites wait. @param step_of_run its time in nanoseconds
+  Ticks exchange_pause(double step_of_run) const;
+  /// From an interruption to the next step, if nothing comes between.
+  Ticks restart() const { return detection + requeue + communicators + checkpoint.read + loader; }
+  /// Failures and losses of spot nodes together; infinite if there are none.
+  Seconds mttf() const;
+  Interruptions interruptions() const;
+};
+
+/// What is saved of a training: weights, the optimizer's states, and a master copy in fp32 where weights are
+/// of 16 bits. With bf16 weights and AdamW 14 bytes a parameter, as MLPerf Storage has it (mlcommons/storage
+/// caa90c9c). Frozen parameters are not saved.
+Bytes checkpoint_size(const Scenario& scenario);
+
+/// What sites send each other of a model, each once round.
+Bytes exchange_size(const Scenario& scenario, const SitesSettings& sites);
+
+/// Steps that a campaign takes; those of several sites are made at once.
+double campaign_steps(const CampaignSettings& settings, const Metrics& metrics);
+
+/// @pre the scenario has a campaign, whose goal fits its model
+CampaignPlan plan_campaign(const Scenario& scenario, const Metrics& metrics, const TimeRange& range);
+
+/// The same campaign on nodes of the settings' terms: only spot nodes are taken away.
+CampaignPlan with_terms(CampaignPlan plan, const CampaignSettings& settings);
+
+}  // namespace gradway

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/campaign/random.hpp"
+
+#include <cmath>
+#include <numbers>
+
+namespace gradway {
+namespace {
+
+constexpr std::uint64_t golden = 0x9e3779b97f4a7c15;
+
+std::uint64_t mixed(std::uint64_t z) {
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+  return z ^ (z >> 31);
+}
+
+}  // namespace
+
+Random::Random(std::uint64_t seed, Draws use)
+    : state_{mixed(mixed(seed + golden) + golden * (static_cast<std::uint64_t>(use) + 1))} {}
+
+std::uint64_t Random::next() {
+  state_ += golden;
+  return mixed(state_);
+}
+
+double Random::uniform() {
+  constexpr double of_53_bits = 1.0 / 9007199254740992.0;
+  return (static_cast<double>(next() >> 11) + 0.5) * of_53_bits;
+}
+
+double Random::exponential(double mean) {
+  return -mean * std::log(uniform());
+}
+
+double Random::normal() {
+  const auto radius = std::sqrt(-2 * std::log(uniform()));
+  return radius * std::cos(2 * std::numbers::pi * uniform());
+}
+
+double Random::log_normal(double mean, double mean_over_median) {
+  if (mean_over_median <= 1) return exponential(mean);
+  const auto sigma = std::sqrt(2 * std::log(mean_over_median));
+  return mean / mean_over_median * std::exp(sigma * normal());
+}
+
+}  // namespace gradway

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/campaign/simulate_campaign.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <optional>
+
+#include "sim/campaign/random.hpp"
+
+namespace gradway {
+namespace {
+
+constexpr Ticks never = std::numeric_limits<Ticks>::max() / 4;
+constexpr double hopeless = 50;  // times the time of all steps: it is given up
+
+Ticks later(Ticks now, double seconds) {
+  const auto far = static_cast<double>(never - now) / 1e9;
+  return seconds < far ? now + static_cast<Ticks>(seconds * 1e9) : never;
+}
+
+/// Written, but not yet on storage.
+struct Pending {
+  Ticks progress = 0;
+  Ticks durable_at = 0;
+  Buckets risked{};  ///< time up to its begin
+};
+
+/// A pause each time that so much more is done.
+struct Pause {
+  Ticks every = 0;
+  Ticks time = 0;
+  Bucket bucket{};
+  Ticks done_at = -1;  ///< progress at which it was last made
+};
+
+/// Nodes that are missing until then.
+struct Absence {
+  Ticks until = 0;
+  int nodes = 0;
+  bool is_paid = true;
+};
+
+class Play {
+ public:
+  Play(const CampaignPlan& plan, Seconds interval, int seed, Keep keep)
+      : plan_{plan},
+        keep_{keep},
+        failures_{seed_of(plan, seed), Draws::failures},
+        causes_{seed_of(plan, seed), Draws::causes},
+        again_{seed_of(plan, seed), Draws::again},
+        spot_{seed_of(plan, seed), Draws::spot},
+        spot_down_{seed_of(plan, seed), Draws::spot_down},
+        stragglers_{seed_of(plan, seed), Draws::stragglers} {
+    const auto step = plan.step.value() * step_factor(seed_of(plan, seed)) * 1e9;
+    const auto in_steps = [&](double steps) { return std::max<Ticks>(1, std::llround(steps * step)); };
+    run_.work = in_steps(plan.steps);
+    every_ = plan.saves ? in_steps(std::max(1.0, std::round(interval.value() * 1e9 / step))) : never;
+    const auto pause = [&](int steps, Ticks time, Bucket bucket) {
+      if (steps > 0) pauses_.push_back({in_steps(steps), time, bucket});
+    };
+    pause(plan.exchange_every, plan.exchange_pause(step), Bucket::exchange);
+    pause(plan.evaluation_every, plan.evaluation, Bucket::evaluation);
+    next_save_ = every_;
+    give_up_ = later(0, static_cast<double>(run_.work) / 1e9 * hopeless + 30 * 86400.0);
+    replicas_ = plan.replicas;
+    draw_failure();
+    draw_loss();
+    next_slow_ = plan.slow_per_s > 0 ? later(0, stragglers_.exponential(1 / plan.slow_per_s)) : never;
+  }
+
+  CampaignRun play() {
+    run_.finished = attempt();
+    while (!run_.finished && now_ < give_up_) {
+      recover();
+      run_.finished = now_ < give_up_ && attempt();
+    }
+    run_.elapsed = std::accumulate(run_.times.begin(), run_.times.end(), Ticks{0});
+    for (const auto& absence : absences_)
+      if (!absence.is_paid && absence.until > now_)
+        unpaid_ -= absence.nodes * seconds_of(absence.until - now_).value();
+    run_.node_seconds = (plan_.nodes + plan_.spares) * seconds_of(run_.elapsed).value() - unpaid_;
+    return std::move(run_);
+  }
+
+ private:
+  static std::uint64_t seed_of(const CampaignPlan& plan, int seed) {
+    return (static_cast<std::uint64_t>(plan.seed) << 32U) + static_cast<std::uint64_t>(seed);
+  }
+
+  /// How far off the predicted step is in this run: all steps are off by the same. Its logarithm is normal on
+  /// both sides, as far as nine of ten cases reach.
+  double step_factor(std::uint64_t seed) const {
+    constexpr double nine_of_ten = 1.6448536269514722;  // standard deviations
+    const auto z = Random{seed, Draws::step}.normal() / nine_of_ten;
+    const auto end = z > 0 ? plan_.step_range.high : plan_.step_range.low;
+    if (!(end > Seconds{0})) return 1;
+    return std::exp(std::abs(z) * std::log(end / plan_.step));
+  }
+
+  Ticks next_interruption() const { return std::min(next_failure_, next_loss_); }
+
+  void draw_failure() {
+    const auto width = static_cast<double>(replicas_) / plan_.replicas;
+    const auto rate = plan_.failures_per_s * width + plan_.job_failures_per_s;
+    next_failure_ = rate > 0 ? later(now_, failures_.exponential(1 / rate)) : never;
+  }
+
+  void draw_loss() {
+    next_loss_ = never;
+    if (!plan_.spot) return;
+    const auto& model = plan_.spot->model;
+    const auto mean = model.up_mean.value() * model.group / std::max(1, plan_.nodes - missing());
+    next_loss_ = later(now_, spot_.log_normal(mean, model.up_mean_over_median));
+  }
+
+  int missing() const {
+    int nodes = 0;
+    for (const auto& absence : absences_)
+      if (absence.until > now_) nodes += absence.nodes;
+    return nodes;
+  }
+
+  /// Replicas for which there are nodes.
+  int possible_replicas() {
+    std::erase_if(absences_, [&](const Absence& absence) { return absence.until <= now_; });
+    const auto nodes = std::min(plan_.nodes, plan_.nodes + plan_.spares - missing());
+    if (nodes == plan_.nodes) return plan_.replicas;
+    return std::min(plan_.replicas, static_cast<int>(std::floor(nodes / plan_.nodes_of_replica + 1e-9)));
+  }
+
+  void charge(Bucket bucket, Ticks time) {
+    at(run_.times, bucket) += time;
+    now_ += time;
+  }
+
+  /// @return false if an interruption came before the time was over
+  bool spend(Bucket bucket, Ticks time) {
+    const auto until = std::min(now_ + time, std::max(now_, next_interruption()));
+    const bool is_over = until == now_ + time;
+    charge(bucket, until - now_);
+    return is_over;
+  }
+
+  void commit() {
+    if (!pending_ || pending_->durable_at > now_) return;
+    saved_ = pending_->progress;
+    for (std::size_t i = 0; i < bucket_count; ++i) risked_[i] -= pending_->risked[i];
+    pending_.reset();
+  }
+
+  void start_slow_nodes() {
+    while (next_slow_ <= now_) {
+      slow_until_ = std::max(
+          slow_until_, later(next_slow_, stragglers_.exponential(seconds_of(plan_.slow_lasts).value())));
+      next_slow_ = later(next_slow_, stragglers_.exponential(1 / plan_.slow_per_s));
+    }
+  }
+
+  /// Steps up to a progress. @return false if an interruption came before
+  bool work_until(Ticks target) {
+    while (progress_ < target) {
+      commit();
+      start_slow_nodes();
+      if (next_interruption() <= now_) return false;
+      const bool is_slow = slow_until_ > now_;
+      const auto width = static_cast<double>(plan_.replicas) / replicas_;
+      const auto beside = pending_ ? plan_.checkpoint.slowdown : 1;
+      const auto stretch = width * beside * plan_.jitter * (is_slow ? plan_.slow_factor : 1);
+      auto change = std::min(next_interruption(), is_slow ? slow_until_ : next_slow_);
+      if (pending_) change = std::min(change, pending_->durable_at);
+      const auto left = target - progress_;
+      const auto needs = std::max(left, static_cast<Ticks>(std::ceil(static_cast<double>(left) * stretch)));
+      const auto time = std::min(needs, change - now_);
+      const auto done =
+          time == needs ? left : std::min(left, static_cast<Ticks>(static_cast<double>(time) / stretch));
+      step(time, done, width, beside);
+    }
+    commit();
+    return true;
+  }
+
+  /// Steps of so much time alone, which took longer.
+  void step(Ticks time, Ticks done, double width, double beside) {
+    auto rest = std::max<Ticks>(0, time - done);
+    const auto take = [&](double part) {
+      const auto taken = std::min(rest, static_cast<Ticks>(part));
+      rest -= taken;
+      return taken;
+    };
+    const auto alone = static_cast<double>(done);
+    const auto by_width = take(alone * (width - 1));
+    const auto by_save = take(alone * width * (beside - 1));
+    const std::pair<Bucket, Ticks> parts[] = {{Bucket::productive, std::min(time, done)},
+                                              {Bucket::narrow, by_width},
+                                              {Bucket::saving, by_save},
+                                              {Bucket::stragglers, rest}};
+    for (const auto& [bucket, part] : parts) {
+      charge(bucket, part);
+      at(risked_, bucket) += part;
+    }
+    progress_ += done;
+  }
+
+  /// What is due at this progress, each once.
+  bool make_pauses() {
+    for (auto& pause : pauses_) {
+      if (progress_ % pause.every != 0 || pause.done_at == progress_) continue;
+      if (!spend(pause.bucket, pause.time)) return false;
+      at(risked_, pause.bucket) += pause.time;
+      pause.done_at = progress_;
+      if (pause.bucket == Bucket::exchange) ++run_.exchanges;
+    }
+    return true;
+  }
+
+  bool save() {
+    if (pending_ && !spend(Bucket::saving, pending_->durable_at - now_)) return false;
+    commit();
+    const auto risked = risked_;
+    if (!spend(Bucket::saving, plan_.checkpoint.pause)) return false;
+    pending_ = Pending{progress_, now_ + plan_.checkpoint.write, risked};
+    commit();
+    ++run_.checkpoints;
+    next_save_ = progress_ + every_;
+    return true;
+  }
+
+  /// Goes on to the end. @return false if it was interrupted
+  bool attempt() {
+    while (progress_ < run_.work) {
+      auto target = std::min(run_.work, next_save_);
+      for (const auto& pause : pauses_)
+        target = std::min(target, (progress_ / pause.every + 1) * pause.every);
+      if (!work_until(target) || !make_pauses()) return false;
+      const bool is_due = plan_.saves && (progress_ == next_save_ || progress_ == run_.work);
+      if (is_due && (!save() || !widen())) return false;
+    }
+    if (!pending_) return true;
+    if (!spend(Bucket::saving, pending_->durable_at - now_)) return false;
+    commit();
+    return true;
+  }
+
+  /// Takes nodes in that have come back: all ranks start anew, from a checkpoint of now.
+  bool widen() {
+    if (progress_ == run_.work || replicas_ == plan_.replicas || possible_replicas() <= replicas_)
+      return true;
+    if (pending_ && !spend(Bucket::saving, pending_->durable_at - now_)) return false;
+    commit();
+    set_width();
+    return spend(Bucket::requeue, plan_.requeue) && start();
+  }
+
+  void set_width() {
+    const auto possible = possible_replicas();
+    if (possible == replicas_) return;
+    replicas_ = possible;
+    const auto soon = next_failure_ <= now_;
+    if (!soon) draw_failure();  // they come at random: a new draw changes nothing but the rate
+  }
+
+  bool start() {
+    return spend(Bucket::communicators, plan_.communicators) &&
+           (saved_ == 0 || spend(Bucket::restoring, plan_.checkpoint.read)) &&
+           spend(Bucket::loading, plan_.loader);
+  }
+
+  void roll_back() {
+    commit();
+    pending_.reset();
+    for (std::size_t i = 0; i < bucket_count; ++i) {
+      run_.times[i] -= risked_[i];
+      at(run_.times, Bucket::lost) += risked_[i];
+    }
+    risked_ = {};
+    progress_ = saved_;
+    for (auto& pause : pauses_) pause.done_at = -1;
+    next_save_ = every_ == never ? never : saved_ + every_;
+  }
+
+  /// Nodes of spare capacity are asked back: what can be saved within the notice is.
+  void lose_nodes() {
+    const auto& spot = *plan_.spot;
+    ++run_.losses;
+    const auto nodes = std::min(spot.model.group, plan_.nodes - missing());
+    const auto needs = plan_.checkpoint.pause + plan_.checkpoint.write;
+    if (plan_.saves && needs <= spot.notice && progress_ > saved_) {
+      charge(Bucket::saving, needs);
+      pending_ = Pending{progress_, now_, risked_};
+    }
+    const auto down = spot_down_.log_normal(spot.model.down_mean.value(), spot.model.down_mean_over_median);
+    if (nodes > 0) {
+      absences_.push_back({later(now_, down), nodes, false});
+      unpaid_ += nodes * down;
+    }
+    draw_loss();
+  }
+
+  std::string_view fail() {
+    ++run_.failures;
+    const auto rate = plan_.failures_per_s + plan_.job_failures_per_s;
+    draw_failure();
+    if (causes_.uniform() * rate >= plan_.failures_per_s) return "software";
+    double all = 0;
+    for (const auto& cause : plan_.causes) all += cause.count;
+    auto left = causes_.uniform() * all;
+    const FailureCause* found = nullptr;
+    for (const auto& cause : plan_.causes) {
+      found = &cause;
+      if ((left -= cause.count) < 0) break;
+    }
+    if (!plan_.endless_spares && (found == nullptr || found->takes_node))
+      absences_.push_back({now_ + plan_.repair, 1, true});
+    return found != nullptr ? found->name : "node";
+  }
+
+  void wait_for_nodes() {
+    while (possible_replicas() < plan_.least_replicas) {
+      const auto first = std::ranges::min_element(absences_, {}, &Absence::until);
+      const auto time = std::min(first->until, give_up_ + 1) - now_;
+      charge(Bucket::waiting, time);  // nothing runs that could fail
+      if (next_failure_ < never) next_failure_ += time;
+      if (next_loss_ < never) next_loss_ += time;
+      if (now_ > give_up_) return;
+    }
+    set_width();
+  }
+
+  /// From an interruption to the next step, however many come between.
+  void recover() {
+    bool goes_on = false;
+    while (!goes_on && now_ < give_up_) {
+      Stop stop{.from = now_, .before = progress_};
+      const bool is_loss = next_loss_ <= next_failure_;
+      if (is_loss) {
+        lose_nodes();
+        stop.cause = "spot";
+      } else {
+        stop.cause = fail();
+      }
+      roll_back();
+      stop.after = progress_;
+      goes_on = restart(is_loss);
+      stop.to = now_;
+      if (keep_ == Keep::stops) run_.stops.push_back(stop);
+    }
+    if (plan_.again > 0 && goes_on && again_.uniform() < plan_.again)
+      next_failure_ =
+          std::min(next_failure_, later(now_, again_.uniform() * seconds_of(plan_.again_within).value()));
+  }
+
+  bool restart(bool was_told) {
+    if (!was_told && !spend(Bucket::detection, plan_.detection)) return false;
+    wait_for_nodes();
+    return spend(Bucket::requeue, plan_.requeue) && start();
+  }
+
+  const CampaignPlan& plan_;
+  Keep keep_;
+  Random failures_, causes_, again_, spot_, spot_down_, stragglers_;
+  CampaignRun run_;
+  Ticks now_ = 0;
+  Ticks progress_ = 0;  ///< in time of steps alone
+  Ticks saved_ = 0;     ///< up to where it is on storage
+  std::optional<Pending> pending_;
+  Buckets risked_{};  ///< time since the last checkpoint on storage began
+  std::vector<Pause> pauses_;
+  Ticks every_ = never, next_save_ = never, give_up_ = never;
+  Ticks next_failure_ = never, next_loss_ = never, next_slow_ = never, slow_until_ = 0;
+  int replicas_ = 1;
+  std::vector<Absence> absences_;
+  double unpaid_ = 0;  ///< node-seconds
+};
+
+}  // namespace
+
+CampaignRun simulate_campaign(const CampaignPlan& plan, Seconds interval, int seed, Keep keep) {
+  return Play{plan, interval, seed, keep}.play();
+}
+
+}  // namespace gradway

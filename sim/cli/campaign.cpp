@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "sim/cli/campaign_actions.hpp"
+#include "sim/cli/commands.hpp"
+#include "sim/cli/common_options.hpp"
+#include "sim/cli/option_value.hpp"
+#include "sim/cli/out_folder.hpp"
+#include "sim/cli/points.hpp"
+#include "sim/cli/progress.hpp"
+#include "sim/config/goal_quantities.hpp"
+#include "sim/report/campaign.hpp"
+#include "sim/report/page/page.hpp"
+#include "sim/run/simulate.hpp"
+#include "sim/study/parallel.hpp"
+
+namespace gradway::cli {
+namespace {
+
+constexpr double longest_campaign_s = 20.0 * 365 * 86400;
+
+Status campaign(const CampaignArguments& arguments, const CLI::App& app, const Surroundings& around) {
+  check_engine(arguments.engine);
+  if (!arguments.vary.empty()) return vary_campaign(arguments, app, around);
+  const bool writes_files = wants_files(app, arguments.out);
+  const auto questions = questions_of(arguments, arguments.jobs > 0 ? arguments.jobs : all_cores());
+  Progress progress{around};
+  const auto watch = progress.watch();
+  const auto run =
+      step_of_campaign(arguments, overrides_of(arguments.set, arguments.short_hands), around.data, watch);
+  const report::Campaign played{run, questions, answers_of(run, questions, watch)};
+  const auto write_json = [&](std::ostream& out) { report::write_json(out, played, GRADWAY_VERSION); };
+  if (arguments.json) {
+    write_json(around.results);
+  } else {
+    report::write_text(around.results, played, around.style);
+  }
+  if (writes_files) {
+    put_results(
+        arguments.out, {{"report.json", write_json}},
+        [&](std::ostream& out) { report::write_page(out, played, GRADWAY_VERSION); }, around);
+  }
+  return Status::done;
+}
+
+}  // namespace
+
+Run step_of_campaign(const CampaignArguments& arguments, const std::vector<Override>& overrides,
+                     const DataPath& data, const Watch& watch) {
+  tell(watch, "reading the scenario and building its platform");
+  auto scenario = load_scenario(arguments.scenario, overrides, data, arguments.price);
+  if (!scenario.campaign)
+    refuse(fmt::format("the scenario '{}' has no campaign: it is not told how much is trained on",
+                       scenario.name),
+           "add the key 'campaign', or '--set campaign.tokens=300B'");
+  auto run = simulate(std::move(scenario), arguments.engine, FoldRanks::yes, watch);
+  const auto all =
+      campaign_steps(*run.scenario.campaign, run.measured.metrics) * run.measured.metrics.step_time.value();
+  if (all > longest_campaign_s)
+    refuse(fmt::format("the steps alone take {:.4g} years", all / (365 * 86400)),
+           "train on less, or take more GPUs: up to 20 years are played");
+  return run;
+}
+
+CampaignQuestions questions_of(const CampaignArguments& arguments, int threads) {
+  return {.seeds = arguments.seeds,
+          .threads = threads,
+          .deadline = value_of("--deadline", arguments.deadline, config::time_span),
+          .budget_usd = value_of("--budget", arguments.budget, config::dollars)};
+}
+
+Action add_campaign(CLI::App& app) {
+  const auto arguments = std::make_shared<CampaignArguments>();
+  add_scenario(app, arguments->scenario);
+  add_overrides(app, arguments->set);
+  add_short_hands(app, arguments->short_hands);
+  app.add_option("--seeds", arguments->seeds, "how many times it is played")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  app.add_option("--deadline", arguments->deadline, "how many runs are done in this time? as in '14 days'")
+      ->type_name("TIME");
+  app.add_option("--budget", arguments->budget, "how many runs are done for this price? as in '100k USD'")
+      ->type_name("USD");
+  app.add_option("--vary", arguments->vary,
+                 "campaigns side by side, one for each value; several keys: all combinations")
+      ->type_name("KEY=V1,V2,...")
+      ->allow_extra_args(false);
+  add_engine(app, arguments->engine);
+  add_price_choice(app, arguments->price);
+  add_jobs(app, arguments->jobs);
+  add_out(app, arguments->out, "report.html and report.json, or campaigns.json of several");
+  app.add_flag("--json", arguments->json, "print the report as JSON")->disable_flag_override();
+  return [arguments, &app](const Surroundings& around) { return campaign(*arguments, app, around); };
+}
+
+}  // namespace gradway::cli

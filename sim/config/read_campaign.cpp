@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/config/read_campaign.hpp"
+
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "sim/config/goal_quantities.hpp"
+#include "sim/config/quantities.hpp"
+#include "sim/config/read_measurements.hpp"
+#include "sim/scenario/failure_models.hpp"
+
+namespace gradway::config {
+namespace {
+
+constexpr auto modes = choices_of<SaveMode>(save_mode_words);
+constexpr auto numbers_sent = choices_of<Exchanged>(exchanged_words);
+constexpr auto all_terms = choices_of<Terms>(terms_words);
+
+/// "best": nothing.
+std::optional<Seconds> interval(const Node& node) {
+  if (scalar(node, "a span of time") == "best") return std::nullopt;
+  return time_span(node);
+}
+
+/// The name of one of several models.
+template <class Model>
+auto name_among(std::string_view thing, std::span<const Model> models) {
+  return [thing, models](const Node& node) {
+    std::vector<std::string> names;
+    for (const auto& model : models) names.emplace_back(model.name);
+    const auto& word = scalar(node, thing);
+    if (std::ranges::find(names, word) == names.end())
+      fail(node.where, fmt::format("'{}' is not {}", word, thing), suggestion(word, names));
+    return word;
+  };
+}
+
+/// A number with one unit that stands nowhere else. @param thing "what a grid emits"
+auto with_unit(std::string_view thing, std::string_view unit, double most, std::string_view example) {
+  return [=](const Node& node) {
+    const auto& word = scalar(node, thing);
+    double value = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+    const std::string_view rest{end, static_cast<std::size_t>(word.data() + word.size() - end)};
+    if (error != std::errc{} || rest != unit || !(value >= 0 && value <= most))
+      fail(node.where, fmt::format("'{}' is not {}", word, thing),
+           fmt::format("write it as in '{}', up to {}", example, most));
+    return value;
+  };
+}
+
+const auto grid_intensity = with_unit("what a grid emits", " g/kWh", 1e4, "380 g/kWh");
+const auto egress_price = with_unit("a price of data", " USD/GB", 1e3, "0.09 USD/GB");
+
+/// "5 %" of something: not more than all.
+double share(const Node& node) {
+  const auto value = percentage(node);
+  if (value > 1) fail(node.where, fmt::format("'{}' is more than all: at most 100 %", node.text));
+  return value;
+}
+
+CheckpointSettings read_checkpoint(Reader checkpoint) {
+  CheckpointSettings result;
+  if (const auto given = checkpoint.maybe("interval", interval)) result.interval = *given;
+  result.mode = checkpoint.optional("mode", one_of("a way to save", modes), result.mode);
+  result.sharded = checkpoint.optional("sharded", boolean, result.sharded);
+  result.size = checkpoint.maybe("size", bytes);
+  result.write = checkpoint.required("write", bandwidth);
+  result.read = checkpoint.maybe("read", bandwidth);
+  result.per_rank = checkpoint.maybe("per_rank", bandwidth);
+  result.device_copy = checkpoint.optional("device_copy", bandwidth, result.device_copy);
+  result.overhead = checkpoint.optional("overhead", pause_or_none, result.overhead);
+  result.slowdown = checkpoint.optional("slowdown", slowdown, result.slowdown);
+  if (result.mode == SaveMode::sync) {
+    for (const auto* key : {"device_copy", "slowdown"}) {
+      if (checkpoint.has(key))
+        checkpoint.error(
+            checkpoint.value_place(key),
+            fmt::format("campaign.checkpoint.{} would change nothing: all ranks wait until a checkpoint "
+                        "is on storage",
+                        key),
+            "leave it out, or write 'mode: async'");
+    }
+  }
+  checkpoint.finish();
+  return result;
+}
+
+RestartSettings read_restart(Reader restart) {
+  RestartSettings result;
+  result.detection = restart.optional("detection", pause_or_none, result.detection);
+  result.requeue = restart.optional("requeue", pause_or_none, result.requeue);
+  result.communicators = restart.optional("communicators", pause_or_none, result.communicators);
+  result.loader = restart.optional("loader", pause_or_none, result.loader);
+  restart.finish();
+  return result;
+}
+
+FailureSettings read_failures(Reader failures) {
+  FailureSettings result;
+  result.model = failures.optional("model", name_among("a model of failures", failure_models()), "");
+  result.node_mttf = failures.maybe("node_mttf", time_span);
+  result.job_mttf = failures.maybe("job_mttf", time_span);
+  result.again = failures.optional("again", share, result.again);
+  result.again_within = failures.optional("again_within", time_span, result.again_within);
+  if (failures.has("model") && failures.has("node_mttf"))
+    failures.error(failures.value_place("node_mttf"), "model and node_mttf both say how often nodes fail",
+                   "choose one");
+  if (failures.sound() && result.model.empty() && !result.node_mttf && !result.job_mttf)
+    failures.error(failures.where(), "it is not told how often something fails",
+                   "give model, node_mttf or job_mttf");
+  failures.finish();
+  return result;
+}
+
+SpotSettings read_spot(Reader spot) {
+  SpotSettings result;
+  result.model = spot.optional("model", name_among("a model of spot nodes", spot_models()), "");
+  result.node_up = spot.maybe("node_up", time_span);
+  result.node_down = spot.maybe("node_down", time_span);
+  result.group = spot.maybe("group", integer(1, 100000));
+  result.notice = spot.optional("notice", pause_or_none, result.notice);
+  if (spot.sound() && result.model.empty() && !result.node_up)
+    spot.error(spot.where(), "it is not told how long spot nodes stay", "give model or node_up");
+  spot.finish();
+  return result;
+}
+
+StragglerSettings read_stragglers(Reader stragglers) {
+  StragglerSettings result;
+  result.node_every = stragglers.maybe("node_every", time_span);
+  result.slowdown = stragglers.optional("slowdown", slowdown, result.slowdown);
+  result.lasts = stragglers.optional("lasts", time_span, result.lasts);
+  result.jitter = stragglers.optional("jitter", share, result.jitter);
+  if (!result.node_every) {
+    for (const auto* key : {"slowdown", "lasts"}) {
+      if (stragglers.has(key))
+        stragglers.error(
+            stragglers.value_place(key),
+            fmt::format("campaign.stragglers.{} would change nothing: no node is ever slow", key),
+            "give node_every, or leave it out");
+    }
+  }
+  stragglers.finish();
+  return result;
+}
+
+EvaluationSettings read_evaluation(Reader evaluation) {
+  EvaluationSettings result;
+  result.every = evaluation.required("every", integer(1, 1'000'000'000));
+  result.time = evaluation.required("time", time_span);
+  evaluation.finish();
+  return result;
+}
+
+CarbonSettings read_carbon(Reader carbon) {
+  CarbonSettings result;
+  result.grams_per_kwh = carbon.required("grid", grid_intensity);
+  result.node_power = carbon.required("node_power", power);
+  result.pue = carbon.optional("pue", slowdown, result.pue);
+  carbon.finish();
+  return result;
+}
+
+SitesSettings read_sites(Reader sites) {
+  SitesSettings result;
+  result.count = sites.required("count", integer(2, 10000));
+  result.inner_steps = sites.optional("inner_steps", integer(1, 1'000'000), result.inner_steps);
+  result.exchanged =
+      sites.optional("exchanged", one_of("a format of numbers", numbers_sent), result.exchanged);
+  result.rate = sites.required("rate", bandwidth);
+  result.rtt = sites.required("rtt", pause_or_none);
+  result.window = sites.maybe("window", bytes);
+  result.loss = sites.optional("loss", share, result.loss);
+  result.streams = sites.optional("streams", integer(1, 10000), result.streams);
+  result.overlap = sites.optional("overlap", boolean, result.overlap);
+  result.usd_per_gb = sites.optional("egress", egress_price, result.usd_per_gb);
+  sites.finish();
+  return result;
+}
+
+void read_goal(Reader& campaign, CampaignSettings& result) {
+  campaign.exactly_one({"tokens", "samples", "epochs"}, "how much is trained on");
+  result.tokens = campaign.maybe("tokens", tokens);
+  result.samples = campaign.maybe("samples", samples);
+  result.epochs = campaign.maybe("epochs", weight);
+  if (result.epochs) {
+    result.samples_per_epoch = campaign.required("samples_per_epoch", samples);
+  } else {
+    campaign.forbid("samples_per_epoch", "nothing is told in epochs", "leave it out, or give epochs");
+  }
+}
+
+}  // namespace
+
+void read_campaign(Reader& scenario, ScenarioSpec& spec) {
+  auto campaign = scenario.maybe_map("campaign");
+  if (!campaign) return;
+  CampaignSettings result;
+  read_goal(*campaign, result);
+  if (auto group = campaign->maybe_map("checkpoint")) result.checkpoint = read_checkpoint(*group);
+  if (auto group = campaign->maybe_map("restart")) result.restart = read_restart(*group);
+  if (auto group = campaign->maybe_map("failures")) result.failures = read_failures(*group);
+  if (auto group = campaign->maybe_map("spot")) result.spot = read_spot(*group);
+  if (auto group = campaign->maybe_map("stragglers")) result.stragglers = read_stragglers(*group);
+  if (auto group = campaign->maybe_map("evaluation")) result.evaluation = read_evaluation(*group);
+  if (auto group = campaign->maybe_map("sites")) result.sites = read_sites(*group);
+  result.spares = campaign->maybe("spares", integer(0, 100000));
+  result.repair = campaign->optional("repair", time_span, result.repair);
+  result.elastic_from = campaign->maybe("elastic_from", integer(1, 1 << 20));
+  result.terms = campaign->optional("terms", one_of("terms of payment", all_terms), result.terms);
+  if (auto prices = campaign->maybe_map("prices")) {
+    for (const auto& [word, terms] : all_terms)
+      result.prices[static_cast<std::size_t>(terms)] = prices->maybe(word, price_per_hour);
+    prices->finish();
+  }
+  if (auto group = campaign->maybe_map("carbon")) result.carbon = read_carbon(*group);
+  result.seed = campaign->optional("seed", integer(0, 1'000'000'000), result.seed);
+  campaign->finish();
+  spec.campaign = std::move(result);
+}
+
+void check_campaign(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
+  if (!scenario.campaign) return;
+  const auto& campaign = *scenario.campaign;
+  const auto add = [&](const std::string& key, std::string what, std::string hint) {
+    problems.add(Problem{scenario.place("campaign" + key), std::move(what), {}, std::move(hint)});
+  };
+  if (!trains(scenario.job.strategy)) {
+    add("", "campaign would change nothing: a collective alone trains nothing", "leave it out");
+    return;
+  }
+  if (campaign.tokens && model.model.tokens_per_sample == 0 && scenario.job.sequence == 0)
+    add(".tokens", fmt::format("campaign.tokens, but '{}' is no model of text", model.model.name),
+        "campaign.samples says how many of its samples are trained on");
+  const bool is_interrupted = campaign.failures || campaign.terms == Terms::spot;
+  if (is_interrupted && !campaign.checkpoint)
+    add("", "something interrupts the campaign, but nothing is ever saved: it would begin anew each time",
+        "add 'checkpoint: { write: 10 GB/s }', with what your storage takes");
+  if (campaign.terms == Terms::spot && !campaign.spot)
+    add(".terms", "campaign.terms is spot, but it is not told how long spot nodes stay",
+        "add 'spot: { model: advisor-10-20 }', or node_up of your own");
+  if (campaign.terms != Terms::on_demand && !campaign.prices[static_cast<std::size_t>(campaign.terms)])
+    add(".terms", fmt::format("campaign.terms is {}, but such nodes have no price", name_of(campaign.terms)),
+        fmt::format("add 'prices: {{ {}: 30 USD/h }}', with what a node costs", name_of(campaign.terms)));
+  if (campaign.elastic_from && *campaign.elastic_from > scenario.job.gpus)
+    add(".elastic_from",
+        fmt::format("campaign.elastic_from {}, but the job has {} GPUs", *campaign.elastic_from,
+                    scenario.job.gpus),
+        "take fewer, or leave it out: then it goes on with all of them only");
+  if (scenario.given.contains("campaign.repair") && !campaign.spares)
+    add(".repair", "campaign.repair would change nothing: another node always comes",
+        "add 'spares: N', with 0 if none stands by");
+}
+
+}  // namespace gradway::config

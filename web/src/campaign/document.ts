@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The document of a campaign; see DATA.md.
+import type { Maybe } from '../document';
+
+/** The median, and where nine of ten runs lie. */
+export interface Spread {
+  median: number;
+  low: number;
+  high: number;
+}
+
+export interface Estimate {
+  runs: number;
+  unfinished: number;
+  seconds: Spread;
+  usd: Spread | null;
+  kg_co2: Spread | null;
+  goodput: Spread;
+  effective_training_time: Spread;
+  ettr: Spread;
+  interruptions: Spread;
+  mean_s: number;
+  mean_usd: Maybe;
+  mean_buckets_s: Record<string, number>;
+}
+
+export interface Stop {
+  from_s: number;
+  to_s: number;
+  progress_before: number;
+  progress_after: number;
+  cause: string;
+}
+
+export interface CampaignReport {
+  plan: { steps: number; step_s: number; nodes: number; job_mttf_s: Maybe; checkpoint_bytes: Maybe; checkpoint_pause_s: number; restart_s: number };
+  estimate: Estimate;
+  limits: { deadline_s: Maybe; deadline_kept: Maybe; budget_usd: Maybe; budget_kept: Maybe };
+  interval: { used_s: number; best_s: number; young_s: Maybe; daly_s: Maybe; goodput_used: number; curve: { interval_s: number; goodput: number }[] };
+  what_ifs: { change: string; saves_s: number; saves_usd: Maybe; estimate: Estimate }[];
+  terms: { terms: string; usd_per_node_hour: number; estimate: Estimate }[];
+  histogram: { from_s: number; to_s: number; runs: number }[];
+  typical: { seconds: number; checkpoints: number; stops: Stop[] };
+  labels: Record<string, string>;
+  definitions: Record<string, string>;
+  basis: string[];
+  warnings: string[];
+}

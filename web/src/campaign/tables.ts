@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What would help, and how nodes can be paid for.
+import { section } from '../chart';
+import { h } from '../dom';
+import { known, nothing, percentText, rangeText, spanText, usdText } from '../format';
+import { cell, tableOf, type Cell, type Table } from '../table';
+import type { CampaignReport, Estimate } from './document';
+
+const timeCells = ({ seconds, usd, goodput }: Estimate): Cell[] => [
+  cell(spanText(seconds.median), seconds.median),
+  cell(rangeText([seconds.low, seconds.high], spanText), seconds.low),
+  cell(usdText(usd?.median), usd?.median ?? null),
+  cell(usd ? rangeText([usd.low, usd.high], usdText) : nothing, usd?.low ?? null),
+  cell(percentText(goodput.median), goodput.median),
+];
+const timeColumns = [{ name: 'takes', number: true }, { name: 'nine of ten', number: true }, { name: 'costs', number: true }, { name: 'nine of ten', number: true }, { name: 'goodput', number: true }];
+
+/** Saved, or lost with a sign. */
+const saved = (value: number | null | undefined, text: (value: number) => string): string =>
+  known(value) ? `${value < 0 ? '+' : value > 0 ? '−' : ''}${text(Math.abs(value))}` : nothing;
+
+const whatIfTable = ({ what_ifs: all }: CampaignReport): Table => ({
+  caption: 'What would help',
+  columns: [{ name: 'change' }, { name: 'time, on average', number: true }, { name: 'cost, on average', number: true }, ...timeColumns],
+  rows: all.map((one) => [cell(one.change), cell(saved(one.saves_s, spanText), one.saves_s), cell(saved(one.saves_usd, usdText), one.saves_usd ?? null), ...timeCells(one.estimate)]),
+});
+
+const termsTable = ({ terms }: CampaignReport): Table => ({
+  caption: 'Terms of payment',
+  columns: [{ name: 'terms' }, { name: 'an hour and node', number: true }, ...timeColumns],
+  rows: terms.map((one) => [cell(one.terms.replace('_', ' ')), cell(usdText(one.usd_per_node_hour), one.usd_per_node_hour), ...timeCells(one.estimate)]),
+});
+
+export function whatIfs(report: CampaignReport): HTMLElement | null {
+  const best = [...report.what_ifs].sort((a, b) => b.saves_s - a.saves_s)[0];
+  if (!best) return null;
+  const title = best.saves_s > 0 ? `${best.change}: ${spanText(best.saves_s)} less` : 'Nothing that was tried would help';
+  return section('what-ifs', 'What would help', title, tableOf(whatIfTable(report)));
+}
+
+export function terms(report: CampaignReport): HTMLElement | null {
+  if (report.terms.length < 2) return null;
+  const cheapest = [...report.terms].sort((a, b) => (a.estimate.mean_usd ?? Infinity) - (b.estimate.mean_usd ?? Infinity))[0]!;
+  return section('terms', 'Terms of payment', `${cheapest.terms.replace('_', ' ')} costs least, ${usdText(cheapest.estimate.usd?.median)}`, tableOf(termsTable(report)));
+}
+
+export const definitions = (report: CampaignReport): HTMLElement =>
+  section(
+    'definitions',
+    'Definitions',
+    'What the words mean here',
+    h('dl', { class: 'definitions' }, ...Object.entries(report.definitions).flatMap(([key, text]) => [h('dt', {}, report.labels[key] ?? key), h('dd', {}, text)])),
+  );

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page of a campaign: its time line, parts, spread, intervals and tables against the document.
+import assert from 'node:assert/strict';
+import { describe } from 'node:test';
+import { chartOf, hoverUntil, ofKind, openedOnce, tableOf, valueOf } from './browser.mjs';
+
+for (const one of ofKind('campaign')) {
+  describe(one.name, () => {
+    const checks = openedOnce(one);
+    const { estimate, typical, histogram, interval, what_ifs: whatIfs, terms, definitions, plan } = one.data.campaign;
+
+    checks("the tiles are the document's", async (page) => {
+      const tiles = await page.locator('.tile .main .value').evaluateAll((all) => all.map((tile) => Number(tile.dataset.value)));
+      assert.deepEqual(tiles, [estimate.seconds.median, estimate.usd.median, estimate.goodput.median, estimate.interruptions.median, plan.steps]);
+    });
+
+    checks('an interruption under the mouse, and each in the table', async (page) => {
+      const tip = await hoverUntil(page, await chartOf(page, 'timeline'), (found) => valueOf(found, 'goes on after') !== undefined, { columns: 90, rows: 60 });
+      assert.ok(tip, 'no interruption was hit');
+      assert.ok(typical.stops.some((stop) => stop.cause === tip.title && stop.from_s === valueOf(tip, 'at')));
+      assert.equal((await tableOf(page, 'timeline')).length, typical.stops.length);
+    });
+
+    checks('the parts of the time and their sum', async (page) => {
+      const rows = await tableOf(page, 'waterfall');
+      const parts = Object.values(estimate.mean_buckets_s).filter((seconds) => seconds > 0);
+      assert.deepEqual(rows.map((row) => row[1]), [...parts, estimate.mean_s]);
+    });
+
+    checks('spread, intervals, what would help, terms and definitions', async (page) => {
+      assert.deepEqual((await tableOf(page, 'spread')).map((row) => row[1]), histogram.map((bar) => bar.runs));
+      assert.deepEqual((await tableOf(page, 'interval')).map((row) => row[1]), interval.curve.map((point) => point.goodput));
+      assert.equal(await page.locator('#what-ifs tbody tr').count(), whatIfs.length);
+      assert.equal(await page.locator('#terms tbody tr').count(), terms.length);
+      assert.equal(await page.locator('#definitions dt').count(), Object.keys(definitions).length);
+    });
+  });
+}
