@@ -141,7 +141,8 @@ bool SampleSizes::mostly_packed() const {
 }
 
 SampleSizes sample_sizes(const fs::path& path) {
-  SampleSizes sizes{.name = path.string()};
+  SampleSizes sizes;
+  sizes.name = path.string();
   std::error_code ignored;
   if (!fs::exists(path, ignored)) refuse_at(whole(path), "there is no such file or folder", "");
   refuse_containers(path);
