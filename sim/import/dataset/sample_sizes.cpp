@@ -161,13 +161,13 @@ SampleSizes sample_sizes(const fs::path& path) {
 }
 
 std::string dataset_yaml(const SampleSizes& sizes) {
-  const std::string_view read_from = sizes.shards ? "the headers of its tar files" : "its files";
+  const std::string_view read_from = sizes.shards ? "in the headers of the tar files" : "of the files";
   std::string text = fmt::format(
       "# Sizes do not tell what decoding takes, nor what goes to the GPU: 'delivered', bytes of a sample "
       "there,\n"
       "# and 'cpu: {{ decode: TIME, transform: TIME, collate: TIME }}', of one core, are as the model needs "
       "them.\n"
-      "schema: 1\nsource: >-\n  The sizes that {} of {} have\nsamples: {}\nsample_size: {:.10g} B\n"
+      "schema: 1\nsource: >-\n  Sizes {} of {}\nsamples: {}\nsample_size: {:.10g} B\n"
       "spread: {:.4g}\n",
       read_from, printable(sizes.name), sizes.bytes.size(), std::max(sizes.mean().value(), 1.0),
       sizes.spread());
