@@ -62,8 +62,8 @@ inline constexpr std::array rules{
 
 /// Normalisations keep their input and some fp32 numbers a row or a channel.
 inline constexpr std::array<std::string_view, 6> norms{"native_layer_norm", "_fused_rms_norm",
-                                                "native_group_norm", "native_batch_norm",
-                                                "cudnn_batch_norm",  "_batch_norm_with_update"};
+                                                       "native_group_norm", "native_batch_norm",
+                                                       "cudnn_batch_norm",  "_batch_norm_with_update"};
 /// Losses keep both operands and give a number.
 inline constexpr std::array<std::string_view, 8> losses{
     "nll_loss_forward",     "nll_loss2d_forward", "mse_loss",   "binary_cross_entropy_with_logits",
