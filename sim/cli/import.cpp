@@ -50,7 +50,9 @@ constexpr std::array formats{
     Format{"torchtitan", "torchtitan's TOML", "a scenario", import_torchtitan},
     Format{"megatron", "a script or the arguments of Megatron-LM, or their YAML", "a scenario and its model",
            import_megatron},
-    Format{"hf", "the config.json of a Hugging Face model", "a model", import_hugging_face}};
+    Format{"hf", "the config.json of a Hugging Face model", "a model", import_hugging_face},
+    Format{"dataset", "a folder of samples, or a tar file of them (FILE or FOLDER)", "a dataset",
+           import_dataset}};
 
 /// An option, and the formats that take it.
 struct Option {

@@ -56,5 +56,7 @@ void import_torchtitan(const ImportArguments& arguments, const Surroundings& aro
 void import_megatron(const ImportArguments& arguments, const Surroundings& around);
 /// transformers' config.json becomes a model.
 void import_hugging_face(const ImportArguments& arguments, const Surroundings& around);
+/// A folder or a tar file becomes a dataset, by the sizes of its samples.
+void import_dataset(const ImportArguments& arguments, const Surroundings& around);
 
 }  // namespace gradway::cli

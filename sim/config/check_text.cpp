@@ -4,6 +4,7 @@
 #include "sim/base/contract.hpp"
 #include "sim/config/document.hpp"
 #include "sim/config/read.hpp"
+#include "sim/config/read_input.hpp"
 #include "sim/config/source_file.hpp"
 
 namespace gradway {
@@ -33,9 +34,11 @@ void check_text(DataKind kind, const std::string& text) {
     case DataKind::calibration:
       read_calibration(reader, name);
       break;
+    case DataKind::dataset:
+      read_dataset(reader, name);
+      break;
     case DataKind::scenario:
     case DataKind::storage:
-    case DataKind::dataset:
     case DataKind::prices:
       expects(false, "gradway writes no such file");
   }

@@ -33,7 +33,9 @@ TEST_CASE("every name that is listed can be shown", "[cli][list]") {
   using Row = std::tuple<std::string, std::string, std::string>;
   const auto [kind, shown, expected] = GENERATE(values<Row>({{"platforms", "platform", "aws-p4d.24xlarge"},
                                                              {"models", "model", "vit_l_32"},
-                                                             {"scenarios", "plan", "article/g6e"}}));
+                                                             {"scenarios", "plan", "article/g6e"},
+                                                             {"storage", "storage", "s3-standard"},
+                                                             {"datasets", "dataset", "imagenet-1k"}}));
   const auto list = run_gradway({"list", kind});
   CHECK(list.status == 0);
   CHECK(list.errors.empty());

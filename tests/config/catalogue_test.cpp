@@ -263,3 +263,40 @@ TEST_CASE("what a GPU costs an hour at AWS", "[config][catalogue]") {
   CHECK(platform.price->date == "2026-07-20");
   CHECK(platform.price->per_node.value() / 8 == Approx(usd).epsilon(0.0005));
 }
+
+TEST_CASE("every shipped storage tier has a source, rates in order and prices as of a day",
+          "[config][catalogue]") {
+  const auto names = list_names(DataKind::storage, DataPath{{root}});
+  CHECK(names.size() >= 15);
+  for (const auto& name : names) {
+    CAPTURE(name);
+    const auto tier = load_storage(name, DataPath{{root}});
+    CHECK(tier.source.size() > 40);
+    CHECK(tier.per_node.value_or(tier.read) <= tier.read);
+    if (tier.per_connection) CHECK(*tier.per_connection <= tier.per_node.value_or(tier.read));
+    CHECK(tier.first_byte > Seconds{});
+    CHECK(tier.first_byte < 100_ms);
+    CHECK(tier.usd_per_gb_month.has_value() == !tier.as_of.empty());
+  }
+}
+
+TEST_CASE("every shipped dataset has a source, and pictures cost as their pixels do", "[config][catalogue]") {
+  const auto names = list_names(DataKind::dataset, DataPath{{root}});
+  CHECK(names.size() >= 9);
+  for (const auto& name : names) {
+    CAPTURE(name);
+    CHECK(load_dataset(name, DataPath{{root}}).source.size() > 40);
+  }
+  const auto load = [](const std::string& name) { return load_dataset(name, DataPath{{root}}); };
+  CHECK((load("imagenet-1k").sample_size * load("imagenet-1k").samples).value() ==
+        Approx(147e9).epsilon(0.01));
+  CHECK((load("cosmoflow").sample_size * load("cosmoflow").samples).value() == Approx(1.48e12).epsilon(0.01));
+
+  // What an item takes besides decoding: 0.59 ms of a file, 0.40 ms of a tar; decoding goes by pixels.
+  const auto decode = [&](const std::string& name, double besides) {
+    return load(name).decode.value() * 1e3 - besides;
+  };
+  const auto of_imagenet = decode("imagenet-1k", 0.59) / (500 * 375);
+  CHECK(decode("coco", 0.59) / (640 * 480) == Approx(of_imagenet).epsilon(0.01));
+  CHECK(decode("laion-400m", 0.40) / (256 * 256) == Approx(of_imagenet).epsilon(0.01));
+}

@@ -47,6 +47,8 @@ const std::map<std::string, Load> loaders = {
     {"cases", [](const std::string& file) { load_cases(file, {}); }},
     {"gpu", [](const std::string& file) { read_alone(file, config::read_gpu); }},
     {"calibration", [](const std::string& file) { read_alone(file, config::read_calibration); }},
+    {"storage", [](const std::string& file) { load_storage(file, {}); }},
+    {"dataset", [](const std::string& file) { load_dataset(file, {}); }},
 };
 
 std::vector<std::string> bad_names() {

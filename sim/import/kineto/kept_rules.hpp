@@ -16,7 +16,7 @@ struct Rule {
   Keeps keeps;
   bool in_place = false;
 };
-constexpr std::array rules{
+inline constexpr std::array rules{
     Rule{"add", Keeps::nothing},
     Rule{"sub", Keeps::nothing},
     Rule{"rsub", Keeps::nothing},
@@ -61,22 +61,22 @@ constexpr std::array rules{
 };
 
 /// Normalisations keep their input and some fp32 numbers a row or a channel.
-constexpr std::array<std::string_view, 6> norms{"native_layer_norm", "_fused_rms_norm",
-                                                "native_group_norm", "native_batch_norm",
-                                                "cudnn_batch_norm",  "_batch_norm_with_update"};
+inline constexpr std::array<std::string_view, 6> norms{"native_layer_norm", "_fused_rms_norm",
+                                                       "native_group_norm", "native_batch_norm",
+                                                       "cudnn_batch_norm",  "_batch_norm_with_update"};
 /// Losses keep both operands and give a number.
-constexpr std::array<std::string_view, 8> losses{
+inline constexpr std::array<std::string_view, 8> losses{
     "nll_loss_forward",     "nll_loss2d_forward", "mse_loss",   "binary_cross_entropy_with_logits",
     "binary_cross_entropy", "smooth_l1_loss",     "huber_loss", "l1_loss"};
 /// Give no tensor that counts, and keep none.
-constexpr std::array<std::string_view, 25> harmless{
+inline constexpr std::array<std::string_view, 25> harmless{
     "fill_",      "zero_", "arange", "ones",     "zeros",   "ones_like",
     "zeros_like", "full",  "eq",     "ne",       "lt",      "gt",
     "le",         "ge",    "argmax", "item",     "copy_",   "_local_scalar_dense",
     "mul_",       "div_",  "rand",   "uniform_", "normal_", "bitwise_not",
     "logical_not"};
 /// Stand in a backward pass only where a forward pass runs again.
-constexpr std::array<std::string_view, 6> of_forward_passes{
+inline constexpr std::array<std::string_view, 6> of_forward_passes{
     "aten::linear",   "aten::conv2d", "aten::layer_norm",
     "aten::rms_norm", "aten::gelu",   "aten::scaled_dot_product_attention"};
 

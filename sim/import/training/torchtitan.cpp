@@ -31,7 +31,7 @@ constexpr Spellings schedule_key = {"parallelism.pipeline_parallel_schedule",
                                     "experimental.pipeline_parallel_schedule"};
 constexpr Spellings split_points_key = {"parallelism.pipeline_parallel_split_points",
                                         "experimental.pipeline_parallel_split_points"};
-constexpr Spellings micro_key = {"parallelism.pipeline_parallel_microbatch_size"};
+constexpr Spellings pipeline_micro_key = {"parallelism.pipeline_parallel_microbatch_size"};
 constexpr Spellings reshard_key = {"parallelism.fsdp_reshard_after_forward",
                                    "training.fsdp_reshard_after_forward"};
 constexpr Spellings local_key = {"training.local_batch_size", "training.batch_size"};
@@ -246,13 +246,13 @@ class Torchtitan {
 
   /// What goes through a pipeline together.
   long long micro_batch(const Degrees& degrees, long long local) {
-    const auto micro = settings_.whole_number(micro_key, 1, most_batch_of_drafts).value_or(1);
+    const auto micro = settings_.whole_number(pipeline_micro_key, 1, most_batch_of_drafts).value_or(1);
     if (degrees.pipeline == 1) {
-      settings_.set_idle(micro_key);
+      settings_.set_idle(pipeline_micro_key);
       return local;
     }
     if (local % micro == 0) return micro;
-    settings_.problem(settings_.where(micro_key),
+    settings_.problem(settings_.where(pipeline_micro_key),
                       fmt::format("a pipeline's {} samples are no multiple of {}", local, micro),
                       "torchtitan asks for local_batch_size = pipeline_parallel_microbatch_size x "
                       "micro-batches");

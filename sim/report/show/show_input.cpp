@@ -25,13 +25,14 @@ void write_storage(std::ostream& out, const StorageTier& tier, const Style& styl
   Fields fields{out, style};
   out << style.paint(Paint::bold, tier.name) << "\n\n";
   fields.add("kind", name_of(tier.kind));
-  fields.add(tier.is_local() ? "reads, a node" : "reads, in all", rate_text(tier.read));
+  fields.add("reads",
+             fmt::format("{} {}", rate_text(tier.read), tier.is_local() ? "in each node" : "in all"));
   add_rate(fields, "writes", tier.write);
   add_rate(fields, "a node", tier.per_node);
   add_rate(fields, "a connection", tier.per_connection);
   fields.add("first byte", time_text(tier.first_byte));
   if (tier.requests_per_second)
-    fields.add("requests", fmt::format("{:.4g} a second", *tier.requests_per_second));
+    fields.add("requests", fmt::format("{:.10g} a second", *tier.requests_per_second));
   if (tier.burst)
     fields.add("burst", fmt::format("{} at full rate, then {}", bytes_text(tier.burst->credit),
                                     rate_text(tier.burst->sustained)));

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/cli/files.hpp"
+#include "sim/cli/import_formats.hpp"
+#include "sim/cli/read_back.hpp"
+#include "sim/import/dataset/sample_sizes.hpp"
+
+namespace gradway::cli {
+
+void import_dataset(const ImportArguments& arguments, const Surroundings& around) {
+  if (!arguments.out.empty()) check_yaml(arguments.out, arguments.force, "datasets");
+  const auto& name = arguments.files.front();
+  const auto text = dataset_yaml(sample_sizes(name));
+  check_reads_back(DataKind::dataset, text, name);
+  put_text(text, arguments, around);
+}
+
+}  // namespace gradway::cli
