@@ -114,8 +114,7 @@ void read_input(Reader input, ScenarioSpec& spec) {
                 fmt::format("input.{} changes nothing: samples are in memory, ready", key),
                 "name an input.dataset that they come from");
   };
-  for (const auto* key : {"storage", "prefetch_factor", "cache", "codec", "decode", "epoch"})
-    needs_dataset(key);
+  for (const auto* key : {"storage", "cache", "codec"}) needs_dataset(key);
   auto storage = input.optional("storage", name_or(read_storage, input.problems()), {});
   result.storage = std::move(storage.value);
   spec.storage = std::move(storage.name);
@@ -124,14 +123,14 @@ void read_input(Reader input, ScenarioSpec& spec) {
   result.decode_on_gpu =
       input.optional("decode", one_of("a decoder", decoders), Decoder::cpu) == Decoder::gpu;
   result.first_epoch = input.optional("epoch", one_of("an epoch", epochs), Epoch::later) == Epoch::first;
+  const auto policy =
+      input.optional("cache_policy", one_of("a cache policy", cache_policies), CachePolicy::keeps);
   if (const auto kind = input.maybe("cache", one_of("a cache", caches))) {
     result.cache = Cache{.kind = *kind, .size = input.required("cache_size", bytes)};
-    result.cache->policy =
-        input.optional("cache_policy", one_of("a cache policy", cache_policies), CachePolicy::keeps);
+    result.cache->policy = policy;
     if (*kind == Cache::Kind::local_nvme) spec.cache = Named{"local-nvme", input.value_place("cache")};
   } else {
     input.forbid("cache_size", "there is no input.cache", "name one, or leave it out");
-    input.forbid("cache_policy", "there is no input.cache", "name one, or leave it out");
   }
   input.finish();
 }

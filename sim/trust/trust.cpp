@@ -173,6 +173,15 @@ void about_keys_without_effect(const Scenario& scenario, Trust& trust) {
         "input.loader_workers changes nothing: samples are taken to lie in host memory when a step needs "
         "them; name an input.dataset");
   }
+  const auto& input = scenario.job.input;
+  const auto needs = [&](bool is_set, std::string_view key, std::string_view thing) {
+    if (is_set)
+      trust.warnings.push_back(fmt::format("input.{} changes nothing: there is no input.{}", key, thing));
+  };
+  needs(!input.dataset && input.prefetch_factor != InputSettings{}.prefetch_factor, "prefetch_factor",
+        "dataset");
+  needs(!input.dataset && input.decode_on_gpu, "decode", "dataset");
+  needs(!input.cache && input.first_epoch, "epoch", "cache");
   for (const auto& [name, value] : scenario.job.nccl) {
     if (!is_modelled(name))
       trust.warnings.push_back(fmt::format("{}={} is accepted, but not modelled", name, value));

@@ -59,7 +59,7 @@ TEST_CASE("the same seed gives the same bytes on any number of threads, another 
   CHECK(Json::parse(other.output)["estimate"]["mean_s"] != Json::parse(one.output)["estimate"]["mean_s"]);
 }
 
-TEST_CASE("--out holds the page and the document", "[cli][campaign]") {
+TEST_CASE("the folder of --out holds the page and the document of a campaign", "[cli][campaign]") {
   const TemporaryFolder folder;
   const auto outcome = play({"--json", "--out", folder.path()});
   CHECK(content_of(folder.path() / "report.json") == outcome.output);

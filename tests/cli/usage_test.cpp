@@ -45,8 +45,8 @@ TEST_CASE("wrong usage is told with what would be right", "[cli][usage]") {
        "  hint: did you mean 'validate'? (see 'gradway --help')\n"},
       {{"frobnicate"},
        "error: 'gradway' has no command 'frobnicate'\n"
-       "  hint: known: init, run, explain, sweep, compare, optimize, validate, calibrate, import, show, "
-       "list, "
+       "  hint: known: init, run, explain, sweep, compare, campaign, optimize, validate, calibrate, import, "
+       "show, list, "
        "help, manual, completion (see 'gradway --help')\n"},
       {{"--vesrion"},
        "error: 'gradway' has no option '--vesrion'\n"
@@ -125,7 +125,8 @@ TEST_CASE("wrong usage is told with what would be right", "[cli][usage]") {
       {{"help", "zzz"},
        "error: there is no help on 'zzz'\n"
        "  hint: known: scenario, names, units, platforms, calibrations, strategies, layouts, sweep, "
-       "exit-status, init, run, explain, compare, optimize, validate, calibrate, import, show, list, help, "
+       "exit-status, init, run, explain, compare, campaign, optimize, validate, calibrate, import, show, "
+       "list, help, "
        "manual, completion\n"},
       {{"completion", "fis"}, "error: there are no completions for 'fis'\n  hint: did you mean 'fish'?\n"},
       {{"init"},
