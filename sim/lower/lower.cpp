@@ -262,15 +262,14 @@ class Lowering {
     return op;
   }
 
-  /// One core at most, of those that the node has left.
-  void host_op(Op& op, const Running& actor, Seconds core_time) const {
-    const auto time = core_time / scenario_.platform.speeds[Part::cpu];
+  /// One core at most, of those that the node has left. What makes launches faster does not help it.
+  static void host_op(Op& op, const Running& actor, Seconds core_time) {
     op.kind = actor.cores_path == Op::absent ? OpKind::delay : OpKind::flow;
     if (op.kind == OpKind::delay) {
-      op.latency = time;
+      op.latency = core_time;
       return;
     }
-    op.amount = time.value();
+    op.amount = core_time.value();
     op.cap = 1;
     op.path = actor.cores_path;
   }

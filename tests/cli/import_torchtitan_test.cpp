@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include "tests/cli/trainer_desk.hpp"
+
+using namespace gradway::testing;
+using Catch::Matchers::Contains;
+
+TEST_CASE("torchtitan's settings become a scenario", "[cli][import]") {
+  const Desk desk;
+  const auto outcome = desk.run({"import", "torchtitan", data + "torchtitan-llama3_8b.toml", "--platform",
+                                 "aws-p5.48xlarge", "--gpus", "64"});
+  CHECK(outcome.status == 0);
+  CHECK(outcome.output ==
+        R"(# What torchtitan's file says and this scenario cannot, and what it leaves open:
+# - parallelism.async_tensor_paralel true: gradway does not know this key and leaves it out; is it
+#   'parallelism.enable_async_tensor_parallel'?
+# - nothing of a step, or what gradway does anyway: job, lr_scheduler, optimizer.lr, profiling,
+#   quantize.linear.float8.filter_fqns, training.dataset, training.steps
+schema: 1
+source: >-
+  torchtitan's settings in torchtitan-llama3_8b.toml
+model: llama3_8b
+platform: aws-p5.48xlarge
+job:
+  gpus: 64
+  batch_per_gpu: 1
+  precision: fp8
+  fp8_recipe: tensorwise
+  accumulate: 2
+  sequence: 8192
+  compile: true
+  recompute: selective_op
+  clip_grad_norm: true
+strategy:
+  kind: fsdp
+  reshard_after_forward: true
+  param_dtype: bf16
+  reduce_dtype: fp32
+parallel:
+  tensor: 2
+  sequence: true
+  replicate: 2
+optimizer: adamw
+)");
+}
+
+TEST_CASE("torchtitan compiles the loss too, unless its list of components lacks it", "[cli][import]") {
+  const Desk desk;
+  const auto compiled = [&](const std::string& settings) {
+    return desk.import("torchtitan", settings, of_text).output;
+  };
+  const std::string enabled = "[compile]\nenable = true\n";
+  CHECK_THAT(compiled(enabled), Contains("  compile: true\n  compile_loss: true\n"));
+  CHECK_THAT(compiled(enabled + "components = [\"model\"]\n"),
+             Contains("  compile: true\n") && !Contains("compile_loss"));
+}
+
+TEST_CASE("torchtitan's offload to the CPU is taken", "[cli][import]") {
+  const Desk desk;
+  const auto outcome = desk.import("torchtitan", "[training]\nenable_cpu_offload = true\n", of_text);
+  CHECK_THAT(outcome.output, Contains("  reduce_dtype: fp32\n  cpu_offload: true\n"));
+  CHECK_THAT(outcome.errors, !Contains("offload"));
+}
+
+TEST_CASE("torchtitan's checkpoints of whole blocks are taken, and other modes told apart", "[cli][import]") {
+  const Desk desk;
+  const auto with_mode = [&](const std::string& mode) {
+    return desk.import("torchtitan", "[activation_checkpoint]\nmode = \"" + mode + "\"\n", of_text);
+  };
+  CHECK_THAT(with_mode("full").output, Contains("\n  recompute: full\n") && !Contains("recompute_every"));
+  const auto selective = [&](const std::string& option) {
+    return with_mode("selective\"\nselective_ac_option = \"" + option);
+  };
+  CHECK_THAT(with_mode("selective").output, Contains("\n  recompute: full\n  recompute_every: 2\n"));
+  CHECK_THAT(selective("3").output, Contains("\n  recompute: full\n  recompute_every: 3\n"));
+  CHECK_THAT(selective("1").output, Contains("\n  recompute: full\n") && !Contains("recompute_every"));
+  CHECK_THAT(selective("op").output, Contains("\n  recompute: selective_op\n"));
+  CHECK_THAT(selective("ops").errors,
+             Contains("job.toml:3:23: error: 'ops' is no option of selective mode") &&
+                 Contains("hint: op, or of how many blocks one is computed again: 2"));
+  CHECK_THAT(with_mode("none").output, !Contains("recompute"));
+  CHECK_THAT(with_mode("fulll").errors,
+             Contains("job.toml:2:8: error: 'fulll' is no mode") && Contains("did you mean 'full'?"));
+}
+
+TEST_CASE("a layout of torchtitan becomes its strategy", "[cli][import]") {
+  const Desk desk;
+  using Row = std::pair<std::string, std::string>;
+  const auto [settings, keys] = GENERATE(values<Row>({
+      {"data_parallel_replicate_degree = 8", "strategy:\n  kind: ddp\n  bucket_cap: 100 MiB\noptimizer"},
+      {"data_parallel_replicate_degree = 2\ndata_parallel_shard_degree = 4\n"
+       "fsdp_reshard_after_forward = \"never\"",
+       "  kind: fsdp\n  reshard_after_forward: false\n  param_dtype: bf16\n  reduce_dtype: fp32\nparallel:\n"
+       "  replicate: 2\n"},
+      {"tensor_parallel_degree = 4", "parallel:\n  tensor: 4\n  sequence: true\n"},
+  }));
+  CAPTURE(settings);
+  CHECK_THAT(desk.import("torchtitan", "[parallelism]\n" + settings, of_text).output, Contains(keys));
+  CHECK_THAT(desk.import("torchtitan", "[training]\n" + settings, of_text).output, Contains(keys));
+}
+
+TEST_CASE("torchtitan's ranks of context and experts are taken", "[cli][import]") {
+  const Desk desk;
+  using Row = std::pair<std::string, std::string>;
+  const auto [settings, keys] = GENERATE(
+      values<Row>({{"context_parallel_degree = 2", "parallel:\n  context: 2\n  context_method: all_gather\n"},
+                   {"context_parallel_degree = 2\ncontext_parallel_rotate_method = \"alltoall\"",
+                    "parallel:\n  context: 2\n  context_method: ring\n"}}));
+  CAPTURE(settings);
+  CHECK_THAT(desk.import("torchtitan", "[parallelism]\n" + settings, of_text).output, Contains(keys));
+  // The key is there, and a scenario of a dense model has no use for it.
+  CHECK_THAT(desk.import("torchtitan", "[parallelism]\nexpert_parallel_degree = 4", of_text).errors,
+             Contains("the model 'llama3_8b' has no experts"));
+}
+
+TEST_CASE("a pipeline of torchtitan is taken with its schedule and micro-batches", "[cli][import]") {
+  const Desk desk;
+  using Row = std::pair<std::string, std::string>;
+  const auto [settings, keys] = GENERATE(values<Row>({
+      {"", "  pipeline: 2\n  schedule: 1f1b\n"},
+      {"pipeline_parallel_schedule = \"GPipe\"", "  pipeline: 2\n  schedule: gpipe\n"},
+      {"pipeline_parallel_schedule = \"interleaved1f1b\"",
+       "  pipeline: 2\n  virtual: 2\n  schedule: interleaved\n"},
+      {"pipeline_parallel_schedule = \"LoopedBFS\"\npipeline_parallel_split_points = "
+       "[\"layers.4\", \"layers.8\", \"layers.12\", \"layers.16\", \"layers.20\", \"layers.24\", "
+       "\"layers.28\"]",
+       "  pipeline: 2\n  virtual: 4\n  schedule: looped_bfs\n"},
+      {"pipeline_parallel_schedule = \"ZBVZeroBubble\"", "  pipeline: 2\n  virtual: 2\n  schedule: zb_v\n"},
+      {"pipeline_parallel_schedule = \"DualPipeV\"",
+       "  pipeline: 2\n  virtual: 2\n  schedule: dual_pipe_v\n"},
+  }));
+  CAPTURE(settings);
+  const auto outcome =
+      desk.import("torchtitan", "[parallelism]\npipeline_parallel_degree = 2\n" + settings, of_text);
+  CHECK_THAT(outcome.output,
+             Contains("  batch_per_gpu: 1\n  precision: bf16\n  accumulate: 8\n") &&
+                 Contains("strategy:\n  kind: distributed_optimizer\n  overlap_grad_reduce: true\n"
+                          "  overlap_param_gather: true\n  grad_reduce_dtype: fp32\nparallel:\n" +
+                          keys));
+  CHECK_THAT(outcome.errors,
+             Contains("job.toml:2:1: parallelism.pipeline_parallel_degree 2: gradway has no FSDP in a "
+                      "pipeline: Megatron's distributed optimizer stands for it, which gathers parameters "
+                      "and scatters gradients once a step as well\n"));
+}
+
+TEST_CASE("micro-batches of torchtitan's pipeline multiply with its accumulation", "[cli][import]") {
+  const Desk desk;
+  const auto outcome = desk.import("torchtitan",
+                                   "[training]\nlocal_batch_size = 4\nglobal_batch_size = 32\n[parallelism]\n"
+                                   "pipeline_parallel_degree = 4\npipeline_parallel_microbatch_size = 2\n",
+                                   of_text);
+  CHECK_THAT(outcome.output, Contains("  batch_per_gpu: 2\n  precision: bf16\n  accumulate: 8\n"));
+  CHECK_THAT(outcome.errors,
+             Contains("training.global_batch_size 32: torchtitan empties the pipeline 4 times "
+                      "a step, gradway once\n"));
+}
+
+TEST_CASE("torchtitan without FSDP computes split layers in fp32", "[cli][import]") {
+  const Desk desk;
+  const auto outcome = desk.import("torchtitan", "[parallelism]\ntensor_parallel_degree = 8\n", of_text);
+  CHECK_THAT(outcome.output, Contains("  precision: fp32\n") && Contains("  kind: ddp\n"));
+  CHECK_THAT(outcome.errors,
+             Contains("precision: torchtitan computes in fp32 where layers or stages are split "
+                      "and FSDP is off\n"));
+}
