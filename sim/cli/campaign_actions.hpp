@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/cli/common_options.hpp"
+#include "sim/cli/status.hpp"
 #include "sim/cli/surroundings.hpp"
 #include "sim/run/simulate.hpp"
 #include "sim/study/campaign.hpp"

@@ -15,10 +15,10 @@ constexpr StreamId handing_over{2};
 constexpr Slot batches{0};
 constexpr Slot begun_batches{1};
 
-Task task_of(std::string name, TaskWork work, StreamId stream) {
+Task task_of(std::string name, const TaskWork& work, StreamId stream) {
   Task task;
   task.name = std::move(name);
-  task.work = std::move(work);
+  task.work = work;
   task.phase = Phase::input;
   task.stream = stream;
   return task;
@@ -73,8 +73,8 @@ void Loader::ask_for_batch(TaskList& tasks) const {
   std::vector<TaskId> after;
   // A CPU that costs nothing asks for its next batch when the step before has ended.
   if (tasks.gpu().ideal) after.push_back(tasks.wait("wants a batch", Phase::input, {}));
-  const auto add = [&](std::string name, TaskWork work) {
-    auto task = task_of(std::move(name), std::move(work), side_stream);
+  const auto add = [&](std::string name, const TaskWork& work) {
+    auto task = task_of(std::move(name), work, side_stream);
     task.after = after;
     task.host_waits = true;
     after = {tasks.add(std::move(task))};
