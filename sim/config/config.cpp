@@ -239,7 +239,6 @@ Scenario resolved(ScenarioSpec spec, const Found& found, Loader& loader, const D
   loader.problems().raise();
   built = with_speeds(std::move(built), spec.faster);
   take_job(spec.job, model.model);
-  take_input(spec.job, model.model);
   built = with_loaders(std::move(built), spec.job);
   take_anchor(spec, model.model);
   auto warnings = doubts_of_anchor(spec, gpu.gpu);

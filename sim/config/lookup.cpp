@@ -23,6 +23,7 @@ namespace fs = std::filesystem;
 struct Place {
   DataKind kind;
   std::string_view noun;
+  std::string_view listed;  ///< what `gradway list` calls them
   std::string_view folder;
   std::string_view ending;                ///< behind the name
   bool nested;                            ///< names may have folders in them
@@ -33,17 +34,20 @@ constexpr std::array places = {
     Place{DataKind::scenario,
           "scenario",
           "scenarios",
+          "scenarios",
           ".yaml",
           true,
           {"model", "platform", "job", "strategy", "optimizer", "cases"}},
     Place{DataKind::platform,
           "platform",
           "platforms",
+          "platforms",
           ".yaml",
           false,
           {"gpu", "node", "generate", "fabric", "cores", "cpu_vendor"}},
     Place{DataKind::gpu,
           "GPU",
+          "gpus",
           "platforms/gpus",
           ".yaml",
           false,
@@ -51,24 +55,28 @@ constexpr std::array places = {
     Place{DataKind::model,
           "model",
           "models",
+          "models",
           ".yaml",
           false,
           {"kind", "layers", "anchors", "hidden", "image_size", "optimizer_time"}},
     Place{DataKind::calibration,
           "calibration",
+          "calibrations",
           "calibration/results",
           "/calibration.yaml",
           false,
           {"date", "side_by_side"}},
-    Place{DataKind::prices, "list of prices", "platforms/prices", ".yaml", false, {"prices"}},
+    Place{DataKind::prices, "list of prices", "prices", "platforms/prices", ".yaml", false, {"prices"}},
     Place{DataKind::storage,
           "storage tier",
+          "storage",
           "platforms/storage",
           ".yaml",
           false,
           {"read", "per_connection", "first_byte", "requests_per_second", "burst"}},
     Place{DataKind::dataset,
           "dataset",
+          "datasets",
           "models/datasets",
           ".yaml",
           false,
@@ -248,9 +256,9 @@ Found find_file(DataKind kind, const std::string& file, const Lookup& all, const
   if (is_in_working_folder(place, bare))
     fail(where, "there is no such file", std::string{how_to_add_working_folder});
   fail(where, where.line == 0 ? "there is no such file" : fmt::format("there is no file '{}'", file),
-       nearest(bare, all.names(kind)).empty() ? fmt::format("give a path, or a name of 'gradway list {}s'",
-                                                            kind == DataKind::prices ? "price" : place.noun)
-                                              : suggestion(bare, all.names(kind)));
+       nearest(bare, all.names(kind)).empty()
+           ? fmt::format("give a path, or a name of 'gradway list {}'", place.listed)
+           : suggestion(bare, all.names(kind)));
 }
 
 Found find_file(DataKind kind, const std::string& file, const DataPath& data, const Where& where,

@@ -43,7 +43,7 @@ Codec codec(const Node& node) {
 
 Dataset read_dataset(Reader& file, const std::string& name) {
   Dataset dataset;
-  dataset.name = name.empty() ? "of the scenario" : name;
+  dataset.name = name;
   dataset.source =
       name.empty() ? file.optional("source", text, std::string{}) : file.required("source", text);
   dataset.samples = file.required("samples", number(1, 1e15));
@@ -71,7 +71,7 @@ Dataset read_dataset(Reader& file, const std::string& name) {
 
 StorageTier read_storage(Reader& file, const std::string& name) {
   StorageTier tier;
-  tier.name = name.empty() ? "of the scenario" : name;
+  tier.name = name;
   tier.source = name.empty() ? file.optional("source", text, std::string{}) : file.required("source", text);
   tier.kind = file.optional("kind", one_of("a kind of storage", tiers), tier.kind);
   tier.read = file.required("read", bandwidth);

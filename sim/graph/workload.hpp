@@ -203,10 +203,16 @@ struct Workload {
   int ranks = 1;
   int steps = 1;               ///< at least; see `starts_steady`
   int after_reported = 0;      ///< steps behind the one that is reported: their prefetches fall into it
-  int turns = 1;               ///< steps repeat after a multiple of so many: loader workers take turns
   bool starts_steady = false;  ///< the first step takes as long as all others: the CPU costs nothing
 
   const Program& program_of(ActorId actor) const { return programs[actors[actor.index()].program.index()]; }
+  /// Steps repeat after a multiple of so many: the servers of a stream take turns.
+  int turns() const {
+    int most = 1;
+    for (const auto& program : programs)
+      for (const auto& stream : program.streams) most = std::max(most, stream.servers);
+    return most;
+  }
   /// Those that ranks run stand first.
   std::size_t programs_of_ranks() const {
     std::size_t count = 0;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -33,8 +34,6 @@ class Sums {
     }
     find_batches();
     find_busy();
-    for (const auto& [rank, waited] : waited_)
-      loading_.waited = std::max(loading_.waited, waited / window_.steps);
     loading_.read = Bytes{loading_.read.value() / window_.steps};
     return loading_;
   }
@@ -49,10 +48,14 @@ class Sums {
             .first->second;
     begin = std::min(begin, timeline_.start[i]);
     end = std::max(end, timeline_.end[i]);
-    if (!window_.has(op.origin.step)) return;
     const auto& task = program_of(op.origin).tasks[static_cast<std::size_t>(op.origin.task)];
+    // A rank without workers has its batch when it has made it.
+    if (op.origin.actor < workload_.ranks && std::holds_alternative<HostWork>(task.work))
+      note_batch(op.origin.actor, timeline_.end[i]);
+    if (!window_.has(op.origin.step)) return;
     const auto times = alike_[static_cast<std::size_t>(op.origin.actor)];
-    if (const auto* read = std::get_if<Read>(&task.work)) loading_.read += read->bytes * times;
+    if (const auto* read = std::get_if<Read>(&task.work); read && !read->from_cache)
+      loading_.read += read->bytes * times;
     if (op.kind != OpKind::flow) return;
     for (const auto resource : lowered_.ops.path(op.path)) amounts_[resource.index()] += op.amount;
   }
@@ -60,9 +63,11 @@ class Sums {
   void add_take(std::size_t i) {
     const auto& origin = lowered_.ops.op(OpId{i}).origin;
     if (!is_taken(lowered_.ops, i, program_of(origin))) return;
-    if (window_.has(origin.step)) waited_[origin.actor] += timeline_.end[i] - timeline_.end[i - 1];
-    if (firsts_.insert({origin.actor, timeline_.end[i]}).second)
-      loading_.first_batch = std::max(loading_.first_batch, timeline_.end[i]);
+    note_batch(origin.actor, timeline_.end[i]);
+  }
+
+  void note_batch(std::int32_t rank, Seconds at) {
+    if (has_batch_.insert(rank).second) loading_.first_batch = std::max(loading_.first_batch, at);
   }
 
   void find_batches() {
@@ -99,9 +104,8 @@ class Sums {
   std::vector<double> alike_;    ///< by actor that is simulated: how many it stands for
   std::vector<double> amounts_;  ///< by resource
   std::map<std::pair<std::int32_t, std::int32_t>, std::pair<Seconds, Seconds>>
-      spans_;  ///< by actor and step: what a worker did for the batches of a step
-  std::map<std::int32_t, Seconds> waited_;  ///< by rank
-  std::map<std::int32_t, Seconds> firsts_;  ///< by rank: its first batch
+      spans_;                         ///< by actor and step: what a worker did for the batches of a step
+  std::set<std::int32_t> has_batch_;  ///< ranks whose first one was seen
   Loading loading_;
 };
 

@@ -22,8 +22,8 @@ struct StepParts {
   Seconds communication{};          ///< a collective is under way
   Seconds exposed_communication{};  ///< ... and no kernel runs beside it
   std::array<Seconds, purpose_words.size()> exposed{};  ///< the same by `Purpose`
-  Seconds input_wait{};                                 ///< nothing but the input copy is under way
-  Seconds optimizer{};                                  ///< the optimizer's kernels run
+  Seconds input_wait{};    ///< the input copy, or a wait for a batch, and nothing else
+  Seconds optimizer{};     ///< the optimizer's kernels run
   Seconds launch_bound{};  ///< the GPU has nothing to do because the CPU has not issued it yet
   Seconds idle{};          ///< none of these: waiting for other ranks or for latencies
 };
@@ -32,8 +32,7 @@ struct StepParts {
 struct Loading {
   Seconds first_batch{};  ///< from the start of an epoch until every rank has its first batch
   Seconds batch{};        ///< from a worker's begin of a batch until it can be taken, on average
-  Seconds waited{};       ///< for batches, in a step, by the rank that waited longest
-  Bytes read{};           ///< from storage, a step, by all ranks
+  Bytes read{};           ///< from storage, a step, by all ranks; not from caches
   std::optional<double> storage_busy{};  ///< of what storage could have read in the step; of the busiest
   std::optional<double> usd_per_million_samples{};  ///< that storage takes, of the job's
   std::optional<double> cores_busy{};               ///< of the cores that training leaves, the same

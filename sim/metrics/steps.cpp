@@ -75,7 +75,7 @@ std::optional<StepWindow> repeating_steps(const Workload& workload, const OpGrap
   const auto windows = step_windows(workload, ops, timeline);
   const auto last = windows.size() - 1 - static_cast<std::size_t>(workload.after_reported);
   const OpsOfSteps of_steps{ops, timeline, workload.steps};
-  const auto turns = static_cast<std::size_t>(workload.turns);
+  const auto turns = static_cast<std::size_t>(workload.turns());
   for (auto period = turns; 2 * period <= last; period += turns) {
     const auto window = joined(windows, last, period);
     const auto length = window.to - window.from;
@@ -97,8 +97,8 @@ std::optional<StepWindow> level_steps(const Workload& workload, const OpGraph& o
   auto quarter = last / 4;
   if (quarter == 0) return std::nullopt;
   // With one step more of the long ones than of the short ones the halves would differ by that.
-  const auto turns = std::lcm(static_cast<std::size_t>(workload.turns), whole_turns);
-  const auto of_loaders = static_cast<std::size_t>(workload.turns);
+  const auto turns = std::lcm(static_cast<std::size_t>(workload.turns()), whole_turns);
+  const auto of_loaders = static_cast<std::size_t>(workload.turns());
   quarter -= quarter % (quarter >= turns                          ? turns
                         : quarter >= of_loaders && of_loaders > 1 ? of_loaders
                         : quarter >= whole_turns                  ? whole_turns

@@ -83,7 +83,7 @@ void reach_steady_state(Workload& workload, const Scenario& scenario) {
         std::max(workload.after_reported, (launch_queue_depth + launches - 1) / std::max(1, launches) + 1);
   }
   // The first batches come at once; behind the reported step workers must have as many more to make.
-  const int turns = input.dataset ? workload.turns : 0;
+  const int turns = input.dataset ? workload.turns() : 0;
   workload.after_reported = std::max(workload.after_reported, turns * (1 + input.prefetch_factor));
   workload.steps =
       std::max(workload.steps, least_steps + turns + workload.after_reported) + workload.after_reported;

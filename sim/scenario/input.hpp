@@ -43,10 +43,10 @@ struct Dataset {
   Seconds gpu_decode{};      ///< GPU time a sample where the GPU decodes; 0: it cannot
 };
 
-/// What one request of a loader worker brings, unpacked.
-inline Bytes request_of(const Dataset& dataset) {
+/// What one request of a loader worker brings. @param sample as it is stored
+inline Bytes request_of(const Dataset& dataset, Bytes sample) {
   const bool by_sample = dataset.format == SampleFormat::files || dataset.format == SampleFormat::tokens;
-  return by_sample ? dataset.sample_size : std::max(dataset.request, dataset.sample_size);
+  return by_sample ? sample : std::max(dataset.request, sample);
 }
 
 /// Where samples lie, as a client sees it.

@@ -158,7 +158,6 @@ struct InputSettings {
   std::optional<StorageTier> storage{};  ///< empty: they are in host memory
   std::optional<Cache> cache{};          ///< in front of it
   bool first_epoch = false;              ///< the cache is empty
-  double hits = 0;                       ///< share of reads that the cache answers
   std::optional<Codec> codec{};          ///< that samples are packed with
   bool decode_on_gpu = false;
   bool pin_memory = true;

@@ -103,14 +103,16 @@ void about_input(const Scenario& scenario, Trust& trust) {
 void about_loading(const Scenario& scenario, Trust& trust) {
   const auto& input = scenario.job.input;
   if (!input.dataset) return;
+  const auto called = [](const std::string& name) { return name.empty() ? "of the scenario" : name; };
   const auto cite = [&](const std::string& what, const std::string& name, const std::string& source) {
-    trust.basis.push_back(fmt::format("{} {}{}{}", what, name, source.empty() ? "" : ": ", source));
+    trust.basis.push_back(fmt::format("{} {}{}{}", what, called(name), source.empty() ? "" : ": ", source));
   };
   cite("dataset", input.dataset->name, input.dataset->source);
   if (input.storage) cite("storage", input.storage->name, input.storage->source);
   if (input.storage && input.storage->burst)
     trust.basis.push_back(fmt::format("storage {} gives {:.4g} MB/s, when its credit is used up",
-                                      input.storage->name, input.storage->burst->sustained.value() / 1e6));
+                                      called(input.storage->name),
+                                      input.storage->burst->sustained.value() / 1e6));
   if (scenario.platform.cores_per_node == 0)
     trust.warnings.push_back(fmt::format(
         "the platform {} does not tell its cores: loader workers are taken to have one each; give 'cores' in "
@@ -118,11 +120,13 @@ void about_loading(const Scenario& scenario, Trust& trust) {
         scenario.platform.name));
   const auto& dataset = *input.dataset;
   if (input.decode_on_gpu && dataset.gpu_decode == Seconds{})
-    trust.warnings.push_back(fmt::format(
-        "the dataset {} does not tell what a GPU needs to decode a sample: it costs nothing", dataset.name));
+    trust.warnings.push_back(
+        fmt::format("the dataset {} does not tell what a GPU needs to decode a sample: it costs nothing",
+                    called(dataset.name)));
   if (dataset.decode + dataset.transform + dataset.collate == Seconds{})
-    trust.warnings.push_back(fmt::format(
-        "the dataset {} does not tell what its samples cost a core: workers only read", dataset.name));
+    trust.warnings.push_back(
+        fmt::format("the dataset {} does not tell what its samples cost a core: workers only read",
+                    called(dataset.name)));
   if (!scenario.platform.pageable_copy_rate && input.pin_memory)
     trust.warnings.emplace_back(
         "the platform does not tell how fast a core copies: pinning a batch costs nothing");
@@ -130,7 +134,7 @@ void about_loading(const Scenario& scenario, Trust& trust) {
     trust.warnings.push_back(fmt::format(
         "samples of {} differ in size (standard deviation {:.0f} % of the mean): all are taken as the "
         "mean, batches of few samples wait for each other longer",
-        dataset.name, 100 * dataset.spread));
+        called(dataset.name), 100 * dataset.spread));
 }
 
 void about_memory(const Scenario& scenario, const MemoryUse& memory, Trust& trust) {

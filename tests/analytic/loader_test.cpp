@@ -136,6 +136,40 @@ TEST_CASE("without workers the training process makes its batches between two st
   CHECK(step_ms(loading(1, 0, 0.75_ms), engine) == Approx(1 + 3).epsilon(tolerance::closed_form));
 }
 
+TEST_CASE("the first batch waits for all first batches: all workers of all ranks read at once",
+          "[analytic]") {
+  const auto* engine = GENERATE("fluid", "simgrid");
+  // 4 ranks x 8 workers x 4 samples of 1 MB at 4 GB/s.
+  auto scenario = loading(4, 8, {}, 1_MB);
+  scenario.platform = with_loading(scenario.platform, StorageRates{.all = BytesPerSecond{4e9}}, {}, {});
+  const auto loading = simulate(scenario, engine).measured.metrics.loading;
+  CHECK(loading->first_batch.value() * 1e3 == Approx(4 * 8 * 4 * 1e6 / 4e9 * 1e3).epsilon(1e-9));
+  CHECK(loading->read.value() == Approx(4 * 4 * 1e6));
+  CHECK(loading->storage_busy.value() == Approx(1).epsilon(tolerance::closed_form));
+}
+
+TEST_CASE("without workers the first batch comes when it is made", "[analytic]") {
+  const auto loading_of_none = simulate(loading(1, 0, 0.75_ms), "fluid").measured.metrics.loading;
+  CHECK(loading_of_none->first_batch.value() * 1e3 == Approx(3).epsilon(1e-9));
+}
+
+TEST_CASE("storage reads what no cache answers, packed", "[analytic]") {
+  auto scenario = loading(1, 4, {}, 1_MB);
+  auto& input = scenario.job.input;
+  input.dataset->samples = 1000;
+  input.storage.emplace().read = BytesPerSecond{1e9};
+  const auto read = [&] { return simulate(scenario, "fluid").measured.metrics.loading->read.value(); };
+  CHECK(read() == Approx(4e6));
+  input.cache.emplace().size = 250_MB;
+  CHECK(read() == Approx(3e6));
+  input.codec = Codec{"half", 2, BytesPerSecond{1e12}};  // twice as many samples fit
+  CHECK(read() == Approx(1e6));
+  input.first_epoch = true;
+  CHECK(read() == Approx(2e6));
+  input.dataset->compressible = false;
+  CHECK(read() == Approx(4e6));
+}
+
 TEST_CASE("all loaders share the storage, and those of a node its cores", "[analytic]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   const auto fold = GENERATE(FoldRanks::yes, FoldRanks::no);

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "sim/config/config.hpp"
+#include "sim/plan/input/shared_by_loaders.hpp"
 #include "tests/support/config_files.hpp"
 
 using namespace gradway;
@@ -41,7 +42,7 @@ TEST_CASE("a scenario with every key is read to its values", "[config]") {
   CHECK(job.input.loader_workers == 0);
   CHECK(job.input.background_copy == 100_MB);
   CHECK(job.input.dataset->delivered == 600000_B);
-  CHECK(job.input.hits == Approx(0.5));
+  CHECK(stored_samples(job.input).hits == Approx(0.5));
   CHECK(job.steps == 3);
 }
 

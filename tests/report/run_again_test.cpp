@@ -37,6 +37,16 @@ TEST_CASE("a report holds traffic, what-if and anchor as a scenario gives them, 
        "node_power: 5 kW, pue: 1.3 }, sites: { count: 3, inner_steps: 50, exchanged: int8, rate: 1 GB/s, "
        "rtt: 70 ms, window: 16 MB, loss: 0.01 %, streams: 4, overlap: true, egress: 0.02 USD/GB }, seed: 7 "
        "}"},
+      {"input",
+       "{ loader_workers: 3, prefetch_factor: 4, codec: lz4, decode: gpu, cache: page_cache, cache_size: 5 "
+       "GB, "
+       "cache_policy: lru, dataset: { samples: 90000, sample_size: 200 kB, format: shards, request: 8 MiB, "
+       "delivered: 600 kB, spread: 0.1, cpu: { decode: 3 ms, transform: 1 ms, collate: 0.3 ms }, gpu_decode: "
+       "40 "
+       "us }, "
+       "storage: { kind: nfs, read: 900 MB/s, per_node: 500 MB/s, per_connection: 90 MB/s, first_byte: 2 ms, "
+       "requests_per_second: 700, burst: { credit: 1 TB, sustained: 300 MB/s }, price: { as_of: 2026-11-01, "
+       "usd_per_gb_month: 0.1 } } }"},
       {"anchor",
        "{ gpu: l40s, precision: fp32, batch: 32, optimizer: sgd, step_time: 111.5 ms, source: us }"}};
   const auto first = simulate(load_scenario("article/g6e", set, data));
@@ -44,12 +54,13 @@ TEST_CASE("a report holds traffic, what-if and anchor as a scenario gives them, 
   report::write_json(text, first, "");
   const auto scenario = nlohmann::json::parse(text.str())["scenario"];
   std::vector<Override> again;
-  for (const auto* key : {"traffic", "faster", "campaign", "anchor"})
+  for (const auto* key : {"traffic", "faster", "campaign", "input", "anchor"})
     again.push_back({key, scenario[key].dump()});
   const auto second = simulate(load_scenario("article/g6e", again, data));
   std::ostringstream repeated;
   report::write_json(repeated, second, "");
   CHECK(nlohmann::json::parse(repeated.str())["scenario"]["campaign"] == scenario["campaign"]);
+  CHECK(nlohmann::json::parse(repeated.str())["scenario"]["input"] == scenario["input"]);
   CHECK(second.measured.metrics.step_time == first.measured.metrics.step_time);
   CHECK(first.measured.metrics.step_time !=
         simulate(load_scenario("article/g6e", {}, data)).measured.metrics.step_time);

@@ -2,8 +2,8 @@
 #include "sim/plan/input/loader.hpp"
 
 #include <algorithm>
-#include <cmath>
 
+#include "sim/plan/input/shared_by_loaders.hpp"
 #include "sim/platform/routes.hpp"
 
 namespace gradway {
@@ -44,19 +44,21 @@ std::optional<BatchCost> batch_cost(const Scenario& scenario) {
   if (!input.dataset) return std::nullopt;
   const auto& dataset = *input.dataset;
   const double samples = scenario.job.batch_per_gpu;
-  const auto plain = dataset.sample_size * samples;
-  const double requests = plain / request_of(dataset);
-  const double ratio = input.codec && dataset.compressible ? input.codec->ratio : 1;
+  const auto stored = stored_samples(input);
+  const auto read = [&](double share, const std::optional<StorageTier>& tier, bool from_cache) {
+    const auto bytes = stored.size * samples * share;
+    return read_of(bytes, bytes / stored.request, tier, from_cache);
+  };
   BatchCost cost;
-  cost.stored = read_of(plain / ratio * (1 - input.hits), requests * (1 - input.hits), input.storage, false);
-  if (input.hits > 0)
-    cost.cached = read_of(plain / ratio * input.hits, requests * input.hits, input.cache->tier, true);
+  cost.stored = read(1 - stored.hits, input.storage, false);
+  if (stored.hits > 0) cost.cached = read(stored.hits, input.cache->tier, true);
   cost.core = (dataset.transform + dataset.collate) * samples;
   (input.decode_on_gpu ? cost.gpu : cost.core) +=
       (input.decode_on_gpu ? dataset.gpu_decode : dataset.decode) * samples;
-  if (input.codec) cost.core += plain / input.codec->decompressed;
+  if (input.codec) cost.core += dataset.sample_size * samples / input.codec->decompressed;
   if (const auto rate = scenario.platform.pageable_copy_rate; rate && input.pin_memory)
-    cost.pinned = dataset.delivered * samples / *rate;
+    cost.pinned =
+        (dataset.delivered > 0_B ? dataset.delivered : scenario.model.input_per_sample) * samples / *rate;
   return cost;
 }
 
@@ -123,7 +125,6 @@ void Loader::add_workers(Workload& workload) const {
   if (!loads() || !has_workers()) return;
   const ProgramId of_loader{workload.programs.size()};
   workload.programs.push_back(program());
-  workload.turns = settings_.loader_workers;
   const Routes routes{scenario_.platform};
   const int depth = settings_.loader_workers * settings_.prefetch_factor;
   for (std::size_t rank = 0; rank < static_cast<std::size_t>(workload.ranks); ++rank) {

@@ -7,16 +7,14 @@
 
 namespace gradway {
 
-void take_input(Job& job, const Model& model) {
-  auto& input = job.input;
-  if (!input.dataset) return;
-  auto& dataset = *input.dataset;
-  if (dataset.delivered == 0_B) dataset.delivered = model.input_per_sample;
-  if (input.cache && !input.first_epoch) {
-    // Each node keeps what its own ranks read, and every epoch brings them other samples.
-    const auto all = dataset.sample_size * dataset.samples;
-    input.hits = hit_ratio(input.cache->policy, std::min(1.0, input.cache->size / all));
-  }
+StoredSamples stored_samples(const InputSettings& input) {
+  const auto& dataset = *input.dataset;
+  StoredSamples stored;
+  stored.size = dataset.sample_size / (input.codec && dataset.compressible ? input.codec->ratio : 1);
+  stored.request = request_of(dataset, stored.size);
+  if (input.cache && !input.first_epoch)
+    stored.hits = hit_ratio(input.cache->policy, input.cache->size / (stored.size * dataset.samples));
+  return stored;
 }
 
 std::optional<double> storage_usd_per_million_samples(const InputSettings& input, double samples_per_s) {
@@ -24,15 +22,14 @@ std::optional<double> storage_usd_per_million_samples(const InputSettings& input
   constexpr double million = 1e6;
   constexpr double gigabyte = 1e9;
   constexpr double seconds_of_a_month = 365.25 / 12 * 86400;
-  const auto& dataset = *input.dataset;
   const auto& tier = *input.storage;
-  const double ratio = input.codec && dataset.compressible ? input.codec->ratio : 1;
-  const double gb_of_a_sample = dataset.sample_size.value() / ratio / gigabyte;
-  const double requests = million * (dataset.sample_size / request_of(dataset)) * (1 - input.hits);
+  const auto stored = stored_samples(input);
+  const double gb_of_a_sample = stored.size.value() / gigabyte;
+  const double requests = million * (stored.size / stored.request) * (1 - stored.hits);
   const double months = million / samples_per_s / seconds_of_a_month;
-  return tier.usd_per_gb_month.value_or(0) * gb_of_a_sample * dataset.samples * months +
+  return tier.usd_per_gb_month.value_or(0) * gb_of_a_sample * input.dataset->samples * months +
          tier.usd_per_million_requests.value_or(0) * requests / million +
-         tier.usd_per_gb_out.value_or(0) * gb_of_a_sample * million * (1 - input.hits);
+         tier.usd_per_gb_out.value_or(0) * gb_of_a_sample * million * (1 - stored.hits);
 }
 
 Platform with_loaders(Platform platform, const Job& job) {
@@ -43,7 +40,7 @@ Platform with_loaders(Platform platform, const Job& job) {
     if (!tier) return std::nullopt;
     auto all = tier->burst ? tier->burst->sustained : tier->read;
     if (tier->requests_per_second)
-      all = std::min(all, BytesPerSecond{request_of(*input.dataset).value() * *tier->requests_per_second});
+      all = std::min(all, BytesPerSecond{stored_samples(input).request.value() * *tier->requests_per_second});
     return StorageRates{all, tier->per_node, tier->is_local()};
   };
   std::optional<double> cores;

@@ -5,13 +5,19 @@
 
 #include "sim/platform/platform.hpp"
 #include "sim/scenario/job.hpp"
-#include "sim/workload/model.hpp"
 
 namespace gradway {
 
-/// What of a dataset and its cache follows from the rest: how large a sample is that goes to the GPU, how
-/// many reads the cache answers. @pre the model was taken for the job
-void take_input(Job& job, const Model& model);
+/// Samples as they lie in storage.
+struct StoredSamples {
+  Bytes size{};     ///< of one, packed
+  Bytes request{};  ///< what one request brings
+  double hits =
+      0;  ///< share of reads that the node's cache answers: each epoch brings its ranks other samples
+};
+
+/// @pre the input has a dataset
+StoredSamples stored_samples(const InputSettings& input);
 
 /// The platform with what the job's loaders share: storage, caches, cores; in place of those of another job.
 Platform with_loaders(Platform platform, const Job& job);

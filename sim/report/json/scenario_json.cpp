@@ -6,6 +6,7 @@
 
 #include "sim/cost/calibration_words.hpp"
 #include "sim/report/json/campaign_settings_json.hpp"
+#include "sim/report/json/input_json.hpp"
 #include "sim/report/text/text.hpp"
 #include "sim/report/text/words.hpp"
 
@@ -63,24 +64,6 @@ Json parallel_json(const Job& job) {
   std::vector<std::string_view> order;
   for (const auto axis : layout.order) order.push_back(rank_axis_words[static_cast<std::size_t>(axis)]);
   json["order"] = fmt::format("{}", fmt::join(order, "-"));
-  return json;
-}
-
-Json input_json(const InputSettings& input) {
-  Json json{{"pin_memory", input.pin_memory},
-            {"loader_workers", input.loader_workers},
-            {"background_copy", exact_bytes_text(input.background_copy)}};
-  if (!input.dataset) return json;
-  json["prefetch_factor"] = input.prefetch_factor;
-  json["dataset"] = input.dataset->name;
-  if (input.storage) json["storage"] = input.storage->name;
-  if (input.codec) json["codec"] = input.codec->name;
-  json["decode"] = input.decode_on_gpu ? "gpu" : "cpu";
-  if (!input.cache) return json;
-  json["cache"] = Cache::kind_words[static_cast<std::size_t>(input.cache->kind)];
-  json["cache_size"] = exact_bytes_text(input.cache->size);
-  json["cache_policy"] = cache_policy_words[static_cast<std::size_t>(input.cache->policy)];
-  json["epoch"] = input.first_epoch ? "first" : "later";
   return json;
 }
 

@@ -51,7 +51,7 @@ void write_dataset(std::ostream& out, const Dataset& dataset, const Style& style
                          bytes_text(dataset.sample_size * dataset.samples)));
   if (dataset.spread > 0) fields.add("spread", percent_text(dataset.spread) + " of the size");
   fields.add("format", name_of(dataset.format));
-  fields.add("a request", bytes_text(request_of(dataset)));
+  fields.add("a request", bytes_text(request_of(dataset, dataset.sample_size)));
   if (dataset.delivered > 0_B) fields.add("to the GPU", bytes_text(dataset.delivered) + " a sample");
   fields.add("a core",
              fmt::format("{} to decode, {} to transform, {} to collate a sample", time_text(dataset.decode),

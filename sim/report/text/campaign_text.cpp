@@ -41,7 +41,7 @@ void add_goal(Fields& fields, const Campaign& campaign) {
   const auto& range = plan.step_range;
   fields.add(
       "training",
-      fmt::format("{} in {} steps of {}{}", amount, thousands_text(std::llround(plan.steps)),
+      fmt::format("{} in {} of {}{}", amount, counted_text(std::llround(plan.steps), "step"),
                   time_text(plan.step),
                   range.low < range.high ? fmt::format(" ({})", range_text(range.low, range.high)) : ""));
   if (plan.saves)

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/json/input_json.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/report/text/text.hpp"
+
+namespace gradway::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string exact(Seconds time) {
+  return fmt::format("{} s", time.value());
+}
+
+std::string exact(BytesPerSecond rate) {
+  return fmt::format("{} B/s", rate.value());
+}
+
+Json dataset_json(const Dataset& dataset) {
+  if (!dataset.name.empty()) return dataset.name;
+  Json json{{"samples", dataset.samples},
+            {"sample_size", exact_bytes_text(dataset.sample_size)},
+            {"spread", dataset.spread},
+            {"format", name_of(dataset.format)},
+            {"compressible", dataset.compressible},
+            {"cpu",
+             {{"decode", exact(dataset.decode)},
+              {"transform", exact(dataset.transform)},
+              {"collate", exact(dataset.collate)}}}};
+  if (dataset.request > 0_B) json["request"] = exact_bytes_text(dataset.request);
+  if (dataset.delivered > 0_B) json["delivered"] = exact_bytes_text(dataset.delivered);
+  if (dataset.gpu_decode > Seconds{}) json["gpu_decode"] = exact(dataset.gpu_decode);
+  return json;
+}
+
+Json storage_json(const StorageTier& tier) {
+  if (!tier.name.empty()) return tier.name;
+  Json json{{"kind", name_of(tier.kind)}, {"read", exact(tier.read)}, {"first_byte", exact(tier.first_byte)}};
+  if (tier.write) json["write"] = exact(*tier.write);
+  if (tier.per_node) json["per_node"] = exact(*tier.per_node);
+  if (tier.per_connection) json["per_connection"] = exact(*tier.per_connection);
+  if (tier.requests_per_second) json["requests_per_second"] = *tier.requests_per_second;
+  if (tier.burst)
+    json["burst"] = {{"credit", exact_bytes_text(tier.burst->credit)},
+                     {"sustained", exact(tier.burst->sustained)}};
+  if (tier.as_of.empty()) return json;
+  auto& price = json["price"] = {{"as_of", tier.as_of}};
+  if (tier.usd_per_gb_month) price["usd_per_gb_month"] = *tier.usd_per_gb_month;
+  if (tier.usd_per_million_requests) price["usd_per_million_requests"] = *tier.usd_per_million_requests;
+  if (tier.usd_per_gb_out) price["usd_per_gb_out"] = *tier.usd_per_gb_out;
+  return json;
+}
+
+}  // namespace
+
+Json input_json(const InputSettings& input) {
+  Json json{{"pin_memory", input.pin_memory},
+            {"loader_workers", input.loader_workers},
+            {"background_copy", exact_bytes_text(input.background_copy)}};
+  if (!input.dataset) return json;
+  json["prefetch_factor"] = input.prefetch_factor;
+  json["dataset"] = dataset_json(*input.dataset);
+  if (input.storage) json["storage"] = storage_json(*input.storage);
+  if (input.codec) json["codec"] = input.codec->name;
+  json["decode"] = input.decode_on_gpu ? "gpu" : "cpu";
+  if (!input.cache) return json;
+  json["cache"] = Cache::kind_words[static_cast<std::size_t>(input.cache->kind)];
+  json["cache_size"] = exact_bytes_text(input.cache->size);
+  json["cache_policy"] = cache_policy_words[static_cast<std::size_t>(input.cache->policy)];
+  json["epoch"] = input.first_epoch ? "first" : "later";
+  return json;
+}
+
+}  // namespace gradway::report
