@@ -51,6 +51,10 @@ class CheckLayout {
     if (layout_.overlap == TensorOverlap::userbuffers && !(is_megatron && layout_.sequence)) {
       add("parallel.overlap", "userbuffers are of Megatron's layers with sequence parallelism",
           "write 'framework: megatron', 'tensor' and 'sequence: true', or leave it out");
+    } else if (layout_.overlap == TensorOverlap::async_tp &&
+               !(job_.framework == Framework::pytorch && job_.compiled && layout_.sequence)) {
+      add("parallel.overlap", "async_tp is of PyTorch's compiled layers with sequence parallelism",
+          "write 'framework: pytorch', 'compile: true', 'tensor' and 'sequence: true', or leave it out");
     } else if (layout_.overlap == TensorOverlap::none && is_megatron && layout_.sequence) {
       add("parallel.overlap", "with sequence parallelism Megatron always sends beside products",
           "leave parallel.overlap out, or set 'sequence: false'");
@@ -250,15 +254,21 @@ class CheckLayout {
       }
     }
     check_micro_batches();
+    check_sharding();
+  }
+
+  /// @source deepspeed/runtime/pipe/engine.py at edaa7221, PipelineEngine.__init__, of ZeRO
+  void check_sharding() {
+    const Note here = at("strategy.kind", "the strategy is here");
     const auto* zero = std::get_if<Zero>(&job_.strategy);
-    const bool shards = std::holds_alternative<Fsdp>(job_.strategy) ||
-                        std::holds_alternative<Fsdp1>(job_.strategy) || (zero && zero->stage > 1);
-    if (shards) {
+    if (zero && zero->stage > 1) {
       add("parallel.pipeline",
-          fmt::format("a pipeline under strategy {} is not simulated",
-                      zero ? "zero of stage 2 or 3" : std::string{name_of(job_.strategy)}),
-          "write 'kind: ddp', 'kind: distributed_optimizer' or 'kind: zero' of stage 1",
-          {at("strategy.kind", "the strategy is here")});
+          fmt::format("DeepSpeed refuses a pipeline under ZeRO of stage {}", zero->stage), "write 'stage: 1'",
+          {here});
+    }
+    if (std::holds_alternative<Fsdp1>(job_.strategy)) {
+      add("parallel.pipeline", "a pipeline under strategy fsdp1 is not simulated",
+          "write 'kind: fsdp', which is FSDP2", {here});
     }
   }
 

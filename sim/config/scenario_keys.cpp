@@ -209,11 +209,12 @@ std::vector<ScenarioKey> fixed_keys() {
       {"parallel.tensor", "1 to 1048576", "ranks that share each layer", "1"},
       {"parallel.sequence", "true or false",
        "between products each tensor rank has its part of the tokens: sequence parallelism", "false"},
-      {"parallel.overlap", "none, async, userbuffers",
+      {"parallel.overlap", "none, async, userbuffers, async_tp",
        "Megatron: what tensor ranks send beside products. async: gradients of inputs beside the product of "
        "the weight's; none: nothing, as before September 2021 (--no-async-tensor-model-parallel-allreduce); "
        "userbuffers, with sequence parallelism: all of it piece by piece beside parts of the products "
-       "(--tp-comm-overlap)",
+       "(--tp-comm-overlap). PyTorch: async_tp, with sequence parallelism and compiled: gathers before a "
+       "product and sums behind one, piece by piece beside its parts (enable_async_tensor_parallel)",
        "async"},
       {"parallel.context", "1 to 1048576",
        "ranks that each have a part of every sequence, and exchange what attention needs", "1"},

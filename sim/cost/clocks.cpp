@@ -40,4 +40,11 @@ double clock_slowdown(const GpuPower& power, const GpuLoad& load, const Waiting&
   return solved(busy * waiting.idle, busy * waiting.communication);
 }
 
+Seconds longest_cooling(const GpuPower& power, const GpuLoad& load) {
+  constexpr auto window = 80_ms;
+  const double watts =
+      (load.clocked_joules + load.other.value() * power.other.value()) / (load.clocked + load.other).value();
+  return window * ((watts - power.limit.value()) / (watts - power.idle.value()));
+}
+
 }  // namespace gradway

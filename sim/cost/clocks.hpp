@@ -45,4 +45,16 @@ struct Waiting {
 /// mean over half a second and more (bursts of 0.5 to 300 ms alike). sim/decisions/0025-clocks.md
 double clock_slowdown(const GpuPower& power, const GpuLoad& load, const Waiting& waiting);
 
+/// Of a wait so long counts: the GPU holds the limit over a window that slides along, and what lies further
+/// back is forgotten. Behind a wait as long as the window w, kernels run at full clocks until its mean is the
+/// limit, for w (limit - idle) / (P - idle); as much as a wait of
+///
+///     w (P - limit) / (P - idle)
+///
+/// would give them on average over all time. P: of the GPU's kernels at full clocks. @pre P is above the
+/// limit
+/// @source own measurement, 2026-11-23, an H100: products in bursts with pauses between, as long or a third
+/// as long, run at full clocks in those of 20 ms, and for 57 to 85 ms at most in those of 0.1 to 2 s
+Seconds longest_cooling(const GpuPower& power, const GpuLoad& load);
+
 }  // namespace gradway

@@ -193,6 +193,36 @@ std::vector<MeasuredProgram> measure_programs(const Workload& workload, const Lo
   return measured;
 }
 
+std::vector<double> short_waits(const Workload& workload, const Lowered& lowered, const Timeline& timeline,
+                                const StepWindow& window, Seconds at_most) {
+  const auto within = ops_within(window, lowered.ops, timeline);
+  std::vector<double> shares;
+  for (std::size_t i = 0; i < workload.programs_of_ranks(); ++i) {
+    const View view{workload, lowered.folding, ProgramId{i}};
+    std::vector<Interval> kernels;
+    for (const auto op : within) {
+      const auto kind = kind_of(lowered.ops.op(OpId{op}), view);
+      if (kind == optimizer || kind == compute) kernels.push_back({timeline.start[op], timeline.end[op], 0});
+    }
+    std::ranges::sort(kernels, {}, &Interval::start);
+    Seconds all{};
+    Seconds counted{};
+    auto busy_until = window.from;
+    const auto wait_until = [&](Seconds next) {
+      if (next <= busy_until) return;
+      all += next - busy_until;
+      counted += std::min(next - busy_until, at_most);
+    };
+    for (const auto& kernel : kernels) {
+      wait_until(kernel.start);
+      busy_until = std::max(busy_until, kernel.end);
+    }
+    wait_until(window.to);
+    shares.push_back(all > Seconds{} ? counted / all : 1);
+  }
+  return shares;
+}
+
 Measured measure(const Scenario& scenario, const Workload& workload, const Lowered& lowered,
                  const Timeline& timeline, const StepWindow& window) {
   Measured measured;

@@ -123,7 +123,8 @@ void cut(EagerSettings& settings, const Layout& layout) {
   settings.tensor = layout.tensor;
   settings.sequence_parallel = layout.sequence && layout.tensor > 1;
   settings.overlaps_gradients = layout.overlap != TensorOverlap::none;
-  settings.userbuffers = layout.overlap == TensorOverlap::userbuffers;
+  settings.sends_pieces =
+      layout.overlap == TensorOverlap::userbuffers || layout.overlap == TensorOverlap::async_tp;
   settings.context = layout.context;
   settings.context_method = layout.context_method;
   settings.expert = layout.expert;
@@ -182,7 +183,9 @@ void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, i
   costs.memory = step.memory;
   if (gpu.power) {
     const auto of_micro_step = costs.optimizer / scenario.job.accumulate;
-    costs.slowdown = clock_slowdown(*gpu.power, load_of(step, time_of, *gpu.power, of_micro_step), waiting);
+    const auto load = load_of(step, time_of, *gpu.power, of_micro_step);
+    costs.slowdown = clock_slowdown(*gpu.power, load, waiting);
+    if (costs.slowdown > 1) costs.cooling = longest_cooling(*gpu.power, load);
     time_of.slow_down(costs.slowdown);
   }
   Pieces forward;

@@ -43,6 +43,7 @@ struct ComputeCosts {
   std::vector<Share> once;     ///< by layer: before the forward pass of the first micro-batch of a step
   std::vector<Bytes> outputs;  ///< by layer: what it hands on
   double slowdown = 1;         ///< of products and the like, by the clocks that the power limit leaves
+  Seconds cooling{};           ///< with a slow-down: as much of a wait counts. @see longest_cooling
   double launch_scale = 1;     ///< of the CPU's time an operation: an anchor that is shorter than all of them
                                ///< proves the CPU faster
   Seconds launch{};            ///< what the scenario's host takes for one kernel of eager PyTorch

@@ -70,6 +70,7 @@ class Writer {
     for (const auto& layer : rank_.model.layers) scaled_layers_ += layer.takes_fp8 ? 1 : 0;
     if (shares_scales(scenario.job)) scales_stream_ = tasks_.add_stream("scales");
     if (!part) return;
+    find_blocks_of_part();
     const auto& layout = scenario.job.layout;
     for (const auto group : groups_inside(layout))
       streams_[static_cast<std::size_t>(group)] = tasks_.add_stream(std::string{name_of(group)});
@@ -216,6 +217,22 @@ class Writer {
     return !part_ || layer == Task::none ? layer : part_->part.place[static_cast<std::size_t>(layer)];
   }
 
+  /// The strategy counts the blocks of its rank alone, too.
+  Module of_rank(Module module) const {
+    if (part_ && module.kind == Module::Kind::block)
+      module.index = block_of_rank_[static_cast<std::size_t>(module.index)];
+    return module;
+  }
+
+  void find_blocks_of_part() {
+    block_of_rank_.assign(static_cast<std::size_t>(blocks_->count), Blocks::none);
+    const auto own = blocks_of(rank_.model).of_layer;
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      const auto block = blocks_->of_layer[static_cast<std::size_t>(part_->part.layers[i])];
+      if (block != Blocks::none) block_of_rank_[static_cast<std::size_t>(block)] = own[i];
+    }
+  }
+
   void name_layers_of_the_whole() {
     const auto& layers = part_->part.layers;
     for (auto& unit : program_.units)
@@ -253,7 +270,7 @@ class Writer {
     }
     Spot place;
     bool begun = turn.chunk > 0;
-    const auto leave = [&](Module module) { sync_.after_forward(tasks_, module); };
+    const auto leave = [&](Module module) { sync_.after_forward(tasks_, of_rank(module)); };
     for (auto* one : forward_[static_cast<std::size_t>(turn.chunk)]) {
       if (one->is_once && turn.micro_batch > 0) continue;
       if (!begun && !std::holds_alternative<Copy>(one->task.work)) {
@@ -261,7 +278,7 @@ class Writer {
         begun = true;
       }
       place.go_to({one->block, layer_of_rank(one->task.layer)}, leave,
-                  [&](Module module) { sync_.before_forward(tasks_, module); });
+                  [&](Module module) { sync_.before_forward(tasks_, of_rank(module)); });
       add(*one, !part_ && is_last && !scenario_.job.recomputes);
     }
     place.go_to({}, leave, [](Module) {});
@@ -272,10 +289,11 @@ class Writer {
     Spot place;
     auto next = first_gradient_[static_cast<std::size_t>(turn.chunk)];
     skipped_ = 0;
+    if (is_pipeline()) sync_.before_pass_back(tasks_, turn.pass != Pass::input_gradients);
     if (turn.chunk + 1 == scenario_.job.layout.chunks) sync_.before_backward(tasks_, Module{});
-    const auto leave = [&](Module module) { sync_.after_backward(tasks_, module); };
+    const auto leave = [&](Module module) { sync_.after_backward(tasks_, of_rank(module)); };
     const auto enter = [&](Module module) {
-      sync_.before_backward(tasks_, module);
+      sync_.before_backward(tasks_, of_rank(module));
       const bool recomputes = scenario_.job.recomputes && turn.pass != Pass::weight_gradients;
       if (recomputes && module.kind == Module::Kind::block) recompute(module.index);
     };
@@ -299,6 +317,7 @@ class Writer {
     }
     place.go_to({}, leave, enter);
     if (turn.chunk == 0) sync_.after_backward(tasks_, Module{});
+    if (is_pipeline()) sync_.after_pass_back(tasks_);
   }
 
   /// Tells the strategy of those that are ready for good, in its order: schedules may end a later chunk last.
@@ -439,7 +458,8 @@ class Writer {
   const RankPart* part_;
   Loader loader_;  ///< null: a rank trains all of the model
   RankScenario rank_;
-  std::optional<Blocks> blocks_;  ///< if they matter, and the strategy has not found them
+  std::optional<Blocks> blocks_;  ///< of the whole, if they matter, and the strategy has not found them
+  std::vector<std::int32_t> block_of_rank_;  ///< by block of the whole: among those of the rank
   ModelTasks model_;
   std::vector<StageTurn> turns_;
   TasksByNumber forward_;                    ///< of the model, by chunk

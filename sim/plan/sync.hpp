@@ -87,6 +87,10 @@ class Sync {
   /// The same for a layer whose forward pass runs again.
   virtual void before_recompute(TaskList&, Module) {}
   virtual void after_recompute(TaskList&, Module) {}
+  /// Around the backward pass of a micro-batch, or a half of it, through a chunk of a rank of a pipeline.
+  /// @param makes_gradients of parameters
+  virtual void before_pass_back(TaskList&, [[maybe_unused]] bool makes_gradients) {}
+  virtual void after_pass_back(TaskList&) {}
   /// So many gradients more are ready, in the order of `gradients_in_order`.
   /// @param of the task that made them
   /// @param is_last of the micro-steps before the optimizer's step

@@ -98,6 +98,8 @@ std::string torchtitan_tables(const Job& job) {
   add("data_parallel_replicate_degree", replicas);
   add("data_parallel_shard_degree", data / replicas);
   add("tensor_parallel_degree", layout.tensor);
+  if (layout.overlap == TensorOverlap::async_tp && layout.tensor > 1)
+    add("enable_async_tensor_parallel", "true");
   add("pipeline_parallel_degree", layout.pipeline);
   if (layout.context > 1) {
     add("context_parallel_degree", layout.context);

@@ -29,14 +29,17 @@ void about_steps(const SteadyRun& run, Trust& trust) {
 }
 
 /// Of all ranks, on average. Where the CPU sets the pace kernels do not: what is waited for it does not
-/// count.
-Waiting waiting_of(const SteadyRun& run) {
+/// count. @param cooling as much of a wait counts
+Waiting waiting_of(const SteadyRun& run, Seconds cooling) {
   Seconds busy{}, communication{}, idle{};
+  const auto counts = short_waits(run.workload, run.lowered, run.timeline, run.window, cooling);
+  std::size_t i = 0;
   for (const auto& program : measure_programs(run.workload, run.lowered, run.timeline, run.window)) {
     const auto& parts = program.parts;
     busy += (parts.compute + parts.optimizer) * program.ranks;
-    communication += parts.exposed_communication * program.ranks;
-    idle += (parts.input_wait + parts.idle) * program.ranks;
+    communication += parts.exposed_communication * program.ranks * counts[i];
+    idle += (parts.input_wait + parts.idle) * program.ranks * counts[i];
+    ++i;
   }
   if (busy <= Seconds{}) return {};
   return {.idle = idle / busy, .communication = communication / busy};
@@ -55,7 +58,8 @@ Run simulate(Scenario scenario, std::string_view engine, FoldRanks fold, const W
   const auto scene = scene_of(workload, scenario, communicators, fold);
   const auto lowered = [&](const Workload& steps) { return lower(steps, scenario, communicators, scene); };
   auto run = run_to_steady_state(std::move(workload), scenario.platform, engine, lowered, watch);
-  if (const auto waiting = costs.slowdown > 1 ? waiting_of(run) : Waiting{}; waiting != Waiting{}) {
+  if (const auto waiting = costs.slowdown > 1 ? waiting_of(run, costs.cooling) : Waiting{};
+      waiting != Waiting{}) {
     tell(watch, "once more, at the clocks of GPUs that wait");
     costs = compute_costs(scenario, waiting);
     workload = with_costs(std::move(run.workload), scenario, costs);

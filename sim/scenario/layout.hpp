@@ -22,14 +22,16 @@ constexpr std::string_view name_of(Schedule schedule) {
   return schedule_words[static_cast<std::size_t>(schedule)];
 }
 
-/// What tensor ranks that Megatron cuts send beside products. @source Megatron-LM,
-/// core/tensor_parallel/layers.py
+/// What tensor ranks send beside products. @source Megatron-LM, core/tensor_parallel/layers.py; of PyTorch's,
+/// torch/distributed/_symmetric_memory and torch/_inductor/fx_passes/micro_pipeline_tp.py
 enum class TensorOverlap : std::uint8_t {
-  none,        ///< nothing: Megatron before September 2021, and forks of it
-  async,       ///< the gradient of a layer's input, beside the product that makes its weight's gradient
-  userbuffers  ///< ... and the rest piece by piece beside parts of the products
+  none,   ///< nothing: Megatron before September 2021, and forks of it
+  async,  ///< Megatron: the gradient of a layer's input, beside the product that makes its weight's gradient
+  userbuffers,  ///< ... and the rest piece by piece beside parts of the products
+  async_tp      ///< PyTorch: gathers before a product and sums behind one, piece by piece beside its parts
 };
-inline constexpr std::array<std::string_view, 3> tensor_overlap_words{"none", "async", "userbuffers"};
+inline constexpr std::array<std::string_view, 4> tensor_overlap_words{"none", "async", "userbuffers",
+                                                                      "async_tp"};
 constexpr std::string_view name_of(TensorOverlap overlap) {
   return tensor_overlap_words[static_cast<std::size_t>(overlap)];
 }

@@ -35,7 +35,9 @@ class Candidates {
 
   std::vector<Job> run() {
     for (int tensor = 1; tensor <= job_.gpus; ++tensor) {
-      if (can_share(tensor)) add_pipelines(tensor);
+      if (!can_share(tensor)) continue;
+      for (const int context : contexts_of(tensor))
+        for (const int expert : experts_of()) add_pipelines(tensor, context, expert);
     }
     return std::move(found_);
   }
@@ -46,7 +48,6 @@ class Candidates {
   bool can_share(int tensor) const {
     if (job_.gpus % tensor != 0 || (tensor > domain_) != beyond_nodes_) return false;
     if (tensor <= domain_ ? domain_ % tensor != 0 : tensor % domain_ != 0) return false;
-    if (!heads_go_round(tensor)) return false;
     if (tensor == 1) return true;
     if (job_.lora) return false;
     if (model_.experts.number > 0 && !has_megatron_modules(job_)) return false;
@@ -56,18 +57,46 @@ class Candidates {
            divide_each_other(shape->kv_heads, tensor) && model_.tokens_per_sample % tensor == 0;
   }
 
-  /// Ranks of context parallelism that exchange heads divide them.
-  bool heads_go_round(int tensor) const {
+  /// Powers of two that leave each rank enough tokens to hide what it exchanges behind, within what NVLink
+  /// joins, and what a scenario says beyond 1.
+  std::vector<int> contexts_of(int tensor) const {
+    constexpr int enough_tokens = 8192;
     const auto& layout = job_.layout;
-    if (layout.context == 1 || layout.context_method != ContextMethod::all_to_all) return true;
-    const auto divides = [&](int heads) { return std::max(1, heads / tensor) % layout.context == 0; };
+    std::vector<int> found;
+    if (layout.context > 1) {
+      if (heads_go_round(tensor, layout.context)) found.push_back(layout.context);
+      return found;
+    }
+    const int tokens = job_.sequence > 0 ? job_.sequence : model_.tokens_per_sample;
+    for (int context = 1; context == 1 || (tokens / context >= enough_tokens && tensor * context <= domain_);
+         context *= 2) {
+      const bool cuts = model_.causal_heads > 0 && !job_.lora && tokens % (2 * context) == 0;
+      if (context == 1 || (cuts && heads_go_round(tensor, context))) found.push_back(context);
+    }
+    return found;
+  }
+
+  /// Ranks of context parallelism that exchange heads divide them.
+  bool heads_go_round(int tensor, int context) const {
+    if (context == 1 || job_.layout.context_method != ContextMethod::all_to_all) return true;
+    const auto divides = [&](int heads) { return std::max(1, heads / tensor) % context == 0; };
     return divides(model_.causal_heads) && divides(model_.causal_kv_heads);
   }
 
-  /// What the scenario says of context and experts stays.
-  void add_pipelines(int tensor) {
+  /// Powers of two that divide the experts, and what a scenario says beyond 1.
+  std::vector<int> experts_of() const {
+    if (job_.layout.expert > 1 || model_.experts.number == 0) return {job_.layout.expert};
+    std::vector<int> found;
+    for (int expert = 1; expert <= job_.gpus && model_.experts.number % expert == 0; expert *= 2)
+      found.push_back(expert);
+    return found;
+  }
+
+  void add_pipelines(int tensor, int context, int expert) {
     auto layout = job_.layout;
     layout.tensor = tensor;
+    layout.context = context;
+    layout.expert = expert;
     layout.sequence = tensor > 1;
     layout.pipeline = layout.chunks = 1;
     layout.schedule = Layout{}.schedule;
@@ -146,7 +175,7 @@ class Candidates {
       return add(std::move(job), strategy);
     }
     if (data == 1 && !std::holds_alternative<Ddp>(job.strategy)) return add(std::move(job), Alone{});
-    if (job.layout.pipeline > 1 || data == 1) {
+    if (data == 1) {
       const auto* own = std::get_if<Ddp>(&job.strategy);
       return add(std::move(job), own != nullptr ? *own : Ddp{});
     }

@@ -31,14 +31,16 @@ constexpr std::size_t at_once = 8;
 /// Ways to cut the model that differ in more than the micro-batch.
 auto cut_of(const Job& job) {
   const auto& layout = job.layout;
-  return std::tuple{layout.tensor, layout.sequence, layout.pipeline,          layout.schedule,
-                    layout.chunks, job.recomputes,  job.recomputes_attention, job.strategy};
+  return std::tuple{layout.tensor, layout.sequence, layout.context,
+                    layout.expert, layout.pipeline, layout.schedule,
+                    layout.chunks, job.recomputes,  job.recomputes_attention,
+                    job.strategy};
 }
 
-/// As many tensor ranks, and what is computed again.
-using Kind = std::tuple<int, bool, bool>;
+/// As many ranks that share layers, tokens and experts, and what is computed again.
+using Kind = std::tuple<int, int, int, bool, bool>;
 Kind kind_of(const Job& job) {
-  return {job.layout.tensor, job.recomputes, job.recomputes_attention};
+  return {job.layout.tensor, job.layout.context, job.layout.expert, job.recomputes, job.recomputes_attention};
 }
 
 /// Layouts that hide as much of their exchanges and launches: they differ in replicas alone.
@@ -308,7 +310,10 @@ class LayoutSearch {
     std::ranges::stable_sort(unfit, {}, &UnfitLayout::needs);
     std::vector<UnfitLayout> kept;
     for (auto& one : unfit) {
-      const auto cut = [](const Job& job) { return std::tuple{job.layout.tensor, job.layout.pipeline}; };
+      const auto cut = [](const Job& job) {
+        const auto& layout = job.layout;
+        return std::tuple{layout.tensor, layout.context, layout.expert, layout.pipeline};
+      };
       if (std::ranges::none_of(kept, [&](const auto& other) { return cut(other.job) == cut(one.job); }))
         kept.push_back(std::move(one));
     }

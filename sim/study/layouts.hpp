@@ -50,13 +50,14 @@ struct LayoutsFound {
 /// Layouts of the scenario's job that train on so many samples a step, by the rules of its framework:
 /// * tensor ranks divide heads, keys' heads and MLP, and the GPUs that NVLink joins; with sequence
 ///   parallelism, and for Megatron without it too
+/// * context ranks, within what NVLink joins, that leave each 8,192 tokens or more; expert ranks that divide
+///   the experts; powers of two, and as the scenario says if it says more than 1
 /// * a pipeline has a block a stage at least, for Megatron as many on each; 1f1b, interleaved in chunks of
 ///   as many blocks, or the schedule that the scenario names
 /// * micro-batches of powers of two, of which a step has a whole number; for interleaved groups of as many
 ///   as the pipeline has ranks
 /// * activations kept or computed again, with attention of kind math its scores alone, too
-/// * Megatron's distributed optimizer, overlapped; PyTorch: FSDP without a pipeline, over all ranks or
-///   within what NVLink joins, and DDP with one
+/// * Megatron's distributed optimizer, overlapped; PyTorch: FSDP over all ranks or within what NVLink joins
 /// @param beyond_nodes tensor ranks of several NVLink domains alone
 std::vector<Job> candidate_layouts(const Scenario& written, int global_batch, bool beyond_nodes);
 

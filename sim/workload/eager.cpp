@@ -171,6 +171,7 @@ Tensor Eager::times_weight(Tensor x, double m, double inputs, double outputs, bo
     save(kept);
   }
   forward(product("nt", m, outputs, inputs));
+  take_pieces(at, x);
   if (of(x).needs_grad) at.backward.push_back(product("nn", m, inputs, outputs));
   const auto of_inputs = at.backward.size();
   at.backward.push_back(product("tn", outputs, inputs, m));

@@ -42,7 +42,7 @@ struct EagerSettings {
   int tensor = 1;                  ///< ranks that share each layer
   bool sequence_parallel = false;  ///< ... and the tokens between products
   bool overlaps_gradients = true;  ///< ... which sum an input's gradient beside the product of the weight's
-  bool userbuffers = false;        ///< ... whose exchanges go piece by piece beside parts of the products
+  bool sends_pieces = false;       ///< ... whose exchanges go piece by piece beside parts of the products
   bool megatron = false;           ///< Megatron-Core's modules: packed projections, exchanges beside products
   int context = 1;                 ///< ranks that each have a part of every sequence
   ContextMethod context_method = ContextMethod::ring;
@@ -238,6 +238,8 @@ class Eager {
     std::int32_t consumer = -1;   ///< the last node that takes it as an input
     std::int32_t in_fp8 = -1;     ///< its copy of 8 bits
     bool is_of_ranks = false;     ///< its gradient must be summed over the ranks by the product that reads it
+    Bytes in_pieces{};            ///< products that read it are cut; beside the first so much is gathered
+    bool is_gathered = false;     ///< ... which was done
     int consumers = 0;
   };
   /// One function of autograd.
@@ -302,6 +304,7 @@ class Eager {
     std::vector<Exchange>& exchanges;
   };
   void gather_beside(Pass pass, std::size_t product, Bytes whole);
+  void take_pieces(Node& at, Tensor x);
   void scatter_beside(Pass pass, Bytes whole);
   std::size_t cut_product(std::vector<Operation>& operations, std::size_t product) const;
   /// A gradient is of 16 bits where its tensor is of 8.

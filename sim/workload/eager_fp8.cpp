@@ -142,6 +142,7 @@ Tensor Eager::linear_in_fp8(Tensor x, const LinearShape& shape) {
   save(by_rows ? x : copy);
   cast_weight_to_8(at, shape.weight());
   forward(product(shape.m, shape.outputs, shape.inputs));
+  take_pieces(at, x);
   // torchao adds the bias behind the product; what is compiled does so with what follows.
   if (shape.bias && !by_engine && !settings_.compiled) forward(stream("scale", number, made));
 

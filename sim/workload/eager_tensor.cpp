@@ -8,8 +8,8 @@
 namespace gradway {
 namespace {
 
-bool is_product(const std::vector<Operation>& operations, std::size_t at) {
-  return at < operations.size() && operations[at].kernel.starts_with("product");
+bool is_product_alone(const Operation& operation) {
+  return operation.kernel.starts_with("product");
 }
 
 }  // namespace
@@ -29,13 +29,27 @@ std::size_t Eager::cut_product(std::vector<Operation>& operations, std::size_t p
 }
 
 /// Transformer Engine's ring exchange: the own rows are multiplied first, beside each part of the product the
-/// rows of another rank go one rank on.
-/// @source transformer_engine/common/comm_gemm_overlap, CommOverlapP2PBase::split_overlap_ag
+/// rows of another rank go one rank on. PyTorch's, too, but for whom the ranks copy from.
+/// @source transformer_engine/common/comm_gemm_overlap, CommOverlapP2PBase::split_overlap_ag;
+/// torch/distributed/_symmetric_memory, _pipelined_multi_all_gather_and_consume
 void Eager::gather_beside(Pass pass, std::size_t product, Bytes whole) {
   const auto ranks = cut_product(pass.operations, product);
   for (std::size_t i = 0; i + 1 < ranks; ++i)
     pass.exchanges.push_back(
         {CollectiveKind::send_recv, whole / settings_.tensor, product + i, product + i + 1});
+}
+
+/// The products that read what is gathered so: PyTorch cuts all of them; the copies go beside the first.
+/// @pre the product is the last operation
+void Eager::take_pieces(Node& at, Tensor x) {
+  auto& read = of(x);
+  if (read.in_pieces == 0_B) return;
+  const auto product = at.forward.size() - 1;
+  if (std::exchange(read.is_gathered, true)) {
+    cut_product(at.forward, product);
+  } else {
+    gather_beside({at.forward, at.forward_exchanges}, product, read.in_pieces);
+  }
 }
 
 /// The mirror of it: what was made of the rows of other ranks goes one rank on, beside the next part of the
@@ -56,7 +70,7 @@ void Eager::exchange_beside(Node& at, std::size_t of_inputs, Bytes gathered, Byt
   if (settings_.sequence_parallel) {
     const auto product = at.forward.size() - 1;  // behind casts of the own tokens
     const auto before = gathered == gradient ? 0 : product;
-    if (settings_.userbuffers) {
+    if (settings_.sends_pieces) {
       gather_beside({at.forward, at.forward_exchanges}, product, gathered);
     } else {
       at.forward_exchanges.push_back({CollectiveKind::all_gather, gathered, before, before});
@@ -84,17 +98,18 @@ Tensor Eager::to_ranks(Tensor x) {
     at.backward_exchanges.push_back({CollectiveKind::all_reduce, bytes, 0, 0});
     return view(x, elements);
   }
-  if (gathers_in_fp8()) {
-    cast_to_8(at.forward, number, of(x).elements);
-    at.is_apart = true;
-    const auto cast = at.forward.size();
-    at.forward_exchanges.push_back({CollectiveKind::all_gather, bytes / bytes_of(number), cast, cast});
-    at.backward_exchanges.push_back({CollectiveKind::reduce_scatter, bytes, 0, 0});
-    return make(elements, Number::fp8, true);
-  }
-  at.forward_exchanges.push_back({CollectiveKind::all_gather, bytes, 0, 0});
+  const bool in_fp8 = gathers_in_fp8();
+  if (in_fp8) cast_to_8(at.forward, number, of(x).elements);
+  at.is_apart = in_fp8;
+  const auto gathered = in_fp8 ? bytes / bytes_of(number) : bytes;
+  const auto cast = at.forward.size();
+  if (!settings_.sends_pieces)
+    at.forward_exchanges.push_back({CollectiveKind::all_gather, gathered, cast, cast});
+  // The sum of several products' gradients stands before it: nothing that PyTorch's compiler would cut.
   at.backward_exchanges.push_back({CollectiveKind::reduce_scatter, bytes, 0, 0});
-  return make(elements, number, true);
+  const auto whole = make(elements, in_fp8 ? Number::fp8 : number, true);
+  if (settings_.sends_pieces) of(whole).in_pieces = gathered;
+  return whole;
 }
 
 Tensor Eager::from_ranks(Tensor x) {
@@ -112,11 +127,15 @@ Tensor Eager::from_ranks(Tensor x) {
   const auto gathered = in_fp8 ? bytes / bytes_of(number) : bytes;
   if (in_fp8) cast_to_8(at.backward, number, elements / settings_.tensor);
   at.is_apart = in_fp8;
-  if (auto& before = nodes_[static_cast<std::size_t>(std::max(made, 0))];
-      settings_.userbuffers && before.result.id == x.id &&
-      is_product(before.forward, before.forward.size() - 1) && is_product(before.backward, 0)) {
+  auto& before = nodes_[static_cast<std::size_t>(std::max(made, 0))];
+  const auto of_input = std::ranges::find_if(before.backward, is_product_alone);
+  if (settings_.sends_pieces && before.result.id == x.id && is_product_alone(before.forward.back()) &&
+      of_input != before.backward.end() && !of_input->of_parameters) {
     scatter_beside({before.forward, before.forward_exchanges}, bytes);
-    gather_beside({before.backward, before.backward_exchanges}, 0, gathered);
+    // PyTorch adds up what the ranks sent when all is there; Transformer Engine piece by piece.
+    if (!settings_.megatron) before.forward.push_back(stream("sum", number, elements));
+    gather_beside({before.backward, before.backward_exchanges},
+                  static_cast<std::size_t>(of_input - before.backward.begin()), gathered);
     return make(elements / settings_.tensor, number, true);
   }
   at.forward_exchanges.push_back({CollectiveKind::reduce_scatter, bytes, 0, 0});

@@ -239,3 +239,50 @@ TEST_CASE("the CPU steps offloaded shares behind the last reduction", "[analytic
   CHECK(step_ms(scenario, engine) ==
         Approx(c + 6 * 2 + 6 * 4 + c + host_ms * (1 + 12 / traffic) / 2).epsilon(tolerance::closed_form));
 }
+
+namespace {
+
+/// Stages of two blocks of 1 ms forward and 2 ms backward, each sharded over two ranks: a gather or a
+/// reduction of a block takes a quarter of a millisecond.
+Scenario sharded_pipeline(int stages, int chunks, int micro_batches) {
+  constexpr double link = 300e9;  // bytes a second, of nvswitch_node
+  auto scenario = sharded_ring(2, blocks_of_layers(2 * stages, 1_ms, 2_ms, 37500), Fsdp{});
+  REQUIRE(37500 * 1000 * 4.0 / 2 / link == 0.25e-3);
+  scenario.platform = built_platform(nvswitch_node(2 * stages));
+  scenario.platform.collectives = CollectiveRules::ideal;
+  scenario.platform.gpu_models.front().ideal = true;
+  scenario.job.gpus = 2 * stages;
+  scenario.job.accumulate = micro_batches;
+  scenario.job.layout.pipeline = stages;
+  scenario.job.layout.chunks = chunks;
+  scenario.job.layout.schedule = chunks > 1 ? Schedule::interleaved : Schedule::one_f_one_b;
+  return scenario;
+}
+
+}  // namespace
+
+TEST_CASE("stages gather once, and reduce behind the last backward pass of a chunk", "[analytic]") {
+  const auto* engine = GENERATE("fluid", "simgrid");
+  const int p = GENERATE(2, 4);
+  const int m = p * GENERATE(1, 2);
+  const int v = GENERATE(1, 2);
+  CAPTURE(engine, p, m, v);
+  // The first gather, the pipeline, and the reductions of the chunk that ends last.
+  const double at_the_ends = 0.25 + 0.25 * 2 / v;
+  CHECK(step_ms(sharded_pipeline(p, v, m), engine) ==
+        Approx(at_the_ends + m * 6 + (p - 1) * 6.0 / v).epsilon(tolerance::closed_form));
+}
+
+TEST_CASE("passes that make gradients of parameters alone count for what a stage reduces", "[analytic]") {
+  const auto* engine = GENERATE("fluid", "simgrid");
+  auto scenario = sharded_pipeline(2, 1, 4);
+  scenario.job.layout.schedule = Schedule::zb_h1;
+  // F = 2, I = W = 2 ms a stage.
+  CHECK(step_ms(scenario, engine) == Approx(0.25 + 4 * 6 + 1 * 2 + 2 * 0.25).epsilon(tolerance::closed_form));
+}
+
+TEST_CASE("folded stages under FSDP are those of all ranks", "[analytic]") {
+  const auto scenario = sharded_pipeline(2, 2, 4);
+  CHECK(step_ms(scenario, "fluid", FoldRanks::yes) ==
+        Approx(step_ms(scenario, "fluid", FoldRanks::no)).epsilon(1e-9));
+}

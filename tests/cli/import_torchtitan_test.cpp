@@ -133,15 +133,24 @@ TEST_CASE("a pipeline of torchtitan is taken with its schedule and micro-batches
   CAPTURE(settings);
   const auto outcome =
       desk.import("torchtitan", "[parallelism]\npipeline_parallel_degree = 2\n" + settings, of_text);
-  CHECK_THAT(outcome.output,
-             Contains("  batch_per_gpu: 1\n  precision: bf16\n  accumulate: 8\n") &&
-                 Contains("strategy:\n  kind: distributed_optimizer\n  overlap_grad_reduce: true\n"
-                          "  overlap_param_gather: true\n  grad_reduce_dtype: fp32\nparallel:\n" +
-                          keys));
-  CHECK_THAT(outcome.errors,
-             Contains("job.toml:2:1: parallelism.pipeline_parallel_degree 2: gradway has no FSDP in a "
-                      "pipeline: Megatron's distributed optimizer stands for it, which gathers parameters "
-                      "and scatters gradients once a step as well\n"));
+  CHECK_THAT(
+      outcome.output,
+      Contains("  batch_per_gpu: 1\n  precision: bf16\n  accumulate: 8\n") &&
+          Contains("strategy:\n  kind: fsdp\n  param_dtype: bf16\n  reduce_dtype: fp32\nparallel:\n" + keys));
+}
+
+TEST_CASE("asynchronous tensor parallelism of torchtitan is taken, and asks for its compiler",
+          "[cli][import]") {
+  const Desk desk;
+  const std::string file =
+      "[parallelism]\ntensor_parallel_degree = 2\nenable_async_tensor_parallel = true\n[compile]\nenable = ";
+  CHECK_THAT(desk.import("torchtitan", file + "true", of_text).output,
+             Contains("  tensor: 2\n  sequence: true\n  overlap: async_tp\n"));
+  CHECK_THAT(desk.import("torchtitan", file + "false", of_text).errors,
+             Contains("job.toml:3:32: error: asynchronous tensor parallelism needs a compiled model\n"
+                      "    3 | enable_async_tensor_parallel = true\n"
+                      "      |                                ^~~~\n"
+                      "  hint: set compile.enable to true\n"));
 }
 
 TEST_CASE("micro-batches of torchtitan's pipeline multiply with its accumulation", "[cli][import]") {

@@ -78,3 +78,13 @@ TEST_CASE("each class of kernels draws its own") {
   CHECK(alone(OperationClass::convolution, Precision::bf16) == root(800));
   CHECK(alone(OperationClass::normalization, Precision::fp32) == 1);
 }
+
+TEST_CASE("a long wait lets kernels run at full clocks until the mean of the window is the limit") {
+  const auto products = load(1, 0);
+  const double counts = longest_cooling(power, products).value();
+  CHECK(counts == Approx(0.08 * (900 - limit) / (900 - 130)).epsilon(1e-12));
+  // As much work at full clocks as the window has room for: its mean is the limit.
+  const double at_full_clocks = counts * (limit - 130) / (900 - limit);
+  CHECK(at_full_clocks * 900 + (0.08 - at_full_clocks) * 130 == Approx(0.08 * limit).epsilon(1e-12));
+  CHECK(longest_cooling(power, load(1, 0.1)) < longest_cooling(power, products));
+}

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include <catch2/catch.hpp>
 
@@ -79,9 +80,34 @@ TEST_CASE("candidates obey the rules of their framework", "[study][layout]") {
       CHECK(std::holds_alternative<DistributedOptimizer>(job.strategy));
       if (layout.pipeline > 1) CHECK(12 % layout.pipeline == 0);
     } else {
-      CHECK(std::holds_alternative<Fsdp>(job.strategy) == (layout.pipeline == 1 && job.data_parallel() > 1));
+      CHECK(std::holds_alternative<Fsdp>(job.strategy) == (job.data_parallel() > 1));
     }
   }
+}
+
+TEST_CASE("long samples are cut over ranks that NVLink joins, and experts laid on any", "[study][layout]") {
+  const auto of = [](const std::vector<Override>& more) {
+    auto set = small_decoder("megatron");
+    set.insert(set.end(), more.begin(), more.end());
+    return candidate_layouts(load_scenario("sharded/llama2_7b", set, layout_data), samples, false);
+  };
+  const auto ranks_in = [](const std::vector<Job>& jobs, int Layout::*ranks) {
+    std::set<int> found;
+    for (const auto& job : jobs) found.insert(job.layout.*ranks);
+    return found;
+  };
+  CHECK(ranks_in(of({{"job.sequence", "8192"}}), &Layout::context) == std::set{1});
+  const auto longer = of({{"job.sequence", "32768"}});
+  CHECK(ranks_in(longer, &Layout::context) == std::set{1, 2, 4});
+  for (const auto& job : longer) CHECK(job.layout.tensor * job.layout.context <= 8);
+  CHECK(ranks_in(of({{"job.sequence", "32768"}, {"parallel", "{context: 2}"}}), &Layout::context) ==
+        std::set{2});
+
+  const auto experts = of({{"model", "mixtral_8x7b"}});
+  CHECK(ranks_in(experts, &Layout::expert) == std::set{1, 2, 4, 8});
+  for (const auto& job : experts) CHECK(16 % (job.layout.expert * job.layout.pipeline) == 0);
+  CHECK(ranks_in(of({{"model", "mixtral_8x7b"}, {"parallel", "{expert: 4}"}}), &Layout::expert) ==
+        std::set{4});
 }
 
 TEST_CASE("the search of layouts finds what simulating all of them finds", "[study][layout]") {

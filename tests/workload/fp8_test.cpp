@@ -237,7 +237,7 @@ TEST_CASE("userbuffers send a part of the rows beside each part of a product", "
   settings.tensor = 4;
   settings.sequence_parallel = settings.megatron = true;
   const auto plain = eager_step(model, settings);
-  settings.userbuffers = true;
+  settings.sends_pieces = true;
   const auto cut = eager_step(model, settings);
   const auto precision = in_fp8 ? Precision::fp8 : Precision::bf16;
   CHECK(flops_in(cut, precision) == flops_in(plain, precision));
@@ -260,4 +260,40 @@ TEST_CASE("userbuffers send a part of the rows beside each part of a product", "
   // Beside the products of the backward pass stay the inputs that are gathered again, and their gradients.
   CHECK(sent(cut, CollectiveKind::all_gather) == 2 * 2 * width * whole);
   CHECK(sent(cut, CollectiveKind::reduce_scatter) == 2 * 2 * 2 * whole);
+}
+
+// PyTorch cuts all products that read what is gathered, sends its parts beside the first of them, and leaves
+// the sums of several products' gradients whole.
+TEST_CASE("asynchronous tensor parallelism sends a part of the rows beside each part of a product",
+          "[fp8][async_tp]") {
+  const auto model = model_of(decoder(small()));
+  auto settings = settings_of({});
+  const bool in_fp8 = GENERATE(false, true);
+  settings.fp8.reset();
+  if (in_fp8) settings.fp8 = Fp8{Fp8Recipe::tensorwise};
+  settings.tensor = 4;
+  settings.sequence_parallel = settings.compiled = true;
+  const auto plain = eager_step(model, settings);
+  settings.sends_pieces = true;
+  const auto cut = eager_step(model, settings);
+  for (const auto precision : {Precision::bf16, Precision::fp8})
+    CHECK(flops_in(cut, precision) == flops_in(plain, precision));
+
+  const auto sent = [](const EagerStep& step, CollectiveKind kind) {
+    double bytes = 0;
+    for (std::size_t i = 0; i < step.layers.size(); ++i)
+      for (const auto* pass : {&step.layers[i].forward_exchanges, &step.layers[i].backward_exchanges})
+        for (const auto& exchange : *pass)
+          if (exchange.kind == kind && step.of_rank[i].name.starts_with("h."))
+            bytes += exchange.bytes.value();
+    return bytes;
+  };
+  // Four gathers and four sums in each of two blocks; of them the sums of inputs' gradients stay.
+  CHECK(sent(plain, CollectiveKind::send_recv) == 0);
+  CHECK(sent(cut, CollectiveKind::all_gather) == 0);
+  const double whole = 2.0 * 128 * 512;
+  CHECK(sent(cut, CollectiveKind::reduce_scatter) == 2 * 2 * 2 * whole);
+  CHECK(sent(cut, CollectiveKind::send_recv) ==
+        Approx(0.75 *
+               (sent(plain, CollectiveKind::all_gather) + sent(plain, CollectiveKind::reduce_scatter) / 2)));
 }

@@ -32,6 +32,8 @@ constexpr Spellings schedule_key = {"parallelism.pipeline_parallel_schedule",
 constexpr Spellings split_points_key = {"parallelism.pipeline_parallel_split_points",
                                         "experimental.pipeline_parallel_split_points"};
 constexpr Spellings pipeline_micro_key = {"parallelism.pipeline_parallel_microbatch_size"};
+constexpr Spellings async_key = {"parallelism.enable_async_tensor_parallel",
+                                 "experimental.enable_async_tensor_parallel"};
 constexpr Spellings reshard_key = {"parallelism.fsdp_reshard_after_forward",
                                    "training.fsdp_reshard_after_forward"};
 constexpr Spellings local_key = {"training.local_batch_size", "training.batch_size"};
@@ -338,22 +340,6 @@ class Torchtitan {
   void take_fsdp(const Degrees& degrees, const std::string& param, const std::string& reduce,
                  const std::string& reshard) {
     auto& strategy = draft_.strategy;
-    if (degrees.pipeline > 1) {
-      settings_.set_idle(offload_key);
-      if (reshard == "true")
-        settings_.problem(settings_.where(reshard_key),
-                          "FSDP that gathers for each micro-batch of a pipeline is not simulated",
-                          "set it to \"never\", or pipeline_parallel_degree to 1");
-      strategy.emplace_back("kind", "distributed_optimizer");
-      strategy.emplace_back("overlap_grad_reduce", "true");
-      strategy.emplace_back("overlap_param_gather", "true");
-      strategy.emplace_back("grad_reduce_dtype", reduce);
-      settings_.note(
-          pipeline_key,
-          "gradway has no FSDP in a pipeline: Megatron's distributed optimizer stands for it, which "
-          "gathers parameters and scatters gradients once a step as well");
-      return;
-    }
     strategy.emplace_back("kind", "fsdp");
     if (!reshard.empty()) strategy.emplace_back("reshard_after_forward", reshard);
     strategy.emplace_back("param_dtype", param);
@@ -378,11 +364,24 @@ class Torchtitan {
     draft_.parallel.emplace_back("context_method", said == "alltoall" ? "ring" : "all_gather");
   }
 
+  /// As torchtitan does, which refuses it without its compiler.
+  void take_async() {
+    if (settings_.boolean(compile_key).value_or(false)) {
+      draft_.parallel.emplace_back("overlap", "async_tp");
+    } else {
+      settings_.problem(settings_.where(async_key), "asynchronous tensor parallelism needs a compiled model",
+                        "set compile.enable to true");
+    }
+  }
+
   void take_layout(const Degrees& degrees) {
     auto& parallel = draft_.parallel;
     if (degrees.tensor > 1) {
       parallel.emplace_back("tensor", fmt::format("{}", degrees.tensor));
       parallel.emplace_back("sequence", "true");  // as torchtitan's plans of dense models
+      if (settings_.boolean(async_key).value_or(false)) take_async();
+    } else {
+      settings_.set_idle(async_key);
     }
     take_context(degrees);
     for (const auto& [key, ours] : {std::pair{"parallelism.expert_parallel_degree", "expert"},

@@ -25,7 +25,8 @@ void add_table(TaskList& tasks, TaskId kernel, Seconds time) {
 
 FsdpSync::FsdpSync(const RankScenario& scenario)
     : settings_{std::get<Fsdp>(scenario.job.strategy)},
-      one_micro_step_{scenario.job.accumulate == 1},
+      micro_batches_{scenario.job.accumulate},
+      is_pipelined_{scenario.job.layout.pipeline > 1},
       shards_{scenario.data_parallel() / settings_.replicate},
       groups_{scenario.model, settings_.wrap, shards_},
       gathered_width_{bytes_or(settings_.param_dtype, fp32_bytes)},
@@ -49,7 +50,7 @@ FsdpSync::FsdpSync(const RankScenario& scenario)
 
 /// @return `Fsdp::over_all`, `Fsdp::kept`, or the ranks that hold the whole together after the forward pass
 int FsdpSync::resharded_over(std::size_t group) const {
-  if (!settings_.reshard) return group == groups_.root() ? Fsdp::kept : Fsdp::over_all;
+  if (!settings_.reshard) return is_pipelined_ || group == groups_.root() ? Fsdp::kept : Fsdp::over_all;
   return *settings_.reshard == shards_ ? Fsdp::over_all : *settings_.reshard;
 }
 
@@ -64,6 +65,7 @@ void FsdpSync::before_step(TaskList& tasks) {
 
 /// Gathers do not start before the optimizer has written what they send.
 void FsdpSync::before_micro_step(TaskList& tasks, MicroStep micro) {
+  if (is_pipelined_ && micro.number > 0) return;
   micro_ = micro;
   order_.clear();
   copied_.reset();
@@ -162,12 +164,12 @@ void FsdpSync::enter_forward(TaskList& tasks, std::size_t group) {
 }
 
 void FsdpSync::leave_forward(TaskList& tasks, std::size_t group) {
-  order_.push_back(group);
+  if (!is_pipelined_ || std::ranges::find(order_, group) == order_.end()) order_.push_back(group);
   tasks.wait(fmt::format("{} post-forward", groups_[group].name), Phase::communication,
              tasks.hook(fsdp_cpu.leave_forward, 0));
   const auto over = resharded_over(group);
   if (over == Fsdp::kept) return;
-  state_[group] = {.by_few = over != Fsdp::over_all};
+  state_[group] = {.by_few = over != Fsdp::over_all, .passes = state_[group].passes};
   if (over != Fsdp::over_all) {
     tasks.memory_kernels(fmt::format("{} kept part", groups_[group].name), 2 * gathered(group) / over, 1,
                          tasks.gpu().launch_cost);
@@ -187,35 +189,52 @@ void FsdpSync::enter_backward(TaskList& tasks, std::size_t group) {
 }
 
 void FsdpSync::leave_backward(TaskList& tasks, std::size_t group) {
+  if (is_pipelined_) return keep_on_stage(tasks, group);
   if (groups_[group].tensors() == 0) {
     // Nobody trains it.
   } else if (settings_.no_sync && !micro_.is_last) {
-    add_to_unsharded(tasks, group);
+    add_to_unsharded(tasks, group, micro_.number == 0);
   } else {
-    reduce(tasks, group);
+    const bool adds = settings_.no_sync && micro_.number > 0;
+    reduce(tasks, group, whole(group, gradient_width_ + (adds ? 4 : 1) * reduced_width_));
   }
   state_[group] = {};
 }
 
+void FsdpSync::keep_on_stage(TaskList& tasks, std::size_t group) {
+  if (groups_[group].tensors() == 0 || !makes_gradients_) return;
+  auto& passes = state_[group].passes;
+  add_to_unsharded(tasks, group, passes == 0);
+  if (++passes == micro_batches_) whole_.push_back(group);
+}
+
+/// In the order of the model; what belongs to no block first.
+void FsdpSync::after_pass_back(TaskList& tasks) {
+  std::ranges::sort(whole_, {}, [&](std::size_t group) { return (group + 1) % groups_.size(); });
+  for (const auto group : whole_) {
+    reduce(tasks, group, whole(group, 2 * reduced_width_));
+    state_[group] = {};
+  }
+  whole_.clear();
+}
+
 /// Gradients of a micro-step that is not reduced are kept whole, in the format of the reduction.
-void FsdpSync::add_to_unsharded(TaskList& tasks, std::size_t group) {
+void FsdpSync::add_to_unsharded(TaskList& tasks, std::size_t group, bool is_first) {
   const auto& of = groups_[group];
   double width = gradient_width_ + 2 * reduced_width_;
-  if (micro_.number == 0) width = gradient_width_ == reduced_width_ ? 0 : gradient_width_ + reduced_width_;
+  if (is_first) width = gradient_width_ == reduced_width_ ? 0 : gradient_width_ + reduced_width_;
   const auto id = tasks.memory_kernels(fmt::format("{} gradients kept", of.name), whole(group, width),
                                        width > 0 ? of.tensors() : 0, tasks.hook(fsdp_cpu.keep, of.tensors()));
   tasks[id].unit = static_cast<std::int32_t>(group);
 }
 
-void FsdpSync::reduce(TaskList& tasks, std::size_t group) {
+/// @param moved by the copy of gradients into the buffer of the reduction
+void FsdpSync::reduce(TaskList& tasks, std::size_t group, Bytes moved) {
   const auto& of = groups_[group];
   const auto unit = static_cast<std::int32_t>(group);
-  double width = gradient_width_ + reduced_width_;
-  if (settings_.no_sync && micro_.number > 0) width = gradient_width_ + 4 * reduced_width_;
-  const auto in = tasks.memory_kernels(fmt::format("{} gradients in", of.name),
-                                       whole(group, width) / fsdp_copies.gradients, 1,
-                                       tasks.hook(fsdp_cpu.reduce, of.tensors()));
-  add_table(tasks, in, whole(group, width) / fsdp_copies.table_of_gradients);
+  const auto in = tasks.memory_kernels(fmt::format("{} gradients in", of.name), moved / fsdp_copies.gradients,
+                                       1, tasks.hook(fsdp_cpu.reduce, of.tensors()));
+  add_table(tasks, in, moved / fsdp_copies.table_of_gradients);
   tasks[in].unit = unit;
   units_[group].filled_by = static_cast<std::int32_t>(in.index());
   const auto buffers = static_cast<std::size_t>(settings_.reduce_scatter_max_input_buffers);
@@ -239,7 +258,7 @@ void FsdpSync::reduce(TaskList& tasks, std::size_t group) {
   }
   // The share is cast to fp32, and added to that of the micro-step before.
   double traffic = reduced_width_ == fp32_bytes ? 0 : reduced_width_ + fp32_bytes;
-  const bool adds = !settings_.no_sync && micro_.number > 0 && !settings_.cpu_offload;
+  const bool adds = !is_pipelined_ && !settings_.no_sync && micro_.number > 0 && !settings_.cpu_offload;
   if (adds) traffic += 3 * fp32_bytes;
   if (traffic > 0) {
     const auto kernels = micro_.number > 0 ? of.tensors() : 1;
@@ -305,8 +324,14 @@ std::optional<HeldBySync> FsdpSync::held(const MomentOfStep& moment) const {
   for (std::size_t g = 0; g < root; ++g)
     if (const auto over = resharded_over(g); over != Fsdp::over_all) stays += gathered(g) / over;
   held.gathered = stays;
-  if (settings_.no_sync && !one_micro_step_)
+  if (is_pipelined_ || (settings_.no_sync && micro_batches_ > 1))
     held.gradients = Bytes{reduced_width_ * groups_.all_padded()};  // whole, from the first micro-step on
+  if (is_pipelined_) {
+    // A group on its way, and the gradients of one as the backward pass makes them.
+    held.gathered += Bytes{gathered_width_ * groups_.largest_padded()};
+    held.gradients += Bytes{gradient_width_ * groups_.largest_padded()};
+    return held;
+  }
   if (moment.is_loss) return held;
   Bytes largest{};
   for (std::size_t g = 0; g < root; ++g) largest = std::max(largest, gathered(g));

@@ -21,6 +21,12 @@ namespace gradway {
 /// compute stream. Before the gradients of a group are copied for their reduction, the compute stream waits
 /// for the reduction before, or an earlier one. The optimizer waits for all.
 ///
+/// On a rank of a pipeline nothing is resharded behind a backward pass, and, as torchtitan has it, nothing
+/// behind a forward pass if the scenario does not say so. Gradients are kept whole; behind the last backward
+/// pass of a chunk all its groups are reduced, one after the other.
+/// @source torch/distributed/pipelining/stage.py, PyTorch 2.11 (backward_maybe_with_nosync, _post_backward);
+/// torchtitan/models/llama3/infra/parallelize.py at f4048f8e (fsdp_reshard_after_forward)
+///
 /// With offload to the CPU shares are copied to the GPU before each gather, one by one, and those of
 /// gradients to the host behind each reduction, on the same stream; the CPU waits for the copies.
 class FsdpSync final : public Sync {
@@ -36,6 +42,8 @@ class FsdpSync final : public Sync {
   void after_forward(TaskList& tasks, Module module) override;
   void before_backward(TaskList& tasks, Module module) override;
   void after_backward(TaskList& tasks, Module module) override;
+  void before_pass_back(TaskList&, bool makes_gradients) override { makes_gradients_ = makes_gradients; }
+  void after_pass_back(TaskList& tasks) override;
   void before_optimizer(TaskList& tasks) override;
   void after_optimizer(TaskList& tasks) override;
   std::optional<OwnGradients> own_gradients() const override { return OwnGradients{memory().gradients}; }
@@ -52,6 +60,7 @@ class FsdpSync final : public Sync {
     std::optional<TaskId> gathered{};  ///< the last task of its gather
     bool is_whole = false;             ///< they are copied out
     bool by_few = false;               ///< they were resharded over fewer ranks
+    int passes = 0;                    ///< backward passes whose gradients are kept whole
   };
 
   void gather(TaskList& tasks, std::size_t group);
@@ -62,8 +71,9 @@ class FsdpSync final : public Sync {
   void leave_forward(TaskList& tasks, std::size_t group);
   void enter_backward(TaskList& tasks, std::size_t group);
   void leave_backward(TaskList& tasks, std::size_t group);
-  void reduce(TaskList& tasks, std::size_t group);
-  void add_to_unsharded(TaskList& tasks, std::size_t group);
+  void keep_on_stage(TaskList& tasks, std::size_t group);
+  void reduce(TaskList& tasks, std::size_t group, Bytes moved);
+  void add_to_unsharded(TaskList& tasks, std::size_t group, bool is_first);
   int resharded_over(std::size_t group) const;
   Bytes whole(std::size_t group, double width) const { return Bytes{width * groups_[group].padded}; }
   /// As the all-gather brings what is trained.
@@ -76,8 +86,9 @@ class FsdpSync final : public Sync {
   Bytes share(std::size_t group, double width) const { return whole(group, width) / shards_; }
 
   const Fsdp& settings_;
-  bool one_micro_step_;
-  int shards_;  ///< ranks over which a group is cut
+  int micro_batches_;
+  bool is_pipelined_;  ///< the model is cut into stages
+  int shards_;         ///< ranks over which a group is cut
   WrappedModel groups_;
   double gathered_width_;  ///< bytes an element
   double gradient_width_;  ///< of gradients as the backward pass makes them
@@ -88,6 +99,7 @@ class FsdpSync final : public Sync {
   Slot to_replicas_{};
   Slot to_few_{};
   MicroStep micro_;
+  bool makes_gradients_ = true;  ///< of parameters: the pass that is under way
   StreamId copy_in_{0};
   StreamId few_{0};
   StreamId after_reduction_{0};
@@ -95,6 +107,7 @@ class FsdpSync final : public Sync {
   StreamId reducing_{0};
   std::vector<Gathering> state_;     ///< by group
   std::vector<std::size_t> order_;   ///< in which groups ended their forward pass
+  std::vector<std::size_t> whole_;   ///< groups whose gradients wait, all made, for the end of a chunk's pass
   std::optional<TaskId> gate_;       ///< gathers that are issued now wait for it
   std::optional<TaskId> copied_;     ///< the last copy out of the forward pass
   std::optional<TaskId> offloaded_;  ///< the last copy of a share of gradients to the host

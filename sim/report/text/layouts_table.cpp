@@ -26,6 +26,8 @@ std::string short_words(const Job& job) {
   auto words = fmt::format("t{}{} p{}", layout.tensor, layout.tensor > 1 && !layout.sequence ? "-" : "",
                            layout.pipeline);
   if (layout.chunks > 1) words += fmt::format("x{}", layout.chunks);
+  if (layout.context > 1) words += fmt::format(" c{}", layout.context);
+  if (layout.expert > 1) words += fmt::format(" e{}", layout.expert);
   words += fmt::format(" d{} mb{}", job.data_parallel(), job.batch_per_gpu);
   const bool usual = layout.schedule == Schedule::one_f_one_b || layout.schedule == Schedule::interleaved;
   if (!usual) words += fmt::format(" {}", name_of(layout.schedule));
@@ -47,24 +49,19 @@ std::string full_words(const Job& job) {
 class LayoutTable {
  public:
   explicit LayoutTable(const LaidOut& laid_out) : laid_out_{laid_out} {
-    const auto& metrics = found().ranked.front().metrics;
-    has_tokens_ = metrics.tokens_per_s.has_value();
-    std::vector<Table::Column> columns{
-        {"layout", left}, {"step time", right}, {has_tokens_ ? "tok/s/GPU" : "samples/s", right},
-        {"MFU", right},   {"bubble", right},    {"memory", right}};
-    columns.push_back({"", left});
-    table_.emplace(std::move(columns));
+    table_.emplace(std::vector<Table::Column>{{"layout", left},
+                                              {"step time", right},
+                                              {"MFU", right},
+                                              {"bubble", right},
+                                              {"memory", right},
+                                              {"", left}});
   }
 
   void add(std::size_t i, const char* mark) {
     const auto& [job, metrics, range, errors, memory, basis, warnings] = found().ranked[i];
-    const auto rate = has_tokens_ ? *metrics.tokens_per_s / job.gpus : metrics.samples_per_s;
-    std::vector<std::string> cells{short_words(job),
-                                   time_text(metrics.step_time),
-                                   fmt::format("{:.4g}", rate),
-                                   metrics.mfu ? percent_text(*metrics.mfu) : "-",
-                                   metrics.bubble ? percent_text(*metrics.bubble / metrics.step_time) : "-",
-                                   bytes_text(memory)};
+    std::vector<std::string> cells{
+        short_words(job), time_text(metrics.step_time), metrics.mfu ? percent_text(*metrics.mfu) : "-",
+        metrics.bubble ? percent_text(*metrics.bubble / metrics.step_time) : "-", bytes_text(memory)};
     cells.emplace_back(mark);
     table_->add(std::move(cells));
   }
@@ -75,7 +72,6 @@ class LayoutTable {
   const LayoutsFound& found() const { return laid_out_.found; }
 
   const LaidOut& laid_out_;
-  bool has_tokens_ = false;
   std::optional<Table> table_;
 };
 
@@ -91,10 +87,15 @@ void write_ranked(std::ostream& out, const LaidOut& laid_out, const Style& style
                           : (i == 0 ? "fastest" : (smaller ? "smaller" : "")));
   }
   table.write(out, style);
+  const auto any = [&](int Layout::*ranks) {
+    return std::ranges::any_of(found.ranked, [&](const auto& one) { return one.job.layout.*ranks > 1; });
+  };
   const auto key = fmt::format(
-      "t: tensor ranks{}; p: stages x chunks; d: data-parallel ranks; mb: micro-batch; full: blocks computed "
+      "t: tensor ranks{}; p: stages x chunks;{}{} d: data-parallel ranks; mb: micro-batch; full: blocks "
+      "computed "
       "again; r: replicas; smaller: needs less memory than all faster ones",
-      laid_out.written.framework == Framework::megatron ? " (-: without sequence parallelism)" : "");
+      laid_out.written.framework == Framework::megatron ? " (-: without sequence parallelism)" : "",
+      any(&Layout::context) ? " c: context ranks;" : "", any(&Layout::expert) ? " e: expert ranks;" : "");
   for (const auto& line : wrap(key, style.width)) out << style.paint(Paint::dim, line) << '\n';
 }
 
@@ -139,6 +140,8 @@ void write_table(std::ostream& out, const LaidOut& laid_out, const Style& style)
   fields.add("best", full_words(best.job), Paint::bold);
   fields.add("step time", fmt::format("{}, {} in nine of ten cases", time_text(best.metrics.step_time),
                                       range_text(best.range.low, best.range.high)));
+  if (const auto& tokens = best.metrics.tokens_per_s)
+    fields.add("throughput", fmt::format("{:.4g} tokens/s on each GPU", *tokens / best.job.gpus));
   if (const auto& cost = best.metrics.cost_usd_per_million_samples)
     fields.add("cost", fmt::format("{:.4g} USD for a million samples", *cost));
   if (found.leaders.level()) {

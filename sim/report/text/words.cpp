@@ -24,7 +24,8 @@ std::string_view look_up(const std::array<std::string_view, Size>& names, Enum v
 constexpr std::array<std::string_view, 5> evidences{"measured", "anchored", "kernels", "moved", "datasheet"};
 constexpr std::array<std::string_view, 5> phases{"input", "forward", "backward", "communication",
                                                  "optimizer"};
-constexpr std::array<std::string_view, 3> overlaps{" without overlap", "", " beside products"};
+constexpr std::array<std::string_view, 4> overlaps{" without overlap", "", " beside products",
+                                                   " asynchronously"};
 constexpr std::array<std::string_view, 4> link_kinds{"pcie", "nvlink", "inter-socket", "network"};
 constexpr std::array<std::string_view, 7> device_kinds{"GPU",      "socket", "root complex", "PCIe switch",
                                                        "NVSwitch", "NIC",    "fabric switch"};
