@@ -43,7 +43,10 @@ std::span<const Command> commands() {
           "sweep", "run the cross product of settings in parallel",
           "gradway sweep article/g6e --vary job.gpus=1,2,4,8 --vary strategy.comm_hook=none,bf16\n"
           "gradway sweep article/g6e --vary strategy.bucket_cap='25 MiB,100 MiB' --csv\n"
-          "gradway sweep article/g6e --vary job.gpus=2,4,8 --out sweep    # a second run does only the rest",
+          "gradway sweep article/g6e --vary job.gpus=2,4,8 --out sweep    # a second run does only the rest\n"
+          "gradway sweep article/g6e --vary job.gpus=2,4,8 --shard 1/2 --out parts    # the first of two "
+          "machines\n"
+          "gradway sweep --merge parts --out sweep    # the same files as of one machine",
           add_sweep},
       Command{
           "compare", "set platforms side by side: step time, cost, what bounds each",
