@@ -84,6 +84,7 @@ std::span<const Command> commands() {
           "import", "make a model, a platform, samples or a scenario from what other programs write",
           "gradway import kineto trace.json.gz -o models/mine.yaml --step-time 39.3ms\n"
           "gradway import kineto trace.json -o models/mine.yaml --gpu h200 --batch 32 --force\n"
+          "gradway import nsys report.sqlite -o models/mine.yaml\n"
           "gradway import probe samples.json.gz -o platforms/mine.yaml --calibration mine\n"
           "nvidia-smi topo -m > topo.txt && gradway import topo topo.txt --gpu h200 -o platforms/mine.yaml\n"
           "gradway import nccl-topo nccl-topo.xml -o platforms/mine.yaml\n"

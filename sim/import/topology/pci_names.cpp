@@ -11,7 +11,7 @@ struct PciName {
   int device;
   std::string_view name;
 };
-constexpr std::array names{PciName{0x1db1, "Tesla V100-SXM2-16GB"},
+constexpr std::array pci_names{PciName{0x1db1, "Tesla V100-SXM2-16GB"},
                            PciName{0x1db4, "Tesla V100-PCIE-16GB"},
                            PciName{0x1db5, "Tesla V100-SXM2-32GB"},
                            PciName{0x1db6, "Tesla V100-PCIE-32GB"},
@@ -42,8 +42,8 @@ constexpr std::array names{PciName{0x1db1, "Tesla V100-SXM2-16GB"},
 }  // namespace
 
 std::string_view nvidia_gpu(int device) {
-  const auto* const found = std::ranges::find(names, device, &PciName::device);
-  return found == names.end() ? std::string_view{} : found->name;
+  const auto* const found = std::ranges::find(pci_names, device, &PciName::device);
+  return found == pci_names.end() ? std::string_view{} : found->name;
 }
 
 }  // namespace gradway
