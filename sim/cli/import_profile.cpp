@@ -7,6 +7,8 @@
 #include "sim/cli/option_value.hpp"
 #include "sim/cli/read_back.hpp"
 #include "sim/config/read.hpp"
+#include "sim/import/chakra/chakra.hpp"
+#include "sim/import/chakra/chakra_file.hpp"
 #include "sim/import/kineto/kineto.hpp"
 #include "sim/import/nsys/nsys.hpp"
 #include "sim/report/show/show.hpp"
@@ -41,6 +43,13 @@ void import_profile(const ImportArguments& arguments, const Surroundings& around
 
 void import_kineto_trace(const ImportArguments& arguments, const Surroundings& around) {
   import_profile(arguments, around, import_kineto);
+}
+
+void import_chakra_trace(const ImportArguments& arguments, const Surroundings& around) {
+  import_profile(arguments, around,
+                 [](const auto& file, const std::string& shown, const ImportOptions& options) {
+                   return import_chakra(read_chakra(file, shown), shown, options);
+                 });
 }
 
 void import_nsys_export(const ImportArguments& arguments, const Surroundings& around) {

@@ -19,7 +19,8 @@
 namespace gradway {
 namespace {
 
-constexpr auto record = "record with 'nsys profile --trace=cuda,nvtx', then 'nsys export --type sqlite'";
+constexpr auto how_to_record =
+    "record with 'nsys profile --trace=cuda,nvtx', then 'nsys export --type sqlite'";
 constexpr auto ranges_hint =
     "run the steps inside 'with torch.autograd.profiler.emit_nvtx(record_shapes=True):' under "
     "'nsys profile --trace=cuda,nvtx'";
@@ -42,12 +43,13 @@ std::string without_version(std::string name) {
 class Export {
  public:
   Export(const std::filesystem::path& file, const std::string& shown) : database_{file, shown} {
-    need("StringIds", {"id", "value"}, record);
+    need("StringIds", {"id", "value"}, how_to_record);
     need("CUPTI_ACTIVITY_KIND_KERNEL",
          {"start", "end", "deviceId", "streamId", "correlationId", "demangledName", "gridX", "gridY", "gridZ",
           "blockX", "blockY", "blockZ", "registersPerThread", "staticSharedMemory", "dynamicSharedMemory"},
-         record);
-    need("CUPTI_ACTIVITY_KIND_RUNTIME", {"start", "end", "globalTid", "correlationId", "nameId"}, record);
+         how_to_record);
+    need("CUPTI_ACTIVITY_KIND_RUNTIME", {"start", "end", "globalTid", "correlationId", "nameId"},
+         how_to_record);
     need("NVTX_EVENTS", {"start", "end", "eventType", "text", "textId", "globalTid"}, ranges_hint);
   }
 
@@ -117,7 +119,7 @@ class Export {
       const auto start = rows.whole(0);
       const auto end = rows.whole(1);
       if (!start || !end || *end < *start)
-        refuse_at(where(), "a range of NVTX ends before it begins", record);
+        refuse_at(where(), "a range of NVTX ends before it begins", how_to_record);
       ranges_.push_back({nvtx_range(rows.text(3)), *start, *end, rows.whole(2).value_or(0)});
       has_shapes = has_shapes || !ranges_.back().shapes.empty();
       if (ranges_.back().name.starts_with("Optimizer.step#")) optimizer_steps_.push_back(ranges_.back());
