@@ -7,8 +7,9 @@ import logging
 import os
 from typing import Any, Iterable, Mapping, Sequence, Union
 
-from gradway._process import ask
+from gradway._process import Answer, ask
 from gradway._results import Campaign, Comparison, LayoutOptimum, Optimum, Run, Sweep, Validation
+from gradway._shards import merged
 from gradway._text import document, setting
 
 #: A name of `gradway list scenarios`, a path, or the keys of a scenario. A model or a platform that a dict names is looked
@@ -54,17 +55,24 @@ def run(scenario: ScenarioLike, *, set: Mapping[str, Any] | None = None, engine:
 
 def sweep(scenario: ScenarioLike, vary: Mapping[str, str | Iterable[Any]], *, set: Mapping[str, Any] | None = None,
           engine: str = "fluid", jobs: int | None = None, folding: bool = True, prices: str | os.PathLike[str] | None = None,
-          price_date: str | None = None, region: str | None = None) -> Sweep:
-    """Runs the cross product of settings on several cores, as `gradway sweep`.
+          price_date: str | None = None, region: str | None = None, client: Any = None, shards: int = 64) -> Sweep:
+    """Runs the cross product of settings on several cores, as `gradway sweep`, or on many machines.
 
     vary: the values that each key takes in turn, as in {"job.gpus": [1, 2, 4], "job.batch_per_gpu": "8..16"}.
-    jobs: points at once; all cores if None. Otherwise as `run`.
+    jobs: points at once; all cores if None, with a client one in each of its tasks. Otherwise as `run`.
+    client: a dask.distributed.Client, or an Executor of concurrent.futures, whose workers have the same gradway and find the
+        files that the scenario names (a dict travels). A worker that dies loses the shards it was at, which the others take.
+    shards: the parts that the workers get one after the other; of no influence on the result.
 
     Points that cannot run are in `failed`. Raises InputError if none can, otherwise as `run`.
     """
-    options = _options(engine=engine, jobs=jobs, prices=prices, price_date=price_date, region=region)
+    options = _options(engine=engine, jobs=jobs if client is None else jobs or 1, prices=prices, price_date=price_date, region=region)
     axes = [f"--vary={key}={_list(values)}" for key, values in vary.items()]
-    return Sweep.of(_document("sweep", scenario, set, [*axes, *options, *["--no-folding"] * (not folding)]))
+    options = [*axes, *options, *["--no-folding"] * (not folding)]
+    if client is None:
+        return Sweep.of(_document("sweep", scenario, set, options))
+    name, texts = _named(scenario, "scenario")
+    return Sweep.of(json.loads(_results(merged(["sweep", *_set(set), *options], name, texts, client, shards))))
 
 
 def validate(cases: ScenarioLike, *, set: Mapping[str, Any] | None = None) -> Validation:
@@ -162,15 +170,20 @@ def _set(values: Mapping[str, Any] | None) -> list[str]:
 def _document(command: str, scenario: ScenarioLike, set: Mapping[str, Any] | None, options: Sequence[str], name: str = "scenario",
               texts: Mapping[str, str] = {}) -> dict:
     """The document that a command prints of a scenario, or of cases."""
-    if isinstance(scenario, Mapping):
-        texts = {**texts, name: document(scenario)}
-        scenario = name
-    arguments = [command, *_set(set), *options, "--json", "--", os.fspath(scenario)]
-    return json.loads(_printed(arguments, texts))
+    scenario, text = _named(scenario, name)
+    return json.loads(_printed([command, *_set(set), *options, "--json", "--", scenario], {**texts, **text}))
+
+
+def _named(scenario: ScenarioLike, name: str) -> tuple[str, dict[str, str]]:
+    """What to call a scenario, and the text that this stands for if it is a dict."""
+    return (name, {name: document(scenario)}) if isinstance(scenario, Mapping) else (os.fspath(scenario), {})
 
 
 def _printed(arguments: Sequence[str], texts: Mapping[str, str]) -> str:
-    answer = ask(arguments, texts)
+    return _results(ask(arguments, texts))
+
+
+def _results(answer: Answer) -> str:
     if answer.status != 0 and not (answer.status == 2 and answer.results):  # some points of a sweep failed, and it says which
         raise answer.error()
     for message in answer.messages.splitlines():

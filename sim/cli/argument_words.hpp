@@ -11,6 +11,7 @@ namespace gradway::cli {
 std::vector<std::string> listed_kinds();            ///< of `list`
 std::vector<std::string> shown_kinds();             ///< of `show`
 std::vector<std::string> import_formats();          ///< of `import`
+std::vector<std::string> export_formats();          ///< of `export`
 std::vector<std::string> calibrate_actions();       ///< of `calibrate`
 std::vector<std::string> help_topics();             ///< of `help`: topics, then commands
 std::vector<std::string> shells();                  ///< of `completion`

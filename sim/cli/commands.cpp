@@ -43,7 +43,10 @@ std::span<const Command> commands() {
           "sweep", "run the cross product of settings in parallel",
           "gradway sweep article/g6e --vary job.gpus=1,2,4,8 --vary strategy.comm_hook=none,bf16\n"
           "gradway sweep article/g6e --vary strategy.bucket_cap='25 MiB,100 MiB' --csv\n"
-          "gradway sweep article/g6e --vary job.gpus=2,4,8 --out sweep    # a second run does only the rest",
+          "gradway sweep article/g6e --vary job.gpus=2,4,8 --out sweep    # a second run does only the rest\n"
+          "gradway sweep article/g6e --vary job.gpus=2,4,8 --shard 1/2 --out parts    # the first of two "
+          "machines\n"
+          "gradway sweep --merge parts --out sweep    # the same files as of one machine",
           add_sweep},
       Command{
           "compare", "set platforms side by side: step time, cost, what bounds each",
@@ -81,6 +84,8 @@ std::span<const Command> commands() {
           "import", "make a model, a platform, samples or a scenario from what other programs write",
           "gradway import kineto trace.json.gz -o models/mine.yaml --step-time 39.3ms\n"
           "gradway import kineto trace.json -o models/mine.yaml --gpu h200 --batch 32 --force\n"
+          "gradway import nsys report.sqlite -o models/mine.yaml\n"
+          "gradway import chakra traces/g6e.0.et --gpu l40s --batch 32 -o models/mine.yaml\n"
           "gradway import probe samples.json.gz -o platforms/mine.yaml --calibration mine\n"
           "nvidia-smi topo -m > topo.txt && gradway import topo topo.txt --gpu h200 -o platforms/mine.yaml\n"
           "gradway import nccl-topo nccl-topo.xml -o platforms/mine.yaml\n"
@@ -90,6 +95,10 @@ std::span<const Command> commands() {
           "gradway import torchtitan llama3_8b.toml --platform dgx-h100 --gpus 64 -o mine.yaml\n"
           "gradway import hf config.json -o models/mine.yaml --sequence 4096",
           add_import},
+      Command{"export", "write what ranks do in a step for other simulators",
+              "gradway export chakra article/g6e -o traces\n"
+              "gradway export chakra published/all-reduce --set job.gpus=8 -o traces",
+              add_export},
       Command{"show", "show what gradway understood of a platform, a calibration, a model or a plan",
               "gradway show platform aws-p4d.24xlarge\n"
               "gradway show calibration h200-4x\n"

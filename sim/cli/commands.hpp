@@ -42,6 +42,7 @@ Action add_optimize(CLI::App& app);
 Action add_validate(CLI::App& app);
 Action add_calibrate(CLI::App& app);
 Action add_import(CLI::App& app);
+Action add_export(CLI::App& app);
 Action add_show(CLI::App& app);
 Action add_list(CLI::App& app);
 Action add_help(CLI::App& app);

@@ -74,6 +74,7 @@ constexpr std::array completed{Completed{"", "SCENARIO", names<DataKind::scenari
                                Completed{"list", "KIND", fixed<listed_kinds>},
                                Completed{"show", "KIND", fixed<shown_kinds>},
                                Completed{"import", "FORMAT", fixed<import_formats>},
+                               Completed{"export", "FORMAT", fixed<export_formats>},
                                Completed{"calibrate", "ACTION", fixed<calibrate_actions>},
                                Completed{"help", "TOPIC", fixed<help_topics>},
                                Completed{"completion", "SHELL", fixed<shells>}};

@@ -41,6 +41,12 @@ constexpr std::array formats{
     Format{"kineto",
            "a PyTorch profiler trace of training steps on one GPU without DDP, with record_shapes=True",
            "a model", import_kineto_trace},
+    Format{"nsys",
+           "a report of Nsight Systems exported to SQLite: one GPU without DDP, in "
+           "emit_nvtx(record_shapes=True)",
+           "a model", import_nsys_export},
+    Format{"chakra", "an execution trace of a data-parallel rank by MLCommons Chakra, or its JSON", "a model",
+           import_chakra_trace},
     Format{"probe", "samples of gradway-probe", "a platform", import_probe},
     Format{"topo", "the text of `nvidia-smi topo -m`", "a platform", import_topo},
     Format{"nccl-topo", "NCCL's XML, NCCL_TOPO_DUMP_FILE (NCCL_GRAPH_DUMP_FILE is printed)", "a platform",
@@ -60,7 +66,7 @@ struct Option {
   std::string ImportArguments::*value;
   std::string_view type;
   std::string_view help;
-  std::array<std::string_view, 4> formats;  ///< empty ones do not count
+  std::array<std::string_view, 5> formats;  ///< empty ones do not count
 
   bool is_for(std::string_view format) const { return std::ranges::find(formats, format) != formats.end(); }
   std::vector<std::string_view> taking() const {
@@ -74,27 +80,27 @@ constexpr std::array all_options{
            &ImportArguments::step_time,
            "TIME",
            "the step without the profiler, as in 39.3ms",
-           {"kineto"}},
+           {"kineto", "nsys", "chakra"}},
     Option{"--gpu",
            &ImportArguments::gpu,
            "NAME",
            "a name of platforms/gpus, if the file does not say it",
-           {"kineto", "topo", "nccl-topo"}},
+           {"kineto", "nsys", "chakra", "topo", "nccl-topo"}},
     Option{"--precision",
            &ImportArguments::precision,
            "NAME",
            "fp32, tf32, bf16 or fp16, if the trace misleads or the file does not say it",
-           {"kineto", "deepspeed"}},
+           {"kineto", "nsys", "chakra", "deepspeed"}},
     Option{"--batch",
            &ImportArguments::batch,
            "N",
            "samples of a step on a GPU, if the trace misleads or the file does not say it",
-           {"kineto", "deepspeed"}},
+           {"kineto", "nsys", "chakra", "deepspeed"}},
     Option{"--sequence",
            &ImportArguments::sequence,
            "N",
            "tokens a sample, of a model of text",
-           {"kineto", "deepspeed", "hf"}},
+           {"kineto", "nsys", "chakra", "deepspeed", "hf"}},
     Option{"--calibration",
            &ImportArguments::calibration,
            "NAME",

@@ -40,6 +40,10 @@ bool put_text(const std::string& text, const ImportArguments& arguments, const S
 
 /// A profiler's trace becomes a model.
 void import_kineto_trace(const ImportArguments& arguments, const Surroundings& around);
+/// What Nsight Systems exported becomes a model.
+void import_nsys_export(const ImportArguments& arguments, const Surroundings& around);
+/// A rank's execution trace of Chakra becomes a model.
+void import_chakra_trace(const ImportArguments& arguments, const Surroundings& around);
 /// The samples of gradway-probe become a platform, with a file for a GPU that no data folder has.
 void import_probe(const ImportArguments& arguments, const Surroundings& around);
 /// The matrix of `nvidia-smi topo -m` becomes a platform.

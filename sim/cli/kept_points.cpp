@@ -23,23 +23,31 @@ std::string digest_of(const std::string& key, std::string_view report) {
   return digest.hex();
 }
 
-/// How a file begins: as a report does, but for a first key more. What follows is the report without its
-/// brace.
+/// How a sealed text begins: as an object does, but for a first key more. What follows is the object without
+/// its brace.
 std::string beginning(const std::string& digest) {
   return fmt::format("{{\"digest\": \"{}\",", digest);
 }
 
-/// What stands in a file, if it is what was once written there: checked byte by byte before it is read as
-/// JSON, because what somebody else made may be too much for that.
+/// Checked byte by byte before it is read as JSON, because what somebody else made may be too much for that.
 std::optional<std::string> report_in(const std::string& key, const std::string& text) {
-  const auto length = beginning(digest_of(key, "")).size();
-  if (text.size() <= length) return std::nullopt;
-  auto report = "{" + text.substr(length);
-  if (!text.starts_with(beginning(digest_of(key, report))) || !report::is_report(report)) return std::nullopt;
-  return report;
+  auto report = unsealed(key, text);
+  return report && report::is_report(*report) ? report : std::nullopt;
 }
 
 }  // namespace
+
+std::string sealed(const std::string& key, std::string_view object) {
+  return beginning(digest_of(key, object)).append(object.substr(1));
+}
+
+std::optional<std::string> unsealed(const std::string& key, const std::string& text) {
+  const auto length = beginning(digest_of(key, "")).size();
+  if (text.size() <= length) return std::nullopt;
+  auto object = "{" + text.substr(length);
+  return text.starts_with(beginning(digest_of(key, object))) ? std::optional{std::move(object)}
+                                                             : std::nullopt;
+}
 
 KeptPoints::KeptPoints(fs::path folder) : folder_{std::move(folder)} {
   remove_abandoned_files(folder_);
@@ -59,9 +67,7 @@ std::optional<std::string> KeptPoints::find(const std::string& key) {
 }
 
 void KeptPoints::keep(const std::string& key, const std::string& report) const {
-  write_files(folder_, {{key + ".json", [&](std::ostream& out) {
-                           out << beginning(digest_of(key, report)) << std::string_view{report}.substr(1);
-                         }}});
+  write_files(folder_, {{key + ".json", [&](std::ostream& out) { out << sealed(key, report); }}});
 }
 
 }  // namespace gradway::cli

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <sstream>
 
@@ -12,6 +13,7 @@
 #include "sim/cli/commands.hpp"
 #include "sim/cli/common_options.hpp"
 #include "sim/cli/kept_points.hpp"
+#include "sim/cli/merge_shards.hpp"
 #include "sim/cli/out_folder.hpp"
 #include "sim/cli/points.hpp"
 #include "sim/cli/program_digest.hpp"
@@ -29,6 +31,8 @@ struct SweepArguments {
   std::vector<std::string> vary;
   std::string engine = "fluid";  // runs in this process, beside others; simgrid forks for each point
   std::string out;
+  std::string shard;
+  std::vector<std::string> merge;
   PriceChoice price;
   int jobs = 0;
   bool json = false;
@@ -36,49 +40,71 @@ struct SweepArguments {
   bool no_folding = false;
 };
 
-/// Runs the points of a sweep, several at once.
+/// Runs points of a sweep, several at once.
 class Sweeper {
  public:
-  Sweeper(const SweepArguments& arguments, const Surroundings& around)
+  /// @param folder for finished points; empty: they are not kept
+  Sweeper(const SweepArguments& arguments, const Surroundings& around, const std::filesystem::path& folder)
       : arguments_{arguments},
         around_{around},
         data_{each_file_once(around.data)},
-        fixed_{parse_overrides(arguments.set)} {
-    sweep_.scenario = std::filesystem::path{arguments.scenario}.stem().string();
-    sweep_.axes = parse_axes(arguments.vary);
+        fixed_{parse_overrides(arguments.set)},
+        axes_{parse_axes(arguments.vary)} {
     check_clashes();
-    check_values(sweep_.axes, [&](const std::vector<std::string>& values) {
+    check_values(axes_, [&](const std::vector<std::string>& values) {
       return problems_of_values(arguments.scenario, overrides_of(values), data_, arguments.price);
     });
-    if (!arguments.out.empty()) kept_.emplace(std::filesystem::path{arguments.out} / "points");
+    if (!folder.empty()) kept_.emplace(folder / "points");
   }
 
-  /// Simulates all points. If none can be, their errors are told, and there is no sweep.
-  std::optional<report::Sweep> run() {
-    const auto count = point_count(sweep_.axes);
-    sweep_.points.resize(count);
-    for (std::size_t i = 0; i < count; ++i) sweep_.points[i].values = point_values(sweep_.axes, i);
-    const auto failures = run_points(around_, "point", count, arguments_.jobs, [&](std::size_t i) {
-      sweep_.points[i].report = report_of(sweep_.points[i].values);
-    });
-    for (std::size_t i = 0; i < count; ++i) sweep_.points[i].error = failures[i].text;
-    status_ = status_of(failures);
-    tell_damaged();
-    if (std::ranges::find(failures, Status::done, &Failure::status) == failures.end()) {
-      raise_wrong_input(failures);
-      tell_each_once(failures, around_.messages);
-      return std::nullopt;
-    }
-    return std::move(sweep_);
-  }
-
-  Status status() const { return status_; }
+  const std::vector<Axis>& axes() const { return axes_; }
+  std::string name() const { return std::filesystem::path{arguments_.scenario}.stem().string(); }
   std::size_t found() const { return kept_ ? kept_->found() : 0; }
+
+  /// A digest of all that decides the sweep, but for the program: what was asked, and the files that its
+  /// values name, of the first values.
+  std::string asked() const {
+    constexpr std::size_t most = 64;
+    Digest digest;
+    add_settings(digest);
+    digest.add(name());
+    for (const auto& axis : axes_) {
+      digest.add(axis.key);
+      for (const auto& value : axis.values) digest.add(value);
+      digest.add("");
+    }
+    for (std::size_t i = 0; i < most; ++i) {
+      std::vector<std::string> values;
+      for (const auto& axis : axes_) values.push_back(axis.values[i % axis.values.size()]);
+      failure_of([&] {
+        digest.add(scenario_of(values).digest);
+        return Status::done;
+      });
+    }
+    return digest.hex();
+  }
+
+  /// What came of a point, or why nothing did.
+  struct Outcome {
+    std::string key;  ///< that it is kept under
+    std::string report;
+    Failure failure;
+  };
+
+  /// Simulates these points of the cross product. @return beside them
+  std::vector<Outcome> run(const std::vector<std::size_t>& points) {
+    std::vector<Outcome> outcomes(points.size());
+    auto failures = run_points(around_, "point", points.size(), arguments_.jobs,
+                               [&](std::size_t i) { run(point_values(axes_, points[i]), outcomes[i]); });
+    for (std::size_t i = 0; i < points.size(); ++i) outcomes[i].failure = std::move(failures[i]);
+    tell_damaged();
+    return outcomes;
+  }
 
  private:
   void check_clashes() const {
     for (const auto& fixed : fixed_) {
-      if (std::ranges::find(sweep_.axes, fixed.key, &Axis::key) == sweep_.axes.end()) continue;
+      if (std::ranges::find(axes_, fixed.key, &Axis::key) == axes_.end()) continue;
       refuse(fmt::format("'{}' is set and varied", fixed.key), "leave out '--set' or '--vary' for it");
     }
   }
@@ -86,28 +112,35 @@ class Sweeper {
   void tell_damaged() const {
     if (!kept_ || kept_->damaged() == 0) return;
     around_.messages << fmt::format(
-        "warning: {} of the points in '{}/points' had been damaged or changed, and were simulated anew\n",
-        kept_->damaged(), arguments_.out);
+        "warning: {} of the points in '{}' had been damaged or changed, and were simulated anew\n",
+        kept_->damaged(), kept_->folder().string());
   }
 
   std::vector<Override> overrides_of(const std::vector<std::string>& values) const {
     auto overrides = fixed_;
     for (std::size_t i = 0; i < values.size(); ++i)
-      overrides.push_back({sweep_.axes[i].key, values[i], told_by(sweep_.axes[i], values[i])});
+      overrides.push_back({axes_[i].key, values[i], told_by(axes_[i], values[i])});
     return overrides;
   }
 
-  std::string report_of(const std::vector<std::string>& values) {
-    auto scenario = load_scenario(arguments_.scenario, overrides_of(values), data_, arguments_.price);
-    const auto key = kept_ ? key_of(scenario) : "";
+  Scenario scenario_of(const std::vector<std::string>& values) const {
+    return load_scenario(arguments_.scenario, overrides_of(values), data_, arguments_.price);
+  }
+
+  void run(const std::vector<std::string>& values, Outcome& outcome) {
+    auto scenario = scenario_of(values);
     if (kept_) {
-      if (auto report = kept_->find(key)) return std::move(*report);
+      outcome.key = key_of(scenario);
+      if (auto report = kept_->find(outcome.key)) {
+        outcome.report = std::move(*report);
+        return;
+      }
     }
     std::ostringstream text;
     const auto fold = arguments_.no_folding ? FoldRanks::no : FoldRanks::yes;
     report::write_json(text, simulate(std::move(scenario), arguments_.engine, fold), GRADWAY_VERSION);
-    if (kept_) kept_->keep(key, text.str());
-    return text.str();
+    if (kept_) kept_->keep(outcome.key, text.str());
+    outcome.report = text.str();
   }
 
   /// A digest of all that decides a report: the program, its input, what it is asked to do.
@@ -115,56 +148,133 @@ class Sweeper {
     Digest digest;
     digest.add(program_digest());
     for (const auto& part : {arguments_.engine, scenario.name, scenario.digest}) digest.add(part);
-    digest.add(arguments_.no_folding ? "all ranks" : "folded");
+    digest.add(folding());
     return digest.hex();
   }
+
+  void add_settings(Digest& digest) const {
+    digest.add(arguments_.engine);
+    digest.add(folding());
+    for (const auto& part : {arguments_.price.file, arguments_.price.date, arguments_.price.region})
+      digest.add(part);
+    for (const auto& text : arguments_.set) digest.add(text);
+    digest.add("");
+  }
+
+  std::string_view folding() const { return arguments_.no_folding ? "all ranks" : "folded"; }
 
   const SweepArguments& arguments_;
   const Surroundings& around_;
   DataPath data_;
   std::vector<Override> fixed_;
-  report::Sweep sweep_;
+  std::vector<Axis> axes_;
   std::optional<KeptPoints> kept_;
-  Status status_ = Status::done;
 };
 
 void check(const SweepArguments& arguments) {
+  if (arguments.scenario.empty())
+    refuse("'gradway sweep' needs SCENARIO",
+           "a file, or a name of 'gradway list scenarios' (see 'gradway sweep --help')");
   check_engine(arguments.engine);
-  if (arguments.json && arguments.csv)
-    refuse("'--json' and '--csv' are two forms of one output", "choose one");
   if (arguments.vary.empty()) refuse("'gradway sweep' needs '--vary'", "as in '--vary job.gpus=1,2,4,8'");
+  if (arguments.shard.empty()) return;
+  if (arguments.json || arguments.csv)
+    refuse("'--shard' is a part of a sweep, which has no document of its own",
+           "leave out '--json' and '--csv': 'gradway sweep --merge' has them");
+  if (arguments.out.empty())
+    refuse("'--shard' needs '--out'", "a folder in which it is kept for 'gradway sweep --merge'");
 }
 
-Status sweep(const SweepArguments& arguments, const CLI::App& app, const Surroundings& around) {
-  check(arguments);
-  const bool writes_files = wants_files(app, arguments.out);
-  Sweeper sweeper{arguments, around};
-  const auto sweep = sweeper.run();
-  if (!sweep) return sweeper.status();
-  const auto& finished = *sweep;
-  const auto json = [&](std::ostream& out) { report::write_json(out, finished, GRADWAY_VERSION); };
-  const auto csv = [&](std::ostream& out) { report::write_csv(out, finished); };
+/// Tells of points that failed, where all have. @return are there others?
+bool has_any(const std::vector<Failure>& failures, const Surroundings& around) {
+  if (std::ranges::find(failures, Status::done, &Failure::status) != failures.end()) return true;
+  raise_wrong_input(failures);
+  tell_each_once(failures, around.messages);
+  return false;
+}
+
+/// Prints a finished sweep and writes its files. @param remark what else to say of these
+void put(const report::Sweep& sweep, const SweepArguments& arguments, bool writes_files,
+         const Surroundings& around, const std::string& remark) {
+  const auto json = [&](std::ostream& out) { report::write_json(out, sweep, GRADWAY_VERSION); };
+  const auto csv = [&](std::ostream& out) { report::write_csv(out, sweep); };
   if (arguments.json) {
     json(around.results);
   } else if (arguments.csv) {
     csv(around.results);
   } else {
-    report::write_table(around.results, finished, around.style);
+    report::write_table(around.results, sweep, around.style);
   }
   if (writes_files) {
     put_results(
         arguments.out, {{"sweep.json", json}, {"sweep.csv", csv}},
-        [&](std::ostream& out) { report::write_page(out, finished, GRADWAY_VERSION); }, around,
-        fmt::format("; {} of {} points were there already", sweeper.found(), finished.points.size()));
+        [&](std::ostream& out) { report::write_page(out, sweep, GRADWAY_VERSION); }, around, remark);
   }
-  return sweeper.status();
+}
+
+Status whole_sweep(const SweepArguments& arguments, bool writes_files, const Surroundings& around) {
+  Sweeper sweeper{arguments, around, arguments.out};
+  report::Sweep sweep{sweeper.name(), sweeper.axes(), {}};
+  std::vector<std::size_t> all(point_count(sweep.axes));
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  auto outcomes = sweeper.run(all);
+  std::vector<Failure> failures;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    auto& [key, report, failure] = outcomes[i];
+    sweep.points.push_back({point_values(sweep.axes, i), std::move(report), failure.text});
+    failures.push_back(std::move(failure));
+  }
+  const auto status = status_of(failures);
+  if (!has_any(failures, around)) return status;
+  put(sweep, arguments, writes_files, around,
+      fmt::format("; {} of {} points were there already", sweeper.found(), all.size()));
+  return status;
+}
+
+Status one_shard(const SweepArguments& arguments, const Surroundings& around) {
+  const auto shard = parse_shard(arguments.shard);
+  const auto folder = std::filesystem::path{arguments.out} / folder_of(shard);
+  Sweeper sweeper{arguments, around, folder};
+  const auto points = points_of(shard, point_count(sweeper.axes()));
+  report::SweepShard summary{
+      shard, std::string{program_digest()}, sweeper.asked(), sweeper.name(), sweeper.axes(), {}};
+  std::vector<Failure> failures;
+  for (auto& [key, report, failure] : sweeper.run(points)) {
+    summary.points.push_back({key, failure.text, static_cast<int>(failure.status)});
+    failures.push_back(std::move(failure));
+  }
+  tell_each_once(failures, around.messages);
+  put_shard(folder, summary, around,
+            fmt::format("; {} of {} points were there already", sweeper.found(), points.size()));
+  return status_of(failures);
+}
+
+Status merged(const SweepArguments& arguments, const CLI::App& app, bool writes_files,
+              const Surroundings& around) {
+  check_alone(app);
+  auto [sweep, failures, count] = merge_shards({arguments.merge.begin(), arguments.merge.end()});
+  const auto status = status_of(failures);
+  if (!has_any(failures, around)) return status;
+  put(sweep, arguments, writes_files, around, fmt::format("; merged of {} shards", count));
+  return status;
+}
+
+Status sweep(const SweepArguments& arguments, const CLI::App& app, const Surroundings& around) {
+  if (arguments.json && arguments.csv)
+    refuse("'--json' and '--csv' are two forms of one output", "choose one");
+  if (arguments.merge.empty()) check(arguments);
+  const bool writes_files = wants_files(app, arguments.out);
+  if (!arguments.merge.empty()) return merged(arguments, app, writes_files, around);
+  return arguments.shard.empty() ? whole_sweep(arguments, writes_files, around)
+                                 : one_shard(arguments, around);
 }
 
 }  // namespace
 
 Action add_sweep(CLI::App& app) {
   const auto arguments = std::make_shared<SweepArguments>();
-  add_scenario(app, arguments->scenario);
+  app.add_option("SCENARIO", arguments->scenario,
+                 "a file, or a name of 'gradway list scenarios'; not with --merge");
   app.add_option("--vary", arguments->vary,
                  "values that a key takes in turn, 1..8 are eight; can be given several times")
       ->type_name("KEY=V1,V2,...")
@@ -174,6 +284,10 @@ Action add_sweep(CLI::App& app) {
   add_price_choice(app, arguments->price);
   add_jobs(app, arguments->jobs);
   add_out(app, arguments->out, "report.html, sweep.json, sweep.csv and finished points");
+  app.add_option("--shard", arguments->shard, "simulate the I-th of N parts of the points, into --out")
+      ->type_name("I/N");
+  app.add_option("--merge", arguments->merge, "folders of --out of all shards: the sweep that they make")
+      ->type_name("DIR...");
   app.add_flag("--no-folding", arguments->no_folding, "simulate every rank, even those that do the same")
       ->disable_flag_override();
   app.add_flag("--json", arguments->json, "print all reports as one JSON document")->disable_flag_override();

@@ -68,7 +68,8 @@ void write_sweep(std::ostream& out, const report::Style&) {
          "  --vary strategy.bucket_cap='25 MiB,100 MiB'\n"
          "  --vary platform=aws-p4d.24xlarge,aws-p5.48xlarge\n\n"
          "Any key that '--set' takes can vary; '--set' changes the others. With '--out DIR'\n"
-         "finished points are kept, and a second run does only the rest.\n"
+         "finished points are kept, and a second run does only the rest; '--shard 1/8' and\n"
+         "'--merge DIR' do the same on several machines.\n"
          "'gradway optimize' searches instead, and 'gradway compare SCENARIO --platforms\n"
          "'aws-*'' sets platforms side by side.\n";
 }

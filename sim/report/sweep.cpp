@@ -49,6 +49,22 @@ double number(const Json& metrics, const char* name) {
   return value.is_null() ? std::numeric_limits<double>::infinity() : value.get<double>();
 }
 
+std::string in_lines(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+/// A point as it stands under `runs`.
+Json run_json(const Sweep& sweep, const SweepPoint& point) {
+  Json run;
+  for (std::size_t i = 0; i < sweep.axes.size(); ++i) run["set"][sweep.axes[i].key] = point.values[i];
+  if (point.error.empty()) {
+    run.update(Json::parse(point.report));
+  } else {
+    run["error"] = point.error;
+  }
+  return run;
+}
+
 }  // namespace
 
 Ranking ranking_of(const Sweep& sweep) {
@@ -114,20 +130,22 @@ void write_csv(std::ostream& out, const Sweep& sweep) {
 void write_json(std::ostream& out, const Sweep& sweep, std::string_view version) {
   Json vary = Json::array();
   for (const auto& axis : sweep.axes) vary.push_back({{"key", axis.key}, {"values", axis.values}});
-  Json runs = Json::array();
-  for (const auto& point : sweep.points) {
-    Json run;
-    for (std::size_t i = 0; i < sweep.axes.size(); ++i) run["set"][sweep.axes[i].key] = point.values[i];
-    if (point.error.empty()) {
-      run.update(Json::parse(point.report));
-    } else {
-      run["error"] = point.error;
-    }
-    runs.push_back(std::move(run));
-  }
-  Json all{{"schema", 1}, {"gradway", version}, {"vary", std::move(vary)}, {"runs", std::move(runs)}};
+  Json all{{"schema", 1}, {"gradway", version}, {"vary", std::move(vary)}, {"runs", Json::array()}};
   add_ranking(all, ranking_of(sweep));
-  out << all.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+  const auto text = in_lines(all);
+  // Point by point: as values, those of a hundred thousand would fill the memory. A line break in a text is
+  // written otherwise.
+  constexpr std::string_view place = "\n  \"runs\": []";
+  const auto at = text.find(place) + place.size() - 1;
+  out << std::string_view{text}.substr(0, at);
+  for (std::size_t i = 0; i < sweep.points.size(); ++i) {
+    out << (i == 0 ? "\n    " : ",\n    ");
+    for (const char c : in_lines(run_json(sweep, sweep.points[i]))) {
+      out << c;
+      if (c == '\n') out << "    ";
+    }
+  }
+  out << (sweep.points.empty() ? "" : "\n  ") << std::string_view{text}.substr(at) << '\n';
 }
 
 }  // namespace gradway::report

@@ -137,7 +137,8 @@ TEST_CASE("samples that cannot be imported leave no file", "[cli][import][errors
       {{"good.json", "-o", "x.json"},
        "error: '--out x.json' does not end in .yaml\n  hint: platforms are YAML files\n"},
       {{"good.json", "-o", "x.yaml", "--gpu", "h200"},
-       "error: 'gradway import probe' has no use for '--gpu'\n  hint: 'gradway import kineto, topo, "
+       "error: 'gradway import probe' has no use for '--gpu'\n  hint: 'gradway import kineto, nsys, chakra, "
+       "topo, "
        "nccl-topo' take it\n"},
       {{"good.json", "-o", "x.yaml", "--calibration", "a: b"},
        "error: '--calibration a: b' is not a name of a calibration\n"

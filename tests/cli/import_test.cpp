@@ -96,8 +96,9 @@ TEST_CASE("a wrong import is told, and leaves no file", "[cli][import]") {
   const auto [arguments, errors] = GENERATE(values<Row>({
       {{"kinetto", "trace.json", "-o", "x.yaml"},
        "error: cannot import 'kinetto'\n  hint: did you mean 'kineto'?\n"},
-      {{"nsys", "trace.json", "-o", "x.yaml"},
-       "error: cannot import 'nsys'\n  hint: known: kineto, probe, topo, nccl-topo, nccl-tests, deepspeed, "
+      {{"pprof", "trace.json", "-o", "x.yaml"},
+       "error: cannot import 'pprof'\n  hint: known: kineto, nsys, chakra, probe, topo, nccl-topo, "
+       "nccl-tests, deepspeed, "
        "torchtitan, megatron, hf, dataset\n"},
       {{"kineto", "nope.json", "-o", "x.yaml"}, "nope.json: error: there is no such file\n"},
       {{"kineto", "cut.json", "-o", "x.yaml"},

@@ -296,7 +296,7 @@ TEST_CASE("a trainer's file that contradicts itself or leaves too much open is r
        "a = 1\n",
        {"--batch", "4"},
        "error: 'gradway import torchtitan' has no use for '--batch'\n  hint: 'gradway import kineto, "
-       "deepspeed' "
+       "nsys, chakra, deepspeed' "
        "take it\n"},
   }));
   CAPTURE(row.text);

@@ -46,7 +46,7 @@ TEST_CASE("wrong usage is told with what would be right", "[cli][usage]") {
       {{"frobnicate"},
        "error: 'gradway' has no command 'frobnicate'\n"
        "  hint: known: init, run, explain, sweep, compare, campaign, optimize, validate, calibrate, import, "
-       "show, list, "
+       "export, show, list, "
        "help, manual, completion (see 'gradway --help')\n"},
       {{"--vesrion"},
        "error: 'gradway' has no option '--vesrion'\n"
@@ -77,7 +77,8 @@ TEST_CASE("wrong usage is told with what would be right", "[cli][usage]") {
        "error: '--set job.gpus' is given twice\n  hint: give each key once\n"},
       {{"import", "kineto", "trace.json", "--step-time", ""},
        "error: '--step-time' has an empty value\n"
-       "  hint: kineto: the step without the profiler, as in 39.3ms (see 'gradway import --help')\n"},
+       "  hint: kineto, nsys, chakra: the step without the profiler, as in 39.3ms (see 'gradway import "
+       "--help')\n"},
       {{"run", "article/g6e", "--region="},
        "error: '--region' needs a value\n  hint: see 'gradway run --help'\n"},
       {{"compare", "article/p4d", "--platforms", "a", "--samples", ""},

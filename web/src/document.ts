@@ -218,12 +218,28 @@ export interface Ranking {
   level?: { fastest: Level | null; cheapest: Level | null; shortest_step: Level | null };
 }
 
+/** One key of all points: a value each, or null; with `distinct`, the place of the value there. */
+export interface Column {
+  path: string;
+  values: unknown[];
+  distinct?: unknown[];
+}
+
+/** A sweep as the document has it. */
+export interface GivenSweep extends Ranking {
+  vary: { key: string; values: string[] }[];
+  columns: Column[];
+}
+
+/** The same with its points put together. */
+export interface Swept extends Ranking {
+  vary: { key: string; values: string[] }[];
+  runs: SweepPoint[];
+}
+
 export interface SweepDocument extends Any {
   kind: 'sweep';
-  sweep: Ranking & {
-    vary: { key: string; values: string[] }[];
-    runs: SweepPoint[];
-  };
+  sweep: GivenSweep;
 }
 
 export interface Costs {

@@ -34,12 +34,17 @@ function shown(one: Cell): Child {
   return one.mark ? h('span', {}, text, ' ', h('span', { class: 'badge' }, one.mark)) : text;
 }
 
+/** Rows that a page shows at once: more are asked for. */
+const rowsAtOnce = 500;
+
 /** A table whose headings are buttons that sort it. Missing values stay last. */
 export function tableOf(table: Table): HTMLElement {
   const body = h('tbody');
   const heads = table.columns.map((column) => h('th', { scope: 'col', class: column.number ? 'number' : '' }));
+  const more = h('button', { type: 'button', class: 'more' });
   let sorted = -1;
   let down = false;
+  let most = rowsAtOnce;
   const fill = (): void => {
     const rows = [...table.rows];
     if (sorted >= 0) {
@@ -50,10 +55,12 @@ export function tableOf(table: Table): HTMLElement {
       });
     }
     body.replaceChildren(
-      ...rows.map((row) =>
+      ...rows.slice(0, most).map((row) =>
         h('tr', {}, ...row.map((one, i) => h('td', { class: table.columns[i]!.number ? 'number' : '' }, shown(one)))),
       ),
     );
+    more.hidden = rows.length <= most;
+    more.textContent = `Show ${Math.min(rowsAtOnce, rows.length - most)} more of the ${rows.length - most} rows below`;
     heads.forEach((head, i) => head.setAttribute('aria-sort', i !== sorted ? 'none' : down ? 'descending' : 'ascending'));
   };
   heads.forEach((head, i) => {
@@ -61,15 +68,21 @@ export function tableOf(table: Table): HTMLElement {
     sort.addEventListener('click', () => {
       down = sorted === i ? !down : false;
       sorted = i;
+      most = rowsAtOnce;
       fill();
     });
     head.append(sort);
+  });
+  more.addEventListener('click', () => {
+    most += rowsAtOnce;
+    fill();
   });
   fill();
   return h(
     'div',
     { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': table.caption },
     h('table', { class: 'data' }, h('caption', { class: 'hidden' }, table.caption), h('thead', {}, h('tr', {}, ...heads)), body),
+    more,
   );
 }
 

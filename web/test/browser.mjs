@@ -11,6 +11,21 @@ const folder = resolve(process.env.GRADWAY_PAGES);
 const flags = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
 const tag = /<script id="data" type="application\/json">([^]*?)<\/script>/;
 
+/** The points of a sweep: what their columns say of each. */
+function runsOf({ vary, columns }) {
+  const sets = vary.reduce((all, { key, values }) => all.flatMap((set) => values.map((value) => ({ ...set, [key]: value }))), [{}]);
+  return sets.map((set, i) => {
+    const of = (path) => {
+      const column = columns.find((one) => one.path === path);
+      const value = column?.values[i] ?? null;
+      return value === null ? undefined : column.distinct ? column.distinct[value] : value;
+    };
+    const metrics = Object.fromEntries(columns.map(({ path }) => path.split('/')).filter(([, group]) => group === 'metrics').map(([, , name]) => [name, of(`/metrics/${name}`)]));
+    const error = of('/error');
+    return error === undefined ? { set, metrics, fits: of('/fits'), does_not_fit: of('/does_not_fit') } : { set, error };
+  });
+}
+
 /** All pages of the folder with their documents. To save time those called also-*.html are only opened, and of those called
  * brief-*.html only what is special about them is tested. */
 export const pages = readdirSync(folder)
@@ -19,7 +34,9 @@ export const pages = readdirSync(folder)
   .map((name) => {
     const text = readFileSync(join(folder, name), 'utf8');
     const found = tag.exec(text);
-    return { name: name.slice(0, -5), isThorough: !/^(also|brief)-/.test(name), isOnlyOpened: name.startsWith('also-'), url: pathToFileURL(join(folder, name)).href, text, data: JSON.parse(found[1]), dataSize: found[1].length };
+    const data = JSON.parse(found[1]);
+    if (data.kind === 'sweep') data.sweep.runs = runsOf(data.sweep);
+    return { name: name.slice(0, -5), isThorough: !/^(also|brief)-/.test(name), isOnlyOpened: name.startsWith('also-'), url: pathToFileURL(join(folder, name)).href, text, data, dataSize: found[1].length };
   });
 
 /** Pages to test; those that are not thorough only for what is special about them. */

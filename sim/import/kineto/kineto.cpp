@@ -144,7 +144,11 @@ Seconds cpu_time(const Profile& profile) {
 
 ImportedProfile import_kineto(const std::filesystem::path& path, const std::string& shown,
                               const ImportOptions& options) {
-  auto trace = read_trace(path, shown);
+  return import_trace(read_trace(path, shown), "PyTorch profiler trace", path, shown, options);
+}
+
+ImportedProfile import_trace(Trace trace, std::string_view kind, const std::filesystem::path& path,
+                             const std::string& shown, const ImportOptions& options) {
   Where file;
   file.file = shown;
   auto problems = check_trace(trace, file);
@@ -181,9 +185,8 @@ ImportedProfile import_kineto(const std::filesystem::path& path, const std::stri
   warn_of_memory(profile, result.warnings);
   check_step_time(options, profile, file);
   result.notes.input_per_sample = input_bytes(profile);
-  result.notes.source =
-      fmt::format("PyTorch profiler trace {}, {} step{}", printable(path.filename().string()), profile.steps,
-                  profile.steps == 1 ? "" : "s");
+  result.notes.source = fmt::format("{} {}, {} step{}", kind, printable(path.filename().string()),
+                                    profile.steps, profile.steps == 1 ? "" : "s");
   if (joined.orphans > 0)
     result.warnings.push_back(fmt::format(
         "activities of the GPU left out because their launches are not in the trace: {}", joined.orphans));

@@ -4,8 +4,10 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "sim/import/kineto/trace.hpp"
 #include "sim/import/kineto/write_profile.hpp"
 #include "sim/workload/profile.hpp"
 
@@ -34,6 +36,11 @@ struct ImportedProfile {
 /// @throws ConfigError with all that makes the trace unfit, and what to record instead.
 ImportedProfile import_kineto(const std::filesystem::path& file, const std::string& shown,
                               const ImportOptions& options);
+
+/// The same of a trace that was read already. @param kind of the file, for the profile's source: "PyTorch
+/// profiler trace"
+ImportedProfile import_trace(Trace trace, std::string_view kind, const std::filesystem::path& file,
+                             const std::string& shown, const ImportOptions& options);
 
 /// Time of all launches on the GPU, and of the CPU to issue them.
 Seconds gpu_time(const Profile& profile);

@@ -255,8 +255,12 @@ std::uint32_t TextPool::id(std::string_view text) {
 
 Trace read_trace(const std::filesystem::path& file, const std::string& shown) {
   CompressedFile source{file, shown};
-  Collector collector{source.whole()};
-  parse_trace(source, collector);
+  return collect_trace(source.whole(), [&](TraceSink& sink) { parse_trace(source, sink); });
+}
+
+Trace collect_trace(const Where& file, const std::function<void(TraceSink&)>& read) {
+  Collector collector{file};
+  read(collector);
   return collector.take();
 }
 

@@ -113,22 +113,23 @@ std::vector<Held> all_held(const Trace& trace, const std::vector<TracedStep>& st
   return all;
 }
 
-enum class Part { none, grows, fixed, gradients };
+enum class MemoryPart { none, grows, fixed, gradients };
 
 struct Passes {
   std::int64_t begin = 0;
   Span autograd;
 };
 
-Part part_of(const Held& held, const std::vector<Passes>& steps, std::size_t step) {
-  if (held.is_input) return Part::none;
+MemoryPart part_of(const Held& held, const std::vector<Passes>& steps, std::size_t step) {
+  if (held.is_input) return MemoryPart::none;
   const auto after = std::ranges::upper_bound(steps, held.from, {}, &Passes::begin);
-  if (after == steps.begin()) return Part::none;
+  if (after == steps.begin()) return MemoryPart::none;
   const auto in = std::prev(after);
-  if (held.from > in->autograd.end()) return Part::none;
+  if (held.from > in->autograd.end()) return MemoryPart::none;
   const bool is_forward = held.from < in->autograd.start;
-  if (!is_forward && held.to > in->autograd.end()) return &*in == &steps[step] ? Part::gradients : Part::none;
-  return held.is_fixed ? Part::fixed : Part::grows;
+  if (!is_forward && held.to > in->autograd.end())
+    return &*in == &steps[step] ? MemoryPart::gradients : MemoryPart::none;
+  return held.is_fixed ? MemoryPart::fixed : MemoryPart::grows;
 }
 
 }  // namespace
@@ -142,13 +143,13 @@ std::vector<ProfiledMoment> recorded_memory(const Trace& trace, const std::vecto
 
   struct Event {
     std::int64_t time;
-    Part part;
+    MemoryPart part;
     double bytes;
   };
   std::vector<Event> events;
   for (const auto& held : all_held(trace, steps, OfParameters{trace, steps[step], profile})) {
     const auto part = part_of(held, passes, step);
-    if (part == Part::none || held.from > here.autograd.end() || held.to < here.begin) continue;
+    if (part == MemoryPart::none || held.from > here.autograd.end() || held.to < here.begin) continue;
     events.push_back({held.from, part, held.bytes});
     if (held.to != never) events.push_back({held.to, part, -held.bytes});
   }
@@ -160,12 +161,12 @@ std::vector<ProfiledMoment> recorded_memory(const Trace& trace, const std::vecto
     if (event.time > here.autograd.end()) break;
     sums[static_cast<std::size_t>(event.part)] += event.bytes;
     if (event.bytes < 0 || event.time < here.begin) continue;
-    const auto bytes = [&](Part part) { return Bytes{sums[static_cast<std::size_t>(part)]}; };
+    const auto bytes = [&](MemoryPart part) { return Bytes{sums[static_cast<std::size_t>(part)]}; };
     moments.push_back(
         {.phase = event.time < here.autograd.start ? ProfiledPhase::forward : ProfiledPhase::backward,
-         .grows = bytes(Part::grows),
-         .fixed = bytes(Part::fixed),
-         .gradients = bytes(Part::gradients)});
+         .grows = bytes(MemoryPart::grows),
+         .fixed = bytes(MemoryPart::fixed),
+         .gradients = bytes(MemoryPart::gradients)});
   }
   return possible_peaks(moments);
 }

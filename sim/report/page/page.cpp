@@ -11,6 +11,7 @@
 #include "sim/report/json/json.hpp"
 #include "sim/report/page/pipeline.hpp"
 #include "sim/report/page/platform.hpp"
+#include "sim/report/page/sweep_points.hpp"
 #include "sim/report/page/timeline.hpp"
 #include "sim/report/text/words.hpp"
 
@@ -93,7 +94,7 @@ void write_page(std::ostream& out, const Campaign& campaign, std::string_view ve
 
 void write_page(std::ostream& out, const Sweep& sweep, std::string_view version) {
   auto data = start_of("sweep", sweep.scenario, version);
-  data["sweep"] = document(sweep, version);
+  data["sweep"] = sweep_points_json(sweep);
   write_page(out, data);
 }
 

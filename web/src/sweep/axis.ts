@@ -6,6 +6,8 @@ export interface SweptAxis {
   values: string[];
   /** One a value, if all are numbers of one kind and differ. */
   numbers?: number[];
+  /** The place of each value. */
+  place: Map<string, number>;
 }
 
 const units: Record<string, number> = {
@@ -22,7 +24,8 @@ export function axisOf(key: string, values: string[]): SweptAxis {
   });
   const numbers = parsed.map((one) => one?.number);
   const ok = parsed.every((one) => one && one.kind === parsed[0]!.kind) && new Set(numbers).size === values.length && values.length > 1;
-  return ok ? { key, values, numbers: numbers as number[] } : { key, values };
+  const place = new Map(values.map((value, i) => [value, i]));
+  return ok ? { key, values, place, numbers: numbers as number[] } : { key, values, place };
 }
 
 /** "job.gpus" is gpus; the whole key stays in tables. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The chart of a sweep, and the choices of what it shows.
 import { draw, section, type Stop } from '../chart';
-import type { SweepDocument } from '../document';
+import type { Swept } from '../document';
 import { choice, h } from '../dom';
 import { known } from '../format';
 import { levelText } from '../header';
@@ -11,6 +11,7 @@ import { curves, curvesOption } from './curves';
 import { cells, heatHeight, heatOption, heatSpan } from './heat';
 import { best, settings, type Best, type State } from './state';
 import { pointsTable } from './table';
+import { leftOut } from './thinned';
 
 function finding(state: State, { points, level }: Best): string {
   const run = state.runs[points[0] ?? -1];
@@ -22,20 +23,24 @@ function finding(state: State, { points, level }: Best): string {
 }
 
 /** The curves' or cells' data that have a value. */
-function stops(state: State): Stop[] {
+function stops(state: State, first: Best): Stop[] {
   const has = (point: number): boolean => Boolean(state.runs[point] && known(state.measure.value(state.runs[point]!)));
-  if (state.heat && state.by) return cells(state).flatMap(({ point }, dataIndex) => (has(point) ? [{ seriesIndex: 0, dataIndex }] : []));
-  return curves(state).flatMap((line, seriesIndex) => line.points.flatMap((point, dataIndex) => (has(point) ? [{ seriesIndex, dataIndex }] : [])));
+  if (state.heat && state.by) return cells(state, first).flatMap(({ point }, dataIndex) => (has(point) ? [{ seriesIndex: 0, dataIndex }] : []));
+  return curves(state, first).flatMap((line, seriesIndex) => line.points.flatMap((point, dataIndex) => (has(point) ? [{ seriesIndex, dataIndex }] : [])));
 }
 
-export function sweepChart(document: SweepDocument['sweep'], state: State): HTMLElement {
+/** More elements than a page of SVG can move. */
+const mostElements = 5000;
+
+export function sweepChart(document: Swept, state: State): HTMLElement {
   const controls = h('div', { class: 'controls' });
   const key = h('div', {});
   const title = (): string => finding(state, best(state, document));
   const drawn = draw({
     label: title(),
-    height: () => (state.heat && state.by ? heatHeight(state) : 400),
-    stops: () => stops(state),
+    height: () => (state.heat && state.by ? heatHeight(state, best(state, document)) : 400),
+    stops: () => stops(state, best(state, document)),
+    renderer: state.runs.length > mostElements ? 'canvas' : 'svg',
     table: { count: state.runs.length, make: () => pointsTable(document) },
     option: (colours, width) =>
       state.heat && state.by
@@ -44,10 +49,13 @@ export function sweepChart(document: SweepDocument['sweep'], state: State): HTML
   });
 
   const showKey = (): void => {
-    if (!state.heat || !state.by) return key.replaceChildren();
-    const [low, high] = heatSpan(state);
+    const first = best(state, document);
+    const note = leftOut(state, first);
+    const notes = note ? [h('p', { class: 'note' }, note)] : [];
+    if (!state.heat || !state.by) return key.replaceChildren(...notes);
+    const [low, high] = heatSpan(state, first);
     const ramp = h('i', { style: `background:linear-gradient(90deg,${palette().scale.join(',')})` });
-    key.replaceChildren(h('div', { class: 'legend' }, h('span', { class: 'ramp' }, state.measure.text(low), ramp, state.measure.text(high)), h('span', {}, best(state, document).level ? '≈ level' : '★ best point')));
+    key.replaceChildren(h('div', { class: 'legend' }, h('span', { class: 'ramp' }, state.measure.text(low), ramp, state.measure.text(high)), h('span', {}, first.level ? '≈ level' : '★ best point')), ...notes);
   };
   const part = section('curves', 'Points', title(), controls, key, drawn.element);
   const update = (change: Partial<State>): void => {

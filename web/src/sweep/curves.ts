@@ -10,15 +10,19 @@ import type { Palette } from '../theme';
 import { spanOf, whiskers, type Whisker } from '../whiskers';
 import { keyName } from './axis';
 import { pointAt, type Best, type State } from './state';
+import { drawnValues, places } from './thinned';
 import { pointTip } from './tip';
 
 /** The points of each curve, in the order of the axis. */
-export function curves(state: State): { name: string; points: number[] }[] {
-  const names = state.by ? state.by.values : [''];
-  return names.map((name) => ({ name, points: state.x.values.map((x) => pointAt(state, x, name)) }));
+export function curves(state: State, best: Best): { name: string; points: number[] }[] {
+  const { across, by } = drawnValues(state, best);
+  return by.map((name) => ({ name, points: across.map((x) => pointAt(state, x, name)) }));
 }
 
-function xAxis(state: State, colours: Palette): object {
+/** More marks than an axis has room for are left out. */
+const mostTicks = 40;
+
+function xAxis(state: State, drawn: string[], colours: Palette): object {
   const { numbers, values } = state.x;
   const common = {
     name: keyName(state.x.key),
@@ -27,20 +31,22 @@ function xAxis(state: State, colours: Palette): object {
     nameTextStyle: { color: colours.muted, fontSize: 12.5 },
     axisLine: { lineStyle: { color: colours.line } },
   };
-  if (!numbers) return { ...common, type: 'category', data: values, axisTick: { show: false }, axisLabel: { color: colours.text, interval: 0, hideOverlap: true } };
+  if (!numbers) return { ...common, type: 'category', data: drawn, axisTick: { show: false }, axisLabel: { color: colours.text, interval: 0, hideOverlap: true } };
   const [low, high] = spanOf(numbers, []);
   const isLog = logarithmic([low, high]) || (low > 0 && high / low >= 8);
   const pad = isLog ? (high / low) ** 0.04 : (high - low) * 0.04;
-  const text = new Map(numbers.map((number, i) => [number, values[i]!]));
-  const near = (number: number): string => text.get([...text.keys()].reduce((a, b) => (Math.abs(b - number) < Math.abs(a - number) ? b : a)))!;
+  const marked = places(numbers.length, mostTicks);
+  const text = new Map(marked.map((i) => [numbers[i]!, values[i]!]));
+  const ticks = [...text.keys()];
+  const near = (number: number): string => text.get(ticks.reduce((a, b) => (Math.abs(b - number) < Math.abs(a - number) ? b : a)))!;
   return {
     ...common,
     type: isLog ? 'log' : 'value',
     logBase: 2,
     min: isLog ? low / pad : low - pad,
     max: isLog ? high * pad : high + pad,
-    axisTick: { show: true, customValues: numbers },
-    axisLabel: { color: colours.text, customValues: numbers, formatter: near, hideOverlap: true },
+    axisTick: { show: true, customValues: ticks },
+    axisLabel: { color: colours.text, customValues: ticks, formatter: near, hideOverlap: true },
     splitLine: { show: false },
   };
 }
@@ -63,11 +69,12 @@ function band(points: [number, number, number][], colours: Palette): object {
 
 export function curvesOption(state: State, best: Best, colours: Palette, width: number): Option {
   const { measure, x } = state;
-  const lines = curves(state);
+  const lines = curves(state, best);
+  const drawn = drawnValues(state, best).across.map((value) => x.place.get(value)!);
   const runs = (points: number[]) => points.map((index) => state.runs[index]).filter((run) => run?.metrics);
   const shown = lines.flatMap((line) => runs(line.points));
   const span = spanOf(shown.map((run) => measure.value(run!)), shown.map((run) => rangeOf(run!, measure)));
-  const placeOf = (i: number): number | string => x.numbers?.[i] ?? x.values[i]!;
+  const placeOf = (i: number): number | string => x.numbers?.[drawn[i]!] ?? x.values[drawn[i]!]!;
   const colourOf = (line: number): string => colours.series[line % colours.series.length]!;
   const bounds: Whisker[] = [];
   const banded: [number, number, number][] = [];
@@ -77,19 +84,20 @@ export function curvesOption(state: State, best: Best, colours: Palette, width: 
       const range = run && rangeOf(run, measure);
       const value = run && measure.value(run);
       if (!range || !known(value)) return;
-      if (x.numbers && lines.length === 1) banded.push([x.numbers[i]!, range[0], range[1]]);
+      if (x.numbers && lines.length === 1) banded.push([x.numbers[drawn[i]!]!, range[0], range[1]]);
       else bounds.push({ at: [placeOf(i), value], y: range, colour: x.numbers ? colourOf(at) : colours.text, ...(!x.numbers && { of: [at, lines.length] as [number, number] }) });
     }),
   );
+  const first = new Set(best.points);
   const series = lines.map((line, at) => ({
     type: x.numbers ? 'line' : 'bar',
     name: line.name,
     data: line.points.map((index, i) => {
       const run = state.runs[index];
       const value = run ? measure.value(run) : null;
-      const isBest = best.points.includes(index);
+      const isBest = first.has(index);
       return {
-        value: x.numbers ? [x.numbers[i]!, known(value) ? value : null] : known(value) ? value : null,
+        value: x.numbers ? [placeOf(i), known(value) ? value : null] : known(value) ? value : null,
         point: index,
         ...(isBest && {
           symbolSize: 15,
@@ -110,14 +118,14 @@ export function curvesOption(state: State, best: Best, colours: Palette, width: 
   const many = lines.length > 1;
   return {
     grid: { left: 64, right: 18, top: many ? (width < 560 ? 92 : 62) : 40, bottom: 48 },
-    ...(many && { legend: { left: 0, top: 0, type: 'plain', data: lines.map((line) => line.name), textStyle: { color: colours.text }, itemGap: 16 } }),
+    ...(many && { legend: { left: 0, top: 0, type: lines.length > 10 ? 'scroll' : 'plain', data: lines.map((line) => line.name), textStyle: { color: colours.text }, itemGap: 16 } }),
     tooltip: {
       formatter: (item: unknown) => {
         const point = (item as { data?: { point?: number } }).data?.point ?? -1;
         return pointTip(state, point, best);
       },
     },
-    xAxis: xAxis(state, colours),
+    xAxis: xAxis(state, drawn.map((i) => x.values[i]!), colours),
     yAxis: valueAxis({ span, text: measure.text, name: measure.name, colours, vertical: true }),
     series: [...series, ...(banded.length > 1 ? [band(banded, colours)] : []), ...(bounds.length > 0 ? [whiskers(bounds)] : [])],
   } as Option;

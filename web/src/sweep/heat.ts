@@ -10,6 +10,7 @@ import type { Palette } from '../theme';
 import { spanOf } from '../whiskers';
 import { keyName } from './axis';
 import { pointAt, type Best, type State } from './state';
+import { drawnValues } from './thinned';
 import { pointTip } from './tip';
 
 export interface HeatCell {
@@ -18,14 +19,14 @@ export interface HeatCell {
   point: number;
 }
 
-export function cells(state: State): HeatCell[] {
-  const { x, by } = state;
-  return by ? by.values.flatMap((row, y) => x.values.map((column, i) => ({ x: i, y, point: pointAt(state, column, row) }))) : [];
+export function cells(state: State, best: Best): HeatCell[] {
+  const { across, by } = drawnValues(state, best);
+  return state.by ? by.flatMap((row, y) => across.map((column, i) => ({ x: i, y, point: pointAt(state, column, row) }))) : [];
 }
 
 /** The least and the largest of what is shown. */
-export const heatSpan = (state: State): Range =>
-  spanOf(cells(state).map(({ point }) => (state.runs[point] ? state.measure.value(state.runs[point]!) : null)), []);
+export const heatSpan = (state: State, best: Best): Range =>
+  spanOf(cells(state, best).map(({ point }) => (state.runs[point] ? state.measure.value(state.runs[point]!) : null)), []);
 
 /** 0 for the least, 1 for the largest; by ratio where the span is wide. */
 export function place(value: number, [low, high]: Range): number {
@@ -33,15 +34,21 @@ export function place(value: number, [low, high]: Range): number {
   return logarithmic([low, high]) ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
 }
 
-export const heatHeight = (state: State): number => 64 + Math.max(3, state.by?.values.length ?? 0) * 44;
+/** Rows get lower the more there are, down to a few pixels. */
+export const heatHeight = (state: State, best: Best): number => {
+  const rows = Math.max(3, drawnValues(state, best).by.length);
+  return 74 + rows * Math.max(4, Math.min(44, Math.floor(1400 / rows)));
+};
 
 export function heatOption(state: State, best: Best, colours: Palette, width: number): Option {
-  const all = cells(state);
-  const span = heatSpan(state);
+  const all = cells(state, best);
+  const span = heatSpan(state, best);
+  const drawn = drawnValues(state, best);
+  const first = new Set(best.points);
   const left = width < 560 ? 84 : 120;
-  const axis = (swept: { key: string; values: string[] }, vertical: boolean): object => ({
+  const axis = (swept: { key: string }, values: string[], vertical: boolean): object => ({
     type: 'category',
-    data: swept.values,
+    data: values,
     name: keyName(swept.key),
     nameLocation: vertical ? 'end' : 'middle',
     nameGap: vertical ? 10 : 28,
@@ -58,8 +65,8 @@ export function heatOption(state: State, best: Best, colours: Palette, width: nu
         return pointTip(state, point, best);
       },
     },
-    xAxis: axis(state.x, false),
-    yAxis: axis(state.by!, true),
+    xAxis: axis(state.x, drawn.across, false),
+    yAxis: axis(state.by!, drawn.by, true),
     series: [
       {
         type: 'custom',
@@ -70,20 +77,20 @@ export function heatOption(state: State, best: Best, colours: Palette, width: nu
           const run = state.runs[one.point];
           const value = run ? state.measure.value(run) : null;
           const [x, y] = api.coord([one.x, one.y]) as [number, number];
-          const [w, h] = (api.size!([1, 1]) as [number, number]).map((side) => side - 3) as [number, number];
-          const isBest = best.points.includes(one.point);
+          const [w, h] = (api.size!([1, 1]) as [number, number]).map((side) => side - (side > 12 ? 3 : 0)) as [number, number];
+          const isBest = first.has(one.point);
           const sign = best.level ? '≈' : '★';
           const fill = known(value) ? at(colours.scale, place(value, span)) : colours.background;
           const text = known(value) ? state.measure.text(value) : run?.fits === false ? 'does not fit' : run?.error ? 'failed' : '';
           const fits = w > text.length * 6.6 + 4;
           const body = {
             type: 'rect',
-            shape: { x: x - w / 2, y: y - h / 2, width: w, height: h, r: 3 },
+            shape: { x: x - w / 2, y: y - h / 2, width: w, height: h, r: w > 12 ? 3 : 0 },
             style: { fill, stroke: isBest ? colours.series[1] : known(value) ? 'none' : colours.line, lineWidth: isBest ? 3.5 : 1, ...(!known(value) && { lineDash: [3, 3] }) },
             emphasis: { style: { stroke: colours.text, lineWidth: 2 } },
             textConfig: { position: 'inside' },
             textContent: {
-              style: { text: fits ? (isBest ? `{best|${sign}} ${text}` : text) : isBest ? sign : known(value) ? '' : '×', fill: known(value) ? inkOn(fill) : colours.muted, fontSize: 12, rich: { best: { fill: inkOn(fill), fontSize: 13 } } },
+              style: { text: fits ? (isBest ? `{best|${sign}} ${text}` : text) : isBest && w > 8 ? sign : known(value) || w < 8 ? '' : '×', fill: known(value) ? inkOn(fill) : colours.muted, fontSize: 12, rich: { best: { fill: inkOn(fill), fontSize: 13 } } },
             },
           };
           return body as never;

@@ -1,18 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // A sweep: its best points, how a number changes over the axes, all points.
 import { section } from '../chart';
-import type { Level, SweepDocument } from '../document';
+import type { Level, SweepDocument, SweepPoint } from '../document';
 import { h } from '../dom';
 import { counted, numberText, timeText, usdText } from '../format';
 import { basis, levelText, tiles, title, warnings, type Tile } from '../header';
 import { gathered } from '../summary';
 import { tableOf } from '../table';
 import { sweepChart } from './chart';
+import { withRuns } from './points';
 import { initial, settings } from './state';
 import { pointsTable } from './table';
 
+/** Of more points the table alone has the reasons. */
+const mostReasons = 50;
+
+/** Points with what is to be said of each. */
+function reasons(runs: SweepPoint[], item: (run: SweepPoint) => HTMLElement): HTMLElement {
+  const more = runs.length - mostReasons;
+  return h('ul', {}, ...runs.slice(0, mostReasons).map(item), more > 0 && h('li', {}, `and ${counted(more, 'point')} more, which the table has`));
+}
+
+/** "1, 2, 4"; of more values than one reads the ends. */
+const valuesText = (values: string[]): string => (values.length <= 16 ? values.join(', ') : `${values[0]} to ${values[values.length - 1]} (${values.length} values)`);
+
 export function sweepPage(data: SweepDocument): HTMLElement[] {
-  const { sweep } = data;
+  const sweep = withRuns(data.sweep);
   const failed = sweep.runs.filter((run) => !run.metrics);
   const misfits = sweep.runs.filter((run) => run.does_not_fit);
   const levelTile = (name: string, level: Level | null | undefined): Tile | null | undefined =>
@@ -22,7 +35,7 @@ export function sweepPage(data: SweepDocument): HTMLElement[] {
   const cheapest = typeof sweep.cheapest === 'number' ? sweep.runs[sweep.cheapest] : undefined;
   const texts = gathered(sweep.runs, 'warnings');
   const state = initial(sweep);
-  const axes = sweep.vary.map(({ key, values }) => `${key} over ${values.join(', ')}`).join('; ');
+  const axes = sweep.vary.map(({ key, values }) => `${key} over ${valuesText(values)}`).join('; ');
   const parts = [
     title(data.title, [first?.scenario?.model, first?.scenario?.platform, axes].filter(Boolean).join(' · ')),
     tiles([
@@ -43,7 +56,7 @@ export function sweepPage(data: SweepDocument): HTMLElement[] {
           'div',
           { class: 'box', id: 'failed' },
           h('strong', {}, `${counted(failed.length, 'point')} failed`),
-          h('ul', {}, ...failed.map((run) => h('li', {}, h('b', {}, settings(run)), h('div', { class: 'lines' }, (run.error ?? 'no reason is given').trim())))),
+          reasons(failed, (run) => h('li', {}, h('b', {}, settings(run)), h('div', { class: 'lines' }, (run.error ?? 'no reason is given').trim()))),
         )
       : null,
     misfits.length > 0
@@ -51,7 +64,7 @@ export function sweepPage(data: SweepDocument): HTMLElement[] {
           'div',
           { class: 'box misfit', id: 'misfits' },
           h('strong', {}, misfits.length === sweep.runs.length ? 'No point fits' : `${counted(misfits.length, 'point')} ${misfits.length === 1 ? 'does' : 'do'} not fit`),
-          h('ul', {}, ...misfits.map((run) => h('li', {}, h('b', {}, settings(run)), `: ${run.does_not_fit}`))),
+          reasons(misfits, (run) => h('li', {}, h('b', {}, settings(run)), `: ${run.does_not_fit}`)),
         )
       : null,
     basis(gathered(sweep.runs, 'basis'), false, 'What these rest on'),

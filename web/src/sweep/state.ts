@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What of a sweep is drawn: a number over one or two of its axes, the other axes held.
-import type { Level, SweepDocument, SweepPoint } from '../document';
+import type { Level, SweepPoint, Swept } from '../document';
 import { bestOf, measuresOf, type Measure } from '../measures';
 import { axisOf, type SweptAxis } from './axis';
+import { mostCurves } from './thinned';
 
 export interface State {
   axes: SweptAxis[];
@@ -16,7 +17,7 @@ export interface State {
   held: Record<string, string>;
 }
 
-export function initial({ vary, runs }: SweepDocument['sweep']): State | undefined {
+export function initial({ vary, runs }: Swept): State | undefined {
   const axes = vary.map(({ key, values }) => axisOf(key, values));
   const known = measuresOf(runs);
   // Where steps have more or fewer samples, their times say little: samples a second do.
@@ -28,17 +29,15 @@ export function initial({ vary, runs }: SweepDocument['sweep']): State | undefin
   const across = [...axes].sort((a, b) => Number(Boolean(b.numbers)) - Number(Boolean(a.numbers)) || b.values.length - a.values.length)[0]!;
   const by = [...axes].filter((axis) => axis !== across).sort((a, b) => b.values.length - a.values.length)[0];
   const held = Object.fromEntries(axes.map((axis) => [axis.key, runs[start]?.set[axis.key] ?? axis.values[0]!]));
-  return { axes, runs, measures: known, measure: first, x: across, by, heat: Boolean(by && across.numbers && by.numbers && by.values.length > 3), held };
+  return { axes, runs, measures: known, measure: first, x: across, by, heat: Boolean(by && ((across.numbers && by.numbers && by.values.length > 3) || by.values.length > mostCurves)), held };
 }
 
-/** The point at these values, the other axes as held; -1 if there is none. */
+/** The point at these values, the other axes as held. Points stand in the order of the axes, the last one fastest. */
 export function pointAt(state: State, x: string, by?: string): number {
-  return state.runs.findIndex((run) =>
-    state.axes.every((axis) => {
-      const wanted = axis === state.x ? x : axis === state.by ? by : state.held[axis.key];
-      return run.set[axis.key] === wanted;
-    }),
-  );
+  return state.axes.reduce((index, axis) => {
+    const value = axis === state.x ? x : axis === state.by ? by! : state.held[axis.key]!;
+    return index * axis.values.length + axis.place.get(value)!;
+  }, 0);
 }
 
 /** The points that come first; several are level. */
@@ -50,7 +49,7 @@ export interface Best {
 const ranks: Record<string, 'fastest' | 'cheapest' | 'shortest_step'> = { samples: 'fastest', million: 'cheapest', step: 'shortest_step' };
 
 /** Who comes first by the measure: as the document says where it ranks. */
-export function best(state: State, document: SweepDocument['sweep']): Best {
+export function best(state: State, document: Swept): Best {
   const rank = ranks[state.measure.id];
   const winner = rank && document[rank];
   const level = rank && document.level?.[rank];

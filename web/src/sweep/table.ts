@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // All points of a sweep as a table.
-import type { SweepDocument } from '../document';
+import type { Swept } from '../document';
 import { known, rangeText } from '../format';
 import { measuresOf, rangeOf, measure } from '../measures';
 import { cell, type Table } from '../table';
 
-export function pointsTable({ vary, runs, fastest, cheapest, level }: SweepDocument['sweep']): Table {
+export function pointsTable({ vary, runs, fastest, cheapest, level }: Swept): Table {
+  const [inSpeed, inCost] = [new Set(level?.fastest?.runs), new Set(level?.cheapest?.runs)];
   const shown = measuresOf(runs);
   const mark = (index: number): string | undefined =>
     [
       index === fastest ? 'fastest' : '',
       index === cheapest ? 'cheapest' : '',
-      level?.fastest?.runs.includes(index) ? 'level in speed' : '',
-      level?.cheapest?.runs.includes(index) ? 'level in cost' : '',
+      inSpeed.has(index) ? 'level in speed' : '',
+      inCost.has(index) ? 'level in cost' : '',
     ].filter(Boolean).join(', ') || undefined;
   return {
     caption: 'All points',

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/import/chakra/chakra_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/base/printable.hpp"
+#include "sim/files/text_file.hpp"
+#include "sim/import/chakra/wire.hpp"
+
+namespace gradway {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::uintmax_t most_bytes = std::uintmax_t{1} << 30;
+constexpr std::uint64_t most_types = 32;  // of nodes, known ones and some more
+constexpr auto what_is_read =
+    "gradway reads Chakra's execution traces, as of chakra_converter or 'gradway export chakra', and their "
+    "JSON";
+
+// Fields of AttributeProto that hold one value, and of Node.
+constexpr std::uint32_t double_val = 3;
+constexpr std::uint32_t int32_val = 7;
+constexpr std::uint32_t int64_val = 9;
+constexpr std::uint32_t uint64_val = 13;
+constexpr std::uint32_t bool_val = 27;
+constexpr std::uint32_t string_val = 29;
+
+[[noreturn]] void refuse_file(const std::string& shown, const std::string& what) {
+  Where where;
+  where.file = shown;
+  refuse_at(where, what, what_is_read);
+}
+
+/// Reads one file's nodes out of Protocol Buffers.
+class WireNodes {
+ public:
+  explicit WireNodes(const std::string& shown) : shown_{shown} {}
+
+  std::vector<ChakraNode> read(std::string_view content) {
+    WireReader file{content};
+    std::vector<ChakraNode> nodes;
+    for (bool is_metadata = true; !file.at_end(); is_metadata = false) {
+      begin_ = file.offset();
+      const auto length = file.varint();
+      const auto message = length ? file.bytes(*length) : std::nullopt;
+      if (!message) refuse("does not end in the file");
+      if (is_metadata) {
+        check_metadata(*message);
+      } else {
+        nodes.push_back(node(*message));
+      }
+    }
+    return nodes;
+  }
+
+ private:
+  [[noreturn]] void refuse(std::string_view why) const {
+    refuse_file(shown_, fmt::format("the record at byte {} {}", begin_, why));
+  }
+
+  template <class Take>
+  void each_field(std::string_view message, const Take& take) const {
+    for (WireReader reader{message}; !reader.at_end();) {
+      const auto field = reader.next();
+      if (!field) refuse("is damaged");
+      take(*field);
+    }
+  }
+
+  void check_metadata(std::string_view message) const {
+    each_field(message, [&](const WireField& field) {
+      if (field.number > 2 || field.type != WireField::Type::bytes) refuse("is no GlobalMetadata of Chakra");
+    });
+  }
+
+  void add_ids(std::vector<std::uint64_t>& ids, const WireField& field) const {
+    if (field.type == WireField::Type::varint) {
+      ids.push_back(field.value);
+      return;
+    }
+    if (field.type != WireField::Type::bytes) refuse("has a dependency that is no number");
+    for (WireReader packed{field.bytes}; !packed.at_end();) {
+      const auto id = packed.varint();
+      if (!id) refuse("has a list of dependencies that is cut off");
+      ids.push_back(*id);
+    }
+  }
+
+  ChakraNode node(std::string_view message) const {
+    ChakraNode node;
+    each_field(message, [&](const WireField& field) {
+      const bool is_number = field.type == WireField::Type::varint;
+      const bool is_bytes = field.type == WireField::Type::bytes;
+      if (field.number == 1 && is_number) node.id = field.value;
+      if (field.number == 2 && is_bytes) node.name = printable(field.bytes);
+      if (field.number == 3 && is_number) {
+        if (field.value > most_types) refuse("is no Node of Chakra: it has no type that there is");
+        node.type = static_cast<ChakraType>(field.value);
+      }
+      if (field.number == 4) add_ids(node.ctrl_deps, field);
+      if (field.number == 5) add_ids(node.data_deps, field);
+      if (field.number == 6 && is_number) node.start_micros = field.value;
+      if (field.number == 7 && is_number) node.duration_micros = field.value;
+      if (field.number == 10 && is_bytes) add_attribute(node, field.bytes);
+    });
+    return node;
+  }
+
+  void add_attribute(ChakraNode& node, std::string_view message) const {
+    ChakraAttribute attribute;
+    bool has_value = false;
+    const auto take = [&](ChakraAttribute::Value value) {
+      attribute.value = std::move(value);
+      has_value = true;
+    };
+    each_field(message, [&](const WireField& field) {
+      const bool is_number = field.type == WireField::Type::varint;
+      if (field.number == 1 && field.type == WireField::Type::bytes) attribute.name = printable(field.bytes);
+      if (field.number == double_val && field.type == WireField::Type::fixed64)
+        take(std::bit_cast<double>(field.value));
+      if (field.number == int32_val && is_number) take(static_cast<std::int32_t>(field.value));
+      if (field.number == int64_val && is_number) take(static_cast<std::int64_t>(field.value));
+      if (field.number == uint64_val && is_number) take(field.value);
+      if (field.number == bool_val && is_number) take(field.value != 0);
+      if (field.number == string_val && field.type == WireField::Type::bytes) take(printable(field.bytes));
+    });
+    if (has_value) node.attributes.push_back(std::move(attribute));
+  }
+
+  const std::string& shown_;
+  std::size_t begin_ = 0;  ///< of the record
+};
+
+/// A whole number, which the JSON of Protocol Buffers writes as text if it may have 64 bits.
+std::uint64_t whole_in(const Json& json) {
+  if (json.is_number_unsigned()) return json.get<std::uint64_t>();
+  const auto& text = json.get_ref<const std::string&>();
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size())
+    throw std::invalid_argument{"no whole number"};
+  return value;
+}
+
+std::int64_t signed_in(const Json& json) {
+  if (json.is_number_integer()) return json.get<std::int64_t>();
+  return std::stoll(json.get_ref<const std::string&>());
+}
+
+ChakraType type_in(const Json& json) {
+  constexpr std::array<std::string_view, 8> names{"INVALID_NODE",   "METADATA_NODE", "MEM_LOAD_NODE",
+                                                  "MEM_STORE_NODE", "COMP_NODE",     "COMM_SEND_NODE",
+                                                  "COMM_RECV_NODE", "COMM_COLL_NODE"};
+  if (json.is_number_unsigned() && json.get<std::uint64_t>() <= most_types)
+    return static_cast<ChakraType>(json.get<std::uint64_t>());
+  const auto found = std::ranges::find(names, json.get_ref<const std::string&>());
+  return found == names.end() ? ChakraType::invalid : static_cast<ChakraType>(found - names.begin());
+}
+
+std::optional<ChakraAttribute> attribute_in(const Json& json) {
+  const auto name = printable(json.at("name").get_ref<const std::string&>());
+  for (const auto& [key, value] : json.items()) {
+    if (key == "doubleVal") return ChakraAttribute{name, value.get<double>()};
+    if (key == "int32Val") return ChakraAttribute{name, value.get<std::int32_t>()};
+    if (key == "int64Val") return ChakraAttribute{name, signed_in(value)};
+    if (key == "uint64Val") return ChakraAttribute{name, whole_in(value)};
+    if (key == "boolVal") return ChakraAttribute{name, value.get<bool>()};
+    if (key == "stringVal") return ChakraAttribute{name, printable(value.get_ref<const std::string&>())};
+  }
+  return std::nullopt;
+}
+
+/// What has its default is left out by the JSON of Protocol Buffers: ids of 0, types of 0.
+ChakraNode node_in(const Json& json) {
+  ChakraNode node;
+  const auto whole = [&](const char* key) {
+    const auto found = json.find(key);
+    return found == json.end() ? 0 : whole_in(*found);
+  };
+  node.id = whole("id");
+  if (const auto name = json.find("name"); name != json.end())
+    node.name = printable(name->get_ref<const std::string&>());
+  if (const auto type = json.find("type"); type != json.end()) node.type = type_in(*type);
+  for (const auto& [key, ids] :
+       {std::pair{"ctrlDeps", &node.ctrl_deps}, std::pair{"dataDeps", &node.data_deps}}) {
+    const auto found = json.find(key);
+    if (found == json.end()) continue;
+    for (const auto& id : *found) ids->push_back(whole_in(id));
+  }
+  node.start_micros = whole("startTimeMicros");
+  node.duration_micros = whole("durationMicros");
+  if (const auto attributes = json.find("attr"); attributes != json.end()) {
+    for (const auto& one : *attributes)
+      if (auto attribute = attribute_in(one)) node.attributes.push_back(std::move(*attribute));
+  }
+  return node;
+}
+
+/// One object after the other: the metadata, then a node each.
+std::vector<ChakraNode> json_nodes(std::string_view content, const std::string& shown) {
+  std::istringstream text{std::string{content}};
+  std::vector<ChakraNode> nodes;
+  try {
+    for (bool is_metadata = true; (text >> std::ws).peek() != std::istringstream::traits_type::eof();
+         is_metadata = false) {
+      Json json;
+      text >> json;
+      if (!json.is_object())
+        refuse_file(shown, "this is no JSON of Chakra: it has something else than objects");
+      if (!is_metadata || json.contains("id") || json.contains("type")) nodes.push_back(node_in(json));
+    }
+  } catch (const Json::exception&) {
+    refuse_file(shown, fmt::format("object {} is no node of Chakra", nodes.size() + 1));
+  } catch (const std::logic_error&) {  // a number that is none
+    refuse_file(shown, fmt::format("object {} has a number that is none", nodes.size() + 1));
+  }
+  return nodes;
+}
+
+void put_value(std::string& out, const ChakraAttribute::Value& value) {
+  std::visit(
+      [&](const auto& one) {
+        using Type = std::decay_t<decltype(one)>;
+        if constexpr (std::is_same_v<Type, double>) put_double(out, double_val, one);
+        if constexpr (std::is_same_v<Type, std::int32_t>)
+          put_number(out, int32_val, static_cast<std::uint64_t>(std::int64_t{one}));
+        if constexpr (std::is_same_v<Type, std::int64_t>)
+          put_number(out, int64_val, static_cast<std::uint64_t>(one));
+        if constexpr (std::is_same_v<Type, std::uint64_t>) put_number(out, uint64_val, one);
+        if constexpr (std::is_same_v<Type, bool>) put_number(out, bool_val, one ? 1 : 0);
+        if constexpr (std::is_same_v<Type, std::string>) put_bytes(out, string_val, one);
+      },
+      value);
+}
+
+void put_ids(std::string& out, std::uint32_t number, const std::vector<std::uint64_t>& ids) {
+  if (ids.empty()) return;
+  std::string packed;
+  for (const auto id : ids) put_varint(packed, id);
+  put_bytes(out, number, packed);
+}
+
+void put_record(std::string& out, const std::string& message) {
+  put_varint(out, message.size());
+  out += message;
+}
+
+}  // namespace
+
+const ChakraAttribute::Value* ChakraNode::find(std::string_view attribute) const {
+  const auto found = std::ranges::find(attributes, attribute, &ChakraAttribute::name);
+  return found == attributes.end() ? nullptr : &found->value;
+}
+
+std::uint64_t ChakraNode::whole(std::string_view attribute, std::uint64_t otherwise) const {
+  const auto* value = find(attribute);
+  if (value == nullptr) return otherwise;
+  return std::visit(
+      [&](const auto& one) -> std::uint64_t {
+        using Type = std::decay_t<decltype(one)>;
+        if constexpr (std::is_same_v<Type, std::uint64_t> || std::is_same_v<Type, bool>) return one;
+        if constexpr (std::is_same_v<Type, std::int32_t> || std::is_same_v<Type, std::int64_t>)
+          return one < 0 ? otherwise : static_cast<std::uint64_t>(one);
+        return otherwise;
+      },
+      *value);
+}
+
+std::vector<ChakraNode> chakra_nodes(std::string_view content, const std::string& shown) {
+  const bool is_json = content.size() > 1 && content.front() == '{' &&
+                       std::string_view{" \t\r\n\"}"}.find(content[1]) != std::string_view::npos;
+  auto nodes = is_json ? json_nodes(content, shown) : WireNodes{shown}.read(content);
+  if (nodes.empty()) refuse_file(shown, "the trace has no nodes");
+  return nodes;
+}
+
+std::vector<ChakraNode> read_chakra(const std::filesystem::path& file, const std::string& shown) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(file, error)) refuse_file(shown, "there is no such file");
+  if (std::filesystem::file_size(file, error) > most_bytes)
+    refuse_file(shown, fmt::format("the file has more than {} bytes", most_bytes));
+  std::ifstream in{file, std::ios::binary};
+  const std::string content{std::istreambuf_iterator<char>{in}, {}};
+  if (in.bad()) refuse_file(shown, "the file cannot be read");
+  return chakra_nodes(content, shown);
+}
+
+std::string chakra_bytes(std::span<const ChakraNode> nodes, std::string_view version) {
+  std::string out;
+  std::string metadata;
+  put_bytes(metadata, 1, version);
+  put_record(out, metadata);
+  for (const auto& node : nodes) {
+    std::string message;
+    put_number(message, 1, node.id);
+    put_bytes(message, 2, node.name);
+    put_number(message, 3, static_cast<std::uint64_t>(node.type));
+    put_ids(message, 4, node.ctrl_deps);
+    put_ids(message, 5, node.data_deps);
+    if (node.start_micros > 0) put_number(message, 6, node.start_micros);
+    if (node.duration_micros > 0) put_number(message, 7, node.duration_micros);
+    for (const auto& attribute : node.attributes) {
+      std::string value;
+      put_bytes(value, 1, attribute.name);
+      put_value(value, attribute.value);
+      put_bytes(message, 10, value);
+    }
+    put_record(out, message);
+  }
+  return out;
+}
+
+}  // namespace gradway

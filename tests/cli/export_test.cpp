@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include <nlohmann/json.hpp>
+
+#include "sim/config/config.hpp"
+#include "sim/import/chakra/chakra_file.hpp"
+#include "sim/plan/plan.hpp"
+#include "tests/cli/program.hpp"
+
+using namespace gradway;
+using namespace gradway::testing;
+using Catch::Matchers::Contains;
+
+namespace {
+
+struct Exported {
+  Outcome outcome;
+  std::vector<std::vector<ChakraNode>> ranks;
+  nlohmann::json groups;
+};
+
+Exported exported(const TemporaryFolder& folder, const std::string& scenario,
+                  const std::vector<std::string>& more = {}) {
+  std::vector<std::string> arguments{"export", "chakra", scenario, "-o", (folder.path() / "traces").string()};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  Exported result{run_gradway(arguments), {}, {}};
+  REQUIRE(result.outcome.status == 0);
+  const auto name = std::filesystem::path{scenario}.filename().string();
+  for (int rank = 0;; ++rank) {
+    const auto file = folder.path() / "traces" / (name + "." + std::to_string(rank) + ".et");
+    if (!std::filesystem::exists(file)) break;
+    result.ranks.push_back(read_chakra(file, file.string()));
+  }
+  result.groups = nlohmann::json::parse(content_of(folder.path() / "traces" / "comm_group.json"));
+  return result;
+}
+
+/// What every trace keeps: dependencies lead to nodes before.
+void check_order(const std::vector<ChakraNode>& nodes) {
+  std::set<std::uint64_t> before;
+  for (const auto& node : nodes) {
+    for (const auto id : node.data_deps) CHECK(before.contains(id));
+    CHECK(before.insert(node.id).second);
+  }
+}
+
+const std::filesystem::path source{GRADWAY_SOURCE_DIR};
+
+}  // namespace
+
+TEST_CASE("an exported trace has the kernels and collectives of the plan", "[cli][export]") {
+  const TemporaryFolder folder;
+  const auto traces = exported(folder, "article/g6e", {"--set", "strategy.bucket_cap=100 MiB"});
+  CHECK_THAT(traces.outcome.errors,
+             Contains("g6e.0.et to ") && Contains("g6e.7.et and ") && Contains("comm_group.json"));
+  const auto scenario = load_scenario((source / "scenarios/article/g6e.yaml").string(),
+                                      {{"strategy.bucket_cap", "100 MiB"}}, {{source}});
+  const auto workload = plan(scenario, compute_costs(scenario));
+  double kernels_ns = 0;
+  double bytes = 0;
+  int calls = 0;
+  for (const auto& task : workload.first_program().tasks) {
+    if (const auto* kernel = std::get_if<gradway::Kernel>(&task.work))
+      kernels_ns += (kernel->pause + kernel->work).value() * 1e9;
+    if (const auto* call = std::get_if<Call>(&task.work)) {
+      bytes += call->bytes.value();
+      ++calls;
+    }
+  }
+  REQUIRE(traces.ranks.size() == 8);
+  CHECK(traces.groups == nlohmann::json{{"0", {0, 1, 2, 3, 4, 5, 6, 7}}});
+  for (const auto& nodes : traces.ranks) {
+    check_order(nodes);
+    double exact_ns = 0;
+    double micros = 0;
+    double reduced = 0;
+    int reductions = 0;
+    for (const auto& node : nodes) {
+      CHECK(node.whole("is_cpu_op", 1) == 0);
+      if (node.type == ChakraType::compute) {
+        exact_ns += std::get<double>(*node.find(exact_duration));
+        micros += static_cast<double>(node.duration_micros);
+      }
+      if (node.type != ChakraType::collective) continue;
+      CHECK(node.whole("comm_type", 99) == 0);
+      CHECK(std::get<std::string>(*node.find("pg_name")) == "0");
+      reduced += static_cast<double>(node.whole("comm_size", 0));
+      ++reductions;
+    }
+    CHECK(exact_ns == Approx(kernels_ns).epsilon(1e-12));
+    CHECK(std::abs(micros - kernels_ns * 1e-3) <= 0.5 + 1e-6);
+    CHECK(reductions == calls);
+    CHECK(reduced == bytes);
+  }
+}
+
+TEST_CASE("an exported trace imports as a model that computes and reduces the same", "[cli][export]") {
+  const TemporaryFolder folder;
+  const auto traces = exported(folder, "article/g6e", {"--set", "strategy.bucket_cap=100 MiB"});
+  const auto model = folder.path() / "models" / "again.yaml";
+  const auto imported = run_gradway({"import", "chakra", (folder.path() / "traces" / "g6e.0.et").string(),
+                                     "--gpu", "l40s", "--batch", "32", "-o", model.string()});
+  REQUIRE(imported.status == 0);
+  CHECK_THAT(imported.errors,
+             Contains("the trace tells neither the optimizer") && Contains("launches are not in the trace"));
+  World world;
+  world.gradway_path = folder.path().string();
+  const auto metrics = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--json", "--set", "strategy.bucket_cap=100 MiB"});
+    return nlohmann::json::parse(run_gradway(arguments, world).output).at("metrics");
+  };
+  const auto original = metrics({"run", "article/g6e"});
+  const auto again = metrics({"run", "article/g6e", "--set", "model=again"});
+  CHECK(again.at("bytes_sent_per_gpu").get<double>() == original.at("bytes_sent_per_gpu").get<double>());
+  CHECK(again.at("collectives") == original.at("collectives"));
+  // The step of the profile has DDP's own copies in it, and gets them once more: 3 ms of 700.
+  CHECK(again.at("step_time_s").get<double>() ==
+        Approx(original.at("step_time_s").get<double>()).epsilon(0.01));
+}
+
+TEST_CASE("what one rank sends, another receives", "[cli][export]") {
+  const TemporaryFolder folder;
+  const auto traces =
+      exported(folder, "sharded/llama2_7b",
+               {"--set", "job.gpus=8", "--set", "job.accumulate=8", "--set", "job.batch_per_gpu=1", "--set",
+                "job.framework=megatron", "--set", "parallel={pipeline: 4, tensor: 2}", "--set",
+                "strategy={kind: distributed_optimizer}"});
+  REQUIRE(traces.ranks.size() == 8);
+  using Message = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::string, std::uint64_t>;
+  std::map<Message, int> balance;
+  std::map<std::string, std::map<int, int>> calls;
+  for (std::size_t rank = 0; rank < traces.ranks.size(); ++rank) {
+    check_order(traces.ranks[rank]);
+    for (const auto& node : traces.ranks[rank]) {
+      const auto* group = node.find("pg_name");
+      if (group == nullptr) continue;
+      const auto& name = std::get<std::string>(*group);
+      const auto& members = traces.groups.at(name);
+      CHECK(std::ranges::find(members, nlohmann::json(rank)) != members.end());
+      if (node.type == ChakraType::collective) {
+        ++calls[name][static_cast<int>(rank)];
+        continue;
+      }
+      const bool sends = node.type == ChakraType::send;
+      CHECK(node.whole(sends ? "comm_src" : "comm_dst", 99) == rank);
+      balance[{node.whole("comm_src", 99), node.whole("comm_dst", 99), node.whole("comm_tag", 99), name,
+               node.whole("comm_size", 0)}] += sends ? 1 : -1;
+    }
+  }
+  CHECK(balance.size() > 8);
+  for (const auto& [message, sum] : balance) CHECK(sum == 0);
+  for (const auto& [name, of_ranks] : calls) {
+    CHECK(of_ranks.size() == traces.groups.at(name).size());
+    for (const auto& [rank, count] : of_ranks) CHECK(count == of_ranks.begin()->second);
+  }
+}
+
+// ASTRA-sim's rings take what a rank puts in: an all-gather's part, a reduce-scatter's whole.
+TEST_CASE("the size of a collective is what a rank puts in", "[cli][export]") {
+  const auto size_of = [](const std::string& operation) {
+    const TemporaryFolder folder;
+    const auto traces = exported(
+        folder, "published/all-reduce",
+        {"--set", "job.gpus=8", "--set", "strategy.operation=" + operation, "--set", "strategy.size=64 MiB"});
+    REQUIRE(traces.ranks.size() == 8);
+    const auto node = std::ranges::find(traces.ranks[0], ChakraType::collective, &ChakraNode::type);
+    REQUIRE(node != traces.ranks[0].end());
+    return std::pair{node->whole("comm_type", 99), node->whole("comm_size", 0)};
+  };
+  constexpr std::uint64_t whole = 64ULL << 20U;
+  CHECK(size_of("all_reduce") == std::pair{std::uint64_t{0}, whole});
+  CHECK(size_of("all_gather") == std::pair{std::uint64_t{2}, whole / 8});
+  CHECK(size_of("reduce_scatter") == std::pair{std::uint64_t{7}, whole});
+}
+
+TEST_CASE("what cannot be exported is told", "[cli][export]") {
+  const auto errors = [](const std::vector<std::string>& arguments) {
+    const auto outcome = run_gradway(arguments);
+    CHECK(outcome.status == 2);
+    return outcome.errors;
+  };
+  CHECK(errors({"export", "chakr", "article/g6e", "-o", "x"}) ==
+        "error: cannot export 'chakr'\n  hint: did you mean 'chakra'?\n");
+  CHECK_THAT(errors({"export", "chakra", "article/g6e"}), Contains("'gradway export' needs --out DIR"));
+  CHECK_THAT(errors({"export", "chakra", "nowhere", "-o", "x"}), Contains("there is no such file"));
+  const TemporaryFolder folder;
+  folder.write("taken", "");
+  CHECK_THAT(errors({"export", "chakra", "article/g6e", "-o", (folder.path() / "taken").string()}),
+             Contains("is a file, not a folder"));
+}
