@@ -14,6 +14,7 @@ namespace {
 // Where nothing repeats within these, the mean of the later half is off by about one step in a hundred.
 constexpr int many_steps = 200;
 constexpr int some_steps = 16;
+constexpr int many_drawn_steps = 1600;
 constexpr std::size_t many_ops = 2'000'000;  // half a second in an engine
 
 /// A CPU that may be ahead by many steps needs several times as many to get there.
@@ -51,10 +52,15 @@ SteadyRun run_to_steady_state(Workload workload, const Platform& platform, std::
       run.window = step_windows(run.workload, ops, run.timeline).back();
       return run;
     }
-    auto window = repeating_steps(run.workload, ops, run.timeline);
+    if (run.workload.whole_epoch) {
+      run.window = epoch_window(run.workload, ops, run.timeline);
+      return run;
+    }
+    const bool varies = run.workload.varies();
+    auto window = varies ? std::nullopt : repeating_steps(run.workload, ops, run.timeline);
     if (!window && is_long_enough(run)) {
       window = level_steps(run.workload, ops, run.timeline);
-      if (!window) fail_to_settle(run);
+      if (!window && !(varies && run.workload.steps < many_drawn_steps)) fail_to_settle(run);
     }
     if (!window) continue;
     run.window = *window;
