@@ -7,7 +7,7 @@
 #include <numeric>
 #include <optional>
 
-#include "sim/campaign/random.hpp"
+#include "sim/base/random.hpp"
 
 namespace gradway {
 namespace {

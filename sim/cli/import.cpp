@@ -58,7 +58,10 @@ constexpr std::array formats{
            import_megatron},
     Format{"hf", "the config.json of a Hugging Face model", "a model", import_hugging_face},
     Format{"dataset", "a folder of samples, or a tar file of them (FILE or FOLDER)", "a dataset",
-           import_dataset}};
+           import_dataset},
+    Format{"loader",
+           "runs of a DataLoader with several numbers of workers (docs/data-path.md has the script)",
+           "a dataset", import_loader}};
 
 /// An option, and the formats that take it.
 struct Option {

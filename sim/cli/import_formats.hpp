@@ -62,5 +62,8 @@ void import_megatron(const ImportArguments& arguments, const Surroundings& aroun
 void import_hugging_face(const ImportArguments& arguments, const Surroundings& around);
 /// A folder or a tar file becomes a dataset, by the sizes of its samples.
 void import_dataset(const ImportArguments& arguments, const Surroundings& around);
+/// What a DataLoader gave with several numbers of workers becomes a dataset with what its samples cost a
+/// core.
+void import_loader(const ImportArguments& arguments, const Surroundings& around);
 
 }  // namespace gradway::cli

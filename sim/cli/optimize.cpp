@@ -37,7 +37,7 @@ report::Optimized in_words(AskedSearch asked, SearchResult result, const std::st
                           .settings = result.settings,
                           .simulated = result.simulated};
   for (const auto& scenario : asked.space.jobs) found.jobs.push_back(scenario.job);
-  for (const auto& changes : asked.changes) {
+  for (const auto& changes : asked.space.changes) {
     auto& words = found.changes.emplace_back();
     for (const auto& change : changes) words.emplace_back(change.key, change.value);
   }
@@ -97,7 +97,7 @@ Action add_optimize(CLI::App& app) {
          "--over", search.over,
          "settings to search, or a key and its values; of DDP bucket_cap, static_graph, "
          "gradient_as_bucket_view, comm_hook (these four by themselves) and powersgd_rank, of FSDP and "
-         "ZeRO all of them")
+         "ZeRO all of them, of a loader input.loader_workers, input.storage and the like")
       ->type_name("NAME,...|KEY=V1,...")
       ->allow_extra_args(false);
   app.add_flag("--lossy", search.lossy, "search hooks that change the gradients' values too")

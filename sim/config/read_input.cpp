@@ -16,6 +16,8 @@ enum class Epoch { first, later };
 constexpr Choice<Epoch> epochs[] = {{"first", Epoch::first}, {"later", Epoch::later}};
 enum class Decoder { cpu, gpu };
 constexpr Choice<Decoder> decoders[] = {{"cpu", Decoder::cpu}, {"gpu", Decoder::gpu}};
+enum class Sizes { mean, drawn };
+constexpr Choice<Sizes> sizes[] = {{"mean", Sizes::mean}, {"drawn", Sizes::drawn}};
 
 /// What stands in the scenario itself, or the name of a file.
 template <class Value>
@@ -79,6 +81,10 @@ StorageTier read_storage(Reader& file, const std::string& name) {
   tier.per_node = file.maybe("per_node", bandwidth);
   tier.per_connection = file.maybe("per_connection", bandwidth);
   tier.first_byte = file.optional("first_byte", latency_or_zero, Seconds{});
+  tier.first_byte_spread = file.optional("first_byte_spread", number(0, 100), 0.0);
+  if (tier.first_byte_spread > 0 && tier.first_byte == Seconds{} && file.sound())
+    file.error(file.key_place("first_byte_spread"), "there is no first_byte that could vary",
+               "give first_byte, its mean, or leave this out");
   tier.requests_per_second = file.maybe("requests_per_second", number(1e-3, 1e15));
   if (auto burst = file.maybe_map("burst")) {
     tier.burst = StorageTier::Burst{.credit = burst->required("credit", bytes),
@@ -114,12 +120,22 @@ void read_input(Reader input, ScenarioSpec& spec) {
                 fmt::format("input.{} changes nothing: samples are in memory, ready", key),
                 "name an input.dataset that they come from");
   };
-  for (const auto* key : {"storage", "cache", "codec"}) needs_dataset(key);
+  for (const auto* key : {"storage", "cache", "codec", "sample_sizes", "batch_overhead", "epoch_steps"})
+    needs_dataset(key);
   auto storage = input.optional("storage", name_or(read_storage, input.problems()), {});
   result.storage = std::move(storage.value);
   spec.storage = std::move(storage.name);
   result.prefetch_factor = input.optional("prefetch_factor", integer(1, 1024), result.prefetch_factor);
   result.codec = input.maybe("codec", codec);
+  result.draws_sizes =
+      input.optional("sample_sizes", one_of("a choice of sizes", sizes), Sizes::mean) == Sizes::drawn;
+  result.batch_overhead = input.optional("batch_overhead", duration_or_zero, result.batch_overhead);
+  result.batch_overhead_spread =
+      input.optional("batch_overhead_spread", number(0, 100), result.batch_overhead_spread);
+  if (result.batch_overhead == Seconds{})
+    input.forbid("batch_overhead_spread", "there is no input.batch_overhead that could vary",
+                 "give it, its mean, or leave this out");
+  result.epoch_steps = input.maybe("epoch_steps", integer(2, 100000));
   result.decode_on_gpu =
       input.optional("decode", one_of("a decoder", decoders), Decoder::cpu) == Decoder::gpu;
   result.first_epoch = input.optional("epoch", one_of("an epoch", epochs), Epoch::later) == Epoch::first;

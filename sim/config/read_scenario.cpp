@@ -169,6 +169,8 @@ ScenarioSpec read_scenario(Reader& file) {
   if (auto faster = file.maybe_map("faster")) spec.faster = read_speeds(*faster);
   if (auto anchor = file.maybe_map("anchor")) spec.anchor = read_anchor(*anchor, spec.anchor_gpus);
   spec.job.steps = file.optional("steps", integer(1, 100000), spec.job.steps);
+  if (spec.job.input.epoch_steps)
+    file.forbid("steps", "input.epoch_steps tells how many steps are simulated", "leave one of them out");
   file.finish();
   return spec;
 }

@@ -260,6 +260,16 @@ std::vector<ScenarioKey> fixed_keys() {
        "longest, anything",
        "keeps"},
       {"input.epoch", "first, later", "with a cache: the first one finds it empty", "later"},
+      {"input.sample_sizes", "mean, drawn",
+       "drawn: each batch of each rank has samples of other sizes, as the dataset's spread says", "mean"},
+      {"input.batch_overhead", "a time such as 1 ms, or 0 ms",
+       "with a dataset: CPU time of the training process for each batch that it takes", "0 ms"},
+      {"input.batch_overhead_spread", "a number from 0 to 100",
+       "its standard deviation over the mean, drawn for each rank and step", "0"},
+      {"input.epoch_steps", "2 to 100000",
+       "with a dataset: an epoch of so many steps is simulated whole, from empty queues to its last batch; "
+       "left "
+       "out, a step in its midst"},
       {"input.background_copy", "a size such as 100 MB, or 0 MB",
        "what each GPU also copies from pinned host memory beside every step, as a prefetch does", "0 MB"},
       {"anchor", "a map",

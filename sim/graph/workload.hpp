@@ -54,7 +54,8 @@ struct Call {
 /// Samples from storage to the memory of the actor's node.
 struct Read {
   Bytes bytes{};
-  Seconds latency{};  ///< of all its requests, one after the other
+  Seconds latency{};          ///< of all its requests, one after the other
+  double latency_spread = 0;  ///< standard deviation over the mean; drawn as `Variation` says
   bool from_cache = false;
   BytesPerSecond at_most = BytesPerSecond::infinite();
 };
@@ -97,12 +98,21 @@ struct Stream {
   int servers = 1;  ///< of an ordered one: loader workers, whose turns go round; see Task::begins_turn
 };
 
+/// How much a task has to do differs from actor to actor and from step to step: it is drawn from a gamma
+/// distribution around what the task says. Tasks of an actor and a step with the same `draw` vary together.
+struct Variation {
+  double spread = 0;  ///< standard deviation over the mean; 0: it is always the same
+  double share = 1;   ///< of the work that varies
+  int draw = 0;
+};
+
 /// One thing that a program issues, in the order of its list.
 struct Task {
   static constexpr std::int32_t none = -1;
 
   std::string name;
   TaskWork work;
+  Variation varies{};  ///< of reads, and of work on a core
   Phase phase = Phase::forward;
   StreamId stream{0};
   Seconds launch{};           ///< CPU time to issue it
@@ -158,6 +168,13 @@ struct Program {
   bool is_beside(const Task& task) const {
     return std::holds_alternative<Copy>(task.work) && lane(task) == Lane::side;
   }
+  /// Steps do not repeat, and no actor that runs it stands for another.
+  bool varies() const {
+    return std::ranges::any_of(tasks, [](const Task& task) {
+      const auto* read = std::get_if<Read>(&task.work);
+      return task.varies.spread > 0 || (read && read->latency_spread > 0);
+    });
+  }
 };
 
 /// Who runs a program: a rank, or a loader.
@@ -204,6 +221,7 @@ struct Workload {
   int steps = 1;               ///< at least; see `starts_steady`
   int after_reported = 0;      ///< steps behind the one that is reported: their prefetches fall into it
   bool starts_steady = false;  ///< the first step takes as long as all others: the CPU costs nothing
+  bool whole_epoch = false;    ///< `steps` are all there are: nothing was made ahead before, or is behind
 
   const Program& program_of(ActorId actor) const { return programs[actors[actor.index()].program.index()]; }
   /// Steps repeat after a multiple of so many: the servers of a stream take turns.
@@ -213,6 +231,7 @@ struct Workload {
       for (const auto& stream : program.streams) most = std::max(most, stream.servers);
     return most;
   }
+  bool varies() const { return std::ranges::any_of(programs, &Program::varies); }
   /// Those that ranks run stand first.
   std::size_t programs_of_ranks() const {
     std::size_t count = 0;

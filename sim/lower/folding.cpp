@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 #include <ranges>
+#include <tuple>
 #include <utility>
 
 namespace gradway {
@@ -90,9 +91,13 @@ class Refinement {
     part_all<std::pair<ResourceKind, double>>(resources_, platform.resources.size(), [&](std::size_t i) {
       return std::pair{platform.resources[i].kind, platform.resources[i].rate()};
     });
-    part_all<std::pair<std::size_t, double>>(actors_, workload.actors.size(), [&](std::size_t i) {
-      return std::pair{workload.actors[i].program.index(), workload.actors[i].slower};
-    });
+    std::vector<bool> varies;
+    for (const auto& program : workload.programs) varies.push_back(program.varies());
+    part_all<std::tuple<std::size_t, double, std::size_t>>(
+        actors_, workload.actors.size(), [&](std::size_t i) {
+          const auto program = workload.actors[i].program.index();
+          return std::tuple{program, workload.actors[i].slower, varies[program] ? i : 0};
+        });
     part_all<std::size_t>(groups_, workload.groups.size(), [&](std::size_t i) { return group_uses[i].kind; });
     for (std::size_t i = 0; i < workload.actors.size(); ++i) {
       const auto& slots = workload.actors[i].groups;

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/contract.hpp"
+#include "sim/base/random.hpp"
 #include "sim/lower/meetings.hpp"
 #include "sim/lower/sides.hpp"
 #include "sim/lower/turns.hpp"
@@ -258,8 +259,32 @@ class Lowering {
     if (const auto* copy = std::get_if<Copy>(&work)) copy_op(op, actor, *copy);
     if (const auto* host = std::get_if<HostWork>(&work)) host_op(op, actor, host->core_time);
     if (const auto* read = std::get_if<Read>(&work)) read_op(op, actor, *read);
+    vary(op, *laid.turns.last().task);
     if (op.kind == OpKind::join) op.origin.activity = Activity::marker;
     return op;
+  }
+
+  /// The number that an actor draws in a step.
+  static double drawn(const Origin& origin, int draw, Draws use, double spread) {
+    constexpr std::uint64_t most_draws = 1 << 12;
+    constexpr std::uint64_t most_steps = 1 << 20;
+    const auto step =
+        static_cast<std::uint64_t>(origin.actor) * most_steps + static_cast<std::uint64_t>(origin.step);
+    return Random{step * most_draws + static_cast<std::uint64_t>(draw), use}.gamma(spread);
+  }
+
+  static void vary(Op& op, const Task& task) {
+    const auto* read = std::get_if<Read>(&task.work);
+    if (read && read->latency_spread > 0)
+      op.latency = op.latency * drawn(op.origin, task.varies.draw, Draws::latencies, read->latency_spread);
+    const auto& varies = task.varies;
+    if (varies.spread <= 0) return;
+    const auto factor = 1 + varies.share * (drawn(op.origin, varies.draw, Draws::batches, varies.spread) - 1);
+    if (op.kind == OpKind::flow) {
+      op.amount *= factor;
+    } else if (!read) {
+      op.latency = op.latency * factor;
+    }
   }
 
   /// One core at most, of those that the node has left. What makes launches faster does not help it.

@@ -28,12 +28,14 @@ class Sums {
   Loading run() {
     for (std::size_t i = 0; i < lowered_.ops.size(); ++i) {
       const auto& origin = lowered_.ops.op(OpId{i}).origin;
+      if (origin.step == window_.step - window_.steps) before_ = std::max(before_, timeline_.end[i]);
       if (origin.actor == Origin::none || origin.task == Origin::none) continue;
       if (origin.activity == Activity::load) add_load(i);
       if (origin.actor < workload_.ranks) add_take(i);
     }
     find_batches();
     find_busy();
+    find_longest_waits();
     loading_.read = Bytes{loading_.read.value() / window_.steps};
     return loading_;
   }
@@ -53,9 +55,10 @@ class Sums {
     if (op.origin.actor < workload_.ranks && std::holds_alternative<HostWork>(task.work))
       note_batch(op.origin.actor, timeline_.end[i]);
     if (!window_.has(op.origin.step)) return;
+    if (op.origin.actor < workload_.ranks) note_wait(op.origin, timeline_.end[i] - timeline_.start[i]);
     const auto times = alike_[static_cast<std::size_t>(op.origin.actor)];
     if (const auto* read = std::get_if<Read>(&task.work); read && !read->from_cache)
-      loading_.read += read->bytes * times;
+      loading_.read += (op.kind == OpKind::flow ? Bytes{op.amount} : read->bytes) * times;
     if (op.kind != OpKind::flow) return;
     for (const auto resource : lowered_.ops.path(op.path)) amounts_[resource.index()] += op.amount;
   }
@@ -64,6 +67,20 @@ class Sums {
     const auto& origin = lowered_.ops.op(OpId{i}).origin;
     if (!is_taken(lowered_.ops, i, program_of(origin))) return;
     note_batch(origin.actor, timeline_.end[i]);
+    if (window_.has(origin.step)) note_wait(origin, timeline_.end[i] - timeline_.end[i - 1]);
+  }
+
+  void note_wait(const Origin& origin, Seconds waited) { waits_[origin.step][origin.actor] += waited; }
+
+  /// Ranks that exchange something in every step go on when the last of them has its batch.
+  void find_longest_waits() {
+    // In an epoch's window ranks have ended the first step on average; the last of them has not.
+    loading_.for_others = std::max(Seconds{}, before_ - window_.from) / window_.steps;
+    for (const auto& [step, ranks] : waits_) {
+      Seconds longest{};
+      for (const auto& [rank, waited] : ranks) longest = std::max(longest, waited);
+      loading_.for_others += (longest - ranks.begin()->second) / window_.steps;
+    }
   }
 
   void note_batch(std::int32_t rank, Seconds at) {
@@ -88,7 +105,7 @@ class Sums {
       const auto& resource = platform_.resources[id.index()];
       const auto busy =
           amounts_[lowered_.folding.resource_representative[id.index()].index()] / (resource.rate() * length);
-      most = std::max(most.value_or(0), busy);
+      most = std::max(most.value_or(0), std::min(1.0, busy));
     };
     for (const auto& way : platform_.loading) {
       for (const auto id : way.storage) note(loading_.storage_busy, id);
@@ -104,8 +121,10 @@ class Sums {
   std::vector<double> alike_;    ///< by actor that is simulated: how many it stands for
   std::vector<double> amounts_;  ///< by resource
   std::map<std::pair<std::int32_t, std::int32_t>, std::pair<Seconds, Seconds>>
-      spans_;                         ///< by actor and step: what a worker did for the batches of a step
-  std::set<std::int32_t> has_batch_;  ///< ranks whose first one was seen
+      spans_;         ///< by actor and step: what a worker did for the batches of a step
+  Seconds before_{};  ///< the end of the step before the window
+  std::map<std::int32_t, std::map<std::int32_t, Seconds>> waits_;  ///< by step and rank
+  std::set<std::int32_t> has_batch_;                               ///< ranks whose first one was seen
   Loading loading_;
 };
 
@@ -121,7 +140,9 @@ bool is_taken(const OpGraph& ops, std::size_t op, const Program& program) {
 }
 
 double accelerator_utilisation(const Metrics& metrics) {
-  return metrics.step_time > Seconds{} ? 1 - metrics.input_wait / metrics.step_time : 1;
+  if (metrics.step_time <= Seconds{}) return 1;
+  const auto for_others = metrics.loading ? metrics.loading->for_others : Seconds{};
+  return 1 - (metrics.input_wait + for_others) / metrics.step_time;
 }
 
 std::optional<Loading> measure_loading(const Workload& workload, const Platform& platform,

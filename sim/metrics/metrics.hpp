@@ -32,7 +32,9 @@ struct StepParts {
 struct Loading {
   Seconds first_batch{};  ///< from the start of an epoch until every rank has its first batch
   Seconds batch{};        ///< from a worker's begin of a batch until it can be taken, on average
-  Bytes read{};           ///< from storage, a step, by all ranks; not from caches
+  Seconds
+      for_others{};  ///< a step: until the last of the ranks has its batch, behind the one that is reported
+  Bytes read{};      ///< from storage, a step, by all ranks; not from caches
   std::optional<double> storage_busy{};  ///< of what storage could have read in the step; of the busiest
   std::optional<double> usd_per_million_samples{};  ///< that storage takes, of the job's
   std::optional<double> cores_busy{};               ///< of the cores that training leaves, the same

@@ -20,9 +20,10 @@ Amounts amounts(const StepWindow& window, const Platform& platform, const OpGrap
     if (op.is_endless()) {
       for (const auto resource : ops.path(op.path)) of.wanted[resource.index()] += op.cap;
     }
-    if (op.kind != OpKind::flow || op.origin.step != window.step) continue;
+    if (op.kind != OpKind::flow || !window.has(op.origin.step)) continue;
     for (const auto resource : ops.path(op.path)) of.carried[resource.index()] += op.amount;
   }
+  for (auto& carried : of.carried) carried /= window.steps;
   return of;
 }
 
@@ -49,8 +50,10 @@ ResourceUses use_of_resources(const StepWindow& window, const Platform& platform
     const auto bytes = of.carried[stands_for.index()];
     if (stands_for == id) uses.carried.emplace_back(id, Bytes{bytes});
     if (is_large && stands_for != id) continue;
-    uses.links.push_back({platform.name_of(id), bytes / (resource.rate() * window.each().value()),
-                          Bytes{bytes}, of.wanted[stands_for.index()] / resource.rate(),
+    // What a loader reads for the first steps of an epoch comes before them.
+    const auto busy = std::min(1.0, bytes / (resource.rate() * window.each().value()));
+    uses.links.push_back({platform.name_of(id), busy, Bytes{bytes},
+                          of.wanted[stands_for.index()] / resource.rate(),
                           is_large ? alike[id.index()] - 1 : 0});
   }
   std::ranges::stable_sort(uses.links, std::ranges::greater{}, &ResourceUse::busy_fraction);

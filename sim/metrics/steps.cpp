@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <span>
+
+#include "sim/metrics/loading.hpp"
 
 namespace gradway {
 namespace {
@@ -88,6 +91,26 @@ std::optional<StepWindow> repeating_steps(const Workload& workload, const OpGrap
     if (repeats) return window;
   }
   return std::nullopt;
+}
+
+StepWindow epoch_window(const Workload& workload, const OpGraph& ops, const Timeline& timeline) {
+  const auto windows = step_windows(workload, ops, timeline);
+  auto window = joined(windows, windows.size() - 1, windows.size() - 1);
+  std::map<std::int32_t, Seconds> first;  // by rank: when it had the first batch
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    const auto& origin = ops.op(OpId{i}).origin;
+    if (origin.step != 0 || origin.actor < 0 || origin.actor >= workload.ranks) continue;
+    if (!is_taken(ops, i, workload.programs[origin.program]) && origin.activity != Activity::load) continue;
+    auto& at = first[origin.actor];
+    at = std::max(at, timeline.end[i]);
+  }
+  Seconds sum{}, last{};
+  for (const auto& [rank, at] : first) {
+    sum += at;
+    last = std::max(last, at);
+  }
+  if (!first.empty()) window.from -= last - sum / static_cast<double>(first.size());
+  return window;
 }
 
 std::optional<StepWindow> level_steps(const Workload& workload, const OpGraph& ops,

@@ -32,6 +32,11 @@ std::vector<StepWindow> step_windows(const Workload& workload, const OpGraph& op
 std::optional<StepWindow> repeating_steps(const Workload& workload, const OpGraph& ops,
                                           const Timeline& timeline);
 
+/// A whole epoch but for its first step, as MLPerf Storage counts: from the moment at which ranks have ended
+/// that step on average, each as soon as it had its batch, to the end. @pre at least two steps
+/// @source github.com/mlcommons/storage, v1.0: the time of the first step is taken off that of the epoch
+StepWindow epoch_window(const Workload& workload, const OpGraph& ops, const Timeline& timeline);
+
 /// Where nothing repeats exactly: the later half of the steps, if the two halves of it take equally long.
 std::optional<StepWindow> level_steps(const Workload& workload, const OpGraph& ops, const Timeline& timeline);
 

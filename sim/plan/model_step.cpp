@@ -265,7 +265,7 @@ class Writer {
   void forward(const StageTurn& turn) {
     const bool is_last = turn.micro_batch + 1 == scenario_.job.accumulate;
     if (turn.chunk == 0) {
-      if (is_first_stage()) loader_.take_batch(tasks_);
+      if (is_first_stage()) loader_.take_batch(tasks_, turn.micro_batch);
       sync_.before_micro_step(tasks_, {turn.micro_batch, is_last});
     }
     Spot place;

@@ -71,6 +71,11 @@ void reach_steady_state(Workload& workload, const Scenario& scenario) {
   workload.starts_steady =
       scenario.platform.gpu_models.front().ideal && input.background_copy == 0_B && !input.dataset;
   if (workload.starts_steady) return;
+  if (input.dataset && input.epoch_steps) {
+    workload.whole_epoch = true;
+    workload.steps = *input.epoch_steps;
+    return;
+  }
   for (const auto& program : workload.programs) {
     int launches = 0;
     bool copies_beside = false;

@@ -62,11 +62,22 @@ std::string accumulation(const Job& job) {
                      job.accumulate - 1, job.accumulate);
 }
 
+/// Where batches come from, if that was told.
+std::string data_loader(const Job& job) {
+  const auto& input = job.input;
+  if (!input.dataset) return "";
+  std::vector<std::string> arguments{"dataset", fmt::format("batch_size={}", job.batch_per_gpu),
+                                     fmt::format("num_workers={}", input.loader_workers)};
+  if (input.loader_workers > 0) arguments.push_back(fmt::format("prefetch_factor={}", input.prefetch_factor));
+  if (input.pin_memory) arguments.emplace_back("pin_memory=True");
+  return "\nfrom torch.utils.data import DataLoader\n\n" + python_call("loader = DataLoader", arguments);
+}
+
 }  // namespace
 
 Snippet snippet_of(const Job& job) {
   const auto python = [&](const char* file, const std::string& model) {
-    return Snippet{"pytorch", file, variables(job) + recomputed_blocks(job) + model};
+    return Snippet{"pytorch", file, variables(job) + recomputed_blocks(job) + model + data_loader(job)};
   };
   if (const auto* ddp = std::get_if<Ddp>(&job.strategy))
     return python("ddp.py", imports(*ddp) + "\n" + wrapped_model(*ddp) + hook(*ddp) + accumulation(job));

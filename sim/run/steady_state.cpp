@@ -14,6 +14,7 @@ namespace {
 // Where nothing repeats within these, the mean of the later half is off by about one step in a hundred.
 constexpr int many_steps = 200;
 constexpr int some_steps = 16;
+constexpr int most_steps_of_loaders = 1600;
 constexpr std::size_t many_ops = 2'000'000;  // half a second in an engine
 
 /// A CPU that may be ahead by many steps needs several times as many to get there.
@@ -22,6 +23,11 @@ bool is_long_enough(const SteadyRun& run) {
   const auto ahead = run.workload.after_reported;
   const bool is_large = run.lowered.ops.size() >= many_ops;
   return steps >= std::max(many_steps, 16 * ahead) || (is_large && steps >= std::max(some_steps, 4 * ahead));
+}
+
+/// Steps that draw numbers, or whose loader workers meet now sooner, now later, level slowly.
+bool may_take_longer(const SteadyRun& run) {
+  return (run.workload.varies() || run.workload.turns() > 1) && run.workload.steps < most_steps_of_loaders;
 }
 
 [[noreturn]] void fail_to_settle(const SteadyRun& run) {
@@ -51,10 +57,14 @@ SteadyRun run_to_steady_state(Workload workload, const Platform& platform, std::
       run.window = step_windows(run.workload, ops, run.timeline).back();
       return run;
     }
-    auto window = repeating_steps(run.workload, ops, run.timeline);
+    if (run.workload.whole_epoch) {
+      run.window = epoch_window(run.workload, ops, run.timeline);
+      return run;
+    }
+    auto window = run.workload.varies() ? std::nullopt : repeating_steps(run.workload, ops, run.timeline);
     if (!window && is_long_enough(run)) {
       window = level_steps(run.workload, ops, run.timeline);
-      if (!window) fail_to_settle(run);
+      if (!window && !may_take_longer(run)) fail_to_settle(run);
     }
     if (!window) continue;
     run.window = *window;

@@ -21,7 +21,8 @@ struct SteadyRun {
   StepWindow window;  ///< of the steps that count
 };
 
-/// Lowers and runs a workload, with twice as many steps each time, until its steps repeat.
+/// Lowers and runs a workload, with twice as many steps each time, until its steps repeat; of a whole epoch
+/// just its steps.
 /// @param engine "auto" or a name from engines()
 /// @throws SimulationError if they do not even settle on average
 SteadyRun run_to_steady_state(Workload workload, const Platform& platform, std::string_view engine,

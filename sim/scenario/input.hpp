@@ -69,7 +69,8 @@ struct StorageTier {
   std::optional<BytesPerSecond> write{};           ///< the same; empty: not known
   std::optional<BytesPerSecond> per_node{};        ///< what one node gets at most
   std::optional<BytesPerSecond> per_connection{};  ///< what one reader gets at most, behind its first byte
-  Seconds first_byte{};                            ///< from a request to its first byte
+  Seconds first_byte{};                            ///< from a request to its first byte, on average
+  double first_byte_spread = 0;                    ///< its standard deviation over the mean; 1: exponential
   std::optional<double> requests_per_second{};     ///< of all that serve it; of a drive: in each node
   /// A token bucket: `read` until this much was read above `sustained`, then `sustained` alone.
   struct Burst {

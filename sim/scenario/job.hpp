@@ -163,6 +163,12 @@ struct InputSettings {
   bool pin_memory = true;
   int loader_workers = 8;   ///< 0: the training process does their work
   int prefetch_factor = 2;  ///< batches ahead, a worker
+  bool draws_sizes =
+      false;  ///< each batch has samples of other sizes, as the dataset's spread says; else the mean
+  Seconds batch_overhead{};          ///< CPU time of the training process for each batch that it takes
+  double batch_overhead_spread = 0;  ///< its standard deviation over the mean; drawn by rank and step
+  std::optional<int>
+      epoch_steps{};        ///< an epoch of so many steps is simulated as a whole; empty: one in its midst
   Bytes background_copy{};  ///< each GPU also copies this much from pinned memory beside every step
 };
 

@@ -33,7 +33,7 @@ Choice choice_of(const Job& job, const Tried& tried);
 
 /// A setting of the best turned back to what the framework (or, beside the strategy, the scenario) has.
 struct TurnedBack {
-  std::string key;  ///< "bucket_cap", "wrap"; "" for the job
+  std::string key;  ///< "bucket_cap", "wrap", "input.loader_workers"; "" for the job
   Tried without;
 };
 
@@ -43,9 +43,9 @@ struct CapPoint {
   Tried tried;
 };
 
-/// What is recommended where a setting of a strategy that shards has a value.
+/// What is recommended where a setting of a strategy that shards, or a key of the job, has a value.
 struct BestOfValue {
-  std::string setting;         ///< "wrap"
+  std::string setting;         ///< "wrap", "input.loader_workers"
   std::string value;           ///< "4 blocks"; "": the framework's own
   std::optional<Tried> tried;  ///< empty: none that was tried can run, or keeps the limits
 };
@@ -55,8 +55,9 @@ struct Optimum {
   Tried fastest;   ///< by the predicted figures alone
   Tried defaults;  ///< the framework's, in the job as written
   Tried as_written;
-  std::vector<Tried> best_of_hooks;         ///< of DDP: one a hook (and rank) that has settings that fit
-  std::vector<BestOfValue> best_of_values;  ///< of strategies that shard, for every value that was searched
+  std::vector<Tried> best_of_hooks;  ///< of DDP: one a hook (and rank) that has settings that fit
+  /// Of strategies that shard, and of keys of the job, for every value that was searched.
+  std::vector<BestOfValue> best_of_values;
   std::vector<TurnedBack> turned_back;  ///< each searched setting of the best that is none of the defaults
   std::vector<CapPoint> curve;          ///< evenly spaced by the logarithm; empty if caps were not searched
   std::optional<CapRange> flat;         ///< caps around the best's, all else as in it, within `flatness`

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "sim/study/input_settings.hpp"
+
 namespace gradway {
 
 SearchResult Search::run() {
@@ -34,7 +36,50 @@ std::vector<Tried> Search::candidates() {
 /// What one has to change for a setting, and to put up with.
 std::pair<int, bool> Search::changes(const Tried& tried) const {
   const auto* ddp = std::get_if<Ddp>(&tried.strategy);
-  return {int{tried.job != 0} + departures(tried.strategy), ddp != nullptr && is_lossy(ddp->comm_hook)};
+  const auto of_job = std::max<std::size_t>(changes_of(tried.job).size(), tried.job != 0 ? 1 : 0);
+  return {static_cast<int>(of_job) + departures(tried.strategy), ddp != nullptr && is_lossy(ddp->comm_hook)};
+}
+
+const std::vector<Override>& Search::changes_of(std::size_t job) const {
+  static const std::vector<Override> none;
+  return job < space_.changes.size() ? space_.changes[job] : none;
+}
+
+/// A job has the value that was written where none is changed.
+bool Search::has_value(std::size_t job, const JobSetting& setting, const std::string& value) const {
+  const auto& changes = changes_of(job);
+  const auto found = std::ranges::find(changes, setting.key, &Override::key);
+  if (found != changes.end()) return found->value == value;
+  return written_value(space_.jobs.front().job.input, setting.key) == value;
+}
+
+/// The job that differs in that key alone, which it has as written.
+std::optional<std::size_t> Search::job_without(std::size_t job, const std::string& key) const {
+  const auto& own = changes_of(job);
+  for (std::size_t other = 0; other < space_.changes.size(); ++other) {
+    const auto& changes = space_.changes[other];
+    if (changes.size() + 1 != own.size()) continue;
+    const auto is_in = [&](const Override& change) {
+      return std::ranges::any_of(
+          changes, [&](const Override& one) { return one.key == change.key && one.value == change.value; });
+    };
+    if (std::ranges::all_of(own, [&](const Override& change) { return change.key == key || is_in(change); }))
+      return other;
+  }
+  return std::nullopt;
+}
+
+void Search::add_best_of_job_settings(Optimum& found, const std::vector<Tried>& ranked) const {
+  for (const auto& setting : space_.job_settings) {
+    if (setting.values.size() < 2) continue;
+    for (const auto& value : setting.values) {
+      std::vector<const Tried*> with;
+      for (const auto& one : ranked)
+        if (has_value(one.job, setting, value)) with.push_back(&one);
+      auto& row = found.best_of_values.emplace_back(BestOfValue{setting.key, value, {}});
+      if (!with.empty()) row.tried = recommended(with);
+    }
+  }
 }
 
 const Tried& Search::fastest_of(const std::vector<const Tried*>& all) const {
@@ -109,6 +154,7 @@ std::optional<Optimum> Search::optimum(const std::vector<Tried>& ranked) {
   found.as_written = tried_.get({0, space_.jobs.front().job.strategy});
   found.turned_back = turned_back(found.best);
   add_details(found, ranked);
+  add_best_of_job_settings(found, ranked);
   return found;
 }
 
@@ -129,6 +175,12 @@ Tried Search::without_idle_settings(Tried best, const Tried& fastest) {
 
 std::vector<TurnedBack> Search::turned_back(const Tried& best) {
   std::vector<TurnedBack> list;
+  const auto& changes = changes_of(best.job);
+  if (changes.size() > 1) {
+    for (const auto& change : changes)
+      if (const auto job = job_without(best.job, change.key))
+        list.push_back({change.key, tried_.get({*job, best.strategy})});
+  }
   if (best.job != 0) list.push_back({"", tried_.get({0, best.strategy})});
   for (auto& [key, without] : without_each(best.strategy))
     list.push_back({std::move(key), tried_.get({best.job, without})});

@@ -50,6 +50,10 @@ class Search {
 
  private:
   std::pair<int, bool> changes(const Tried& tried) const;
+  const std::vector<Override>& changes_of(std::size_t job) const;
+  bool has_value(std::size_t job, const JobSetting& setting, const std::string& value) const;
+  std::optional<std::size_t> job_without(std::size_t job, const std::string& key) const;
+  void add_best_of_job_settings(Optimum& found, const std::vector<Tried>& ranked) const;
   Choice choice(const Tried& tried) const { return choice_of(space_.jobs[tried.job].job, tried); }
   const Tried& fastest_of(const std::vector<const Tried*>& all) const;
   bool as_good_as(const Tried& fastest, const Tried& one) const;

@@ -10,6 +10,7 @@
 #include "sim/config/problems.hpp"
 #include "sim/config/scenario_keys.hpp"
 #include "sim/scenario/strategy_words.hpp"
+#include "sim/study/input_settings.hpp"
 #include "sim/study/sweep.hpp"
 #include "sim/workload/blocks.hpp"
 
@@ -21,7 +22,7 @@ using config::fail;
 // Settings of DDP, which need no values, and keys of any strategy, which do.
 constexpr std::array ddp_names{"bucket_cap", "static_graph", "gradient_as_bucket_view", "comm_hook",
                                "powersgd_rank"};
-constexpr std::array other_names{"optimizer", "job.accumulate", "job.batch_per_gpu", "input.pin_memory"};
+constexpr std::array other_names{"optimizer", "job.accumulate", "job.batch_per_gpu"};
 constexpr std::array default_names{"bucket_cap", "static_graph", "gradient_as_bucket_view", "comm_hook"};
 constexpr std::string_view recompute = "recompute";
 
@@ -65,7 +66,7 @@ class Names {
   }
 
   bool can_be_searched(const std::string& name) const {
-    return has(name) || is_among(other_names, name) ||
+    return has(name) || is_among(other_names, name) || is_among(input_settings(), name) ||
            (name.starts_with("nccl.") && is_among(config::scenario_keys(), name));
   }
 
@@ -80,6 +81,7 @@ class Names {
     std::vector<std::string> names;
     for (const auto& one : all_) names.push_back(one.name);
     names.insert(names.end(), other_names.begin(), other_names.end());
+    names.insert(names.end(), input_settings().begin(), input_settings().end());
     auto candidates = names;
     for (const auto& key : config::scenario_keys()) {
       if (key.starts_with("nccl.")) candidates.push_back(key);
@@ -110,7 +112,7 @@ std::vector<Axis> axes_of(const std::vector<std::string>& over, const Names& nam
         if (name.empty())
           fail({}, fmt::format("'--over {}' has an empty name", text), "write names between the commas");
         const auto own = names.name_of_key(name);
-        if (names.can_be_searched(own) && !names.has(own))
+        if (names.can_be_searched(own) && !names.has(own) && !is_among(input_settings(), own))
           fail({}, fmt::format("'--over {}' needs values", name),
                fmt::format("write '--over {}=VALUE,VALUE,...'", name));
         add({name, {}});
@@ -148,7 +150,7 @@ class Reading {
       asked_.keys.push_back(axis.key);
     }
     asked_.space.jobs.push_back(written_);
-    asked_.changes.emplace_back();
+    asked_.space.changes.emplace_back();
     if (sharding_.empty()) {
       read_ddp(axes);
     } else {
@@ -284,17 +286,35 @@ class Reading {
       return names_.has(axis.key) && (axis.key != recompute || axis.values.empty());
     });
     if (axes.empty()) return;
+    for (auto& axis : axes) {
+      if (axis.values.empty()) axis.values = usual_values_of(axis.key);
+      asked_.space.job_settings.push_back({axis.key, axis.values});
+    }
+    check_size(axes);
     for (std::size_t i = 0; i < point_count(axes); ++i) {
       const auto values = point_values(axes, i);
       std::vector<Override> changes;
-      for (std::size_t k = 0; k < axes.size(); ++k) changes.push_back(told(axes[k].key, values[k]));
-      add_job(std::move(changes));
+      for (std::size_t k = 0; k < axes.size(); ++k)
+        if (written_value(written_.job.input, axes[k].key) != values[k])
+          changes.push_back(told(axes[k].key, values[k]));
+      if (!changes.empty()) add_job(std::move(changes));
     }
+  }
+
+  std::vector<std::string> usual_values_of(const std::string& key) const {
+    if (!written_.job.input.dataset && key != "input.pin_memory")
+      fail({}, fmt::format("'{}' is searched, but samples are in memory, ready", key),
+           "name an input.dataset that they come from");
+    auto values = usual_values(written_, key, data_);
+    if (values.empty())
+      fail({}, fmt::format("'--over {}' needs values", key),
+           fmt::format("write '--over {}=VALUE,VALUE,...'", key));
+    return values;
   }
 
   void add_job(std::vector<Override> changes) {
     asked_.space.jobs.push_back(load(changes));
-    asked_.changes.push_back(std::move(changes));
+    asked_.space.changes.push_back(std::move(changes));
   }
 
   /// Each job with and without activation checkpointing, if that was named without values.
@@ -306,7 +326,7 @@ class Reading {
            "write '--over recompute=none,full' to compare them nevertheless");
     auto& jobs = asked_.space.jobs;
     for (std::size_t job = 0, all = jobs.size(); job < all; ++job) {
-      auto changes = asked_.changes[job];
+      auto changes = asked_.space.changes[job];
       const bool recomputes = jobs[job].job.recomputes;
       changes.push_back(told(axis->key, recomputes ? "none" : "full"));
       add_job(std::move(changes));

@@ -19,9 +19,18 @@ struct RecomputeToTry {
   std::size_t with = 0;
 };
 
+/// A key that is no setting of the strategy, and what it is searched with.
+struct JobSetting {
+  std::string key;  ///< "input.loader_workers"
+  std::vector<std::string> values;
+};
+
 /// What is searched: the cross product of these. A key that is not searched has one value.
 struct SearchSpace {
   std::vector<Scenario> jobs;  ///< as written, then with other keys than those below changed
+  /// By job: "nccl.NCCL_PROTO" and its value where the job differs from the one as written.
+  std::vector<std::vector<Override>> changes{};
+  std::vector<JobSetting> job_settings{};
   std::vector<RecomputeToTry> recompute{};
   std::vector<ShardingSetting> sharding{};  ///< of a strategy that shards; the others are DDP's
   bool any_bucket_cap = false;              ///< every whole MiB, beside `bucket_caps`
@@ -54,13 +63,12 @@ struct SearchRequest {
 /// A search and the words for it.
 struct AskedSearch {
   SearchSpace space;
-  std::vector<std::string> keys;  ///< that are searched, as `--over` names them
-  /// By job of the space: "nccl.NCCL_PROTO" and its value where the job differs from the one as written.
-  std::vector<std::vector<Override>> changes;
+  std::vector<std::string> keys;         ///< that are searched, as `--over` names them
   std::vector<CommHook> lossy_left_out;  ///< hooks that would be searched, were they allowed
 };
 
-/// Reads the jobs of a search. Without `over` these are searched, but for those that are set: of DDP
+/// Reads the jobs of a search. Keys of the input that are named without values take those of
+/// study/input_settings.hpp. Without `over` these are searched, but for those that are set: of DDP
 /// bucket_cap, static_graph, gradient_as_bucket_view and comm_hook; of FSDP2, FSDP1 and ZeRO all their
 /// settings (study/sharding_settings.hpp) and, where memory asks for it, recompute.
 /// @throws ConfigError for names that are no settings, settings that are set too, values that a scenario

@@ -10,7 +10,7 @@
 
 #include "sim/base/contract.hpp"
 #include "sim/base/problem.hpp"
-#include "sim/campaign/random.hpp"
+#include "sim/base/random.hpp"
 
 namespace gradway {
 namespace {

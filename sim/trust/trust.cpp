@@ -130,10 +130,10 @@ void about_loading(const Scenario& scenario, Trust& trust) {
   if (!scenario.platform.pageable_copy_rate && input.pin_memory)
     trust.warnings.emplace_back(
         "the platform does not tell how fast a core copies: pinning a batch costs nothing");
-  if (dataset.spread > 0)
+  if (dataset.spread > 0 && !input.draws_sizes)
     trust.warnings.push_back(fmt::format(
         "samples of {} differ in size (standard deviation {:.0f} % of the mean): all are taken as the "
-        "mean, batches of few samples wait for each other longer",
+        "mean, batches of few samples wait for each other longer; input.sample_sizes: drawn simulates it",
         called(dataset.name), 100 * dataset.spread));
 }
 

@@ -170,6 +170,106 @@ TEST_CASE("storage reads what no cache answers, packed", "[analytic]") {
   CHECK(read() == Approx(4e6));
 }
 
+namespace {
+
+/// A rank that only wants batches, each after a second, from workers that read them in one second times `use`
+/// and the number of workers, on average and exponentially distributed.
+Seconds step_of_random_reads(int workers, int prefetch, double use) {
+  auto scenario = sharded_ring(1, blocks_of_layers(1, Seconds{1}, Seconds{}, 0), Alone{});
+  auto& input = scenario.job.input;
+  scenario.job.batch_per_gpu = 1;
+  input.loader_workers = workers;
+  input.prefetch_factor = prefetch;
+  input.epoch_steps = 20000;
+  input.dataset.emplace().samples = 1e6;
+  input.dataset->sample_size = 1_MB;
+  auto& tier = input.storage.emplace();
+  tier.read = BytesPerSecond{1e15};
+  tier.first_byte = Seconds{use * workers};
+  tier.first_byte_spread = 1;
+  return simulate(scenario, "fluid").measured.metrics.step_time;
+}
+
+}  // namespace
+
+TEST_CASE("batch k is made by worker k mod W, so batches of random length make a loader lose", "[analytic]") {
+  // Steps of the recurrence over 40,000 batches, in a simulation of its own: without stealing, more prefetch
+  // helps.
+  struct Row {
+    int workers, prefetch;
+    double use, step;
+  };
+  const auto row = GENERATE(values<Row>({{4, 1, 1.0, 1.96},
+                                         {4, 2, 1.0, 1.53},
+                                         {4, 4, 1.0, 1.27},
+                                         {4, 8, 1.0, 1.15},
+                                         {8, 2, 1.0, 1.74},
+                                         {4, 1, 0.8, 1.65},
+                                         {4, 2, 0.8, 1.29},
+                                         {4, 4, 0.8, 1.09},
+                                         {4, 8, 0.8, 1.02},
+                                         {8, 2, 0.8, 1.44}}));
+  CAPTURE(row.workers, row.prefetch, row.use);
+  CHECK(step_of_random_reads(row.workers, row.prefetch, row.use).value() == Approx(row.step).epsilon(0.02));
+}
+
+TEST_CASE("an epoch is simulated whole: what was made ahead of its first step is not made again",
+          "[analytic]") {
+  const auto* engine = GENERATE("fluid", "simgrid");
+  const auto steps = GENERATE(2, 5, 40);
+  CAPTURE(engine, steps);
+  // Batches of 4 x 0.75 ms by two workers, two ahead each, for steps of 1 ms.
+  auto scenario = loading(1, 2, 0.75_ms);
+  scenario.job.input.epoch_steps = steps;
+  const auto ends = by_recurrence(2, 2, std::vector<double>(static_cast<std::size_t>(steps), 3), 1);
+  const auto metrics = simulate(scenario, engine).measured.metrics;
+  CHECK(metrics.step_time.value() * 1e3 == Approx((ends.back() - ends.front()) / (steps - 1)).epsilon(1e-9));
+  CHECK(metrics.loading->first_batch.value() * 1e3 == Approx(3).epsilon(1e-9));
+}
+
+TEST_CASE("an epoch reads every batch once, so storage that is full is hidden in its first one",
+          "[analytic]") {
+  // 20 steps of 4 ranks x 4 samples of 1 MB at 4 GB/s, 1 ms of work each. Eight batches of each rank are read
+  // side by side, in 32 ms, twice; then the last four, in 16 ms, and their work comes behind them.
+  auto scenario = loading(4, 8, {}, 1_MB);
+  scenario.job.input.epoch_steps = 20;
+  scenario.platform = with_loading(scenario.platform, StorageRates{.all = BytesPerSecond{4e9}}, {}, {});
+  const auto metrics = simulate(scenario, "fluid").measured.metrics;
+  CHECK(metrics.step_time.value() * 19 == Approx(80e-3 + 4e-3 - (32e-3 + 1e-3)).epsilon(1e-6));
+}
+
+TEST_CASE("drawn sizes and overheads are the mean in the long run, and both engines draw the same",
+          "[analytic]") {
+  auto scenario = loading(2, 4, {}, 1_MB);
+  auto& input = scenario.job.input;
+  input.dataset->spread = 0.8;
+  input.draws_sizes = true;
+  input.epoch_steps = 2000;
+  scenario.platform = with_loading(scenario.platform, StorageRates{.all = BytesPerSecond{1e9}}, {}, {});
+  const auto drawn = simulate(scenario, "fluid").measured.metrics;
+  // 8 MB a step at 1 GB/s; 16,000 samples are within 0.8 / 126 of it.
+  CHECK(drawn.loading->read.value() == Approx(8e6).epsilon(0.02));
+  CHECK(drawn.step_time.value() == Approx(8e-3).epsilon(0.02));
+  CHECK(drawn.loading->read.value() != 8e6);
+  input.epoch_steps = 60;
+  CHECK(simulate(scenario, "fluid").measured.metrics.step_time.value() ==
+        Approx(simulate(scenario, "simgrid").measured.metrics.step_time.value()).epsilon(1e-9));
+  // An overhead alone: a rank waits for its own; two that meet in every step would wait for the longer one.
+  scenario = loading(1, 4, {});
+  scenario.job.input.batch_overhead = 1_ms;
+  scenario.job.input.batch_overhead_spread = 1;
+  scenario.job.input.epoch_steps = 4000;
+  CHECK(step_ms(scenario, "fluid") == Approx(1 + 1).epsilon(0.03));
+}
+
+TEST_CASE("ranks whose batches differ do not stand for each other", "[analytic]") {
+  auto scenario = loading(3, 2, 0.75_ms, 1_MB);
+  scenario.job.input.dataset->spread = 0.5;
+  CHECK(simulate(scenario, "fluid").folding.simulated_ranks() == 1);
+  scenario.job.input.draws_sizes = true;
+  CHECK(simulate(scenario, "fluid").folding.simulated_ranks() == 3);
+}
+
 TEST_CASE("all loaders share the storage, and those of a node its cores", "[analytic]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   const auto fold = GENERATE(FoldRanks::yes, FoldRanks::no);

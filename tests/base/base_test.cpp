@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
+#include <cmath>
+
 #include "sim/base/contract.hpp"
 #include "sim/base/nearest.hpp"
 #include "sim/base/problem.hpp"
+#include "sim/base/random.hpp"
 #include "sim/base/units.hpp"
 
 using namespace gradway;
@@ -14,6 +17,23 @@ TEST_CASE("quantities convert only as physics allows") {
   CHECK((Flops{3e12} / FlopsPerSecond{1e12}).value() == 3);
   STATIC_REQUIRE(!std::is_convertible_v<Bytes, Seconds>);
   STATIC_REQUIRE(!std::is_convertible_v<double, Bytes>);
+}
+
+TEST_CASE("gamma-distributed numbers have the mean 1, their standard deviation and their tail") {
+  const auto deviation = GENERATE(0.1, 0.5, 1.0, 2.5);
+  CAPTURE(deviation);
+  Random random{7, Draws::batches};
+  constexpr int count = 400'000;
+  double sum = 0, squares = 0, above = 0;
+  for (int i = 0; i < count; ++i) {
+    const auto x = random.gamma(deviation);
+    sum += x;
+    squares += x * x;
+    above += x > 3 ? 1 : 0;
+  }
+  CHECK(sum / count == Approx(1).epsilon(0.02));
+  CHECK(std::sqrt(squares / count - 1) == Approx(deviation).epsilon(0.03));
+  if (deviation == 1.0) CHECK(above / count == Approx(std::exp(-3)).epsilon(0.03));  // exponential
 }
 
 TEST_CASE("a slip of the keyboard is suggested, an unrelated word is not") {

@@ -6,7 +6,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "sim/campaign/random.hpp"
+#include "sim/base/random.hpp"
 
 using namespace gradway;
 

@@ -99,7 +99,7 @@ TEST_CASE("a wrong import is told, and leaves no file", "[cli][import]") {
       {{"pprof", "trace.json", "-o", "x.yaml"},
        "error: cannot import 'pprof'\n  hint: known: kineto, nsys, chakra, probe, topo, nccl-topo, "
        "nccl-tests, deepspeed, "
-       "torchtitan, megatron, hf, dataset\n"},
+       "torchtitan, megatron, hf, dataset, loader\n"},
       {{"kineto", "nope.json", "-o", "x.yaml"}, "nope.json: error: there is no such file\n"},
       {{"kineto", "cut.json", "-o", "x.yaml"},
        "cut.json:1:18: error: the JSON ends in the middle\n  hint: copy it again, or record it again\n"},

@@ -135,6 +135,20 @@ TEST_CASE("a job on one GPU can be optimised, and one that is as good as it gets
   CHECK_THAT(table.output, Contains("not worth changing: PyTorch's defaults are "));
 }
 
+TEST_CASE("optimize searches what a loader can be told, and writes it as code", "[cli][optimize]") {
+  const auto found =
+      optimized({"loading/resnet50", "--set", "input.storage=s3-standard", "--over",
+                 "input.loader_workers=2,8", "--over", "input.dataset=imagenet-1k,imagenet-1k-shards"});
+  CHECK(found.at("best").at("set").at("input.dataset") == "imagenet-1k-shards");
+  CHECK_FALSE(found.at("best").at("set").contains("input.loader_workers"));  // 8, as written
+  CHECK_THAT(found.at("pytorch").get<std::string>(), Contains("num_workers=8"));
+  std::vector<std::string> rows;
+  for (const auto& row : found.at("best_of_values"))
+    rows.push_back(row.at("setting").get<std::string>() + "=" + row.at("value").get<std::string>());
+  CHECK(rows == std::vector<std::string>{"input.loader_workers=2", "input.loader_workers=8",
+                                         "input.dataset=imagenet-1k", "input.dataset=imagenet-1k-shards"});
+}
+
 TEST_CASE("optimize gives the same bytes on one thread and on several", "[cli][optimize]") {
   const auto with = [](const char* jobs) {
     return run_gradway({"optimize", "article/g6e", "--lossy", "--jobs", jobs, "--json"}).output;
@@ -163,7 +177,9 @@ TEST_CASE("optimize says what is wrong with its arguments", "[cli][optimize]") {
       {{"--over", "colour"},
        "error: 'colour' is no setting that can be searched\n"
        "  hint: known: bucket_cap, static_graph, gradient_as_bucket_view, comm_hook, powersgd_rank, "
-       "optimizer, job.accumulate, job.batch_per_gpu, input.pin_memory, nccl.NAME\n"},
+       "optimizer, job.accumulate, job.batch_per_gpu, input.loader_workers, input.prefetch_factor, "
+       "input.storage, input.decode, input.pin_memory, input.codec, input.cache, input.dataset, "
+       "input.cache_policy, nccl.NAME\n"},
       {{"--over", "platform=a,b"},
        "error: 'platform' is no setting that can be searched\n"
        "  hint: 'gradway compare' sets platforms and numbers of GPUs side by side\n"},
@@ -173,6 +189,11 @@ TEST_CASE("optimize says what is wrong with its arguments", "[cli][optimize]") {
        "error: '--over bucket_cap' is given twice\n  hint: give each setting once\n"},
       {{"--over", "optimizer"},
        "error: '--over optimizer' needs values\n  hint: write '--over optimizer=VALUE,VALUE,...'\n"},
+      {{"--over", "input.loader_workers"},
+       "error: 'input.loader_workers' is searched, but samples are in memory, ready\n"
+       "  hint: name an input.dataset that they come from\n"},
+      {{"--set", "input.dataset=imagenet-1k", "--over", "input.codec"},
+       "error: '--over input.codec' needs values\n  hint: write '--over input.codec=VALUE,VALUE,...'\n"},
       {{"--over", "bucket_cap,optimizer=sgd,adamw"},
        "error: '--over bucket_cap,optimizer=sgd,adamw' mixes names and values\n"
        "  hint: give '--over' for each key with values\n"},
@@ -298,7 +319,10 @@ TEST_CASE("optimize of sharding says what is wrong with its arguments", "[cli][o
       {{"--over", "bucket_cap"},
        "error: 'bucket_cap' is no setting that can be searched\n"
        "  hint: known: wrap, reshard_after_forward, forward_prefetch, backward_prefetch, replicate, "
-       "recompute, optimizer, job.accumulate, job.batch_per_gpu, input.pin_memory, nccl.NAME\n"},
+       "recompute, optimizer, job.accumulate, job.batch_per_gpu, input.loader_workers, "
+       "input.prefetch_factor, "
+       "input.storage, input.decode, input.pin_memory, input.codec, input.cache, input.dataset, "
+       "input.cache_policy, nccl.NAME\n"},
       {{"--over", "wrap=6"},
        "--over wrap=6: error: '6' is no way to wrap a model\n"
        "  hint: write block, a number of blocks such as '4 blocks', or whole\n"},

@@ -307,3 +307,57 @@ TEST_CASE("the search gives the same on one thread and on several", "[run][optim
   CHECK(ddp(one.optimum->best).bucket_cap == ddp(three.optimum->best).bucket_cap);
   CHECK(static_cast<double>(one.simulated) < one.settings / 20);
 }
+
+TEST_CASE("a search over a loader's settings finds what trying all of them finds", "[run][optimize]") {
+  const SearchRequest request{
+      .scenario = "loading/resnet50",
+      .set = {{"input.storage", "aws-efs"}},
+      .over = {"input.loader_workers=1,2,8,12", "input.decode", "input.prefetch_factor=1,2"},
+      .lossy = false,
+      .price = {}};
+  const auto asked = read_search(request, data);
+  // 4 x 2 x 2, of which one is the job as written.
+  REQUIRE(asked.space.jobs.size() == 16);
+  double least = 1e9;
+  for (const auto& job : asked.space.jobs)
+    least = std::min(least, simulate(job, "fluid").measured.metrics.step_time.value());
+  const auto optimum = found(asked.space);
+  CHECK(optimum.fastest.metrics.step_time.value() == Approx(least));
+  REQUIRE(optimum.best_of_values.size() == 8);
+  for (const auto& row : optimum.best_of_values) {
+    REQUIRE(row.tried);
+    CHECK(row.tried->metrics.step_time.value() >= Approx(least));
+  }
+  // One worker cannot decode what a step needs, whatever else is set.
+  CHECK(optimum.best_of_values[0].value == "1");
+  CHECK(optimum.best_of_values[0].tried->metrics.step_time.value() > 1.5 * least);
+}
+
+TEST_CASE("a loader's settings that are named alone are tried with what the scenario allows",
+          "[run][optimize]") {
+  const auto values = [](const char* key, const std::vector<Override>& set) {
+    const SearchRequest request{
+        .scenario = "loading/resnet50", .set = set, .over = {key}, .lossy = false, .price = {}};
+    return read_search(request, data).space.job_settings.front().values;
+  };
+  // 112 cores of 2 threads for 8 ranks.
+  CHECK(values("input.loader_workers", {}) == std::vector<std::string>{"1", "2", "4", "8", "16"});
+  CHECK(values("input.storage", {}) == list_names(DataKind::storage, data));
+  CHECK(values("input.codec", {{"input.dataset", "imagenet-1k-raw"}}) ==
+        std::vector<std::string>{"lz4", "snappy", "zstd", "zlib"});
+}
+
+TEST_CASE("of several keys of the job those that bring nothing are turned back", "[run][optimize]") {
+  const SearchRequest request{
+      .scenario = "loading/resnet50",
+      .set = {{"input.storage", "s3-standard"}},
+      .over = {"input.dataset=imagenet-1k,imagenet-1k-shards", "input.loader_workers=8,16"},
+      .lossy = false,
+      .price = {}};
+  const auto asked = read_search(request, data);
+  const auto optimum = found(asked.space);
+  const auto& changes = asked.space.changes[optimum.best.job];
+  REQUIRE(changes.size() == 1);
+  CHECK(changes.front().key == "input.dataset");
+  CHECK(changes.front().value == "imagenet-1k-shards");
+}

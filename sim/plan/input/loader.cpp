@@ -2,6 +2,7 @@
 #include "sim/plan/input/loader.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "sim/plan/input/shared_by_loaders.hpp"
 #include "sim/platform/routes.hpp"
@@ -33,6 +34,7 @@ Read read_of(Bytes bytes, double requests, const std::optional<StorageTier>& tie
   Read read{.bytes = bytes, .from_cache = from_cache};
   if (!tier) return read;
   read.latency = tier->first_byte * requests;
+  read.latency_spread = tier->first_byte_spread / std::sqrt(std::max(1.0, requests));
   read.at_most = tier->per_connection.value_or(BytesPerSecond::infinite());
   return read;
 }
@@ -55,7 +57,14 @@ std::optional<BatchCost> batch_cost(const Scenario& scenario) {
   cost.core = (dataset.transform + dataset.collate) * samples;
   (input.decode_on_gpu ? cost.gpu : cost.core) +=
       (input.decode_on_gpu ? dataset.gpu_decode : dataset.decode) * samples;
-  if (input.codec) cost.core += dataset.sample_size * samples / input.codec->decompressed;
+  auto of_bytes = input.decode_on_gpu ? Seconds{} : dataset.decode * samples;
+  if (input.codec) {
+    const auto unpack = dataset.sample_size * samples / input.codec->decompressed;
+    cost.core += unpack;
+    of_bytes += unpack;
+  }
+  if (input.draws_sizes) cost.spread = dataset.spread / std::sqrt(samples);
+  if (cost.core > Seconds{}) cost.core_share = of_bytes / cost.core;
   if (const auto rate = scenario.platform.pageable_copy_rate; rate && input.pin_memory)
     cost.pinned =
         (dataset.delivered > 0_B ? dataset.delivered : scenario.model.input_per_sample) * samples / *rate;
@@ -65,18 +74,19 @@ std::optional<BatchCost> batch_cost(const Scenario& scenario) {
 Loader::Loader(const Scenario& scenario)
     : scenario_{scenario}, settings_{scenario.job.input}, cost_{batch_cost(scenario)} {}
 
-void Loader::take_batch(TaskList& tasks) const {
+void Loader::take_batch(TaskList& tasks, int batch) const {
   if (!loads()) return;
-  ask_for_batch(tasks);
+  ask_for_batch(tasks, batch);
   if (cost_->gpu > Seconds{}) tasks.kernel("GPU decodes", Phase::input, cost_->gpu, 1);
 }
 
-void Loader::ask_for_batch(TaskList& tasks) const {
+void Loader::ask_for_batch(TaskList& tasks, int batch) const {
   std::vector<TaskId> after;
   // A CPU that costs nothing asks for its next batch when the step before has ended.
   if (tasks.gpu().ideal) after.push_back(tasks.wait("wants a batch", Phase::input, {}));
-  const auto add = [&](std::string name, const TaskWork& work) {
+  const auto add = [&](std::string name, const TaskWork& work, const Variation& varies = {}) {
     auto task = task_of(std::move(name), work, side_stream);
+    task.varies = varies;
     task.after = after;
     task.host_waits = true;
     after = {tasks.add(std::move(task))};
@@ -84,10 +94,14 @@ void Loader::ask_for_batch(TaskList& tasks) const {
   if (has_workers()) {
     add("batch", Take{batches});
     add("batch is taken", Take{begun_batches});
-    return;
+  } else {
+    for (const auto& read : reads()) add(name_of(read), read, of_reads(batch));
+    add("decode", HostWork{cost_->core + cost_->pinned}, of_core(batch));
   }
-  for (const auto& read : reads()) add(name_of(read), read);
-  add("decode", HostWork{cost_->core + cost_->pinned});
+  const int behind_all = scenario_.job.accumulate + batch;
+  if (settings_.batch_overhead > Seconds{})
+    add("batch overhead", HostWork{settings_.batch_overhead},
+        {.spread = settings_.batch_overhead_spread, .draw = behind_all});
 }
 
 std::vector<Read> Loader::reads() const {
@@ -107,8 +121,12 @@ Program Loader::program() const {
   for (int batch = 0; batch < scenario_.job.accumulate; ++batch) {
     tasks.push_back(task_of("begin", Put{begun_batches}, workers_stream));
     tasks.back().begins_turn = true;
-    for (const auto& read : reads()) tasks.push_back(task_of(name_of(read), read, workers_stream));
+    for (const auto& read : reads()) {
+      tasks.push_back(task_of(name_of(read), read, workers_stream));
+      tasks.back().varies = of_reads(batch);
+    }
     tasks.push_back(task_of("decode", HostWork{cost_->core}, workers_stream));
+    tasks.back().varies = of_core(batch);
     if (cost_->pinned > Seconds{}) {
       const TaskId decoded{tasks.size() - 1};
       tasks.push_back(task_of("pin", HostWork{cost_->pinned}, pin_thread));

@@ -17,6 +17,8 @@ struct BatchCost {
   Seconds core{};                ///< of one core: to unpack, decode, transform and collate
   Seconds pinned{};              ///< ... to copy it into page-locked memory, in the training process
   Seconds gpu{};                 ///< to decode it there
+  double spread = 0;             ///< of its bytes, and of what unpacks and decodes them, from batch to batch
+  double core_share = 0;         ///< of `core` that follows the bytes
 };
 
 /// @return nothing where samples are in memory, ready
@@ -34,7 +36,8 @@ class Loader {
   bool loads() const { return cost_.has_value(); }
 
   /// What the training process does when it wants its next batch. @param tasks of a rank
-  void take_batch(TaskList& tasks) const;
+  /// @param batch of a step that accumulates several
+  void take_batch(TaskList& tasks, int batch) const;
 
   /// Adds a program and, for each rank that takes batches, an actor that runs it: all of its workers.
   /// @pre the ranks are there
@@ -42,9 +45,13 @@ class Loader {
 
  private:
   bool has_workers() const { return settings_.loader_workers > 0; }
-  void ask_for_batch(TaskList& tasks) const;
+  void ask_for_batch(TaskList& tasks, int batch) const;
   Program program() const;
   std::vector<Read> reads() const;
+  Variation of_reads(int batch) const { return {.spread = cost_->spread, .draw = batch}; }
+  Variation of_core(int batch) const {
+    return {.spread = cost_->spread, .share = cost_->core_share, .draw = batch};
+  }
 
   const Scenario& scenario_;
   const InputSettings& settings_;

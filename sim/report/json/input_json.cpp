@@ -39,6 +39,7 @@ Json dataset_json(const Dataset& dataset) {
 Json storage_json(const StorageTier& tier) {
   if (!tier.name.empty()) return tier.name;
   Json json{{"kind", name_of(tier.kind)}, {"read", exact(tier.read)}, {"first_byte", exact(tier.first_byte)}};
+  if (tier.first_byte_spread > 0) json["first_byte_spread"] = tier.first_byte_spread;
   if (tier.write) json["write"] = exact(*tier.write);
   if (tier.per_node) json["per_node"] = exact(*tier.per_node);
   if (tier.per_connection) json["per_connection"] = exact(*tier.per_connection);
@@ -62,6 +63,10 @@ Json input_json(const InputSettings& input) {
             {"background_copy", exact_bytes_text(input.background_copy)}};
   if (!input.dataset) return json;
   json["prefetch_factor"] = input.prefetch_factor;
+  json["sample_sizes"] = input.draws_sizes ? "drawn" : "mean";
+  json["batch_overhead"] = exact(input.batch_overhead);
+  json["batch_overhead_spread"] = input.batch_overhead_spread;
+  if (input.epoch_steps) json["epoch_steps"] = *input.epoch_steps;
   json["dataset"] = dataset_json(*input.dataset);
   if (input.storage) json["storage"] = storage_json(*input.storage);
   if (input.codec) json["codec"] = input.codec->name;

@@ -30,7 +30,10 @@ void write_storage(std::ostream& out, const StorageTier& tier, const Style& styl
   add_rate(fields, "writes", tier.write);
   add_rate(fields, "a node", tier.per_node);
   add_rate(fields, "a connection", tier.per_connection);
-  fields.add("first byte", time_text(tier.first_byte));
+  fields.add("first byte", time_text(tier.first_byte) +
+                               (tier.first_byte_spread > 0 ? fmt::format(", standard deviation {}",
+                                                                         percent_text(tier.first_byte_spread))
+                                                           : ""));
   if (tier.requests_per_second)
     fields.add("requests", fmt::format("{:.10g} a second", *tier.requests_per_second));
   if (tier.burst)

@@ -33,6 +33,19 @@ std::string changes_in_words(const Optimized& found, const Tried& tried) {
   return words;
 }
 
+/// As a narrow table has it: "loader_workers".
+std::string_view last_part(std::string_view key) {
+  return key.substr(key.rfind('.') + 1);
+}
+
+/// Beside a setting that is told already.
+std::string other_changes(const Optimized& found, const Tried& tried, std::string_view setting) {
+  std::string words;
+  for (const auto& [key, value] : found.changes[tried.job])
+    if (key != setting) words += fmt::format(", {}={}", last_part(key), value);
+  return words;
+}
+
 std::string setting_in_words(const Optimized& found, const Tried& tried) {
   return in_words(tried.strategy) + changes_in_words(found, tried);
 }
@@ -89,19 +102,19 @@ std::string value_text(const std::string& value) {
   return value.empty() ? "default" : value;
 }
 
-/// Of a strategy that shards: the best with each value that was searched.
+/// Of a strategy that shards, and of keys of the job: the best with each value that was searched.
 void write_values(std::ostream& out, const Optimized& found, const Style& style) {
   if (found.optimum.best_of_values.empty()) return;
   Table table{
       {{"setting", left}, {"value", left}, {"step time", right}, {"memory", right}, {"the best is", right}}};
   std::string_view before;
   for (const auto& [setting, value, tried] : found.optimum.best_of_values) {
-    const auto name = setting == before ? std::string{} : setting;
+    const auto name = setting == before ? std::string{} : std::string{last_part(setting)};
     before = setting;
     if (!tried) {
       table.add({name, value_text(value), "-", "-", "left out"});
     } else {
-      table.add({name, value_text(value) + changes_in_words(found, *tried),
+      table.add({name, value_text(value) + other_changes(found, *tried, setting),
                  time_text(tried->metrics.step_time), bytes_text(tried->memory), gain_text(found, *tried)});
     }
   }
@@ -111,12 +124,13 @@ void write_values(std::ostream& out, const Optimized& found, const Style& style)
 
 std::string turned_back_in_words(const Optimized& found, const TurnedBack& one) {
   const auto& name = one.key;
-  std::string what = name == "bucket_cap"      ? "with PyTorch's default buckets"
-                     : name == "comm_hook"     ? "without the hook"
-                     : name == "powersgd_rank" ? "with rank 1"
-                     : name.empty()            ? "with the job as written"
-                     : is_ddp(found)           ? fmt::format("without {}", name)
-                                               : fmt::format("with {}'s {}", framework_of(found), name);
+  std::string what = name == "bucket_cap"                  ? "with PyTorch's default buckets"
+                     : name == "comm_hook"                 ? "without the hook"
+                     : name == "powersgd_rank"             ? "with rank 1"
+                     : name.empty()                        ? "with the job as written"
+                     : name.find('.') != std::string::npos ? fmt::format("with {} as written", name)
+                     : is_ddp(found)                       ? fmt::format("without {}", name)
+                                     : fmt::format("with {}'s {}", framework_of(found), name);
   if (!one.without.cannot_run.empty()) return fmt::format("{}: {}", what, one.without.cannot_run);
   const auto cost = gain_over(found, one.without);
   if (std::abs(cost) < no_effect) return fmt::format("{}: as fast", what);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/campaign/random.hpp"
+#include "sim/base/random.hpp"
 
 #include <cmath>
 #include <numbers>
@@ -43,6 +43,21 @@ double Random::log_normal(double mean, double mean_over_median) {
   if (mean_over_median <= 1) return exponential(mean);
   const auto sigma = std::sqrt(2 * std::log(mean_over_median));
   return mean / mean_over_median * std::exp(sigma * normal());
+}
+
+double Random::gamma(double deviation) {
+  const double shape = 1 / (deviation * deviation);
+  // Of a shape below 1 one above it is drawn and made smaller.
+  const double smaller = shape < 1 ? std::pow(uniform(), 1 / shape) : 1;
+  const double d = (shape < 1 ? shape + 1 : shape) - 1.0 / 3;
+  const double c = 1 / std::sqrt(9 * d);
+  for (;;) {
+    const auto x = normal();
+    const auto root = 1 + c * x;
+    if (root <= 0) continue;
+    const auto v = root * root * root;
+    if (std::log(uniform()) < 0.5 * x * x + d - d * v + d * std::log(v)) return smaller * d * v / shape;
+  }
 }
 
 }  // namespace gradway

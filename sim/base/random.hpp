@@ -7,7 +7,20 @@ namespace gradway {
 
 /// What a draw is for. Each use has numbers of its own, so that another setting of one leaves those of the
 /// others as they are, and campaigns can be compared seed by seed.
-enum class Draws : std::uint64_t { step, failures, causes, again, spot, spot_down, stragglers, shards };
+enum class Draws : std::uint64_t {
+  step,
+  failures,
+  causes,
+  again,
+  spot,
+  spot_down,
+  stragglers,
+  batches,
+  latencies,
+  clients,
+  client_speeds,
+  shards
+};
 
 /// Random numbers that a seed and a counter give, the same on every machine and with every library.
 /// @source SplitMix64 (Steele, Lea, Flood, OOPSLA 2014; constants of Vigna's splitmix64.c)
@@ -20,6 +33,10 @@ class Random {
   double normal();                  ///< mean 0, standard deviation 1 (Box and Muller, two numbers)
   /// A log-normal number; an exponential one where the mean is the median or less, which no log-normal has.
   double log_normal(double mean, double mean_over_median);
+  /// A gamma-distributed number of mean 1: the sum of n alike has `deviation / sqrt(n)` around its own mean.
+  /// @param deviation the standard deviation, above 0; 1: exponential
+  /// @source Marsaglia and Tsang, A Simple Method for Generating Gamma Variables, TOMS 26 (2000)
+  double gamma(double deviation);
 
  private:
   std::uint64_t next();

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/import/loader/loader_costs.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "sim/base/contract.hpp"
+#include "sim/base/printable.hpp"
+#include "sim/platform/with_loading.hpp"
+
+namespace gradway {
+namespace {
+
+// A limit that all share must make the fit this much better, or it is none: runs differ by as much.
+constexpr double plateau_is_seen = 0.25;
+constexpr double a_run_varies = 0.03;
+
+/// Workers as if each had a core of its own.
+double workers_that_count(const LoaderRun& run) {
+  const auto workers = std::max(1, run.workers);
+  if (!run.threads || run.workers == 0) return workers;
+  constexpr int threads_of_a_core = 2;
+  const int cores = std::max(1, *run.threads / threads_of_a_core);
+  return std::min<double>(workers, cores_for_loaders(cores, 1, workers));
+}
+
+double mean_of(const std::vector<double>& values, std::size_t from, std::size_t to) {
+  return std::accumulate(values.begin() + static_cast<std::ptrdiff_t>(from),
+                         values.begin() + static_cast<std::ptrdiff_t>(to), 0.0) /
+         static_cast<double>(to - from);
+}
+
+/// Logarithms of rates: the first `linear` runs share one rate a worker, the others one rate in all.
+struct Split {
+  std::size_t linear = 0;
+  double squares = std::numeric_limits<double>::infinity();
+  double log_rate = 0;
+  double log_most = std::numeric_limits<double>::infinity();
+};
+
+/// @param rates samples a second, @param counts workers that count, run by run
+Split split_at(std::size_t linear, const std::vector<double>& rates, const std::vector<double>& counts) {
+  std::vector<double> by_worker, in_all;
+  for (std::size_t i = 0; i < rates.size(); ++i) {
+    by_worker.push_back(std::log(rates[i] / counts[i]));
+    in_all.push_back(std::log(rates[i]));
+  }
+  Split split{.linear = linear, .squares = 0, .log_rate = mean_of(by_worker, 0, linear)};
+  if (linear < rates.size()) split.log_most = mean_of(in_all, linear, rates.size());
+  for (std::size_t i = 0; i < rates.size(); ++i) {
+    const auto fitted = std::min(split.log_rate + std::log(counts[i]), split.log_most);
+    split.squares += std::pow(fitted - in_all[i], 2);
+  }
+  return split;
+}
+
+/// First batches: a batch, and the start of the workers before it.
+void fit_start(LoaderCosts& costs, const std::vector<LoaderRun>& runs) {
+  std::vector<std::pair<double, double>> points;  // workers, seconds beside the batch
+  for (const auto& run : runs)
+    if (run.first_batch && run.workers > 0)
+      points.emplace_back(run.workers, run.first_batch->value() - costs.each.value() * run.batch);
+  if (points.size() < 2) return;
+  double x = 0, y = 0, xx = 0, xy = 0;
+  for (const auto& [workers, rest] : points) {
+    x += workers, y += rest, xx += workers * workers, xy += workers * rest;
+  }
+  const auto n = static_cast<double>(points.size());
+  const auto slope = (n * xy - x * y) / (n * xx - x * x);
+  if (!(slope > 0)) return;
+  const auto base = (y - slope * x) / n;
+  double squares = 0;
+  for (const auto& [workers, rest] : points) squares += std::pow(base + slope * workers - rest, 2);
+  costs.start = Seconds{slope};
+  costs.start_error = Seconds{std::sqrt(squares / n)};
+}
+
+std::string signed_percent(double share) {
+  return fmt::format("{:+.1f} %", 100 * share);
+}
+
+}  // namespace
+
+double LoaderCosts::mean_error() const {
+  double sum = 0;
+  for (const auto error : errors) sum += std::abs(error);
+  return errors.empty() ? 0 : sum / static_cast<double>(errors.size());
+}
+
+LoaderCosts fit_loader(const std::vector<LoaderRun>& runs) {
+  std::vector<double> rates, counts;
+  for (const auto& run : runs) {
+    if (run.workers == 0) continue;
+    rates.push_back(run.samples_per_s());
+    counts.push_back(workers_that_count(run));
+  }
+  expects(!rates.empty(), "a run has workers");
+  auto best = split_at(rates.size(), rates, counts);
+  const auto without = best.squares;
+  const auto floor = static_cast<double>(rates.size()) * a_run_varies * a_run_varies;
+  for (std::size_t linear = 1; linear < rates.size(); ++linear) {
+    const auto split = split_at(linear, rates, counts);
+    const bool is_plateau = split.log_most < split.log_rate + std::log(counts.back());
+    if (is_plateau && split.squares < best.squares &&
+        split.squares + floor < plateau_is_seen * (without + floor))
+      best = split;
+  }
+  LoaderCosts costs;
+  costs.each = Seconds{std::exp(-best.log_rate)};
+  if (best.linear > 1) {
+    double squares = 0;
+    for (std::size_t i = 0; i < best.linear; ++i)
+      squares += std::pow(std::log(rates[i] / counts[i]) - best.log_rate, 2);
+    const auto n = static_cast<double>(best.linear);
+    costs.each_error = std::sqrt(squares / (n - 1) / n);
+  }
+  if (best.linear < rates.size()) costs.most = std::exp(best.log_most);
+  for (const auto& run : runs) {
+    const auto rate = workers_that_count(run) / costs.each.value();
+    costs.fitted.push_back(std::min(rate, costs.most.value_or(rate)));
+    costs.errors.push_back(costs.fitted.back() / run.samples_per_s() - 1);
+  }
+  fit_start(costs, runs);
+  return costs;
+}
+
+std::string loader_yaml(const std::vector<LoaderRun>& runs, const LoaderCosts& costs,
+                        const std::string& name) {
+  const auto& first = runs.front();
+  std::string text = fmt::format("# {} runs of {}: samples a second\n#  workers  measured  fitted    error\n",
+                                 runs.size(), printable(name));
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    text += fmt::format("#  {:7}  {:8.4g}  {:8.4g}  {:>7}\n", runs[i].workers, runs[i].samples_per_s(),
+                        costs.fitted[i], signed_percent(costs.errors[i]));
+  text += fmt::format("# {:.1f} % off on average.", 100 * costs.mean_error());
+  if (costs.each_error > 0)
+    text +=
+        fmt::format(" What a sample takes is known to {:.1f} % (standard error).", 100 * costs.each_error);
+  text += '\n';
+  if (costs.most) {
+    text += fmt::format("# More workers than that bring nothing: {:.4g} samples a second are the most.",
+                        *costs.most);
+    if (first.sample_size)
+      text += fmt::format(
+          " If storage is the limit, in a scenario:\n#   input: {{ storage: {{ read: {:.4g} MB/s }} }}",
+          *costs.most * first.sample_size->value() / 1e6);
+    text += '\n';
+  } else {
+    text += "# Nothing that workers share was full, but cores: how fast storage is does not follow.\n";
+  }
+  if (costs.start)
+    text += fmt::format(
+        "# Workers start one after the other: in a scenario, {:.3g} ms more or less on average,\n"
+        "#   input: {{ worker_start: {:.4g} ms }}\n",
+        costs.start_error.value() * 1e3, costs.start->value() * 1e3);
+  if (!first.sample_size)
+    text +=
+        "# The log does not tell 'bytes', the size of a sample as stored: 1 B is put here, storage is not "
+        "simulated.\n";
+  text += fmt::format(
+      "schema: 1\nsource: >-\n  Runs of a DataLoader, {}\nsamples: {:.15g}\nsample_size: {:.10g} B\n"
+      "# Of one core: to read, decode, transform and collate a sample together.\ncpu: {{ decode: {:.5g} ms "
+      "}}\n",
+      printable(name), first.samples, first.sample_size.value_or(Bytes{1}).value(), costs.each.value() * 1e3);
+  return text;
+}
+
+}  // namespace gradway
