@@ -7,7 +7,17 @@ namespace gradway {
 
 /// What a draw is for. Each use has numbers of its own, so that another setting of one leaves those of the
 /// others as they are, and campaigns can be compared seed by seed.
-enum class Draws : std::uint64_t { step, failures, causes, again, spot, spot_down, stragglers };
+enum class Draws : std::uint64_t {
+  step,
+  failures,
+  causes,
+  again,
+  spot,
+  spot_down,
+  stragglers,
+  clients,
+  client_speeds
+};
 
 /// Random numbers that a seed and a counter give, the same on every machine and with every library.
 /// @source SplitMix64 (Steele, Lea, Flood, OOPSLA 2014; constants of Vigna's splitmix64.c)

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "sim/campaign/random.hpp"
+#include "sim/campaign/simulate_rounds.hpp"
 
 namespace gradway {
 namespace {
@@ -47,17 +48,17 @@ class Play {
   Play(const CampaignPlan& plan, Seconds interval, int seed, Keep keep)
       : plan_{plan},
         keep_{keep},
-        failures_{seed_of(plan, seed), Draws::failures},
-        causes_{seed_of(plan, seed), Draws::causes},
-        again_{seed_of(plan, seed), Draws::again},
-        spot_{seed_of(plan, seed), Draws::spot},
-        spot_down_{seed_of(plan, seed), Draws::spot_down},
-        stragglers_{seed_of(plan, seed), Draws::stragglers} {
-    const auto step = plan.step.value() * step_factor(seed_of(plan, seed)) * 1e9;
+        failures_{plan.stream(seed), Draws::failures},
+        causes_{plan.stream(seed), Draws::causes},
+        again_{plan.stream(seed), Draws::again},
+        spot_{plan.stream(seed), Draws::spot},
+        spot_down_{plan.stream(seed), Draws::spot_down},
+        stragglers_{plan.stream(seed), Draws::stragglers} {
+    const auto step = plan.step.value() * plan.step_factor(seed) * 1e9;
     const auto in_steps = [&](double steps) { return std::max<Ticks>(1, std::llround(steps * step)); };
     run_.work = in_steps(plan.steps);
     every_ = plan.saves ? in_steps(std::max(1.0, std::round(interval.value() * 1e9 / step))) : never;
-    const auto pause = [&](int steps, Ticks time, Bucket bucket) {
+    const auto pause = [&](double steps, Ticks time, Bucket bucket) {
       if (steps > 0) pauses_.push_back({in_steps(steps), time, bucket});
     };
     pause(plan.exchange_every, plan.exchange_pause(step), Bucket::exchange);
@@ -85,20 +86,6 @@ class Play {
   }
 
  private:
-  static std::uint64_t seed_of(const CampaignPlan& plan, int seed) {
-    return (static_cast<std::uint64_t>(plan.seed) << 32U) + static_cast<std::uint64_t>(seed);
-  }
-
-  /// How far off the predicted step is in this run: all steps are off by the same. Its logarithm is normal on
-  /// both sides, as far as nine of ten cases reach.
-  double step_factor(std::uint64_t seed) const {
-    constexpr double nine_of_ten = 1.6448536269514722;  // standard deviations
-    const auto z = Random{seed, Draws::step}.normal() / nine_of_ten;
-    const auto end = z > 0 ? plan_.step_range.high : plan_.step_range.low;
-    if (!(end > Seconds{0})) return 1;
-    return std::exp(std::abs(z) * std::log(end / plan_.step));
-  }
-
   Ticks next_interruption() const { return std::min(next_failure_, next_loss_); }
 
   void draw_failure() {
@@ -210,7 +197,10 @@ class Play {
       if (!spend(pause.bucket, pause.time)) return false;
       at(risked_, pause.bucket) += pause.time;
       pause.done_at = progress_;
-      if (pause.bucket == Bucket::exchange) ++run_.exchanges;
+      if (pause.bucket != Bucket::exchange) continue;
+      ++run_.exchanges;
+      run_.sent += plan_.exchanged;
+      run_.usd_beside += plan_.exchange_usd;
     }
     return true;
   }
@@ -377,6 +367,7 @@ class Play {
 }  // namespace
 
 CampaignRun simulate_campaign(const CampaignPlan& plan, Seconds interval, int seed, Keep keep) {
+  if (plan.rounds) return simulate_rounds(plan, seed);
   return Play{plan, interval, seed, keep}.play();
 }
 

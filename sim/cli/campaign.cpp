@@ -58,7 +58,7 @@ Run step_of_campaign(const CampaignArguments& arguments, const std::vector<Overr
            "add the key 'campaign', or '--set campaign.tokens=300B'");
   auto run = simulate(std::move(scenario), arguments.engine, FoldRanks::yes, watch);
   const auto all =
-      campaign_steps(*run.scenario.campaign, run.measured.metrics) * run.measured.metrics.step_time.value();
+      campaign_steps(run.scenario, run.measured.metrics) * run.measured.metrics.step_time.value();
   if (all > longest_campaign_s)
     refuse(fmt::format("the steps alone take {:.4g} years", all / (365 * 86400)),
            "train on less, or take more GPUs: up to 20 years are played");

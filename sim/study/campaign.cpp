@@ -9,6 +9,7 @@
 #include "sim/base/contract.hpp"
 #include "sim/base/problem.hpp"
 #include "sim/base/quantiles.hpp"
+#include "sim/study/client_steps.hpp"
 
 namespace gradway {
 namespace {
@@ -16,11 +17,15 @@ namespace {
 constexpr int most_seeds_of_a_search = 200;
 constexpr int bars = 24;
 
+/// Clients cost what their classes say, or nothing is known of it.
 NodeHour hour_of(const Scenario& scenario, Terms terms) {
-  const auto& sites = scenario.campaign->sites;
-  const auto sent = sites ? exchange_size(scenario, *sites) * (2.0 * (sites->count - 1)) : Bytes{};
-  return {price_of_node(scenario, terms), scenario.campaign->carbon,
-          sites ? sent / Bytes{1e9} * sites->usd_per_gb : 0};
+  const auto& local = scenario.job.local_sgd;
+  if (!local || !local->clients) return {price_of_node(scenario, terms), scenario.campaign->carbon};
+  const auto& clients = *local->clients;
+  const bool has_price = clients.usd_per_gb > 0 || std::ranges::any_of(clients.classes, [](const auto& one) {
+                           return one.usd_per_hour > 0 || one.usd_per_gb > 0;
+                         });
+  return {has_price ? std::optional{UsdPerHour{}} : std::nullopt, scenario.campaign->carbon};
 }
 
 /// The best interval of a plan that differs from another, if the other's is the best of its own.
@@ -35,8 +40,39 @@ struct Change {
   CampaignPlan plan;
 };
 
+/// What can be changed of rounds of clients.
+std::vector<Change> changes_of_rounds(const CampaignPlan& plan) {
+  std::vector<Change> changes;
+  const auto add = [&](std::string words, const auto& change) {
+    auto changed = plan;
+    change(*changed.rounds);
+    changes.push_back({std::move(words), std::move(changed)});
+  };
+  const auto& rounds = *plan.rounds;
+  const auto all = plan.nodes;
+  if (const auto more = std::min(all, rounds.asked + std::max(1, rounds.target / 5)); more > rounds.asked)
+    add(fmt::format("{} clients asked in a round, not {}", more, rounds.asked),
+        [&](RoundsPlan& one) { one.asked = more; });
+  if (rounds.drop_out > 0) add("half the drop-outs", [](RoundsPlan& one) { one.drop_out /= 2; });
+  add("uplinks twice as fast", [](RoundsPlan& one) {
+    for (auto& of : one.classes) of.up /= 2;
+  });
+  add("clients compute twice as fast", [](RoundsPlan& one) {
+    for (auto& of : one.classes) of.compute /= 2;
+  });
+  if (rounds.classes.size() > 1) {
+    const auto turn = [](const ClientClassPlan& one) { return one.down + one.compute + one.up; };
+    const auto slowest = std::ranges::max_element(rounds.classes, {}, turn) - rounds.classes.begin();
+    if (all - rounds.classes[static_cast<std::size_t>(slowest)].count >= rounds.target)
+      add("the slowest class is never asked",
+          [&](RoundsPlan& one) { one.classes.erase(one.classes.begin() + slowest); });
+  }
+  return changes;
+}
+
 /// What a buyer can change, one thing at a time.
 std::vector<Change> changes_of(const CampaignPlan& plan) {
+  if (plan.rounds) return changes_of_rounds(plan);
   std::vector<Change> changes;
   const auto add = [&](std::string words, const auto& change) {
     auto changed = plan;
@@ -114,7 +150,8 @@ CampaignRun typical_of(const std::vector<CampaignRun>& runs, const CampaignPlan&
   return simulate_campaign(plan, interval, static_cast<int>(seed), Keep::stops);
 }
 
-std::vector<std::string> basis_of(const CampaignSettings& settings) {
+std::vector<std::string> basis_of(const Scenario& scenario) {
+  const auto& settings = *scenario.campaign;
   std::vector<std::string> basis;
   if (settings.failures) {
     if (const auto* model = find_failure_model(settings.failures->model))
@@ -127,18 +164,17 @@ std::vector<std::string> basis_of(const CampaignSettings& settings) {
     basis.push_back(
         fmt::format("spot nodes: {}", model != nullptr ? model->source : "the scenario's own rates"));
   }
-  if (settings.sites)
+  if (scenario.job.local_sgd)
     basis.emplace_back(
-        "sites: the tokens of all count; whether the loss follows is not predicted (8 workers with 500 inner "
-        "steps "
-        "matched synchronous training on C4, DiLoCo, arXiv 2311.08105)");
+        "local SGD: what all train on counts; whether the loss follows is not predicted (8 workers with 500 "
+        "inner steps matched synchronous training on C4, DiLoCo, arXiv 2311.08105)");
   return basis;
 }
 
 std::vector<std::string> warnings_of(const CampaignPlan& plan, const CampaignSettings& settings,
                                      const IntervalChoice& interval, const CampaignEstimate& estimate) {
   std::vector<std::string> warnings;
-  if (!settings.failures)
+  if (!settings.failures && !plan.rounds)
     warnings.emplace_back(
         "no failures are told of: real campaigns have some; campaign.failures.model names published rates");
   const auto pause = seconds_of(plan.checkpoint.pause), mttf = plan.mttf();
@@ -162,6 +198,12 @@ std::vector<std::string> warnings_of(const CampaignPlan& plan, const CampaignSet
 }
 
 [[noreturn]] void refuse_hopeless(const CampaignPlan& plan, Seconds interval) {
+  if (plan.rounds)
+    throw ConfigError{Problem{
+        {},
+        fmt::format("the campaign gets nowhere: hardly a round has {} updates in time", plan.rounds->least),
+        {},
+        "a later deadline, more clients asked, or fewer updates that are needed (least)"}};
   const auto what = plan.interruptions();
   throw ConfigError{Problem{
       {},
@@ -184,6 +226,7 @@ double share_within(const std::vector<CampaignRun>& runs, double limit, const Fi
 }
 
 void add_terms(CampaignAnswers& answers, const Run& run, const CampaignQuestions& questions) {
+  if (answers.plan.rounds) return;
   for (const auto terms : {Terms::on_demand, Terms::spot, Terms::reserved}) {
     const auto price = price_of_node(run.scenario, terms);
     if (!price) continue;
@@ -209,8 +252,9 @@ std::optional<UsdPerHour> price_of_node(const Scenario& scenario, Terms terms) {
 CampaignAnswers answers_of(const Run& run, const CampaignQuestions& questions, const Watch& watch) {
   expects(run.scenario.campaign.has_value() && questions.seeds > 0, "a campaign to play");
   const auto& settings = *run.scenario.campaign;
-  CampaignAnswers answers{.plan = plan_campaign(run.scenario, run.measured.metrics, run.range),
-                          .per_node = price_of_node(run.scenario, settings.terms)};
+  CampaignAnswers answers{
+      .plan = plan_campaign(run.scenario, run.measured.metrics, run.range, client_steps(run)),
+      .per_node = price_of_node(run.scenario, settings.terms)};
   const auto& plan = answers.plan;
   const auto few = std::min(questions.seeds, most_seeds_of_a_search);
   if (efficiency(plan.interruptions(), plan.interval.value_or(daly_within_limits(plan))) < 0.01)
@@ -233,7 +277,8 @@ CampaignAnswers answers_of(const Run& run, const CampaignQuestions& questions, c
   tell(watch, "asking what would help");
   answers.what_ifs = what_ifs_of(plan, answers.interval.used, hour, questions);
   add_terms(answers, run, questions);
-  answers.basis = basis_of(settings);
+  answers.moved = moved_data(run, plan, answers.estimate, answers.per_node);
+  answers.basis = basis_of(run.scenario);
   answers.warnings = warnings_of(plan, settings, answers.interval, answers.estimate);
   return answers;
 }

@@ -11,6 +11,7 @@
 #include "sim/run/simulate.hpp"
 #include "sim/study/campaign_estimate.hpp"
 #include "sim/study/campaign_interval.hpp"
+#include "sim/study/moved_data.hpp"
 
 namespace gradway {
 
@@ -44,6 +45,7 @@ struct CampaignAnswers {
   IntervalChoice interval{};
   std::vector<CampaignWhatIf> what_ifs{};
   std::vector<CampaignTerms> terms{};
+  std::optional<MovedData> moved{};
   CampaignRun typical{};  ///< of median length, with its stops
   std::vector<HistogramBar> histogram{};
   std::optional<double> in_time{}, in_budget{};  ///< shares of the runs

@@ -125,3 +125,60 @@ TEST_CASE("a campaign without failures warns that real ones have some", "[cli][c
   CHECK(outcome.status == 0);
   CHECK_THAT(outcome.output, Contains("no failures are told of"));
 }
+
+TEST_CASE("a hundred clients are played in one command, against moving their data", "[cli][campaign]") {
+  const auto outcome = run_gradway({"campaign", "campaign/federated", "--seeds", "20", "--json"});
+  REQUIRE(outcome.status == 0);
+  const auto report = Json::parse(outcome.output);
+  CHECK(report["plan"]["nodes"] == 100);
+  CHECK(report["plan"]["rounds"]["asked"] == 39);
+  CHECK(report["estimate"]["mean_exchanges"] == 500);
+  // every image once: 20 x 400 GB, 50 x 80 GB, 30 x 10 GB
+  CHECK(report["moved_data"]["bytes"].get<double>() == Approx(12.3e12));
+  // the model to all that are asked, at 0.09 USD/GB, and hours of clients
+  CHECK(report["estimate"]["mean_usd"].get<double>() >
+        0.09 * 39 * 500 * report["plan"]["rounds"]["model_bytes"].get<double>() / 1e9);
+  const auto text = run_gradway({"campaign", "campaign/federated", "--seeds", "20"});
+  CHECK_THAT(text.output, Contains("39 clients are asked each time") && Contains("uplinks twice as fast") &&
+                              Contains("against the data in one place"));
+}
+
+TEST_CASE("run, explain and campaign tell of workers that seldom meet", "[cli][campaign]") {
+  // 4 workers, 26.95 GB in fp32, three quarters of it twice over 5 GB/s, and three round trips of 71 ms
+  const auto exchange = 6.738415616 * 4 * 1.5 / 4.957746 + 3 * 0.071;
+  const auto run = Json::parse(run_gradway({"run", "campaign/llama2_7b-sites", "--json"}).output);
+  CHECK(run["local_sgd"]["exchange_s"].get<double>() == Approx(exchange).epsilon(1e-5));
+  const auto step = run["metrics"]["step_time_s"].get<double>();
+  CHECK(run["local_sgd"]["use"].get<double>() == Approx(500 * step / (500 * step + exchange)).epsilon(1e-6));
+  const auto explained = Json::parse(run_gradway({"explain", "campaign/llama2_7b-sites", "--json"}).output);
+  for (const auto& one : explained["local_sgd"]["counterfactuals"]) {
+    CHECK(one["step_time_s"] < explained["local_sgd"]["mean_step_s"]);
+    for (const auto& [key, value] : one["set"].items()) {
+      const auto again = run_gradway(
+          {"run", "campaign/llama2_7b-sites", "--json", "--set", key + "=" + value.get<std::string>()});
+      CHECK(Json::parse(again.output)["local_sgd"]["mean_step_s"].get<double>() ==
+            Approx(one["step_time_s"].get<double>()).epsilon(1e-6));
+    }
+  }
+  CHECK_THAT(run_gradway({"explain", "campaign/llama2_7b-sites"}).output,
+             Contains("they train 99.7 % of the time") && Contains("updates sent in int8"));
+}
+
+TEST_CASE("streaming fragments and sparse updates pause as long as their closed forms", "[cli][campaign]") {
+  const auto loop = [](std::vector<std::string> set) {
+    std::vector<std::string> arguments{"run", "campaign/llama2_7b-sites", "--json"};
+    for (const auto& one : set) arguments.insert(arguments.end(), {"--set", one});
+    return Json::parse(run_gradway(arguments).output)["local_sgd"];
+  };
+  // an eighth of the bytes each time, but all of its six half round trips; beside 2 steps nothing is left of
+  // it
+  const auto eighths = loop({"strategy.fragments=8"});
+  CHECK(eighths["pause_s"].get<double>() ==
+        Approx(6.738415616 * 4 * 1.5 / 4.957746 / 8 + 3 * 0.071).epsilon(1e-5));
+  CHECK(eighths["sent_bytes"].get<double>() == Approx(6738415616 * 4 * 1.5));
+  CHECK(loop({"strategy.fragments=8", "strategy.overlap_steps=2"})["pause_s"] == 0.0);
+  // 1 % of the entries, in 8 bytes each, of each of the three others
+  const auto sparse = loop({"strategy.top_k=1 %"});
+  CHECK(sparse["exchange_s"].get<double>() ==
+        Approx(6.738415616 * 0.01 * 8 * 3 / 4.957746 + 1.5 * 0.071).epsilon(1e-5));
+}

@@ -45,6 +45,11 @@ Json estimate_json(const CampaignEstimate& estimate) {
     json[std::string{words.key}] = expected_json(share);
   json.update({{"interruptions", expected_json(estimate.interruptions)},
                {"mean_checkpoints", estimate.mean_checkpoints},
+               {"mean_exchanges", estimate.mean_exchanges},
+               {"mean_void_rounds", estimate.mean_void_rounds},
+               {"mean_asked", estimate.mean_asked},
+               {"mean_updates", estimate.mean_updates},
+               {"mean_sent_bytes", estimate.mean_sent_bytes},
                {"mean_s", estimate.mean_s},
                {"mean_usd", or_null(estimate.mean_usd)},
                {"ideal_s", estimate.ideal_s},
@@ -81,6 +86,36 @@ Json interval_json(const IntervalChoice& choice) {
           {"curve", std::move(curve)}};
 }
 
+/// Of clients: what a round is.
+Json rounds_json(const CampaignPlan& plan) {
+  if (!plan.rounds) return nullptr;
+  const auto& rounds = *plan.rounds;
+  const auto seconds = [](Ticks ticks) { return seconds_of(ticks).value(); };
+  Json classes = Json::array();
+  for (const auto& one : rounds.classes)
+    classes.push_back({{"count", one.count},
+                       {"down_s", seconds(one.down)},
+                       {"compute_s", seconds(one.compute)},
+                       {"up_s", seconds(one.up)}});
+  return {{"inner_steps", rounds.inner_steps},
+          {"target", rounds.target},
+          {"asked", rounds.asked},
+          {"model_bytes", rounds.model.value()},
+          {"update_bytes", rounds.update.value()},
+          {"classes", std::move(classes)}};
+}
+
+Json moved_json(const std::optional<MovedData>& moved) {
+  if (!moved) return nullptr;
+  return {{"bytes", moved->moved.value()},
+          {"exchanged_bytes", moved->exchanged.value()},
+          {"moving_s", moved->moving.value()},
+          {"moving_usd", moved->moving_usd},
+          {"training_s", moved->training.value()},
+          {"training_usd", or_null(moved->training_usd)},
+          {"training_at_best_s", moved->at_best.value()}};
+}
+
 Json plan_json(const CampaignPlan& plan) {
   const auto seconds = [](Ticks ticks) { return seconds_of(ticks).value(); };
   const auto mttf = plan.mttf();
@@ -91,8 +126,9 @@ Json plan_json(const CampaignPlan& plan) {
           {"jitter_factor", plan.jitter},
           {"nodes", plan.nodes},
           {"spares", plan.endless_spares ? Json(nullptr) : Json(plan.spares)},
-          {"sites", plan.sites},
+          {"workers", plan.workers},
           {"exchange_s", seconds(plan.exchange)},
+          {"rounds", rounds_json(plan)},
           {"job_mttf_s", mttf < Seconds::infinite() ? Json(mttf.value()) : Json(nullptr)},
           {"checkpoint_bytes", plan.saves ? Json(plan.checkpoint.size.value()) : Json(nullptr)},
           {"checkpoint_pause_s", seconds(plan.checkpoint.pause)},
@@ -173,6 +209,7 @@ void write_json(std::ostream& out, const Campaign& campaign, std::string_view ve
                   {"interval", interval_json(answers.interval)},
                   {"what_ifs", what_ifs_json(answers.what_ifs)},
                   {"terms", terms_json(answers.terms)},
+                  {"moved_data", moved_json(answers.moved)},
                   {"histogram", histogram_json(answers.histogram)},
                   {"typical", typical_json(answers.typical)},
                   {"labels", labels_json()},
