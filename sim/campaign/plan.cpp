@@ -135,7 +135,7 @@ Seconds seconds_of(Ticks ticks) {
 
 Seconds CampaignPlan::mttf() const {
   double rate = failures_per_s + job_failures_per_s;
-  if (spot) rate += static_cast<double>(nodes) / spot->model.group / spot->model.up_mean.value();
+  if (spot) rate += static_cast<double>(spot->nodes) / spot->model.group / spot->model.up_mean.value();
   return rate > 0 ? Seconds{1 / rate} : Seconds::infinite();
 }
 
@@ -219,7 +219,12 @@ CampaignPlan plan_campaign(const Scenario& scenario, const Metrics& metrics, con
 
 CampaignPlan with_terms(CampaignPlan plan, const CampaignSettings& settings) {
   plan.spot.reset();
-  if (settings.spot && settings.terms == Terms::spot) plan.spot = spot_of(*settings.spot);
+  if (!settings.spot || settings.terms != Terms::spot) return plan;
+  const auto nodes = static_cast<int>(std::lround(plan.nodes * settings.spot->share));
+  if (nodes == 0) return plan;
+  plan.spot = spot_of(*settings.spot);
+  plan.spot->nodes = nodes;
+  plan.spot->all_spares = settings.spot->share >= 1;
   return plan;
 }
 

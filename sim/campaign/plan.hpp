@@ -33,6 +33,8 @@ struct CheckpointCost {
 /// What takes nodes of spare capacity away.
 struct SpotPlan {
   SpotModel model;
+  int nodes = 0;            ///< of those that train
+  bool all_spares = false;  ///< those that stand by are such nodes, too
   Ticks notice = 0;
 };
 

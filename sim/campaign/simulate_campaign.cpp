@@ -81,7 +81,12 @@ class Play {
     for (const auto& absence : absences_)
       if (!absence.is_paid && absence.until > now_)
         unpaid_ -= absence.nodes * seconds_of(absence.until - now_).value();
-    run_.node_seconds = (plan_.nodes + plan_.spares) * seconds_of(run_.elapsed).value() - unpaid_;
+    const auto elapsed = seconds_of(run_.elapsed).value();
+    run_.node_seconds = (plan_.nodes + plan_.spares) * elapsed - unpaid_;
+    if (plan_.spot) {
+      const auto of_spot = plan_.spot->nodes + (plan_.spot->all_spares ? plan_.spares : 0);
+      run_.spot_seconds = of_spot * elapsed - unpaid_;
+    }
     return std::move(run_);
   }
 
@@ -98,7 +103,7 @@ class Play {
     next_loss_ = never;
     if (!plan_.spot) return;
     const auto& model = plan_.spot->model;
-    const auto mean = model.up_mean.value() * model.group / std::max(1, plan_.nodes - missing());
+    const auto mean = model.up_mean.value() * model.group / std::max(1, plan_.spot->nodes - taken_away());
     next_loss_ = later(now_, spot_.log_normal(mean, model.up_mean_over_median));
   }
 
@@ -109,9 +114,29 @@ class Play {
     return nodes;
   }
 
+  /// Spot nodes that are missing.
+  int taken_away() const {
+    int nodes = 0;
+    for (const auto& absence : absences_)
+      if (!absence.is_paid && absence.until > now_) nodes += absence.nodes;
+    return nodes;
+  }
+
+  /// Nodes that are back. Spot nodes among them can be taken again: what was drawn for fewer comes sooner.
+  void take_back_nodes() {
+    int back = 0;
+    for (const auto& absence : absences_)
+      if (!absence.is_paid && absence.until <= now_) back += absence.nodes;
+    std::erase_if(absences_, [&](const Absence& absence) { return absence.until <= now_; });
+    if (back == 0 || next_loss_ <= now_ || next_loss_ == never) return;
+    const auto now_there = plan_.spot->nodes - taken_away();
+    const auto share = static_cast<double>(std::max(1, now_there - back)) / std::max(1, now_there);
+    next_loss_ = later(now_, seconds_of(next_loss_ - now_).value() * share);
+  }
+
   /// Replicas for which there are nodes.
   int possible_replicas() {
-    std::erase_if(absences_, [&](const Absence& absence) { return absence.until <= now_; });
+    take_back_nodes();
     const auto nodes = std::min(plan_.nodes, plan_.nodes + plan_.spares - missing());
     if (nodes == plan_.nodes) return plan_.replicas;
     return std::min(plan_.replicas, static_cast<int>(std::floor(nodes / plan_.nodes_of_replica + 1e-9)));
@@ -274,7 +299,7 @@ class Play {
   void lose_nodes() {
     const auto& spot = *plan_.spot;
     ++run_.losses;
-    const auto nodes = std::min(spot.model.group, plan_.nodes - missing());
+    const auto nodes = std::min({spot.model.group, plan_.nodes - missing(), spot.nodes - taken_away()});
     const auto needs = plan_.checkpoint.pause + plan_.checkpoint.write;
     if (plan_.saves && needs <= spot.notice && progress_ > saved_) {
       charge(Bucket::saving, needs);

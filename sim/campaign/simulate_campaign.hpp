@@ -52,6 +52,7 @@ struct CampaignRun {
   Ticks elapsed = 0;        ///< the sum of them
   Ticks work = 0;           ///< all steps alone, as long as they are in this run
   double node_seconds = 0;  ///< paid
+  double spot_seconds = 0;  ///< of them those of spot nodes
   int failures = 0;
   int losses = 0;  ///< of spot nodes, each of a group
   int checkpoints = 0;

@@ -72,6 +72,8 @@ std::vector<ScenarioKey> campaign_keys() {
        "mean time until another stands in for it; 1 h without a model"},
       {"campaign.spot.group", "1 to 100000", "nodes that go together; 1 without a model"},
       {"campaign.spot.notice", "a pause such as 2 min", "what can be saved within it is", "2 min"},
+      {"campaign.spot.share", "a share such as 50 %", "of the nodes that train; the others are on demand",
+       "100 %"},
       {"campaign.stragglers", "a map", "slow nodes, which the whole job waits for"},
       {"campaign.stragglers.node_every", "a span such as 100 days",
        "mean time between a node's slow episodes; left "

@@ -94,6 +94,7 @@ SpotSettings read_spot(Reader spot) {
   result.node_down = spot.maybe("node_down", time_span);
   result.group = spot.maybe("group", integer(1, 100000));
   result.notice = spot.optional("notice", pause_or_none, result.notice);
+  result.share = spot.optional("share", share, result.share);
   if (spot.sound() && result.model.empty() && !result.node_up)
     spot.error(spot.where(), "it is not told how long spot nodes stay", "give model or node_up");
   spot.finish();
@@ -190,7 +191,8 @@ void read_campaign(Reader& scenario, ScenarioSpec& spec) {
   spec.campaign = std::move(result);
 }
 
-void check_campaign(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
+void check_campaign(const ScenarioSpec& scenario, const ModelSpec& model, const PlatformSpec& platform,
+                    Problems& problems) {
   if (!scenario.campaign) return;
   const auto& campaign = *scenario.campaign;
   const auto add = [&](const std::string& key, std::string what, std::string hint) {
@@ -215,12 +217,17 @@ void check_campaign(const ScenarioSpec& scenario, const ModelSpec& model, Proble
   if (is_interrupted && !campaign.checkpoint)
     add("", "something interrupts the campaign, but nothing is ever saved: it would begin anew each time",
         "add 'checkpoint: { write: 10 GB/s }', with what your storage takes");
+  const bool has_price_on_demand =
+      campaign.prices[static_cast<std::size_t>(Terms::on_demand)] || platform.description.price;
   if (campaign.terms == Terms::spot && !campaign.spot)
     add(".terms", "campaign.terms is spot, but it is not told how long spot nodes stay",
         "add 'spot: { model: advisor-10-20 }', or node_up of your own");
   if (campaign.terms != Terms::on_demand && !campaign.prices[static_cast<std::size_t>(campaign.terms)])
     add(".terms", fmt::format("campaign.terms is {}, but such nodes have no price", name_of(campaign.terms)),
         fmt::format("add 'prices: {{ {}: 30 USD/h }}', with what a node costs", name_of(campaign.terms)));
+  if (campaign.terms == Terms::spot && campaign.spot && campaign.spot->share < 1 && !has_price_on_demand)
+    add(".spot.share", "some nodes are on demand, but such nodes have no price",
+        "add 'prices: { on_demand: 60 USD/h }', with what a node costs");
   if (campaign.elastic_from && *campaign.elastic_from > scenario.job.gpus)
     add(".elastic_from",
         fmt::format("campaign.elastic_from {}, but the job has {} GPUs", *campaign.elastic_from,

@@ -62,6 +62,7 @@ struct SpotSettings {
   std::optional<Seconds> node_down{};  ///< mean time until another stands in for it
   std::optional<int> group{};          ///< nodes that go together
   Seconds notice{120};                 ///< AWS: two minutes
+  double share = 1;                    ///< of the nodes that train; the rest is on demand
 };
 
 /// Episodes in which one node is slow, and the whole job with it; and what differs between ranks in each

@@ -20,12 +20,19 @@ constexpr int bars = 24;
 /// Clients cost what their classes say, or nothing is known of it.
 NodeHour hour_of(const Scenario& scenario, Terms terms) {
   const auto& local = scenario.job.local_sgd;
-  if (!local || !local->clients) return {price_of_node(scenario, terms), scenario.campaign->carbon};
+  if (!local || !local->clients) {
+    const auto price = price_of_node(scenario, terms);
+    const bool is_mixed = terms == Terms::spot && scenario.campaign->spot->share < 1;
+    if (!is_mixed) return {.usd = price, .carbon = scenario.campaign->carbon};
+    return {.usd = price_of_node(scenario, Terms::on_demand),
+            .spot_usd = price,
+            .carbon = scenario.campaign->carbon};
+  }
   const auto& clients = *local->clients;
   const bool has_price = clients.usd_per_gb > 0 || std::ranges::any_of(clients.classes, [](const auto& one) {
                            return one.usd_per_hour > 0 || one.usd_per_gb > 0;
                          });
-  return {has_price ? std::optional{UsdPerHour{}} : std::nullopt, scenario.campaign->carbon};
+  return {.usd = has_price ? std::optional{UsdPerHour{}} : std::nullopt, .carbon = scenario.campaign->carbon};
 }
 
 /// The best interval of a plan that differs from another, if the other's is the best of its own.
@@ -218,11 +225,33 @@ std::vector<std::string> warnings_of(const CampaignPlan& plan, const CampaignSet
       "fewer nodes, or other terms than spot"}};
 }
 
+/// By how much the figure of so many of the runs is above a limit; below zero: it is below.
+template <class Figure>
+double over(const std::vector<CampaignRun>& runs, double limit, double sure, const Figure& figure) {
+  std::vector<double> values;
+  for (const auto& run : runs) values.push_back(figure(run));
+  return quantile(std::move(values), sure) - limit;
+}
+
 template <class Figure>
 double share_within(const std::vector<CampaignRun>& runs, double limit, const Figure& figure) {
   const auto kept =
       std::ranges::count_if(runs, [&](const auto& run) { return run.finished && figure(run) <= limit; });
   return static_cast<double>(kept) / static_cast<double>(runs.size());
+}
+
+void add_limits(CampaignAnswers& answers, const std::vector<CampaignRun>& runs,
+                const CampaignQuestions& questions, const NodeHour& hour) {
+  const auto seconds = [](const CampaignRun& one) { return seconds_of(one.elapsed).value(); };
+  const auto usd = [&](const CampaignRun& one) { return hour.usd_of(one); };
+  if (questions.deadline) {
+    answers.in_time = share_within(runs, questions.deadline->value(), seconds);
+    answers.late_s = over(runs, questions.deadline->value(), questions.sure, seconds);
+  }
+  if (questions.budget_usd && hour.usd) {
+    answers.in_budget = share_within(runs, *questions.budget_usd, usd);
+    answers.over_usd = over(runs, *questions.budget_usd, questions.sure, usd);
+  }
 }
 
 void add_terms(CampaignAnswers& answers, const Run& run, const CampaignQuestions& questions) {
@@ -235,9 +264,11 @@ void add_terms(CampaignAnswers& answers, const Run& run, const CampaignQuestions
     if (terms == Terms::spot && !scenario_terms.spot) continue;
     const auto plan = with_terms(answers.plan, scenario_terms);
     const auto interval = interval_of(plan, answers.plan, answers.interval.used);
+    const auto hour = hour_of(run.scenario, terms);
+    if (!hour.usd) continue;
     const auto runs =
         play_all(plan, interval, std::min(questions.seeds, most_seeds_of_a_search), questions.threads);
-    answers.terms.push_back({terms, *price, estimate_of(runs, plan, hour_of(run.scenario, terms))});
+    answers.terms.push_back({terms, *price, estimate_of(runs, plan, hour)});
   }
 }
 
@@ -266,20 +297,16 @@ CampaignAnswers answers_of(const Run& run, const CampaignQuestions& questions, c
   const auto runs = play_all(plan, answers.interval.used, questions.seeds, questions.threads);
   answers.estimate = estimate_of(runs, plan, hour);
   if (answers.estimate.unfinished == answers.estimate.runs) refuse_hopeless(plan, answers.interval.used);
+  add_limits(answers, runs, questions, hour);
+  answers.basis = basis_of(run.scenario);
+  answers.warnings = warnings_of(plan, settings, answers.interval, answers.estimate);
+  if (questions.only_figures) return answers;
   answers.typical = typical_of(runs, plan, answers.interval.used);
   answers.histogram = histogram_of(runs);
-  if (questions.deadline)
-    answers.in_time = share_within(runs, questions.deadline->value(),
-                                   [](const CampaignRun& one) { return seconds_of(one.elapsed).value(); });
-  if (questions.budget_usd && hour.usd)
-    answers.in_budget =
-        share_within(runs, *questions.budget_usd, [&](const CampaignRun& one) { return hour.usd_of(one); });
   tell(watch, "asking what would help");
   answers.what_ifs = what_ifs_of(plan, answers.interval.used, hour, questions);
   add_terms(answers, run, questions);
   answers.moved = moved_data(run, plan, answers.estimate, answers.per_node);
-  answers.basis = basis_of(run.scenario);
-  answers.warnings = warnings_of(plan, settings, answers.interval, answers.estimate);
   return answers;
 }
 

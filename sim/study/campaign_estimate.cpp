@@ -31,7 +31,8 @@ double mean(const std::vector<CampaignRun>& runs, const Figure& figure) {
 }  // namespace
 
 double NodeHour::usd_of(const CampaignRun& run) const {
-  return run.node_seconds / seconds_of_an_hour * usd->value() + run.usd_beside;
+  const auto spot = spot_usd ? run.spot_seconds * (spot_usd->value() - usd->value()) : 0;
+  return (run.node_seconds * usd->value() + spot) / seconds_of_an_hour + run.usd_beside;
 }
 
 double NodeHour::kg_co2(double node_seconds) const {

@@ -42,7 +42,8 @@ struct CampaignEstimate {
 
 /// What an hour of a campaign's nodes costs and emits.
 struct NodeHour {
-  std::optional<UsdPerHour> usd{};
+  std::optional<UsdPerHour> usd{};       ///< of nodes that nobody takes away
+  std::optional<UsdPerHour> spot_usd{};  ///< of spot nodes
   std::optional<CarbonSettings> carbon{};
 
   /// What a run costs. @pre usd

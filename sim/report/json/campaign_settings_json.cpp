@@ -52,6 +52,7 @@ Json spot_json(const SpotSettings& settings) {
   add(json, "node_down", settings.node_down);
   if (settings.group) json["group"] = *settings.group;
   json["notice"] = time(settings.notice);
+  json["share"] = percent(settings.share);
   return json;
 }
 
