@@ -5,7 +5,8 @@
 #include <cmath>
 
 #include "sim/base/contract.hpp"
-#include "sim/campaign/wan.hpp"
+#include "sim/campaign/local_sgd.hpp"
+#include "sim/base/random.hpp"
 #include "sim/cost/kernel_cost.hpp"
 #include "sim/nccl/rank_order.hpp"
 
@@ -49,15 +50,54 @@ void add_failures(CampaignPlan& plan, const FailureSettings& settings, double gp
   plan.again_within = ticks_of(settings.again_within);
 }
 
-void add_sites(CampaignPlan& plan, const SitesSettings& sites, const Scenario& scenario) {
-  const auto size = exchange_size(scenario, sites);
-  plan.sites = sites.count;
-  plan.nodes *= sites.count;
-  plan.exchange_every = sites.inner_steps;
-  plan.exchange = ticks_of(
-      exchange_time(sites.count, size, {sites.rate, sites.rtt, sites.window, sites.loss, sites.streams}));
-  plan.exchange_beside = sites.overlap;
-  plan.exchanged = size * (2.0 * (sites.count - 1));
+void add_workers(CampaignPlan& plan, const LocalSgd& settings, const Scenario& scenario) {
+  const auto loop = outer_loop_of(scenario, settings, plan.step);
+  plan.workers = settings.workers;
+  plan.nodes *= settings.workers;
+  plan.exchange_every = static_cast<double>(loop.steps) / loop.fragments;
+  plan.exchange = ticks_of(loop.exchange);
+  plan.exchange_overlap = settings.overlap_steps;
+  plan.exchanged = loop.sent * (static_cast<double>(settings.workers) / loop.fragments);
+  plan.exchange_usd = plan.exchanged / Bytes{1e9} * settings.wan->usd_per_gb;
+}
+
+void add_rounds(CampaignPlan& plan, const LocalSgd& settings, const Scenario& scenario,
+                const std::vector<Seconds>& client_steps) {
+  const auto& clients = *settings.clients;
+  const auto turns = client_turns(scenario, settings, client_steps);
+  constexpr Bytes gb{1e9};
+  constexpr double seconds_of_an_hour = 3600;
+  RoundsPlan rounds{.classes = {},
+                    .inner_steps = settings.inner_steps,
+                    .target = clients.target,
+                    .asked = std::min(clients.ask(), clients.count()),
+                    .least = clients.least,
+                    .drop_out = clients.drop_out,
+                    .deadline = clients.deadline ? ticks_of(*clients.deadline) : 0,
+                    .retry = ticks_of(clients.retry),
+                    .model = exchanged_model_size(scenario, settings),
+                    .update = update_size(scenario, settings)};
+  for (std::size_t i = 0; i < turns.size(); ++i) {
+    const auto& one = clients.classes[i];
+    rounds.classes.push_back({.count = one.count,
+                              .down = ticks_of(turns[i].down),
+                              .compute = ticks_of(turns[i].compute),
+                              .up = ticks_of(turns[i].up),
+                              .available = one.available,
+                              .spread = one.spread,
+                              .usd_per_s = one.usd_per_hour / seconds_of_an_hour,
+                              .usd_of_update = rounds.update / gb * one.usd_per_gb});
+  }
+  rounds.usd_of_model = rounds.model / gb * clients.usd_per_gb;
+  const auto needed = plan.steps / settings.inner_steps;  // rounds, if each brings the target
+  (scenario.campaign->rounds ? rounds.rounds : rounds.updates) =
+      scenario.campaign->rounds ? needed : needed * clients.target;
+  plan.nodes = clients.count();
+  const auto fastest = *std::ranges::min_element(client_steps);
+  plan.step_range = {plan.step_range.low * (fastest / plan.step),
+                     plan.step_range.high * (fastest / plan.step)};
+  plan.step = fastest;
+  plan.rounds = std::move(rounds);
 }
 
 SpotPlan spot_of(const SpotSettings& settings) {
@@ -71,7 +111,7 @@ SpotPlan spot_of(const SpotSettings& settings) {
 }
 
 void add_width(CampaignPlan& plan, const CampaignSettings& settings, const Job& job, double gpus_of_a_node) {
-  plan.replicas = job.data_parallel() * plan.sites;
+  plan.replicas = job.data_parallel() * plan.workers;
   plan.nodes_of_replica = job.layout.ranks_of_model() / gpus_of_a_node;
   plan.least_replicas = plan.replicas;
   if (settings.elastic_from)
@@ -95,8 +135,16 @@ Seconds seconds_of(Ticks ticks) {
 
 Seconds CampaignPlan::mttf() const {
   double rate = failures_per_s + job_failures_per_s;
-  if (spot) rate += static_cast<double>(nodes) / spot->model.group / spot->model.up_mean.value();
+  if (spot) rate += static_cast<double>(spot->nodes) / spot->model.group / spot->model.up_mean.value();
   return rate > 0 ? Seconds{1 / rate} : Seconds::infinite();
+}
+
+double CampaignPlan::step_factor(int run) const {
+  constexpr double nine_of_ten = 1.6448536269514722;  // standard deviations
+  const auto z = Random{stream(run), Draws::step}.normal() / nine_of_ten;
+  const auto end = z > 0 ? step_range.high : step_range.low;
+  if (!(end > Seconds{0})) return 1;
+  return std::exp(std::abs(z) * std::log(end / step));
 }
 
 Interruptions CampaignPlan::interruptions() const {
@@ -104,42 +152,51 @@ Interruptions CampaignPlan::interruptions() const {
 }
 
 Ticks CampaignPlan::exchange_pause(double step_of_run) const {
-  if (!exchange_beside) return exchange;
-  return std::max<Ticks>(0, exchange - static_cast<Ticks>(exchange_every * step_of_run));
-}
-
-Bytes exchange_size(const Scenario& scenario, const SitesSettings& sites) {
-  double count = 0;
-  for (const auto& layer : scenario.model.layers) count += static_cast<double>(layer.parameter_count());
-  return Bytes{count * exchanged_bytes[static_cast<std::size_t>(sites.exchanged)]};
+  return std::max<Ticks>(0, exchange - static_cast<Ticks>(exchange_overlap * step_of_run));
 }
 
 Bytes checkpoint_size(const Scenario& scenario) {
   const auto& job = scenario.job;
   double count = 0;
   for (const auto& layer : scenario.model.layers) count += static_cast<double>(layer.parameter_count());
+  const auto outer = job.local_sgd ? outer_state(job.local_sgd->outer) : Bytes{};
   const auto state = cost_of(job.optimizer).state;  // of parameters in fp32
-  if (job.half_parameters) return count * (Bytes{2} + state / 2);
+  if (job.half_parameters) return count * (Bytes{2} + state / 2 + outer);
   const bool has_master = half_parameters(job.strategy);
-  return count * ((has_master ? Bytes{2 + 4} : Bytes{4}) + state);
+  return count * ((has_master ? Bytes{2 + 4} : Bytes{4}) + state + outer);
 }
 
-double campaign_steps(const CampaignSettings& settings, const Metrics& metrics) {
+double campaign_steps(const Scenario& scenario, const Metrics& metrics) {
+  const auto& settings = *scenario.campaign;
+  const auto& local = scenario.job.local_sgd;
+  if (settings.rounds) return static_cast<double>(*settings.rounds) * local.value().inner_steps;
   const auto samples = settings.tokens    ? *settings.tokens / metrics.tokens_per_sample.value_or(1)
                        : settings.samples ? *settings.samples
                                           : settings.epochs.value_or(1) * settings.samples_per_epoch;
-  return std::ceil(samples / metrics.samples / (settings.sites ? settings.sites->count : 1));
+  const auto at_once = !local ? 1 : local->clients ? local->clients->target : local->workers;
+  const auto steps = std::ceil(samples / metrics.samples / at_once);
+  if (!local || !local->clients) return steps;
+  return std::ceil(steps / local->inner_steps) * local->inner_steps;  // whole rounds
 }
 
-CampaignPlan plan_campaign(const Scenario& scenario, const Metrics& metrics, const TimeRange& range) {
+CampaignPlan plan_campaign(const Scenario& scenario, const Metrics& metrics, const TimeRange& range,
+                           const std::vector<Seconds>& client_steps) {
   expects(scenario.campaign.has_value(), "the scenario has a campaign");
   const auto& settings = *scenario.campaign;
-  CampaignPlan plan{.steps = campaign_steps(settings, metrics),
+  CampaignPlan plan{.steps = campaign_steps(scenario, metrics),
                     .step = metrics.step_time,
                     .step_range = range,
                     .nodes = node_count(scenario.platform, scenario.job.gpus)};
   const auto gpus_of_a_node = static_cast<double>(scenario.job.gpus) / plan.nodes;
-  if (settings.sites) add_sites(plan, *settings.sites, scenario);
+  plan.evaluation_every = settings.evaluation.every;
+  plan.evaluation = ticks_of(settings.evaluation.time);
+  plan.seed = settings.seed;
+  const auto& local = scenario.job.local_sgd;
+  if (local && local->clients) {
+    add_rounds(plan, *local, scenario, client_steps);
+    return plan;
+  }
+  if (local) add_workers(plan, *local, scenario);
   plan.jitter = 1 + settings.stragglers.jitter * expected_largest(scenario.job.gpus);
   add_width(plan, settings, scenario.job, gpus_of_a_node);
   if (settings.checkpoint) {
@@ -157,15 +214,17 @@ CampaignPlan plan_campaign(const Scenario& scenario, const Metrics& metrics, con
     plan.slow_factor = settings.stragglers.slowdown;
     plan.slow_lasts = ticks_of(settings.stragglers.lasts);
   }
-  plan.evaluation_every = settings.evaluation.every;
-  plan.evaluation = ticks_of(settings.evaluation.time);
-  plan.seed = settings.seed;
   return with_terms(plan, settings);
 }
 
 CampaignPlan with_terms(CampaignPlan plan, const CampaignSettings& settings) {
   plan.spot.reset();
-  if (settings.spot && settings.terms == Terms::spot) plan.spot = spot_of(*settings.spot);
+  if (!settings.spot || settings.terms != Terms::spot) return plan;
+  const auto nodes = static_cast<int>(std::lround(plan.nodes * settings.spot->share));
+  if (nodes == 0) return plan;
+  plan.spot = spot_of(*settings.spot);
+  plan.spot->nodes = nodes;
+  plan.spot->all_spares = settings.spot->share >= 1;
   return plan;
 }
 

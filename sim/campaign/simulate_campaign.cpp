@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "sim/base/random.hpp"
+#include "sim/campaign/simulate_rounds.hpp"
 
 namespace gradway {
 namespace {
@@ -47,17 +48,17 @@ class Play {
   Play(const CampaignPlan& plan, Seconds interval, int seed, Keep keep)
       : plan_{plan},
         keep_{keep},
-        failures_{seed_of(plan, seed), Draws::failures},
-        causes_{seed_of(plan, seed), Draws::causes},
-        again_{seed_of(plan, seed), Draws::again},
-        spot_{seed_of(plan, seed), Draws::spot},
-        spot_down_{seed_of(plan, seed), Draws::spot_down},
-        stragglers_{seed_of(plan, seed), Draws::stragglers} {
-    const auto step = plan.step.value() * step_factor(seed_of(plan, seed)) * 1e9;
+        failures_{plan.stream(seed), Draws::failures},
+        causes_{plan.stream(seed), Draws::causes},
+        again_{plan.stream(seed), Draws::again},
+        spot_{plan.stream(seed), Draws::spot},
+        spot_down_{plan.stream(seed), Draws::spot_down},
+        stragglers_{plan.stream(seed), Draws::stragglers} {
+    const auto step = plan.step.value() * plan.step_factor(seed) * 1e9;
     const auto in_steps = [&](double steps) { return std::max<Ticks>(1, std::llround(steps * step)); };
     run_.work = in_steps(plan.steps);
     every_ = plan.saves ? in_steps(std::max(1.0, std::round(interval.value() * 1e9 / step))) : never;
-    const auto pause = [&](int steps, Ticks time, Bucket bucket) {
+    const auto pause = [&](double steps, Ticks time, Bucket bucket) {
       if (steps > 0) pauses_.push_back({in_steps(steps), time, bucket});
     };
     pause(plan.exchange_every, plan.exchange_pause(step), Bucket::exchange);
@@ -80,25 +81,16 @@ class Play {
     for (const auto& absence : absences_)
       if (!absence.is_paid && absence.until > now_)
         unpaid_ -= absence.nodes * seconds_of(absence.until - now_).value();
-    run_.node_seconds = (plan_.nodes + plan_.spares) * seconds_of(run_.elapsed).value() - unpaid_;
+    const auto elapsed = seconds_of(run_.elapsed).value();
+    run_.node_seconds = (plan_.nodes + plan_.spares) * elapsed - unpaid_;
+    if (plan_.spot) {
+      const auto of_spot = plan_.spot->nodes + (plan_.spot->all_spares ? plan_.spares : 0);
+      run_.spot_seconds = of_spot * elapsed - unpaid_;
+    }
     return std::move(run_);
   }
 
  private:
-  static std::uint64_t seed_of(const CampaignPlan& plan, int seed) {
-    return (static_cast<std::uint64_t>(plan.seed) << 32U) + static_cast<std::uint64_t>(seed);
-  }
-
-  /// How far off the predicted step is in this run: all steps are off by the same. Its logarithm is normal on
-  /// both sides, as far as nine of ten cases reach.
-  double step_factor(std::uint64_t seed) const {
-    constexpr double nine_of_ten = 1.6448536269514722;  // standard deviations
-    const auto z = Random{seed, Draws::step}.normal() / nine_of_ten;
-    const auto end = z > 0 ? plan_.step_range.high : plan_.step_range.low;
-    if (!(end > Seconds{0})) return 1;
-    return std::exp(std::abs(z) * std::log(end / plan_.step));
-  }
-
   Ticks next_interruption() const { return std::min(next_failure_, next_loss_); }
 
   void draw_failure() {
@@ -111,7 +103,7 @@ class Play {
     next_loss_ = never;
     if (!plan_.spot) return;
     const auto& model = plan_.spot->model;
-    const auto mean = model.up_mean.value() * model.group / std::max(1, plan_.nodes - missing());
+    const auto mean = model.up_mean.value() * model.group / std::max(1, plan_.spot->nodes - taken_away());
     next_loss_ = later(now_, spot_.log_normal(mean, model.up_mean_over_median));
   }
 
@@ -122,9 +114,29 @@ class Play {
     return nodes;
   }
 
+  /// Spot nodes that are missing.
+  int taken_away() const {
+    int nodes = 0;
+    for (const auto& absence : absences_)
+      if (!absence.is_paid && absence.until > now_) nodes += absence.nodes;
+    return nodes;
+  }
+
+  /// Nodes that are back. Spot nodes among them can be taken again: what was drawn for fewer comes sooner.
+  void take_back_nodes() {
+    int back = 0;
+    for (const auto& absence : absences_)
+      if (!absence.is_paid && absence.until <= now_) back += absence.nodes;
+    std::erase_if(absences_, [&](const Absence& absence) { return absence.until <= now_; });
+    if (back == 0 || next_loss_ <= now_ || next_loss_ == never) return;
+    const auto now_there = plan_.spot->nodes - taken_away();
+    const auto share = static_cast<double>(std::max(1, now_there - back)) / std::max(1, now_there);
+    next_loss_ = later(now_, seconds_of(next_loss_ - now_).value() * share);
+  }
+
   /// Replicas for which there are nodes.
   int possible_replicas() {
-    std::erase_if(absences_, [&](const Absence& absence) { return absence.until <= now_; });
+    take_back_nodes();
     const auto nodes = std::min(plan_.nodes, plan_.nodes + plan_.spares - missing());
     if (nodes == plan_.nodes) return plan_.replicas;
     return std::min(plan_.replicas, static_cast<int>(std::floor(nodes / plan_.nodes_of_replica + 1e-9)));
@@ -210,7 +222,10 @@ class Play {
       if (!spend(pause.bucket, pause.time)) return false;
       at(risked_, pause.bucket) += pause.time;
       pause.done_at = progress_;
-      if (pause.bucket == Bucket::exchange) ++run_.exchanges;
+      if (pause.bucket != Bucket::exchange) continue;
+      ++run_.exchanges;
+      run_.sent += plan_.exchanged;
+      run_.usd_beside += plan_.exchange_usd;
     }
     return true;
   }
@@ -284,7 +299,7 @@ class Play {
   void lose_nodes() {
     const auto& spot = *plan_.spot;
     ++run_.losses;
-    const auto nodes = std::min(spot.model.group, plan_.nodes - missing());
+    const auto nodes = std::min({spot.model.group, plan_.nodes - missing(), spot.nodes - taken_away()});
     const auto needs = plan_.checkpoint.pause + plan_.checkpoint.write;
     if (plan_.saves && needs <= spot.notice && progress_ > saved_) {
       charge(Bucket::saving, needs);
@@ -377,6 +392,7 @@ class Play {
 }  // namespace
 
 CampaignRun simulate_campaign(const CampaignPlan& plan, Seconds interval, int seed, Keep keep) {
+  if (plan.rounds) return simulate_rounds(plan, seed);
   return Play{plan, interval, seed, keep}.play();
 }
 

@@ -17,7 +17,7 @@ enum class Bucket : std::uint8_t {
   productive,     ///< steps that count, at the time of a step alone
   stragglers,     ///< what slow GPUs and jitter add to them
   narrow,         ///< what fewer nodes add to them
-  exchange,       ///< sites wait for each other's weights
+  exchange,       ///< workers wait for each other's weights
   evaluation,     ///< pauses
   saving,         ///< pauses for checkpoints, and what writing one costs the steps beside it
   lost,           ///< steps and evaluations that were done again
@@ -26,7 +26,7 @@ enum class Bucket : std::uint8_t {
   communicators,  ///< until all ranks have met
   restoring,      ///< the checkpoint is read
   loading,        ///< until data flow again
-  waiting,        ///< for a node, as none is left
+  waiting,        ///< for a node, as none is left, or for clients
 };
 inline constexpr std::size_t bucket_count = 13;
 using Buckets = std::array<Ticks, bucket_count>;
@@ -52,10 +52,16 @@ struct CampaignRun {
   Ticks elapsed = 0;        ///< the sum of them
   Ticks work = 0;           ///< all steps alone, as long as they are in this run
   double node_seconds = 0;  ///< paid
+  double spot_seconds = 0;  ///< of them those of spot nodes
   int failures = 0;
   int losses = 0;  ///< of spot nodes, each of a group
   int checkpoints = 0;
-  int exchanges = 0;          ///< between sites
+  int exchanges = 0;          ///< between workers; rounds of clients that counted
+  int void_rounds = 0;        ///< that did not
+  double asked = 0;           ///< clients, in all rounds
+  double updates = 0;         ///< of them that counted
+  Bytes sent{};               ///< between workers, or clients and their server
+  double usd_beside = 0;      ///< paid beside nodes: for what was sent, and clients
   bool finished = true;       ///< else it was given up: hardly anything was left of each attempt
   std::vector<Stop> stops{};  ///< only if they were asked for
 };

@@ -20,4 +20,9 @@ Seconds exchange_time(int sites, Bytes size, const WanPath& path) {
   return size * (steps / sites) / tcp_rate(path) + path.rtt * (steps / 2);
 }
 
+Seconds gather_time(int sites, Bytes size, const WanPath& path) {
+  const auto steps = sites - 1.0;
+  return size * steps / tcp_rate(path) + path.rtt * (steps / 2);
+}
+
 }  // namespace gradway

@@ -26,4 +26,8 @@ BytesPerSecond tcp_rate(const WanPath& path);
 /// a round trip. @param sites at least 1
 Seconds exchange_time(int sites, Bytes size, const WanPath& path);
 
+/// A ring all-gather of what differs from site to site: each passes on n-1 times the bytes, in n-1 steps of
+/// half a round trip. @param size of one site's
+Seconds gather_time(int sites, Bytes size, const WanPath& path);
+
 }  // namespace gradway

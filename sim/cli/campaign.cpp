@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "sim/cli/campaign_actions.hpp"
+#include "sim/cli/campaign_search.hpp"
 #include "sim/cli/commands.hpp"
 #include "sim/cli/common_options.hpp"
 #include "sim/cli/option_value.hpp"
@@ -48,28 +49,41 @@ Status campaign(const CampaignArguments& arguments, const CLI::App& app, const S
 
 }  // namespace
 
+void check_has_campaign(const Scenario& scenario) {
+  if (scenario.campaign) return;
+  refuse(
+      fmt::format("the scenario '{}' has no campaign: it is not told how much is trained on", scenario.name),
+      "add the key 'campaign', or '--set campaign.tokens=300B'");
+}
+
+void check_length(const Run& run) {
+  const auto all =
+      campaign_steps(run.scenario, run.measured.metrics) * run.measured.metrics.step_time.value();
+  if (all > longest_campaign_s)
+    refuse(fmt::format("the steps alone take {:.4g} years", all / (365 * 86400)),
+           "train on less, or take more GPUs: up to 20 years are played");
+}
+
 Run step_of_campaign(const CampaignArguments& arguments, const std::vector<Override>& overrides,
                      const DataPath& data, const Watch& watch) {
   tell(watch, "reading the scenario and building its platform");
   auto scenario = load_scenario(arguments.scenario, overrides, data, arguments.price);
-  if (!scenario.campaign)
-    refuse(fmt::format("the scenario '{}' has no campaign: it is not told how much is trained on",
-                       scenario.name),
-           "add the key 'campaign', or '--set campaign.tokens=300B'");
+  check_has_campaign(scenario);
   auto run = simulate(std::move(scenario), arguments.engine, FoldRanks::yes, watch);
-  const auto all =
-      campaign_steps(*run.scenario.campaign, run.measured.metrics) * run.measured.metrics.step_time.value();
-  if (all > longest_campaign_s)
-    refuse(fmt::format("the steps alone take {:.4g} years", all / (365 * 86400)),
-           "train on less, or take more GPUs: up to 20 years are played");
+  check_length(run);
   return run;
 }
 
 CampaignQuestions questions_of(const CampaignArguments& arguments, int threads) {
+  const auto sure = value_of("--sure", arguments.sure, config::share);
+  if (sure && (!(*sure > 0) || (arguments.deadline.empty() && arguments.budget.empty())))
+    refuse(fmt::format("'--sure {}' of no limit", arguments.sure),
+           "more than 0 %, with '--deadline' or '--budget'");
   return {.seeds = arguments.seeds,
           .threads = threads,
           .deadline = value_of("--deadline", arguments.deadline, config::time_span),
-          .budget_usd = value_of("--budget", arguments.budget, config::dollars)};
+          .budget_usd = value_of("--budget", arguments.budget, config::dollars),
+          .sure = sure.value_or(0.5)};
 }
 
 Action add_campaign(CLI::App& app) {
@@ -77,10 +91,7 @@ Action add_campaign(CLI::App& app) {
   add_scenario(app, arguments->scenario);
   add_overrides(app, arguments->set);
   add_short_hands(app, arguments->short_hands);
-  app.add_option("--seeds", arguments->seeds, "how many times it is played")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1'000'000))
-      ->capture_default_str();
+  add_campaign_choice(app, *arguments);
   app.add_option("--deadline", arguments->deadline, "how many runs are done in this time? as in '14 days'")
       ->type_name("TIME");
   app.add_option("--budget", arguments->budget, "how many runs are done for this price? as in '100k USD'")
@@ -92,7 +103,7 @@ Action add_campaign(CLI::App& app) {
   add_engine(app, arguments->engine);
   add_price_choice(app, arguments->price);
   add_jobs(app, arguments->jobs);
-  add_out(app, arguments->out, "report.html and report.json, or campaigns.json of several");
+  add_out(app, arguments->out, "report.html and report.json, campaigns.json of several");
   app.add_flag("--json", arguments->json, "print the report as JSON")->disable_flag_override();
   return [arguments, &app](const Surroundings& around) { return campaign(*arguments, app, around); };
 }

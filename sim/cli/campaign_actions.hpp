@@ -26,6 +26,7 @@ struct CampaignArguments {
   PriceChoice price{};
   std::string deadline;
   std::string budget;
+  std::string sure;
   int seeds = 1000;
   int jobs = 0;
   bool json = false;
@@ -34,6 +35,12 @@ struct CampaignArguments {
 /// The step of which a campaign is made. @throws ConfigError if there is none, or it would last too long
 Run step_of_campaign(const CampaignArguments& arguments, const std::vector<Override>& overrides,
                      const DataPath& data, const Watch& watch);
+
+/// @throws ConfigError if the scenario does not say how much is trained on
+void check_has_campaign(const Scenario& scenario);
+
+/// @throws ConfigError if the steps alone of its campaign take longer than is played
+void check_length(const Run& run);
 
 /// What the options ask of a campaign that is played on so many threads.
 CampaignQuestions questions_of(const CampaignArguments& arguments, int threads);

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
+#include "sim/cli/campaign_search.hpp"
 #include "sim/cli/commands.hpp"
 #include "sim/cli/common_options.hpp"
 #include "sim/cli/out_folder.hpp"
@@ -36,6 +37,8 @@ struct CompareArguments {
   int jobs = 0;
   bool json = false;
   bool csv = false;
+  bool campaign = false;
+  CampaignArguments campaign_choice{};
 };
 
 /// A combination that was asked for, and what came of it.
@@ -217,8 +220,33 @@ std::vector<Failure> slips(const std::vector<Combination>& combinations, const s
   return found;
 }
 
+/// Whole trainings on the platforms, failures and all.
+Status compare_campaigns(const CompareArguments& arguments, const CLI::App& app, const Surroundings& around) {
+  if (arguments.csv) refuse("'--csv' is not of campaigns", "take '--json'");
+  if (!arguments.training.tokens.empty() || !arguments.training.samples.empty())
+    refuse("'--tokens' and '--samples' are not of a campaign, which says itself how much is trained on",
+           "write '--set campaign.tokens=300B'");
+  CampaignSearch search{.arguments = arguments.campaign_choice,
+                        .fixed = fixed_overrides(arguments),
+                        .axes = {{"platform", platforms_of(arguments, around.data)}},
+                        .is_ranked = true,
+                        .file = "compare.json"};
+  if (!arguments.gpus.empty()) search.axes.push_back({"job.gpus", list_of("--gpus", arguments.gpus)});
+  auto& choice = search.arguments;
+  choice.scenario = arguments.scenario;
+  choice.engine = arguments.engine;
+  choice.price = arguments.price;
+  choice.deadline = arguments.training.deadline;
+  choice.budget = arguments.training.budget;
+  choice.jobs = arguments.jobs;
+  choice.out = arguments.out;
+  choice.json = arguments.json;
+  return play_campaigns(search, app, around);
+}
+
 Status compare(const CompareArguments& arguments, const CLI::App& app, const Surroundings& around) {
   check_engine(arguments.engine);
+  if (arguments.campaign) return compare_campaigns(arguments, app, around);
   if (arguments.json && arguments.csv)
     refuse("'--json' and '--csv' are two forms of one output", "choose one");
   const bool writes_files = wants_files(app, arguments.out);
@@ -262,6 +290,10 @@ Action add_compare(CLI::App& app) {
   app.add_option("--gpus", arguments->gpus,
                  "numbers of GPUs, each on each platform, 1..8 are eight; else the scenario's")
       ->type_name("N,M,...");
+  app.add_flag("--campaign", arguments->campaign,
+               "whole trainings, as the scenario's campaign tells of them: failures, checkpoints, terms")
+      ->disable_flag_override();
+  add_campaign_choice(app, arguments->campaign_choice);
   add_overrides(app, arguments->set);
   add_training_choice(app, arguments->training);
   add_price_choice(app, arguments->price);

@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "sim/cli/campaign_search.hpp"
 #include "sim/cli/commands.hpp"
 #include "sim/cli/common_options.hpp"
+#include "sim/cli/optimize_campaign.hpp"
 #include "sim/cli/optimize_layout.hpp"
 #include "sim/cli/out_folder.hpp"
 #include "sim/cli/points.hpp"
@@ -46,6 +48,7 @@ report::Optimized in_words(AskedSearch asked, SearchResult result, const std::st
 
 Status optimize(const OptimizeArguments& arguments, const CLI::App& app, const Surroundings& around) {
   check_engine(arguments.engine);
+  if (arguments.campaign) return optimize_campaign(arguments, app, around);
   if (arguments.layout) return optimize_layout(arguments, app, around);
   if (!arguments.global_batch.empty())
     refuse("'--global-batch' is of the search of layouts", "give '--layout' too, or leave it out");
@@ -108,6 +111,13 @@ Action add_optimize(CLI::App& app) {
   app.add_option("--global-batch", arguments->global_batch,
                  "samples of a step, for --layout; the scenario's if not given")
       ->type_name("N");
+  app.add_flag(
+         "--campaign", arguments->campaign,
+         "search over the whole training that the scenario's campaign tells of: --over names clusters, "
+         "intervals, spares, shares of spot nodes (these by themselves); with --layout each has its fastest "
+         "layout")
+      ->disable_flag_override();
+  add_campaign_choice(app, arguments->campaign_choice);
   add_overrides(app, arguments->set);
   add_engine(app, arguments->engine);
   add_training_choice(app, arguments->training);

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "sim/cli/campaign_actions.hpp"
 #include "sim/cli/status.hpp"
 #include "sim/cli/surroundings.hpp"
 #include "sim/cli/training_choice.hpp"
@@ -24,6 +25,8 @@ struct OptimizeArguments {
   bool json = false;
   bool layout = false;
   std::string global_batch;
+  bool campaign = false;
+  CampaignArguments campaign_choice{};
 };
 
 /// `optimize --layout`: how ranks share the model, not the settings of one strategy.

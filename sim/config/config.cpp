@@ -263,8 +263,23 @@ Scenario resolved(ScenarioSpec spec, const Found& found, Loader& loader, const D
 Scenario load_scenario(const std::string& file, const std::vector<Override>& overrides, const DataPath& data,
                        const PriceChoice& price) {
   const auto found = find_file(DataKind::scenario, file, data, in_file(file));
-  Loader loader{found, data};
-  return resolved(loader.scenario(found, overrides), found, loader, data, price);
+  const auto load = [&](const std::vector<Override>& changes) {
+    Loader loader{found, data};
+    return resolved(loader.scenario(found, changes), found, loader, data, price);
+  };
+  auto scenario = load(overrides);
+  const auto& local = scenario.job.local_sgd;
+  if (!local || !local->clients) return scenario;
+  for (const auto& one : local->clients->classes) {
+    std::shared_ptr<const Scenario> there;
+    if (!one.platform.empty()) {
+      auto changes = overrides;
+      changes.push_back({"platform", one.platform, one.platform_at});
+      there = std::make_shared<const Scenario>(load(changes));
+    }
+    scenario.clients.push_back(std::move(there));
+  }
+  return scenario;
 }
 
 Scenario load_scenario_text(const std::string& text, const std::string& file, const DataPath& data,

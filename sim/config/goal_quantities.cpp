@@ -14,6 +14,7 @@
 
 #include "sim/config/problems.hpp"
 #include "sim/config/quantities.hpp"
+#include "sim/config/read_measurements.hpp"
 #include "sim/config/scalars.hpp"
 
 namespace gradway::config {
@@ -136,6 +137,19 @@ double counted(const Node& node, const std::string& noun, const std::string& exa
   fail(node.where, fmt::format("'{}' is not a unit of a span of time", unit), hint);
 }
 
+/// A number with one unit that stands nowhere else. @param thing "what a grid emits"
+double with_unit(const Node& node, std::string_view thing, std::string_view unit, double most,
+                 std::string_view example) {
+  const auto& word = scalar(node, thing);
+  double value = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  const std::string_view rest{end, static_cast<std::size_t>(word.data() + word.size() - end)};
+  if (error != std::errc{} || rest != unit || !(value >= 0 && value <= most))
+    fail(node.where, fmt::format("'{}' is not {}", word, thing),
+         fmt::format("write it as in '{}', up to {}", example, most));
+  return value;
+}
+
 }  // namespace
 
 double tokens(const Node& node) {
@@ -196,6 +210,20 @@ double dollars(const Node& node) {
   if (amount < 0.01) fail(node.where, fmt::format("'{}' buys nothing: at least 0.01 USD", node.text));
   if (amount > most_counted) fail(node.where, fmt::format("'{}' is too much: at most 1e18 USD", node.text));
   return amount;
+}
+
+double share(const Node& node) {
+  const auto value = percentage(node);
+  if (value > 1) fail(node.where, fmt::format("'{}' is more than all: at most 100 %", node.text));
+  return value;
+}
+
+double egress_price(const Node& node) {
+  return with_unit(node, "a price of data", " USD/GB", 1e3, "0.09 USD/GB");
+}
+
+double grid_intensity(const Node& node) {
+  return with_unit(node, "what a grid emits", " g/kWh", 1e4, "380 g/kWh");
 }
 
 }  // namespace gradway::config

@@ -14,5 +14,8 @@ double samples(const Node& node);         ///< "90M", "1,200,000", "1.2e9 sample
 Seconds time_span(const Node& node);      ///< "14 days", "36 h", "2 weeks", "1 d 12 h"
 Seconds pause_or_none(const Node& node);  ///< "0 s", "250 ms", "5 min"
 double dollars(const Node& node);         ///< "100k USD", "$1.5M", "100,000 dollars"
+double share(const Node& node);           ///< "5 %" of something: not more than all
+double egress_price(const Node& node);    ///< "0.09 USD/GB"
+double grid_intensity(const Node& node);  ///< "380 g/kWh"
 
 }  // namespace gradway::config

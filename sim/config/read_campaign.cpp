@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/config/read_campaign.hpp"
 
-#include <charconv>
-
 #include <fmt/format.h>
 
 #include "sim/config/goal_quantities.hpp"
@@ -14,7 +12,6 @@ namespace gradway::config {
 namespace {
 
 constexpr auto modes = choices_of<SaveMode>(save_mode_words);
-constexpr auto numbers_sent = choices_of<Exchanged>(exchanged_words);
 constexpr auto all_terms = choices_of<Terms>(terms_words);
 
 /// "best": nothing.
@@ -34,30 +31,6 @@ auto name_among(std::string_view thing, std::span<const Model> models) {
       fail(node.where, fmt::format("'{}' is not {}", word, thing), suggestion(word, names));
     return word;
   };
-}
-
-/// A number with one unit that stands nowhere else. @param thing "what a grid emits"
-auto with_unit(std::string_view thing, std::string_view unit, double most, std::string_view example) {
-  return [=](const Node& node) {
-    const auto& word = scalar(node, thing);
-    double value = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-    const std::string_view rest{end, static_cast<std::size_t>(word.data() + word.size() - end)};
-    if (error != std::errc{} || rest != unit || !(value >= 0 && value <= most))
-      fail(node.where, fmt::format("'{}' is not {}", word, thing),
-           fmt::format("write it as in '{}', up to {}", example, most));
-    return value;
-  };
-}
-
-const auto grid_intensity = with_unit("what a grid emits", " g/kWh", 1e4, "380 g/kWh");
-const auto egress_price = with_unit("a price of data", " USD/GB", 1e3, "0.09 USD/GB");
-
-/// "5 %" of something: not more than all.
-double share(const Node& node) {
-  const auto value = percentage(node);
-  if (value > 1) fail(node.where, fmt::format("'{}' is more than all: at most 100 %", node.text));
-  return value;
 }
 
 CheckpointSettings read_checkpoint(Reader checkpoint) {
@@ -121,6 +94,7 @@ SpotSettings read_spot(Reader spot) {
   result.node_down = spot.maybe("node_down", time_span);
   result.group = spot.maybe("group", integer(1, 100000));
   result.notice = spot.optional("notice", pause_or_none, result.notice);
+  result.share = spot.optional("share", share, result.share);
   if (spot.sound() && result.model.empty() && !result.node_up)
     spot.error(spot.where(), "it is not told how long spot nodes stay", "give model or node_up");
   spot.finish();
@@ -163,32 +137,29 @@ CarbonSettings read_carbon(Reader carbon) {
   return result;
 }
 
-SitesSettings read_sites(Reader sites) {
-  SitesSettings result;
-  result.count = sites.required("count", integer(2, 10000));
-  result.inner_steps = sites.optional("inner_steps", integer(1, 1'000'000), result.inner_steps);
-  result.exchanged =
-      sites.optional("exchanged", one_of("a format of numbers", numbers_sent), result.exchanged);
-  result.rate = sites.required("rate", bandwidth);
-  result.rtt = sites.required("rtt", pause_or_none);
-  result.window = sites.maybe("window", bytes);
-  result.loss = sites.optional("loss", share, result.loss);
-  result.streams = sites.optional("streams", integer(1, 10000), result.streams);
-  result.overlap = sites.optional("overlap", boolean, result.overlap);
-  result.usd_per_gb = sites.optional("egress", egress_price, result.usd_per_gb);
-  sites.finish();
-  return result;
-}
-
 void read_goal(Reader& campaign, CampaignSettings& result) {
-  campaign.exactly_one({"tokens", "samples", "epochs"}, "how much is trained on");
+  campaign.exactly_one({"tokens", "samples", "epochs", "rounds"}, "how much is trained on");
   result.tokens = campaign.maybe("tokens", tokens);
   result.samples = campaign.maybe("samples", samples);
   result.epochs = campaign.maybe("epochs", weight);
+  result.rounds = campaign.maybe("rounds", integer(1, 100'000'000));
   if (result.epochs) {
     result.samples_per_epoch = campaign.required("samples_per_epoch", samples);
   } else {
     campaign.forbid("samples_per_epoch", "nothing is told in epochs", "leave it out, or give epochs");
+  }
+}
+
+/// Clients come and go by themselves.
+void check_campaign_of_clients(const ScenarioSpec& scenario, Problems& problems) {
+  for (const auto* key : {"checkpoint", "restart", "failures", "spot", "stragglers", "spares", "repair",
+                          "elastic_from", "terms", "prices"}) {
+    const auto whole = fmt::format("campaign.{}", key);
+    if (scenario.given.contains(whole))
+      problems.add(Problem{scenario.place(whole),
+                           fmt::format("{} would change nothing: clients of a server train", whole),
+                           {},
+                           "leave it out; strategy.clients has what they cost and how often they answer"});
   }
 }
 
@@ -205,7 +176,6 @@ void read_campaign(Reader& scenario, ScenarioSpec& spec) {
   if (auto group = campaign->maybe_map("spot")) result.spot = read_spot(*group);
   if (auto group = campaign->maybe_map("stragglers")) result.stragglers = read_stragglers(*group);
   if (auto group = campaign->maybe_map("evaluation")) result.evaluation = read_evaluation(*group);
-  if (auto group = campaign->maybe_map("sites")) result.sites = read_sites(*group);
   result.spares = campaign->maybe("spares", integer(0, 100000));
   result.repair = campaign->optional("repair", time_span, result.repair);
   result.elastic_from = campaign->maybe("elastic_from", integer(1, 1 << 20));
@@ -221,7 +191,8 @@ void read_campaign(Reader& scenario, ScenarioSpec& spec) {
   spec.campaign = std::move(result);
 }
 
-void check_campaign(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
+void check_campaign(const ScenarioSpec& scenario, const ModelSpec& model, const PlatformSpec& platform,
+                    Problems& problems) {
   if (!scenario.campaign) return;
   const auto& campaign = *scenario.campaign;
   const auto add = [&](const std::string& key, std::string what, std::string hint) {
@@ -234,16 +205,29 @@ void check_campaign(const ScenarioSpec& scenario, const ModelSpec& model, Proble
   if (campaign.tokens && model.model.tokens_per_sample == 0 && scenario.job.sequence == 0)
     add(".tokens", fmt::format("campaign.tokens, but '{}' is no model of text", model.model.name),
         "campaign.samples says how many of its samples are trained on");
+  const auto& local = scenario.job.local_sgd;
+  if (campaign.rounds && !local)
+    add(".rounds", "campaign.rounds, but no workers meet in rounds",
+        "give tokens or samples, or 'strategy: { kind: local_sgd, ... }'");
+  if (local && local->clients) {
+    check_campaign_of_clients(scenario, problems);
+    return;
+  }
   const bool is_interrupted = campaign.failures || campaign.terms == Terms::spot;
   if (is_interrupted && !campaign.checkpoint)
     add("", "something interrupts the campaign, but nothing is ever saved: it would begin anew each time",
         "add 'checkpoint: { write: 10 GB/s }', with what your storage takes");
+  const bool has_price_on_demand =
+      campaign.prices[static_cast<std::size_t>(Terms::on_demand)] || platform.description.price;
   if (campaign.terms == Terms::spot && !campaign.spot)
     add(".terms", "campaign.terms is spot, but it is not told how long spot nodes stay",
         "add 'spot: { model: advisor-10-20 }', or node_up of your own");
   if (campaign.terms != Terms::on_demand && !campaign.prices[static_cast<std::size_t>(campaign.terms)])
     add(".terms", fmt::format("campaign.terms is {}, but such nodes have no price", name_of(campaign.terms)),
         fmt::format("add 'prices: {{ {}: 30 USD/h }}', with what a node costs", name_of(campaign.terms)));
+  if (campaign.terms == Terms::spot && campaign.spot && campaign.spot->share < 1 && !has_price_on_demand)
+    add(".spot.share", "some nodes are on demand, but such nodes have no price",
+        "add 'prices: { on_demand: 60 USD/h }', with what a node costs");
   if (campaign.elastic_from && *campaign.elastic_from > scenario.job.gpus)
     add(".elastic_from",
         fmt::format("campaign.elastic_from {}, but the job has {} GPUs", *campaign.elastic_from,

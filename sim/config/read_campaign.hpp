@@ -9,6 +9,7 @@ namespace gradway::config {
 void read_campaign(Reader& scenario, ScenarioSpec& spec);
 
 /// The campaign against the model and the job.
-void check_campaign(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems);
+void check_campaign(const ScenarioSpec& scenario, const ModelSpec& model, const PlatformSpec& platform,
+                    Problems& problems);
 
 }  // namespace gradway::config

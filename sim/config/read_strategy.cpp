@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/config/quantities.hpp"
+#include "sim/config/read_local_sgd.hpp"
 #include "sim/config/read_measurements.hpp"
 #include "sim/scenario/strategy_words.hpp"
 
@@ -271,12 +272,36 @@ int* replicas_to_set(Strategy& strategy) {
   return nullptr;
 }
 
+struct Kind {
+  Strategy strategy{};
+  bool is_local_sgd = false;
+};
+
+/// Of local SGD the strategy is that of the ranks of one worker. @return whether it is
+bool read_kind(Reader& strategy, Strategy& result) {
+  std::vector<Choice<Kind>> kinds;
+  std::vector<Choice<Strategy>> inner;
+  for (const auto& [name, kind] : strategies) {
+    kinds.push_back({name, {kind}});
+    if (trains(kind)) inner.push_back({name, kind});
+  }
+  kinds.push_back({"local_sgd", {result, true}});
+  const auto kind =
+      strategy.optional("kind", one_of("a strategy", std::span<const Choice<Kind>>{kinds}), {result});
+  result = kind.strategy;
+  if (!kind.is_local_sgd) return false;
+  result = strategy.optional(
+      "inner", one_of("a strategy of a worker's ranks", std::span<const Choice<Strategy>>{inner}), result);
+  return true;
+}
+
 }  // namespace
 
 void read_strategy(Reader& scenario, ScenarioSpec& spec) {
   auto& result = spec.job.strategy;
   if (auto strategy = scenario.maybe_map("strategy")) {
-    result = strategy->optional("kind", one_of("a strategy", strategies), result);
+    const bool is_local_sgd = read_kind(*strategy, result);
+    read_local_sgd(*strategy, is_local_sgd, spec);
     read_ddp(*strategy, spec.ddp);
     if (std::holds_alternative<Ddp>(result)) result = spec.ddp;
     std::visit(ReadKeys{*strategy}, result);

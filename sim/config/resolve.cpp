@@ -255,7 +255,7 @@ void check_scenario(const ScenarioSpec& scenario, const ModelSpec& model, const 
   check_anchor(scenario, model, problems);
   check_compute(scenario, model, gpu, problems);
   check_fp8(scenario, model, problems);
-  check_campaign(scenario, model, problems);
+  check_campaign(scenario, model, platform, problems);
 }
 
 namespace {

@@ -8,6 +8,7 @@
 
 #include "sim/base/nearest.hpp"
 #include "sim/config/campaign_keys.hpp"
+#include "sim/config/local_sgd_keys.hpp"
 #include "sim/config/nccl_variables.hpp"
 #include "sim/platform/speeds.hpp"
 
@@ -97,9 +98,10 @@ std::vector<ScenarioKey> fixed_keys() {
        "write, of each rank's own",
        "false"},
       {"strategy", "a map", "what the ranks do together"},
-      {"strategy.kind", "none, ddp, collective, fsdp, fsdp1, zero, distributed_optimizer",
+      {"strategy.kind", "none, ddp, collective, fsdp, fsdp1, zero, distributed_optimizer, local_sgd",
        "PyTorch's DDP, FSDP2 and FSDP1, DeepSpeed's ZeRO, Megatron's distributed optimizer; none is one GPU "
-       "alone; collective calls one collective and trains nothing",
+       "alone; collective calls one collective and trains nothing; local_sgd: workers that seldom meet, each "
+       "with the whole job",
        "ddp"},
       {"strategy.bucket_cap", "a size such as 25 MiB",
        "when a bucket of gradients closes; left out, PyTorch's own: 1 MiB for the first, 25 MiB for others"},
@@ -320,6 +322,9 @@ std::string meaning_of(Part part) {
 const std::vector<ScenarioKey>& described_keys() {
   static const auto all = [] {
     auto keys = fixed_keys();
+    const auto of_workers = local_sgd_keys();
+    keys.insert(std::ranges::find(keys, "parallel", &ScenarioKey::name), of_workers.begin(),
+                of_workers.end());
     for (auto& key : campaign_keys()) keys.push_back(std::move(key));
     keys.push_back({"faster", "a map", "what if a part were so many times as fast; latencies stay"});
     for (const auto part : all_parts) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sim/report/text/style.hpp"
@@ -18,23 +19,42 @@ struct CampaignPoint {
   std::vector<std::string> values;  ///< one an axis
   std::optional<CampaignEstimate> estimate{};
   std::optional<double> in_time{}, in_budget{};
-  std::string report{};  ///< the document of `write_json`
+  std::optional<double> late_s{}, over_usd{};  ///< above the limits; below zero: there is room
+  /// Keys beside those of the axes that were chosen for it, as `--set` takes them.
+  std::vector<std::pair<std::string, std::string>> set{};
+  std::string layout{};  ///< in words, if it was searched
+  std::string report{};  ///< the document of `write_json`; empty: figures alone
   std::string error{};   ///< empty if there is an estimate
+
+  /// How far it is beyond its limits, as shares of them, the worse one; 0 or below: it keeps both.
+  double misses(const CampaignQuestions& questions) const;
 };
 
-/// Campaigns side by side, in the order of the cross product.
+/// Campaigns side by side, in the order of the cross product or the best first.
 struct CampaignPoints {
   std::string scenario;
   std::vector<Axis> axes;
-  std::vector<CampaignPoint> points;
+  CampaignQuestions questions{};
+  std::vector<CampaignPoint> points{};
+  bool is_ranked = false;
 
   /// Of the least median time, and of the least median cost. None if there is no such figure.
   std::optional<std::size_t> fastest() const;
   std::optional<std::size_t> cheapest() const;
+  /// Of those that keep all limits the cheapest, or without prices the fastest; none if none does.
+  std::optional<std::size_t> best() const;
 };
 
-/// A row a point; the fastest and the cheapest marked.
-void write_table(std::ostream& out, const CampaignPoints& points, const Style& style);
+/// Adds the layout of a scenario: in words, and the keys that give it.
+void tell_layout(CampaignPoint& point, const Scenario& scenario);
+
+/// The best first, then those that miss a limit, who misses least first, then those that cannot be.
+void rank(CampaignPoints& points);
+
+/// A row a point; the fastest, the cheapest and the best marked, and who misses which limit by how much.
+/// @param command what plays the scenario once more: "gradway campaign x"; empty: it is not told
+void write_table(std::ostream& out, const CampaignPoints& points, const Style& style,
+                 std::string_view command = {});
 
 /// One document: the axes, and under `runs` each point's settings with its report or its error.
 void write_json(std::ostream& out, const CampaignPoints& points, std::string_view version);

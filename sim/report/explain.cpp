@@ -9,8 +9,10 @@
 #include <fmt/ranges.h>
 
 #include "sim/plan/memory.hpp"
+#include "sim/report/json/local_sgd_json.hpp"
 #include "sim/report/json/scenario_json.hpp"
 #include "sim/report/text/fields.hpp"
+#include "sim/report/text/local_sgd_text.hpp"
 #include "sim/report/text/terminal.hpp"
 #include "sim/report/text/text.hpp"
 #include "sim/report/text/words.hpp"
@@ -59,6 +61,16 @@ void write_commands(std::ostream& out, const std::vector<Counterfactual>& answer
   if (!text.empty()) out << "\n  try it\n" << text;
 }
 
+/// What workers far apart could do otherwise, in steps with their share of the exchanges.
+void write_meetings(std::ostream& out, Fields& fields, const Explanation& explanation, const Style& style) {
+  out << '\n';
+  fields.add("workers", in_words(*explanation.outer, *explanation.run.scenario.job.local_sgd));
+  fields.add("", fmt::format("a step takes {} with its share of the exchanges",
+                             time_text(explanation.outer->mean_step())));
+  out << '\n';
+  for (const auto& one : explanation.meeting) write_help(out, one, explanation.outer->mean_step(), style);
+}
+
 void write_answers(std::ostream& out, Fields& fields, const Explanation& explanation,
                    std::string_view command, const Style& style) {
   const auto step = explanation.run.measured.metrics.step_time;
@@ -78,7 +90,11 @@ void write_answers(std::ostream& out, Fields& fields, const Explanation& explana
     fields.add("slow GPU", fmt::format("{}: {}, {} longer", slow->words, time_text(slow->step_time),
                                        percent_text(-slow->gain(step))));
   }
-  write_commands(out, explanation.helps, command);
+  if (explanation.outer) write_meetings(out, fields, explanation, style);
+  auto commands = explanation.helps;
+  for (const auto& one : explanation.meeting)
+    if (one.gain(explanation.outer->mean_step()) >= least_gain) commands.push_back(one);
+  write_commands(out, commands, command);
 }
 
 Json answer_json(const Counterfactual& one, Seconds step) {
@@ -94,6 +110,12 @@ Json answers_json(const std::vector<Counterfactual>& answers, Seconds step) {
   Json list = Json::array();
   for (const auto& one : answers) list.push_back(answer_json(one, step));
   return list;
+}
+
+Json meetings_json(const Explanation& explanation) {
+  auto json = outer_loop_json(*explanation.outer, *explanation.run.scenario.job.local_sgd);
+  json["counterfactuals"] = answers_json(explanation.meeting, explanation.outer->mean_step());
+  return json;
 }
 
 /// "1.6 ms of root reduce-scatter: its input was made last ..."
@@ -166,6 +188,7 @@ void write_json(std::ostream& out, const Explanation& explanation, std::string_v
       {"exposed", exposed_json(explanation)},
       {"counterfactuals", answers_json(explanation.helps, step)},
       {"no_help", answers_json(explanation.no_help, step)},
+      {"local_sgd", explanation.outer ? meetings_json(explanation) : Json(nullptr)},
       {"slow_gpu", explanation.slow_gpu ? answer_json(*explanation.slow_gpu, step) : Json(nullptr)},
       {"basis", run.basis},
       {"warnings", run.warnings}};

@@ -62,6 +62,7 @@ struct SpotSettings {
   std::optional<Seconds> node_down{};  ///< mean time until another stands in for it
   std::optional<int> group{};          ///< nodes that go together
   Seconds notice{120};                 ///< AWS: two minutes
+  double share = 1;                    ///< of the nodes that train; the rest is on demand
 };
 
 /// Episodes in which one node is slow, and the whole job with it; and what differs between ranks in each
@@ -85,26 +86,6 @@ constexpr std::string_view name_of(Terms terms) {
   return terms_words[static_cast<std::size_t>(terms)];
 }
 
-/// In which numbers sites send how far their weights have moved.
-enum class Exchanged : std::uint8_t { fp32, bf16, fp16, int8, int4 };
-inline constexpr std::array<std::string_view, 5> exchanged_words{"fp32", "bf16", "fp16", "int8", "int4"};
-inline constexpr std::array<double, 5> exchanged_bytes{4, 2, 2, 1, 0.5};
-
-/// Sites far apart, each with the whole job of the scenario, which train by themselves and now and then meet
-/// in the mean of their weights (local SGD, DiLoCo).
-struct SitesSettings {
-  int count = 2;
-  int inner_steps = 500;  ///< between two exchanges; DiLoCo, arXiv 2311.08105
-  Exchanged exchanged = Exchanged::fp32;
-  BytesPerSecond rate{};  ///< of the way of a site to the next
-  Seconds rtt{};
-  std::optional<Bytes> window{};  ///< of a TCP connection
-  double loss = 0;                ///< share of packets
-  int streams = 1;                ///< connections
-  bool overlap = false;   ///< exchanged beside the next inner steps (Streaming DiLoCo, arXiv 2501.18512)
-  double usd_per_gb = 0;  ///< of what leaves a site
-};
-
 /// What the electricity of a campaign emits.
 struct CarbonSettings {
   double grams_per_kwh = 0;  ///< of the grid
@@ -112,19 +93,19 @@ struct CarbonSettings {
   double pue = 1;            ///< power of the building over that of its nodes
 };
 
-/// A whole training, of which a scenario is one step.
+/// A whole training, of which a scenario is one step: tokens, samples, epochs or rounds.
 struct CampaignSettings {
   std::optional<double> tokens{};
   std::optional<double> samples{};
   std::optional<double> epochs{};
   double samples_per_epoch = 0;
+  std::optional<int> rounds{};  ///< of workers that meet now and then
   std::optional<CheckpointSettings> checkpoint{};
   RestartSettings restart{};
   std::optional<FailureSettings> failures{};
   std::optional<SpotSettings> spot{};
   StragglerSettings stragglers{};
   EvaluationSettings evaluation{};
-  std::optional<SitesSettings> sites{};
   std::optional<int> spares{};  ///< nodes that stand by, paid; empty: another node always comes at requeue
   Seconds repair{86400};        ///< until a failed node is back; assumed
   std::optional<int> elastic_from{};  ///< goes on with so many; empty: all

@@ -15,6 +15,7 @@
 #include "sim/platform/gpu.hpp"
 #include "sim/scenario/input.hpp"
 #include "sim/scenario/layout.hpp"
+#include "sim/scenario/local_sgd.hpp"
 #include "sim/workload/collective_kind.hpp"
 #include "sim/workload/fp8.hpp"
 #include "sim/workload/lora.hpp"
@@ -206,9 +207,10 @@ struct Job {
   double slow_gpu = 1;           ///< kernels of the last rank take so many times as long: a straggler
   Framework framework = Framework::pytorch;
   Layout layout;
-  std::optional<Lora> lora{};   ///< empty: all parameters are trained
-  bool clip_grad_norm = false;  ///< gradients are scaled by their norm before the optimizer's step
-  Strategy strategy;
+  std::optional<Lora> lora{};           ///< empty: all parameters are trained
+  bool clip_grad_norm = false;          ///< gradients are scaled by their norm before the optimizer's step
+  Strategy strategy;                    ///< of all ranks; those of one worker if there are several
+  std::optional<LocalSgd> local_sgd{};  ///< the job is that of one worker of several, which seldom meet
   Optimizer optimizer = Optimizer::sgd;
   InputSettings input;
   std::vector<BackgroundFlow> traffic;

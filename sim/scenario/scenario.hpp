@@ -26,7 +26,9 @@ struct Scenario {
   std::optional<CampaignSettings> campaign{};  ///< of which this is a step
   std::shared_ptr<const OperationCosts> kernel_costs{};  ///< of kernels that were timed; null: none were
   std::string timed_on{};                                ///< the GPU that they were timed on
-  Calibration calibration;                               ///< empty if the platform names none
+  /// The same job on the platform of a class of clients, by class; null where its time is told otherwise.
+  std::vector<std::shared_ptr<const Scenario>> clients{};
+  Calibration calibration;            ///< empty if the platform names none
   std::vector<std::string> warnings;  ///< what the user should know before trusting the number
   std::string digest;                 ///< of all files and overrides it was read from
 };

@@ -9,6 +9,7 @@
 #include "sim/base/contract.hpp"
 #include "sim/base/problem.hpp"
 #include "sim/base/quantiles.hpp"
+#include "sim/study/client_steps.hpp"
 
 namespace gradway {
 namespace {
@@ -16,11 +17,22 @@ namespace {
 constexpr int most_seeds_of_a_search = 200;
 constexpr int bars = 24;
 
+/// Clients cost what their classes say, or nothing is known of it.
 NodeHour hour_of(const Scenario& scenario, Terms terms) {
-  const auto& sites = scenario.campaign->sites;
-  const auto sent = sites ? exchange_size(scenario, *sites) * (2.0 * (sites->count - 1)) : Bytes{};
-  return {price_of_node(scenario, terms), scenario.campaign->carbon,
-          sites ? sent / Bytes{1e9} * sites->usd_per_gb : 0};
+  const auto& local = scenario.job.local_sgd;
+  if (!local || !local->clients) {
+    const auto price = price_of_node(scenario, terms);
+    const bool is_mixed = terms == Terms::spot && scenario.campaign->spot->share < 1;
+    if (!is_mixed) return {.usd = price, .carbon = scenario.campaign->carbon};
+    return {.usd = price_of_node(scenario, Terms::on_demand),
+            .spot_usd = price,
+            .carbon = scenario.campaign->carbon};
+  }
+  const auto& clients = *local->clients;
+  const bool has_price = clients.usd_per_gb > 0 || std::ranges::any_of(clients.classes, [](const auto& one) {
+                           return one.usd_per_hour > 0 || one.usd_per_gb > 0;
+                         });
+  return {.usd = has_price ? std::optional{UsdPerHour{}} : std::nullopt, .carbon = scenario.campaign->carbon};
 }
 
 /// The best interval of a plan that differs from another, if the other's is the best of its own.
@@ -35,8 +47,39 @@ struct Change {
   CampaignPlan plan;
 };
 
+/// What can be changed of rounds of clients.
+std::vector<Change> changes_of_rounds(const CampaignPlan& plan) {
+  std::vector<Change> changes;
+  const auto add = [&](std::string words, const auto& change) {
+    auto changed = plan;
+    change(*changed.rounds);
+    changes.push_back({std::move(words), std::move(changed)});
+  };
+  const auto& rounds = *plan.rounds;
+  const auto all = plan.nodes;
+  if (const auto more = std::min(all, rounds.asked + std::max(1, rounds.target / 5)); more > rounds.asked)
+    add(fmt::format("{} clients asked in a round, not {}", more, rounds.asked),
+        [&](RoundsPlan& one) { one.asked = more; });
+  if (rounds.drop_out > 0) add("half the drop-outs", [](RoundsPlan& one) { one.drop_out /= 2; });
+  add("uplinks twice as fast", [](RoundsPlan& one) {
+    for (auto& of : one.classes) of.up /= 2;
+  });
+  add("clients compute twice as fast", [](RoundsPlan& one) {
+    for (auto& of : one.classes) of.compute /= 2;
+  });
+  if (rounds.classes.size() > 1) {
+    const auto turn = [](const ClientClassPlan& one) { return one.down + one.compute + one.up; };
+    const auto slowest = std::ranges::max_element(rounds.classes, {}, turn) - rounds.classes.begin();
+    if (all - rounds.classes[static_cast<std::size_t>(slowest)].count >= rounds.target)
+      add("the slowest class is never asked",
+          [&](RoundsPlan& one) { one.classes.erase(one.classes.begin() + slowest); });
+  }
+  return changes;
+}
+
 /// What a buyer can change, one thing at a time.
 std::vector<Change> changes_of(const CampaignPlan& plan) {
+  if (plan.rounds) return changes_of_rounds(plan);
   std::vector<Change> changes;
   const auto add = [&](std::string words, const auto& change) {
     auto changed = plan;
@@ -114,7 +157,8 @@ CampaignRun typical_of(const std::vector<CampaignRun>& runs, const CampaignPlan&
   return simulate_campaign(plan, interval, static_cast<int>(seed), Keep::stops);
 }
 
-std::vector<std::string> basis_of(const CampaignSettings& settings) {
+std::vector<std::string> basis_of(const Scenario& scenario) {
+  const auto& settings = *scenario.campaign;
   std::vector<std::string> basis;
   if (settings.failures) {
     if (const auto* model = find_failure_model(settings.failures->model))
@@ -127,18 +171,17 @@ std::vector<std::string> basis_of(const CampaignSettings& settings) {
     basis.push_back(
         fmt::format("spot nodes: {}", model != nullptr ? model->source : "the scenario's own rates"));
   }
-  if (settings.sites)
+  if (scenario.job.local_sgd)
     basis.emplace_back(
-        "sites: the tokens of all count; whether the loss follows is not predicted (8 workers with 500 inner "
-        "steps "
-        "matched synchronous training on C4, DiLoCo, arXiv 2311.08105)");
+        "local SGD: what all train on counts; whether the loss follows is not predicted (8 workers with 500 "
+        "inner steps matched synchronous training on C4, DiLoCo, arXiv 2311.08105)");
   return basis;
 }
 
 std::vector<std::string> warnings_of(const CampaignPlan& plan, const CampaignSettings& settings,
                                      const IntervalChoice& interval, const CampaignEstimate& estimate) {
   std::vector<std::string> warnings;
-  if (!settings.failures)
+  if (!settings.failures && !plan.rounds)
     warnings.emplace_back(
         "no failures are told of: real campaigns have some; campaign.failures.model names published rates");
   const auto pause = seconds_of(plan.checkpoint.pause), mttf = plan.mttf();
@@ -162,6 +205,12 @@ std::vector<std::string> warnings_of(const CampaignPlan& plan, const CampaignSet
 }
 
 [[noreturn]] void refuse_hopeless(const CampaignPlan& plan, Seconds interval) {
+  if (plan.rounds)
+    throw ConfigError{Problem{
+        {},
+        fmt::format("the campaign gets nowhere: hardly a round has {} updates in time", plan.rounds->least),
+        {},
+        "a later deadline, more clients asked, or fewer updates that are needed (least)"}};
   const auto what = plan.interruptions();
   throw ConfigError{Problem{
       {},
@@ -176,6 +225,14 @@ std::vector<std::string> warnings_of(const CampaignPlan& plan, const CampaignSet
       "fewer nodes, or other terms than spot"}};
 }
 
+/// By how much the figure of so many of the runs is above a limit; below zero: it is below.
+template <class Figure>
+double over(const std::vector<CampaignRun>& runs, double limit, double sure, const Figure& figure) {
+  std::vector<double> values;
+  for (const auto& run : runs) values.push_back(figure(run));
+  return quantile(std::move(values), sure) - limit;
+}
+
 template <class Figure>
 double share_within(const std::vector<CampaignRun>& runs, double limit, const Figure& figure) {
   const auto kept =
@@ -183,7 +240,22 @@ double share_within(const std::vector<CampaignRun>& runs, double limit, const Fi
   return static_cast<double>(kept) / static_cast<double>(runs.size());
 }
 
+void add_limits(CampaignAnswers& answers, const std::vector<CampaignRun>& runs,
+                const CampaignQuestions& questions, const NodeHour& hour) {
+  const auto seconds = [](const CampaignRun& one) { return seconds_of(one.elapsed).value(); };
+  const auto usd = [&](const CampaignRun& one) { return hour.usd_of(one); };
+  if (questions.deadline) {
+    answers.in_time = share_within(runs, questions.deadline->value(), seconds);
+    answers.late_s = over(runs, questions.deadline->value(), questions.sure, seconds);
+  }
+  if (questions.budget_usd && hour.usd) {
+    answers.in_budget = share_within(runs, *questions.budget_usd, usd);
+    answers.over_usd = over(runs, *questions.budget_usd, questions.sure, usd);
+  }
+}
+
 void add_terms(CampaignAnswers& answers, const Run& run, const CampaignQuestions& questions) {
+  if (answers.plan.rounds) return;
   for (const auto terms : {Terms::on_demand, Terms::spot, Terms::reserved}) {
     const auto price = price_of_node(run.scenario, terms);
     if (!price) continue;
@@ -192,9 +264,11 @@ void add_terms(CampaignAnswers& answers, const Run& run, const CampaignQuestions
     if (terms == Terms::spot && !scenario_terms.spot) continue;
     const auto plan = with_terms(answers.plan, scenario_terms);
     const auto interval = interval_of(plan, answers.plan, answers.interval.used);
+    const auto hour = hour_of(run.scenario, terms);
+    if (!hour.usd) continue;
     const auto runs =
         play_all(plan, interval, std::min(questions.seeds, most_seeds_of_a_search), questions.threads);
-    answers.terms.push_back({terms, *price, estimate_of(runs, plan, hour_of(run.scenario, terms))});
+    answers.terms.push_back({terms, *price, estimate_of(runs, plan, hour)});
   }
 }
 
@@ -209,8 +283,9 @@ std::optional<UsdPerHour> price_of_node(const Scenario& scenario, Terms terms) {
 CampaignAnswers answers_of(const Run& run, const CampaignQuestions& questions, const Watch& watch) {
   expects(run.scenario.campaign.has_value() && questions.seeds > 0, "a campaign to play");
   const auto& settings = *run.scenario.campaign;
-  CampaignAnswers answers{.plan = plan_campaign(run.scenario, run.measured.metrics, run.range),
-                          .per_node = price_of_node(run.scenario, settings.terms)};
+  CampaignAnswers answers{
+      .plan = plan_campaign(run.scenario, run.measured.metrics, run.range, client_steps(run)),
+      .per_node = price_of_node(run.scenario, settings.terms)};
   const auto& plan = answers.plan;
   const auto few = std::min(questions.seeds, most_seeds_of_a_search);
   if (efficiency(plan.interruptions(), plan.interval.value_or(daly_within_limits(plan))) < 0.01)
@@ -222,19 +297,16 @@ CampaignAnswers answers_of(const Run& run, const CampaignQuestions& questions, c
   const auto runs = play_all(plan, answers.interval.used, questions.seeds, questions.threads);
   answers.estimate = estimate_of(runs, plan, hour);
   if (answers.estimate.unfinished == answers.estimate.runs) refuse_hopeless(plan, answers.interval.used);
+  add_limits(answers, runs, questions, hour);
+  answers.basis = basis_of(run.scenario);
+  answers.warnings = warnings_of(plan, settings, answers.interval, answers.estimate);
+  if (questions.only_figures) return answers;
   answers.typical = typical_of(runs, plan, answers.interval.used);
   answers.histogram = histogram_of(runs);
-  if (questions.deadline)
-    answers.in_time = share_within(runs, questions.deadline->value(),
-                                   [](const CampaignRun& one) { return seconds_of(one.elapsed).value(); });
-  if (questions.budget_usd && hour.usd)
-    answers.in_budget =
-        share_within(runs, *questions.budget_usd, [&](const CampaignRun& one) { return hour.usd_of(one); });
   tell(watch, "asking what would help");
   answers.what_ifs = what_ifs_of(plan, answers.interval.used, hour, questions);
   add_terms(answers, run, questions);
-  answers.basis = basis_of(settings);
-  answers.warnings = warnings_of(plan, settings, answers.interval, answers.estimate);
+  answers.moved = moved_data(run, plan, answers.estimate, answers.per_node);
   return answers;
 }
 

@@ -11,6 +11,7 @@
 #include "sim/run/simulate.hpp"
 #include "sim/study/campaign_estimate.hpp"
 #include "sim/study/campaign_interval.hpp"
+#include "sim/study/moved_data.hpp"
 
 namespace gradway {
 
@@ -44,9 +45,12 @@ struct CampaignAnswers {
   IntervalChoice interval{};
   std::vector<CampaignWhatIf> what_ifs{};
   std::vector<CampaignTerms> terms{};
+  std::optional<MovedData> moved{};
   CampaignRun typical{};  ///< of median length, with its stops
   std::vector<HistogramBar> histogram{};
   std::optional<double> in_time{}, in_budget{};  ///< shares of the runs
+  /// By how much what the runs need, so sure as was asked, is above the limits; below zero: there is room.
+  std::optional<double> late_s{}, over_usd{};
   std::vector<std::string> basis{};
   std::vector<std::string> warnings{};
 };
@@ -57,6 +61,8 @@ struct CampaignQuestions {
   int threads = 1;
   std::optional<Seconds> deadline{};
   std::optional<double> budget_usd{};
+  double sure = 0.5;          ///< share of the runs that must keep a limit
+  bool only_figures = false;  ///< nothing of what would help, and no single run
 };
 
 /// What a node costs on these terms: as the scenario says, or the platform's price on demand.

@@ -31,7 +31,8 @@ double mean(const std::vector<CampaignRun>& runs, const Figure& figure) {
 }  // namespace
 
 double NodeHour::usd_of(const CampaignRun& run) const {
-  return run.node_seconds / seconds_of_an_hour * usd->value() + run.exchanges * usd_of_exchange;
+  const auto spot = spot_usd ? run.spot_seconds * (spot_usd->value() - usd->value()) : 0;
+  return (run.node_seconds * usd->value() + spot) / seconds_of_an_hour + run.usd_beside;
 }
 
 double NodeHour::kg_co2(double node_seconds) const {
@@ -77,6 +78,11 @@ CampaignEstimate estimate_of(const std::vector<CampaignRun>& runs, const Campaig
       .interruptions = spread(runs, [](const CampaignRun& run) { return run.failures + run.losses; }),
       .mean_s = mean(runs, seconds),
       .mean_checkpoints = mean(runs, [](const CampaignRun& run) { return run.checkpoints; }),
+      .mean_exchanges = mean(runs, [](const CampaignRun& run) { return run.exchanges; }),
+      .mean_void_rounds = mean(runs, [](const CampaignRun& run) { return run.void_rounds; }),
+      .mean_asked = mean(runs, [](const CampaignRun& run) { return run.asked; }),
+      .mean_updates = mean(runs, [](const CampaignRun& run) { return run.updates; }),
+      .mean_sent_bytes = mean(runs, [](const CampaignRun& run) { return run.sent.value(); }),
       .ideal_s = plan.steps * plan.step.value()};
   if (hour.usd) {
     estimate.usd = spread(runs, usd);

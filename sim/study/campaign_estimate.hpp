@@ -31,15 +31,20 @@ struct CampaignEstimate {
   double mean_s = 0;
   std::optional<double> mean_usd{};
   double mean_checkpoints = 0;
+  double mean_exchanges = 0;  ///< between workers; of clients: rounds that counted
+  double mean_void_rounds = 0;
+  double mean_asked = 0;    ///< clients, in all rounds
+  double mean_updates = 0;  ///< of them that counted
+  double mean_sent_bytes = 0;
   double ideal_s = 0;                           ///< all steps, as predicted and alone
   std::array<double, bucket_count> bucket_s{};  ///< means: they add up to `mean_s`
 };
 
 /// What an hour of a campaign's nodes costs and emits.
 struct NodeHour {
-  std::optional<UsdPerHour> usd{};
+  std::optional<UsdPerHour> usd{};       ///< of nodes that nobody takes away
+  std::optional<UsdPerHour> spot_usd{};  ///< of spot nodes
   std::optional<CarbonSettings> carbon{};
-  double usd_of_exchange = 0;  ///< for what leaves sites, each time
 
   /// What a run costs. @pre usd
   double usd_of(const CampaignRun& run) const;

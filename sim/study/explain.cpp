@@ -74,6 +74,38 @@ std::optional<Counterfactual> with_slow_gpu(const Scenario& scenario, std::strin
                         simulate(changed, engine).measured.metrics.step_time};
 }
 
+/// How workers could meet otherwise, and the mean step that follows.
+std::vector<Counterfactual> other_meetings(const Run& run, const LocalSgd& settings) {
+  std::vector<Counterfactual> found;
+  const auto add = [&](std::string name, std::string words, std::string key, std::string value,
+                       const auto& change) {
+    auto changed = settings;
+    change(changed);
+    const auto loop = outer_loop_of(run.scenario, changed, run.measured.metrics.step_time);
+    found.push_back(
+        {std::move(name), std::move(words), {{std::move(key), std::move(value)}}, loop.mean_step()});
+  };
+  add("inner_steps_2x", "twice as many inner steps", "strategy.inner_steps",
+      fmt::format("{}", settings.inner_steps * 2), [](LocalSgd& one) { one.inner_steps *= 2; });
+  if (exchanged_bytes[static_cast<std::size_t>(settings.exchanged)] > 1)
+    add("exchanged_int8", "updates sent in int8", "strategy.exchanged", "int8",
+        [](LocalSgd& one) { one.exchanged = Exchanged::int8; });
+  const auto most = settings.inner_steps / settings.fragments;
+  if (settings.overlap_steps < most)
+    add("overlap_steps_most", "exchanges beside all inner steps until the next", "strategy.overlap_steps",
+        fmt::format("{}", most), [&](LocalSgd& one) { one.overlap_steps = most; });
+  add("wan_2x", "ways between workers twice as fast", "strategy.wan.rate",
+      fmt::format("{} B/s", settings.wan->rate.value() * 2),
+      [](LocalSgd& one) { one.wan->rate = one.wan->rate * 2; });
+  if (settings.wan->window || settings.wan->loss > 0)
+    add("streams_2x", "twice as many TCP connections", "strategy.wan.streams",
+        fmt::format("{}", settings.wan->streams * 2), [](LocalSgd& one) { one.wan->streams *= 2; });
+  const auto now = outer_loop_of(run.scenario, settings, run.measured.metrics.step_time).mean_step();
+  std::erase_if(found, [&](const Counterfactual& one) { return one.step_time >= now; });
+  std::ranges::stable_sort(found, {}, &Counterfactual::step_time);
+  return found;
+}
+
 /// The counterfactuals of one run before they are simulated, and what each changes.
 class Questions {
  public:
@@ -228,6 +260,10 @@ Explanation explain(const Scenario& scenario, std::string_view engine, int threa
   if (trains(scenario.job.strategy)) explanation.exposed = exposed_calls(run);
   if (step == Seconds{}) return explanation;
   explanation.slow_gpu = with_slow_gpu(scenario, engine);
+  if (const auto& local = run.scenario.job.local_sgd; local && local->wan) {
+    explanation.outer = outer_loop_of(run.scenario, *local, step);
+    explanation.meeting = other_meetings(run, *local);
+  }
 
   Questions questions{run, overlap ? overlap->limit : std::nullopt};
   answer(questions, scenario, engine, threads);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/campaign/local_sgd.hpp"
 #include "sim/run/simulate.hpp"
 #include "sim/study/exposed_calls.hpp"
 #include "sim/study/overlap.hpp"
@@ -38,10 +39,12 @@ inline constexpr double slow_gpu_factor = 1.1;
 /// What bounds a step, and what would help.
 struct Explanation {
   Run run;
-  std::vector<std::string> evidence{};       ///< of the run's bottleneck, a sentence each without a full stop
-  std::vector<ExposedCalls> exposed{};       ///< collectives that nothing hides
-  std::vector<Counterfactual> helps{};       ///< the greatest gain first
-  std::vector<Counterfactual> no_help{};     ///< less than `least_gain` either way, in the same order
+  std::vector<std::string> evidence{};    ///< of the run's bottleneck, a sentence each without a full stop
+  std::vector<ExposedCalls> exposed{};    ///< collectives that nothing hides
+  std::vector<Counterfactual> helps{};    ///< the greatest gain first
+  std::vector<Counterfactual> no_help{};  ///< less than `least_gain` either way, in the same order
+  std::optional<OuterLoop> outer{};       ///< of workers that meet now and then
+  std::vector<Counterfactual> meeting{};  ///< the mean step of these with one thing changed, the best first
   std::optional<Counterfactual> slow_gpu{};  ///< one of several GPUs is slow: what that costs
 };
 

@@ -65,6 +65,8 @@ CampaignPlan eventful(int variant) {
                                    .down_mean = Seconds{hour},
                                    .down_mean_over_median = 3,
                                    .group = 2},
+                         .nodes = variant % 2 == 0 ? 16 : 6,
+                         .all_spares = variant % 2 == 0,
                          .notice = ticks_of(Seconds{variant % 4 == 0 ? 30.0 : 600.0})};
   return plan;
 }
@@ -227,6 +229,8 @@ TEST_CASE("spot nodes that are away are not paid, and notice that is long enough
   auto plan = days_of_training(10);
   plan.checkpoint.pause = ticks_of(Seconds{60});
   plan.spot = SpotPlan{.model = {.up_mean = Seconds{16 * 20 * hour}, .down_mean = Seconds{hour}},
+                       .nodes = 16,
+                       .all_spares = true,
                        .notice = ticks_of(Seconds{120})};
   const auto told = simulate_campaign(plan, Seconds{hour}, 0);
   CHECK(told.losses > 0);
@@ -235,4 +239,26 @@ TEST_CASE("spot nodes that are away are not paid, and notice that is long enough
   CHECK(told.node_seconds < 16 * seconds_of(told.elapsed).value());
   plan.spot->notice = ticks_of(Seconds{30});
   CHECK(at(simulate_campaign(plan, Seconds{hour}, 0).times, Bucket::lost) > 0);
+}
+
+TEST_CASE("of nodes of two kinds each is paid for the time that it is there", "[campaign][simulation]") {
+  auto plan = days_of_training(10);
+  plan.spot = SpotPlan{.model = {.up_mean = Seconds{1e15}, .down_mean = Seconds{hour}}, .nodes = 4};
+  const auto untouched = simulate_campaign(plan, Seconds{hour}, 0);
+  CHECK(untouched.spot_seconds == Approx(4 * 10 * day));
+  CHECK(untouched.node_seconds == Approx(16 * 10 * day));
+  plan.spot->model.up_mean = Seconds{4 * 20 * hour};
+  const auto taken = simulate_campaign(plan, Seconds{hour}, 0);
+  CHECK(taken.losses > 0);
+  const auto elapsed = seconds_of(taken.elapsed).value();
+  CHECK(taken.spot_seconds < 4 * elapsed);
+  CHECK(taken.node_seconds - taken.spot_seconds == Approx(12 * elapsed));
+}
+
+TEST_CASE("spot nodes are lost as often as there are of them", "[campaign][simulation]") {
+  auto plan = days_of_training(2000);
+  plan.endless_spares = true;
+  plan.spot = SpotPlan{.model = {.up_mean = Seconds{1000 * hour}, .down_mean = Seconds{60}}, .nodes = 4};
+  const auto run = simulate_campaign(plan, Seconds{hour}, 0);
+  CHECK(run.losses == Approx(4 * 2000 * 24 / 1000.0).epsilon(0.15));
 }

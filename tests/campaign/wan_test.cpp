@@ -16,7 +16,7 @@ BytesPerSecond bits(double per_second) {
 
 /// Inner phases of 38 min in 100 steps, as INTELLECT-1's.
 CampaignPlan intellect(Seconds exchange) {
-  CampaignPlan plan{.steps = 20000, .step = Seconds{22.8}, .sites = 14, .exchange_every = 100};
+  CampaignPlan plan{.steps = 20000, .step = Seconds{22.8}, .workers = 14, .exchange_every = 100};
   plan.exchange = ticks_of(exchange);
   return plan;
 }
@@ -67,8 +67,13 @@ TEST_CASE("fewer exchanges cost as much less, and one beside the next steps only
   plan.exchange_every = 1000;
   CHECK(use_of(plan) == Approx(10.0 / 11).margin(0.001));
   plan.exchange_every = 100;
-  plan.exchange_beside = true;
+  plan.exchange_overlap = 100;
   CHECK(use_of(plan) == Approx(1).margin(0.001));
   plan.exchange = ticks_of(Seconds{2 * 2280});
   CHECK(use_of(plan) == Approx(0.5).margin(0.001));
+}
+
+TEST_CASE("what differs from worker to worker is passed on whole", "[campaign][wan]") {
+  // 14 workers, 1 GB each: 13 of it at 1 GB/s, and 13 half round trips
+  CHECK(gather_time(14, 1_GB, {.rate = 1_GBps, .rtt = 100_ms}).value() == Approx(13 + 0.65));
 }

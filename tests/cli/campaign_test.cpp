@@ -125,3 +125,127 @@ TEST_CASE("a campaign without failures warns that real ones have some", "[cli][c
   CHECK(outcome.status == 0);
   CHECK_THAT(outcome.output, Contains("no failures are told of"));
 }
+
+TEST_CASE("a hundred clients are played in one command, against moving their data", "[cli][campaign]") {
+  const auto outcome = run_gradway({"campaign", "campaign/federated", "--seeds", "20", "--json"});
+  REQUIRE(outcome.status == 0);
+  const auto report = Json::parse(outcome.output);
+  CHECK(report["plan"]["nodes"] == 100);
+  CHECK(report["plan"]["rounds"]["asked"] == 39);
+  CHECK(report["estimate"]["mean_exchanges"] == 500);
+  // every image once: 20 x 400 GB, 50 x 80 GB, 30 x 10 GB
+  CHECK(report["moved_data"]["bytes"].get<double>() == Approx(12.3e12));
+  // the model to all that are asked, at 0.09 USD/GB, and hours of clients
+  CHECK(report["estimate"]["mean_usd"].get<double>() >
+        0.09 * 39 * 500 * report["plan"]["rounds"]["model_bytes"].get<double>() / 1e9);
+  const auto text = run_gradway({"campaign", "campaign/federated", "--seeds", "20"});
+  CHECK_THAT(text.output, Contains("39 clients are asked each time") && Contains("uplinks twice as fast") &&
+                              Contains("against the data in one place"));
+}
+
+TEST_CASE("run, explain and campaign tell of workers that seldom meet", "[cli][campaign]") {
+  // 4 workers, 26.95 GB in fp32, three quarters of it twice over 5 GB/s, and three round trips of 71 ms
+  const auto exchange = 6.738415616 * 4 * 1.5 / 4.957746 + 3 * 0.071;
+  const auto run = Json::parse(run_gradway({"run", "campaign/llama2_7b-sites", "--json"}).output);
+  CHECK(run["local_sgd"]["exchange_s"].get<double>() == Approx(exchange).epsilon(1e-5));
+  const auto step = run["metrics"]["step_time_s"].get<double>();
+  CHECK(run["local_sgd"]["use"].get<double>() == Approx(500 * step / (500 * step + exchange)).epsilon(1e-6));
+  const auto explained = Json::parse(run_gradway({"explain", "campaign/llama2_7b-sites", "--json"}).output);
+  for (const auto& one : explained["local_sgd"]["counterfactuals"]) {
+    CHECK(one["step_time_s"] < explained["local_sgd"]["mean_step_s"]);
+    for (const auto& [key, value] : one["set"].items()) {
+      const auto again = run_gradway(
+          {"run", "campaign/llama2_7b-sites", "--json", "--set", key + "=" + value.get<std::string>()});
+      CHECK(Json::parse(again.output)["local_sgd"]["mean_step_s"].get<double>() ==
+            Approx(one["step_time_s"].get<double>()).epsilon(1e-6));
+    }
+  }
+  CHECK_THAT(run_gradway({"explain", "campaign/llama2_7b-sites"}).output,
+             Contains("they train 99.7 % of the time") && Contains("updates sent in int8"));
+}
+
+TEST_CASE("streaming fragments and sparse updates pause as long as their closed forms", "[cli][campaign]") {
+  const auto loop = [](std::vector<std::string> set) {
+    std::vector<std::string> arguments{"run", "campaign/llama2_7b-sites", "--json"};
+    for (const auto& one : set) arguments.insert(arguments.end(), {"--set", one});
+    return Json::parse(run_gradway(arguments).output)["local_sgd"];
+  };
+  // an eighth of the bytes each time, but all of its six half round trips; beside 2 steps nothing is left of
+  // it
+  const auto eighths = loop({"strategy.fragments=8"});
+  CHECK(eighths["pause_s"].get<double>() ==
+        Approx(6.738415616 * 4 * 1.5 / 4.957746 / 8 + 3 * 0.071).epsilon(1e-5));
+  CHECK(eighths["sent_bytes"].get<double>() == Approx(6738415616 * 4 * 1.5));
+  CHECK(loop({"strategy.fragments=8", "strategy.overlap_steps=2"})["pause_s"] == 0.0);
+  // 1 % of the entries, in 8 bytes each, of each of the three others
+  const auto sparse = loop({"strategy.top_k=1 %"});
+  CHECK(sparse["exchange_s"].get<double>() ==
+        Approx(6.738415616 * 0.01 * 8 * 3 / 4.957746 + 1.5 * 0.071).epsilon(1e-5));
+}
+
+TEST_CASE("a search over campaigns takes the cheapest that keeps its limits", "[cli][campaign]") {
+  const auto optimum = [](std::vector<std::string> more) {
+    more.insert(more.begin(), {"optimize", scenario, "--campaign", "--seeds", "60"});
+    return run_gradway(more);
+  };
+  const auto outcome = optimum({"--deadline", "6 days", "--budget", "40k USD", "--json"});
+  REQUIRE(outcome.status == 0);
+  const auto document = Json::parse(outcome.output);
+  REQUIRE(document["runs"].size() == 5);
+  CHECK(document["vary"][0]["key"] == "campaign.spot.share");
+  const auto& runs = document["runs"];
+  CHECK(document["best"] == 0);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const bool keeps = runs[i]["limits"]["late_s"] <= 0 && runs[i]["limits"]["over_usd"] <= 0;
+    if (keeps) CHECK(runs[i]["estimate"]["usd"]["median"] >= runs[0]["estimate"]["usd"]["median"]);
+    CHECK(runs[i]["limits"]["over_usd"].get<double>() ==
+          Approx(runs[i]["estimate"]["usd"]["median"].get<double>() - 40000));
+    if (i > 0 && keeps) CHECK(runs[i - 1]["limits"]["over_usd"] <= 0);
+  }
+  // what it says of one is what that one says of itself
+  const auto alone =
+      run_gradway({"campaign", scenario, "--seeds", "60", "--json", "--set", "campaign.terms=spot", "--set",
+                   "campaign.spot.share=" + runs[1]["set"]["campaign.spot.share"].get<std::string>()});
+  CHECK(Json::parse(alone.output)["estimate"] == runs[1]["estimate"]);
+  CHECK_THAT(optimum({"--deadline", "1 day"}).output, Contains("none keeps its limits") && Contains("+4."));
+  CHECK_THAT(optimum({"--tokens", "3B"}).errors, Contains("--set campaign.tokens=300B"));
+  CHECK_THAT(optimum({"--sure", "90 %"}).errors, Contains("'--sure 90 %' of no limit"));
+  CHECK_THAT(
+      run_gradway({"optimize", "campaign/rsc-1", "--campaign", "--set", "campaign.checkpoint.interval=best"})
+          .errors,
+      Contains("there is nothing to choose"));
+}
+
+TEST_CASE("a search over campaigns takes each cluster with its fastest layout", "[cli][campaign]") {
+  const auto outcome = run_gradway({"optimize", scenario, "--campaign", "--layout", "--seeds", "20", "--over",
+                                    "job.gpus=16,32", "--set", "campaign.terms=on_demand", "--json"});
+  REQUIRE(outcome.status == 0);
+  const auto run = Json::parse(outcome.output)["runs"][0];
+  std::vector<std::string> again{
+      "campaign", scenario, "--seeds", "20", "--json", "--set", "campaign.terms=on_demand"};
+  for (const auto& [key, value] : run["set"].items())
+    again.insert(again.end(), {"--set", key + "=" + value.get<std::string>()});
+  CHECK(Json::parse(run_gradway(again).output)["estimate"] == run["estimate"]);
+  CHECK_FALSE(run["layout"].get<std::string>().empty());
+}
+
+TEST_CASE("compared campaigns are ranked by cost, and those that miss a limit say by how much",
+          "[cli][campaign]") {
+  const TemporaryFolder folder;
+  const auto outcome =
+      run_gradway({"compare", scenario, "--campaign", "--platforms", "aws-p5.48xlarge,aws-p4d.24xlarge",
+                   "--seeds", "40", "--deadline", "10 days", "--out", folder.path(), "--json"});
+  REQUIRE(outcome.status == 0);
+  const auto document = Json::parse(outcome.output);
+  CHECK(document["runs"][0]["set"]["platform"] == "aws-p5.48xlarge");
+  CHECK(document["runs"][0]["limits"]["late_s"] < 0);
+  const auto& late = document["runs"][1];
+  CHECK(late["limits"]["late_s"].get<double>() ==
+        Approx(late["estimate"]["seconds"]["median"].get<double>() - 864000));
+  CHECK(late["limits"]["deadline_kept"].get<double>() < 0.5);
+  CHECK_THAT(content_of(folder.path() / "report.html"), Contains(R"("kind":"campaigns")"));
+  CHECK(content_of(folder.path() / "compare.json") == outcome.output);
+  CHECK_THAT(
+      run_gradway({"compare", scenario, "--campaign", "--platforms", "aws-p5.48xlarge", "--csv"}).errors,
+      Contains("'--csv' is not of campaigns"));
+}

@@ -28,7 +28,7 @@ std::set<std::string> split(const std::string& list) {
 /// What the reader of scenarios says where only this stands in a group.
 std::vector<Problem> problems_of(const std::string& group, const std::string& keys) {
   auto file = fmt::format("{{{}}}", keys);
-  if (group == "traffic") file = "[" + file + "]";
+  if (group == "traffic" || group.ends_with("classes")) file = "[" + file + "]";
   for (auto left = group; !left.empty();) {  // from the inside
     const auto dot = left.rfind('.');
     file = fmt::format("{{{}: {}}}", left.substr(dot + 1), file);
@@ -69,7 +69,10 @@ std::set<std::string> missed_keys(const std::string& group) {
   };
   auto missed = missed_in(problems_of(group, ""));
   if (group.empty()) return missed;
-  for (const auto& name : missed_in(problems_of("", ""))) missed.erase(name);
+  for (auto around = group; !around.empty();) {
+    around = around.substr(0, around.find('.') == std::string::npos ? 0 : around.rfind('.'));
+    for (const auto& name : missed_in(problems_of(around, ""))) missed.erase(name);
+  }
   return missed;
 }
 
@@ -96,7 +99,7 @@ std::string said_of(const config::ScenarioKey& key, const std::string& value) {
   if (key.is_set_alone) {
     changes.push_back({key.name, value});
   } else {
-    const auto dot = key.name.find('.');
+    const auto dot = key.name.rfind('.');
     changes.push_back(
         {key.name.substr(0, dot), fmt::format("[{{ {}: {} }}]", key.name.substr(dot + 1), value)});
   }
@@ -130,6 +133,7 @@ const std::vector<Kind>& kinds() {
       {std::regex{"a price such as .*"}, "5", "'USD/h'"},
       {std::regex{"a power such as .*"}, "5", "'W'"},
       {std::regex{"a price of data such as .*"}, "5", "is not a price of data"},
+      {std::regex{"a rate of computing such as .*"}, "5", "'TFLOP/s'"},
       {std::regex{"what a grid emits such as .*"}, "5", "is not what a grid emits"},
       {std::regex{"a slow-down from .*"}, "0.5", "a slow-down is from 1 (none) to 1000"},
       {std::regex{"a bandwidth such as .*"}, "5", "'GB/s'"},
@@ -151,11 +155,27 @@ bool is_of_the_file(const std::string& name) {
 }  // namespace
 
 TEST_CASE("the table of keys has those that the reader takes, and no other", "[config][keys]") {
-  for (const std::string group :
-       {"", "job", "strategy", "parallel", "input", "anchor", "traffic", "faster", "nccl", "campaign",
-        "campaign.checkpoint", "campaign.restart", "campaign.failures", "campaign.spot",
-        "campaign.stragglers", "campaign.evaluation", "campaign.sites", "campaign.prices",
-        "campaign.carbon"}) {
+  for (const std::string group : {"",
+                                  "job",
+                                  "strategy",
+                                  "parallel",
+                                  "input",
+                                  "anchor",
+                                  "traffic",
+                                  "faster",
+                                  "nccl",
+                                  "campaign",
+                                  "campaign.checkpoint",
+                                  "campaign.restart",
+                                  "campaign.failures",
+                                  "campaign.spot",
+                                  "campaign.stragglers",
+                                  "campaign.evaluation",
+                                  "campaign.prices",
+                                  "strategy.wan",
+                                  "strategy.clients",
+                                  "strategy.clients.classes",
+                                  "campaign.carbon"}) {
     CAPTURE(group);
     auto told = told_keys(group);
     std::erase_if(told, [](const auto& name) { return is_of_the_file(name); });

@@ -34,9 +34,7 @@ TEST_CASE("a report holds traffic, what-if and anchor as a scenario gives them, 
        "1, repair: 2 "
        "days, elastic_from: 4, terms: spot, prices: { on_demand: 30 USD/h, spot: 11 USD/h }, carbon: { grid: "
        "380 g/kWh, "
-       "node_power: 5 kW, pue: 1.3 }, sites: { count: 3, inner_steps: 50, exchanged: int8, rate: 1 GB/s, "
-       "rtt: 70 ms, window: 16 MB, loss: 0.01 %, streams: 4, overlap: true, egress: 0.02 USD/GB }, seed: 7 "
-       "}"},
+       "node_power: 5 kW, pue: 1.3 }, seed: 7 }"},
       {"input",
        "{ loader_workers: 3, prefetch_factor: 4, codec: lz4, decode: gpu, cache: page_cache, cache_size: 5 "
        "GB, sample_sizes: drawn, batch_overhead: 2 ms, batch_overhead_spread: 0.5, epoch_steps: 12, "
@@ -65,4 +63,32 @@ TEST_CASE("a report holds traffic, what-if and anchor as a scenario gives them, 
   CHECK(second.measured.metrics.step_time == first.measured.metrics.step_time);
   CHECK(first.measured.metrics.step_time !=
         simulate(load_scenario("article/g6e", {}, data)).measured.metrics.step_time);
+}
+
+TEST_CASE("a report holds workers that seldom meet as a scenario gives them", "[report][json]") {
+  const auto strategy = GENERATE(
+      "{ kind: local_sgd, inner: ddp, comm_hook: fp16, workers: 6, inner_steps: 60, outer_optimizer: sgd, "
+      "exchanged: "
+      "int8, top_k: 5 %, fragments: 4, overlap_steps: 10, data: 3 TB, wan: { rate: 1 GB/s, rtt: 70 ms, "
+      "window: 16 MB, "
+      "loss: 0.01 %, streams: 4, egress: 0.02 USD/GB } }",
+      "{ kind: local_sgd, inner: ddp, inner_steps: 7, exchanged: bf16, clients: { target: 3, asked: 5, "
+      "drop_out: 6 %, "
+      "deadline: 20 min, least: 2, retry: 2 min, egress: 0.09 USD/GB, classes: [{ name: a, count: 4, down: 5 "
+      "MB/s, up: 1 "
+      "MB/s, rtt: 20 ms, available: 70 %, slowdown: 3, spread: 20 %, price: 1.5 USD/h, egress: 0.01 USD/GB, "
+      "data: 5 GB "
+      "}, { name: b, count: 2, down: 5 MB/s, up: 1 MB/s, step: 2 s }, { name: c, count: 2, down: 5 MB/s, up: "
+      "1 MB/s, "
+      "rate: 3 TFLOP/s }, { name: d, count: 2, down: 5 MB/s, up: 1 MB/s, platform: aws-g5.48xlarge }] } }");
+  const auto echoed = [](const std::string& said) {
+    const auto run = simulate(load_scenario("article/g6e", {{"strategy", said}}, data));
+    std::ostringstream text;
+    report::write_json(text, run, "");
+    return nlohmann::ordered_json::parse(text.str())["scenario"]["strategy"];
+  };
+  const auto first = echoed(strategy);
+  CHECK(first["kind"] == "local_sgd");
+  CHECK(first["inner"] == "ddp");
+  CHECK(echoed(first.dump()) == first);
 }

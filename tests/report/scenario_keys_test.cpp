@@ -20,14 +20,19 @@ TEST_CASE("a default that the table of keys tells is what counts without the key
     std::smatch kind;
     if (std::regex_search(key.meaning, kind, std::regex{"^kinds? (\\w+)"}))
       bare.push_back({"strategy.kind", kind[1]});
+    if (kind[1] == "local_sgd" || key.name.starts_with("strategy.wan."))
+      bare.push_back({"strategy", "{ kind: local_sgd, wan: { rate: 1 GB/s, rtt: 9 ms } }"});
+    if (key.name.starts_with("strategy.clients."))
+      bare.push_back({"strategy",
+                      "{ kind: local_sgd, clients: { target: 1, classes: [{ name: a, count: 2, up: 1 MB/s, "
+                      "down: 1 MB/s }] } }"});
     if (kind[1] == "collective") bare.push_back({"strategy.size", "1 GiB"});
     if (key.meaning.find("stage 3") != std::string::npos) bare.push_back({"strategy.stage", "3"});
     if (key.name.starts_with("campaign."))
       bare.push_back(
           {"campaign",
            "{ samples: 1M, checkpoint: { write: 1 GB/s }, failures: { job_mttf: 1 day }, spot: { node_up: 1 "
-           "day }, stragglers: { node_every: 1 day }, spares: 1, sites: { count: 3, rate: 1 GB/s, rtt: 9 ms "
-           "}, carbon: { grid: 1 g/kWh, node_power: 1 kW } "
+           "day }, stragglers: { node_every: 1 day }, spares: 1, carbon: { grid: 1 g/kWh, node_power: 1 kW } "
            "}"});
     if (key.meaning.starts_with("mode async")) bare.push_back({"campaign.checkpoint.mode", "async"});
     auto with_default = bare;

@@ -2,6 +2,7 @@
 // The document that the page is given; see DATA.md. What an older or smaller document lacks is optional.
 
 import type { CampaignReport } from './campaign/document';
+import type { CampaignPoints } from './campaigns/document';
 
 export type Range = [number, number];
 export type Maybe = number | null | undefined;
@@ -302,4 +303,9 @@ export interface CampaignDocument extends Any {
   campaign: CampaignReport;
 }
 
-export type PageDocument = RunDocument | CampaignDocument | SweepDocument | CompareDocument | ValidateDocument;
+export interface CampaignsDocument extends Any {
+  kind: 'campaigns';
+  campaigns: CampaignPoints;
+}
+
+export type PageDocument = RunDocument | CampaignDocument | CampaignsDocument | SweepDocument | CompareDocument | ValidateDocument;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page: reads the document that it was given and shows it by its kind.
 import { campaignPage } from './campaign/page';
+import { campaignsPage } from './campaigns/page';
 import { mountCharts } from './chart';
 import { comparePage } from './compare/page';
 import type { PageDocument } from './document';
@@ -17,6 +18,8 @@ function contents(data: PageDocument): HTMLElement[] {
       return runPage(data);
     case 'campaign':
       return campaignPage(data);
+    case 'campaigns':
+      return campaignsPage(data);
     case 'sweep':
       return sweepPage(data);
     case 'compare':

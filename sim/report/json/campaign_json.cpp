@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/report/campaign.hpp"
+#include "sim/report/json/campaign_estimate_json.hpp"
 #include "sim/report/json/scenario_json.hpp"
 
 namespace gradway::report {
@@ -19,37 +20,18 @@ Json or_null(const std::optional<Seconds>& time) {
   return time ? Json(time->value()) : Json(nullptr);
 }
 
-Json expected_json(const Expected& expected) {
-  return {{"median", expected.value}, {"low", expected.low}, {"high", expected.high}};
-}
-
-Json expected_json(const std::optional<Expected>& expected) {
-  return expected ? expected_json(*expected) : Json(nullptr);
-}
-
 Json buckets_json(const std::array<double, bucket_count>& seconds) {
   Json json = Json::object();
   for (std::size_t i = 0; i < bucket_count; ++i) json[std::string{bucket_words()[i].key}] = seconds[i];
   return json;
 }
 
-Json estimate_json(const CampaignEstimate& estimate) {
-  Json json{{"runs", estimate.runs},
-            {"unfinished", estimate.unfinished},
-            {"seconds", expected_json(estimate.seconds)},
-            {"usd", expected_json(estimate.usd)},
-            {"kg_co2", expected_json(estimate.kg_co2)}};
-  for (const auto& [words, share] : {std::pair{share_words()[0], estimate.goodput},
-                                     {share_words()[1], estimate.effective},
-                                     {share_words()[2], estimate.ettr}})
-    json[std::string{words.key}] = expected_json(share);
-  json.update({{"interruptions", expected_json(estimate.interruptions)},
-               {"mean_checkpoints", estimate.mean_checkpoints},
-               {"mean_s", estimate.mean_s},
-               {"mean_usd", or_null(estimate.mean_usd)},
-               {"ideal_s", estimate.ideal_s},
-               {"mean_buckets_s", buckets_json(estimate.bucket_s)}});
-  return json;
+Json expected_json(const Expected& expected) {
+  return {{"median", expected.value}, {"low", expected.low}, {"high", expected.high}};
+}
+
+Json expected_json(const std::optional<Expected>& expected) {
+  return expected ? expected_json(*expected) : Json(nullptr);
 }
 
 Json labels_json() {
@@ -81,6 +63,36 @@ Json interval_json(const IntervalChoice& choice) {
           {"curve", std::move(curve)}};
 }
 
+/// Of clients: what a round is.
+Json rounds_json(const CampaignPlan& plan) {
+  if (!plan.rounds) return nullptr;
+  const auto& rounds = *plan.rounds;
+  const auto seconds = [](Ticks ticks) { return seconds_of(ticks).value(); };
+  Json classes = Json::array();
+  for (const auto& one : rounds.classes)
+    classes.push_back({{"count", one.count},
+                       {"down_s", seconds(one.down)},
+                       {"compute_s", seconds(one.compute)},
+                       {"up_s", seconds(one.up)}});
+  return {{"inner_steps", rounds.inner_steps},
+          {"target", rounds.target},
+          {"asked", rounds.asked},
+          {"model_bytes", rounds.model.value()},
+          {"update_bytes", rounds.update.value()},
+          {"classes", std::move(classes)}};
+}
+
+Json moved_json(const std::optional<MovedData>& moved) {
+  if (!moved) return nullptr;
+  return {{"bytes", moved->moved.value()},
+          {"exchanged_bytes", moved->exchanged.value()},
+          {"moving_s", moved->moving.value()},
+          {"moving_usd", moved->moving_usd},
+          {"training_s", moved->training.value()},
+          {"training_usd", or_null(moved->training_usd)},
+          {"training_at_best_s", moved->at_best.value()}};
+}
+
 Json plan_json(const CampaignPlan& plan) {
   const auto seconds = [](Ticks ticks) { return seconds_of(ticks).value(); };
   const auto mttf = plan.mttf();
@@ -91,8 +103,9 @@ Json plan_json(const CampaignPlan& plan) {
           {"jitter_factor", plan.jitter},
           {"nodes", plan.nodes},
           {"spares", plan.endless_spares ? Json(nullptr) : Json(plan.spares)},
-          {"sites", plan.sites},
+          {"workers", plan.workers},
           {"exchange_s", seconds(plan.exchange)},
+          {"rounds", rounds_json(plan)},
           {"job_mttf_s", mttf < Seconds::infinite() ? Json(mttf.value()) : Json(nullptr)},
           {"checkpoint_bytes", plan.saves ? Json(plan.checkpoint.size.value()) : Json(nullptr)},
           {"checkpoint_pause_s", seconds(plan.checkpoint.pause)},
@@ -125,7 +138,7 @@ Json what_ifs_json(const std::vector<CampaignWhatIf>& what_ifs) {
     json.push_back({{"change", one.change},
                     {"saves_s", one.saves_s},
                     {"saves_usd", or_null(one.saves_usd)},
-                    {"estimate", estimate_json(one.estimate)}});
+                    {"estimate", campaign_estimate_json(one.estimate)}});
   }
   return json;
 }
@@ -135,7 +148,7 @@ Json terms_json(const std::vector<CampaignTerms>& terms) {
   for (const auto& one : terms) {
     json.push_back({{"terms", name_of(one.terms)},
                     {"usd_per_node_hour", one.per_node.value()},
-                    {"estimate", estimate_json(one.estimate)}});
+                    {"estimate", campaign_estimate_json(one.estimate)}});
   }
   return json;
 }
@@ -151,11 +164,38 @@ Json limits_json(const Campaign& campaign) {
   const auto& [run, questions, answers] = campaign;
   return {{"deadline_s", or_null(questions.deadline)},
           {"deadline_kept", or_null(answers.in_time)},
+          {"late_s", or_null(answers.late_s)},
           {"budget_usd", or_null(questions.budget_usd)},
-          {"budget_kept", or_null(answers.in_budget)}};
+          {"budget_kept", or_null(answers.in_budget)},
+          {"over_usd", or_null(answers.over_usd)},
+          {"sure", questions.sure}};
 }
 
 }  // namespace
+
+Json campaign_estimate_json(const CampaignEstimate& estimate) {
+  Json json{{"runs", estimate.runs},
+            {"unfinished", estimate.unfinished},
+            {"seconds", expected_json(estimate.seconds)},
+            {"usd", expected_json(estimate.usd)},
+            {"kg_co2", expected_json(estimate.kg_co2)}};
+  for (const auto& [words, share] : {std::pair{share_words()[0], estimate.goodput},
+                                     {share_words()[1], estimate.effective},
+                                     {share_words()[2], estimate.ettr}})
+    json[std::string{words.key}] = expected_json(share);
+  json.update({{"interruptions", expected_json(estimate.interruptions)},
+               {"mean_checkpoints", estimate.mean_checkpoints},
+               {"mean_exchanges", estimate.mean_exchanges},
+               {"mean_void_rounds", estimate.mean_void_rounds},
+               {"mean_asked", estimate.mean_asked},
+               {"mean_updates", estimate.mean_updates},
+               {"mean_sent_bytes", estimate.mean_sent_bytes},
+               {"mean_s", estimate.mean_s},
+               {"mean_usd", or_null(estimate.mean_usd)},
+               {"ideal_s", estimate.ideal_s},
+               {"mean_buckets_s", buckets_json(estimate.bucket_s)}});
+  return json;
+}
 
 void write_json(std::ostream& out, const Campaign& campaign, std::string_view version) {
   const auto& [run, questions, answers] = campaign;
@@ -168,11 +208,12 @@ void write_json(std::ostream& out, const Campaign& campaign, std::string_view ve
                   {"scenario", scenario_json(run.scenario)},
                   {"plan", plan_json(answers.plan)},
                   {"usd_per_node_hour", answers.per_node ? Json(answers.per_node->value()) : Json(nullptr)},
-                  {"estimate", estimate_json(answers.estimate)},
+                  {"estimate", campaign_estimate_json(answers.estimate)},
                   {"limits", limits_json(campaign)},
                   {"interval", interval_json(answers.interval)},
                   {"what_ifs", what_ifs_json(answers.what_ifs)},
                   {"terms", terms_json(answers.terms)},
+                  {"moved_data", moved_json(answers.moved)},
                   {"histogram", histogram_json(answers.histogram)},
                   {"typical", typical_json(answers.typical)},
                   {"labels", labels_json()},

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/report/json/exact_text.hpp"
 #include "sim/report/text/text.hpp"
 
 namespace gradway::report {
@@ -11,18 +12,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string time(Seconds value) {
-  if (value == Seconds{} || value >= Seconds{1}) return fmt::format("{} s", value.value());
-  return fmt::format("{} ms", value.value() * 1e3);
-}
-
-std::string rate(BytesPerSecond value) {
-  return fmt::format("{} B/s", value.value());
-}
-
-std::string percent(double share) {
-  return fmt::format("{} %", share * 100);
-}
+using exact::percent;
+using exact::rate;
+using exact::time;
 
 void add(Json& json, const char* key, const std::optional<Seconds>& value) {
   if (value) json[key] = time(*value);
@@ -60,6 +52,7 @@ Json spot_json(const SpotSettings& settings) {
   add(json, "node_down", settings.node_down);
   if (settings.group) json["group"] = *settings.group;
   json["notice"] = time(settings.notice);
+  json["share"] = percent(settings.share);
   return json;
 }
 
@@ -71,20 +64,6 @@ Json stragglers_json(const StragglerSettings& settings) {
             {"lasts", time(settings.lasts)}};
   }
   json["jitter"] = percent(settings.jitter);
-  return json;
-}
-
-Json sites_json(const SitesSettings& settings) {
-  Json json{{"count", settings.count},
-            {"inner_steps", settings.inner_steps},
-            {"exchanged", exchanged_words[static_cast<std::size_t>(settings.exchanged)]},
-            {"rate", rate(settings.rate)},
-            {"rtt", time(settings.rtt)},
-            {"loss", percent(settings.loss)},
-            {"streams", settings.streams},
-            {"overlap", settings.overlap},
-            {"egress", fmt::format("{} USD/GB", settings.usd_per_gb)}};
-  if (settings.window) json["window"] = exact_bytes_text(*settings.window);
   return json;
 }
 
@@ -100,6 +79,7 @@ void add_goal(Json& json, const CampaignSettings& settings) {
   const auto count = [](double value) { return fmt::format("{}", value); };
   if (settings.tokens) json["tokens"] = count(*settings.tokens);
   if (settings.samples) json["samples"] = count(*settings.samples);
+  if (settings.rounds) json["rounds"] = *settings.rounds;
   if (!settings.epochs) return;
   json["epochs"] = *settings.epochs;
   json["samples_per_epoch"] = count(settings.samples_per_epoch);
@@ -121,7 +101,6 @@ Json campaign_settings_json(const CampaignSettings& settings) {
   json["stragglers"] = stragglers_json(settings.stragglers);
   if (settings.evaluation.every > 0)
     json["evaluation"] = {{"every", settings.evaluation.every}, {"time", time(settings.evaluation.time)}};
-  if (settings.sites) json["sites"] = sites_json(*settings.sites);
   if (settings.spares) {
     json["spares"] = *settings.spares;
     json["repair"] = time(settings.repair);

@@ -11,6 +11,7 @@
 
 #include "sim/plan/memory.hpp"
 #include "sim/report/json/errors_json.hpp"
+#include "sim/report/json/local_sgd_json.hpp"
 #include "sim/report/json/scenario_json.hpp"
 #include "sim/report/json/training_json.hpp"
 #include "sim/report/text/words.hpp"
@@ -164,6 +165,9 @@ void write_json(std::ostream& out, const Run& run, std::string_view version, con
   if (questions.largest_batch) json["largest_batch"] = largest_batch_json(*questions.largest_batch);
   if (questions.goal)
     json["training"] = training_json(training_of(*questions.goal, run.measured.metrics, run.range));
+  if (const auto& local = run.scenario.job.local_sgd; local && local->wan)
+    json["local_sgd"] =
+        outer_loop_json(outer_loop_of(run.scenario, *local, run.measured.metrics.step_time), *local);
   if (run.measured.links_left_out > 0) json["links_left_out"] = run.measured.links_left_out;
   write(out, json);
 }

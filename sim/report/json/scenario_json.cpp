@@ -7,6 +7,7 @@
 #include "sim/cost/calibration_words.hpp"
 #include "sim/report/json/campaign_settings_json.hpp"
 #include "sim/report/json/input_json.hpp"
+#include "sim/report/json/local_sgd_json.hpp"
 #include "sim/report/text/text.hpp"
 #include "sim/report/text/words.hpp"
 
@@ -186,6 +187,12 @@ struct StrategyKeys {
   }
 };
 
+Json strategy_of(const Job& job) {
+  auto json = strategy_json(job.strategy);
+  if (job.local_sgd) add_local_sgd_keys(json, *job.local_sgd);
+  return json;
+}
+
 }  // namespace
 
 Json scenario_json(const Scenario& scenario) {
@@ -193,7 +200,7 @@ Json scenario_json(const Scenario& scenario) {
   if (trains(scenario.job.strategy)) json["model"] = scenario.model.name;
   json.update({{"platform", scenario.platform.name},
                {"job", job_json(scenario.job)},
-               {"strategy", strategy_json(scenario.job.strategy)},
+               {"strategy", strategy_of(scenario.job)},
                {"optimizer", name_of(scenario.job.optimizer)},
                {"nccl", Json::object()},
                {"input", input_json(scenario.job.input)},

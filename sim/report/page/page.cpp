@@ -92,6 +92,12 @@ void write_page(std::ostream& out, const Campaign& campaign, std::string_view ve
   write_page(out, data);
 }
 
+void write_page(std::ostream& out, const CampaignPoints& points, std::string_view version) {
+  auto data = start_of("campaigns", points.scenario, version);
+  data["campaigns"] = document(points, version);
+  write_page(out, data);
+}
+
 void write_page(std::ostream& out, const Sweep& sweep, std::string_view version) {
   auto data = start_of("sweep", sweep.scenario, version);
   data["sweep"] = sweep_points_json(sweep);

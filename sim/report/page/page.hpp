@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "sim/report/campaign.hpp"
+#include "sim/report/campaign_points.hpp"
 #include "sim/report/compare.hpp"
 #include "sim/report/run_questions.hpp"
 #include "sim/report/sweep.hpp"
@@ -23,6 +24,7 @@ bool has_page();
 void write_page(std::ostream& out, const Run& run, std::string_view version,
                 const RunQuestions& questions = {});
 void write_page(std::ostream& out, const Campaign& campaign, std::string_view version);
+void write_page(std::ostream& out, const CampaignPoints& points, std::string_view version);
 void write_page(std::ostream& out, const Sweep& sweep, std::string_view version);
 void write_page(std::ostream& out, const Compared& compared, std::string_view version);
 /// @param title what was validated

@@ -4,8 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "sim/campaign/local_sgd.hpp"
 #include "sim/report/campaign.hpp"
 #include "sim/report/text/fields.hpp"
+#include "sim/report/text/local_sgd_text.hpp"
 #include "sim/report/text/table.hpp"
 #include "sim/report/text/text.hpp"
 #include "sim/report/text/training_text.hpp"
@@ -28,6 +30,25 @@ std::string pause_text(Seconds time) {
   return time < Seconds{120} ? time_text(time) : span_text(time);
 }
 
+std::vector<ClientTurn> turns_of(const RoundsPlan& rounds) {
+  std::vector<ClientTurn> turns;
+  for (const auto& one : rounds.classes)
+    turns.push_back({seconds_of(one.down), seconds_of(one.compute), seconds_of(one.up)});
+  return turns;
+}
+
+std::string rounds_in_words(const CampaignPlan& plan, const CampaignEstimate& estimate) {
+  const auto& rounds = *plan.rounds;
+  const auto all = estimate.mean_exchanges + estimate.mean_void_rounds;
+  return fmt::format(
+      "{} clients are asked each time, {} updates end a round, on average after {}; {:.4g} "
+      "rounds, {}{} of what clients were asked for counts, {} sent",
+      thousands_text(rounds.asked), thousands_text(rounds.target), pause_text(Seconds{estimate.mean_s / all}),
+      all,
+      estimate.mean_void_rounds > 0 ? fmt::format("{:.3g} of them void, ", estimate.mean_void_rounds) : "",
+      percent_text(estimate.mean_updates / estimate.mean_asked), bytes_text(Bytes{estimate.mean_sent_bytes}));
+}
+
 void add_goal(Fields& fields, const Campaign& campaign) {
   const auto& run = campaign.run;
   const auto& settings = *run.scenario.campaign;
@@ -35,8 +56,9 @@ void add_goal(Fields& fields, const Campaign& campaign) {
   fields.add("model", run.scenario.model.name);
   fields.add("platform", fmt::format("{}: {}", run.scenario.platform.name,
                                      hardware_in_words(run.scenario.platform, run.scenario.job.gpus)));
-  const auto amount = settings.epochs
-                          ? fmt::format("{:.4g} epochs", *settings.epochs)
+  const auto amount = settings.epochs ? fmt::format("{:.4g} epochs", *settings.epochs)
+                      : settings.rounds
+                          ? counted_text(*settings.rounds, "round")
                           : amount_in_words({.tokens = settings.tokens, .samples = settings.samples});
   const auto& range = plan.step_range;
   fields.add(
@@ -52,11 +74,12 @@ void add_goal(Fields& fields, const Campaign& campaign) {
                                                            pause_text(seconds_of(plan.checkpoint.write)))
                                              : "",
                                          pause_text(campaign.answers.interval.used)));
-  if (plan.sites > 1)
-    fields.add("sites",
-               fmt::format("{} such; every {} steps each sends {}, in {}{}", plan.sites, plan.exchange_every,
-                           bytes_text(plan.exchanged / plan.sites), pause_text(seconds_of(plan.exchange)),
-                           plan.exchange_beside ? ", beside the next steps" : ""));
+  if (const auto& local = run.scenario.job.local_sgd; plan.rounds) {
+    fields.add("clients", clients_in_words(*local, turns_of(*plan.rounds)));
+    fields.add("rounds", rounds_in_words(plan, campaign.answers.estimate));
+  } else if (local) {
+    fields.add("workers", in_words(outer_loop_of(run.scenario, *local, plan.step), *local));
+  }
   if (const auto mttf = plan.mttf(); mttf < Seconds::infinite())
     fields.add("interrupted", fmt::format("every {} on average; {} to go on", span_text(mttf),
                                           pause_text(seconds_of(plan.restart()))));
@@ -68,7 +91,8 @@ void add_results(Fields& fields, const Campaign& campaign) {
   if (estimate.usd)
     fields.add("costs",
                fmt::format("{}, {}", usd_with_range_text(*estimate.usd),
-                           name_of(campaign.run.scenario.campaign->terms)),
+                           campaign.answers.plan.rounds ? "for clients and what is sent"
+                                                        : name_of(campaign.run.scenario.campaign->terms)),
                Paint::bold);
   if (estimate.kg_co2)
     fields.add("emits", fmt::format("{:.4g} t of CO2 ({:.3g} to {:.3g})", estimate.kg_co2->value / 1000,
@@ -145,6 +169,28 @@ void write_terms(std::ostream& out, const CampaignAnswers& answers, const Style&
   table.write(out, style, "  ");
 }
 
+void write_moved(std::ostream& out, const CampaignAnswers& answers, const Style& style) {
+  if (!answers.moved) return;
+  const auto& moved = *answers.moved;
+  const auto& estimate = answers.estimate;
+  const auto usd = [](const std::optional<double>& amount) { return amount ? usd_text(*amount) : ""; };
+  const auto and_moving = [&](double of) {
+    return moved.training_usd ? std::optional{moved.moving_usd + of} : std::nullopt;
+  };
+  using enum Table::Align;
+  Table table{{{"against the data in one place", left}, {"sent", right}, {"takes", right}, {"USD", right}}};
+  table.add({"as it is, on average", bytes_text(moved.exchanged), span_text(Seconds{estimate.mean_s}),
+             usd(estimate.mean_usd)});
+  table.add(
+      {"moving the data", bytes_text(moved.moved), span_text(moved.moving), usd_text(moved.moving_usd)});
+  table.add({"... then on the GPUs of one worker", "", span_text(moved.moving + moved.training),
+             usd(and_moving(moved.training_usd.value_or(0)))});
+  table.add({"... or, at best, as many as of all workers", "", span_text(moved.moving + moved.at_best),
+             usd(and_moving(moved.training_usd.value_or(0)))});
+  out << '\n';
+  table.write(out, style, "  ");
+}
+
 }  // namespace
 
 void write_text(std::ostream& out, const Campaign& campaign, const Style& style) {
@@ -157,6 +203,7 @@ void write_text(std::ostream& out, const Campaign& campaign, const Style& style)
   write_interval(out, answers.interval, style);
   write_what_ifs(out, answers, style);
   write_terms(out, answers, style);
+  write_moved(out, answers, style);
   out << '\n';
   for (const auto& words : share_words()) fields.add(words.label, words.meaning);
   fields.add("figures",

@@ -11,6 +11,7 @@
 #include "sim/metrics/utilisation.hpp"
 #include "sim/plan/memory.hpp"
 #include "sim/report/text/fields.hpp"
+#include "sim/report/text/local_sgd_text.hpp"
 #include "sim/report/text/table.hpp"
 #include "sim/report/text/text.hpp"
 #include "sim/report/text/training_text.hpp"
@@ -79,6 +80,7 @@ void write_job(Fields& fields, const Run& run) {
                            job.lora->quantised ? "NF4 and 16 bits" : "16 bits"));
   if (is_cut) fields.add("layout", in_words(job.layout, job));
   fields.add("strategy", in_words(job.strategy));
+  if (job.local_sgd) fields.add("workers", in_words(*job.local_sgd));
   fields.add("optimizer", name_of(job.optimizer));
   add_variables(fields, job);
 }
@@ -140,6 +142,8 @@ void write_results(Fields& fields, const Run& run) {
                            time_text(loading->batch), time_text(loading->first_batch),
                            bytes_text(loading->read), percent_text(accelerator_utilisation(metrics))));
   }
+  if (const auto& local = run.scenario.job.local_sgd; local && local->wan)
+    fields.add("exchange", in_words(outer_loop_of(run.scenario, *local, metrics.step_time), *local));
   if (metrics.cost_per_hour) {
     auto cost = fmt::format("{:.2f} USD/h", metrics.cost_per_hour->value());
     if (metrics.cost_usd_per_million_samples) {

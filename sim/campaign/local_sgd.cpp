@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/campaign/local_sgd.hpp"
+
+#include <algorithm>
+
+#include "sim/base/contract.hpp"
+
+namespace gradway {
+namespace {
+
+constexpr Bytes place_of_an_entry{4};
+
+double trained_parameters(const Scenario& scenario) {
+  double count = 0;
+  for (const auto& layer : scenario.model.layers) count += static_cast<double>(layer.parameter_count());
+  return count;
+}
+
+double bytes_of(Exchanged numbers) {
+  return exchanged_bytes[static_cast<std::size_t>(numbers)];
+}
+
+}  // namespace
+
+Bytes update_size(const Scenario& scenario, const LocalSgd& settings) {
+  if (settings.top_k >= 1) return exchanged_model_size(scenario, settings);
+  return (Bytes{bytes_of(settings.exchanged)} + place_of_an_entry) *
+         (trained_parameters(scenario) * settings.top_k);
+}
+
+Bytes exchanged_model_size(const Scenario& scenario, const LocalSgd& settings) {
+  return Bytes{bytes_of(settings.exchanged)} * trained_parameters(scenario);
+}
+
+OuterLoop outer_loop_of(const Scenario& scenario, const LocalSgd& settings, Seconds step) {
+  expects(settings.wan.has_value(), "workers have a way to each other");
+  const auto& wan = *settings.wan;
+  const WanPath path{wan.rate, wan.rtt, wan.window, wan.loss, wan.streams};
+  const auto fragment = update_size(scenario, settings) / settings.fragments;
+  const bool is_sparse = settings.top_k < 1;
+  OuterLoop loop{.steps = settings.inner_steps,
+                 .fragments = settings.fragments,
+                 .exchange = is_sparse ? gather_time(settings.workers, fragment, path)
+                                       : exchange_time(settings.workers, fragment, path),
+                 .inner = step * settings.inner_steps};
+  const auto others = settings.workers - 1.0;
+  loop.sent = fragment * (settings.fragments * others * (is_sparse ? 1 : 2.0 / settings.workers));
+  loop.pause = std::max(Seconds{}, loop.exchange - step * settings.overlap_steps);
+  return loop;
+}
+
+std::vector<ClientTurn> client_turns(const Scenario& scenario, const LocalSgd& settings,
+                                     const std::vector<Seconds>& steps) {
+  expects(settings.clients && settings.clients->classes.size() == steps.size(), "a step for each class");
+  std::vector<ClientTurn> turns;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const auto& one = settings.clients->classes[i];
+    turns.push_back({.down = exchanged_model_size(scenario, settings) / one.down + one.rtt / 2,
+                     .compute = steps[i] * settings.inner_steps,
+                     .up = update_size(scenario, settings) / one.up + one.rtt / 2});
+  }
+  return turns;
+}
+
+}  // namespace gradway

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/campaign/simulate_rounds.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "sim/base/contract.hpp"
+#include "sim/base/random.hpp"
+
+namespace gradway {
+namespace {
+
+constexpr Ticks no_answer = std::numeric_limits<Ticks>::max() / 4;
+constexpr double given_up_after = 50;  // times the time of all rounds: it is given up
+
+/// A client that was asked.
+struct Asked {
+  const ClientClassPlan* of = nullptr;
+  Ticks compute = 0;
+  Ticks answers = 0;  ///< after so much time; no_answer if it drops out
+  Ticks gone = 0;     ///< if it drops out: after so much time
+};
+
+class Rounds {
+ public:
+  Rounds(const CampaignPlan& plan, int seed)
+      : plan_{plan},
+        rounds_{*plan.rounds},
+        clients_{plan.stream(seed), Draws::clients},
+        speeds_{plan.stream(seed), Draws::client_speeds},
+        factor_{plan.step_factor(seed)} {
+    std::uint32_t count = 0;
+    for (const auto& one : rounds_.classes) {
+      count += static_cast<std::uint32_t>(one.count);
+      ends_.push_back(count);
+      base_ = std::min(base_, computed(one, 1));
+    }
+    ids_.resize(count);
+    std::iota(ids_.begin(), ids_.end(), 0U);
+    if (std::ranges::any_of(rounds_.classes, [](const auto& one) { return one.spread > 0; }))
+      own_speeds_.assign(count, 0);
+    const auto all = rounds_.rounds > 0 ? rounds_.rounds : std::ceil(rounds_.updates / rounds_.target);
+    give_up_ = static_cast<Ticks>(
+        std::min(static_cast<double>(no_answer),
+                 all * static_cast<double>(longest_turn()) * given_up_after + 30 * 86400e9));
+  }
+
+  CampaignRun play() {
+    while (!is_done() && now() < give_up_) round();
+    run_.finished = is_done();
+    run_.elapsed = now();
+    run_.work = at(run_.times, Bucket::productive);
+    return run_;
+  }
+
+ private:
+  bool is_done() const {
+    return rounds_.rounds > 0 ? run_.exchanges >= rounds_.rounds : run_.updates >= rounds_.updates;
+  }
+
+  Ticks now() const { return std::accumulate(run_.times.begin(), run_.times.end(), Ticks{0}); }
+
+  Ticks computed(const ClientClassPlan& one, double speed) const {
+    return static_cast<Ticks>(static_cast<double>(one.compute) * factor_ * speed);
+  }
+
+  Ticks longest_turn() const {
+    Ticks longest = 0;
+    for (const auto& one : rounds_.classes) longest = std::max(longest, one.down + computed(one, 1) + one.up);
+    return std::max(longest, rounds_.deadline);
+  }
+
+  /// How much longer than its class' mean a client computes, always the same in a run.
+  double own_speed(std::uint32_t id, const ClientClassPlan& one) {
+    if (one.spread <= 0) return 1;
+    auto& speed = own_speeds_[id];
+    if (speed == 0) {
+      const auto variance = std::log1p(one.spread * one.spread);
+      speed = static_cast<float>(speeds_.log_normal(1, std::exp(variance / 2)));
+    }
+    return speed;
+  }
+
+  /// Those of the clients that are there, in a random order, until enough are asked.
+  void ask() {
+    asked_.clear();
+    for (auto left = ids_.size(); left > 0 && static_cast<int>(asked_.size()) < rounds_.asked; --left) {
+      const auto at =
+          std::min(left - 1, static_cast<std::size_t>(clients_.uniform() * static_cast<double>(left)));
+      std::swap(ids_[at], ids_[left - 1]);
+      const auto id = ids_[left - 1];
+      const auto of = std::ranges::upper_bound(ends_, id) - ends_.begin();
+      const auto& one = rounds_.classes[static_cast<std::size_t>(of)];
+      if (clients_.uniform() >= one.available) continue;
+      Asked client{&one, computed(one, own_speed(id, one)), 0, 0};
+      client.answers = one.down + client.compute + one.up;
+      if (const auto u = clients_.uniform(); u < rounds_.drop_out) {
+        client.gone = static_cast<Ticks>(static_cast<double>(client.answers) * (u / rounds_.drop_out));
+        client.answers = no_answer;
+      }
+      asked_.push_back(client);
+    }
+  }
+
+  /// @pre sorted by when they answer
+  Ticks end_of_round(std::size_t answers) const {
+    const auto target = static_cast<std::size_t>(rounds_.target);
+    const auto deadline = rounds_.deadline > 0 ? rounds_.deadline : no_answer;
+    if (answers >= target) return std::min(deadline, asked_[target - 1].answers);
+    if (deadline < no_answer) return deadline;
+    Ticks last = 0;  // until all have answered, or are seen to be gone
+    for (const auto& one : asked_) last = std::max(last, one.answers < no_answer ? one.answers : one.gone);
+    return last;
+  }
+
+  void round() {
+    ask();
+    if (static_cast<int>(asked_.size()) < rounds_.least) {
+      at(run_.times, Bucket::waiting) += std::max<Ticks>(1, rounds_.retry);
+      return;
+    }
+    std::ranges::stable_sort(asked_, {}, &Asked::answers);
+    const auto answers = std::ranges::lower_bound(asked_, no_answer, {}, &Asked::answers) - asked_.begin();
+    const auto end = end_of_round(static_cast<std::size_t>(answers));
+    auto taken = std::ranges::upper_bound(asked_, end, {}, &Asked::answers) - asked_.begin();
+    taken = std::min<std::ptrdiff_t>(taken, rounds_.target);
+    pay(end, static_cast<std::size_t>(taken));
+    if (taken < rounds_.least || taken == 0) {
+      ++run_.void_rounds;
+      at(run_.times, Bucket::lost) += std::max<Ticks>(1, end);
+      return;
+    }
+    const auto& last = asked_[static_cast<std::size_t>(taken) - 1];
+    const auto counts = std::min(base_, last.compute);
+    at(run_.times, Bucket::productive) += counts;
+    at(run_.times, Bucket::stragglers) += last.compute - counts;
+    at(run_.times, Bucket::exchange) += last.answers - last.compute;
+    at(run_.times, Bucket::waiting) += end - last.answers;
+    run_.updates += static_cast<double>(taken);
+    ++run_.exchanges;
+    evaluate();
+  }
+
+  /// All that were asked, until the round ends.
+  void pay(Ticks end, std::size_t taken) {
+    run_.asked += static_cast<double>(asked_.size());
+    run_.sent +=
+        rounds_.model * static_cast<double>(asked_.size()) + rounds_.update * static_cast<double>(taken);
+    run_.usd_beside += rounds_.usd_of_model * static_cast<double>(asked_.size());
+    for (std::size_t i = 0; i < asked_.size(); ++i) {
+      const auto& one = asked_[i];
+      const auto works = seconds_of(std::min(end, one.answers < no_answer ? one.answers : one.gone)).value();
+      run_.node_seconds += works;
+      run_.usd_beside += works * one.of->usd_per_s + (i < taken ? one.of->usd_of_update : 0);
+    }
+  }
+
+  void evaluate() {
+    if (plan_.evaluation_every == 0) return;
+    const auto due = std::int64_t{run_.exchanges} * rounds_.inner_steps / plan_.evaluation_every;
+    at(run_.times, Bucket::evaluation) += (due - evaluations_) * plan_.evaluation;
+    evaluations_ = due;
+  }
+
+  const CampaignPlan& plan_;
+  const RoundsPlan& rounds_;
+  Random clients_, speeds_;
+  double factor_;
+  Ticks base_ = no_answer;  ///< what the fastest class computes in a round
+  Ticks give_up_ = no_answer;
+  std::int64_t evaluations_ = 0;
+  std::vector<std::uint32_t> ids_, ends_;  ///< of clients; where each class' end
+  std::vector<float> own_speeds_;          ///< 0: not drawn yet
+  std::vector<Asked> asked_;
+  CampaignRun run_;
+};
+
+}  // namespace
+
+CampaignRun simulate_rounds(const CampaignPlan& plan, int seed) {
+  expects(plan.rounds.has_value(), "a campaign of rounds");
+  return Rounds{plan, seed}.play();
+}
+
+}  // namespace gradway

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/config/read_local_sgd.hpp"
+
+#include <set>
+
+#include <fmt/format.h>
+
+#include "sim/config/goal_quantities.hpp"
+#include "sim/config/quantities.hpp"
+
+namespace gradway::config {
+namespace {
+
+constexpr auto numbers_sent = choices_of<Exchanged>(exchanged_words);
+constexpr auto outer_optimizers = choices_of<OuterOptimizer>(outer_optimizer_words);
+
+constexpr int most_workers = 10'000;
+constexpr int most_clients = 1'000'000;
+constexpr int most_steps = 1'000'000;
+
+/// Some of it: nothing at all would be no update.
+double some_share(const Node& node) {
+  const auto value = share(node);
+  if (value <= 0) fail(node.where, fmt::format("'{}' is nothing", node.text), "more than 0 %");
+  return value;
+}
+
+WanSettings read_wan(Reader wan) {
+  WanSettings result;
+  result.rate = wan.required("rate", bandwidth);
+  result.rtt = wan.required("rtt", pause_or_none);
+  result.window = wan.maybe("window", bytes);
+  result.loss = wan.optional("loss", share, result.loss);
+  result.streams = wan.optional("streams", integer(1, 10000), result.streams);
+  result.usd_per_gb = wan.optional("egress", egress_price, result.usd_per_gb);
+  wan.finish();
+  return result;
+}
+
+ClientClass read_class(Reader client) {
+  ClientClass result;
+  result.name = client.required("name", text);
+  result.count = client.required("count", integer(1, most_clients));
+  result.down = client.required("down", bandwidth);
+  result.up = client.required("up", bandwidth);
+  result.rtt = client.optional("rtt", pause_or_none, result.rtt);
+  result.available = client.optional("available", some_share, result.available);
+  result.slowdown = client.optional("slowdown", weight, result.slowdown);
+  result.step = client.maybe("step", pause_or_none);
+  result.rate = client.maybe("rate", compute_rate);
+  result.platform = client.optional("platform", text, result.platform);
+  result.platform_at = client.value_place("platform");
+  result.spread = client.optional("spread", share, result.spread);
+  result.usd_per_hour = client.optional("price", price_per_hour, UsdPerHour{}).value();
+  result.usd_per_gb = client.optional("egress", egress_price, result.usd_per_gb);
+  result.data = client.optional("data", bytes, result.data);
+  const char* told = nullptr;
+  for (const auto* key : {"slowdown", "step", "rate", "platform"}) {
+    if (!client.has(key)) continue;
+    if (told != nullptr)
+      client.error(client.value_place(key), fmt::format("{} and {} both say how fast a client is", told, key),
+                   "choose one");
+    told = key;
+  }
+  client.finish();
+  return result;
+}
+
+void check_classes(Reader& clients, const ClientSettings& settings) {
+  std::set<std::string> names;
+  for (const auto& one : settings.classes) {
+    if (!names.insert(one.name).second)
+      clients.error(clients.value_place("classes"), fmt::format("two classes are called '{}'", one.name),
+                    "give each a name of its own");
+  }
+  const auto limit = [&](const char* key, int value, int most, const char* what) {
+    if (value > most)
+      clients.error(clients.value_place(key), fmt::format("{} {}, but {} {}", key, value, what, most),
+                    fmt::format("at most {}", most));
+  };
+  const auto all = settings.count();
+  limit("target", settings.target, all, "all clients together are");
+  limit("least", settings.least, settings.target, "a round ends with");
+  if (!settings.asked) return;
+  limit("asked", *settings.asked, all, "all clients together are");
+  if (*settings.asked < settings.target)
+    clients.error(
+        clients.value_place("asked"),
+        fmt::format("asked {}, but a round needs the updates of {}", *settings.asked, settings.target),
+        "ask as many, or more as some will not answer");
+}
+
+ClientSettings read_clients(Reader clients) {
+  ClientSettings result;
+  for (auto& one : clients.maps("classes")) result.classes.push_back(read_class(one));
+  if (!clients.has("classes")) clients.required("classes", text);
+  result.target = clients.required("target", integer(1, most_clients));
+  result.asked = clients.maybe("asked", integer(1, most_clients));
+  result.drop_out = clients.optional("drop_out", share, result.drop_out);
+  result.deadline = clients.maybe("deadline", time_span);
+  result.least = clients.optional("least", integer(1, most_clients), result.least);
+  result.retry = clients.optional("retry", time_span, result.retry);
+  result.usd_per_gb = clients.optional("egress", egress_price, result.usd_per_gb);
+  if (result.drop_out >= 1)
+    clients.error(clients.value_place("drop_out"), "no client ever answers", "less than 100 %");
+  if (clients.sound()) check_classes(clients, result);
+  clients.finish();
+  return result;
+}
+
+/// What means nothing to clients, or to workers that meet each other.
+void check_ways(Reader& strategy, const LocalSgd& result) {
+  if (strategy.has("wan") == strategy.has("clients")) {
+    strategy.error(strategy.key_place(strategy.has("wan") ? "wan" : "kind"),
+                   strategy.has("wan") ? "workers have a way to each other, and are clients of a server"
+                                       : "it is not told how workers meet",
+                   strategy.has("wan") ? "keep wan or clients"
+                                       : "add 'wan: { rate: 1 GB/s, rtt: 70 ms }', or clients of a server");
+    return;
+  }
+  const auto refuse = [&](std::initializer_list<const char*> keys, const char* why, const char* hint) {
+    for (const auto* key : keys)
+      if (strategy.has(key))
+        strategy.error(strategy.value_place(key),
+                       fmt::format("strategy.{} would change nothing: {}", key, why), hint);
+  };
+  if (result.clients) {
+    refuse({"workers"}, "classes of clients have their number", "leave it out");
+    refuse({"data"}, "each class of clients has its own", "give 'data' to the classes");
+    refuse({"fragments", "overlap_steps", "outer_optimizer"},
+           "a round of clients is one exchange with a server",
+           "leave it out, or give 'wan' in the place of clients");
+    return;
+  }
+  if (result.fragments > result.inner_steps)
+    strategy.error(strategy.value_place("fragments"),
+                   fmt::format("{} fragments in {} inner steps", result.fragments, result.inner_steps),
+                   "at most one an inner step");
+  if (result.overlap_steps > result.inner_steps / result.fragments)
+    strategy.error(strategy.value_place("overlap_steps"),
+                   fmt::format("the next exchange comes after {} steps, before {} of overlap are over",
+                               result.inner_steps / result.fragments, result.overlap_steps),
+                   fmt::format("at most {}", result.inner_steps / result.fragments));
+}
+
+}  // namespace
+
+void read_local_sgd(Reader& strategy, bool is_local_sgd, ScenarioSpec& spec) {
+  static constexpr const char* keys[] = {"inner",     "workers", "inner_steps", "outer_optimizer",
+                                         "exchanged", "top_k",   "fragments",   "overlap_steps",
+                                         "data",      "wan",     "clients"};
+  LocalSgd result;
+  result.workers = strategy.optional("workers", integer(2, most_workers), result.workers);
+  result.inner_steps = strategy.optional("inner_steps", integer(1, most_steps), result.inner_steps);
+  result.outer =
+      strategy.optional("outer_optimizer", one_of("an outer optimizer", outer_optimizers), result.outer);
+  result.exchanged =
+      strategy.optional("exchanged", one_of("a format of numbers", numbers_sent), result.exchanged);
+  result.top_k = strategy.optional("top_k", some_share, result.top_k);
+  result.fragments = strategy.optional("fragments", integer(1, most_steps), result.fragments);
+  result.overlap_steps = strategy.optional("overlap_steps", integer(0, most_steps), result.overlap_steps);
+  result.data = strategy.optional("data", bytes, result.data);
+  if (auto group = strategy.maybe_map("wan")) result.wan = read_wan(*group);
+  if (auto group = strategy.maybe_map("clients")) result.clients = read_clients(*group);
+  if (!is_local_sgd) {
+    for (const auto* key : keys)
+      strategy.forbid(key, fmt::format("only a strategy of kind local_sgd has '{}'", key),
+                      "leave it out, or write 'kind: local_sgd', with what stood there as 'inner'");
+    return;
+  }
+  if (strategy.sound()) check_ways(strategy, result);
+  if (result.clients) result.workers = result.clients->count();
+  spec.job.local_sgd = std::move(result);
+}
+
+}  // namespace gradway::config

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Campaigns side by side: which keeps its limits, which is the fastest and the cheapest, which misses what.
+import { section } from '../chart';
+import type { CampaignsDocument } from '../document';
+import { counted, known, percentText, rangeText, spanText, usdText } from '../format';
+import { tiles, title, type Tile } from '../header';
+import { tableOf } from '../table';
+import { daysAgainstDollars } from './scatter';
+import { nameOf, pointsTable } from './table';
+
+export function campaignsPage({ title: name, campaigns: all }: CampaignsDocument): HTMLElement[] {
+  const { runs, limits, fastest, cheapest, best } = all;
+  const hasLimits = known(limits.deadline_s) || known(limits.budget_usd);
+  const asked = [known(limits.deadline_s) && `in ${spanText(limits.deadline_s)}`, known(limits.budget_usd) && `for ${usdText(limits.budget_usd)}`].filter(Boolean).join(', ');
+  const tile = (word: string, index: number | null, isCost: boolean): Tile | null => {
+    const run = index === null ? undefined : runs[index];
+    const figure = isCost ? run?.estimate?.usd : run?.estimate?.seconds;
+    if (!run || !figure) return null;
+    const text = isCost ? usdText : spanText;
+    return { name: word, text: text(figure.median), exact: figure.median, notes: [nameOf(run, all), `nine of ten: ${rangeText([figure.low, figure.high], text)}`] };
+  };
+  const kept = runs.filter(({ limits: one }) => one && !(known(one.late_s) && one.late_s > 0) && !(known(one.over_usd) && one.over_usd > 0)).length;
+  const parts = [
+    title(name, [counted(runs.length, 'campaign'), hasLimits ? `${asked}, by ${percentText(limits.sure)} of the runs` : ''].filter(Boolean).join(' · ')),
+    tiles([
+      hasLimits && (tile('Best', best, true) ?? tile('Best', best, false) ?? { name: 'Best', text: 'none', exact: null, notes: ['none keeps its limits'] }),
+      tile('Fastest', fastest, false),
+      tile('Cheapest', cheapest, true),
+      hasLimits && { name: 'Keep their limits', text: String(kept), exact: kept, notes: [`of ${runs.length}`] },
+    ]),
+    daysAgainstDollars(all),
+    section('runs', 'Table', `${counted(runs.length, 'campaign')}, sorted by a click on a heading`, tableOf(pointsTable(all))),
+  ];
+  return parts.filter((part): part is HTMLElement => part !== null);
+}
