@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "sim/base/contract.hpp"
-#include "sim/campaign/local_sgd.hpp"
 #include "sim/base/random.hpp"
+#include "sim/campaign/local_sgd.hpp"
 #include "sim/cost/kernel_cost.hpp"
 #include "sim/nccl/rank_order.hpp"
 

@@ -86,8 +86,9 @@ TEST_CASE("candidates obey the rules of their framework", "[study][layout]") {
 }
 
 TEST_CASE("long samples are cut over ranks that NVLink joins, and experts laid on any", "[study][layout]") {
-  const auto of = [](const std::vector<Override>& more) {
+  const auto of = [](const std::string& model, const std::vector<Override>& more) {
     auto set = small_decoder("megatron");
+    set.front().value = model;
     set.insert(set.end(), more.begin(), more.end());
     return candidate_layouts(load_scenario("sharded/llama2_7b", set, layout_data), samples, false);
   };
@@ -96,18 +97,17 @@ TEST_CASE("long samples are cut over ranks that NVLink joins, and experts laid o
     for (const auto& job : jobs) found.insert(job.layout.*ranks);
     return found;
   };
-  CHECK(ranks_in(of({{"job.sequence", "8192"}}), &Layout::context) == std::set{1});
-  const auto longer = of({{"job.sequence", "32768"}});
+  CHECK(ranks_in(of("llama2_7b", {{"job.sequence", "8192"}}), &Layout::context) == std::set{1});
+  const auto longer = of("llama2_7b", {{"job.sequence", "32768"}});
   CHECK(ranks_in(longer, &Layout::context) == std::set{1, 2, 4});
   for (const auto& job : longer) CHECK(job.layout.tensor * job.layout.context <= 8);
-  CHECK(ranks_in(of({{"job.sequence", "32768"}, {"parallel", "{context: 2}"}}), &Layout::context) ==
-        std::set{2});
+  CHECK(ranks_in(of("llama2_7b", {{"job.sequence", "32768"}, {"parallel", "{context: 2}"}}),
+                 &Layout::context) == std::set{2});
 
-  const auto experts = of({{"model", "mixtral_8x7b"}});
+  const auto experts = of("mixtral_8x7b", {});
   CHECK(ranks_in(experts, &Layout::expert) == std::set{1, 2, 4, 8});
   for (const auto& job : experts) CHECK(16 % (job.layout.expert * job.layout.pipeline) == 0);
-  CHECK(ranks_in(of({{"model", "mixtral_8x7b"}, {"parallel", "{expert: 4}"}}), &Layout::expert) ==
-        std::set{4});
+  CHECK(ranks_in(of("mixtral_8x7b", {{"parallel", "{expert: 4}"}}), &Layout::expert) == std::set{4});
 }
 
 TEST_CASE("the search of layouts finds what simulating all of them finds", "[study][layout]") {

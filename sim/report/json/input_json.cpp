@@ -11,11 +11,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string exact(Seconds time) {
+std::string in_units(Seconds time) {
   return fmt::format("{} s", time.value());
 }
 
-std::string exact(BytesPerSecond rate) {
+std::string in_units(BytesPerSecond rate) {
   return fmt::format("{} B/s", rate.value());
 }
 
@@ -27,26 +27,27 @@ Json dataset_json(const Dataset& dataset) {
             {"format", name_of(dataset.format)},
             {"compressible", dataset.compressible},
             {"cpu",
-             {{"decode", exact(dataset.decode)},
-              {"transform", exact(dataset.transform)},
-              {"collate", exact(dataset.collate)}}}};
+             {{"decode", in_units(dataset.decode)},
+              {"transform", in_units(dataset.transform)},
+              {"collate", in_units(dataset.collate)}}}};
   if (dataset.request > 0_B) json["request"] = exact_bytes_text(dataset.request);
   if (dataset.delivered > 0_B) json["delivered"] = exact_bytes_text(dataset.delivered);
-  if (dataset.gpu_decode > Seconds{}) json["gpu_decode"] = exact(dataset.gpu_decode);
+  if (dataset.gpu_decode > Seconds{}) json["gpu_decode"] = in_units(dataset.gpu_decode);
   return json;
 }
 
 Json storage_json(const StorageTier& tier) {
   if (!tier.name.empty()) return tier.name;
-  Json json{{"kind", name_of(tier.kind)}, {"read", exact(tier.read)}, {"first_byte", exact(tier.first_byte)}};
+  Json json{
+      {"kind", name_of(tier.kind)}, {"read", in_units(tier.read)}, {"first_byte", in_units(tier.first_byte)}};
   if (tier.first_byte_spread > 0) json["first_byte_spread"] = tier.first_byte_spread;
-  if (tier.write) json["write"] = exact(*tier.write);
-  if (tier.per_node) json["per_node"] = exact(*tier.per_node);
-  if (tier.per_connection) json["per_connection"] = exact(*tier.per_connection);
+  if (tier.write) json["write"] = in_units(*tier.write);
+  if (tier.per_node) json["per_node"] = in_units(*tier.per_node);
+  if (tier.per_connection) json["per_connection"] = in_units(*tier.per_connection);
   if (tier.requests_per_second) json["requests_per_second"] = *tier.requests_per_second;
   if (tier.burst)
     json["burst"] = {{"credit", exact_bytes_text(tier.burst->credit)},
-                     {"sustained", exact(tier.burst->sustained)}};
+                     {"sustained", in_units(tier.burst->sustained)}};
   if (tier.as_of.empty()) return json;
   auto& price = json["price"] = {{"as_of", tier.as_of}};
   if (tier.usd_per_gb_month) price["usd_per_gb_month"] = *tier.usd_per_gb_month;
@@ -64,7 +65,7 @@ Json input_json(const InputSettings& input) {
   if (!input.dataset) return json;
   json["prefetch_factor"] = input.prefetch_factor;
   json["sample_sizes"] = input.draws_sizes ? "drawn" : "mean";
-  json["batch_overhead"] = exact(input.batch_overhead);
+  json["batch_overhead"] = in_units(input.batch_overhead);
   json["batch_overhead_spread"] = input.batch_overhead_spread;
   if (input.epoch_steps) json["epoch_steps"] = *input.epoch_steps;
   json["dataset"] = dataset_json(*input.dataset);
