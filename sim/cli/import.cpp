@@ -57,7 +57,7 @@ constexpr std::array formats{
     Format{"megatron", "a script or the arguments of Megatron-LM, or their YAML", "a scenario and its model",
            import_megatron},
     Format{"hf", "the config.json of a Hugging Face model", "a model", import_hugging_face},
-    Format{"dataset", "a folder of samples, or a tar file of them (FILE or FOLDER)", "a dataset",
+    Format{"dataset", "a folder of samples, or a tar or Parquet file of them (FILE or FOLDER)", "a dataset",
            import_dataset},
     Format{"loader",
            "runs of a DataLoader with several numbers of workers (docs/data-path.md has the script)",

@@ -2,6 +2,7 @@
 #include "sim/cli/files.hpp"
 #include "sim/cli/import_formats.hpp"
 #include "sim/cli/read_back.hpp"
+#include "sim/import/dataset/parquet_dataset.hpp"
 #include "sim/import/dataset/sample_sizes.hpp"
 
 namespace gradway::cli {
@@ -9,7 +10,8 @@ namespace gradway::cli {
 void import_dataset(const ImportArguments& arguments, const Surroundings& around) {
   if (!arguments.out.empty()) check_yaml(arguments.out, arguments.force, "datasets");
   const auto& name = arguments.files.front();
-  const auto text = dataset_yaml(sample_sizes(name));
+  const auto parquet = parquet_of(name);
+  const auto text = parquet ? parquet_yaml(*parquet, name) : dataset_yaml(sample_sizes(name));
   check_reads_back(DataKind::dataset, text, name);
   put_text(text, arguments, around);
 }

@@ -228,6 +228,7 @@ Scenario resolved(ScenarioSpec spec, const Found& found, Loader& loader, const D
   FoundKernelTimes timed;
   if (needs_kernel_times(spec, model)) timed = loader.kernel_times(platform, calibration, gpu);
   if (spec.dataset) spec.job.input.dataset = loader.dataset(*spec.dataset);
+  choose_columns(spec, loader.problems());
   if (spec.storage) spec.job.input.storage = loader.storage(*spec.storage);
   if (spec.cache) spec.job.input.cache->tier = loader.storage(*spec.cache);
   loader.problems().raise();

@@ -80,7 +80,7 @@ constexpr std::array places = {
           "models/datasets",
           ".yaml",
           false,
-          {"samples", "sample_size", "spread", "delivered", "gpu_decode"}},
+          {"samples", "sample_size", "spread", "delivered", "gpu_decode", "row_group"}},
 };
 
 const Place& place_of(DataKind kind) {

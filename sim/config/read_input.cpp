@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/config/read_input.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
+
+#include "sim/base/nearest.hpp"
 
 #include "sim/config/quantities.hpp"
 
@@ -43,17 +47,50 @@ Codec codec(const Node& node) {
 
 }  // namespace
 
+namespace {
+
+/// Of Parquet: what lies in its columns takes the place of the size of a sample.
+void read_columns(Reader& file, Dataset& dataset) {
+  for (const auto* key : {"sample_size", "request", "compressible"})
+    file.forbid(key, "this follows from the columns of a Parquet file", "leave it out");
+  dataset.compressible = false;
+  dataset.row_group = file.required("row_group", number(1, 1e12));
+  std::vector<Column> columns;
+  for (auto& one : file.maps("columns")) {
+    Column column{.name = one.required("name", text), .size = one.required("size", bytes_or_zero)};
+    column.unpacked = one.optional("unpacked", bytes_or_zero, column.size);
+    column.codec = one.maybe("codec", codec);
+    if (std::ranges::find(columns, column.name, &Column::name) != columns.end())
+      one.error(one.value_place("name"), fmt::format("a second column '{}'", column.name), "");
+    one.finish();
+    columns.push_back(std::move(column));
+  }
+  dataset = with_columns(std::move(dataset), std::move(columns));
+  if (file.sound() && dataset.sample_size == 0_B)
+    file.error(file.key_place("format"), "a Parquet file needs columns with something in them",
+               "columns: [ { name: image, size: 110 kB } ]");
+}
+
+}  // namespace
+
 Dataset read_dataset(Reader& file, const std::string& name) {
   Dataset dataset;
   dataset.name = name;
   dataset.source =
       name.empty() ? file.optional("source", text, std::string{}) : file.required("source", text);
   dataset.samples = file.required("samples", number(1, 1e15));
-  dataset.sample_size = file.required("sample_size", bytes);
   dataset.spread = file.optional("spread", number(0, 100), 0.0);
   dataset.format = file.optional("format", one_of("a format", sample_formats), dataset.format);
-  dataset.request = file.optional("request", bytes, Bytes{});
-  dataset.compressible = file.optional("compressible", boolean, dataset.compressible);
+  if (dataset.format == SampleFormat::parquet) {
+    read_columns(file, dataset);
+  } else {
+    for (const auto* key : {"columns", "row_group"})
+      file.forbid(key, fmt::format("the format {} has none", name_of(dataset.format)),
+                  "write 'format: parquet', or leave it out");
+    dataset.sample_size = file.required("sample_size", bytes);
+    dataset.request = file.optional("request", bytes, Bytes{});
+    dataset.compressible = file.optional("compressible", boolean, dataset.compressible);
+  }
   dataset.delivered = file.optional("delivered", bytes, Bytes{});
   if (auto cpu = file.maybe_map("cpu")) {
     dataset.decode = cpu->optional("decode", duration_or_zero, Seconds{});
@@ -105,6 +142,28 @@ StorageTier read_storage(Reader& file, const std::string& name) {
   return tier;
 }
 
+void choose_columns(ScenarioSpec& spec, Problems& problems) {
+  const auto& wanted = spec.job.input.columns;
+  auto& dataset = spec.job.input.dataset;
+  if (wanted.empty() || !dataset) return;
+  const auto refuse = [&](const std::string& what, const std::string& hint) {
+    problems.add(ConfigError{Problem{spec.place("input.columns"), what, {}, hint}});
+  };
+  if (dataset->format != SampleFormat::parquet)
+    return refuse("the dataset has no columns: it is no Parquet file", "leave input.columns out");
+  std::vector<std::string> names;
+  for (const auto& column : dataset->columns) names.push_back(column.name);
+  std::vector<Column> chosen;
+  for (const auto& name : wanted) {
+    const auto found = std::ranges::find(dataset->columns, name, &Column::name);
+    if (found == dataset->columns.end())
+      return refuse(fmt::format("the dataset has no column '{}'", name), suggestion(name, names));
+    if (std::ranges::find(chosen, name, &Column::name) == chosen.end()) chosen.push_back(*found);
+  }
+  *dataset = with_columns(std::move(*dataset), std::move(chosen));
+  if (dataset->sample_size == 0_B) refuse("these columns hold nothing", "read others too");
+}
+
 void read_input(Reader input, ScenarioSpec& spec) {
   auto& result = spec.job.input;
   result.pin_memory = input.optional("pin_memory", boolean, result.pin_memory);
@@ -120,8 +179,10 @@ void read_input(Reader input, ScenarioSpec& spec) {
                 fmt::format("input.{} changes nothing: samples are in memory, ready", key),
                 "name an input.dataset that they come from");
   };
-  for (const auto* key : {"storage", "cache", "codec", "sample_sizes", "batch_overhead", "epoch_steps"})
+  for (const auto* key :
+       {"storage", "cache", "codec", "sample_sizes", "batch_overhead", "epoch_steps", "columns"})
     needs_dataset(key);
+  result.columns = input.list("columns", text);
   auto storage = input.optional("storage", name_or(read_storage, input.problems()), {});
   result.storage = std::move(storage.value);
   spec.storage = std::move(storage.name);

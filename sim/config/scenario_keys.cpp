@@ -250,6 +250,7 @@ std::vector<ScenarioKey> fixed_keys() {
        "that is read, step by step; or its keys: samples, sample_size, format ...; left out, samples are in "
        "host "
        "memory, ready"},
+      {"input.columns", "a list of names", "of a Parquet file that are read; left out, all"},
       {"input.storage", "a name",
        "of 'gradway list storage', that serves it; or a map with the keys of such a file; left out, host "
        "memory"},

@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "sim/base/units.hpp"
 #include "sim/cost/cache.hpp"
@@ -19,12 +21,22 @@ enum class SampleFormat : std::uint8_t {
   files,   ///< a file a sample
   shards,  ///< many samples in a file that is read from its start to its end: tar, TFRecord
   tokens,  ///< ids in one file, mapped into memory, random windows of it
-  pages    ///< one file that is read in pages of many samples, as FFCV's
+  pages,   ///< one file that is read in pages of many samples, as FFCV's
+  parquet  ///< rows in groups, of which columns are read by themselves
 };
-inline constexpr std::array<std::string_view, 4> sample_format_words{"files", "shards", "tokens", "pages"};
+inline constexpr std::array<std::string_view, 5> sample_format_words{"files", "shards", "tokens", "pages",
+                                                                     "parquet"};
 constexpr std::string_view name_of(SampleFormat format) {
   return sample_format_words[static_cast<std::size_t>(format)];
 }
+
+/// A column of a Parquet file: what a row has in it, on average.
+struct Column {
+  std::string name;
+  Bytes size{};                  ///< as stored
+  Bytes unpacked{};              ///< what its codec makes of it
+  std::optional<Codec> codec{};  ///< whose cost is known; empty: none, or one that costs nothing here
+};
 
 /// What is trained on.
 struct Dataset {
@@ -40,13 +52,30 @@ struct Dataset {
   Seconds decode{};          ///< CPU time of one core a sample: image or record to numbers
   Seconds transform{};       ///< ... to crop, flip, normalise
   Seconds collate{};         ///< ... to put it into the batch
-  Seconds gpu_decode{};      ///< GPU time a sample where the GPU decodes; 0: it cannot
+  Seconds unpack{};          ///< ... to unpack its columns
+  std::vector<Column> columns{};  ///< of Parquet, those that are read
+  double row_group = 0;           ///< of Parquet: rows that lie together, on average
+  Seconds gpu_decode{};           ///< GPU time a sample where the GPU decodes; 0: it cannot
 };
 
 /// What one request of a loader worker brings. @param sample as it is stored
 inline Bytes request_of(const Dataset& dataset, Bytes sample) {
   const bool by_sample = dataset.format == SampleFormat::files || dataset.format == SampleFormat::tokens;
   return by_sample ? sample : std::max(dataset.request, sample);
+}
+
+/// The dataset if only these of its columns are read: a row group's chunk of a column is a request.
+inline Dataset with_columns(Dataset dataset, std::vector<Column> columns) {
+  dataset.columns = std::move(columns);
+  dataset.sample_size = {};
+  dataset.unpack = {};
+  for (const auto& column : dataset.columns) {
+    dataset.sample_size += column.size;
+    if (column.codec) dataset.unpack += column.unpacked / column.codec->decompressed;
+  }
+  if (!dataset.columns.empty())
+    dataset.request = dataset.sample_size * (dataset.row_group / static_cast<double>(dataset.columns.size()));
+  return dataset;
 }
 
 /// Where samples lie, as a client sees it.

@@ -155,6 +155,7 @@ constexpr std::string_view name_of(Framework framework) {
 
 /// How the batch reaches the GPU: PyTorch's DataLoader, of each rank one.
 struct InputSettings {
+  std::vector<std::string> columns{};    ///< that are read of a Parquet file; empty: all
   std::optional<Dataset> dataset{};      ///< empty: samples are in memory, ready
   std::optional<StorageTier> storage{};  ///< empty: they are in host memory
   std::optional<Cache> cache{};          ///< in front of it

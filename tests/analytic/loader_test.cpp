@@ -8,6 +8,7 @@
 
 #include "sim/engine/engine.hpp"
 #include "sim/lower/lower.hpp"
+#include "sim/plan/input/loader.hpp"
 #include "sim/platform/with_loading.hpp"
 #include "sim/run/simulate.hpp"
 #include "tests/support/sharded.hpp"
@@ -281,4 +282,33 @@ TEST_CASE("all loaders share the storage, and those of a node its cores", "[anal
   scenario = loading(4, 5, 1_ms);
   scenario.platform = with_loading(scenario.platform, {}, {}, 3.0);
   CHECK(step_ms(scenario, engine, fold) == Approx(4 * 4.0 / 3).epsilon(tolerance::closed_form));
+}
+
+TEST_CASE("a loader reads the columns that it is told, a chunk of a row group a request", "[analytic]") {
+  auto scenario = loading(1, 2, {});
+  scenario.job.batch_per_gpu = 10;
+  auto& input = scenario.job.input;
+  Dataset dataset;
+  dataset.format = SampleFormat::parquet;
+  dataset.samples = 1000;
+  dataset.row_group = 100;
+  dataset.compressible = false;
+  const Column image{.name = "image", .size = Bytes{50e3}, .unpacked = Bytes{50e3}};
+  const Column words{.name = "words",
+                     .size = Bytes{10e3},
+                     .unpacked = Bytes{40e3},
+                     .codec = Codec{"c", 4, BytesPerSecond{1e9}}};
+  input.storage.emplace().read = BytesPerSecond{1e9};
+  input.storage->first_byte = 10_ms;
+  input.dataset = with_columns(dataset, {image, words});
+  auto cost = *batch_cost(scenario);
+  CHECK(cost.stored.bytes.value() == Approx(10 * 60e3));
+  // Two chunks for 100 rows: 0.2 requests for 10.
+  CHECK(cost.stored.latency.value() == Approx(0.2 * 10e-3));
+  CHECK(cost.core.value() == Approx(10 * 40e3 / 1e9));
+  input.dataset = with_columns(dataset, {image});
+  cost = *batch_cost(scenario);
+  CHECK(cost.stored.bytes.value() == Approx(10 * 50e3));
+  CHECK(cost.stored.latency.value() == Approx(0.1 * 10e-3));
+  CHECK(cost.core == Seconds{});
 }

@@ -92,15 +92,15 @@ TEST_CASE("what cannot be measured is refused by its name", "[import][dataset]")
   const auto told = [&](const std::string& name) {
     return test::message_of([&] { return sample_sizes(folder.path() / name), 0; });
   };
-  folder.write("d/part.parquet", "PAR1");
-  CHECK_THAT(told("d"), Contains("part.parquet") && Contains("samples in Parquet files are not read"));
+  folder.write("d/part.tfrecord", "x");
+  CHECK_THAT(told("d"), Contains("part.tfrecord") && Contains("samples in TFRecord files are not read"));
   folder.write("a.tar.gz", "x");
   CHECK_THAT(told("a.tar.gz"), Contains("packed tar"));
   folder.write("mixed/a.tar", member("a", 1) + end);
   folder.write("mixed/b.jpg", "x");
   CHECK_THAT(told("mixed"), Contains("b.jpg") && Contains("this is no tar file, and 1 others"));
   folder.write("plain.bin", "x");
-  CHECK_THAT(told("plain.bin"), Contains("neither a folder nor a tar file"));
+  CHECK_THAT(told("plain.bin"), Contains("neither a folder nor a tar or Parquet file"));
   CHECK_THAT(told("none"), Contains("there is no such file or folder"));
   folder.write("empty.tar", end);
   CHECK_THAT(told("empty.tar"), Contains("there are no samples in it"));

@@ -92,3 +92,21 @@ TEST_CASE("a report holds workers that seldom meet as a scenario gives them", "[
   CHECK(first["inner"] == "ddp");
   CHECK(echoed(first.dump()) == first);
 }
+
+TEST_CASE("the columns of a Parquet file are told as they can be read again", "[report]") {
+  const std::vector<Override> set = {{"input",
+                                      "{ dataset: { samples: 1000, format: parquet, row_group: 100, columns: "
+                                      "[ { name: image, size: 90 kB }, "
+                                      "{ name: words, size: 1 kB, unpacked: 4 kB, codec: zstd }, { name: "
+                                      "rest, size: 5 kB } ] }, columns: [ words, "
+                                      "image ], storage: { read: 1 GB/s, first_byte: 1 ms } }"}};
+  const auto told = [](const std::vector<Override>& changes) {
+    std::ostringstream text;
+    report::write_json(text, simulate(load_scenario("article/g6e", changes, data)), "");
+    return nlohmann::json::parse(text.str());
+  };
+  const auto first = told(set);
+  const auto again = told({{"input", first["scenario"]["input"].dump()}});
+  CHECK(again["scenario"]["input"] == first["scenario"]["input"]);
+  CHECK(again["metrics"] == first["metrics"]);
+}

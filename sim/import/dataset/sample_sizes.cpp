@@ -24,13 +24,19 @@ struct Container {
   std::string_view ending;
   std::string_view name;
 };
-constexpr std::array containers{Container{".parquet", "Parquet"},    Container{".tfrecord", "TFRecord"},
-                                Container{".arrow", "Arrow"},        Container{".mds", "MDS"},
-                                Container{".beton", "FFCV"},         Container{".h5", "HDF5"},
-                                Container{".hdf5", "HDF5"},          Container{".zip", "zip"},
-                                Container{".lmdb", "LMDB"},          Container{".tar.gz", "packed tar"},
-                                Container{".tgz", "packed tar"},     Container{".tar.zst", "packed tar"},
-                                Container{".tar.bz2", "packed tar"}, Container{".tar.xz", "packed tar"}};
+constexpr std::array containers{Container{".tfrecord", "TFRecord"},
+                                Container{".arrow", "Arrow"},
+                                Container{".mds", "MDS"},
+                                Container{".beton", "FFCV"},
+                                Container{".h5", "HDF5"},
+                                Container{".hdf5", "HDF5"},
+                                Container{".zip", "zip"},
+                                Container{".lmdb", "LMDB"},
+                                Container{".tar.gz", "packed tar"},
+                                Container{".tgz", "packed tar"},
+                                Container{".tar.zst", "packed tar"},
+                                Container{".tar.bz2", "packed tar"},
+                                Container{".tar.xz", "packed tar"}};
 
 /// Formats that pack what they hold, so that a codec finds nothing more.
 constexpr std::array<std::string_view, 15> packed_endings{".jpg",  ".jpeg", ".png",  ".webp", ".avif",
@@ -85,21 +91,8 @@ void add_tar(const fs::path& file, SampleSizes& sizes) {
   });
 }
 
-/// All files of a folder and of those in it, sorted; links are not followed into folders.
-std::vector<fs::path> files_of(const fs::path& folder) {
-  std::vector<fs::path> files;
-  std::error_code error;
-  for (fs::recursive_directory_iterator at{folder, error}; !error && at != fs::end(at); at.increment(error)) {
-    std::error_code gone;
-    if (at->is_regular_file(gone)) files.push_back(at->path());
-  }
-  if (error) refuse_at(whole(folder), fmt::format("the folder cannot be read: {}", error.message()), "");
-  std::ranges::sort(files);
-  return files;
-}
-
 void add_folder(const fs::path& folder, SampleSizes& sizes) {
-  const auto files = files_of(folder);
+  const auto files = files_below(folder);
   const auto tars = std::ranges::count_if(files, is_tar);
   sizes.shards = tars > 0;
   for (const auto& file : files) {
@@ -124,6 +117,18 @@ double total(const SampleSizes& sizes) {
 }
 
 }  // namespace
+
+std::vector<fs::path> files_below(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (fs::recursive_directory_iterator at{folder, error}; !error && at != fs::end(at); at.increment(error)) {
+    std::error_code gone;
+    if (at->is_regular_file(gone)) files.push_back(at->path());
+  }
+  if (error) refuse_at(whole(folder), fmt::format("the folder cannot be read: {}", error.message()), "");
+  std::ranges::sort(files);
+  return files;
+}
 
 Bytes SampleSizes::mean() const {
   return Bytes{total(*this) / static_cast<double>(bytes.size())};
@@ -152,8 +157,8 @@ SampleSizes sample_sizes(const fs::path& path) {
     sizes.shards = true;
     add_tar(path, sizes);
   } else {
-    refuse_at(whole(path), "this is neither a folder nor a tar file",
-              "give the folder of a dataset's files, or a tar file that ends in .tar");
+    refuse_at(whole(path), "this is neither a folder nor a tar or Parquet file",
+              "give the folder of a dataset's files, or one that ends in .tar or .parquet");
   }
   if (sizes.bytes.empty()) refuse_at(whole(path), "there are no samples in it", "");
   if (total(sizes) == 0) refuse_at(whole(path), "all samples are empty", "");

@@ -27,6 +27,10 @@ struct SampleSizes {
 /// @throws ConfigError if there is nothing, or files that hold many samples in another way: they are named
 SampleSizes sample_sizes(const std::filesystem::path& path);
 
+/// All files of a folder and of those in it, sorted; links are not followed into folders.
+/// @throws ConfigError if the folder cannot be read
+std::vector<std::filesystem::path> files_below(const std::filesystem::path& folder);
+
 /// The dataset's file, without what sizes do not tell: decoding, and what goes to the GPU.
 std::string dataset_yaml(const SampleSizes& sizes);
 

@@ -154,9 +154,10 @@ std::string loader_yaml(const std::vector<LoaderRun>& runs, const LoaderCosts& c
   }
   if (costs.start)
     text += fmt::format(
-        "# Workers start one after the other: in a scenario, {:.3g} ms more or less on average,\n"
-        "#   input: {{ worker_start: {:.4g} ms }}\n",
-        costs.start_error.value() * 1e3, costs.start->value() * 1e3);
+        "# Workers start one after the other, {:.4g} ms each (to {:.3g} ms, root mean square): each epoch "
+        "begins with it, but\n"
+        "# with persistent_workers. It is not simulated.\n",
+        costs.start->value() * 1e3, costs.start_error.value() * 1e3);
   if (!first.sample_size)
     text +=
         "# The log does not tell 'bytes', the size of a sample as stored: 1 B is put here, storage is not "

@@ -57,7 +57,9 @@ std::optional<BatchCost> batch_cost(const Scenario& scenario) {
   cost.core = (dataset.transform + dataset.collate) * samples;
   (input.decode_on_gpu ? cost.gpu : cost.core) +=
       (input.decode_on_gpu ? dataset.gpu_decode : dataset.decode) * samples;
-  auto of_bytes = input.decode_on_gpu ? Seconds{} : dataset.decode * samples;
+  auto of_bytes = dataset.unpack * samples;
+  cost.core += of_bytes;
+  if (!input.decode_on_gpu) of_bytes += dataset.decode * samples;
   if (input.codec) {
     const auto unpack = dataset.sample_size * samples / input.codec->decompressed;
     cost.core += unpack;

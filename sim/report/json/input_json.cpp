@@ -22,17 +22,27 @@ std::string in_units(BytesPerSecond rate) {
 Json dataset_json(const Dataset& dataset) {
   if (!dataset.name.empty()) return dataset.name;
   Json json{{"samples", dataset.samples},
-            {"sample_size", exact_bytes_text(dataset.sample_size)},
             {"spread", dataset.spread},
             {"format", name_of(dataset.format)},
-            {"compressible", dataset.compressible},
             {"cpu",
              {{"decode", in_units(dataset.decode)},
               {"transform", in_units(dataset.transform)},
               {"collate", in_units(dataset.collate)}}}};
-  if (dataset.request > 0_B) json["request"] = exact_bytes_text(dataset.request);
-  if (dataset.delivered > 0_B) json["delivered"] = exact_bytes_text(dataset.delivered);
   if (dataset.gpu_decode > Seconds{}) json["gpu_decode"] = in_units(dataset.gpu_decode);
+  if (dataset.delivered > 0_B) json["delivered"] = exact_bytes_text(dataset.delivered);
+  if (dataset.format == SampleFormat::parquet) {
+    json["row_group"] = dataset.row_group;
+    for (const auto& column : dataset.columns) {
+      auto& one = json["columns"].emplace_back(Json{{"name", column.name},
+                                                    {"size", exact_bytes_text(column.size)},
+                                                    {"unpacked", exact_bytes_text(column.unpacked)}});
+      if (column.codec) one["codec"] = column.codec->name;
+    }
+    return json;
+  }
+  json["sample_size"] = exact_bytes_text(dataset.sample_size);
+  json["compressible"] = dataset.compressible;
+  if (dataset.request > 0_B) json["request"] = exact_bytes_text(dataset.request);
   return json;
 }
 
@@ -69,6 +79,7 @@ Json input_json(const InputSettings& input) {
   json["batch_overhead_spread"] = input.batch_overhead_spread;
   if (input.epoch_steps) json["epoch_steps"] = *input.epoch_steps;
   json["dataset"] = dataset_json(*input.dataset);
+  if (!input.columns.empty()) json["columns"] = input.columns;
   if (input.storage) json["storage"] = storage_json(*input.storage);
   if (input.codec) json["codec"] = input.codec->name;
   json["decode"] = input.decode_on_gpu ? "gpu" : "cpu";

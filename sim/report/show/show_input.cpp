@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/printable.hpp"
 #include "sim/report/show/show.hpp"
 #include "sim/report/text/fields.hpp"
 #include "sim/report/text/text.hpp"
@@ -54,6 +55,13 @@ void write_dataset(std::ostream& out, const Dataset& dataset, const Style& style
                          bytes_text(dataset.sample_size * dataset.samples)));
   if (dataset.spread > 0) fields.add("spread", percent_text(dataset.spread) + " of the size");
   fields.add("format", name_of(dataset.format));
+  for (const auto& column : dataset.columns)
+    fields.add("column",
+               fmt::format("{}: {} a row{}", printable(column.name), bytes_text(column.size),
+                           column.codec ? fmt::format(", {} unpacked from {}", bytes_text(column.unpacked),
+                                                      column.codec->name)
+                                        : ""));
+  if (dataset.row_group > 0) fields.add("a row group", fmt::format("{:.10g} rows", dataset.row_group));
   fields.add("a request", bytes_text(request_of(dataset, dataset.sample_size)));
   if (dataset.delivered > 0_B) fields.add("to the GPU", bytes_text(dataset.delivered) + " a sample");
   fields.add("a core",

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/import/dataset/parquet_dataset.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/base/printable.hpp"
+#include "sim/cost/codecs.hpp"
+#include "sim/files/text_file.hpp"
+#include "sim/import/dataset/sample_sizes.hpp"
+
+namespace gradway {
+namespace {
+
+bool is_parquet(const std::filesystem::path& path) {
+  auto ending = path.extension().string();
+  std::ranges::transform(ending, ending.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return ending == ".parquet";
+}
+
+[[noreturn]] void refuse_file(const std::filesystem::path& file, const std::string& what,
+                              const std::string& hint) {
+  refuse_at(TextFile{file.string(), ""}.whole(), what, hint);
+}
+
+/// Adds the rows of a file with the same columns.
+void add_footer(ParquetFooter& all, const ParquetFooter& one, const std::filesystem::path& file) {
+  if (!std::ranges::equal(all.columns, one.columns, {}, &ParquetColumn::name, &ParquetColumn::name))
+    refuse_file(file, "its columns are others than those of the files before it",
+                "give a folder of one dataset's files");
+  all.rows += one.rows;
+  all.row_groups += one.row_groups;
+  for (std::size_t i = 0; i < all.columns.size(); ++i) {
+    auto& column = all.columns[i];
+    column.packed += one.columns[i].packed;
+    column.unpacked += one.columns[i].unpacked;
+    if (column.codec != one.columns[i].codec) column.codec = "several";
+  }
+}
+
+std::string column_yaml(const ParquetColumn& column, double rows) {
+  const auto quoted =
+      nlohmann::json(printable(column.name)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  auto text =
+      fmt::format("  - {{ name: {}, size: {:.10g} B", quoted, static_cast<double>(column.packed) / rows);
+  if (column.codec == "none") return text + " }\n";
+  const auto codec = column.codec == "gzip" ? "zlib" : column.codec;
+  const bool is_known = std::ranges::find(codecs(), codec, &Codec::name) != codecs().end();
+  text += fmt::format(", unpacked: {:.10g} B", static_cast<double>(column.unpacked) / rows);
+  return text + (is_known ? fmt::format(", codec: {} }}\n", codec)
+                          : fmt::format(" }}  # codec: {}, whose cost is not known\n", column.codec));
+}
+
+}  // namespace
+
+std::optional<ParquetFooter> parquet_of(const std::filesystem::path& path) {
+  std::error_code ignored;
+  std::optional<ParquetFooter> all;
+  if (std::filesystem::is_directory(path, ignored)) {
+    const auto files = files_below(path);
+    const auto count = std::ranges::count_if(files, is_parquet);
+    if (count == 0) return std::nullopt;
+    for (const auto& file : files) {
+      if (!is_parquet(file))
+        refuse_file(file, fmt::format("this is no Parquet file, and {} others of the folder are", count),
+                    "give a folder of Parquet files alone");
+      const auto one = read_parquet_footer(file);
+      if (all) {
+        add_footer(*all, one, file);
+      } else {
+        all = one;
+      }
+    }
+  } else if (is_parquet(path) && std::filesystem::exists(path, ignored)) {
+    all = read_parquet_footer(path);
+  }
+  if (!all) return std::nullopt;
+  std::uint64_t bytes = 0;
+  for (const auto& column : all->columns) bytes += column.packed;
+  if (all->rows == 0 || bytes == 0) refuse_file(path, "there are no samples in it", "");
+  return all;
+}
+
+std::string parquet_yaml(const ParquetFooter& footer, const std::string& name) {
+  const auto rows = static_cast<double>(footer.rows);
+  std::string text = fmt::format(
+      "# A sample is a row. 'input: {{ columns: [NAME, ...] }}' in a scenario reads some of the columns.\n"
+      "# Footers do not tell what decoding takes, nor what goes to the GPU: 'delivered', bytes of a sample "
+      "there,\n"
+      "# and 'cpu: {{ decode: TIME, transform: TIME, collate: TIME }}', of one core, are as the model needs "
+      "them.\n"
+      "schema: 1\nsource: >-\n  Footers of {}: {} row groups\nsamples: {}\nformat: parquet\n"
+      "row_group: {:.10g}  # rows, on average\ncolumns:\n",
+      printable(name), footer.row_groups, footer.rows, rows / static_cast<double>(footer.row_groups));
+  for (const auto& column : footer.columns) text += column_yaml(column, rows);
+  return text;
+}
+
+}  // namespace gradway
