@@ -32,7 +32,8 @@ class Problem:
 
     @classmethod
     def of(cls, document: dict) -> Problem:
-        return cls(**document | {"notes": tuple(Note(**note) for note in document["notes"])})
+        notes = tuple(Note(**note) for note in document["notes"])
+        return cls(notes=notes, **{key: value for key, value in document.items() if key != "notes"})
 
 
 class GradwayError(Exception):

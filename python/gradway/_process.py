@@ -52,6 +52,8 @@ class _Process:
         # A session of its own: an interrupt from the keyboard is meant for Python, which then ends this.
         self._child = subprocess.Popen([path, "--serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said,
                                        start_new_session=True)
+        assert self._child.stdin and self._child.stdout  # pipes, as was asked
+        self._asks, self._answers = self._child.stdin, self._child.stdout
 
     def ask(self, arguments: Sequence[str], texts: Mapping[str, str]) -> Answer:
         words = [*arguments, *(word for pair in texts.items() for word in pair)]
@@ -59,11 +61,11 @@ class _Process:
             raise ValueError("an argument has a NUL in it")
         question = "".join(f"{word}\0" for word in words)
         try:
-            self._child.stdin.write(f"{len(arguments)} {len(texts)}\n{question}".encode())
-            self._child.stdin.flush()
-            head = self._child.stdout.readline()
+            self._asks.write(f"{len(arguments)} {len(texts)}\n{question}".encode())
+            self._asks.flush()
+            head = self._answers.readline()
             status, *sizes = map(int, head.split())
-            results, messages, problems = (self._child.stdout.read(size).decode() for size in sizes)
+            results, messages, problems = (self._answers.read(size).decode() for size in sizes)
             return Answer(status, results, messages, tuple(map(Problem.of, json.loads(problems))))
         except (OSError, ValueError) as broken:  # half an answer is none, too
             self._child.kill()
@@ -78,7 +80,7 @@ class _Process:
         self.let_go()
 
     def let_go(self) -> None:
-        for stream in (self._child.stdin, self._child.stdout, self._said):
+        for stream in (self._asks, self._answers, self._said):
             try:
                 stream.close()
             except OSError:  # it ended with a question unread

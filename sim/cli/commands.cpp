@@ -95,9 +95,11 @@ std::span<const Command> commands() {
           "gradway import torchtitan llama3_8b.toml --platform dgx-h100 --gpus 64 -o mine.yaml\n"
           "gradway import hf config.json -o models/mine.yaml --sequence 4096",
           add_import},
-      Command{"export", "write what ranks do in a step for other simulators",
+      Command{"export",
+              "write what ranks do in a step for other programs: ASTRA-sim, Holistic Trace Analysis",
               "gradway export chakra article/g6e -o traces\n"
-              "gradway export chakra published/all-reduce --set job.gpus=8 -o traces",
+              "gradway export chakra published/all-reduce --set job.gpus=8 -o traces\n"
+              "gradway export kineto article/g6e -o kineto    # for Holistic Trace Analysis",
               add_export},
       Command{"show", "show what gradway understood of a platform, a calibration, a model or a plan",
               "gradway show platform aws-p4d.24xlarge\n"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <memory>
@@ -14,6 +15,9 @@
 #include "sim/import/chakra/chakra_file.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/report/chakra_nodes.hpp"
+#include "sim/report/trace/kineto_trace.hpp"
+#include "sim/report/trace/shown_ranks.hpp"
+#include "sim/run/simulate.hpp"
 
 namespace gradway::cli {
 namespace {
@@ -25,10 +29,21 @@ struct ExportArguments {
   std::string out;
 };
 
-constexpr std::array<std::string_view, 1> formats_to_export{"chakra"};
+/// Writes a file a rank and perhaps others, and names them.
+/// @param ranks how many of the files are of ranks: the first ones
+void put_ranks(const ExportArguments& arguments, const std::vector<OutputFile>& files, std::size_t ranks,
+               const std::string& remark, const Surroundings& around) {
+  write_files(arguments.out, files);
+  const auto path = [&](const OutputFile& file) {
+    return printable((std::filesystem::path{arguments.out} / file.name).string());
+  };
+  around.messages << fmt::format("wrote {}{}{}{}\n", path(files.front()),
+                                 ranks == 1 ? "" : " to " + path(files[ranks - 1]),
+                                 ranks < files.size() ? " and " + path(files.back()) : "", remark);
+}
 
 /// "DIR/NAME.RANK.et" of each rank, which ASTRA-sim is given as "DIR/NAME", and the groups of its ranks.
-Status export_chakra(const ExportArguments& arguments, const Surroundings& around) {
+void export_chakra(const ExportArguments& arguments, const Surroundings& around) {
   check_folder(arguments.out);
   const auto scenario = load_scenario(arguments.scenario, parse_overrides(arguments.set), around.data);
   const auto workload = plan(scenario, compute_costs(scenario));
@@ -41,37 +56,69 @@ Status export_chakra(const ExportArguments& arguments, const Surroundings& aroun
   }
   files.push_back(
       {"comm_group.json", [&](std::ostream& out) { report::write_chakra_groups(out, workload); }});
-  write_files(arguments.out, files);
-  const auto path = [&](const std::string& name) {
-    return printable((std::filesystem::path{arguments.out} / name).string());
-  };
-  around.messages << fmt::format("wrote {}{} and {}\n", path(files.front().name),
-                                 workload.ranks == 1 ? "" : " to " + path(files[files.size() - 2].name),
-                                 path(files.back().name));
+  put_ranks(arguments, files, files.size() - 1, "", around);
+}
+
+/// "DIR/NAME.RANK.json" of each rank that a trace shows.
+void export_kineto(const ExportArguments& arguments, const Surroundings& around) {
+  check_folder(arguments.out);
+  const auto run =
+      simulate(load_scenario(arguments.scenario, parse_overrides(arguments.set), around.data), "auto");
+  constexpr std::size_t all_up_to = 64;
+  constexpr std::size_t most = 8;
+  const auto shown = report::shown_ranks(run.folding, all_up_to, most);
+  const report::Slices slices{run, shown.ranks};
+  std::vector<OutputFile> files;
+  for (const auto rank : shown.ranks) {
+    files.push_back({fmt::format("{}.{}.json", run.scenario.name, rank),
+                     [&, rank](std::ostream& out) { report::write_kineto_trace(out, run, slices, rank); }});
+  }
+  put_ranks(arguments, files, files.size(), "; " + shown.words, around);
+}
+
+/// What a scenario can be exported to.
+struct ExportFormat {
+  std::string_view name;
+  std::string_view help;
+  void (*write)(const ExportArguments&, const Surroundings&);
+};
+constexpr std::array all_exports{
+    ExportFormat{"chakra", "execution traces of MLCommons Chakra, as ASTRA-sim reads them", export_chakra},
+    ExportFormat{
+        "kineto",
+        "traces of the simulated steps as the PyTorch profiler writes them, for Holistic Trace Analysis",
+        export_kineto}};
+
+Status export_scenario(const ExportArguments& arguments, const Surroundings& around) {
+  const auto* const format = std::ranges::find(all_exports, arguments.format, &ExportFormat::name);
+  if (format == all_exports.end())
+    refuse(fmt::format("cannot export '{}'", arguments.format),
+           suggestion(arguments.format, export_formats()));
+  format->write(arguments, around);
   return Status::done;
 }
 
-Status export_scenario(const ExportArguments& arguments, const Surroundings& around) {
-  if (arguments.format != formats_to_export.front())
-    refuse(fmt::format("cannot export '{}'", arguments.format),
-           suggestion(arguments.format, export_formats()));
-  return export_chakra(arguments, around);
+std::string help_of_exports() {
+  std::string help;
+  for (const auto& format : all_exports)
+    help += fmt::format("{}{}: {}", help.empty() ? "" : "; ", format.name, format.help);
+  return help;
 }
 
 }  // namespace
 
 std::vector<std::string> export_formats() {
-  return {formats_to_export.begin(), formats_to_export.end()};
+  std::vector<std::string> names;
+  for (const auto& format : all_exports) names.emplace_back(format.name);
+  return names;
 }
 
 Action add_export(CLI::App& app) {
   const auto arguments = std::make_shared<ExportArguments>();
-  app.add_option("FORMAT", arguments->format,
-                 "chakra: execution traces of MLCommons Chakra, a file a rank, as ASTRA-sim reads them")
-      ->required();
+  app.add_option("FORMAT", arguments->format, help_of_exports())->required();
   add_scenario(app, arguments->scenario);
   add_overrides(app, arguments->set);
-  app.add_option("-o,--out", arguments->out, "folder for NAME.RANK.et and comm_group.json")
+  app.add_option("-o,--out", arguments->out, "folder for the files, one a rank")
       ->type_name("DIR")
       ->required();
   return [arguments](const Surroundings& around) { return export_scenario(*arguments, around); };

@@ -180,6 +180,19 @@ TEST_CASE("the size of a collective is what a rank puts in", "[cli][export]") {
   CHECK(size_of("reduce_scatter") == std::pair{std::uint64_t{7}, whole});
 }
 
+TEST_CASE("traces like the profiler's are a file a rank", "[cli][export]") {
+  const TemporaryFolder folder;
+  const auto outcome = run_gradway({"export", "kineto", "article/g6e", "-o", folder.path().string()});
+  CHECK(outcome.status == 0);
+  CHECK_THAT(outcome.errors, Contains("g6e.0.json to ") && Contains("g6e.7.json; all 8 ranks\n"));
+  for (int rank = 0; rank < 8; ++rank) {
+    const auto trace =
+        nlohmann::json::parse(content_of(folder.path() / ("g6e." + std::to_string(rank) + ".json")));
+    CHECK(trace.at("distributedInfo").at("rank") == rank);
+    CHECK(trace.at("traceEvents").size() > 500);
+  }
+}
+
 TEST_CASE("what cannot be exported is told", "[cli][export]") {
   const auto errors = [](const std::vector<std::string>& arguments) {
     const auto outcome = run_gradway(arguments);

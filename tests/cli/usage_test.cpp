@@ -126,8 +126,8 @@ TEST_CASE("wrong usage is told with what would be right", "[cli][usage]") {
       {{"help", "zzz"},
        "error: there is no help on 'zzz'\n"
        "  hint: known: scenario, names, units, platforms, calibrations, strategies, layouts, sweep, "
-       "exit-status, init, run, explain, compare, campaign, optimize, validate, calibrate, import, show, "
-       "list, help, "
+       "exit-status, init, run, explain, compare, campaign, optimize, validate, calibrate, import, "
+       "export, show, list, help, "
        "manual, completion\n"},
       {{"completion", "fis"}, "error: there are no completions for 'fis'\n  hint: did you mean 'fish'?\n"},
       {{"init"},

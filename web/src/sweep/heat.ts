@@ -79,6 +79,7 @@ export function heatOption(state: State, best: Best, colours: Palette, width: nu
           const [x, y] = api.coord([one.x, one.y]) as [number, number];
           const [w, h] = (api.size!([1, 1]) as [number, number]).map((side) => side - (side > 12 ? 3 : 0)) as [number, number];
           const isBest = first.has(one.point);
+          const frame = w > 12 ? 3.5 : best.level ? 0 : 2; // frames of thin cells that are level would hide them all
           const sign = best.level ? '≈' : '★';
           const fill = known(value) ? at(colours.scale, place(value, span)) : colours.background;
           const text = known(value) ? state.measure.text(value) : run?.fits === false ? 'does not fit' : run?.error ? 'failed' : '';
@@ -86,7 +87,7 @@ export function heatOption(state: State, best: Best, colours: Palette, width: nu
           const body = {
             type: 'rect',
             shape: { x: x - w / 2, y: y - h / 2, width: w, height: h, r: w > 12 ? 3 : 0 },
-            style: { fill, stroke: isBest ? colours.series[1] : known(value) ? 'none' : colours.line, lineWidth: isBest ? 3.5 : 1, ...(!known(value) && { lineDash: [3, 3] }) },
+            style: { fill, stroke: isBest ? colours.series[1] : known(value) ? 'none' : colours.line, lineWidth: isBest ? frame : 1, ...(!known(value) && { lineDash: [3, 3] }) },
             emphasis: { style: { stroke: colours.text, lineWidth: 2 } },
             textConfig: { position: 'inside' },
             textContent: {
