@@ -229,6 +229,7 @@ Scenario resolved(ScenarioSpec spec, const Found& found, Loader& loader, const D
   if (needs_kernel_times(spec, model)) timed = loader.kernel_times(platform, calibration, gpu);
   if (spec.dataset) spec.job.input.dataset = loader.dataset(*spec.dataset);
   if (spec.storage) spec.job.input.storage = loader.storage(*spec.storage);
+  if (spec.checkpoints) spec.campaign->checkpoint->storage = loader.storage(*spec.checkpoints);
   if (spec.cache) spec.job.input.cache->tier = loader.storage(*spec.cache);
   loader.problems().raise();
   check_scenario(spec, model, platform, gpu, loader.problems());
