@@ -6,6 +6,7 @@
 
 #include "sim/base/contract.hpp"
 #include "sim/base/random.hpp"
+#include "sim/campaign/checkpoint_cost.hpp"
 #include "sim/campaign/local_sgd.hpp"
 #include "sim/cost/kernel_cost.hpp"
 #include "sim/nccl/rank_order.hpp"
@@ -15,28 +16,6 @@ namespace {
 
 constexpr double gpus_of_a_published_node = 8;
 constexpr double seconds_of_a_day = 86400;
-
-/// Part of a transfer that each rank does itself, if it cannot do more than so much.
-BytesPerSecond limited(BytesPerSecond storage, const CheckpointSettings& settings, int ranks) {
-  if (!settings.per_rank) return storage;
-  return std::min(storage, *settings.per_rank * (settings.sharded ? ranks : 1));
-}
-
-CheckpointCost cost_of(const CheckpointSettings& settings, const Scenario& scenario) {
-  const auto ranks = scenario.job.gpus;
-  CheckpointCost cost{.size = settings.size.value_or(checkpoint_size(scenario))};
-  const auto write = cost.size / limited(settings.write, settings, ranks);
-  cost.read = ticks_of(cost.size / limited(settings.read.value_or(settings.write), settings, ranks));
-  if (settings.mode == SaveMode::sync) {
-    cost.pause = ticks_of(write + settings.overhead);
-    return cost;
-  }
-  const auto of_a_rank = settings.sharded ? cost.size / ranks : cost.size;
-  cost.pause = ticks_of(of_a_rank / settings.device_copy + settings.overhead);
-  cost.write = ticks_of(write);
-  cost.slowdown = settings.slowdown;
-  return cost;
-}
 
 void add_failures(CampaignPlan& plan, const FailureSettings& settings, double gpus_of_a_node) {
   if (const auto* model = find_failure_model(settings.model)) {
@@ -201,7 +180,8 @@ CampaignPlan plan_campaign(const Scenario& scenario, const Metrics& metrics, con
   add_width(plan, settings, scenario.job, gpus_of_a_node);
   if (settings.checkpoint) {
     plan.saves = true;
-    plan.checkpoint = cost_of(*settings.checkpoint, scenario);
+    plan.checkpoint = checkpoint_cost(*settings.checkpoint, scenario, metrics,
+                                      node_count(scenario.platform, scenario.job.gpus));
     plan.interval = settings.checkpoint->interval;
   }
   plan.detection = ticks_of(settings.restart.detection);

@@ -24,10 +24,13 @@ Seconds seconds_of(Ticks ticks);
 /// What saving and reading back takes.
 struct CheckpointCost {
   Bytes size{};
-  Ticks pause = 0;      ///< that ranks wait
-  Ticks write = 0;      ///< after it, until all is on storage
-  Ticks read = 0;       ///< back
-  double slowdown = 1;  ///< of steps while it is written
+  Ticks pause = 0;            ///< that ranks wait
+  Ticks write = 0;            ///< after it, until all is on storage
+  Ticks read = 0;             ///< back
+  double slowdown = 1;        ///< of steps while it is written
+  int keep = 0;               ///< that stay on storage; 0: all
+  double usd_per_s = 0;       ///< of one that stays
+  double usd_of_reading = 0;  ///< of one
 };
 
 /// What takes nodes of spare capacity away.

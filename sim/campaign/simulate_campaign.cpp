@@ -87,10 +87,18 @@ class Play {
       const auto of_spot = plan_.spot->nodes + (plan_.spot->all_spares ? plan_.spares : 0);
       run_.spot_seconds = of_spot * elapsed - unpaid_;
     }
+    run_.storage_usd += plan_.checkpoint.usd_per_s * elapsed * checkpoints_there();
+    run_.usd_beside += run_.storage_usd;
     return std::move(run_);
   }
 
  private:
+  /// How many are on storage, on average: as many as are kept, or all that were made, one after the other.
+  double checkpoints_there() const {
+    if (plan_.checkpoint.keep > 0) return std::min(plan_.checkpoint.keep, run_.checkpoints);
+    return run_.checkpoints / 2.0;
+  }
+
   Ticks next_interruption() const { return std::min(next_failure_, next_loss_); }
 
   void draw_failure() {
@@ -277,9 +285,13 @@ class Play {
   }
 
   bool start() {
-    return spend(Bucket::communicators, plan_.communicators) &&
-           (saved_ == 0 || spend(Bucket::restoring, plan_.checkpoint.read)) &&
+    return spend(Bucket::communicators, plan_.communicators) && (saved_ == 0 || read_back()) &&
            spend(Bucket::loading, plan_.loader);
+  }
+
+  bool read_back() {
+    run_.storage_usd += plan_.checkpoint.usd_of_reading;
+    return spend(Bucket::restoring, plan_.checkpoint.read);
   }
 
   void roll_back() {

@@ -61,6 +61,7 @@ struct CampaignRun {
   double asked = 0;           ///< clients, in all rounds
   double updates = 0;         ///< of them that counted
   Bytes sent{};               ///< between workers, or clients and their server
+  double storage_usd = 0;     ///< paid for checkpoints: kept, and read back
   double usd_beside = 0;      ///< paid beside nodes: for what was sent, and clients
   bool finished = true;       ///< else it was given up: hardly anything was left of each attempt
   std::vector<Stop> stops{};  ///< only if they were asked for

@@ -40,8 +40,14 @@ std::vector<ScenarioKey> campaign_keys() {
       {"campaign.checkpoint.size", "a size such as 105 GiB",
        "of a checkpoint; left out, weights and states of the optimizer of all trained parameters"},
       {"campaign.checkpoint.write", "a bandwidth such as 50 GB/s",
-       "that the storage takes from all ranks together", "", required},
-      {"campaign.checkpoint.read", "a bandwidth such as 50 GB/s", "back; left out, as it writes"},
+       "that the storage takes from all ranks together; this, or storage"},
+      {"campaign.checkpoint.storage", "a name",
+       "a tier where checkpoints go: its rates, its price of what is kept; shared with the data if they lie "
+       "there, "
+       "too"},
+      {"campaign.checkpoint.keep", "all, or 1 to 1000000", "with storage: checkpoints that stay there", "2"},
+      {"campaign.checkpoint.read", "a bandwidth such as 50 GB/s",
+       "back; left out, as it writes; with storage as the tier is read"},
       {"campaign.checkpoint.per_rank", "a bandwidth such as 2 GB/s",
        "most that one rank writes or reads; left out, as much as the storage"},
       {"campaign.checkpoint.device_copy", "a bandwidth such as 50 GB/s",

@@ -230,6 +230,7 @@ Scenario resolved(ScenarioSpec spec, const Found& found, Loader& loader, const D
   if (spec.dataset) spec.job.input.dataset = loader.dataset(*spec.dataset);
   choose_columns(spec, loader.problems());
   if (spec.storage) spec.job.input.storage = loader.storage(*spec.storage);
+  if (spec.checkpoints) spec.campaign->checkpoint->storage = loader.storage(*spec.checkpoints);
   if (spec.cache) spec.job.input.cache->tier = loader.storage(*spec.cache);
   loader.problems().raise();
   check_scenario(spec, model, platform, gpu, loader.problems());

@@ -60,6 +60,7 @@ struct ScenarioSpec {
   std::optional<Named> dataset;        ///< that the input names
   std::optional<Named> storage;        ///< the same
   std::optional<Named> cache;          ///< the tier that it is read from
+  std::optional<Named> checkpoints;    ///< where checkpoints go
   std::optional<Anchor> anchor;        ///< stands for the model's own of the same GPU and precision
   std::vector<Named> anchor_gpus;      ///< its GPU, if there is an anchor
   std::map<std::string, Where> given;  ///< dotted keys that were written, and where their values stand

@@ -33,14 +33,33 @@ auto name_among(std::string_view thing, std::span<const Model> models) {
   };
 }
 
-CheckpointSettings read_checkpoint(Reader checkpoint) {
+/// "all": 0.
+int kept(const Node& node) {
+  const auto& word = scalar(node, "a number of checkpoints");
+  if (word == "all") return 0;
+  if (word.find_first_not_of("0123456789") != std::string::npos)
+    fail(node.where, fmt::format("'{}' is no number of checkpoints", word), "write one such as 2, or all");
+  return integer(1, 1'000'000)(node);
+}
+
+CheckpointSettings read_checkpoint(Reader checkpoint, std::optional<Named>& storage) {
   CheckpointSettings result;
   if (const auto given = checkpoint.maybe("interval", interval)) result.interval = *given;
   result.mode = checkpoint.optional("mode", one_of("a way to save", modes), result.mode);
   result.sharded = checkpoint.optional("sharded", boolean, result.sharded);
   result.size = checkpoint.maybe("size", bytes);
-  result.write = checkpoint.required("write", bandwidth);
-  result.read = checkpoint.maybe("read", bandwidth);
+  checkpoint.exactly_one({"write", "storage"}, "where checkpoints go");
+  result.write = checkpoint.optional("write", bandwidth, result.write);
+  storage = checkpoint.maybe("storage", named);
+  if (storage) {
+    checkpoint.forbid("read", "the tier of 'storage' says how fast it is read",
+                      "leave it out, or give 'write'");
+    result.keep = checkpoint.optional("keep", kept, result.keep);
+  } else {
+    result.read = checkpoint.maybe("read", bandwidth);
+    checkpoint.forbid("keep", "what is kept has no price without a tier",
+                      "name a tier as 'storage', or leave it out");
+  }
   result.per_rank = checkpoint.maybe("per_rank", bandwidth);
   result.device_copy = checkpoint.optional("device_copy", bandwidth, result.device_copy);
   result.overhead = checkpoint.optional("overhead", pause_or_none, result.overhead);
@@ -170,7 +189,8 @@ void read_campaign(Reader& scenario, ScenarioSpec& spec) {
   if (!campaign) return;
   CampaignSettings result;
   read_goal(*campaign, result);
-  if (auto group = campaign->maybe_map("checkpoint")) result.checkpoint = read_checkpoint(*group);
+  if (auto group = campaign->maybe_map("checkpoint"))
+    result.checkpoint = read_checkpoint(*group, spec.checkpoints);
   if (auto group = campaign->maybe_map("restart")) result.restart = read_restart(*group);
   if (auto group = campaign->maybe_map("failures")) result.failures = read_failures(*group);
   if (auto group = campaign->maybe_map("spot")) result.spot = read_spot(*group);

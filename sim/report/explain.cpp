@@ -173,7 +173,7 @@ void write_json(std::ostream& out, const Explanation& explanation, std::string_v
   const auto& run = explanation.run;
   const auto step = run.measured.metrics.step_time;
   const bool it_fits = fits(run.scenario, run.measured.memory);
-  const Json json{
+  Json json{
       {"schema", 1},
       {"gradway", version},
       {"scenario", scenario_json(run.scenario)},
@@ -188,10 +188,10 @@ void write_json(std::ostream& out, const Explanation& explanation, std::string_v
       {"exposed", exposed_json(explanation)},
       {"counterfactuals", answers_json(explanation.helps, step)},
       {"no_help", answers_json(explanation.no_help, step)},
-      {"local_sgd", explanation.outer ? meetings_json(explanation) : Json(nullptr)},
       {"slow_gpu", explanation.slow_gpu ? answer_json(*explanation.slow_gpu, step) : Json(nullptr)},
       {"basis", run.basis},
       {"warnings", run.warnings}};
+  if (explanation.outer) json["local_sgd"] = meetings_json(explanation);
   // Bytes that are no UTF-8 (an argument of the command line) must not stop a report.
   out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
 }

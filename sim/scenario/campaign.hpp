@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "sim/base/units.hpp"
+#include "sim/scenario/input.hpp"
 
 namespace gradway {
 
@@ -25,9 +26,11 @@ constexpr std::string_view name_of(SaveMode mode) {
 struct CheckpointSettings {
   std::optional<Seconds> interval{};  ///< of training between two; empty: the best
   SaveMode mode = SaveMode::sync;
-  bool sharded = true;                       ///< each rank writes its own part; else one writes all
-  std::optional<Bytes> size{};               ///< empty: see checkpoint_size
-  BytesPerSecond write{};                    ///< of the storage, all ranks together
+  bool sharded = true;                   ///< each rank writes its own part; else one writes all
+  std::optional<Bytes> size{};           ///< empty: see checkpoint_size
+  BytesPerSecond write{};                ///< of the storage, all ranks together; 0: see storage
+  std::optional<StorageTier> storage{};  ///< instead of rates
+  int keep = 2;  ///< checkpoints on it; 0: all. ml-engineering 744d01e1: the last may be torn
   std::optional<BytesPerSecond> read{};      ///< empty: as it writes
   std::optional<BytesPerSecond> per_rank{};  ///< most that one rank writes or reads
   /// From a GPU into host memory. The default is half of what PCIe Gen5 x16 gives pinned copies (55 GB/s,

@@ -9,6 +9,7 @@
 #include "sim/base/contract.hpp"
 #include "sim/base/problem.hpp"
 #include "sim/base/quantiles.hpp"
+#include "sim/campaign/checkpoint_cost.hpp"
 #include "sim/study/client_steps.hpp"
 
 namespace gradway {
@@ -157,7 +158,14 @@ CampaignRun typical_of(const std::vector<CampaignRun>& runs, const CampaignPlan&
   return simulate_campaign(plan, interval, static_cast<int>(seed), Keep::stops);
 }
 
-std::vector<std::string> basis_of(const Scenario& scenario) {
+std::string basis_of_storage(const StorageTier& tier, double data) {
+  auto text = fmt::format("checkpoints: {} ({})", tier.name, tier.source);
+  if (data > 0) text += fmt::format("; the data of the job take {:.3g} % of what it gives", 100 * data);
+  if (tier.usd_per_gb_month) text += fmt::format("; prices of {}", tier.as_of);
+  return text;
+}
+
+std::vector<std::string> basis_of(const Scenario& scenario, const Metrics& metrics) {
   const auto& settings = *scenario.campaign;
   std::vector<std::string> basis;
   if (settings.failures) {
@@ -166,6 +174,8 @@ std::vector<std::string> basis_of(const Scenario& scenario) {
     else
       basis.emplace_back("failures: the scenario's own rates; they come at random");
   }
+  if (settings.checkpoint && settings.checkpoint->storage)
+    basis.push_back(basis_of_storage(*settings.checkpoint->storage, share_of_data(scenario, metrics)));
   if (settings.spot && settings.terms == Terms::spot) {
     const auto* model = find_spot_model(settings.spot->model);
     basis.push_back(
@@ -184,6 +194,19 @@ std::vector<std::string> warnings_of(const CampaignPlan& plan, const CampaignSet
   if (!settings.failures && !plan.rounds)
     warnings.emplace_back(
         "no failures are told of: real campaigns have some; campaign.failures.model names published rates");
+  if (settings.checkpoint && settings.checkpoint->storage) {
+    const auto& tier = *settings.checkpoint->storage;
+    if (!tier.write)
+      warnings.push_back(
+          fmt::format("the tier '{}' does not tell how fast it is written: as fast as it is read, it is "
+                      "taken",
+                      tier.name));
+    if (tier.is_local() && settings.failures)
+      warnings.push_back(
+          fmt::format("checkpoints on '{}' lie in the nodes: what fails with its node is lost, which is "
+                      "not played",
+                      tier.name));
+  }
   const auto pause = seconds_of(plan.checkpoint.pause), mttf = plan.mttf();
   if (plan.saves && pause + seconds_of(plan.checkpoint.write) > mttf)
     warnings.push_back(fmt::format(
@@ -298,7 +321,7 @@ CampaignAnswers answers_of(const Run& run, const CampaignQuestions& questions, c
   answers.estimate = estimate_of(runs, plan, hour);
   if (answers.estimate.unfinished == answers.estimate.runs) refuse_hopeless(plan, answers.interval.used);
   add_limits(answers, runs, questions, hour);
-  answers.basis = basis_of(run.scenario);
+  answers.basis = basis_of(run.scenario, run.measured.metrics);
   answers.warnings = warnings_of(plan, settings, answers.interval, answers.estimate);
   if (questions.only_figures) return answers;
   answers.typical = typical_of(runs, plan, answers.interval.used);

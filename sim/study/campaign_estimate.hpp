@@ -31,7 +31,8 @@ struct CampaignEstimate {
   double mean_s = 0;
   std::optional<double> mean_usd{};
   double mean_checkpoints = 0;
-  double mean_exchanges = 0;  ///< between workers; of clients: rounds that counted
+  double mean_storage_usd = 0;  ///< for checkpoints
+  double mean_exchanges = 0;    ///< between workers; of clients: rounds that counted
   double mean_void_rounds = 0;
   double mean_asked = 0;    ///< clients, in all rounds
   double mean_updates = 0;  ///< of them that counted

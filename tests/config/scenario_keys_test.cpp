@@ -94,6 +94,8 @@ std::string said_of(const config::ScenarioKey& key, const std::string& value) {
   std::smatch kind;
   if (std::regex_search(key.meaning, kind, std::regex{"^kinds? (\\w+)"}))
     changes.push_back({"strategy.kind", kind[1]});
+  if (key.meaning.starts_with("with storage:"))
+    changes.push_back({"campaign", "{ samples: 1M, checkpoint: { storage: s3-standard } }"});
   if (key.meaning == "required with epochs") changes.push_back({"campaign.epochs", "1"});
   if (key.meaning.find("stage 3") != std::string::npos) changes.push_back({"strategy.stage", "3"});
   if (key.is_set_alone) {
@@ -120,6 +122,7 @@ struct Kind {
 const std::vector<Kind>& kinds() {
   static const std::vector<Kind> all = {
       {std::regex{"\\d+ to \\d+"}, "1099511627776", ""},
+      {std::regex{"all, or \\d+ to \\d+"}, "0", "out of range: 1 to 1000000"},
       {std::regex{"(\\d+, )*\\d+ or \\d+"}, "65", ""},
       {std::regex{"true or false"}, "maybe", ""},
       {std::regex{"[\\w-]+(, [\\w-]+)+"}, "zzzzz", ""},

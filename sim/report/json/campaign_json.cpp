@@ -185,6 +185,7 @@ Json campaign_estimate_json(const CampaignEstimate& estimate) {
     json[std::string{words.key}] = expected_json(share);
   json.update({{"interruptions", expected_json(estimate.interruptions)},
                {"mean_checkpoints", estimate.mean_checkpoints},
+               {"mean_storage_usd", estimate.mean_storage_usd},
                {"mean_exchanges", estimate.mean_exchanges},
                {"mean_void_rounds", estimate.mean_void_rounds},
                {"mean_asked", estimate.mean_asked},

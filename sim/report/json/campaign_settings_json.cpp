@@ -25,7 +25,12 @@ Json checkpoint_json(const CheckpointSettings& settings) {
             {"mode", name_of(settings.mode)},
             {"sharded", settings.sharded}};
   if (settings.size) json["size"] = exact_bytes_text(*settings.size);
-  json["write"] = rate(settings.write);
+  if (settings.storage) {
+    json["storage"] = settings.storage->name;
+    json["keep"] = settings.keep == 0 ? Json("all") : Json(settings.keep);
+  } else {
+    json["write"] = rate(settings.write);
+  }
   if (settings.read) json["read"] = rate(*settings.read);
   if (settings.per_rank) json["per_rank"] = rate(*settings.per_rank);
   json["overhead"] = time(settings.overhead);

@@ -94,6 +94,9 @@ void add_results(Fields& fields, const Campaign& campaign) {
                            campaign.answers.plan.rounds ? "for clients and what is sent"
                                                         : name_of(campaign.run.scenario.campaign->terms)),
                Paint::bold);
+  if (estimate.mean_storage_usd > 0)
+    fields.add("", fmt::format("{} USD of it for checkpoints on {}", usd_text(estimate.mean_storage_usd),
+                               campaign.run.scenario.campaign->checkpoint->storage->name));
   if (estimate.kg_co2)
     fields.add("emits", fmt::format("{:.4g} t of CO2 ({:.3g} to {:.3g})", estimate.kg_co2->value / 1000,
                                     estimate.kg_co2->low / 1000, estimate.kg_co2->high / 1000));

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/campaign/checkpoint_cost.hpp"
+
+#include <algorithm>
+
+namespace gradway {
+namespace {
+
+constexpr Bytes gigabyte{1e9};
+constexpr double seconds_of_a_month = 730 * 3600;  // as clouds count it
+
+/// Part of a transfer that each rank does itself, if it cannot do more than so much.
+BytesPerSecond limited(BytesPerSecond storage, const CheckpointSettings& settings, int ranks) {
+  if (!settings.per_rank) return storage;
+  return std::min(storage, *settings.per_rank * ranks);
+}
+
+/// Opening a file a rank.
+Seconds overhead_of(const StorageTier& tier, int nodes, int ranks) {
+  const auto files = tier.requests_per_second
+                         ? Seconds{ranks / (*tier.requests_per_second * (tier.is_local() ? nodes : 1))}
+                         : Seconds{};
+  return tier.first_byte + files;
+}
+
+struct Transfer {
+  Seconds write{}, read{};
+};
+
+Transfer transfer_of(const CheckpointSettings& settings, Bytes size, int nodes, int ranks) {
+  if (!settings.storage)
+    return {size / limited(settings.write, settings, ranks),
+            size / limited(settings.read.value_or(settings.write), settings, ranks)};
+  const auto& tier = *settings.storage;
+  const auto time = [&](Way way) {
+    return size / limited(tier_rate(tier, way, nodes, ranks), settings, ranks) +
+           overhead_of(tier, nodes, ranks);
+  };
+  return {time(Way::write), time(Way::read)};
+}
+
+void add_money(CheckpointCost& cost, const CheckpointSettings& settings) {
+  if (!settings.storage) return;
+  const auto& tier = *settings.storage;
+  cost.keep = settings.keep;
+  cost.usd_per_s = cost.size / gigabyte * tier.usd_per_gb_month.value_or(0) / seconds_of_a_month;
+  cost.usd_of_reading = cost.size / gigabyte * tier.usd_per_gb_out.value_or(0);
+}
+
+}  // namespace
+
+BytesPerSecond tier_rate(const StorageTier& tier, Way way, int nodes, int ranks) {
+  auto rate = way == Way::write ? tier.write.value_or(tier.read) : tier.read;
+  if (tier.burst) rate = std::min(rate, tier.burst->sustained);
+  if (tier.is_local()) rate = rate * nodes;
+  if (tier.per_node) rate = std::min(rate, *tier.per_node * nodes);
+  if (tier.per_connection) rate = std::min(rate, *tier.per_connection * ranks);
+  return rate;
+}
+
+double share_of_data(const Scenario& scenario, const Metrics& metrics) {
+  const auto& data = scenario.job.input.storage;
+  const auto& checkpoint = scenario.campaign->checkpoint;
+  if (!data || !metrics.loading || !checkpoint || !checkpoint->storage || !(metrics.step_time > Seconds{}))
+    return 0;
+  if (data->is_local() || data->name.empty() || data->name != checkpoint->storage->name) return 0;
+  return metrics.loading->read / metrics.step_time / data->read;
+}
+
+CheckpointCost checkpoint_cost(const CheckpointSettings& settings, const Scenario& scenario,
+                               const Metrics& metrics, int nodes) {
+  const auto ranks = scenario.job.gpus;
+  const auto writers = settings.sharded ? ranks : 1;
+  CheckpointCost cost{.size = settings.size.value_or(checkpoint_size(scenario))};
+  const auto transfer = transfer_of(settings, cost.size, settings.sharded ? nodes : 1, writers);
+  cost.read = ticks_of(transfer.read);
+  add_money(cost, settings);
+  if (settings.mode == SaveMode::sync) {
+    cost.pause = ticks_of(transfer.write + settings.overhead);
+    return cost;
+  }
+  constexpr double fair = 0.5;
+  const auto data = share_of_data(scenario, metrics);
+  cost.pause = ticks_of(cost.size / writers / settings.device_copy + settings.overhead);
+  cost.write = ticks_of(transfer.write / (1 - std::min(data, fair)));
+  cost.slowdown = settings.slowdown * std::max(1.0, data / fair);
+  return cost;
+}
+
+}  // namespace gradway

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a tier of storage makes of checkpoints.
+#include "sim/campaign/checkpoint_cost.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "sim/campaign/simulate_campaign.hpp"
+#include "sim/config/config.hpp"
+
+using namespace gradway;
+
+namespace {
+
+const DataPath data{{GRADWAY_SOURCE_DIR}};
+
+StorageTier tier_of(StorageTier::Kind kind, BytesPerSecond read) {
+  StorageTier tier;
+  tier.kind = kind;
+  tier.read = read;
+  return tier;
+}
+
+Scenario scenario_with(const std::string& checkpoint) {
+  return load_scenario("campaign/llama2_7b-aws-p5", {{"campaign.checkpoint", checkpoint}}, data);
+}
+
+CheckpointCost cost_with(const std::string& checkpoint) {
+  const auto scenario = scenario_with(checkpoint);
+  return checkpoint_cost(*scenario.campaign->checkpoint, scenario, {}, 8);
+}
+
+}  // namespace
+
+TEST_CASE("a tier is as fast as its nodes' ways, their connections and itself let it be",
+          "[campaign][storage]") {
+  auto tier = tier_of(StorageTier::Kind::object_store, 100_GBps);
+  CHECK(tier_rate(tier, Way::read, 8, 64) == 100_GBps);
+  CHECK(tier_rate(tier, Way::write, 8, 64) == 100_GBps);  // not told: as it is read
+  tier.write = 20_GBps;
+  CHECK(tier_rate(tier, Way::write, 8, 64) == 20_GBps);
+  tier.per_node = 2_GBps;
+  CHECK(tier_rate(tier, Way::write, 8, 64) == 16_GBps);
+  tier.per_connection = BytesPerSecond{0.1e9};
+  CHECK(tier_rate(tier, Way::write, 8, 64).value() == Approx(6.4e9));
+  CHECK(tier_rate(tier, Way::write, 1, 1).value() == Approx(0.1e9));
+  const auto drive = tier_of(StorageTier::Kind::local_drive, 7_GBps);
+  CHECK(tier_rate(drive, Way::read, 8, 64) == 56_GBps);
+  auto credits = tier_of(StorageTier::Kind::nfs, 1_GBps);
+  credits.burst = StorageTier::Burst{.credit = 10_GB, .sustained = BytesPerSecond{1e8}};
+  CHECK(tier_rate(credits, Way::read, 8, 64).value() == Approx(1e8));
+}
+
+TEST_CASE("a checkpoint takes what its tier does, and the price of its size for as long as it is kept",
+          "[campaign][storage]") {
+  // 14 bytes of 6,738,415,616 parameters; FSx at 4.8 GB/s, 2.3 ms to open a file; 0.769 USD a GB-month
+  const auto size = 14 * 6738415616.0;
+  const auto sync = cost_with("{ storage: aws-fsx-lustre-persistent-4.8tib }");
+  CHECK(sync.size.value() == Approx(size));
+  CHECK(seconds_of(sync.pause).value() == Approx(size / 4.8e9 + 0.0023));
+  CHECK(sync.read == sync.pause);
+  CHECK(sync.keep == 2);
+  CHECK(sync.usd_per_s * 730 * 3600 == Approx(size / 1e9 * 0.769));
+  const auto async = cost_with("{ storage: aws-fsx-lustre-persistent-4.8tib, mode: async, keep: all }");
+  CHECK(async.write == sync.pause);
+  CHECK(seconds_of(async.pause).value() == Approx(size / 64 / 25e9));
+  CHECK(async.keep == 0);
+  // one writer has one connection of 93 MB/s; S3 opens 5,500 files a second
+  CHECK(seconds_of(cost_with("{ storage: s3-standard, sharded: false }").pause).value() ==
+        Approx(size / 93e6).epsilon(0.001));
+}
+
+TEST_CASE("what is kept is paid for as long as the campaign lasts", "[campaign][storage]") {
+  CampaignPlan plan{.steps = 730 * 3600.0, .step = Seconds{1}, .saves = true};  // a month
+  plan.checkpoint = {.pause = 0, .keep = 2, .usd_per_s = 10.0 / (730 * 3600)};
+  CHECK(simulate_campaign(plan, Seconds{3600}, 0).storage_usd == Approx(20));
+  plan.checkpoint.keep = 0;  // 730 of them, half of them on average
+  CHECK(simulate_campaign(plan, Seconds{3600}, 0).storage_usd == Approx(3650));
+}
+
+TEST_CASE("checkpoints and data share their tier max-min fairly", "[campaign][storage]") {
+  auto scenario = scenario_with("{ storage: aws-fsx-lustre-persistent-4.8tib, mode: async }");
+  scenario.job.input.storage = scenario.campaign->checkpoint->storage;
+  const auto cost = [&](double share) {
+    Metrics metrics;
+    metrics.step_time = Seconds{2};
+    metrics.loading = Loading{.read = Bytes{share * 4.8e9 * 2}};
+    CHECK(share_of_data(scenario, metrics) == Approx(share));
+    return checkpoint_cost(*scenario.campaign->checkpoint, scenario, metrics, 8);
+  };
+  const auto alone = cost(0);
+  CHECK(static_cast<double>(cost(0.25).write) == Approx(static_cast<double>(alone.write) / 0.75));
+  CHECK(cost(0.25).slowdown == 1);
+  CHECK(static_cast<double>(cost(0.8).write) == Approx(static_cast<double>(alone.write) * 2));
+  CHECK(cost(0.8).slowdown == Approx(1.6));  // loaders have half of what they take 0.8 of
+  scenario.job.input.storage->name = "another";
+  Metrics metrics;
+  metrics.step_time = Seconds{2};
+  metrics.loading = Loading{.read = Bytes{1e9}};
+  CHECK(share_of_data(scenario, metrics) == 0);
+}
