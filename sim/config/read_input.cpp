@@ -179,9 +179,7 @@ void read_input(Reader input, ScenarioSpec& spec) {
                 fmt::format("input.{} changes nothing: samples are in memory, ready", key),
                 "name an input.dataset that they come from");
   };
-  for (const auto* key :
-       {"storage", "cache", "codec", "sample_sizes", "batch_overhead", "epoch_steps", "columns"})
-    needs_dataset(key);
+  for (const auto* key : {"storage", "cache", "codec", "epoch_steps", "columns"}) needs_dataset(key);
   result.columns = input.list("columns", text);
   auto storage = input.optional("storage", name_or(read_storage, input.problems()), {});
   result.storage = std::move(storage.value);
@@ -193,7 +191,7 @@ void read_input(Reader input, ScenarioSpec& spec) {
   result.batch_overhead = input.optional("batch_overhead", duration_or_zero, result.batch_overhead);
   result.batch_overhead_spread =
       input.optional("batch_overhead_spread", number(0, 100), result.batch_overhead_spread);
-  if (result.batch_overhead == Seconds{})
+  if (result.batch_overhead == Seconds{} && result.batch_overhead_spread > 0)
     input.forbid("batch_overhead_spread", "there is no input.batch_overhead that could vary",
                  "give it, its mean, or leave this out");
   result.epoch_steps = input.maybe("epoch_steps", integer(2, 100000));

@@ -146,7 +146,7 @@ const std::vector<Kind>& kinds() {
       {std::regex{"elements such as .*"}, "0", "no number of elements"},
       {std::regex{"a name|a text"}, "[]", "a text must stand here"},
       {std::regex{"a map"}, "5", "a map of keys and values must stand here"},
-      {std::regex{"a list of maps"}, "5", "must be a list"},
+      {std::regex{"a list of maps|a list of names"}, "5", "must be a list"},
   };
   return all;
 }
