@@ -53,7 +53,7 @@ TEST_CASE("a lower power limit makes steps longer, and waiting makes kernels fas
   CHECK(of_500_w.measured.metrics.step_time > h100.measured.metrics.step_time * 1.1);
   CHECK(h100.basis[1].find("a limit of 700 W lowers them") != std::string::npos);
 
-  // Two nodes wait for each other's gradients on a slow network.
+  // Two nodes wait long for each other's gradients on a slow network.
   const auto waiting = of_layers("llama_4096_8", {{"job.gpus", "16"},
                                                   {"job.batch_per_gpu", "2"},
                                                   {"strategy", "{kind: ddp}"},
@@ -68,7 +68,9 @@ TEST_CASE("a lower power limit makes steps longer, and waiting makes kernels fas
         time += kernel->work;
     return time;
   };
-  CHECK(forward(waiting) < forward(alone) * 0.95);
+  // For a moment of each long wait.
+  CHECK(forward(waiting) < forward(alone));
+  CHECK(forward(waiting) > forward(alone) * 0.95);
 }
 
 // Products of 8192 in bf16 on an H100 of 700 W, in bursts with pauses between: own measurement, 2026-11-23,

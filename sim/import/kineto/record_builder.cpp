@@ -29,7 +29,7 @@ Meaning meaning_of(std::string_view name, const std::array<KnownName<Meaning>, s
   return otherwise;
 }
 
-constexpr std::int64_t longest = 86'400'000'000'000;               // nanoseconds: a day
+constexpr std::int64_t longest_event = 86'400'000'000'000;         // nanoseconds: a day
 constexpr std::int64_t most_microseconds = 4'000'000'000'000'000;  // since 1970 until 2096
 
 /// Microseconds as nanoseconds, if it is a number. "4377009848817.126" is read as text: a double would lose
@@ -174,7 +174,7 @@ void EventBuilder::record_value(const JsonValue& value) {
       event_.start = time("ts", value, most_microseconds * 1000);
       break;
     case Field::duration:
-      event_.duration = time("dur", value, longest);
+      event_.duration = time("dur", value, longest_event);
       break;
     case Field::arguments:
     case Field::none:

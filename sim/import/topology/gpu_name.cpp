@@ -33,7 +33,7 @@ constexpr std::array driver_names{
     DriverName{"rtx-pro-6000-blackwell-server-edition", "rtx-pro-6000"},
     DriverName{"rtx-pro-6000-blackwell-workstation-edition", "rtx-pro-6000"},
     DriverName{"rtx-pro-6000-blackwell-max-q-workstation-edition", "rtx-pro-6000"}};
-constexpr std::array<std::string_view, 2> families{"tesla-", "geforce-"};
+constexpr std::array<std::string_view, 2> brand_prefixes{"tesla-", "geforce-"};
 
 }  // namespace
 
@@ -51,7 +51,7 @@ std::string gpu_file_name(std::string_view device) {
     }
   }
   if (name.ends_with('-') || name.ends_with('.')) name.pop_back();
-  for (const auto family : families) {
+  for (const auto family : brand_prefixes) {
     if (name.starts_with(family)) name.erase(0, family.size());
   }
   if (name.empty()) name = "gpu";
