@@ -2,6 +2,7 @@
 // Steps of pipelines against their closed forms: uniform stages, on links that carry nothing else.
 #include <catch2/catch.hpp>
 
+#include "sim/metrics/measure.hpp"
 #include "sim/run/simulate.hpp"
 #include "tests/support/builders.hpp"
 #include "tests/support/tolerances.hpp"
@@ -136,4 +137,22 @@ TEST_CASE("replicas of a pipeline take as long as one", "[analytic][pipeline]") 
   scenario.job.layout.pipeline = 4;
   scenario.job.strategy = Ddp{};
   CHECK(step_ms(scenario, engine) == closed(11 * 3 + 0.2 * (2.0 * 3 * 8 / 4 + 2 * 2)));
+}
+
+TEST_CASE("of a wait counts what lies at its beginning", "[analytic][pipeline]") {
+  const auto* engine = GENERATE("fluid", "simgrid");
+  // F = 1 ms, B = 2 ms: the first stage waits for 3 ms between its passes; the last for 1 ms before them, and
+  // for 2 ms behind them.
+  const auto run = simulate(pipeline(Schedule::gpipe, 2, 1, 4, {}), engine);
+  Lowered lowered;
+  lowered.ops = run.ops;
+  lowered.folding = run.folding;
+  const auto shares = [&](Seconds at_most) {
+    return short_waits(run.workload, lowered, run.timeline, run.window, at_most);
+  };
+  CHECK(shares(1_ms)[0] == Approx(1.0 / 3));
+  CHECK(shares(1_ms)[1] == Approx(2.0 / 3));
+  CHECK(shares(2_ms)[0] == Approx(2.0 / 3));
+  CHECK(shares(2_ms)[1] == Approx(1));
+  CHECK(shares(0_ms)[0] == 0);
 }

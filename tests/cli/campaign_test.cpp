@@ -234,7 +234,7 @@ TEST_CASE("a search over campaigns takes the cheapest that keeps its limits", "[
 
 TEST_CASE("a search over campaigns takes each cluster with its fastest layout", "[cli][campaign]") {
   const auto outcome = run_gradway({"optimize", scenario, "--campaign", "--layout", "--seeds", "20", "--over",
-                                    "job.gpus=8,16", "--set", "campaign.terms=on_demand", "--json"});
+                                    "job.gpus=4,8", "--set", "campaign.terms=on_demand", "--json"});
   REQUIRE(outcome.status == 0);
   const auto run = Json::parse(outcome.output)["runs"][0];
   std::vector<std::string> again{

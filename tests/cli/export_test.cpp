@@ -162,7 +162,7 @@ TEST_CASE("what one rank sends, another receives", "[cli][export]") {
   }
 }
 
-// ASTRA-sim's rings take what a rank puts in: an all-gather's part, a reduce-scatter's whole.
+// `comm_size` is what a rank puts in: an all-gather's part, a reduce-scatter's whole.
 TEST_CASE("the size of a collective is what a rank puts in", "[cli][export]") {
   const auto size_of = [](const std::string& operation) {
     const TemporaryFolder folder;

@@ -227,6 +227,20 @@ TEST_CASE("ranks of a layer gather bytes and add up pairs of bytes", "[fp8]") {
   CHECK(reduced == 2 * 4 * 2 * whole);
 }
 
+namespace {
+
+/// By the exchanges of a kind inside blocks, in both passes.
+double sent(const EagerStep& step, CollectiveKind kind) {
+  double bytes = 0;
+  for (std::size_t i = 0; i < step.layers.size(); ++i)
+    for (const auto* pass : {&step.layers[i].forward_exchanges, &step.layers[i].backward_exchanges})
+      for (const auto& exchange : *pass)
+        if (exchange.kind == kind && step.of_rank[i].name.starts_with("h.")) bytes += exchange.bytes.value();
+  return bytes;
+}
+
+}  // namespace
+
 // Of p parts the ring sends p - 1, each beside a product of as many rows.
 TEST_CASE("userbuffers send a part of the rows beside each part of a product", "[fp8][userbuffers]") {
   const auto model = model_of(decoder(small()));
@@ -242,15 +256,6 @@ TEST_CASE("userbuffers send a part of the rows beside each part of a product", "
   const auto precision = in_fp8 ? Precision::fp8 : Precision::bf16;
   CHECK(flops_in(cut, precision) == flops_in(plain, precision));
 
-  const auto sent = [](const EagerStep& step, CollectiveKind kind) {
-    double bytes = 0;
-    for (std::size_t i = 0; i < step.layers.size(); ++i)
-      for (const auto* pass : {&step.layers[i].forward_exchanges, &step.layers[i].backward_exchanges})
-        for (const auto& exchange : *pass)
-          if (exchange.kind == kind && step.of_rank[i].name.starts_with("h."))
-            bytes += exchange.bytes.value();
-    return bytes;
-  };
   const double whole = 2.0 * 128 * 512;
   const double width = in_fp8 ? 1 : 2;
   // A block goes round: forward the inputs of two layers and the sums of two, back the gradients of those
@@ -279,15 +284,6 @@ TEST_CASE("asynchronous tensor parallelism sends a part of the rows beside each 
   for (const auto precision : {Precision::bf16, Precision::fp8})
     CHECK(flops_in(cut, precision) == flops_in(plain, precision));
 
-  const auto sent = [](const EagerStep& step, CollectiveKind kind) {
-    double bytes = 0;
-    for (std::size_t i = 0; i < step.layers.size(); ++i)
-      for (const auto* pass : {&step.layers[i].forward_exchanges, &step.layers[i].backward_exchanges})
-        for (const auto& exchange : *pass)
-          if (exchange.kind == kind && step.of_rank[i].name.starts_with("h."))
-            bytes += exchange.bytes.value();
-    return bytes;
-  };
   // Four gathers and four sums in each of two blocks; of them the sums of inputs' gradients stay.
   CHECK(sent(plain, CollectiveKind::send_recv) == 0);
   CHECK(sent(cut, CollectiveKind::all_gather) == 0);

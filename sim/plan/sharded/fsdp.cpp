@@ -314,8 +314,9 @@ MemoryOfSync FsdpSync::memory() const {
           .gradients = shares};
 }
 
-/// In the forward pass two outputs of gathers and one group that is copied out; in the backward pass the
-/// group whose gradients are made, the next one on its way and the reduction of the one before.
+/// On a stage all that it keeps whole, with what comes and is made for one group more. Else in the forward
+/// pass two outputs of gathers and one group that is copied out; in the backward pass the group whose
+/// gradients are made, the next one on its way and the reduction of the one before.
 std::optional<HeldBySync> FsdpSync::held(const MomentOfStep& moment) const {
   const auto root = groups_.root();
   const bool keeps_root = resharded_over(root) == Fsdp::kept;
