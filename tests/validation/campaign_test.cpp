@@ -26,12 +26,12 @@ CampaignEstimate estimate(const Run& run, std::optional<Seconds> interval = {}) 
 
 TEST_CASE("Llama 3's 54 days are explained from its own inputs", "[validation][campaign]") {
   const auto run = step_of("campaign/llama3_405b");
-  // Table 4 of its paper: 400 TFLOP/s a GPU with this layout; ours is a prediction, 8 % below since long
-  // waits are known not to cool. It was within 1 %, and the bound 3 %, while they counted in full.
-  CHECK(run.measured.metrics.tflops_per_gpu == Approx(400).epsilon(0.1));
+  // Table 4 of its paper: 400 TFLOP/s a GPU with this layout; ours is a prediction, 8 % fast.
+  const auto tflops = run.measured.metrics.tflops_per_gpu;
+  CHECK(tflops == Approx(400).epsilon(0.09));
   const auto all = estimate(run);
   const double days = all.seconds.value / 86400;
-  CHECK(days == Approx(54 * 400 / run.measured.metrics.tflops_per_gpu).epsilon(0.03));
+  CHECK(days == Approx(54 * 400 / tflops).epsilon(0.03));
   CHECK(all.interruptions.value / days == Approx(419.0 / 54).epsilon(0.03));
   CHECK(all.effective.value > 0.90);  // "higher than 90%"
   CHECK(all.effective.value < 0.97);
