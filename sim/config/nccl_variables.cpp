@@ -70,8 +70,8 @@ struct ListWord {
   bool is_modelled;
 };
 
-constexpr ListWord known_algorithms[] = {{"Ring", true},          {"Tree", true}, {"CollnetDirect", false},
-                                         {"CollnetChain", false}, {"NVLS", true}, {"NVLSTree", true},
+constexpr ListWord known_algorithms[] = {{"Ring", true},         {"Tree", true}, {"CollnetDirect", true},
+                                         {"CollnetChain", true}, {"NVLS", true}, {"NVLSTree", true},
                                          {"PAT", false}};
 constexpr ListWord known_protocols[] = {{"LL", true}, {"LL128", true}, {"Simple", true}};
 
@@ -175,7 +175,7 @@ constexpr std::array variables = {
     Variable{"NCCL_P2P_LEVEL", level, "LOC, NVL, PIX, PXB, PHB, SYS", "how far apart GPUs use P2P"},
     Variable{"NCCL_NET_GDR_LEVEL", level, "LOC, NVL, PIX, PXB, PHB, SYS",
              "how far from a GPU a NIC reads and writes its memory"},
-    Variable{"NCCL_ALGO", algorithm, "Ring, Tree, NVLS, NVLSTree",
+    Variable{"NCCL_ALGO", algorithm, "Ring, Tree, CollnetDirect, CollnetChain, NVLS, NVLSTree",
              "one or several with commas; ^ in front: all but these"},
     Variable{"NCCL_PROTO", protocol, "LL, LL128, Simple",
              "one or several with commas; ^ in front: all but these"},
@@ -185,6 +185,8 @@ constexpr std::array variables = {
              "in bytes, or 4 MiB; accepted, not modelled"},
     Variable{"NCCL_NTHREADS", threads, "64, 128, 256 or 512", "accepted, not modelled"},
     Variable{"NCCL_NVLS_ENABLE", nvls, "0 to 2", "reductions in NVSwitches; 2 where the hardware has it"},
+    Variable{"NCCL_COLLNET_ENABLE", flag, "0 or 1",
+             "InfiniBand switches reduce (SHARP; its plugin must be there)"},
     Variable{"NCCL_NET_GDR_READ", flag, "0 or 1", "NICs also read GPU memory, not only write it"},
     Variable{"NCCL_SOCKET_NTHREADS", socket_threads, "1 to 16", "TCP: threads of a connection"},
     Variable{"NCCL_NSOCKS_PERTHREAD", sockets_a_thread, "1 to 64", "TCP: sockets of a thread, 64 in all"},

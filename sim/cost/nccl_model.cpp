@@ -23,6 +23,15 @@ constexpr std::array<ByProtocol, 2> pci_hop_us{{{1.0, 2.5, 5.7}, {1.0, 1.9, 4.0}
 constexpr std::array<ByProtocol, 2> net_hop_us{{{2.7, 4.0, 14.0}, {5.0, 8.5, 14.0}}};
 constexpr double nvls_us = 25.0;  // nvlink row of NVLS and NVLSTree; they have no base
 constexpr double nvls_tree_net_us = 20.9;
+constexpr double nvls_net_us = 18.0;
+struct CollnetHops {
+  double inside_us;
+  double net_us;
+};
+constexpr CollnetHops collnet_direct_hops{3.7, 31.0}, collnet_chain_hops{2.8, 30.0};  // no base either
+constexpr double collnet_peer_us = 0.4;  // of each GPU of the node beyond the first
+constexpr double collnet_direct_hopper = 0.85;
+constexpr int collnet_direct_most = 8;  // ranks of a node
 
 enum Generation { volta, ampere, hopper, blackwell };
 Generation generation(int compute_capability) {
@@ -145,9 +154,27 @@ Seconds tree_latency(Protocol protocol, const CommunicatorFacts& c) {
   return Seconds{(base_latency_us[a][p] + 2 * ((a_node - 1) * hop + between)) * 1e-6};
 }
 
-Seconds nvls_latency(const CommunicatorFacts& c) {
+Seconds nvls_tree_latency(const CommunicatorFacts& c) {
   const double between = std::log2(c.nodes) * net_hop(nvls_tree_net_us, Protocol::simple, c);
   return Seconds{(nvls_us + 2 * between) * 1e-6};
+}
+
+/// On several nodes their switches reduce what the NVSwitches did.
+Seconds nvls_latency(const CommunicatorFacts& c) {
+  const double between = c.nodes == 1 ? 0 : net_hop(nvls_net_us, Protocol::simple, c);
+  return Seconds{(nvls_us + between) * 1e-6};
+}
+
+/// Up to the switch between nodes and back, once. A rank that is alone on its node pays for a message of a
+/// tree.
+Seconds collnet_latency(Algorithm algorithm, const CommunicatorFacts& c) {
+  const bool is_direct = algorithm == Algorithm::collnet_direct;
+  const auto& hops = is_direct ? collnet_direct_hops : collnet_chain_hops;
+  const double others = static_cast<double>(c.ranks) / c.nodes - 1;
+  const double inside =
+      is_direct ? std::min(1.0, others) * hops.inside_us + others * collnet_peer_us : others * hops.inside_us;
+  const auto net_us = others == 0 ? net_hop_us[index(Algorithm::tree)][index(Protocol::simple)] : hops.net_us;
+  return Seconds{(2 * inside + net_hop(net_us, Protocol::simple, c)) * 1e-6};
 }
 
 /// GB/s of bus bandwidth that the NVSwitches of a node allow.
@@ -158,13 +185,30 @@ double nvls_inside(const CommunicatorFacts& c) {
   return 2 * c.nvlink_bandwidth.value() / 1e9 * efficiency * (nvls_channels - 1) / nvls_channels;
 }
 
-/// GB/s of bus bandwidth of NVLS on one node, and of NVLSTree on several.
-double nvls_bus(const CommunicatorFacts& c) {
+/// GB/s of bus bandwidth.
+double nvls_bus(Algorithm algorithm, const CommunicatorFacts& c) {
   const auto gen = static_cast<std::size_t>(generation(c.compute_capability));
   const auto inside = nvls_inside(c);
   if (c.nodes == 1) return inside;
+  if (algorithm == Algorithm::nvls) return std::min(inside, c.net_bandwidth.value() / 1e9);
   const auto between = c.net_bandwidth.value() / 1e9 * (c.nodes == 2 ? 2 : 1);
   return std::min({inside, between, nvls_channels * nvls_tree_channel[gen][c.nodes == 2 ? 1 : 2]});
+}
+
+/// GB/s, before they are halved as those of a tree. Where each GPU has a NIC all reduce a part of their own;
+/// with fewer NICs half of what that costs is hidden.
+double collnet_bus(Algorithm algorithm, const NcclSettings& settings, const CommunicatorFacts& c) {
+  // Priced at the rate inside nodes, which the graph search raises to twice that between them.
+  auto bus = 2 * c.net_bandwidth.value() / 1e9;
+  if (c.ranks > c.nodes) {
+    auto node = c;
+    node.nodes = 1;
+    const auto channels = search_channels(node, settings);
+    bus = std::min(bus, channels.count * channels.each.value() / 1e9);
+  }
+  if (algorithm == Algorithm::collnet_chain) return bus;
+  const double gpus_a_nic = static_cast<double>(c.ranks) / c.nodes / c.nics;
+  return bus / ((gpus_a_nic + 1) / 2) * (c.compute_capability >= 90 ? collnet_direct_hopper : 1);
 }
 
 double ll_max(const CommunicatorFacts& c) {
@@ -172,13 +216,12 @@ double ll_max(const CommunicatorFacts& c) {
   return ll_max_nodes[c.nodes == 2 ? 0 : 1][c.amd_cpu ? 1 : 0];
 }
 
-/// GB/s of bus bandwidth after the corrections of section 2a of NCCL's model.
+/// GB/s of bus bandwidth of rings and trees, after the corrections of NCCL's model.
 double corrected(Algorithm algorithm, Protocol protocol, Bytes size, const Channels& channels,
                  const CommunicatorFacts& c) {
   const auto gen = static_cast<std::size_t>(generation(c.compute_capability));
   const auto nodes = static_cast<std::size_t>(std::min(c.nodes, 3) - 1);
   auto bus = channels.count * channels.each.value() / 1e9;
-  if (is_nvls(algorithm)) return nvls_bus(c);
   if (algorithm == Algorithm::ring) {
     if (protocol == Protocol::ll) return std::min(ll_max(c), bus * 0.5);
     if (protocol == Protocol::ll128)
@@ -196,14 +239,21 @@ double corrected(Algorithm algorithm, Protocol protocol, Bytes size, const Chann
 }
 
 Seconds latency_of(Algorithm algorithm, CollectiveKind kind, Protocol protocol, const CommunicatorFacts& c) {
-  if (is_nvls(algorithm)) return nvls_latency(c);
+  if (is_collnet(algorithm)) return collnet_latency(algorithm, c);
+  if (is_nvls(algorithm)) return algorithm == Algorithm::nvls ? nvls_latency(c) : nvls_tree_latency(c);
   return algorithm == Algorithm::ring ? ring_latency(kind, protocol, c) : tree_latency(protocol, c);
 }
 
 bool available(Algorithm algorithm, Protocol protocol, CollectiveKind kind, const CommunicatorFacts& c) {
   if (algorithm != Algorithm::ring && kind != CollectiveKind::all_reduce) return false;
   if (is_nvls(algorithm)) {
-    return c.nvls && protocol == Protocol::simple && (algorithm == Algorithm::nvls) == (c.nodes == 1);
+    if (!c.nvls || protocol != Protocol::simple) return false;
+    return algorithm == Algorithm::nvls ? c.nodes == 1 || c.collnet : c.nodes > 1;
+  }
+  if (is_collnet(algorithm)) {
+    const bool is_direct = algorithm == Algorithm::collnet_direct;
+    const bool has_way = !is_direct || (c.nvswitch && ranks_a_node(c) <= collnet_direct_most);
+    return c.collnet && has_way && protocol == Protocol::simple;
   }
   if (protocol == Protocol::ll128)
     return c.nvlink && c.compute_capability >= 70 && (c.nodes == 1 || c.ranks > c.nodes);
@@ -218,11 +268,6 @@ bool available(Algorithm algorithm, Protocol protocol, CollectiveKind kind, cons
 Seconds as_priced(const CollectivePlan& plan, CollectiveKind kind, Bytes size, const CommunicatorFacts& c) {
   const auto too_little = is_nvls(plan.algorithm) && !c.nvlink ? Seconds{nvls_us * 1e-6} : Seconds{};
   return plan.estimate(size) - too_little - behind_first_hop(kind, plan.protocol, c);
-}
-
-/// Ranks of the communicator on each of its nodes.
-int ranks_a_node(const CommunicatorFacts& c) {
-  return std::max(1, (c.ranks + c.nodes - 1) / c.nodes);
 }
 
 int power_of_two_from(int least) {
@@ -248,6 +293,10 @@ CollectivePlan plan_of_pairs(Bytes size, const CommunicatorFacts& c, const NcclS
 BytesPerSecond nccl_nvlink_rate(int compute_capability) {
   if (compute_capability >= 100) return 40.1_GBps;
   return compute_capability >= 90 ? 20.6_GBps : 20_GBps;
+}
+
+int ranks_a_node(const CommunicatorFacts& c) {
+  return std::max(1, (c.ranks + c.nodes - 1) / c.nodes);
 }
 
 PairRates pair_rates(const CommunicatorFacts& c, const NcclSettings& settings, Protocol protocol) {
@@ -322,14 +371,18 @@ std::vector<CollectivePlan> candidate_plans(CollectiveKind kind, Bytes size, con
                                             const NcclSettings& settings) {
   if (kind == CollectiveKind::all_to_all) return {plan_of_pairs(size, c, settings)};
   std::vector<CollectivePlan> plans;
-  for (const auto algorithm : {Algorithm::ring, Algorithm::tree, Algorithm::nvls, Algorithm::nvls_tree}) {
+  for (const auto algorithm : {Algorithm::ring, Algorithm::tree, Algorithm::nvls, Algorithm::nvls_tree,
+                               Algorithm::collnet_direct, Algorithm::collnet_chain}) {
     const auto channels = search_channels(c, settings, algorithm);
     for (const auto protocol : {Protocol::ll, Protocol::ll128, Protocol::simple}) {
       if (!available(algorithm, protocol, kind, c)) continue;
       if (!settings.allows(algorithm) && kind == CollectiveKind::all_reduce) continue;
       if (!settings.allows(protocol)) continue;
-      const double bus = corrected(algorithm, protocol, size, channels, c);
-      const double to_algorithm = algorithm == Algorithm::tree ? 0.5 : 1 / bus_factor(kind, c.ranks);
+      const double bus = is_nvls(algorithm)      ? nvls_bus(algorithm, c)
+                         : is_collnet(algorithm) ? collnet_bus(algorithm, settings, c)
+                                                 : corrected(algorithm, protocol, size, channels, c);
+      const bool is_halved = algorithm == Algorithm::tree || is_collnet(algorithm);
+      const double to_algorithm = is_halved ? 0.5 : 1 / bus_factor(kind, c.ranks);
       auto latency = latency_of(algorithm, kind, protocol, c) + behind_first_hop(kind, protocol, c);
       const bool bulk = size.value() / (channels.count * c.ranks) >= 64;
       if (algorithm == Algorithm::ring && protocol == Protocol::simple &&
@@ -377,7 +430,8 @@ std::string_view name_of(Transport transport) {
 }
 
 std::string_view name_of(Algorithm algorithm) {
-  constexpr std::array<std::string_view, algorithm_count> names{"ring", "tree", "NVLS", "NVLSTree"};
+  constexpr std::array<std::string_view, algorithm_count> names{"ring",     "tree",          "NVLS",
+                                                                "NVLSTree", "CollNetDirect", "CollNetChain"};
   return names[index(algorithm)];
 }
 

@@ -28,6 +28,9 @@ struct CommunicatorFacts {
   /// model gives NVLSTree the rate of a ring and the latency of a tree.
   /// @source github.com/aws/aws-ofi-nccl at 2daf7d30, src/tuner/nccl_ofi_model.cpp
   bool prefers_nvls_tree = false;
+  bool nvswitch = false;              ///< joins all GPUs of a node
+  bool collnet = false;               ///< the switches between nodes reduce for all of them
+  int nics = 1;                       ///< of a node, that rings leave it by
   BytesPerSecond nvlink_bandwidth{};  ///< of a GPU into the NVSwitches, per direction, NCCL's nominal figure
 };
 
@@ -93,6 +96,11 @@ constexpr bool is_nvls(Algorithm algorithm) {
   return algorithm == Algorithm::nvls || algorithm == Algorithm::nvls_tree;
 }
 
+/// The switches between nodes reduce (SHARP), for GPUs in chains or with all others of their node.
+constexpr bool is_collnet(Algorithm algorithm) {
+  return algorithm == Algorithm::collnet_direct || algorithm == Algorithm::collnet_chain;
+}
+
 /// What NVLS reaches of NCCL's estimate for large buffers. The estimate for 8 H100 is 338 GB/s of the buffer;
 /// they reach 275.
 /// @source `nvls_source`: "on 8 GPUs, you should reach a peak busBw of ~480GB/s (algbw ~275GB/s)"
@@ -107,6 +115,9 @@ CollectivePlan with_all_channels(const CollectivePlan& plan, CollectiveKind kind
 
 /// Buffer bytes a second that the NVSwitches of a node really pass in NVLS or NVLSTree.
 BytesPerSecond nvls_reach(const CommunicatorFacts& communicator);
+
+/// Ranks of the communicator on each of its nodes.
+int ranks_a_node(const CommunicatorFacts& communicator);
 
 /// The plan with the least estimate, as NCCL picks it (src/enqueue.cc); empty if NCCL_ALGO and NCCL_PROTO
 /// leave none.

@@ -53,7 +53,8 @@ bool listed(const std::string& list, std::string_view name) {
 }  // namespace
 
 bool NcclSettings::allows(Algorithm algorithm) const {
-  constexpr std::array<std::string_view, algorithm_count> names{"RING", "TREE", "NVLS", "NVLSTREE"};
+  constexpr std::array<std::string_view, algorithm_count> names{"RING",     "TREE",          "NVLS",
+                                                                "NVLSTREE", "COLLNETDIRECT", "COLLNETCHAIN"};
   return listed(algo, names[static_cast<std::size_t>(algorithm)]);
 }
 
@@ -72,6 +73,7 @@ NcclSettings nccl_settings(const std::map<std::string, std::string>& variables) 
     if (name == "NCCL_NET_GDR_READ") settings.net_gdr_read = value != "0";
     if (name == "NCCL_PXN_DISABLE") settings.pxn_disable = value != "0";
     if (name == "NCCL_NVLS_ENABLE") settings.nvls = value != "0";
+    if (name == "NCCL_COLLNET_ENABLE") settings.collnet = value != "0";
     if (name == "NCCL_SOCKET_NTHREADS") settings.socket_threads = std::stoi(value);
     if (name == "NCCL_NSOCKS_PERTHREAD") settings.sockets_a_thread = std::stoi(value);
     if (name == "NCCL_ALGO") settings.algo = upper(value);
@@ -83,11 +85,11 @@ NcclSettings nccl_settings(const std::map<std::string, std::string>& variables) 
 }
 
 bool is_modelled(const std::string& variable) {
-  static constexpr std::array<std::string_view, 13> modelled{
-      "NCCL_P2P_DISABLE",  "NCCL_SHM_DISABLE", "NCCL_P2P_LEVEL",        "NCCL_NET_GDR_LEVEL",
-      "NCCL_NET_GDR_READ", "NCCL_PXN_DISABLE", "NCCL_NVLS_ENABLE",      "NCCL_SOCKET_NTHREADS",
-      "NCCL_ALGO",         "NCCL_PROTO",       "NCCL_NSOCKS_PERTHREAD", "NCCL_MIN_NCHANNELS",
-      "NCCL_MAX_NCHANNELS"};
+  static constexpr std::array<std::string_view, 14> modelled{
+      "NCCL_P2P_DISABLE",   "NCCL_SHM_DISABLE",   "NCCL_P2P_LEVEL",        "NCCL_NET_GDR_LEVEL",
+      "NCCL_NET_GDR_READ",  "NCCL_PXN_DISABLE",   "NCCL_NVLS_ENABLE",      "NCCL_SOCKET_NTHREADS",
+      "NCCL_ALGO",          "NCCL_PROTO",         "NCCL_NSOCKS_PERTHREAD", "NCCL_MIN_NCHANNELS",
+      "NCCL_MAX_NCHANNELS", "NCCL_COLLNET_ENABLE"};
   return std::ranges::find(modelled, std::string_view{variable}) != modelled.end();
 }
 

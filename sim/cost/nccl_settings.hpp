@@ -9,8 +9,8 @@
 
 namespace gradway {
 
-enum class Algorithm { ring, tree, nvls, nvls_tree };
-constexpr std::size_t algorithm_count = 4;
+enum class Algorithm { ring, tree, nvls, nvls_tree, collnet_direct, collnet_chain };
+constexpr std::size_t algorithm_count = 6;
 enum class Protocol { ll, ll128, simple };
 
 /// NCCL's variables as a run understands them. Each has NCCL's own name and meaning.
@@ -22,6 +22,7 @@ struct NcclSettings {
   std::optional<bool> net_gdr_read;       ///< GPUDirect RDMA for sends too; absent: NCCL's default
   bool pxn_disable = false;
   bool nvls = true;
+  bool collnet = false;               ///< switches of the network reduce (SHARP)
   std::optional<int> socket_threads;  ///< of each TCP connection of NCCL
   std::optional<int> sockets_a_thread;
   std::string algo;  ///< "RING,TREE", "^TREE"; empty: any

@@ -103,6 +103,43 @@ std::vector<ResourceId> CollectiveWays::through_nvswitches() const {
   return path;
 }
 
+/// What the switches between nodes reduce: a NIC sends its part once and gets the sum. A way a NIC; what GPUs
+/// of a node exchange beside is a chain to the one at the NIC and back, what NVSwitches reduce, or, direct, a
+/// flow of its own (`nvswitches`). A hop to the next node stands for one up to the switch and one down: on
+/// every link they carry the same.
+std::vector<SharedPath> CollectiveWays::through_reducing_switches(Algorithm algorithm) const {
+  const auto& platform = routes_.platform();
+  const auto domain = [&](std::size_t gpu) { return platform.nvlink_domain(platform.gpus[gpu]); };
+  const bool is_chain = algorithm == Algorithm::collnet_chain;
+  std::vector<SharedPath> paths;
+  for (const auto& order : orders_) {
+    std::vector<ResourceId> path;
+    if (algorithm == Algorithm::nvls) path = through_nvswitches();
+    const auto take = [&](std::size_t from, std::size_t to) {
+      const auto way = hop(from, to, paths.size());
+      path.insert(path.end(), way.path.begin(), way.path.end());
+    };
+    std::vector<std::size_t> heads;  // by node: where the ring comes in
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const auto next = order[(i + 1) % order.size()];
+      if (domain(order[i]) != domain(next)) {
+        heads.push_back(next);
+      } else if (is_chain) {
+        take(order[i], next);
+        take(next, order[i]);
+      }
+    }
+    for (std::size_t i = 0; i < heads.size(); ++i) take(heads[i], heads[(i + 1) % heads.size()]);
+    paths.emplace_back(std::move(path));
+  }
+  return paths;
+}
+
+const SharedPath& CollectiveWays::nvswitches() const {
+  if (!nvswitches_) nvswitches_.emplace(through_nvswitches());
+  return *nvswitches_;
+}
+
 const std::vector<SharedPath>& CollectiveWays::paths(CollectiveKind kind, Algorithm algorithm) const {
   const bool closes = algorithm != Algorithm::ring || closes_ring(kind);
   const auto [place, is_new] = paths_.try_emplace({algorithm, closes});
@@ -120,8 +157,12 @@ std::vector<SharedPath> CollectiveWays::lay_paths(Algorithm algorithm, bool clos
       for (auto& tree : lay(tree_edges(routes_, gpus_))) paths.emplace_back(std::move(tree).path());
       break;
     case Algorithm::nvls:
+      if (gpus_by_domain(routes_.platform(), gpus_).size() > 1) return through_reducing_switches(algorithm);
       paths.emplace_back(through_nvswitches());
       break;
+    case Algorithm::collnet_direct:
+    case Algorithm::collnet_chain:
+      return through_reducing_switches(algorithm);
     case Algorithm::nvls_tree: {
       const auto nvlinks = through_nvswitches();
       for (const auto& tree : lay(tree_edges_between_nodes(routes_, gpus_))) {

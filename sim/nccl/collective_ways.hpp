@@ -3,6 +3,7 @@
 
 #include <compare>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -36,6 +37,8 @@ class CollectiveWays {
 
   /// The resources of each of the flows that share a collective: all its hops, one after the other.
   const std::vector<SharedPath>& paths(CollectiveKind kind, Algorithm algorithm) const;
+  /// Each GPU to its NVSwitches and back. @pre they have some
+  const SharedPath& nvswitches() const;
   /// Those of an all-to-all. Between nodes the bytes for a GPU go to the NICs beside it, PXN or not, in equal
   /// parts; a resource stands in a path as often as pairs use it, less what all uses have in common.
   /// @source NCCL 2.28.9, src/graph/search.cc (ncclTopoGetNetDev): the receiver's NIC
@@ -54,6 +57,7 @@ class CollectiveWays {
   Hop sought(std::size_t from_gpu, std::size_t to_gpu, std::size_t rail) const;
   std::vector<Hops> lay(const std::vector<std::vector<Edge>>& trees) const;
   std::vector<ResourceId> through_nvswitches() const;
+  std::vector<SharedPath> through_reducing_switches(Algorithm algorithm) const;
   std::vector<SharedPath> lay_paths(Algorithm algorithm, bool closes) const;
   std::vector<std::size_t> nearest_rails(std::size_t gpu) const;
 
@@ -65,6 +69,7 @@ class CollectiveWays {
   mutable std::map<Inside, Hop> inside_;  ///< on the first node that had it
   /// Laid when the first collective takes them: each costs as much as all rings.
   mutable std::map<std::pair<Algorithm, bool>, std::vector<SharedPath>> paths_;
+  mutable std::optional<SharedPath> nvswitches_;
   mutable std::vector<PairFlow> pairs_;  ///< laid when it is asked for
 };
 

@@ -43,6 +43,16 @@ Communicator::Communicator(const Routes& routes, NcclSettings settings, const Ca
   if (facts_.ranks == 1) return;
   if (platform().collectives == CollectiveRules::ideal) return;
   facts_ = describe_communicator(platform(), routes_, settings_, ways_, gpus_);
+  const auto& network = platform().network;
+  const bool may_reduce =
+      network && (network->kind == NetworkKind::infiniband || network->kind == NetworkKind::wire);
+  if (facts_.collnet && !may_reduce) {
+    throw ConfigError{
+        {{},
+         fmt::format("NCCL_COLLNET_ENABLE: switches of platform '{}' do not reduce", platform().name),
+         {},
+         "only InfiniBand's do (SHARP); leave it out for others"}};
+  }
   if (!choose_plan(CollectiveKind::all_reduce, 1_MiB, facts_, settings_)) {
     throw ConfigError{{{},
                        "NCCL_ALGO and NCCL_PROTO leave no way to run an all-reduce",
@@ -71,7 +81,10 @@ void Communicator::take_no_less_than_one_node(LoweredCollective& lowered, Collec
                                               const CollectivePlan& plan) const {
   const auto& one = *one_node_;
   const bool is_pairs = kind == CollectiveKind::all_to_all;
-  const auto more = is_nvls(plan.algorithm) || is_pairs
+  const double node_ranks = one.facts().ranks;
+  // A chain passes the buffer up and down, whole; a ring of one node less of it, direct ways as much.
+  const auto more = plan.algorithm == Algorithm::collnet_chain ? node_ranks / (node_ranks - 1)
+                    : is_nvls(plan.algorithm) || is_collnet(plan.algorithm) || is_pairs
                         ? 1
                         : bus_factor(kind, facts_.ranks) / bus_factor(kind, one.facts().ranks);
   // Of an all-to-all only the part for ranks of the same node stays there.
@@ -173,7 +186,8 @@ void Communicator::find_calibration() {
 
 std::optional<TableTime> Communicator::table_time(CollectiveKind kind, Bytes size,
                                                   const CollectivePlan& plan) const {
-  if (tables_->empty() || transport_of(plan) != channels_transport()) return std::nullopt;
+  const bool reduces_between = is_collnet(plan.algorithm) || (is_nvls(plan.algorithm) && facts_.collnet);
+  if (tables_->empty() || reduces_between || transport_of(plan) != channels_transport()) return std::nullopt;
   // Both directions of a link work at once: one alone takes as long.
   return tables_->time(kind == CollectiveKind::send ? CollectiveKind::send_recv : kind, size, plan);
 }
@@ -276,6 +290,10 @@ std::vector<CollectiveFlow> Communicator::flows_of(CollectiveKind kind, Bytes si
   std::vector<CollectiveFlow> flows;
   for (const auto& path : paths)
     flows.push_back({path, factor * size, factor * plan.algorithm_bandwidth.value()});
+  if (plan.algorithm == Algorithm::collnet_direct && facts_.ranks > facts_.nodes) {
+    const auto inside = bus_factor(CollectiveKind::all_reduce, ranks_a_node(facts_));
+    flows.push_back({ways_.nvswitches(), inside * size, inside * plan.algorithm_bandwidth.value()});
+  }
   return flows;
 }
 

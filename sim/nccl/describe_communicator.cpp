@@ -45,6 +45,11 @@ class InsideNode {
   std::vector<BytesPerSecond> slowest_;  ///< hop of each ring
 };
 
+bool are_on_nvswitches(const Platform& platform, const Routes& routes, const GpuNumbers& gpus) {
+  return std::ranges::all_of(
+      gpus, [&](std::size_t gpu) { return routes.links_to_nvswitch(platform.gpus[gpu]).has_value(); });
+}
+
 /// NVLink SHARP needs an NVSwitch for all GPUs of a node, Hopper or later, and nobody who switched it off.
 /// @return the nominal rate of a GPU into the switch; empty if there is no NVLS
 std::optional<BytesPerSecond> nvls_rate(const Platform& platform, const Routes& routes,
@@ -105,6 +110,9 @@ CommunicatorFacts describe_communicator(const Platform& platform, const Routes& 
   if (platform.network && communicator.nodes > 1) {
     communicator.net_latency = platform.network->message_latency;
   }
+  communicator.nvswitch = are_on_nvswitches(platform, routes, gpus);
+  communicator.nics = static_cast<int>(rings.size());
+  communicator.collnet = settings.collnet && communicator.nodes > 1;
   if (const auto rate = nvls_rate(platform, routes, settings, gpus)) {
     communicator.nvls = true;
     communicator.nvlink_bandwidth = *rate;

@@ -289,6 +289,72 @@ TEST_CASE("NVLSTree between two nodes sends the buffer once over all NICs of a n
   CHECK(carried.at("node1.gpu2 -> node1.nvswitch") == Approx(buffer));
 }
 
+TEST_CASE("switches that reduce get the buffer of a node once, over all its NICs together") {
+  const double buffer = 1073741824;
+  const auto carried = [](const Platform& platform, int ranks, const std::string& algorithm) {
+    const auto scenario = on(platform, ranks, {{"NCCL_ALGO", algorithm}, {"NCCL_COLLNET_ENABLE", "1"}});
+    std::map<std::string, double> bytes;
+    for (const auto& flow : (*CommunicatorOfAll{scenario}).lower(CollectiveKind::all_reduce, 1_GiB).flows)
+      for (const auto resource : flow.path) bytes[platform.name_of(resource)] += flow.amount.value();
+    return bytes;
+  };
+  const int nodes = GENERATE(2, 4);
+  const auto* algorithm = GENERATE("NVLS", "CollnetDirect", "CollnetChain");
+  CAPTURE(nodes, algorithm);
+  const auto bytes = carried(hopper_nodes(4, nodes), 4 * nodes, algorithm);
+  for (const auto* nic : {"0", "1", "2", "3"}) {
+    CHECK(bytes.at(std::string{"node0.nic"} + nic + " -> fabric") == Approx(buffer / 4));
+    CHECK(bytes.at(std::string{"fabric -> node1.nic"} + nic) == Approx(buffer / 4));
+  }
+  // NVSwitches reduce: once. Direct: all but a GPU's own part goes there and back. A chain of four for each
+  // NIC: all but its ends send both ways.
+  const auto times = algorithm == std::string{"NVLS"} ? 1.0 : 1.5;
+  CHECK(bytes.at("node1.gpu2 -> node1.nvswitch") == Approx(times * buffer));
+  CHECK(bytes.at("node1.nvswitch -> node1.gpu2") == Approx(times * buffer));
+}
+
+TEST_CASE("a leaf of switches that reduce sends up what its nodes send it, once") {
+  auto fabric = star_fabric();
+  fabric.kind = FabricDescription::Kind::leaf_spine;
+  fabric.nodes_per_leaf = 2;
+  fabric.spines = 1;
+  fabric.uplink_bandwidth = BytesPerSecond{12.5e9};
+  const auto platform = built_platform(nvswitch_node(4), 4, fabric);
+  const auto scenario = on(platform, 16, {{"NCCL_ALGO", "CollnetDirect"}, {"NCCL_COLLNET_ENABLE", "1"}});
+  double up = 0;
+  for (const auto& flow : (*CommunicatorOfAll{scenario}).lower(CollectiveKind::all_reduce, 1_GiB).flows)
+    for (const auto resource : flow.path)
+      if (platform.name_of(resource) == "leaf0 -> spine0") up += flow.amount.value();
+  CHECK(up == Approx(1073741824));
+}
+
+TEST_CASE("switches reduce where it is asked for, all-reduces alone, and of one GPU a node, too") {
+  const auto choose = [](const Platform& platform, int ranks, const char* is_on,
+                         CollectiveKind kind = CollectiveKind::all_reduce) {
+    const auto scenario = on(platform, ranks, {{"NCCL_COLLNET_ENABLE", is_on}});
+    return (*CommunicatorOfAll{scenario}).choose(kind, 1_GiB).algorithm;
+  };
+  const auto hopper = hopper_nodes(4, 4);
+  CHECK(choose(hopper, 16, "0") == Algorithm::nvls_tree);
+  CHECK(is_collnet(choose(hopper, 16, "1")));
+  CHECK(choose(hopper, 16, "1", CollectiveKind::all_gather) == Algorithm::ring);
+  CHECK(choose(hopper, 4, "1") == Algorithm::nvls);  // one node has nothing to reduce between
+  const auto older = built_platform(nvswitch_node(4), 4, star_fabric());
+  CHECK(is_collnet(choose(older, 16, "1")));
+  const auto alone = built_platform(nvswitch_node(1), 4, star_fabric());
+  CHECK(is_collnet(choose(alone, 4, "1")));
+  const auto time = [&](const char* is_on) {
+    const auto scenario = on(alone, 4, {{"NCCL_COLLNET_ENABLE", is_on}});
+    const auto lowered = (*CommunicatorOfAll{scenario}).lower(CollectiveKind::all_reduce, 1_GiB);
+    return time_alone(lowered, alone);
+  };
+  // A ring of four sends one and a half times the buffer, at 12 of the NIC's 12.5 GB/s: a speed of NCCL's
+  // list.
+  CHECK(time("0") / time("1") == Approx(1.5 * 12.5 / 12).epsilon(0.01));
+  CHECK_THROWS_WITH(choose(built_platform(nvswitch_node(4), 2, over(NetworkKind::roce)), 8, "1"),
+                    Catch::Contains("do not reduce"));
+}
+
 TEST_CASE("what NVSwitches join is one node for NCCL, and several machines for the bill") {
   const NvlinkDomainDescription domain{{}, 2, 300_GBps, 18, {}};
   const auto platform = hopper_nodes(4, 4, domain);
