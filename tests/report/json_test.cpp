@@ -83,7 +83,7 @@ TEST_CASE("a report holds the scenario as it was resolved, with its defaults", "
       R"("framework":"pytorch","frees_early":false,"launch_blocking":false,"clip_grad_norm":false},)"
       R"("strategy":{"kind":"ddp","bucket_cap":"4 MiB","static_graph":false,"gradient_as_bucket_view":false,)"
       R"("comm_hook":"none"},"optimizer":"sgd","nccl":{"NCCL_ALGO":"RING"},)"
-      R"("input":{"pin_memory":true,"loader_workers":8,"background_copy":"0 B"},"steps":1})");
+      R"("input":{"pin_memory":true,"loader_workers":8,"prefetch":"none","background_copy":"0 B","background_start":"ahead"},"steps":1})");
 }
 
 TEST_CASE("what a scenario leaves to PyTorch stays out of the report", "[report][json]") {
