@@ -133,6 +133,9 @@ class Errors {
         case PartOfStep::side_by_side:
           add(one, fmt::format("{} beside kernels on {}", transport(), platform()));
           break;
+        case PartOfStep::exchange:
+          add(one, fmt::format("ranks of {} over {} on {}", model(), transport(), platform()));
+          break;
         case PartOfStep::input:
           add(one, fmt::format("copies on {}", platform()));
           break;
