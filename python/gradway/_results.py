@@ -203,11 +203,13 @@ class Case:
     interval_s: tuple[float, float]
     in_interval: bool  #: the measured one
     error: float  #: a fraction of the measured time, with its sign
+    group: str  #: what it rests on, and over what ranks exchange
+    is_given: bool | None  #: the very step that the prediction was given, which counts nowhere
 
 
 @dataclass(frozen=True)
 class Validation(_Document):
-    """Predicted against measured. Errors are fractions of the measured times."""
+    """Predicted against measured. Errors are fractions of the measured times, over the cases that were not given."""
 
     source: str  #: of the measurements
     cases: tuple[Case, ...]
@@ -216,6 +218,8 @@ class Validation(_Document):
     max_abs_error: float
     bias: float  #: mean of the errors with their signs
     in_interval: int  #: how many cases
+    counted: int  #: of so many
+    coverage: list[dict]  #: the same by group
     document: dict = field(repr=False)
 
     @classmethod

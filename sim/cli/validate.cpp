@@ -115,8 +115,13 @@ report::Comparison predict(const Scenario& scenario, const Case& one, const std:
   const auto measured = measured_time(scenario, one);
   try {
     const auto run = simulate(scenario);
-    return {one.name, measured, run.measured.metrics.step_time, run.range,
-            proposed_anchor(scenario, measured, source)};
+    return {one.name,
+            measured,
+            run.measured.metrics.step_time,
+            run.range,
+            proposed_anchor(scenario, measured, source),
+            report::group_of(run),
+            meets_given_step(scenario)};
   } catch (const SimulationError& error) {
     throw SimulationError{fmt::format("case '{}': {}", one.name, error.what())};
   } catch (const ConfigError& error) {

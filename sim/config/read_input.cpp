@@ -15,6 +15,11 @@ namespace {
 constexpr auto sample_formats = choices_of<SampleFormat>(sample_format_words);
 constexpr auto tiers = choices_of<StorageTier::Kind>(StorageTier::kind_words);
 constexpr auto caches = choices_of<Cache::Kind>(Cache::kind_words);
+constexpr auto copy_starts = choices_of<CopyStart>(copy_start_words);
+constexpr Choice<std::optional<CopyStart>> prefetch_starts[] = {{"none", std::nullopt},
+                                                                {"ahead", CopyStart::ahead},
+                                                                {"step", CopyStart::step},
+                                                                {"forward", CopyStart::forward}};
 constexpr auto cache_policies = choices_of<CachePolicy>(cache_policy_words);
 enum class Epoch { first, later };
 constexpr Choice<Epoch> epochs[] = {{"first", Epoch::first}, {"later", Epoch::later}};
@@ -164,11 +169,34 @@ void choose_columns(ScenarioSpec& spec, Problems& problems) {
   if (dataset->sample_size == 0_B) refuse("these columns hold nothing", "read others too");
 }
 
+namespace {
+
+/// What a prefetch cannot be beside.
+void check_prefetch(Reader& input, const InputSettings& settings) {
+  if (!settings.prefetch) return;
+  const auto refuse = [&](std::string_view key, const std::string& what, const std::string& hint) {
+    input.error(input.value_place(key), what, hint,
+                {{input.value_place("prefetch"), "the prefetch is here"}});
+  };
+  if (!settings.pin_memory)
+    refuse("pin_memory", "the CPU waits for a copy from pageable memory, so none can run beside the step",
+           "leave pin_memory out, or write 'prefetch: none'");
+  if (settings.epoch_steps)
+    refuse("epoch_steps",
+           "an epoch is simulated from empty queues, and a prefetch has a batch before its first step",
+           "leave one of them out");
+}
+
+}  // namespace
+
 void read_input(Reader input, ScenarioSpec& spec) {
   auto& result = spec.job.input;
   result.pin_memory = input.optional("pin_memory", boolean, result.pin_memory);
   result.loader_workers = input.optional("loader_workers", integer(0, 4096), result.loader_workers);
+  result.prefetch = input.optional("prefetch", one_of("a start of copies", prefetch_starts), result.prefetch);
   result.background_copy = input.optional("background_copy", bytes_or_zero, result.background_copy);
+  result.background_start =
+      input.optional("background_start", one_of("a start of copies", copy_starts), result.background_start);
   auto dataset = input.optional("dataset", name_or(read_dataset, input.problems()), {});
   result.dataset = std::move(dataset.value);
   spec.dataset = std::move(dataset.name);
@@ -195,6 +223,7 @@ void read_input(Reader input, ScenarioSpec& spec) {
     input.forbid("batch_overhead_spread", "there is no input.batch_overhead that could vary",
                  "give it, its mean, or leave this out");
   result.epoch_steps = input.maybe("epoch_steps", integer(2, 100000));
+  check_prefetch(input, result);
   result.decode_on_gpu =
       input.optional("decode", one_of("a decoder", decoders), Decoder::cpu) == Decoder::gpu;
   result.first_epoch = input.optional("epoch", one_of("an epoch", epochs), Epoch::later) == Epoch::first;

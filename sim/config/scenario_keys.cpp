@@ -273,8 +273,14 @@ std::vector<ScenarioKey> fixed_keys() {
        "with a dataset: an epoch of so many steps is simulated whole, from empty queues to its last batch; "
        "left "
        "out, a step in its midst"},
+      {"input.prefetch", "none, ahead, step, forward",
+       "when the copy of the next batch starts, on a stream of its own: when the CPU issues it, when the GPU "
+       "begins the step, behind the forward pass; none: each batch is copied in its own step",
+       "none"},
       {"input.background_copy", "a size such as 100 MB, or 0 MB",
-       "what each GPU also copies from pinned host memory beside every step, as a prefetch does", "0 MB"},
+       "what each GPU also copies from pinned host memory beside every step, for the next one", "0 MB"},
+      {"input.background_start", "ahead, step, forward",
+       "with a background_copy: when it starts, see input.prefetch", "ahead"},
       {"anchor", "a map",
        "a measured step on one GPU without DDP that compute is scaled to, instead of the model's own"},
       {"anchor.gpu", "a name", "the GPU: a file of platforms/gpus", "", required},

@@ -220,8 +220,8 @@ class Lowering {
     connect(actor, laid, op);
     if (const auto* put = std::get_if<Put>(&task.work)) hand_over(actor, *put, turn.of_slot, op);
     if (const auto* take = std::get_if<Take>(&task.work)) take_over(actor, *take, turn.of_slot, op);
-    for (const auto& before : {turn.copied_before, turn.before})
-      if (before) graph_.add_edge(end_of(actor, laid, *before), op);
+    for (const auto copied : turn.copied_before) graph_.add_edge(end_of(actor, laid, copied), op);
+    if (turn.before) graph_.add_edge(end_of(actor, laid, *turn.before), op);
     laid.ends.push_back(op);
   }
 

@@ -30,17 +30,17 @@ void Turns::take(std::size_t index, int step) {
   auto& stream = streams_[task.stream.index()];
   if (task.begins_turn) next_server(task.stream);
   turn_.before = lane == Lane::side ? std::nullopt : std::exchange(stream, turn_.number);
-  turn_.copied_before.reset();
+  turn_.copied_before.clear();
   if (const auto* call = std::get_if<Call>(&task.work)) {
     turn_.of_slot = calls_[call->group]++;
   } else if (lane == Lane::compute) {
-    turn_.copied_before = std::exchange(wanted_, std::nullopt);
+    turn_.copied_before = std::exchange(wanted_, {});
     in_queue_.emplace_back(turn_.number, task.launches);
     queued_ += task.launches;
   }
   if (const auto* put = std::get_if<Put>(&task.work)) turn_.of_slot = puts_[put->channel]++;
   if (const auto* take = std::get_if<Take>(&task.work)) turn_.of_slot = takes_[take->channel]++;
-  if (program_->is_beside(task)) prefetch_ = turn_.number;
+  if (program_->is_beside(task)) prefetches_.push_back(turn_.number);
   if (task.host_waits) waits_.push_back(turn_.number);
 }
 

@@ -15,12 +15,12 @@ namespace gradway {
 struct Turn {
   const Task* task = nullptr;
   std::size_t number = 0;
-  Origin origin{};                             ///< but for the actor
-  bool is_launched = false;                    ///< the CPU's part is an op
-  std::vector<std::size_t> before_launch{};    ///< tasks that the CPU waits for
-  std::optional<std::size_t> before{};         ///< the task before it on its stream, if that runs in order
-  std::optional<std::size_t> copied_before{};  ///< the prefetch that it uses
-  std::size_t of_slot = 0;                     ///< number of the call, put or take among those of its slot
+  Origin origin{};                           ///< but for the actor
+  bool is_launched = false;                  ///< the CPU's part is an op
+  std::vector<std::size_t> before_launch{};  ///< tasks that the CPU waits for
+  std::optional<std::size_t> before{};       ///< the task before it on its stream, if that runs in order
+  std::vector<std::size_t> copied_before{};  ///< the prefetches that it uses
+  std::size_t of_slot = 0;                   ///< number of the call, put or take among those of its slot
 };
 
 /// The tasks of a program in turn, step by step: who waits for whom is the same for all who run it.
@@ -30,7 +30,7 @@ class Turns {
   Turns(const Program& program, ProgramId id);
 
   const Program& program() const { return *program_; }
-  void begin_step() { wanted_ = std::exchange(prefetch_, std::nullopt); }
+  void begin_step() { wanted_ = std::exchange(prefetches_, {}); }
   /// The next task of a step.
   void take(std::size_t index, int step);
   /// The one that was taken last.
@@ -52,8 +52,8 @@ class Turns {
   std::vector<std::size_t> waits_;                       ///< the CPU issues nothing before these have ended
   std::deque<std::pair<std::size_t, int>> in_queue_;  ///< what the compute stream got last, and its launches
   int queued_ = 0;                                    ///< launches in it
-  std::optional<std::size_t> prefetch_;  ///< the copy beside the current step: the next one uses it
-  std::optional<std::size_t> wanted_;    ///< that of the step before, until the step waits for it
+  std::vector<std::size_t> prefetches_;  ///< copies beside the current step: the next one uses them
+  std::vector<std::size_t> wanted_;      ///< those of the step before, until the step waits for them
   std::map<Slot, std::size_t> calls_;    ///< made so far
   std::map<Slot, std::size_t> puts_;
   std::map<Slot, std::size_t> takes_;

@@ -96,8 +96,9 @@ Bottleneck find_bottleneck(const Scenario& scenario, const Metrics& metrics,
     case idle:
       break;
   }
-  if (scenario.job.input.background_copy > 0_B) {
-    return {"background copy",
+  const bool has_background = scenario.job.input.background_copy > 0_B;
+  if (has_background || scenario.job.input.prefetch) {
+    return {has_background ? "background copy" : "prefetch",
             fmt::format("the GPU has nothing to do {:.0f} % of the step, in which the copies "
                         "for steps to come hold its copy engine",
                         100 * share)};

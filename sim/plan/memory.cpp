@@ -64,7 +64,8 @@ MemoryUse lasting(const RankScenario& scenario, const MemoryOfSync& sync) {
   use.optimizer_state = of_optimizer(scenario, sync).state;
   use.buckets = sync.buckets;
   use.comm_hook = sync.kept;
-  use.input = scenario.model.input_per_sample * job.batch_per_gpu + job.input.background_copy;
+  const int of_input = job.input.prefetch ? 2 : 1;
+  use.input = scenario.model.input_per_sample * job.batch_per_gpu * of_input + job.input.background_copy;
   const auto& gpu = scenario.platform.gpu_models.front();
   use.workspace = cublas_workspaces(gpu);
   use.context = gpu.ideal ? 0_B : cuda_context;

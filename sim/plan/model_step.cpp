@@ -13,7 +13,7 @@
 
 #include "sim/cost/framework_cost.hpp"
 #include "sim/plan/clipping.hpp"
-#include "sim/plan/input/loader.hpp"
+#include "sim/plan/input/input_copies.hpp"
 #include "sim/plan/memory.hpp"
 #include "sim/plan/model_tasks.hpp"
 #include "sim/plan/optimizer_time.hpp"
@@ -54,7 +54,6 @@ class Writer {
         costs_{costs},
         sync_{sync},
         part_{part},
-        loader_{scenario},
         rank_{part ? RankScenario{scenario, part->part.model} : RankScenario{scenario}},
         blocks_{part || (scenario.job.recomputes && sync.blocks() == nullptr)
                     ? std::optional{blocks_of(scenario.model)}
@@ -63,7 +62,8 @@ class Writer {
                            blocks_ ? &*blocks_ : sync.blocks())},
         turns_{
             turns_of_rank(pipeline_of(scenario.job.layout), part ? part->rank : 0, scenario.job.accumulate)},
-        tasks_{program_, scenario.platform.gpu_models.front(), pause_of(costs, sync), costs.launch} {
+        tasks_{program_, scenario.platform.gpu_models.front(), pause_of(costs, sync), costs.launch},
+        copies_{scenario, tasks_} {
     program_.name = is_pipeline() ? fmt::format("stage {}", part->rank) : "rank";
     program_.streams = streams_of_a_rank();
     find_passes();
@@ -81,7 +81,7 @@ class Writer {
   }
 
   Program run() {
-    background_copy();
+    copies_.begin_step();
     sync_.before_step(tasks_);
     for (std::size_t i = 0; i < turns_.size();) {
       const auto end = i + (turns_[i].is_woven ? 2 : 1);
@@ -183,6 +183,10 @@ class Writer {
     backward_ = by_number(model_.backward, chunk);
     again_ = by_number(scenario_.job.keeps_products ? model_.again : model_.forward, block);
     for (auto* tasks : {&forward_, &backward_}) tasks->resize(chunks);
+    if (is_first_stage()) {
+      for (const auto* one : forward_.front())
+        if (std::holds_alternative<Copy>(one->task.work)) batch_.push_back(one->task);
+    }
     again_.resize(std::max(again_.size(), by_number(model_.backward, block).size()));
     // Gradients of later chunks stand first.
     first_gradient_.assign(chunks, 0);
@@ -239,33 +243,13 @@ class Writer {
       for (auto& gradient : unit.gradients) gradient.layer = layers[static_cast<std::size_t>(gradient.layer)];
   }
 
-  void background_copy() {
-    const auto bytes = scenario_.job.input.background_copy;
-    if (bytes == 0_B) return;
-    Task task;
-    task.name = "background copy";
-    task.work = Copy{.bytes = bytes};
-    task.phase = Phase::input;
-    task.launch = tasks_.gpu().launch_cost;
-    task.stream = side_stream;
-    if (tasks_.gpu().ideal) task.after.push_back(step_begins());
-    tasks_.add(std::move(task));
-  }
-
-  /// A CPU that costs nothing would issue the copies of all steps at once: each waits for its step.
-  TaskId step_begins() {
-    Task task;
-    task.name = "step begins";
-    task.work = Wait{};
-    task.phase = Phase::input;
-    task.stream = compute_stream;
-    return tasks_.add(std::move(task));
-  }
-
   void forward(const StageTurn& turn) {
     const bool is_last = turn.micro_batch + 1 == scenario_.job.accumulate;
     if (turn.chunk == 0) {
-      if (is_first_stage()) loader_.take_batch(tasks_, turn.micro_batch);
+      if (is_first_stage()) {
+        const auto copied = copies_.before_forward(turn.micro_batch, batch_);
+        due_.insert(due_.end(), copied.begin(), copied.end());
+      }
       sync_.before_micro_step(tasks_, {turn.micro_batch, is_last});
     }
     Spot place;
@@ -273,7 +257,10 @@ class Writer {
     const auto leave = [&](Module module) { sync_.after_forward(tasks_, of_rank(module)); };
     for (auto* one : forward_[static_cast<std::size_t>(turn.chunk)]) {
       if (one->is_once && turn.micro_batch > 0) continue;
-      if (!begun && !std::holds_alternative<Copy>(one->task.work)) {
+      const bool is_copy = std::holds_alternative<Copy>(one->task.work);
+      if (is_copy && copies_.prefetches()) continue;
+      if (!begun && !is_copy) {
+        copies_.before_kernels(turn.micro_batch);
         sync_.before_forward(tasks_, Module{});
         begun = true;
       }
@@ -283,6 +270,7 @@ class Writer {
     }
     place.go_to({}, leave, [](Module) {});
     if (turn.chunk + 1 == scenario_.job.layout.chunks) sync_.after_forward(tasks_, Module{});
+    if (turn.chunk == 0) copies_.behind_forward(turn.micro_batch, batch_);
   }
 
   void backward(const StageTurn& turn, BackwardPass pass) {
@@ -455,8 +443,7 @@ class Writer {
   const Scenario& scenario_;
   const ComputeCosts& costs_;
   Sync& sync_;
-  const RankPart* part_;
-  Loader loader_;  ///< null: a rank trains all of the model
+  const RankPart* part_;  ///< null: a rank trains all of the model
   RankScenario rank_;
   std::optional<Blocks> blocks_;  ///< of the whole, if they matter, and the strategy has not found them
   std::vector<std::int32_t> block_of_rank_;  ///< by block of the whole: among those of the rank
@@ -469,6 +456,8 @@ class Writer {
   std::vector<std::size_t> first_gradient_;  ///< by chunk: in the order of the rank's gradients
   Program program_;
   TaskList tasks_;
+  InputCopies copies_;
+  std::vector<Task> batch_;  ///< the copies of one; none where the rank takes no batch
   std::optional<Exchanges> exchanges_;
   std::vector<Ready> ready_;
   std::size_t given_ = 0;           ///< gradients that the strategy was told of

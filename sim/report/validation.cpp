@@ -3,14 +3,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <ostream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "sim/base/quantiles.hpp"
+#include "sim/cost/nccl_model.hpp"
 #include "sim/report/text/table.hpp"
 #include "sim/report/text/text.hpp"
+#include "sim/report/text/words.hpp"
+#include "sim/trust/evidence.hpp"
 
 namespace gradway::report {
 namespace {
@@ -32,32 +36,72 @@ void write_anchors(std::ostream& out, const Validation& validation, const Style&
   }
 }
 
+/// Where there are several groups.
+void write_coverage(std::ostream& out, const Validation& validation) {
+  const auto groups = validation.coverage();
+  if (groups.size() < 2) return;
+  std::size_t longest = 0;
+  for (const auto& one : groups) longest = std::max(longest, one.group.size());
+  for (const auto& one : groups)
+    out << fmt::format("  {:<{}}  {} of {}\n", one.group, longest, one.inside, one.cases);
+}
+
 }  // namespace
 
+std::vector<Comparison> Validation::counted() const {
+  std::vector<Comparison> found;
+  std::ranges::copy_if(cases, std::back_inserter(found), [](const auto& one) { return !one.is_given; });
+  return found;
+}
+
 double Validation::mean_abs_error() const {
+  const auto all = counted();
   double sum = 0;
-  for (const auto& one : cases) sum += std::abs(one.error());
-  return cases.empty() ? 0 : sum / static_cast<double>(cases.size());
+  for (const auto& one : all) sum += std::abs(one.error());
+  return all.empty() ? 0 : sum / static_cast<double>(all.size());
 }
 
 double Validation::median_abs_error() const {
   std::vector<double> errors;
-  for (const auto& one : cases) errors.push_back(std::abs(one.error()));
+  for (const auto& one : counted()) errors.push_back(std::abs(one.error()));
   return median(errors);
 }
 
 double Validation::max_abs_error() const {
-  return cases.empty() ? 0 : std::abs(std::ranges::max_element(cases, smaller_error)->error());
+  const auto all = counted();
+  return all.empty() ? 0 : std::abs(std::ranges::max_element(all, smaller_error)->error());
 }
 
 double Validation::bias() const {
+  const auto all = counted();
   double sum = 0;
-  for (const auto& one : cases) sum += one.error();
-  return cases.empty() ? 0 : sum / static_cast<double>(cases.size());
+  for (const auto& one : all) sum += one.error();
+  return all.empty() ? 0 : sum / static_cast<double>(all.size());
 }
 
 std::size_t Validation::in_interval() const {
-  return static_cast<std::size_t>(std::ranges::count_if(cases, &Comparison::in_interval));
+  return static_cast<std::size_t>(std::ranges::count_if(counted(), &Comparison::in_interval));
+}
+
+std::vector<Coverage> Validation::coverage() const {
+  std::vector<Coverage> groups;
+  for (const auto& one : counted()) {
+    auto of = std::ranges::find(groups, one.group, &Coverage::group);
+    if (of == groups.end()) of = groups.insert(of, {one.group});
+    ++of->cases;
+    if (one.in_interval()) ++of->inside;
+  }
+  return groups;
+}
+
+std::string group_of(const Run& run) {
+  const auto& job = run.scenario.job;
+  const bool exchanges = run.measured.metrics.communication > Seconds{};
+  const auto over = exchanges       ? gradway::name_of(run.grounds.transport)
+                    : job.gpus == 1 ? std::string_view{"one GPU"}
+                                    : std::string_view{"no exchange"};
+  return fmt::format("{}{}, {}", trains(job.strategy) ? "" : "collectives, ",
+                     name_of(evidence_of(run.grounds)), over);
 }
 
 std::string anchor_yaml(const Anchor& anchor) {
@@ -79,17 +123,22 @@ void write_table(std::ostream& out, const Validation& validation, const Style& s
   }
   table.write(out, style);
   out << '\n';
-  if (!validation.cases.empty()) {
-    const auto& worst = *std::ranges::max_element(validation.cases, smaller_error);
+  const auto counted = validation.counted();
+  if (!counted.empty()) {
+    const auto& worst = *std::ranges::max_element(counted, smaller_error);
     out << fit(fmt::format("mean |error| {:.2f} %, worst {} ({}), bias {}, {}",
                            validation.mean_abs_error() * 100, signed_percent_text(worst.error()), worst.name,
                            signed_percent_text(validation.bias()),
-                           counted_text(static_cast<std::int64_t>(validation.cases.size()), "case")),
+                           counted_text(static_cast<std::int64_t>(counted.size()), "case")),
                style.width)
         << '\n'
         << fmt::format("half of the cases within {:.2f} %\n", validation.median_abs_error() * 100)
-        << fmt::format("in the interval: {} of {}\n", validation.in_interval(), validation.cases.size());
+        << fmt::format("in the interval: {} of {}\n", validation.in_interval(), counted.size());
+    write_coverage(out, validation);
   }
+  if (const auto given = validation.cases.size() - counted.size(); given > 0)
+    out << fmt::format("{} not counted: the prediction was given that step\n",
+                       counted_text(static_cast<std::int64_t>(given), "case"));
   if (!validation.source.empty()) {
     for (const auto& line : wrap("measured: " + validation.source, style.width)) {
       out << style.paint(Paint::dim, line) << '\n';

@@ -30,6 +30,17 @@ constexpr std::string_view name_of(SampleFormat format) {
   return sample_format_words[static_cast<std::size_t>(format)];
 }
 
+/// When a copy for a later step starts, as the program issues it on a stream of its own at the step's start.
+enum class CopyStart : std::uint8_t {
+  ahead,   ///< as soon as it is issued: the CPU may be most of a step ahead of the GPU
+  step,    ///< it waits for the compute stream: when the GPU begins the step
+  forward  ///< issued behind the forward pass, and waits for it
+};
+inline constexpr std::array<std::string_view, 3> copy_start_words{"ahead", "step", "forward"};
+constexpr std::string_view name_of(CopyStart start) {
+  return copy_start_words[static_cast<std::size_t>(start)];
+}
+
 /// A column of a Parquet file: what a row has in it, on average.
 struct Column {
   std::string name;

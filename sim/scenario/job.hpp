@@ -170,8 +170,11 @@ struct InputSettings {
   Seconds batch_overhead{};          ///< CPU time of the training process for each batch that it takes
   double batch_overhead_spread = 0;  ///< its standard deviation over the mean; drawn by rank and step
   std::optional<int>
-      epoch_steps{};        ///< an epoch of so many steps is simulated as a whole; empty: one in its midst
+      epoch_steps{};  ///< an epoch of so many steps is simulated as a whole; empty: one in its midst
+  std::optional<CopyStart>
+      prefetch{};           ///< of the batch that comes next; empty: each is copied in its own step
   Bytes background_copy{};  ///< each GPU also copies this much from pinned memory beside every step
+  CopyStart background_start = CopyStart::ahead;
 };
 
 /// A neighbour's traffic between two parts of the platform, as long as the job runs.

@@ -15,18 +15,35 @@ bool can_be_anchored(const Scenario& scenario) {
                            model.layers, [](const Layer& layer) { return layer.forward.time.has_value(); });
 }
 
+bool is_alone(const Job& job) {
+  return std::holds_alternative<Alone>(job.strategy) && job.gpus == 1 && job.accumulate == 1;
+}
+
 }  // namespace
 
 std::optional<Anchor> proposed_anchor(const Scenario& scenario, Seconds measured, const std::string& source) {
   const auto& job = scenario.job;
-  const bool is_alone = std::holds_alternative<Alone>(job.strategy) && job.gpus == 1 && job.accumulate == 1;
-  if (!is_alone || !can_be_anchored(scenario) || !scenario.platform.speeds.as_built()) return std::nullopt;
+  if (!is_alone(job) || !can_be_anchored(scenario) || !scenario.platform.speeds.as_built())
+    return std::nullopt;
   return Anchor{.gpu = scenario.platform.gpu_models.front().name,
                 .precision = job.precision,
                 .batch = job.batch_per_gpu,
                 .optimizer = job.optimizer,
                 .step_time = measured,
                 .source = source};
+}
+
+bool meets_given_step(const Scenario& scenario) {
+  const auto& job = scenario.job;
+  const auto& gpu = scenario.platform.gpu_models.front().name;
+  if (!is_alone(job) || !scenario.platform.speeds.as_built()) return false;
+  const auto& profile = scenario.model.profile;
+  if (profile && profile->gpu == gpu)
+    return profile->step_time && profile->batch == job.batch_per_gpu && profile->optimizer == job.optimizer;
+  return std::ranges::any_of(scenario.model.anchors, [&](const Anchor& anchor) {
+    return anchor.gpu == gpu && anchor.precision == job.precision && anchor.batch == job.batch_per_gpu &&
+           anchor.optimizer == job.optimizer;
+  });
 }
 
 }  // namespace gradway

@@ -12,4 +12,7 @@ namespace gradway {
 /// a strategy, accumulation, a model that needs none, or hardware that was only imagined.
 std::optional<Anchor> proposed_anchor(const Scenario& scenario, Seconds measured, const std::string& source);
 
+/// Whether compute was made to meet a measured step of this very job: what a prediction of it says was given.
+bool meets_given_step(const Scenario& scenario);
+
 }  // namespace gradway

@@ -103,7 +103,9 @@ std::string collectives_in_words(const Scenario& scenario) {
                            job.batch_per_gpu, job.accumulate, name_of(strategy));
   words += std::visit(SettingsInWords{}, strategy);
   if (job.input.background_copy > 0_B)
-    words += fmt::format(", beside copies of {:.17g} B", job.input.background_copy.value());
+    words += fmt::format(", beside copies of {:.17g} B from {}", job.input.background_copy.value(),
+                         name_of(job.input.background_start));
+  if (job.input.prefetch) words += fmt::format(", batches copied from {}", name_of(*job.input.prefetch));
   for (const auto& [name, value] : job.nccl) words += fmt::format(", {}={}", name, value);
   return words;
 }
@@ -130,6 +132,9 @@ class Errors {
           break;
         case PartOfStep::side_by_side:
           add(one, fmt::format("{} beside kernels on {}", transport(), platform()));
+          break;
+        case PartOfStep::exchange:
+          add(one, fmt::format("ranks of {} over {} on {}", model(), transport(), platform()));
           break;
         case PartOfStep::input:
           add(one, fmt::format("copies on {}", platform()));

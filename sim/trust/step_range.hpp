@@ -21,6 +21,9 @@ double doubt_of_compute(Basis basis, double batch_ratio);
 double doubt_of_launches(Basis basis);
 double doubt_of_collectives(Basis basis, Transport transport);
 double doubt_of_side_by_side(Basis basis);
+/// What a step takes longer because ranks exchange something in it. @param basis of what kernels and
+/// collectives cost each other
+double doubt_of_exchange(Basis basis);
 
 enum class PartOfStep {
   compute,  ///< and the optimizer
@@ -29,6 +32,7 @@ enum class PartOfStep {
   hidden_communication,
   hidden_launches,  ///< the CPU was ahead, but would not be if it were slower
   side_by_side,     ///< what kernels and collectives cost each other while both run
+  exchange,         ///< what else several ranks cost: they wait for the slowest, and for what is not modelled
   input,
 };
 
@@ -41,7 +45,7 @@ struct DoubtfulPart {
 std::vector<DoubtfulPart> doubtful_parts(const Metrics& metrics, const Grounds& grounds);
 
 /// What a step gains or loses when a part takes 1 + doubt times as long, or as short, as predicted.
-/// Communication that kernels hide can lengthen the step, but not shorten it.
+/// Communication that kernels hide can lengthen the step, but not shorten it; so can ranks that wait.
 Seconds lengthens(Seconds time, double doubt);
 Seconds shortens(PartOfStep part, Seconds time, double doubt);
 

@@ -186,6 +186,8 @@ void about_keys_without_effect(const Scenario& scenario, Trust& trust) {
         "dataset");
   needs(!input.dataset && input.decode_on_gpu, "decode", "dataset");
   needs(!input.cache && input.first_epoch, "epoch", "cache");
+  needs(input.background_copy == 0_B && input.background_start != CopyStart::ahead, "background_start",
+        "background_copy");
   for (const auto& [name, value] : scenario.job.nccl) {
     if (!is_modelled(name))
       trust.warnings.push_back(fmt::format("{}={} is accepted, but not modelled", name, value));

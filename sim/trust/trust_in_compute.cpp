@@ -100,6 +100,44 @@ void about_move(const Scenario& scenario, const ProfileCosts& costs, Trust& trus
   }
 }
 
+/// Of the time of a profile's products in 32 bits: what kernels took that round to TF32, as their names say.
+double share_of_tf32(const Profile& profile) {
+  Seconds all{};
+  Seconds rounded{};
+  for (const auto& launch : profile.launches) {
+    const bool is_tf32 = launch.precision == Precision::tf32;
+    if (launch.kind != KernelClass::matrix || (!is_tf32 && launch.precision != Precision::fp32)) continue;
+    all += launch.gpu;
+    if (is_tf32) rounded += launch.gpu;
+  }
+  return all > Seconds{} ? rounded / all : 0;
+}
+
+/// Products of fp32 and of TF32 are other kernels, of other lengths; PyTorch's switches decide, not the types
+/// of tensors. Which of the two the job will run is not known where profile and job disagree.
+void about_tf32_of_profile(const Scenario& scenario, Trust& trust) {
+  const auto& profile = *scenario.model.profile;
+  const auto wanted = scenario.job.precision;
+  if (wanted != Precision::fp32 && wanted != Precision::tf32) return;
+  const auto share = share_of_tf32(profile);
+  const bool is_tf32 = share > 0.5 || profile.precision == Precision::tf32;
+  if (is_tf32 == (wanted == Precision::tf32)) return;
+  trust.grounds.compute = std::max(trust.grounds.compute, Basis::elsewhere);
+  const auto of_names = fmt::format(
+      "by their names, kernels that round to TF32 took {:.0f} % of the time of its products", share * 100);
+  trust.warnings.push_back(
+      is_tf32
+          ? fmt::format("job.precision is fp32, but the profile '{}' was recorded in tf32 ({}), and it is "
+                        "replayed as it is: write 'precision: tf32', or record a step with "
+                        "torch.backends.cuda.matmul.allow_tf32 and torch.backends.cudnn.allow_tf32 off",
+                        scenario.model.name, of_names)
+          : fmt::format("job.precision is tf32, but the profile '{}' was recorded in fp32 ({}), and it is "
+                        "replayed as it is: write 'precision: fp32', record a step with "
+                        "torch.set_float32_matmul_precision('high'), or import it again with "
+                        "--precision tf32 if the names do not tell",
+                        scenario.model.name, of_names));
+}
+
 Basis basis_of_kernels(const Scenario& scenario) {
   if (!scenario.kernel_costs) return Basis::nominal;
   return scenario.timed_on == scenario.platform.gpu_models.front().name ? Basis::predicted : Basis::moved;
@@ -226,6 +264,7 @@ void about_compute(const Scenario& scenario, const ComputeCosts& costs, Trust& t
   if (costs.profile) {
     about_profiler(*scenario.model.profile, *costs.profile, trust);
     about_move(scenario, *costs.profile, trust);
+    about_tf32_of_profile(scenario, trust);
     about_hooks(scenario, trust);
     return;
   }

@@ -167,6 +167,10 @@ TEST_CASE("steps in their interval are counted, and one of a single GPU outside 
   CHECK_FALSE(all[0].contains("anchor"));
   CHECK_FALSE(all[2].contains("anchor"));
 
+  CHECK(all[0]["group"] == "kernels, one GPU");
+  CHECK(all[2]["group"].get<std::string>().starts_with("kernels, P2P"));
+  CHECK(validation["counted"] == 3);
+
   // Pasted into the scenario it is met.
   const auto anchor = all[1]["anchor"].get<std::string>();
   folder.write("anchored.yaml", "schema: 1\nbased_on: job\n" + anchor);
@@ -174,6 +178,18 @@ TEST_CASE("steps in their interval are counted, and one of a single GPU outside 
   CAPTURE(met.errors);
   REQUIRE(met.status == 0);
   CHECK(Json::parse(met.output)["metrics"]["step_time_s"].get<double>() == Approx(1.2345).epsilon(0.01));
+  // Then it was given: it counts for nothing, however near the prediction comes.
+  folder.write("again.yaml",
+               "schema: 1\nscenario: anchored.yaml\nsource: made up for tests\ncases:\n"
+               "  - { name: far, set: {}, step_time: 1234.5 ms }\n"
+               "  - { name: twice, set: { job.batch_per_gpu: 8 }, step_time: 2469 ms }\n");
+  const auto again = run_gradway({"validate", "again.yaml", "--json"}, {.folder = folder.path()});
+  REQUIRE(again.status == 0);
+  const auto counted = Json::parse(again.output);
+  CHECK(counted["counted"] == 1);
+  CHECK(counted["cases"][0]["is_given"] == true);
+  CHECK_FALSE(counted["cases"][1].contains("is_given"));
+  CHECK(counted["mean_abs_error"] == std::abs(counted["cases"][1]["error"].get<double>()));
   CHECK_THAT(run_gradway({"validate", "cases.yaml"}, {.folder = folder.path()}).output,
              Contains("\nin the interval: 1 of 3\n") &&
                  Contains("\n# far is outside of its interval; as an anchor:\n" + anchor));

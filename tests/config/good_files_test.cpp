@@ -41,6 +41,7 @@ TEST_CASE("a scenario with every key is read to its values", "[config]") {
   CHECK_FALSE(job.input.pin_memory);
   CHECK(job.input.loader_workers == 0);
   CHECK(job.input.background_copy == 100_MB);
+  CHECK(job.input.background_start == CopyStart::step);
   CHECK(job.input.dataset->delivered == 600000_B);
   CHECK(stored_samples(job.input).hits == Approx(0.5));
   CHECK(job.steps == 3);
@@ -62,6 +63,8 @@ TEST_CASE("keys that a scenario leaves out get the defaults of the design", "[co
   CHECK(job.input.pin_memory);
   CHECK(job.input.loader_workers == 8);
   CHECK(job.input.background_copy == Bytes{});
+  CHECK_FALSE(job.input.prefetch);
+  CHECK(job.input.background_start == CopyStart::ahead);
   CHECK(job.steps == 1);
 }
 

@@ -83,7 +83,7 @@ TEST_CASE("a report holds the scenario as it was resolved, with its defaults", "
       R"("framework":"pytorch","frees_early":false,"launch_blocking":false,"clip_grad_norm":false},)"
       R"("strategy":{"kind":"ddp","bucket_cap":"4 MiB","static_graph":false,"gradient_as_bucket_view":false,)"
       R"("comm_hook":"none"},"optimizer":"sgd","nccl":{"NCCL_ALGO":"RING"},)"
-      R"("input":{"pin_memory":true,"loader_workers":8,"background_copy":"0 B"},"steps":1})");
+      R"("input":{"pin_memory":true,"loader_workers":8,"prefetch":"none","background_copy":"0 B","background_start":"ahead"},"steps":1})");
 }
 
 TEST_CASE("what a scenario leaves to PyTorch stays out of the report", "[report][json]") {
@@ -150,16 +150,20 @@ TEST_CASE("what was asked beside a run stands in its report", "[report][json]") 
 }
 
 TEST_CASE("a validation holds its cases and figures as fractions", "[report][json]") {
-  const report::Validation validation{"a stop watch",
-                                      {{"slow", Seconds{1}, Seconds{1.5}, {Seconds{1.25}, Seconds{2}}},
-                                       {"fast", Seconds{2}, Seconds{1.5}, {Seconds{1}, Seconds{3}}}}};
+  const report::Validation validation{
+      "a stop watch",
+      {{"slow", Seconds{1}, Seconds{1.5}, {Seconds{1.25}, Seconds{2}}},
+       {"fast", Seconds{2}, Seconds{1.5}, {Seconds{1}, Seconds{3}}, {}, "measured, P2P"},
+       {"given", Seconds{1}, Seconds{1}, {Seconds{1}, Seconds{1}}, {}, "", true}}};
   std::ostringstream out;
   report::write_json(out, validation);
 
   CHECK(
       Json::parse(out.str()).dump() ==
       R"({"source":"a stop watch","cases":[)"
-      R"({"name":"slow","measured_s":1.0,"predicted_s":1.5,"interval_s":[1.25,2.0],"in_interval":false,"error":0.5},)"
-      R"({"name":"fast","measured_s":2.0,"predicted_s":1.5,"interval_s":[1.0,3.0],"in_interval":true,"error":-0.25}],)"
-      R"("mean_abs_error":0.375,"median_abs_error":0.375,"max_abs_error":0.5,"bias":0.125,"in_interval":1})");
+      R"({"name":"slow","measured_s":1.0,"predicted_s":1.5,"interval_s":[1.25,2.0],"in_interval":false,"error":0.5,"group":""},)"
+      R"({"name":"fast","measured_s":2.0,"predicted_s":1.5,"interval_s":[1.0,3.0],"in_interval":true,"error":-0.25,"group":"measured, P2P"},)"
+      R"({"name":"given","measured_s":1.0,"predicted_s":1.0,"interval_s":[1.0,1.0],"in_interval":true,"error":0.0,"group":"","is_given":true}],"counted":2,)"
+      R"("mean_abs_error":0.375,"median_abs_error":0.375,"max_abs_error":0.5,"bias":0.125,"in_interval":1,)"
+      R"("coverage":[{"group":"","cases":1,"in_interval":0},{"group":"measured, P2P","cases":1,"in_interval":1}]})");
 }

@@ -38,6 +38,7 @@ TEST_CASE("a report holds traffic, what-if and anchor as a scenario gives them, 
       {"input",
        "{ loader_workers: 3, prefetch_factor: 4, codec: lz4, decode: gpu, cache: page_cache, cache_size: 5 "
        "GB, sample_sizes: drawn, batch_overhead: 2 ms, batch_overhead_spread: 0.5, epoch_steps: 12, "
+       "background_start: step, "
        "cache_policy: lru, dataset: { samples: 90000, sample_size: 200 kB, format: shards, request: 8 MiB, "
        "delivered: 600 kB, spread: 0.1, cpu: { decode: 3 ms, transform: 1 ms, collate: 0.3 ms }, gpu_decode: "
        "40 "
@@ -63,6 +64,17 @@ TEST_CASE("a report holds traffic, what-if and anchor as a scenario gives them, 
   CHECK(second.measured.metrics.step_time == first.measured.metrics.step_time);
   CHECK(first.measured.metrics.step_time !=
         simulate(load_scenario("article/g6e", {}, data)).measured.metrics.step_time);
+}
+
+TEST_CASE("a report holds when copies start", "[report][json]") {
+  const auto scenario_of = [](const std::string& input) {
+    std::ostringstream text;
+    report::write_json(text, simulate(load_scenario("article/g6e", {{"input", input}}, data)), "");
+    return nlohmann::json::parse(text.str())["scenario"]["input"];
+  };
+  const auto input = scenario_of("{ prefetch: forward, background_copy: 1 MB, background_start: step }");
+  CHECK(input["prefetch"] == "forward");
+  CHECK(scenario_of(input.dump()) == input);
 }
 
 TEST_CASE("a report holds workers that seldom meet as a scenario gives them", "[report][json]") {

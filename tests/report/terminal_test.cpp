@@ -127,6 +127,23 @@ TEST_CASE("a validation tells each case, the mean, the worst and the bias", "[re
         "measured: a stop watch\n");
 }
 
+TEST_CASE("a validation counts what intervals held by group, and leaves out steps that were given",
+          "[report][terminal]") {
+  const report::Validation validation{"",
+                                      {{"a", 10_ms, 11_ms, {9_ms, 12_ms}, {}, "measured, P2P"},
+                                       {"b", 10_ms, 12_ms, {11_ms, 13_ms}, {}, "measured, SHM"},
+                                       {"c", 10_ms, 10_ms, {9_ms, 11_ms}, {}, "measured, one GPU", true},
+                                       {"d", 10_ms, 9_ms, {8_ms, 11_ms}, {}, "measured, P2P"}}};
+  std::ostringstream out;
+  report::write_table(out, validation, {});
+  CHECK_THAT(out.str(), Contains("worst +20.00 % (b), bias +6.67 %, 3 cases\n"
+                                 "half of the cases within 10.00 %\n"
+                                 "in the interval: 2 of 3\n"
+                                 "  measured, P2P  2 of 2\n"
+                                 "  measured, SHM  0 of 1\n"
+                                 "1 case not counted: the prediction was given that step\n"));
+}
+
 TEST_CASE("a measured step outside of its interval is told as an anchor", "[report][terminal]") {
   const Anchor anchor{.gpu = "l40s",
                       .precision = Precision::bf16,

@@ -70,6 +70,41 @@ TEST_CASE("what was stretched from the profile is told") {
   CHECK(count_of(warnings, "by roofline") == 1);
 }
 
+TEST_CASE("a profile of TF32's kernels under fp32 is told, and the other way round; names decide") {
+  auto profile = even_profile(100, 2_us, 20_us);
+  const auto share = GENERATE(0, 40, 60, 100);  // of the forward kernels, which are products
+  for (int i = 0; i < 100; ++i) {
+    auto& launch = profile.launches[static_cast<std::size_t>(i)];
+    launch.kind = KernelClass::matrix;
+    launch.precision = i < share ? Precision::tf32 : Precision::fp32;
+  }
+  profile.precision = share > 50 ? Precision::tf32 : Precision::fp32;
+  const auto wanted = GENERATE(Precision::fp32, Precision::tf32);
+  CAPTURE(share, name_of(wanted));
+  auto scenario = profiled_scenario(profile);
+  scenario.job.precision = wanted;
+  const bool agree = (share > 50) == (wanted == Precision::tf32);
+  const auto run = simulate(scenario, "fluid");
+  const auto told = share > 50 ? "job.precision is fp32, but the profile 'profiled' was recorded in tf32"
+                               : "job.precision is tf32, but the profile 'profiled' was recorded in fp32";
+  CHECK(count_of(run.warnings, told) == (agree ? 0 : 1));
+  // Which of them the job runs is not known: its interval is that of kernels measured elsewhere.
+  scenario.job.precision = profile.precision;
+  const auto of_its_own = simulate(scenario, "fluid");
+  CHECK(run.measured.metrics.step_time == of_its_own.measured.metrics.step_time);
+  CHECK((run.range.high > of_its_own.range.high) == !agree);
+}
+
+TEST_CASE("what an import called fp32 is TF32 if its kernels are") {
+  auto profile = even_profile(10, 2_us, 20_us);
+  for (auto& launch : profile.launches) {
+    launch.kind = KernelClass::matrix;
+    launch.precision = Precision::tf32;
+  }
+  CHECK(count_of(simulate(profiled_scenario(profile), "fluid").warnings,
+                 "kernels that round to TF32 took 100 % of the time of its products") == 1);
+}
+
 TEST_CASE("a prefetch in the steady state costs the step nothing if the copy engine has time for it") {
   auto scenario = profiled_scenario(even_profile(500, 2_us, 20_us, 1_us));
   const auto without = step_of(scenario);

@@ -7,7 +7,9 @@
 #include <catch2/catch.hpp>
 
 #include "sim/config/config.hpp"
+#include "sim/report/validation.hpp"
 #include "sim/run/simulate.hpp"
+#include "sim/study/proposed_anchor.hpp"
 #include "tests/support/alone.hpp"
 #include "tests/validation/own_collectives.hpp"
 
@@ -64,6 +66,57 @@ TEST_CASE("nine of ten measured steps are inside their interval, which is not ju
   CAPTURE(widths / static_cast<double>(file.cases));
   CHECK(static_cast<double>(inside) >= 0.9 * static_cast<double>(file.cases));
   CHECK(widths / static_cast<double>(file.cases) < file.most_on_average);
+}
+
+TEST_CASE("intervals hold in every group of more than twenty rows, and are not just wide", "[validation]") {
+  // The doubt of several GPUs was taken from these rows with one machine left out (decision 0037); all other
+  // doubts from elsewhere. What the CPU bounds is held by sharded_test.cpp.
+  report::Validation validation;
+  for (const auto* file : {"article/cases.yaml", "h200-4x/cases.yaml", "h200-4x/other-models.yaml",
+                           "h200-2x/sharded.yaml", "h100-2x/sharded.yaml", "published/ddp-scaling.yaml"}) {
+    const auto cases = load_cases(std::string{GRADWAY_SOURCE_DIR} + "/scenarios/" + file, data);
+    for (const auto& one : cases.cases) {
+      const auto run = simulated(one.scenario_file, one.set);
+      validation.cases.push_back({one.name,
+                                  one.measured,
+                                  run.measured.metrics.step_time,
+                                  run.range,
+                                  {},
+                                  report::group_of(run),
+                                  meets_given_step(run.scenario)});
+    }
+  }
+  std::vector<std::string> large;
+  for (const auto& [group, count, inside] : validation.coverage()) {
+    CAPTURE(group, count, inside);
+    if (count <= 20) continue;
+    large.push_back(group);
+    CHECK(static_cast<double>(inside) >= 0.85 * static_cast<double>(count));
+    CHECK(static_cast<double>(inside) <= 0.96 * static_cast<double>(count));  // a guard; 95 % are the goal
+  }
+  std::ranges::sort(large);
+  CHECK(large ==
+        std::vector<std::string>{"anchored, P2P", "anchored, SHM", "measured, P2P", "measured, SHM"});
+}
+
+TEST_CASE("ranks that exchange can only lengthen a step, the more the less was measured", "[validation]") {
+  Metrics metrics;
+  metrics.step_time = 100_ms;
+  metrics.compute = 80_ms;
+  metrics.optimizer = 10_ms;
+  Grounds grounds;  // all given but for what ranks cost
+  const auto range = [&](Basis basis) {
+    grounds.side_by_side = basis;
+    return step_range(metrics, grounds);
+  };
+  CHECK(range(Basis::nominal).high == 100_ms);  // nothing is exchanged
+  metrics.communication = metrics.exposed_communication = 10_ms;
+  CHECK(range(Basis::given).high == 100_ms);
+  CHECK(range(Basis::measured).high.value() == Approx(0.1 + 0.015 * 0.09));
+  for (const auto basis : {Basis::stretched, Basis::elsewhere, Basis::nominal}) {
+    CHECK(range(basis).high.value() == Approx(0.1 + 0.08 * 0.09));
+    CHECK(range(basis).low == 100_ms);
+  }
 }
 
 TEST_CASE("what rests on less has a wider interval", "[validation]") {

@@ -279,6 +279,10 @@ export interface Case {
   interval_s?: Range;
   in_interval?: boolean;
   error: number;
+  /** What it rests on, and over what ranks exchange. */
+  group?: string;
+  /** The very step that the prediction was given, which counts nowhere. */
+  is_given?: boolean;
   /** What the case would be as an anchor, in YAML. */
   anchor?: string;
 }
@@ -292,8 +296,12 @@ export interface ValidateDocument extends Any {
     median_abs_error: number;
     max_abs_error: number;
     bias: number;
-    /** How many of the cases. */
+    /** How many cases were not given. */
+    counted?: number;
+    /** How many of these. */
     in_interval?: number;
+    /** The same by group. */
+    coverage?: { group: string; cases: number; in_interval: number }[];
   };
 }
 

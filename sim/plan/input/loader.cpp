@@ -76,13 +76,15 @@ std::optional<BatchCost> batch_cost(const Scenario& scenario) {
 Loader::Loader(const Scenario& scenario)
     : scenario_{scenario}, settings_{scenario.job.input}, cost_{batch_cost(scenario)} {}
 
-void Loader::take_batch(TaskList& tasks, int batch) const {
-  if (!loads()) return;
-  ask_for_batch(tasks, batch);
-  if (cost_->gpu > Seconds{}) tasks.kernel("GPU decodes", Phase::input, cost_->gpu, 1);
+bool Loader::decode_batch(TaskList& tasks, const std::vector<TaskId>& after) const {
+  if (!loads() || cost_->gpu <= Seconds{}) return false;
+  const auto decoded = tasks.kernel("GPU decodes", Phase::input, cost_->gpu, 1);
+  tasks[decoded].after = after;
+  return true;
 }
 
-void Loader::ask_for_batch(TaskList& tasks, int batch) const {
+void Loader::take_batch(TaskList& tasks, int batch) const {
+  if (!loads()) return;
   std::vector<TaskId> after;
   // A CPU that costs nothing asks for its next batch when the step before has ended.
   if (tasks.gpu().ideal) after.push_back(tasks.wait("wants a batch", Phase::input, {}));

@@ -38,6 +38,8 @@ class Loader {
   /// What the training process does when it wants its next batch. @param tasks of a rank
   /// @param batch of a step that accumulates several
   void take_batch(TaskList& tasks, int batch) const;
+  /// Where the GPU decodes. @param after the batch is there. @return whether it does
+  bool decode_batch(TaskList& tasks, const std::vector<TaskId>& after) const;
 
   /// Adds a program and, for each rank that takes batches, an actor that runs it: all of its workers.
   /// @pre the ranks are there
@@ -45,7 +47,6 @@ class Loader {
 
  private:
   bool has_workers() const { return settings_.loader_workers > 0; }
-  void ask_for_batch(TaskList& tasks, int batch) const;
   Program program() const;
   std::vector<Read> reads() const;
   Variation of_reads(int batch) const { return {.spread = cost_->spread, .draw = batch}; }

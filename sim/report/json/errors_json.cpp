@@ -13,9 +13,14 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // In the order of the enum.
-constexpr std::array<std::string_view, 7> parts_of_step{
-    "compute",      "launches", "exposed_communication", "hidden_communication", "hidden_launches",
-    "side_by_side", "input"};
+constexpr std::array<std::string_view, 8> parts_of_step{"compute",
+                                                        "launches",
+                                                        "exposed_communication",
+                                                        "hidden_communication",
+                                                        "hidden_launches",
+                                                        "side_by_side",
+                                                        "exchange",
+                                                        "input"};
 
 PartOfStep part_of(std::string_view name) {
   const auto found = std::ranges::find(parts_of_step, name);

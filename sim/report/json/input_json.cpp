@@ -71,7 +71,9 @@ Json storage_json(const StorageTier& tier) {
 Json input_json(const InputSettings& input) {
   Json json{{"pin_memory", input.pin_memory},
             {"loader_workers", input.loader_workers},
-            {"background_copy", exact_bytes_text(input.background_copy)}};
+            {"prefetch", input.prefetch ? name_of(*input.prefetch) : "none"},
+            {"background_copy", exact_bytes_text(input.background_copy)},
+            {"background_start", name_of(input.background_start)}};
   if (!input.dataset) return json;
   json["prefetch_factor"] = input.prefetch_factor;
   json["sample_sizes"] = input.draws_sizes ? "drawn" : "mean";

@@ -180,16 +180,23 @@ void write_json(std::ostream& out, const Validation& validation) {
                      {"predicted_s", one.predicted.value()},
                      {"interval_s", {one.range.low.value(), one.range.high.value()}},
                      {"in_interval", one.in_interval()},
-                     {"error", one.error()}});
+                     {"error", one.error()},
+                     {"group", one.group}});
+    if (one.is_given) cases.back()["is_given"] = true;
     if (one.anchor && !one.in_interval()) cases.back()["anchor"] = anchor_yaml(*one.anchor);
   }
+  Json coverage = Json::array();
+  for (const auto& [group, count, inside] : validation.coverage())
+    coverage.push_back({{"group", group}, {"cases", count}, {"in_interval", inside}});
   write(out, {{"source", validation.source},
               {"cases", std::move(cases)},
+              {"counted", validation.counted().size()},
               {"mean_abs_error", validation.mean_abs_error()},
               {"median_abs_error", validation.median_abs_error()},
               {"max_abs_error", validation.max_abs_error()},
               {"bias", validation.bias()},
-              {"in_interval", validation.in_interval()}});
+              {"in_interval", validation.in_interval()},
+              {"coverage", std::move(coverage)}});
 }
 
 }  // namespace gradway::report

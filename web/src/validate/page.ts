@@ -21,14 +21,17 @@ const anchors = (cases: Case[]): HTMLElement[] => {
 
 export function validatePage(data: ValidateDocument): HTMLElement[] {
   const { validate } = data;
-  const worst = validate.cases.find((one) => Math.abs(one.error) === validate.max_abs_error);
+  const worst = validate.cases.find((one) => !one.is_given && Math.abs(one.error) === validate.max_abs_error);
+  const count = validate.counted ?? validate.cases.length;
+  const given = validate.cases.length - count;
+  const groups = validate.coverage ?? [];
   const parts = [
     title(data.title, validate.source ? `Measured: ${validate.source}` : 'Predictions against measurements'),
     tiles([
-      { name: 'Mean error, without sign', text: percentText(validate.mean_abs_error), exact: validate.mean_abs_error, notes: [counted(validate.cases.length, 'case')] },
+      { name: 'Mean error, without sign', text: percentText(validate.mean_abs_error), exact: validate.mean_abs_error, notes: [counted(count, 'case'), given > 0 && `${given} more were given to the prediction`] },
       { name: 'Half of the cases within', text: percentText(validate.median_abs_error), exact: validate.median_abs_error },
       { name: 'Worst', text: worst ? signedPercentText(worst.error) : percentText(validate.max_abs_error), exact: validate.max_abs_error, notes: [worst?.name] },
-      known(validate.in_interval) && { name: 'In the interval', text: `${validate.in_interval} of ${validate.cases.length}`, exact: validate.in_interval, notes: ['nine of ten are to be expected'] },
+      known(validate.in_interval) && { name: 'In the interval', text: `${validate.in_interval} of ${count}`, exact: validate.in_interval, notes: ['nine of ten are to be expected', ...(groups.length > 1 ? groups.map((one) => `${one.group}: ${one.in_interval} of ${one.cases}`) : [])] },
       { name: 'Bias', text: signedPercentText(validate.bias), exact: validate.bias, notes: [validate.bias > 0 ? 'predicted too slow on average' : 'predicted too fast on average'] },
     ]),
     ...(validate.cases.length === 0
