@@ -185,6 +185,11 @@ void read_input(Reader input, ScenarioSpec& spec) {
   result.storage = std::move(storage.value);
   spec.storage = std::move(storage.name);
   result.prefetch_factor = input.optional("prefetch_factor", integer(1, 1024), result.prefetch_factor);
+  result.persistent_workers = input.optional("persistent_workers", boolean, result.persistent_workers);
+  result.worker_start = input.optional("worker_start", duration_or_zero, result.worker_start);
+  if (result.persistent_workers && result.loader_workers == 0)
+    input.error(input.key_place("persistent_workers"), "there are no input.loader_workers that could stay",
+                "give some, or leave persistent_workers out: PyTorch refuses it, too");
   result.codec = input.maybe("codec", codec);
   result.draws_sizes =
       input.optional("sample_sizes", one_of("a choice of sizes", sizes), Sizes::mean) == Sizes::drawn;

@@ -2,10 +2,13 @@
 #include "sim/metrics/loading.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <utility>
 #include <vector>
+
+#include "sim/plan/input/loader.hpp"
 
 namespace gradway {
 namespace {
@@ -137,6 +140,27 @@ bool is_taken(const OpGraph& ops, std::size_t op, const Program& program) {
   return before.activity == Activity::marker && before.task == origin.task && before.step == origin.step &&
          before.actor == origin.actor &&
          std::holds_alternative<Take>(program.tasks[static_cast<std::size_t>(origin.task)].work);
+}
+
+void add_epoch(Metrics& metrics, const InputSettings& input, const Workload& workload,
+               const StepWindow& window) {
+  auto& loading = *metrics.loading;
+  const auto start = start_of_workers(input);
+  const auto fill = std::exchange(loading.first_batch, loading.first_batch + start);
+  if (workload.whole_epoch) {
+    loading.epoch_steps = workload.steps;
+    loading.epoch_start = std::max(Seconds{}, start + window.to - metrics.step_time * loading.epoch_steps);
+    return;
+  }
+  loading.epoch_steps = std::ceil(input.dataset->samples / metrics.samples);
+  if (input.loader_workers == 0) return;  // each step waits for all of its batch, the first one as the others
+  const auto waits = metrics.input_wait + loading.for_others;
+  const auto last_batches = (metrics.step_time - waits) * input.loader_workers;
+  loading.epoch_start = start + std::max(fill - waits * loading.epoch_steps, std::min(fill, last_batches));
+}
+
+Seconds epoch_time(const Metrics& metrics, const Loading& loading) {
+  return metrics.step_time * loading.epoch_steps + loading.epoch_start;
 }
 
 double accelerator_utilisation(const Metrics& metrics) {

@@ -30,7 +30,9 @@ struct StepParts {
 
 /// How samples came to the ranks of a job whose loaders were simulated.
 struct Loading {
-  Seconds first_batch{};  ///< from the start of an epoch until every rank has its first batch
+  Seconds first_batch{};   ///< from the start of an epoch until every rank has its first batch
+  double epoch_steps = 0;  ///< in which every sample comes once
+  Seconds epoch_start{};  ///< what an epoch takes longer than so many steps: to start workers, to fill queues
   Seconds batch{};        ///< from a worker's begin of a batch until it can be taken, on average
   Seconds
       for_others{};  ///< a step: until the last of the ranks has its batch, behind the one that is reported

@@ -8,6 +8,7 @@
 
 #include "sim/engine/engine.hpp"
 #include "sim/lower/lower.hpp"
+#include "sim/metrics/loading.hpp"
 #include "sim/plan/input/loader.hpp"
 #include "sim/platform/with_loading.hpp"
 #include "sim/run/simulate.hpp"
@@ -89,6 +90,7 @@ Scenario loading(int ranks, int workers, Seconds decode, Bytes sample = {}) {
   auto scenario = sharded_ring(ranks, blocks_of_layers(1, 0.4_ms, 0.6_ms, 0), Alone{});
   scenario.job.batch_per_gpu = 4;
   scenario.job.input.loader_workers = workers;
+  scenario.job.input.worker_start = {};
   Dataset dataset;
   dataset.samples = 1e6;
   dataset.sample_size = sample;
@@ -226,6 +228,50 @@ TEST_CASE("an epoch is simulated whole: what was made ahead of its first step is
   const auto metrics = simulate(scenario, engine).measured.metrics;
   CHECK(metrics.step_time.value() * 1e3 == Approx((ends.back() - ends.front()) / (steps - 1)).epsilon(1e-9));
   CHECK(metrics.loading->first_batch.value() * 1e3 == Approx(3).epsilon(1e-9));
+}
+
+namespace {
+
+/// Batches of 3 ms by two workers, two ahead each; 5 ms to start a worker. By the recurrence: until the end
+/// of the last of so many steps.
+double epoch_ms(int steps, double work, double start) {
+  const auto taken = by_recurrence(2, 2, std::vector<double>(static_cast<std::size_t>(steps), 3), work);
+  return start + taken.back() + work;
+}
+
+}  // namespace
+
+TEST_CASE("an epoch starts its workers, if they do not stay, and fills its queues in any case",
+          "[analytic]") {
+  const auto* engine = GENERATE("fluid", "simgrid");
+  const auto work = GENERATE(1.0, 2.0);  // waits for the loader, or it for the step
+  const auto whole = GENERATE(true, false);
+  CAPTURE(engine, work, whole);
+  constexpr int steps = 40;
+  auto scenario = loading(1, 2, 0.75_ms);
+  scenario.model.layers = blocks_of_layers(1, Seconds{0.4e-3 * work}, Seconds{0.6e-3 * work}, 0);
+  auto& input = scenario.job.input;
+  input.dataset->samples = 4 * steps;
+  if (whole) input.epoch_steps = steps;
+  input.worker_start = 5_ms;
+  const auto epoch = [&] {
+    const auto metrics = simulate(scenario, engine).measured.metrics;
+    CHECK(metrics.loading->epoch_steps == steps);
+    CHECK(metrics.loading->first_batch.value() * 1e3 ==
+          Approx(3 + start_of_workers(scenario.job.input).value() * 1e3).epsilon(1e-9));
+    return epoch_time(metrics, *metrics.loading).value() * 1e3;
+  };
+  CHECK(epoch() == Approx(epoch_ms(steps, work, 2 * 5)).epsilon(1e-9));
+  input.persistent_workers = true;
+  CHECK(epoch() == Approx(epoch_ms(steps, work, 0)).epsilon(1e-9));
+  input.first_epoch = true;
+  CHECK(epoch() == Approx(epoch_ms(steps, work, 2 * 5)).epsilon(1e-9));
+}
+
+TEST_CASE("without workers an epoch is its steps", "[analytic]") {
+  const auto metrics = simulate(loading(1, 0, 0.75_ms), "fluid").measured.metrics;
+  CHECK(metrics.loading->epoch_start == Seconds{});
+  CHECK(metrics.loading->epoch_steps == 250'000);
 }
 
 TEST_CASE("an epoch reads every batch once, so storage that is full is hidden in its first one",

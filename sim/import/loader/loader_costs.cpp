@@ -154,9 +154,9 @@ std::string loader_yaml(const std::vector<LoaderRun>& runs, const LoaderCosts& c
   }
   if (costs.start)
     text += fmt::format(
-        "# Workers start one after the other, {:.4g} ms each (to {:.3g} ms, root mean square): each epoch "
+        "# Workers start one after the other, {0:.4g} ms each (to {1:.3g} ms, root mean square): each epoch "
         "begins with it, but\n"
-        "# with persistent_workers. It is not simulated.\n",
+        "# with persistent_workers. In a scenario:\n#   input: {{ worker_start: {0:.4g} ms }}\n",
         costs.start->value() * 1e3, costs.start_error.value() * 1e3);
   if (!first.sample_size)
     text +=

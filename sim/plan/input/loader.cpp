@@ -73,6 +73,11 @@ std::optional<BatchCost> batch_cost(const Scenario& scenario) {
   return cost;
 }
 
+Seconds start_of_workers(const InputSettings& input) {
+  const bool they_stand = input.persistent_workers && !input.first_epoch;
+  return they_stand ? Seconds{} : input.worker_start * input.loader_workers;
+}
+
 Loader::Loader(const Scenario& scenario)
     : scenario_{scenario}, settings_{scenario.job.input}, cost_{batch_cost(scenario)} {}
 

@@ -74,6 +74,8 @@ Json input_json(const InputSettings& input) {
             {"background_copy", exact_bytes_text(input.background_copy)}};
   if (!input.dataset) return json;
   json["prefetch_factor"] = input.prefetch_factor;
+  json["persistent_workers"] = input.persistent_workers;
+  json["worker_start"] = in_units(input.worker_start);
   json["sample_sizes"] = input.draws_sizes ? "drawn" : "mean";
   json["batch_overhead"] = in_units(input.batch_overhead);
   json["batch_overhead_spread"] = input.batch_overhead_spread;
@@ -83,11 +85,11 @@ Json input_json(const InputSettings& input) {
   if (input.storage) json["storage"] = storage_json(*input.storage);
   if (input.codec) json["codec"] = input.codec->name;
   json["decode"] = input.decode_on_gpu ? "gpu" : "cpu";
+  json["epoch"] = input.first_epoch ? "first" : "later";
   if (!input.cache) return json;
   json["cache"] = Cache::kind_words[static_cast<std::size_t>(input.cache->kind)];
   json["cache_size"] = exact_bytes_text(input.cache->size);
   json["cache_policy"] = cache_policy_words[static_cast<std::size_t>(input.cache->policy)];
-  json["epoch"] = input.first_epoch ? "first" : "later";
   return json;
 }
 
