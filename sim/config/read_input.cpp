@@ -21,6 +21,9 @@ constexpr Choice<Epoch> epochs[] = {{"first", Epoch::first}, {"later", Epoch::la
 enum class Decoder { cpu, gpu };
 constexpr Choice<Decoder> decoders[] = {{"cpu", Decoder::cpu}, {"gpu", Decoder::gpu}};
 enum class Sizes { mean, drawn };
+enum class StorageNetwork { own, shared };
+constexpr Choice<StorageNetwork> storage_networks[] = {{"own", StorageNetwork::own},
+                                                       {"shared", StorageNetwork::shared}};
 constexpr Choice<Sizes> sizes[] = {{"mean", Sizes::mean}, {"drawn", Sizes::drawn}};
 
 /// What stands in the scenario itself, or the name of a file.
@@ -184,6 +187,9 @@ void read_input(Reader input, ScenarioSpec& spec) {
   auto storage = input.optional("storage", name_or(read_storage, input.problems()), {});
   result.storage = std::move(storage.value);
   spec.storage = std::move(storage.name);
+  result.shares_network = input.optional("storage_network", one_of("a network of storage", storage_networks),
+                                         StorageNetwork::own) == StorageNetwork::shared;
+  result.storage_weight = input.optional("storage_weight", number(0.001, 1000), result.storage_weight);
   result.prefetch_factor = input.optional("prefetch_factor", integer(1, 1024), result.prefetch_factor);
   result.persistent_workers = input.optional("persistent_workers", boolean, result.persistent_workers);
   result.worker_start = input.optional("worker_start", duration_or_zero, result.worker_start);

@@ -258,6 +258,15 @@ std::vector<ScenarioKey> fixed_keys() {
       {"input.storage", "a name",
        "of 'gradway list storage', that serves it; or a map with the keys of such a file; left out, host "
        "memory"},
+      {"input.storage_network", "own, shared",
+       "own: storage has network cards of its own; shared: samples come over those that NCCL uses, of each "
+       "rank over the "
+       "one nearest to its GPU",
+       "own"},
+      {"input.storage_weight", "a number from 0.001 to 1000",
+       "with a shared network: the share of each worker that reads, against a collective's of 1, where they "
+       "meet",
+       "1"},
       {"input.codec", "lz4, snappy, zstd, zlib", "that samples are packed with"},
       {"input.decode", "cpu, gpu", "who decodes them", "cpu"},
       {"input.cache", "page_cache, local_nvme", "where each node keeps what it has read"},

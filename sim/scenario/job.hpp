@@ -158,9 +158,11 @@ struct InputSettings {
   std::vector<std::string> columns{};    ///< that are read of a Parquet file; empty: all
   std::optional<Dataset> dataset{};      ///< empty: samples are in memory, ready
   std::optional<StorageTier> storage{};  ///< empty: they are in host memory
-  std::optional<Cache> cache{};          ///< in front of it
-  bool first_epoch = false;              ///< the cache is empty, and no worker stands
-  std::optional<Codec> codec{};          ///< that samples are packed with
+  bool shares_network = false;           ///< it comes over the network cards that NCCL uses
+  double storage_weight = 1;     ///< there: the share of a worker that reads, against a collective's of 1
+  std::optional<Cache> cache{};  ///< in front of it
+  bool first_epoch = false;      ///< the cache is empty, and no worker stands
+  std::optional<Codec> codec{};  ///< that samples are packed with
   bool decode_on_gpu = false;
   bool pin_memory = true;
   int loader_workers = 8;           ///< 0: the training process does their work

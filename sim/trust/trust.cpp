@@ -191,6 +191,11 @@ void about_keys_without_effect(const Scenario& scenario, Trust& trust) {
   needs(!input.dataset && input.prefetch_factor != InputSettings{}.prefetch_factor, "prefetch_factor",
         "dataset");
   needs(!input.dataset && input.decode_on_gpu, "decode", "dataset");
+  if (input.shares_network && input.storage && input.storage->is_local())
+    trust.warnings.emplace_back("input.storage_network changes nothing: the storage lies in each node");
+  needs(!input.storage && input.shares_network, "storage_network", "storage");
+  if (!input.shares_network && input.storage_weight != InputSettings{}.storage_weight)
+    trust.warnings.emplace_back("input.storage_weight changes nothing: storage has a network of its own");
   needs(!input.dataset && input.persistent_workers, "persistent_workers", "dataset");
   needs(!input.dataset && input.worker_start != InputSettings{}.worker_start, "worker_start", "dataset");
   needs(!input.cache && !input.persistent_workers && input.first_epoch, "epoch", "cache");

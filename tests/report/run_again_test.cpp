@@ -36,7 +36,8 @@ TEST_CASE("a report holds traffic, what-if and anchor as a scenario gives them, 
        "380 g/kWh, "
        "node_power: 5 kW, pue: 1.3 }, seed: 7 }"},
       {"input",
-       "{ loader_workers: 3, prefetch_factor: 4, persistent_workers: true, worker_start: 70 ms, epoch: "
+       "{ loader_workers: 3, prefetch_factor: 4, persistent_workers: true, storage_network: shared, "
+       "storage_weight: 0.3, worker_start: 70 ms, epoch: "
        "first, "
        "codec: lz4, decode: gpu, cache: page_cache, cache_size: 5 "
        "GB, sample_sizes: drawn, batch_overhead: 2 ms, batch_overhead_spread: 0.5, epoch_steps: 12, "

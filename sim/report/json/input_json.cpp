@@ -83,6 +83,8 @@ Json input_json(const InputSettings& input) {
   json["dataset"] = dataset_json(*input.dataset);
   if (!input.columns.empty()) json["columns"] = input.columns;
   if (input.storage) json["storage"] = storage_json(*input.storage);
+  json["storage_network"] = input.shares_network ? "shared" : "own";
+  json["storage_weight"] = input.storage_weight;
   if (input.codec) json["codec"] = input.codec->name;
   json["decode"] = input.decode_on_gpu ? "gpu" : "cpu";
   json["epoch"] = input.first_epoch ? "first" : "later";
