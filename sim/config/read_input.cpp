@@ -99,6 +99,7 @@ Dataset read_dataset(Reader& file, const std::string& name) {
     dataset.decode = cpu->optional("decode", duration_or_zero, Seconds{});
     dataset.transform = cpu->optional("transform", duration_or_zero, Seconds{});
     dataset.collate = cpu->optional("collate", duration_or_zero, Seconds{});
+    dataset.core_error = cpu->maybe("error", number(0, 10));
     cpu->finish();
   }
   dataset.gpu_decode = file.optional("gpu_decode", duration, Seconds{});
@@ -117,6 +118,7 @@ StorageTier read_storage(Reader& file, const std::string& name) {
   tier.source = name.empty() ? file.optional("source", text, std::string{}) : file.required("source", text);
   tier.kind = file.optional("kind", one_of("a kind of storage", tiers), tier.kind);
   tier.read = file.required("read", bandwidth);
+  tier.error = file.maybe("error", number(0, 10));
   tier.write = file.maybe("write", bandwidth);
   tier.per_node = file.maybe("per_node", bandwidth);
   tier.per_connection = file.maybe("per_connection", bandwidth);

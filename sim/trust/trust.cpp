@@ -108,6 +108,8 @@ void about_loading(const Scenario& scenario, Trust& trust) {
   const auto cite = [&](const std::string& what, const std::string& name, const std::string& source) {
     trust.basis.push_back(fmt::format("{} {}{}{}", what, called(name), source.empty() ? "" : ": ", source));
   };
+  trust.grounds.making = doubt_of_making(*input.dataset);
+  trust.grounds.reading = doubt_of_reading(input);
   cite("dataset", input.dataset->name, input.dataset->source);
   if (input.storage) cite("storage", input.storage->name, input.storage->source);
   if (input.storage && input.storage->burst)

@@ -28,6 +28,7 @@ Json dataset_json(const Dataset& dataset) {
              {{"decode", in_units(dataset.decode)},
               {"transform", in_units(dataset.transform)},
               {"collate", in_units(dataset.collate)}}}};
+  if (dataset.core_error) json["cpu"]["error"] = *dataset.core_error;
   if (dataset.gpu_decode > Seconds{}) json["gpu_decode"] = in_units(dataset.gpu_decode);
   if (dataset.delivered > 0_B) json["delivered"] = exact_bytes_text(dataset.delivered);
   if (dataset.format == SampleFormat::parquet) {
@@ -51,6 +52,7 @@ Json storage_json(const StorageTier& tier) {
   Json json{
       {"kind", name_of(tier.kind)}, {"read", in_units(tier.read)}, {"first_byte", in_units(tier.first_byte)}};
   if (tier.first_byte_spread > 0) json["first_byte_spread"] = tier.first_byte_spread;
+  if (tier.error) json["error"] = *tier.error;
   if (tier.write) json["write"] = in_units(*tier.write);
   if (tier.per_node) json["per_node"] = in_units(*tier.per_node);
   if (tier.per_connection) json["per_connection"] = in_units(*tier.per_connection);
