@@ -54,6 +54,9 @@ class Metrics:
     bus_bandwidth_bytes_per_s: float | None  #: of a collective alone
     data_loading_s: float | None  #: from a loader worker's begin of a batch until it can be taken
     first_batch_s: float | None  #: from the start of an epoch
+    epoch_steps: float | None  #: in which every sample comes once
+    epoch_s: float | None  #: from the start of its workers to the end of its last step
+    epoch_start_s: float | None  #: what it takes longer than its steps
     storage_bytes: float | None  #: read by all ranks, a step
     accelerator_utilisation: float | None  #: as MLPerf Storage defines it
 

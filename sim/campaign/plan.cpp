@@ -175,6 +175,10 @@ CampaignPlan plan_campaign(const Scenario& scenario, const Metrics& metrics, con
     add_rounds(plan, *local, scenario, client_steps);
     return plan;
   }
+  if (const auto& loading = metrics.loading) {
+    plan.epoch_every = loading->epoch_steps / (local ? local->workers : 1);
+    plan.epoch_start = ticks_of(loading->epoch_start);
+  }
   if (local) add_workers(plan, *local, scenario);
   plan.jitter = 1 + settings.stragglers.jitter * expected_largest(scenario.job.gpus);
   add_width(plan, settings, scenario.job, gpus_of_a_node);

@@ -97,6 +97,8 @@ struct CampaignPlan {
   Bytes exchanged{};                   ///< that all workers send, each time
   double exchange_usd = 0;             ///< for that
   std::optional<RoundsPlan> rounds{};  ///< of clients; most of the rest then means nothing
+  double epoch_every = 0;              ///< steps; 0: loaders are not simulated
+  Ticks epoch_start = 0;               ///< what the next epoch takes longer than its steps
   int evaluation_every = 0;
   Ticks evaluation = 0;
   int seed = 1;

@@ -63,6 +63,7 @@ class Play {
     };
     pause(plan.exchange_every, plan.exchange_pause(step), Bucket::exchange);
     pause(plan.evaluation_every, plan.evaluation, Bucket::evaluation);
+    pause(plan.epoch_every, plan.epoch_start, Bucket::loading);
     next_save_ = every_;
     give_up_ = later(0, static_cast<double>(run_.work) / 1e9 * hopeless + 30 * 86400.0);
     replicas_ = plan.replicas;
@@ -227,6 +228,7 @@ class Play {
   bool make_pauses() {
     for (auto& pause : pauses_) {
       if (progress_ % pause.every != 0 || pause.done_at == progress_) continue;
+      if (pause.bucket == Bucket::loading && progress_ == run_.work) continue;  // no epoch follows
       if (!spend(pause.bucket, pause.time)) return false;
       at(risked_, pause.bucket) += pause.time;
       pause.done_at = progress_;

@@ -238,6 +238,7 @@ Scenario resolved(ScenarioSpec spec, const Found& found, Loader& loader, const D
       loader.problems().attempt([&] { return build_platform(platform.description, gpu.gpu, spec.job.gpus); });
   loader.problems().raise();
   check_traffic(spec, built, loader.problems());
+  check_storage_network(spec, built, loader.problems());
   loader.problems().raise();
   built = with_speeds(std::move(built), spec.faster);
   take_job(spec.job, model.model);

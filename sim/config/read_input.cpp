@@ -26,6 +26,9 @@ constexpr Choice<Epoch> epochs[] = {{"first", Epoch::first}, {"later", Epoch::la
 enum class Decoder { cpu, gpu };
 constexpr Choice<Decoder> decoders[] = {{"cpu", Decoder::cpu}, {"gpu", Decoder::gpu}};
 enum class Sizes { mean, drawn };
+enum class StorageNetwork { own, shared };
+constexpr Choice<StorageNetwork> storage_networks[] = {{"own", StorageNetwork::own},
+                                                       {"shared", StorageNetwork::shared}};
 constexpr Choice<Sizes> sizes[] = {{"mean", Sizes::mean}, {"drawn", Sizes::drawn}};
 
 /// What stands in the scenario itself, or the name of a file.
@@ -101,6 +104,7 @@ Dataset read_dataset(Reader& file, const std::string& name) {
     dataset.decode = cpu->optional("decode", duration_or_zero, Seconds{});
     dataset.transform = cpu->optional("transform", duration_or_zero, Seconds{});
     dataset.collate = cpu->optional("collate", duration_or_zero, Seconds{});
+    dataset.core_error = cpu->maybe("error", number(0, 10));
     cpu->finish();
   }
   dataset.gpu_decode = file.optional("gpu_decode", duration, Seconds{});
@@ -119,6 +123,7 @@ StorageTier read_storage(Reader& file, const std::string& name) {
   tier.source = name.empty() ? file.optional("source", text, std::string{}) : file.required("source", text);
   tier.kind = file.optional("kind", one_of("a kind of storage", tiers), tier.kind);
   tier.read = file.required("read", bandwidth);
+  tier.error = file.maybe("error", number(0, 10));
   tier.write = file.maybe("write", bandwidth);
   tier.per_node = file.maybe("per_node", bandwidth);
   tier.per_connection = file.maybe("per_connection", bandwidth);
@@ -212,7 +217,15 @@ void read_input(Reader input, ScenarioSpec& spec) {
   auto storage = input.optional("storage", name_or(read_storage, input.problems()), {});
   result.storage = std::move(storage.value);
   spec.storage = std::move(storage.name);
+  result.shares_network = input.optional("storage_network", one_of("a network of storage", storage_networks),
+                                         StorageNetwork::own) == StorageNetwork::shared;
+  result.storage_weight = input.optional("storage_weight", number(0.001, 1000), result.storage_weight);
   result.prefetch_factor = input.optional("prefetch_factor", integer(1, 1024), result.prefetch_factor);
+  result.persistent_workers = input.optional("persistent_workers", boolean, result.persistent_workers);
+  result.worker_start = input.optional("worker_start", duration_or_zero, result.worker_start);
+  if (result.persistent_workers && result.loader_workers == 0)
+    input.error(input.key_place("persistent_workers"), "there are no input.loader_workers that could stay",
+                "give some, or leave persistent_workers out: PyTorch refuses it, too");
   result.codec = input.maybe("codec", codec);
   result.draws_sizes =
       input.optional("sample_sizes", one_of("a choice of sizes", sizes), Sizes::mean) == Sizes::drawn;

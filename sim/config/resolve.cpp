@@ -12,7 +12,9 @@
 #include "sim/config/check_strategy.hpp"
 #include "sim/config/check_training.hpp"
 #include "sim/config/read_campaign.hpp"
+#include "sim/plan/input/shared_by_loaders.hpp"
 #include "sim/platform/background.hpp"
+#include "sim/platform/storage_way.hpp"
 #include "sim/workload/architectures.hpp"
 #include "sim/workload/attention_choice.hpp"
 
@@ -296,6 +298,17 @@ void check_traffic(const ScenarioSpec& scenario, const Platform& platform, Probl
                            from == to ? "name two parts" : ""});
     }
   }
+}
+
+void check_storage_network(const ScenarioSpec& scenario, const Platform& platform, Problems& problems) {
+  if (!shares_cards(scenario.job.input)) return;
+  const Routes routes{platform};
+  if (way_over_network_card(routes, platform.gpus.front())) return;
+  problems.add(
+      Problem{scenario.place("input.storage_network"),
+              fmt::format("platform '{}' has no network cards over which samples could come", platform.name),
+              {},
+              "leave it out: storage has cards of its own then"});
 }
 
 }  // namespace gradway::config

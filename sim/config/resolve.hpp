@@ -24,5 +24,7 @@ void check_scenario(const ScenarioSpec& scenario, const ModelSpec& model, const 
 
 /// Checks that both ends of a neighbour's traffic are parts of the platform with a way between them.
 void check_traffic(const ScenarioSpec& scenario, const Platform& platform, Problems& problems);
+/// Whether there are network cards that storage could share. The storage is looked up.
+void check_storage_network(const ScenarioSpec& scenario, const Platform& platform, Problems& problems);
 
 }  // namespace gradway::config

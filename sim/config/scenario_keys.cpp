@@ -246,6 +246,10 @@ std::vector<ScenarioKey> fixed_keys() {
       {"input.loader_workers", "0 to 4096",
        "with a dataset: processes of each rank that make its batches; 0: the training process does", "8"},
       {"input.prefetch_factor", "1 to 1024", "batches that each of them is ahead, as PyTorch's", "2"},
+      {"input.persistent_workers", "true or false",
+       "they stay from one epoch to the next, as PyTorch's; else each epoch starts them anew", "false"},
+      {"input.worker_start", "a time such as 6 ms, or 0 ms",
+       "that the training process takes to start one of them", "6.2 ms"},
       {"input.dataset", "a name",
        "that is read, step by step; or its keys: samples, sample_size, format ...; left out, samples are in "
        "host "
@@ -254,6 +258,15 @@ std::vector<ScenarioKey> fixed_keys() {
       {"input.storage", "a name",
        "of 'gradway list storage', that serves it; or a map with the keys of such a file; left out, host "
        "memory"},
+      {"input.storage_network", "own, shared",
+       "own: storage has network cards of its own; shared: samples come over those that NCCL uses, of each "
+       "rank over the "
+       "one nearest to its GPU",
+       "own"},
+      {"input.storage_weight", "a number from 0.001 to 1000",
+       "with a shared network: the share of each worker that reads, against a collective's of 1, where they "
+       "meet",
+       "1"},
       {"input.codec", "lz4, snappy, zstd, zlib", "that samples are packed with"},
       {"input.decode", "cpu, gpu", "who decodes them", "cpu"},
       {"input.cache", "page_cache, local_nvme", "where each node keeps what it has read"},
@@ -262,7 +275,7 @@ std::vector<ScenarioKey> fixed_keys() {
        "what a full cache gives up: nothing, what was not read for "
        "longest, anything",
        "keeps"},
-      {"input.epoch", "first, later", "with a cache: the first one finds it empty", "later"},
+      {"input.epoch", "first, later", "the first one finds caches empty, and no worker that stands", "later"},
       {"input.sample_sizes", "mean, drawn",
        "drawn: each batch of each rank has samples of other sizes, as the dataset's spread says", "mean"},
       {"input.batch_overhead", "a time such as 1 ms, or 0 ms",

@@ -58,6 +58,7 @@ struct Read {
   double latency_spread = 0;  ///< standard deviation over the mean; drawn as `Variation` says
   bool from_cache = false;
   BytesPerSecond at_most = BytesPerSecond::infinite();
+  double weight = 1;  ///< its share against other flows where they meet
 };
 
 /// Work of one CPU core, of those that the actor's node has.

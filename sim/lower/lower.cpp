@@ -306,6 +306,7 @@ class Lowering {
     if (op.kind == OpKind::delay) return;
     op.amount = read.bytes.value();
     op.cap = read.at_most.value();
+    op.weight = read.weight;
     op.path = path;
   }
 

@@ -7,6 +7,7 @@
 
 #include "sim/base/contract.hpp"
 #include "sim/graph/op_graph.hpp"
+#include "sim/platform/storage_way.hpp"
 
 namespace gradway {
 namespace {
@@ -58,6 +59,13 @@ void find_copy_ways(Scene& scene, const Workload& workload, const Platform& plat
   }
 }
 
+/// Of a rank its own GPU; of a loader that of the rank that it hands its batches to.
+DeviceId gpu_of(const Workload& workload, const Actor& actor) {
+  return actor.channels.empty()
+             ? actor.at
+             : workload.actors[workload.channels[actor.channels.front().index()].to.index()].at;
+}
+
 /// Of actors that read samples or work on them.
 void find_loading_ways(Scene& scene, const Workload& workload, const Platform& platform) {
   scene.reads.resize(workload.actors.size());
@@ -72,6 +80,11 @@ void find_loading_ways(Scene& scene, const Workload& workload, const Platform& p
     if (does<Read>(program)) {
       scene.reads[a] = way.storage;
       scene.hits[a] = way.cache;
+      if (way.over_cards) {
+        const auto over = way_over_network_card(routes, gpu_of(workload, actor));
+        expects(over.has_value(), "storage over network cards finds one");
+        scene.reads[a].insert(scene.reads[a].end(), over->begin(), over->end());
+      }
       const auto socket = platform.device(actor.at).kind == DeviceKind::socket ? std::optional{actor.at}
                                                                                : routes.home_socket(actor.at);
       if (socket && platform.memories[socket->index()]) {

@@ -2,10 +2,13 @@
 #include "sim/metrics/loading.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <utility>
 #include <vector>
+
+#include "sim/plan/input/loader.hpp"
 
 namespace gradway {
 namespace {
@@ -23,6 +26,7 @@ class Sums {
         alike_(workload.actors.size(), 0),
         amounts_(platform.resources.size(), 0) {
     for (const auto id : lowered.folding.actor_representative) ++alike_[id.index()];
+    loading_.has_workers = workload.actors.size() > static_cast<std::size_t>(workload.ranks);
   }
 
   Loading run() {
@@ -36,6 +40,7 @@ class Sums {
     find_batches();
     find_busy();
     find_longest_waits();
+    find_work_of_a_worker();
     loading_.read = Bytes{loading_.read.value() / window_.steps};
     return loading_;
   }
@@ -55,12 +60,32 @@ class Sums {
     if (op.origin.actor < workload_.ranks && std::holds_alternative<HostWork>(task.work))
       note_batch(op.origin.actor, timeline_.end[i]);
     if (!window_.has(op.origin.step)) return;
+    note_work(op.origin, task, timeline_.end[i] - timeline_.start[i]);
     if (op.origin.actor < workload_.ranks) note_wait(op.origin, timeline_.end[i] - timeline_.start[i]);
     const auto times = alike_[static_cast<std::size_t>(op.origin.actor)];
     if (const auto* read = std::get_if<Read>(&task.work); read && !read->from_cache)
       loading_.read += (op.kind == OpKind::flow ? Bytes{op.amount} : read->bytes) * times;
     if (op.kind != OpKind::flow) return;
     for (const auto resource : lowered_.ops.path(op.path)) amounts_[resource.index()] += op.amount;
+  }
+
+  /// Of a stream with workers, as a share of each; a thread that pins is another.
+  void note_work(const Origin& origin, const Task& task, Seconds time) {
+    const bool is_of_workers = origin.actor >= workload_.ranks && task.stream == StreamId{0};
+    if (is_of_workers != loading_.has_workers) return;
+    const auto workers = program_of(origin).streams[task.stream.index()].servers;
+    auto& sum = std::holds_alternative<Read>(task.work) ? loading_.reading : loading_.making;
+    sum += time * (alike_[static_cast<std::size_t>(origin.actor)] / workers / window_.steps);
+    workers_of_.insert(origin.actor);
+  }
+
+  /// @pre all work was noted
+  void find_work_of_a_worker() {
+    double loaders = 0;
+    for (const auto actor : workers_of_) loaders += alike_[static_cast<std::size_t>(actor)];
+    if (loaders == 0) return;
+    loading_.reading = loading_.reading / loaders;
+    loading_.making = loading_.making / loaders;
   }
 
   void add_take(std::size_t i) {
@@ -80,6 +105,7 @@ class Sums {
       Seconds longest{};
       for (const auto& [rank, waited] : ranks) longest = std::max(longest, waited);
       loading_.for_others += (longest - ranks.begin()->second) / window_.steps;
+      loading_.wait += longest / window_.steps;
     }
   }
 
@@ -124,6 +150,7 @@ class Sums {
       spans_;         ///< by actor and step: what a worker did for the batches of a step
   Seconds before_{};  ///< the end of the step before the window
   std::map<std::int32_t, std::map<std::int32_t, Seconds>> waits_;  ///< by step and rank
+  std::set<std::int32_t> workers_of_;                              ///< actors that make batches
   std::set<std::int32_t> has_batch_;                               ///< ranks whose first one was seen
   Loading loading_;
 };
@@ -137,6 +164,27 @@ bool is_taken(const OpGraph& ops, std::size_t op, const Program& program) {
   return before.activity == Activity::marker && before.task == origin.task && before.step == origin.step &&
          before.actor == origin.actor &&
          std::holds_alternative<Take>(program.tasks[static_cast<std::size_t>(origin.task)].work);
+}
+
+void add_epoch(Metrics& metrics, const InputSettings& input, const Workload& workload,
+               const StepWindow& window) {
+  auto& loading = *metrics.loading;
+  const auto start = start_of_workers(input);
+  const auto fill = std::exchange(loading.first_batch, loading.first_batch + start);
+  if (workload.whole_epoch) {
+    loading.epoch_steps = workload.steps;
+    loading.epoch_start = std::max(Seconds{}, start + window.to - metrics.step_time * loading.epoch_steps);
+    return;
+  }
+  loading.epoch_steps = std::ceil(input.dataset->samples / metrics.samples);
+  if (input.loader_workers == 0) return;  // each step waits for all of its batch, the first one as the others
+  const auto waits = metrics.input_wait + loading.for_others;
+  const auto last_batches = (metrics.step_time - waits) * input.loader_workers;
+  loading.epoch_start = start + std::max(fill - waits * loading.epoch_steps, std::min(fill, last_batches));
+}
+
+Seconds epoch_time(const Metrics& metrics, const Loading& loading) {
+  return metrics.step_time * loading.epoch_steps + loading.epoch_start;
 }
 
 double accelerator_utilisation(const Metrics& metrics) {

@@ -242,6 +242,7 @@ Measured measure(const Scenario& scenario, const Workload& workload, const Lower
   }
   metrics.loading = measure_loading(workload, scenario.platform, lowered, timeline, window);
   count_work(metrics, scenario, workload, measured.program);
+  if (metrics.loading) add_epoch(metrics, scenario.job.input, workload, window);
   add_cost(metrics, scenario);
   measured.memory = std::ranges::max_element(measured.by_program, {}, [](const MeasuredProgram& one) {
                       return one.memory.needed();

@@ -30,11 +30,19 @@ struct StepParts {
 
 /// How samples came to the ranks of a job whose loaders were simulated.
 struct Loading {
-  Seconds first_batch{};  ///< from the start of an epoch until every rank has its first batch
+  Seconds first_batch{};   ///< from the start of an epoch until every rank has its first batch
+  double epoch_steps = 0;  ///< in which every sample comes once
+  Seconds epoch_start{};  ///< what an epoch takes longer than so many steps: to start workers, to fill queues
   Seconds batch{};        ///< from a worker's begin of a batch until it can be taken, on average
   Seconds
       for_others{};  ///< a step: until the last of the ranks has its batch, behind the one that is reported
-  Bytes read{};      ///< from storage, a step, by all ranks; not from caches
+  Seconds wait{};    ///< a step: until all ranks have their batches, after they asked for them
+  // Of a worker (without any: of the training process), a step, on average: together how long a step must be
+  // for its loader's sake.
+  Seconds reading{};  ///< from storage and caches
+  Seconds making{};   ///< on a core
+  bool has_workers = false;
+  Bytes read{};                          ///< from storage, a step, by all ranks; not from caches
   std::optional<double> storage_busy{};  ///< of what storage could have read in the step; of the busiest
   std::optional<double> usd_per_million_samples{};  ///< that storage takes, of the job's
   std::optional<double> cores_busy{};               ///< of the cores that training leaves, the same

@@ -41,15 +41,7 @@ class NetHop {
 
   /// Of those that are as near as the nearest, the one that the rail falls on.
   std::optional<DeviceId> nearest_nic(DeviceId gpu, std::size_t rail) const {
-    const auto nics = routes_.on_node(platform_.device(gpu).node, DeviceKind::nic);
-    std::vector<DeviceId> nearest;
-    auto least = PathType::net;
-    for (const auto nic : nics) {
-      const auto distance = routes_.path_type(gpu, nic);
-      if (distance < least) nearest.clear();
-      least = std::min(least, distance);
-      if (distance == least) nearest.push_back(nic);
-    }
+    const auto nearest = routes_.nearest(gpu, DeviceKind::nic);
     return nearest.empty() ? std::nullopt : std::optional{nearest[rail % nearest.size()]};
   }
 

@@ -90,6 +90,7 @@ struct NodeSize {
 /// What samples are read from, and the cores that work on them, as a node sees them.
 struct LoadingWay {
   std::vector<ResourceId> storage;  ///< what serves all nodes, then what this one gets of it
+  bool over_cards = false;          ///< it comes over the network cards that collectives use
   std::vector<ResourceId> cache;    ///< of the node itself; empty: its memory
   std::optional<ResourceId> cores;  ///< empty: nobody knows how many
 };

@@ -154,6 +154,18 @@ std::vector<DeviceId> Routes::on_node(int node, DeviceKind kind) const {
   return found;
 }
 
+std::vector<DeviceId> Routes::nearest(DeviceId device, DeviceKind kind) const {
+  std::vector<DeviceId> found;
+  auto least = PathType::net;
+  for (const auto other : on_node(platform_.device(device).node, kind)) {
+    const auto distance = path_type(device, other);
+    if (distance < least) found.clear();
+    least = std::min(least, distance);
+    if (distance == least) found.push_back(other);
+  }
+  return found;
+}
+
 std::string topo_label(PathType type, int nvlinks) {
   const std::string word{path_words[static_cast<std::size_t>(type)]};
   return type == PathType::nvlink ? word + std::to_string(nvlinks) : word;

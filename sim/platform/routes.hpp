@@ -64,6 +64,8 @@ class Routes {
   std::optional<DeviceId> home_socket(DeviceId device) const;
   /// Devices of a kind on one node, in order.
   std::vector<DeviceId> on_node(int node, DeviceKind kind) const;
+  /// Of these on the node of a device those that none is nearer to it than, in order.
+  std::vector<DeviceId> nearest(DeviceId device, DeviceKind kind) const;
 
  private:
   /// Two parts of one node, counted from its first part, and what was asked of them.

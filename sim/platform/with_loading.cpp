@@ -29,6 +29,7 @@ Platform with_loading(Platform platform, const std::optional<StorageRates>& stor
     const auto own = !storage            ? std::nullopt
                      : storage->is_local ? std::optional{storage->all}
                                          : storage->one_node;
+    way.over_cards = storage && storage->over_cards;
     if (own) way.storage.push_back(add(ResourceKind::storage, node, own->value()));
     if (cache) way.cache.push_back(add(ResourceKind::storage, node, cache->all.value()));
     if (cores) way.cores = add(ResourceKind::cores, node, *cores);

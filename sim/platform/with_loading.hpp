@@ -12,6 +12,7 @@ struct StorageRates {
   BytesPerSecond all{};                      ///< to all nodes at once; where each node has its own: to one
   std::optional<BytesPerSecond> one_node{};  ///< to one of several at most
   bool is_local = false;                     ///< each node has its own
+  bool over_cards = false;                   ///< it comes over the network cards that collectives use
 };
 
 /// What a node's cores do for loader workers, in seconds of one core a second, when all of them are busy. A

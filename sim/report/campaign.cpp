@@ -18,7 +18,7 @@ const std::array<BucketWords, bucket_count>& bucket_words() {
       {"requeue", "requeue", "until the job has its nodes again (infrastructure recovery)"},
       {"communicator_setup", "communicators", "until all ranks have met (training preparation)"},
       {"checkpoint_restore", "reading back", "the checkpoint is read by all ranks"},
-      {"data_loading", "loader start", "until data flow again"},
+      {"data_loading", "loader start", "until data flow again, and at the start of epochs"},
       {"waiting_for_nodes", "waiting", "until a node is back, or clients answer (infrastructure recovery)"},
   }};
   return words;

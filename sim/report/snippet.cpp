@@ -70,6 +70,7 @@ std::string data_loader(const Job& job) {
                                      fmt::format("num_workers={}", input.loader_workers)};
   if (input.loader_workers > 0) arguments.push_back(fmt::format("prefetch_factor={}", input.prefetch_factor));
   if (input.pin_memory) arguments.emplace_back("pin_memory=True");
+  if (input.persistent_workers) arguments.emplace_back("persistent_workers=True");
   return "\nfrom torch.utils.data import DataLoader\n\n" + python_call("loader = DataLoader", arguments);
 }
 

@@ -63,10 +63,12 @@ struct Dataset {
   Seconds decode{};          ///< CPU time of one core a sample: image or record to numbers
   Seconds transform{};       ///< ... to crop, flip, normalise
   Seconds collate{};         ///< ... to put it into the batch
-  Seconds unpack{};          ///< ... to unpack its columns
-  std::vector<Column> columns{};  ///< of Parquet, those that are read
-  double row_group = 0;           ///< of Parquet: rows that lie together, on average
-  Seconds gpu_decode{};           ///< GPU time a sample where the GPU decodes; 0: it cannot
+  std::optional<double> core_error{};  ///< standard error of these, of themselves, on the job's CPU; empty:
+                                       ///< they are of another one
+  Seconds unpack{};                    ///< ... to unpack its columns
+  std::vector<Column> columns{};       ///< of Parquet, those that are read
+  double row_group = 0;                ///< of Parquet: rows that lie together, on average
+  Seconds gpu_decode{};                ///< GPU time a sample where the GPU decodes; 0: it cannot
 };
 
 /// What one request of a loader worker brings. @param sample as it is stored
@@ -105,7 +107,9 @@ struct StorageTier {
   std::string name;
   std::string source;
   Kind kind = Kind::local_drive;
-  BytesPerSecond read{};                           ///< of all that serve it; of a drive: in each node
+  BytesPerSecond read{};          ///< of all that serve it; of a drive: in each node
+  std::optional<double> error{};  ///< standard error of what it gives the job, of itself; empty: a figure of
+                                  ///< others
   std::optional<BytesPerSecond> write{};           ///< the same; empty: not known
   std::optional<BytesPerSecond> per_node{};        ///< what one node gets at most
   std::optional<BytesPerSecond> per_connection{};  ///< what one reader gets at most, behind its first byte

@@ -158,13 +158,19 @@ struct InputSettings {
   std::vector<std::string> columns{};    ///< that are read of a Parquet file; empty: all
   std::optional<Dataset> dataset{};      ///< empty: samples are in memory, ready
   std::optional<StorageTier> storage{};  ///< empty: they are in host memory
-  std::optional<Cache> cache{};          ///< in front of it
-  bool first_epoch = false;              ///< the cache is empty
-  std::optional<Codec> codec{};          ///< that samples are packed with
+  bool shares_network = false;           ///< it comes over the network cards that NCCL uses
+  double storage_weight = 1;     ///< there: the share of a worker that reads, against a collective's of 1
+  std::optional<Cache> cache{};  ///< in front of it
+  bool first_epoch = false;      ///< the cache is empty, and no worker stands
+  std::optional<Codec> codec{};  ///< that samples are packed with
   bool decode_on_gpu = false;
   bool pin_memory = true;
-  int loader_workers = 8;   ///< 0: the training process does their work
-  int prefetch_factor = 2;  ///< batches ahead, a worker
+  int loader_workers = 8;           ///< 0: the training process does their work
+  int prefetch_factor = 2;          ///< batches ahead, a worker
+  bool persistent_workers = false;  ///< they stay from one epoch to the next
+  /// Of a worker, one after the other: own measurement, 2026-11-22, first batches of 1 to 32 workers that are
+  /// forked from a process with a list of 3,000 files (docs/data-path.md).
+  Seconds worker_start{6.2e-3};
   bool draws_sizes =
       false;  ///< each batch has samples of other sizes, as the dataset's spread says; else the mean
   Seconds batch_overhead{};          ///< CPU time of the training process for each batch that it takes

@@ -139,6 +139,12 @@ class Errors {
         case PartOfStep::input:
           add(one, fmt::format("copies on {}", platform()));
           break;
+        case PartOfStep::making:
+          add(one, fmt::format("{} on cores of {}", samples_in_words(), platform()));
+          break;
+        case PartOfStep::reading:
+          add(one, storage_in_words());
+          break;
       }
     }
     return std::move(errors_);
@@ -147,11 +153,23 @@ class Errors {
  private:
   const std::string& model() const { return scenario_.model.name; }
   const std::string& platform() const { return scenario_.platform.name; }
+  std::string samples_in_words() const {
+    const auto& dataset = *scenario_.job.input.dataset;
+    if (!dataset.name.empty()) return fmt::format("samples of {}", dataset.name);
+    return fmt::format("samples of {:.17g} s",
+                       (dataset.decode + dataset.transform + dataset.collate).value());
+  }
+  std::string storage_in_words() const {
+    const auto& tier = scenario_.job.input.storage;
+    if (!tier) return fmt::format("samples in the memory of {}", platform());
+    if (!tier->name.empty()) return fmt::format("storage {}", tier->name);
+    return fmt::format("storage of {:.17g} B/s, {:.17g} s", tier->read.value(), tier->first_byte.value());
+  }
   std::string_view transport() const { return name_of(grounds_.transport); }
 
   void add(const DoubtfulPart& one, std::string of) {
     if (one.time > Seconds{} && one.doubt > 0)
-      errors_.push_back({one.part, std::move(of), one.time, one.doubt});
+      errors_.push_back({one.part, std::move(of), one.time, one.doubt, one.spare, one.saves});
   }
 
   /// Adds what the setting alone is off by. @return the part with what is left of its doubt
@@ -168,7 +186,8 @@ class Errors {
     auto rest = without_own(part, own_doubt_of_kernels, setting_ + (views ? ", views" : ", no views"));
     if (metrics_.communication > Seconds{})
       rest = without_own(rest, rest_of(own_doubt_beside_collectives, own_doubt_of_kernels), setting_);
-    auto [_, time, doubt] = rest;
+    auto time = rest.time;
+    const auto doubt = rest.doubt;
     const auto of = fmt::format("{} on {} in {} by {}", model(), scenario_.platform.gpu_models.front().name,
                                 name_of(scenario_.job.precision), reference ? reference->text : "roofline");
     // Another optimizer than the one that was measured rests on the roofline alone.

@@ -12,9 +12,13 @@ namespace gradway {
 /// a part of its step with it. Predictions that rest on the same thing have the same error of it.
 struct PossibleError {
   PartOfStep part = PartOfStep::compute;
-  std::string of;    ///< the same text: the same error
-  Seconds time{};    ///< of the step, that it scales
-  double doubt = 0;  ///< nine of ten cases are within it
+  std::string of;                       ///< the same text: the same error
+  Seconds time{};                       ///< of the step, that it scales
+  double doubt = 0;                     ///< nine of ten cases are within it
+  Seconds spare{};                      ///< as in DoubtfulPart
+  Seconds saves = Seconds::infinite();  ///< the same
+
+  DoubtfulPart doubtful() const { return {part, time, doubt, spare, saves}; }
 };
 
 /// What the doubts of a step's parts come from, one by one. The doubts of a part make up that of

@@ -23,6 +23,29 @@ double look_up(const Doubts& doubts, Basis basis) {
 // H200) and 9.0 % (another), so nine of ten by less than about twice as much.
 constexpr double input_doubt = 0.2;
 
+/// Two independent doubts, or a standard error and what is doubted besides.
+double both(double doubt, double standard_error) {
+  constexpr double nine_of_ten = 1.645;  // standard deviations
+  return std::hypot(doubt, nine_of_ten * standard_error);
+}
+
+// A worker's time known, own loaders of 2 to 32 workers deliver within 8 %
+// (tests/validation/loading_test.cpp).
+constexpr double doubt_of_measured_loaders = 0.08;
+
+/// A loader is as slow as its workers, whose time of a step is one after the other theirs. What of it
+/// training hides may grow unnoticed until it does not.
+void add_loading(std::vector<DoubtfulPart>& parts, const Metrics& metrics, const Grounds& grounds) {
+  const auto& loading = *metrics.loading;
+  const auto own_wait = std::max(Seconds{}, loading.wait - loading.for_others);
+  parts.back().time = std::max(Seconds{}, metrics.input_wait - own_wait);  // the copy
+  const auto training = metrics.step_time - loading.wait;
+  const auto spare =
+      loading.has_workers ? std::max(Seconds{}, training - loading.reading - loading.making) : Seconds{};
+  parts.push_back({PartOfStep::making, loading.making, grounds.making, spare, loading.wait});
+  parts.push_back({PartOfStep::reading, loading.reading, grounds.reading, spare, loading.wait});
+}
+
 double square(Seconds time) {
   return time.value() * time.value();
 }
@@ -90,6 +113,25 @@ double doubt_of_exchange(Basis basis) {
   return look_up(doubts, basis);
 }
 
+double doubt_of_making(const Dataset& dataset) {
+  // Of another CPU: a server's cores decode 140 million pixels a second (pytorch/vision PR 8496), those of
+  // our Xeon 243, so 1.7 times as many; of two own hosts one worker of the other delivered half as much.
+  constexpr double of_another_cpu = 1;
+  return dataset.core_error ? both(doubt_of_measured_loaders, *dataset.core_error) : of_another_cpu;
+}
+
+double doubt_of_reading(const InputSettings& input) {
+  // Drives under MLPerf Storage's load: 7.0 GB/s declared, 5.5 by one row's first batches (data of
+  // mlcommons/storage_results_v1.0). Over networks: the two instances with 100 Gbit/s took 8.0 and 6.27 GB/s
+  // from S3, half of what they could (dvassallo/s3-benchmark at 02f467f7); what others take of it nobody
+  // knows.
+  constexpr double of_a_drive = 0.27;
+  constexpr double over_a_network = 1;
+  if (!input.storage) return input_doubt;
+  if (input.storage->error) return both(doubt_of_measured_loaders, *input.storage->error);
+  return input.storage->is_local() ? of_a_drive : over_a_network;
+}
+
 std::vector<DoubtfulPart> doubtful_parts(const Metrics& metrics, const Grounds& grounds) {
   const auto hidden = metrics.communication - metrics.exposed_communication;
   const auto collectives = doubt_of_collectives(grounds.communication, grounds.transport);
@@ -101,33 +143,36 @@ std::vector<DoubtfulPart> doubtful_parts(const Metrics& metrics, const Grounds& 
   // A CPU that is as slow as it may be issues a step in this much more than the step takes.
   const auto late =
       std::max(Seconds{}, metrics.issue * (1 + launches) - metrics.step_time - by_launches * launches);
-  return {{PartOfStep::compute, metrics.compute + metrics.optimizer,
-           doubt_of_compute(grounds.compute, grounds.batch_ratio)},
-          {PartOfStep::launches, by_launches, launches},
-          {PartOfStep::hidden_launches, launches > 0 ? late / launches : Seconds{}, launches},
-          {PartOfStep::exposed_communication, metrics.exposed_communication, collectives},
-          {PartOfStep::hidden_communication, hidden, collectives},
-          {PartOfStep::side_by_side, hidden, doubt_of_side_by_side(grounds.side_by_side)},
-          {PartOfStep::exchange, exchanging, doubt_of_exchange(grounds.side_by_side)},
-          {PartOfStep::input, metrics.input_wait, input_doubt}};
+  std::vector<DoubtfulPart> parts{
+      {PartOfStep::compute, metrics.compute + metrics.optimizer,
+       doubt_of_compute(grounds.compute, grounds.batch_ratio)},
+      {PartOfStep::launches, by_launches, launches},
+      {PartOfStep::hidden_launches, launches > 0 ? late / launches : Seconds{}, launches},
+      {PartOfStep::exposed_communication, metrics.exposed_communication, collectives},
+      {PartOfStep::hidden_communication, hidden, collectives},
+      {PartOfStep::side_by_side, hidden, doubt_of_side_by_side(grounds.side_by_side)},
+      {PartOfStep::exchange, exchanging, doubt_of_exchange(grounds.side_by_side)},
+      {PartOfStep::input, metrics.input_wait, input_doubt}};
+  if (metrics.loading) add_loading(parts, metrics, grounds);
+  return parts;
 }
 
-Seconds lengthens(Seconds time, double doubt) {
-  return time * doubt;
+Seconds lengthens(const DoubtfulPart& part) {
+  return std::max(Seconds{}, part.time * part.doubt - part.spare);
 }
 
-Seconds shortens(PartOfStep part, Seconds time, double doubt) {
-  const bool only_lengthens = part == PartOfStep::hidden_communication ||
-                              part == PartOfStep::hidden_launches || part == PartOfStep::exchange;
-  return only_lengthens ? Seconds{} : time * (doubt / (1 + doubt));
+Seconds shortens(const DoubtfulPart& part) {
+  const bool only_lengthens = part.part == PartOfStep::hidden_communication ||
+                              part.part == PartOfStep::hidden_launches || part.part == PartOfStep::exchange;
+  return only_lengthens ? Seconds{} : std::min(part.saves, part.time * (part.doubt / (1 + part.doubt)));
 }
 
 TimeRange step_range(const Metrics& metrics, const Grounds& grounds) {
   double up = 0;
   double down = 0;
-  for (const auto& [part, time, doubt] : doubtful_parts(metrics, grounds)) {
-    up += square(lengthens(time, doubt));
-    down += square(shortens(part, time, doubt));
+  for (const auto& part : doubtful_parts(metrics, grounds)) {
+    up += square(lengthens(part));
+    down += square(shortens(part));
   }
   return {metrics.step_time - Seconds{std::sqrt(down)}, metrics.step_time + Seconds{std::sqrt(up)}};
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <string_view>
 #include <vector>
 
 #include "sim/metrics/metrics.hpp"
@@ -24,6 +26,8 @@ double doubt_of_side_by_side(Basis basis);
 /// What a step takes longer because ranks exchange something in it. @param basis of what kernels and
 /// collectives cost each other
 double doubt_of_exchange(Basis basis);
+double doubt_of_making(const Dataset& dataset);
+double doubt_of_reading(const InputSettings& input);
 
 enum class PartOfStep {
   compute,  ///< and the optimizer
@@ -33,21 +37,38 @@ enum class PartOfStep {
   hidden_launches,  ///< the CPU was ahead, but would not be if it were slower
   side_by_side,     ///< what kernels and collectives cost each other while both run
   exchange,         ///< what else several ranks cost: they wait for the slowest, and for what is not modelled
-  input,
+  input,            ///< copies that nothing hides
+  making,           ///< samples, by loaders
+  reading,          ///< them from storage
 };
+/// In the order of the enum, as reports have them.
+inline constexpr std::array<std::string_view, 10> part_words{"compute",
+                                                             "launches",
+                                                             "exposed_communication",
+                                                             "hidden_communication",
+                                                             "hidden_launches",
+                                                             "side_by_side",
+                                                             "exchange",
+                                                             "input",
+                                                             "making_samples",
+                                                             "reading_samples"};
+static_assert(part_words.size() == static_cast<std::size_t>(PartOfStep::reading) + 1);
 
 /// A part of a step, and by which fraction of itself it may be off.
 struct DoubtfulPart {
   PartOfStep part = PartOfStep::compute;
   Seconds time{};
   double doubt = 0;
+  Seconds spare{};                      ///< as much longer it may take before the step does
+  Seconds saves = Seconds::infinite();  ///< at most, if it is shorter
 };
 std::vector<DoubtfulPart> doubtful_parts(const Metrics& metrics, const Grounds& grounds);
 
 /// What a step gains or loses when a part takes 1 + doubt times as long, or as short, as predicted.
-/// Communication that kernels hide can lengthen the step, but not shorten it; so can ranks that wait.
-Seconds lengthens(Seconds time, double doubt);
-Seconds shortens(PartOfStep part, Seconds time, double doubt);
+/// Communication that kernels hide can lengthen the step, but not shorten it; so can ranks that wait; nor can
+/// a loader save more than the step waits for it.
+Seconds lengthens(const DoubtfulPart& part);
+Seconds shortens(const DoubtfulPart& part);
 
 /// Each part of the step is off by its own doubt, independently of the others: the root of the sum of
 /// squares.

@@ -27,8 +27,8 @@ using ErrorsOfTwo = std::map<std::pair<PartOfStep, std::string_view>, Shifts>;
 void add(ErrorsOfTwo& all, const std::vector<PossibleError>& errors, Shift Shifts::*side) {
   for (const auto& error : errors) {
     auto& shift = all[{error.part, error.of}].*side;
-    shift.up += lengthens(error.time, error.doubt);
-    shift.down += shortens(error.part, error.time, error.doubt);
+    shift.up += lengthens(error.doubtful());
+    shift.down += shortens(error.doubtful());
   }
 }
 

@@ -20,6 +20,8 @@ struct Grounds {
   Basis communication = Basis::given;
   Basis side_by_side = Basis::given;      ///< what kernels and collectives cost each other
   Transport transport = Transport::none;  ///< whose doubts count
+  double making = 0;                      ///< doubt of what samples take of a core, as `doubt_of_making`
+  double reading = 0;                     ///< doubt of storage, as `doubt_of_reading`
 };
 
 /// Why one should believe a prediction, and why one should not.

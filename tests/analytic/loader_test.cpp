@@ -8,7 +8,9 @@
 
 #include "sim/engine/engine.hpp"
 #include "sim/lower/lower.hpp"
+#include "sim/metrics/loading.hpp"
 #include "sim/plan/input/loader.hpp"
+#include "sim/plan/input/shared_by_loaders.hpp"
 #include "sim/platform/with_loading.hpp"
 #include "sim/run/simulate.hpp"
 #include "tests/support/sharded.hpp"
@@ -89,6 +91,7 @@ Scenario loading(int ranks, int workers, Seconds decode, Bytes sample = {}) {
   auto scenario = sharded_ring(ranks, blocks_of_layers(1, 0.4_ms, 0.6_ms, 0), Alone{});
   scenario.job.batch_per_gpu = 4;
   scenario.job.input.loader_workers = workers;
+  scenario.job.input.worker_start = {};
   Dataset dataset;
   dataset.samples = 1e6;
   dataset.sample_size = sample;
@@ -228,6 +231,50 @@ TEST_CASE("an epoch is simulated whole: what was made ahead of its first step is
   CHECK(metrics.loading->first_batch.value() * 1e3 == Approx(3).epsilon(1e-9));
 }
 
+namespace {
+
+/// Batches of 3 ms by two workers, two ahead each; 5 ms to start a worker. By the recurrence: until the end
+/// of the last of so many steps.
+double epoch_ms(int steps, double work, double start) {
+  const auto taken = by_recurrence(2, 2, std::vector<double>(static_cast<std::size_t>(steps), 3), work);
+  return start + taken.back() + work;
+}
+
+}  // namespace
+
+TEST_CASE("an epoch starts its workers, if they do not stay, and fills its queues in any case",
+          "[analytic]") {
+  const auto* engine = GENERATE("fluid", "simgrid");
+  const auto work = GENERATE(1.0, 2.0);  // waits for the loader, or it for the step
+  const auto whole = GENERATE(true, false);
+  CAPTURE(engine, work, whole);
+  constexpr int steps = 40;
+  auto scenario = loading(1, 2, 0.75_ms);
+  scenario.model.layers = blocks_of_layers(1, Seconds{0.4e-3 * work}, Seconds{0.6e-3 * work}, 0);
+  auto& input = scenario.job.input;
+  input.dataset->samples = 4 * steps;
+  if (whole) input.epoch_steps = steps;
+  input.worker_start = 5_ms;
+  const auto epoch = [&] {
+    const auto metrics = simulate(scenario, engine).measured.metrics;
+    CHECK(metrics.loading->epoch_steps == steps);
+    CHECK(metrics.loading->first_batch.value() * 1e3 ==
+          Approx(3 + start_of_workers(scenario.job.input).value() * 1e3).epsilon(1e-9));
+    return epoch_time(metrics, *metrics.loading).value() * 1e3;
+  };
+  CHECK(epoch() == Approx(epoch_ms(steps, work, 2 * 5)).epsilon(1e-9));
+  input.persistent_workers = true;
+  CHECK(epoch() == Approx(epoch_ms(steps, work, 0)).epsilon(1e-9));
+  input.first_epoch = true;
+  CHECK(epoch() == Approx(epoch_ms(steps, work, 2 * 5)).epsilon(1e-9));
+}
+
+TEST_CASE("without workers an epoch is its steps", "[analytic]") {
+  const auto metrics = simulate(loading(1, 0, 0.75_ms), "fluid").measured.metrics;
+  CHECK(metrics.loading->epoch_start == Seconds{});
+  CHECK(metrics.loading->epoch_steps == 250'000);
+}
+
 TEST_CASE("an epoch reads every batch once, so storage that is full is hidden in its first one",
           "[analytic]") {
   // 20 steps of 4 ranks x 4 samples of 1 MB at 4 GB/s, 1 ms of work each. Eight batches of each rank are read
@@ -311,4 +358,80 @@ TEST_CASE("a loader reads the columns that it is told, a chunk of a row group a 
   CHECK(cost.stored.bytes.value() == Approx(10 * 50e3));
   CHECK(cost.stored.latency.value() == Approx(0.1 * 10e-3));
   CHECK(cost.core == Seconds{});
+}
+
+namespace {
+
+/// Two nodes of one GPU and one card of 12.5 GB/s each, which all-reduce 25 MB a step over them (2 ms) behind
+/// so much work, and read batches of `batch` bytes over the same cards by two workers.
+Scenario over_cards(Seconds work, Bytes batch) {
+  auto scenario = loading(2, 2, {});
+  scenario.platform = built_platform(nvswitch_node(1), 2, star_fabric());
+  scenario.platform.collectives = CollectiveRules::ideal;
+  scenario.platform.gpu_models.front().ideal = true;
+  scenario.model.layers = blocks_of_layers(1, work, Seconds{}, 6250);  // parameters of 25 MB
+  scenario.job.strategy = Ddp{};
+  auto& input = scenario.job.input;
+  input.dataset->sample_size = batch / 4;
+  input.storage.emplace().kind = StorageTier::Kind::parallel_file_system;
+  input.storage->read = BytesPerSecond{1e15};
+  input.shares_network = true;
+  return scenario;
+}
+
+Metrics metrics_of(Scenario scenario, const char* engine, FoldRanks fold = FoldRanks::yes) {
+  scenario.platform = with_loaders(std::move(scenario.platform), scenario.job);
+  return simulate(std::move(scenario), engine, fold).measured.metrics;
+}
+
+constexpr double card = 12.5e9;
+constexpr double sent = 25e6;  // 2 (n - 1) / n of the gradients
+
+}  // namespace
+
+TEST_CASE("a card that carries an all-reduce and samples needs the bytes of both over its rate",
+          "[analytic]") {
+  const auto* engine = GENERATE("fluid", "simgrid");
+  const auto fold = GENERATE(FoldRanks::yes, FoldRanks::no);
+  const auto batch = GENERATE(10e6, 50e6, 100e6);
+  CAPTURE(engine, batch);
+  // Work of 1 ms hides 12.5 MB of samples. Beyond that the card is never idle.
+  const auto metrics = metrics_of(over_cards(1_ms, Bytes{batch}), engine, fold);
+  CHECK(metrics.step_time.value() ==
+        Approx(std::max(1e-3 + sent / card, (sent + batch) / card)).epsilon(1e-6));
+  // With cards of its own storage stands in nobody's way.
+  auto own = over_cards(1_ms, Bytes{batch});
+  own.job.input.shares_network = false;
+  CHECK(metrics_of(own, engine, fold).step_time.value() == Approx(1e-3 + sent / card).epsilon(1e-6));
+}
+
+TEST_CASE("a weight of storage shares a card between each worker that reads and a collective", "[analytic]") {
+  const auto* engine = GENERATE("fluid", "simgrid");
+  const auto weight = GENERATE(0.25, 1.0, 3.0);
+  CAPTURE(engine, weight);
+  // Both workers always read: the all-reduce has one part of 1 + 2 weight.
+  auto scenario = over_cards(1_us, 200_MB);
+  scenario.job.input.storage_weight = weight;
+  const auto metrics = metrics_of(scenario, engine);
+  CHECK(metrics.communication.value() == Approx(sent / card * (1 + 2 * weight)).epsilon(1e-6));
+  CHECK(metrics.step_time.value() == Approx((sent + 200e6) / card).epsilon(1e-6));
+}
+
+TEST_CASE("storage that lies in the node comes over no card", "[analytic]") {
+  auto scenario = over_cards(1_ms, 100_MB);
+  scenario.job.input.storage->kind = StorageTier::Kind::local_drive;
+  CHECK(metrics_of(scenario, "fluid").step_time.value() == Approx(1e-3 + sent / card).epsilon(1e-6));
+}
+
+TEST_CASE("ranks whose cards carry unlike much are folded without a difference", "[analytic]") {
+  auto scenario = over_cards(1_ms, 30_MB);
+  scenario.platform = built_platform(nvswitch_node(2), 2, star_fabric());
+  scenario.platform.collectives = CollectiveRules::ideal;
+  scenario.platform.gpu_models.front().ideal = true;
+  scenario.job.gpus = 4;
+  scenario.job.input.storage_weight = 0.4;
+  const auto folded = metrics_of(scenario, "fluid", FoldRanks::yes);
+  const auto all = metrics_of(scenario, "fluid", FoldRanks::no);
+  CHECK(folded.step_time.value() == Approx(all.step_time.value()).epsilon(1e-9));
+  CHECK(folded.communication.value() == Approx(all.communication.value()).epsilon(1e-9));
 }

@@ -54,6 +54,8 @@ CampaignPlan eventful(int variant) {
   plan.jitter = 1.01;
   plan.evaluation_every = 7001;
   plan.evaluation = ticks_of(Seconds{60});
+  plan.epoch_every = 2503;
+  plan.epoch_start = ticks_of(Seconds{3});
   plan.endless_spares = false;
   plan.spares = 2;
   plan.repair = ticks_of(Seconds{day});
@@ -101,6 +103,16 @@ TEST_CASE("a campaign that nothing interrupts takes its steps, its checkpoints a
   CHECK(run.elapsed == ticks_of(Seconds{day + 12 * 30 + 24 * 60}));
   CHECK(at(run.times, Bucket::saving) == ticks_of(Seconds{12 * 30.0}));
   CHECK(run.node_seconds == Approx(16 * (day + 12 * 30 + 24 * 60)));
+}
+
+TEST_CASE("each epoch but the first one begins with the start of its loader", "[campaign][simulation]") {
+  auto plan = days_of_training(1);
+  plan.saves = false;
+  plan.epoch_every = 36000;  // an hour: 24 of them
+  plan.epoch_start = ticks_of(Seconds{40});
+  const auto run = simulate_campaign(plan, Seconds{hour}, 0);
+  CHECK(run.elapsed == ticks_of(Seconds{day + 23 * 40}));
+  CHECK(at(run.times, Bucket::loading) == ticks_of(Seconds{23 * 40.0}));
 }
 
 TEST_CASE("an asynchronous checkpoint pauses for the copy, and only the last is waited for",

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "sim/platform/routes.hpp"
+#include "sim/platform/storage_way.hpp"
 #include "tests/support/builders.hpp"
 
 using namespace gradway;
@@ -157,4 +158,32 @@ TEST_CASE("a part is found under its own socket on every node", "[platform]") {
     REQUIRE(socket);
     CHECK(platform.device(*socket).name == "node" + std::to_string(node) + ".cpu1");
   }
+}
+
+TEST_CASE("what is read over a network card takes the one nearest to the GPU, each GPU another of several",
+          "[platform]") {
+  const auto way = [](const Platform& platform, std::size_t gpu) {
+    std::vector<std::string> names;
+    const auto found = way_over_network_card(Routes{platform}, platform.gpus[gpu]);
+    for (const auto id : found.value_or(std::vector<ResourceId>{})) names.push_back(platform.name_of(id));
+    return names;
+  };
+  using Names = std::vector<std::string>;
+  const auto near = built_platform(nvswitch_node(2), 2, star_fabric());
+  CHECK(way(near, 1) ==
+        Names{"fabric -> node0.nic1", "node0.nic1 -> node0.plx1", "node0.plx1 -> node0.cpu0"});
+  CHECK(way(near, 2) ==
+        Names{"fabric -> node1.nic0", "node1.nic0 -> node1.plx0", "node1.plx0 -> node1.cpu0"});
+  // Two cards under one switch with both GPUs; no network: nothing but the node's own links.
+  auto alike = nvswitch_node(2);
+  alike.links = {link("gpu[0-1]", "plx0", LinkKind::pcie, 25_GBps),
+                 link("nic[0-1]", "plx0", LinkKind::pcie, 25_GBps),
+                 link("plx[0-1]", "cpu0", LinkKind::pcie, 25_GBps),
+                 link("gpu[0-1]", "nvswitch", LinkKind::nvlink, 300_GBps, 12)};
+  CHECK(way(built_platform(alike), 0) == Names{"nic0 -> plx0", "plx0 -> cpu0"});
+  CHECK(way(built_platform(alike), 1) == Names{"nic1 -> plx0", "plx0 -> cpu0"});
+  auto none = nvswitch_node(2);
+  none.nics.clear();
+  std::erase_if(none.links, [](const auto& one) { return one.from.text.starts_with("nic"); });
+  CHECK(way(built_platform(none), 0).empty());
 }

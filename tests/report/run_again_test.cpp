@@ -36,14 +36,19 @@ TEST_CASE("a report holds traffic, what-if and anchor as a scenario gives them, 
        "380 g/kWh, "
        "node_power: 5 kW, pue: 1.3 }, seed: 7 }"},
       {"input",
-       "{ loader_workers: 3, prefetch_factor: 4, codec: lz4, decode: gpu, cache: page_cache, cache_size: 5 "
+       "{ loader_workers: 3, prefetch_factor: 4, persistent_workers: true, storage_network: shared, "
+       "storage_weight: 0.3, worker_start: 70 ms, epoch: "
+       "first, "
+       "codec: lz4, decode: gpu, cache: page_cache, cache_size: 5 "
        "GB, sample_sizes: drawn, batch_overhead: 2 ms, batch_overhead_spread: 0.5, epoch_steps: 12, "
        "background_start: step, "
        "cache_policy: lru, dataset: { samples: 90000, sample_size: 200 kB, format: shards, request: 8 MiB, "
-       "delivered: 600 kB, spread: 0.1, cpu: { decode: 3 ms, transform: 1 ms, collate: 0.3 ms }, gpu_decode: "
+       "delivered: 600 kB, spread: 0.1, cpu: { decode: 3 ms, transform: 1 ms, collate: 0.3 ms, error: 0.03 "
+       "}, gpu_decode: "
        "40 "
        "us }, "
-       "storage: { kind: nfs, read: 900 MB/s, per_node: 500 MB/s, per_connection: 90 MB/s, first_byte: 2 ms, "
+       "storage: { kind: nfs, read: 900 MB/s, error: 0.2, per_node: 500 MB/s, per_connection: 90 MB/s, "
+       "first_byte: 2 ms, "
        "first_byte_spread: 0.4, "
        "requests_per_second: 700, burst: { credit: 1 TB, sustained: 300 MB/s }, price: { as_of: 2026-11-01, "
        "usd_per_gb_month: 0.1 } } }"},

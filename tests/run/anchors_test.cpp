@@ -93,3 +93,27 @@ TEST_CASE("a key that changes nothing says so") {
     CHECK_FALSE(has(plain.warnings, key));
   }
 }
+
+TEST_CASE("keys of storage and workers that change nothing say so") {
+  const auto warned = [](const std::string& input) {
+    const auto run = simulate(load("loading/resnet50", {{"input", input}}), "fluid");
+    std::vector<std::string> said;
+    for (const auto& warning : run.warnings)
+      if (warning.find("changes nothing") != std::string::npos) said.push_back(warning);
+    return said;
+  };
+  const std::string dataset = "dataset: imagenet-1k, loader_workers: 8, ";
+  using Said = std::vector<std::string>;
+  CHECK(warned("{ persistent_workers: true, worker_start: 9 ms }") ==
+        Said{"input.persistent_workers changes nothing: there is no input.dataset",
+             "input.worker_start changes nothing: there is no input.dataset"});
+  CHECK(warned("{" + dataset + "storage: local-nvme, storage_network: shared }") ==
+        Said{"input.storage_network changes nothing: the storage lies in each node"});
+  CHECK(warned("{" + dataset + "storage_network: shared }") ==
+        Said{"input.storage_network changes nothing: there is no input.storage"});
+  CHECK(warned("{" + dataset + "storage: aws-efs, storage_weight: 2 }") ==
+        Said{"input.storage_weight changes nothing: storage has a network of its own"});
+  CHECK(warned("{" + dataset + "epoch: first }") ==
+        Said{"input.epoch changes nothing: there is no input.cache"});
+  CHECK(warned("{" + dataset + "epoch: first, persistent_workers: true }").empty());
+}

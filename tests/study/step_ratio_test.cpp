@@ -109,7 +109,8 @@ TEST_CASE("the doubts of a part make up what its interval says", "[run][ratio]")
       load_scenario(GENERATE("article/g6e", "article/p4d", "h200-4x/gpt_small", "published/all-reduce"),
                     {{"job.gpus", GENERATE("2", "4")}}, data);
   const auto run = simulate(scenario, "fluid");
-  for (const auto& [part, time, doubt] : doubtful_parts(run.measured.metrics, run.grounds)) {
+  for (const auto& one : doubtful_parts(run.measured.metrics, run.grounds)) {
+    const auto [part, time, doubt] = std::tuple{one.part, one.time, one.doubt};
     if (part == PartOfStep::compute || time == Seconds{}) continue;  // the optimizer's may be told apart
     double squares = 0;
     for (const auto& error : run.errors) {

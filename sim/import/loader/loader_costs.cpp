@@ -34,6 +34,16 @@ double mean_of(const std::vector<double>& values, std::size_t from, std::size_t 
          static_cast<double>(to - from);
 }
 
+/// Of the mean of logarithms, so of a factor; 0 for a single one.
+double standard_error(const std::vector<double>& logarithms) {
+  if (logarithms.size() < 2) return 0;
+  const auto mean = mean_of(logarithms, 0, logarithms.size());
+  double squares = 0;
+  for (const auto one : logarithms) squares += std::pow(one - mean, 2);
+  const auto n = static_cast<double>(logarithms.size());
+  return std::sqrt(squares / (n - 1) / n);
+}
+
 /// Logarithms of rates: the first `linear` runs share one rate a worker, the others one rate in all.
 struct Split {
   std::size_t linear = 0;
@@ -79,6 +89,11 @@ void fit_start(LoaderCosts& costs, const std::vector<LoaderRun>& runs) {
   costs.start_error = Seconds{std::sqrt(squares / n)};
 }
 
+/// How sure a figure is, for intervals of predictions.
+std::string error_key(double error) {
+  return error > 0 ? fmt::format(", error: {:.4f}", error) : "";
+}
+
 std::string signed_percent(double share) {
   return fmt::format("{:+.1f} %", 100 * share);
 }
@@ -111,13 +126,11 @@ LoaderCosts fit_loader(const std::vector<LoaderRun>& runs) {
   }
   LoaderCosts costs;
   costs.each = Seconds{std::exp(-best.log_rate)};
-  if (best.linear > 1) {
-    double squares = 0;
-    for (std::size_t i = 0; i < best.linear; ++i)
-      squares += std::pow(std::log(rates[i] / counts[i]) - best.log_rate, 2);
-    const auto n = static_cast<double>(best.linear);
-    costs.each_error = std::sqrt(squares / (n - 1) / n);
-  }
+  std::vector<double> by_worker, in_all;
+  for (std::size_t i = 0; i < rates.size(); ++i)
+    (i < best.linear ? by_worker : in_all).push_back(std::log(rates[i] / (i < best.linear ? counts[i] : 1)));
+  costs.each_error = standard_error(by_worker);
+  costs.most_error = standard_error(in_all);
   if (best.linear < rates.size()) costs.most = std::exp(best.log_most);
   for (const auto& run : runs) {
     const auto rate = workers_that_count(run) / costs.each.value();
@@ -146,17 +159,17 @@ std::string loader_yaml(const std::vector<LoaderRun>& runs, const LoaderCosts& c
                         *costs.most);
     if (first.sample_size)
       text += fmt::format(
-          " If storage is the limit, in a scenario:\n#   input: {{ storage: {{ read: {:.4g} MB/s }} }}",
-          *costs.most * first.sample_size->value() / 1e6);
+          " If storage is the limit, in a scenario:\n#   input: {{ storage: {{ read: {:.4g} MB/s{} }} }}",
+          *costs.most * first.sample_size->value() / 1e6, error_key(costs.most_error));
     text += '\n';
   } else {
     text += "# Nothing that workers share was full, but cores: how fast storage is does not follow.\n";
   }
   if (costs.start)
     text += fmt::format(
-        "# Workers start one after the other, {:.4g} ms each (to {:.3g} ms, root mean square): each epoch "
+        "# Workers start one after the other, {0:.4g} ms each (to {1:.3g} ms, root mean square): each epoch "
         "begins with it, but\n"
-        "# with persistent_workers. It is not simulated.\n",
+        "# with persistent_workers. In a scenario:\n#   input: {{ worker_start: {0:.4g} ms }}\n",
         costs.start->value() * 1e3, costs.start_error.value() * 1e3);
   if (!first.sample_size)
     text +=
@@ -164,9 +177,10 @@ std::string loader_yaml(const std::vector<LoaderRun>& runs, const LoaderCosts& c
         "simulated.\n";
   text += fmt::format(
       "schema: 1\nsource: >-\n  Runs of a DataLoader, {}\nsamples: {:.15g}\nsample_size: {:.10g} B\n"
-      "# Of one core: to read, decode, transform and collate a sample together.\ncpu: {{ decode: {:.5g} ms "
+      "# Of one core: to read, decode, transform and collate a sample together.\ncpu: {{ decode: {:.5g} ms{} "
       "}}\n",
-      printable(name), first.samples, first.sample_size.value_or(Bytes{1}).value(), costs.each.value() * 1e3);
+      printable(name), first.samples, first.sample_size.value_or(Bytes{1}).value(), costs.each.value() * 1e3,
+      error_key(costs.each_error));
   return text;
 }
 

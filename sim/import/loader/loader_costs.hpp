@@ -15,7 +15,8 @@ struct LoaderCosts {
   Seconds each{};         ///< of one core a sample: to read, decode, transform and collate it
   double each_error = 0;  ///< standard error of `each`, of itself; 0 where one run tells it
   std::optional<double>
-      most{};  ///< samples a second that no number of workers exceeded; empty: none was seen
+      most{};             ///< samples a second that no number of workers exceeded; empty: none was seen
+  double most_error = 0;  ///< standard error of `most`, of itself; 0 where one run tells it
   std::optional<Seconds> start{};  ///< of a worker, each behind the other, at an epoch's start
   Seconds start_error{};           ///< root mean square of what first batches took otherwise
   std::vector<double> fitted;      ///< samples a second, run by run

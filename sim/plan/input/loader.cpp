@@ -53,6 +53,7 @@ std::optional<BatchCost> batch_cost(const Scenario& scenario) {
   };
   BatchCost cost;
   cost.stored = read(1 - stored.hits, input.storage, false);
+  if (shares_cards(input)) cost.stored.weight = input.storage_weight;
   if (stored.hits > 0) cost.cached = read(stored.hits, input.cache->tier, true);
   cost.core = (dataset.transform + dataset.collate) * samples;
   (input.decode_on_gpu ? cost.gpu : cost.core) +=
@@ -71,6 +72,11 @@ std::optional<BatchCost> batch_cost(const Scenario& scenario) {
     cost.pinned =
         (dataset.delivered > 0_B ? dataset.delivered : scenario.model.input_per_sample) * samples / *rate;
   return cost;
+}
+
+Seconds start_of_workers(const InputSettings& input) {
+  const bool they_stand = input.persistent_workers && !input.first_epoch;
+  return they_stand ? Seconds{} : input.worker_start * input.loader_workers;
 }
 
 Loader::Loader(const Scenario& scenario)

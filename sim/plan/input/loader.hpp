@@ -24,6 +24,11 @@ struct BatchCost {
 /// @return nothing where samples are in memory, ready
 std::optional<BatchCost> batch_cost(const Scenario& scenario);
 
+/// From an epoch's start until its first batches are asked for: the training process starts its workers one
+/// after the other and does nothing else meanwhile. Workers that stay are asked to go on, which costs nothing
+/// here. @source torch/utils/data/dataloader.py, PyTorch 2.11
+Seconds start_of_workers(const InputSettings& input);
+
 /// PyTorch's DataLoader, as its workers run it: batch k is made by worker k mod W, whatever the others do,
 /// and begun when batch k - W f was taken, of W workers with a prefetch factor of f; batches are handed over
 /// in their order. @source torch/utils/data/dataloader.py, PyTorch 2.11

@@ -32,6 +32,10 @@ std::optional<double> storage_usd_per_million_samples(const InputSettings& input
          tier.usd_per_gb_out.value_or(0) * gb_of_a_sample * million * (1 - stored.hits);
 }
 
+bool shares_cards(const InputSettings& input) {
+  return input.shares_network && input.dataset && input.storage && !input.storage->is_local();
+}
+
 Platform with_loaders(Platform platform, const Job& job) {
   const auto& input = job.input;
   if (!input.dataset) return platform;
@@ -46,8 +50,10 @@ Platform with_loaders(Platform platform, const Job& job) {
   std::optional<double> cores;
   if (platform.cores_per_node > 0)
     cores = cores_for_loaders(platform.cores_per_node, ranks, ranks * input.loader_workers);
-  return with_loading(std::move(platform), rates_of(input.storage),
-                      input.cache ? rates_of(input.cache->tier) : std::nullopt, cores);
+  auto storage = rates_of(input.storage);
+  if (storage) storage->over_cards = shares_cards(input);
+  return with_loading(std::move(platform), storage, input.cache ? rates_of(input.cache->tier) : std::nullopt,
+                      cores);
 }
 
 }  // namespace gradway

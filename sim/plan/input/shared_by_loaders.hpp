@@ -19,6 +19,9 @@ struct StoredSamples {
 /// @pre the input has a dataset
 StoredSamples stored_samples(const InputSettings& input);
 
+/// Whether samples come over the network cards that collectives use: from storage outside the node.
+bool shares_cards(const InputSettings& input);
+
 /// The platform with what the job's loaders share: storage, caches, cores; in place of those of another job.
 Platform with_loaders(Platform platform, const Job& job);
 

@@ -2,8 +2,9 @@
 #include "sim/report/json/errors_json.hpp"
 
 #include <algorithm>
-#include <array>
+#include <limits>
 #include <string_view>
+#include <utility>
 
 #include "sim/base/contract.hpp"
 
@@ -12,20 +13,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// In the order of the enum.
-constexpr std::array<std::string_view, 8> parts_of_step{"compute",
-                                                        "launches",
-                                                        "exposed_communication",
-                                                        "hidden_communication",
-                                                        "hidden_launches",
-                                                        "side_by_side",
-                                                        "exchange",
-                                                        "input"};
-
 PartOfStep part_of(std::string_view name) {
-  const auto found = std::ranges::find(parts_of_step, name);
-  expects(found != parts_of_step.end(), "a report names the parts of a step");
-  return static_cast<PartOfStep>(found - parts_of_step.begin());
+  const auto found = std::ranges::find(part_words, name);
+  expects(found != part_words.end(), "a report names the parts of a step");
+  return static_cast<PartOfStep>(found - part_words.begin());
 }
 
 }  // namespace
@@ -33,10 +24,13 @@ PartOfStep part_of(std::string_view name) {
 Json errors_json(const std::vector<PossibleError>& errors) {
   Json list = Json::array();
   for (const auto& error : errors) {
-    list.push_back({{"part", parts_of_step.at(static_cast<std::size_t>(error.part))},
-                    {"of", error.of},
-                    {"time_s", error.time.value()},
-                    {"doubt", error.doubt}});
+    Json one{{"part", part_words.at(static_cast<std::size_t>(error.part))},
+             {"of", error.of},
+             {"time_s", error.time.value()},
+             {"doubt", error.doubt}};
+    if (error.spare > Seconds{}) one["spare_s"] = error.spare.value();
+    if (error.saves < Seconds::infinite()) one["saves_s"] = error.saves.value();
+    list.push_back(std::move(one));
   }
   return list;
 }
@@ -44,8 +38,12 @@ Json errors_json(const std::vector<PossibleError>& errors) {
 std::vector<PossibleError> errors_of(const Json& json) {
   std::vector<PossibleError> errors;
   for (const auto& one : json) {
-    errors.push_back({part_of(one.at("part").get<std::string>()), one.at("of"),
-                      Seconds{one.at("time_s").get<double>()}, one.at("doubt")});
+    errors.push_back({.part = part_of(one.at("part").get<std::string>()),
+                      .of = one.at("of"),
+                      .time = Seconds{one.at("time_s").get<double>()},
+                      .doubt = one.at("doubt"),
+                      .spare = Seconds{one.value("spare_s", 0.0)},
+                      .saves = Seconds{one.value("saves_s", std::numeric_limits<double>::infinity())}});
   }
   return errors;
 }

@@ -28,6 +28,7 @@ Json dataset_json(const Dataset& dataset) {
              {{"decode", in_units(dataset.decode)},
               {"transform", in_units(dataset.transform)},
               {"collate", in_units(dataset.collate)}}}};
+  if (dataset.core_error) json["cpu"]["error"] = *dataset.core_error;
   if (dataset.gpu_decode > Seconds{}) json["gpu_decode"] = in_units(dataset.gpu_decode);
   if (dataset.delivered > 0_B) json["delivered"] = exact_bytes_text(dataset.delivered);
   if (dataset.format == SampleFormat::parquet) {
@@ -51,6 +52,7 @@ Json storage_json(const StorageTier& tier) {
   Json json{
       {"kind", name_of(tier.kind)}, {"read", in_units(tier.read)}, {"first_byte", in_units(tier.first_byte)}};
   if (tier.first_byte_spread > 0) json["first_byte_spread"] = tier.first_byte_spread;
+  if (tier.error) json["error"] = *tier.error;
   if (tier.write) json["write"] = in_units(*tier.write);
   if (tier.per_node) json["per_node"] = in_units(*tier.per_node);
   if (tier.per_connection) json["per_connection"] = in_units(*tier.per_connection);
@@ -76,6 +78,8 @@ Json input_json(const InputSettings& input) {
             {"background_start", name_of(input.background_start)}};
   if (!input.dataset) return json;
   json["prefetch_factor"] = input.prefetch_factor;
+  json["persistent_workers"] = input.persistent_workers;
+  json["worker_start"] = in_units(input.worker_start);
   json["sample_sizes"] = input.draws_sizes ? "drawn" : "mean";
   json["batch_overhead"] = in_units(input.batch_overhead);
   json["batch_overhead_spread"] = input.batch_overhead_spread;
@@ -83,13 +87,15 @@ Json input_json(const InputSettings& input) {
   json["dataset"] = dataset_json(*input.dataset);
   if (!input.columns.empty()) json["columns"] = input.columns;
   if (input.storage) json["storage"] = storage_json(*input.storage);
+  json["storage_network"] = input.shares_network ? "shared" : "own";
+  json["storage_weight"] = input.storage_weight;
   if (input.codec) json["codec"] = input.codec->name;
   json["decode"] = input.decode_on_gpu ? "gpu" : "cpu";
+  json["epoch"] = input.first_epoch ? "first" : "later";
   if (!input.cache) return json;
   json["cache"] = Cache::kind_words[static_cast<std::size_t>(input.cache->kind)];
   json["cache_size"] = exact_bytes_text(input.cache->size);
   json["cache_policy"] = cache_policy_words[static_cast<std::size_t>(input.cache->policy)];
-  json["epoch"] = input.first_epoch ? "first" : "later";
   return json;
 }
 

@@ -105,6 +105,9 @@ Json metrics_json(const Metrics& metrics) {
   if (const auto& loading = metrics.loading) {
     json["data_loading_s"] = loading->batch.value();
     json["first_batch_s"] = loading->first_batch.value();
+    json["epoch_steps"] = amount(loading->epoch_steps);
+    json["epoch_s"] = epoch_time(metrics, *loading).value();
+    json["epoch_start_s"] = loading->epoch_start.value();
     json["storage_bytes"] = amount(loading->read.value());
     json["accelerator_utilisation"] = accelerator_utilisation(metrics);
   }

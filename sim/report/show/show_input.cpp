@@ -28,6 +28,7 @@ void write_storage(std::ostream& out, const StorageTier& tier, const Style& styl
   fields.add("kind", name_of(tier.kind));
   fields.add("reads",
              fmt::format("{} {}", rate_text(tier.read), tier.is_local() ? "in each node" : "in all"));
+  if (tier.error) fields.add("known to", percent_text(*tier.error) + " (standard error)");
   add_rate(fields, "writes", tier.write);
   add_rate(fields, "a node", tier.per_node);
   add_rate(fields, "a connection", tier.per_connection);
@@ -67,6 +68,7 @@ void write_dataset(std::ostream& out, const Dataset& dataset, const Style& style
   fields.add("a core",
              fmt::format("{} to decode, {} to transform, {} to collate a sample", time_text(dataset.decode),
                          time_text(dataset.transform), time_text(dataset.collate)));
+  if (dataset.core_error) fields.add("known to", percent_text(*dataset.core_error) + " (standard error)");
   if (dataset.gpu_decode > Seconds{})
     fields.add("a GPU", time_text(dataset.gpu_decode) + " to decode a sample");
   if (!dataset.compressible) fields.add("codecs", "do not make it smaller");

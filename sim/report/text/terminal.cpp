@@ -141,6 +141,10 @@ void write_results(Fields& fields, const Run& run) {
                fmt::format("a batch in {}, the first one after {}; {} read a step, {} AU",
                            time_text(loading->batch), time_text(loading->first_batch),
                            bytes_text(loading->read), percent_text(accelerator_utilisation(metrics))));
+    fields.add("epoch",
+               fmt::format("{} steps in {}, {} of it for its start",
+                           thousands_text(static_cast<std::int64_t>(loading->epoch_steps)),
+                           time_text(epoch_time(metrics, *loading)), time_text(loading->epoch_start)));
   }
   if (const auto& local = run.scenario.job.local_sgd; local && local->wan)
     fields.add("exchange", in_words(outer_loop_of(run.scenario, *local, metrics.step_time), *local));
