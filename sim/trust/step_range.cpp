@@ -115,7 +115,7 @@ double doubt_of_exchange(Basis basis) {
 
 double doubt_of_making(const Dataset& dataset) {
   // Of another CPU: a server's cores decode 140 million pixels a second (pytorch/vision PR 8496), those of
-  // our Xeon 243, so 1.7 times as many; of two own hosts one worker of the other delivered half as much.
+  // our Xeon 243, so 1.7 times as many.
   constexpr double of_another_cpu = 1;
   return dataset.core_error ? both(doubt_of_measured_loaders, *dataset.core_error) : of_another_cpu;
 }
