@@ -166,7 +166,10 @@ struct CheckStrategy {
     check_without_ddp(scenario, problems);
     check_sharded(scenario, fsdp, model, problems);
   }
-  void operator()(const Zero&) const { check_without_ddp(scenario, problems); }
+  void operator()(const Zero& zero) const {
+    check_without_ddp(scenario, problems);
+    check_sums(zero);
+  }
   void operator()(const DistributedOptimizer& optimizer) const {
     check_without_ddp(scenario, problems);
     check_owners(optimizer);
@@ -178,13 +181,31 @@ struct CheckStrategy {
   }
 
  private:
+  /// What does not go together with another key.
+  void refuse(const char* key, std::string what, const char* other, std::string hint) const {
+    std::vector<Note> notes;
+    if (scenario.given.contains(other)) notes.push_back({scenario.place(other), "it is here"});
+    problems.add(Problem{scenario.place(key), std::move(what), std::move(notes), std::move(hint)});
+  }
+
+  void check_sums(const Zero& zero) const {
+    constexpr auto key = "strategy.grad_accum_dtype";
+    if (!zero.grad_accum_dtype) return;
+    const auto precision = beside_fp8(scenario.job.precision);
+    if (*zero.grad_accum_dtype == Number::fp16)
+      return refuse(key, "gradients are added up in fp32, or in bf16 as they are made", "", "write 'fp32'");
+    if (precision != Precision::bf16)
+      refuse(key, "DeepSpeed adds gradients up in another type only for models in bf16", "job.precision",
+             "write 'precision: bf16', or leave it out");
+    if (zero.stage != 1)
+      refuse(key, fmt::format("ZeRO's stage {} adds gradients up in their own type", zero.stage),
+             "strategy.stage", "write 'stage: 1', or leave it out");
+  }
+
   void check_owners(const DistributedOptimizer& optimizer) const {
     if (!optimizer.tensor_owners) return;
-    const auto where = scenario.place("strategy.tensor_owners");
     const auto refuse = [&](std::string what, const char* key, std::string hint) {
-      std::vector<Note> notes;
-      if (scenario.given.contains(key)) notes.push_back({scenario.place(key), "it is here"});
-      problems.add(Problem{where, std::move(what), std::move(notes), std::move(hint)});
+      this->refuse("strategy.tensor_owners", std::move(what), key, std::move(hint));
     };
     const auto ranks = scenario.job.replicas();
     if (ranks % *optimizer.tensor_owners != 0)

@@ -129,6 +129,7 @@ struct ReadKeys {
     zero.param_persistence_threshold =
         strategy.optional("param_persistence_threshold", elements, zero.param_persistence_threshold);
     zero.communication_dtype = strategy.maybe("communication_dtype", dtype);
+    zero.grad_accum_dtype = strategy.maybe("grad_accum_dtype", dtype);
     zero.reduce_scatter = strategy.optional("reduce_scatter", boolean, zero.reduce_scatter);
     zero.synchronous_gathers = strategy.optional("synchronous_gathers", boolean, zero.synchronous_gathers);
   }
@@ -181,6 +182,7 @@ std::vector<KeyOfKinds> keys_of_kinds() {
           {"max_reuse_distance", {zero}},
           {"param_persistence_threshold", {zero}},
           {"communication_dtype", {zero}},
+          {"grad_accum_dtype", {zero}},
           {"reduce_scatter", {zero}},
           {"synchronous_gathers", {zero}},
           {"overlap_grad_reduce", {megatron}},

@@ -178,6 +178,8 @@ std::vector<ScenarioKey> fixed_keys() {
        "kind zero, stage 3: parameters that stay gathered", "1e5"},
       {"strategy.communication_dtype", "fp32, bf16, fp16",
        "kind zero: of reduced gradients; left out, that of the model"},
+      {"strategy.grad_accum_dtype", "fp32, bf16",
+       "kind zero, stage 1, in bf16: what gradients of micro-steps are added up in; left out, bf16"},
       {"strategy.reduce_scatter", "true or false",
        "kind zero, stage 3: gradients are reduce-scattered, else all-reduced", "true"},
       {"strategy.synchronous_gathers", "true or false",

@@ -159,7 +159,7 @@ class Writer {
     for (const auto& gradient : gradients) size += gradient.size;
     const auto kernels = static_cast<int>(gradients.size());
     if (kernels == 0) return;
-    const auto launch = tasks_.hook(averaged_gradient, kernels);
+    const auto launch = tasks_.hook(call_in_place, kernels);
     const auto id = tasks_.memory_kernels("gradients averaged", 2 * size, kernels, launch);
     tasks_[id].phase = Phase::optimizer;
   }

@@ -207,6 +207,7 @@ std::string deepspeed_config(const Zero& zero, const Job& job) {
   if (is_half(job.precision)) config[std::string{name_of(beside_fp8(job.precision))}] = {{"enabled", true}};
   if (job.clip_grad_norm) config["gradient_clipping"] = 1.0;
   if (zero.communication_dtype) config["communication_data_type"] = name_of(*zero.communication_dtype);
+  if (zero.grad_accum_dtype) config["data_types"] = {{"grad_accum_dtype", name_of(*zero.grad_accum_dtype)}};
   config["zero_optimization"] = std::move(of_zero);
   return config.dump(2) + "\n";
 }

@@ -97,7 +97,10 @@ struct Zero {
   double max_reuse_distance = 1e9;           ///< elements, stage 3
   double param_persistence_threshold = 1e5;  ///< elements, stage 3
   std::optional<Number> communication_dtype{};  ///< of reduced gradients; empty: the model's
-  bool reduce_scatter = true;                   ///< stage 3; else buckets are all-reduced
+  /// Stage 1, of a model in bf16: BF16_Optimizer keeps whole gradients in fp32 and adds those of each
+  /// micro-step to them. Empty: gradients stay as they are made.
+  std::optional<Number> grad_accum_dtype{};
+  bool reduce_scatter = true;  ///< stage 3; else buckets are all-reduced
   /// Stage 3 as in DeepSpeed 0.3: each tensor is gathered by itself, into a list of the ranks' slices, and
   /// the GPU is waited for before and after.
   bool synchronous_gathers = false;
@@ -105,6 +108,7 @@ struct Zero {
   auto operator<=>(const Zero&) const = default;
 
   bool overlaps() const { return overlap_comm.value_or(stage == 3); }
+  bool adds_in_fp32() const { return grad_accum_dtype == Number::fp32; }
 };
 
 /// Megatron-Core's data parallelism.

@@ -155,6 +155,8 @@ TEST_CASE("what the files say is a strategy, an optimizer and a precision", "[cl
       {R"("fp16": {"enabled": true}, "communication_data_type": "fp32")", "bucket_cap: 2 GB\n"},
       {R"("zero_optimization": {"stage": 1, "reduce_bucket_size": 123456789})",
        "kind: zero\n  stage: 1\n  reduce_bucket_size: 123456789\n"},
+      {R"("zero_optimization": {"stage": 1}, "bf16": {"enabled": true}, "data_types": {"grad_accum_dtype": "fp32"})",
+       "kind: zero\n  stage: 1\n  grad_accum_dtype: fp32\n"},
       {R"("zero_optimization": {"stage": 2, "overlap_comm": false, "stage3_max_live_parameters": 1})",
        "stage: 2\n  overlap_comm: false\n"},
       {R"("zero_optimization": {"stage": 3, "prefetch_bucket_size": 15e6})",

@@ -260,6 +260,46 @@ TEST_CASE("ZeRO under a pipeline reduces each gradient once a step", "[layout]")
   CHECK(reduced("8") == Approx(reduced("1")));
 }
 
+// deepspeed/runtime/pipe/schedule.py: a stage sends its last gradients, then come ReduceTiedGrads,
+// ReduceGrads.
+TEST_CASE("a stage under ZeRO-1 sends its last gradients before it reduces its own", "[layout]") {
+  const auto workload = planned(llama({{"job.gpus", "8"},
+                                       {"job.accumulate", "4"},
+                                       {"job.framework", "deepspeed"},
+                                       {"parallel.pipeline", "4"},
+                                       {"strategy", "{kind: zero, stage: 1}"}}));
+  const auto& tasks = workload.program_of(ActorId{2}).tasks;  // of the second stage
+  std::size_t last_sent = 0;
+  std::size_t first_reduced = tasks.size();
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    if (tasks[i].name == "send gradients") last_sent = i;
+    if (tasks[i].name == "gradient into bucket") first_reduced = std::min(first_reduced, i);
+  }
+  CHECK(last_sent > 0);
+  CHECK(last_sent < first_reduced);
+  CHECK(first_reduced < tasks.size());
+}
+
+// deepspeed/runtime/bf16_optimizer.py, update_hp_grads.
+TEST_CASE("BF16_Optimizer adds each micro-step's gradients to those in fp32, and reduces these", "[layout]") {
+  const auto with = [](const char* strategy) {
+    return planned(llama({{"job.gpus", "2"}, {"job.accumulate", "3"}, {"strategy", strategy}}));
+  };
+  const auto own = with("{kind: zero, stage: 1}");
+  const auto in_fp32 = with("{kind: zero, stage: 1, grad_accum_dtype: fp32}");
+  const auto reduced = [](const Workload& workload) {
+    return sent_by(workload, 0, Purpose::data).at(CollectiveKind::all_reduce).megabytes;
+  };
+  CHECK(reduced(in_fp32) == Approx(2 * reduced(own)));
+  CHECK(reduced(with("{kind: zero, stage: 1, grad_accum_dtype: bf16}")) == Approx(reduced(own)));
+  std::vector<int> kernels;
+  for (const auto& task : in_fp32.programs.front().tasks) {
+    if (task.name == "gradients added in fp32") kernels.push_back(task.launches);
+    CHECK(task.name.find("accumulate") == std::string::npos);
+  }
+  CHECK(kernels == std::vector<int>(3, 2 * (9 * blocks + 3)));  // a cast and an addition for each parameter
+}
+
 TEST_CASE("pipelines of DeepSpeed end with fewer micro-batches than stages, too", "[layout]") {
   const auto micro_batches = GENERATE("1", "2", "3", "4", "8");
   const auto schedule = GENERATE("1f1b", "gpipe", "zb_h1");

@@ -59,7 +59,6 @@ constexpr auto untaken_of_deepspeed = std::to_array<UntakenKey>({
     {"amp"},
     {"torch_autocast.enabled", "false", "gradway's ZeRO computes with parameters of 16 bits, or all in fp32"},
     {"torch_autocast"},
-    {"data_types.grad_accum_dtype", {}, "gradway adds gradients up in the type that its ZeRO keeps them in"},
     {"activation_checkpointing",
      {},
      "whether blocks are computed again, the model's own code says: then set job.recompute to full"},
@@ -151,6 +150,7 @@ constexpr auto taken_of_deepspeed = std::to_array<std::string_view>({
     "bfloat16.enabled",
     "fp16.enabled",
     "communication_data_type",
+    "data_types.grad_accum_dtype",
     "gradient_clipping",
     "optimizer.type",
     "optimizer.params.torch_adam",
@@ -290,6 +290,19 @@ class Deepspeed {
           scatters && !*scatters)
         strategy.emplace_back("reduce_scatter", "false");
     if (!sent.empty()) strategy.emplace_back("communication_dtype", sent);
+    take_sums(stage, precision);
+  }
+
+  /// ZeRO's stage 1 on a model in bf16 alone adds gradients up in another type (BF16_Optimizer).
+  void take_sums(int stage, const std::string& precision) {
+    const TrainerSettings::Spellings key = {"data_types.grad_accum_dtype"};
+    const auto said = settings_.text(key);
+    if (!said) return;
+    if (*said == "fp32" && stage == 1 && precision == "bf16") {
+      draft_.strategy.emplace_back("grad_accum_dtype", *said);
+    } else {
+      settings_.set_idle(key);
+    }
   }
 
   /// Within what a scenario can say.

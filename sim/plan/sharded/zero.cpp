@@ -15,7 +15,8 @@ ZeroSync::ZeroSync(const RankScenario& scenario)
     : settings_{std::get<Zero>(scenario.job.strategy)},
       ranks_{scenario.data_parallel()},
       width_{is_half(scenario.job.precision) ? 2 : fp32_bytes},
-      reduced_{settings_.communication_dtype ? bytes_of(*settings_.communication_dtype) : width_},
+      gradients_{settings_.adds_in_fp32() ? fp32_bytes : width_},
+      reduced_{settings_.communication_dtype ? bytes_of(*settings_.communication_dtype) : gradients_},
       parameters_{static_cast<double>(scenario.model.parameter_count())},
       order_{gradients_in_order(scenario.model)} {}
 
@@ -33,7 +34,7 @@ void ZeroSync::gradients_ready(TaskList& tasks, std::size_t count, const Task&, 
 void ZeroSync::add(TaskList& tasks, const Unit::Gradient& gradient) {
   const auto elements = gradient.size.value() / fp32_bytes;
   if (filled_ > 0 && filled_ + elements > settings_.reduce_bucket_size) flush(tasks);
-  const auto id = tasks.memory_kernels("gradient into bucket", Bytes{2 * width_ * elements}, 1,
+  const auto id = tasks.memory_kernels("gradient into bucket", Bytes{2 * gradients_ * elements}, 1,
                                        tasks.hook(zero_cpu.gradient, 1));
   tasks[id].layer = gradient.layer;
   tasks[id].unit = static_cast<std::int32_t>(units_.size());
@@ -47,14 +48,14 @@ void ZeroSync::flush(TaskList& tasks) {
   const auto bucket = units_.size();
   const auto unit = static_cast<std::int32_t>(bucket);
   const Bytes size{reduced_ * filled_};
-  const Bytes own{width_ * filled_ / ranks_};
+  const Bytes own{gradients_ * filled_ / ranks_};
   const bool beside = settings_.overlaps();
   // One bucket is under way: the next one waits for it.
   const auto ready = tasks.wait(fmt::format("bucket {} ready", bucket), Phase::communication,
                                 tasks.hook(zero_cpu.bucket, 0));
   if (last_) tasks[ready].after.push_back(*last_);
   const auto on = beside ? beside_ : compute_stream;
-  const auto cast = reduced_ == width_ ? 0_B : Bytes{(reduced_ + width_) * filled_};
+  const auto cast = reduced_ == gradients_ ? 0_B : Bytes{(reduced_ + gradients_) * filled_};
   const auto flat = tasks.kernel_on(on, fmt::format("bucket {} divided", bucket), 4 * size + cast, 2,
                                     2 * tasks.gpu().launch_cost);
   tasks[flat].after.push_back(ready);
@@ -75,8 +76,16 @@ void ZeroSync::flush(TaskList& tasks) {
 
 void ZeroSync::after_backward(TaskList& tasks, Module module) {
   if (module.kind != Module::Kind::model) return;
+  if (settings_.adds_in_fp32()) {
+    // A cast, from bf16 to a new tensor, and an addition in place.
+    const auto kernels = static_cast<int>(2 * order_.size());
+    const Bytes traffic{(width_ + 4 * fp32_bytes) * parameters_};
+    const auto id =
+        tasks.memory_kernels("gradients added in fp32", traffic, kernels, tasks.hook(call_in_place, kernels));
+    tasks[id].phase = Phase::backward;
+  }
   next_ = 0;
-  if (settings_.stage == 2 || ready_ == order_.size()) reduce(tasks);
+  if (settings_.stage == 2 || (settings_.overlaps() && ready_ == order_.size())) reduce(tasks);
 }
 
 void ZeroSync::reduce(TaskList& tasks) {
@@ -91,8 +100,10 @@ void ZeroSync::reduce(TaskList& tasks) {
 }
 
 void ZeroSync::before_optimizer(TaskList& tasks) {
-  if (ready_ > 0) reduce(tasks);  // a pipeline whose later chunk ended last
-  reduce_norm(tasks, Bytes{width_ * parameters_ / ranks_}, ranks_);
+  // Stage 1 without overlap: behind all that a pipeline sends. Else of a pipeline whose later chunk ended
+  // last.
+  if (ready_ > 0) reduce(tasks);
+  reduce_norm(tasks, Bytes{gradients_ * parameters_ / ranks_}, ranks_);
 }
 
 void ZeroSync::after_optimizer(TaskList& tasks) {
@@ -114,7 +125,7 @@ MemoryOfSync ZeroSync::memory() const {
   const auto bucket = Bytes{reduced_ * std::min(settings_.reduce_bucket_size, parameters_)};
   return {.parameters = Bytes{width_ * parameters_} + (master ? slice : 0_B),
           .optimizer_share = 1.0 / ranks_,
-          .gradients = slice,
+          .gradients = settings_.adds_in_fp32() ? Bytes{fp32_bytes * parameters_} : slice,
           .buckets = (settings_.overlaps() ? 2 : 1) * bucket};
 }
 
@@ -122,6 +133,7 @@ MemoryOfSync ZeroSync::memory() const {
 std::optional<HeldBySync> ZeroSync::held(const MomentOfStep& moment) const {
   const Bytes slice{width_ * parameters_ / ranks_};
   const auto made = Bytes{width_ * parameters_ * moment.ready};
+  if (settings_.adds_in_fp32()) return HeldBySync{.gradients = made + Bytes{fp32_bytes * parameters_}};
   return HeldBySync{.gradients = settings_.stage == 1 ? made + slice : slice};
 }
 

@@ -16,6 +16,10 @@ namespace gradway {
 /// does so in every micro-step, stage 1 at the last. With overlap_comm one bucket is under way beside the
 /// backward pass; without, stage 2 waits for each and stage 1 begins after the backward pass. After the step
 /// all parameters are gathered, beside nothing.
+///
+/// With `grad_accum_dtype: fp32` (deepspeed/runtime/bf16_optimizer.py) each backward pass makes gradients
+/// anew; behind it a cast and an addition for each add them to those in fp32, which stay, are reduced and
+/// stepped.
 class ZeroSync final : public Sync {
  public:
   /// @param scenario must outlive this. @pre its strategy is Zero of stage 1 or 2
@@ -29,7 +33,7 @@ class ZeroSync final : public Sync {
   std::optional<OwnGradients> own_gradients() const override {
     return OwnGradients{Bytes{fp32_bytes * parameters_ / ranks_}, true};
   }
-  bool keeps_gradients() const override { return settings_.stage == 1; }
+  bool keeps_gradients() const override { return settings_.stage == 1 && !settings_.adds_in_fp32(); }
   std::vector<Unit> take_units() override { return std::move(units_); }
   MemoryOfSync memory() const override;
   std::optional<HeldBySync> held(const MomentOfStep& moment) const override;
@@ -41,8 +45,9 @@ class ZeroSync final : public Sync {
 
   const Zero& settings_;
   int ranks_;
-  double width_;    ///< bytes of a parameter and of its gradient
-  double reduced_;  ///< bytes of a gradient on the way
+  double width_;      ///< bytes of a parameter and of its gradient
+  double gradients_;  ///< bytes of a gradient that is kept
+  double reduced_;    ///< bytes of a gradient on the way
   double parameters_;
   std::vector<Unit::Gradient> order_;  ///< in which gradients get ready
   StreamId beside_{0};

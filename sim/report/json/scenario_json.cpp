@@ -167,6 +167,7 @@ struct StrategyKeys {
       if (zero.synchronous_gathers) json["synchronous_gathers"] = true;
     }
     number_json(json, "communication_dtype", zero.communication_dtype);
+    number_json(json, "grad_accum_dtype", zero.grad_accum_dtype);
   }
   void operator()(const DistributedOptimizer& optimizer) const {
     json["shard_optimizer"] = optimizer.shards;

@@ -103,6 +103,7 @@ std::string words_of(const Zero& zero) {
   words += fmt::format(", buckets of {:.6g} elements", zero.reduce_bucket_size);
   if (zero.communication_dtype)
     words += fmt::format(", reduced in {}", gradway::name_of(*zero.communication_dtype));
+  if (zero.adds_in_fp32()) words += ", added up in fp32";
   if (!zero.reduce_scatter) words += ", all-reduced";
   if (zero.synchronous_gathers) words += ", synchronous gathers";
   return words;
