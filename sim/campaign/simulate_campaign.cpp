@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <tuple>
 
 #include "sim/base/random.hpp"
 #include "sim/campaign/simulate_rounds.hpp"
@@ -34,6 +35,15 @@ struct Pause {
   Ticks time = 0;
   Bucket bucket{};
   Ticks done_at = -1;  ///< progress at which it was last made
+};
+
+/// How it stands right after a checkpoint.
+struct Mark {
+  Ticks now = 0, progress = 0, saved = 0;
+  Ticks next_slow = 0, slow_until = 0;
+  int replicas = 0;
+  std::optional<Pending> pending;
+  Buckets risked{}, times{};
 };
 
 /// Nodes that are missing until then.
@@ -252,15 +262,69 @@ class Play {
     return true;
   }
 
+  Mark mark() const {
+    return {now_, progress_, saved_, next_slow_, slow_until_, replicas_, pending_, risked_, run_.times};
+  }
+
+  /// Between the two nothing came that comes at its own time, and what follows `to` is what followed `from`.
+  bool are_alike(const Mark& from, const Mark& to) const {
+    const auto& [a, b] = std::tie(from.pending, to.pending);
+    const bool pends_alike =
+        a.has_value() == b.has_value() &&
+        (!a || (a->progress - from.progress == b->progress - to.progress &&
+                a->durable_at - from.now == b->durable_at - to.now && a->risked == b->risked));
+    const bool is_as_slow = from.next_slow == to.next_slow && from.slow_until == to.slow_until &&
+                            (to.slow_until <= from.now || to.slow_until > to.now);
+    return pends_alike && is_as_slow && from.replicas == to.replicas &&
+           from.progress - from.saved == to.progress - to.saved && from.risked == to.risked &&
+           first_pause(from.progress) > to.progress;
+  }
+
+  /// The first progress after this one at which a pause is due.
+  Ticks first_pause(Ticks progress) const {
+    auto first = never;
+    for (const auto& pause : pauses_) first = std::min(first, (progress / pause.every + 1) * pause.every);
+    return first;
+  }
+
+  /// Before this nothing comes that does not follow from the steps.
+  Ticks next_of_its_own() const {
+    auto next = std::min(next_interruption(), slow_until_ > now_ ? slow_until_ : never);
+    next = std::min(next, next_slow_);
+    for (const auto& absence : absences_)
+      if (absence.until > now_) next = std::min(next, absence.until);
+    return next;
+  }
+
+  /// From one checkpoint to the next it goes as it went from `from` to now, until something comes of its own,
+  /// a pause is due, or the work ends: so often, to the tick, at once.
+  void repeat(const Mark& from) {
+    const auto time = now_ - from.now;
+    const auto steps = progress_ - from.progress;
+    const auto last = std::min(run_.work, first_pause(progress_)) - 1;
+    const auto often = std::min((next_of_its_own() - 1 - now_) / time, (last - progress_) / steps);
+    if (often <= 0) return;
+    for (std::size_t i = 0; i < bucket_count; ++i) run_.times[i] += often * (run_.times[i] - from.times[i]);
+    run_.checkpoints += static_cast<int>(often);
+    now_ += often * time;
+    for (auto* progress : {&progress_, &saved_, &next_save_}) *progress += often * steps;
+    if (!pending_) return;
+    pending_->progress += often * steps;
+    pending_->durable_at += often * time;
+  }
+
   /// Goes on to the end. @return false if it was interrupted
   bool attempt() {
+    std::optional<Mark> before;  // the last checkpoint of this attempt
     while (progress_ < run_.work) {
-      auto target = std::min(run_.work, next_save_);
-      for (const auto& pause : pauses_)
-        target = std::min(target, (progress_ / pause.every + 1) * pause.every);
+      const auto target = std::min({run_.work, next_save_, first_pause(progress_)});
       if (!work_until(target) || !make_pauses()) return false;
       const bool is_due = plan_.saves && (progress_ == next_save_ || progress_ == run_.work);
       if (is_due && (!save() || !widen())) return false;
+      if (!is_due) continue;
+      const auto here = mark();
+      if (before && are_alike(*before, here)) repeat(*before);
+      before = mark();
     }
     if (!pending_) return true;
     if (!spend(Bucket::saving, pending_->durable_at - now_)) return false;

@@ -32,8 +32,11 @@ class Sums {
   Loading run() {
     for (std::size_t i = 0; i < lowered_.ops.size(); ++i) {
       const auto& origin = lowered_.ops.op(OpId{i}).origin;
-      if (origin.step == window_.step - window_.steps) before_ = std::max(before_, timeline_.end[i]);
+      const bool is_of_step_before = origin.step == window_.step - window_.steps;
+      if (is_of_step_before) before_ = std::max(before_, timeline_.end[i]);
       if (origin.actor == Origin::none || origin.task == Origin::none) continue;
+      if (is_of_step_before && origin.actor == 0 && is_batch(i))
+        own_before_ = std::max(own_before_, timeline_.end[i]);
       if (origin.activity == Activity::load) add_load(i);
       if (origin.actor < workload_.ranks) add_take(i);
     }
@@ -88,6 +91,12 @@ class Sums {
     loading_.making = loading_.making / loaders;
   }
 
+  /// A rank has its batch when it has taken it, or, without workers, when it has made it.
+  bool is_batch(std::size_t i) const {
+    const auto& origin = lowered_.ops.op(OpId{i}).origin;
+    return origin.activity == Activity::load || is_taken(lowered_.ops, i, program_of(origin));
+  }
+
   void add_take(std::size_t i) {
     const auto& origin = lowered_.ops.op(OpId{i}).origin;
     if (!is_taken(lowered_.ops, i, program_of(origin))) return;
@@ -99,8 +108,9 @@ class Sums {
 
   /// Ranks that exchange something in every step go on when the last of them has its batch.
   void find_longest_waits() {
-    // In an epoch's window ranks have ended the first step on average; the last of them has not.
-    loading_.for_others = std::max(Seconds{}, before_ - window_.from) / window_.steps;
+    // In an epoch's window ranks have ended the first step on average; the last of them has not. While the
+    // first rank waits there for its own batch, that is counted with its waits.
+    loading_.for_others = std::max(Seconds{}, before_ - std::max(window_.from, own_before_)) / window_.steps;
     for (const auto& [step, ranks] : waits_) {
       Seconds longest{};
       for (const auto& [rank, waited] : ranks) longest = std::max(longest, waited);
@@ -147,8 +157,9 @@ class Sums {
   std::vector<double> alike_;    ///< by actor that is simulated: how many it stands for
   std::vector<double> amounts_;  ///< by resource
   std::map<std::pair<std::int32_t, std::int32_t>, std::pair<Seconds, Seconds>>
-      spans_;         ///< by actor and step: what a worker did for the batches of a step
-  Seconds before_{};  ///< the end of the step before the window
+      spans_;             ///< by actor and step: what a worker did for the batches of a step
+  Seconds before_{};      ///< the end of the step before the window
+  Seconds own_before_{};  ///< when the first rank had its batch of that step
   std::map<std::int32_t, std::map<std::int32_t, Seconds>> waits_;  ///< by step and rank
   std::set<std::int32_t> workers_of_;                              ///< actors that make batches
   std::set<std::int32_t> has_batch_;                               ///< ranks whose first one was seen

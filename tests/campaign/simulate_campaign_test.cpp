@@ -164,6 +164,38 @@ TEST_CASE("parts of a campaign add up to its time, to the nanosecond", "[campaig
   }
 }
 
+TEST_CASE("times between checkpoints that pass alike are those that pass one by one, to the nanosecond",
+          "[campaign][simulation]") {
+  const int variant = GENERATE(range(0, 24));
+  auto plan = eventful(variant);
+  plan.slow_lasts = ticks_of(Seconds{4 * hour});
+  plan.epoch_every = variant % 2 == 0 ? 50003 : 0;
+  if (plan.spot) plan.spot->notice = 0;  // all checkpoints lie at whole intervals
+  if (variant % 4 == 3) plan.checkpoint.write = variant % 8 == 3 ? 0 : ticks_of(Seconds{80});
+  const Seconds interval{60};
+  auto at_once = plan, one_by_one = plan;
+  at_once.evaluation_every = 0;
+  // Whatever is due at a checkpoint, and be it nothing, has that time looked at by itself.
+  one_by_one.evaluation_every = 600;
+  one_by_one.evaluation = 0;
+  for (int seed = 0; seed < 3; ++seed) {
+    CAPTURE(variant, seed);
+    const auto a = simulate_campaign(at_once, interval, seed, Keep::stops);
+    const auto b = simulate_campaign(one_by_one, interval, seed, Keep::stops);
+    CHECK(a.checkpoints > 1000);
+    CHECK(a.times == b.times);
+    CHECK(a.checkpoints == b.checkpoints);
+    CHECK(a.node_seconds == b.node_seconds);
+    CHECK(a.storage_usd == b.storage_usd);
+    CHECK(a.failures == b.failures);
+    REQUIRE(a.stops.size() == b.stops.size());
+    for (std::size_t i = 0; i < a.stops.size(); ++i) {
+      CHECK(a.stops[i].from == b.stops[i].from);
+      CHECK(a.stops[i].after == b.stops[i].after);
+    }
+  }
+}
+
 TEST_CASE("the same seed gives the same campaign, another another", "[campaign][simulation]") {
   const auto once = simulate_campaign(eventful(1), Seconds{1800}, 3);
   const auto again = simulate_campaign(eventful(1), Seconds{1800}, 3);

@@ -34,24 +34,20 @@ const std::vector<std::vector<std::string>> commands{
 
 }  // namespace
 
-TEST_CASE("results fit a terminal of 80 columns, and a pipe", "[cli][terminal]") {
+TEST_CASE(
+    "results fit a terminal of 80 columns, and a pipe; colours are on terminals only, and not where "
+    "NO_COLOR is set",
+    "[cli][terminal]") {
   for (const auto& command : commands) {
     CAPTURE(command);
     const auto on_terminal = run_gradway(command, {.terminal = 80});
     CHECK(on_terminal.status == 0);
     CHECK(widest_line(on_terminal.output) <= 80);
+    CHECK(on_terminal.output.find('\x1b') != std::string::npos);
     const auto piped = run_gradway(command);
     CHECK(widest_line(piped.output) <= 80);
-  }
-}
-
-TEST_CASE("colours are on terminals only, and not where NO_COLOR is set", "[cli][terminal]") {
-  for (const auto& command : commands) {
-    CAPTURE(command);
-    const auto piped = run_gradway(command);
     CHECK(piped.output.find('\x1b') == std::string::npos);
     CHECK(piped.errors.empty());
-    CHECK(run_gradway(command, {.terminal = 80}).output.find('\x1b') != std::string::npos);
     CHECK(run_gradway(command, {.terminal = 80, .no_color = true}).output == piped.output);
   }
 }

@@ -148,3 +148,23 @@ TEST_CASE("drives keep as many accelerators busy as MLPerf Storage's submitters 
   }
   CHECK(right >= 4);
 }
+
+TEST_CASE("accelerators are in use for their sleep of each step, however slow storage is", "[validation]") {
+  const auto engine = GENERATE("fluid", "simgrid");
+  const auto [rate, gpus] = GENERATE(table<std::string, std::string>({{"1 kB/s", "20"},
+                                                                      {"1 kB/s", "2"},
+                                                                      {"1 kB/s", "1"},
+                                                                      {"1 GB/s", "20"},
+                                                                      {"20 GB/s", "5"},
+                                                                      {"60.7 GB/s", "20"}}));
+  const std::vector<Override> set{
+      {"input.storage", "{ read: " + rate + " }"}, {"job.gpus", gpus}, {"input.epoch_steps", "40"}};
+  const auto run = simulate(
+      load_scenario(GRADWAY_SOURCE_DIR "/scenarios/published/mlperf-storage.yaml", set, mlperf_data), engine);
+  const auto use = accelerator_utilisation(run.measured.metrics);
+  const auto sleep = run.scenario.model.layers.front().forward.time.value_or(Seconds{});
+  CAPTURE(engine, rate, gpus, use);
+  CHECK(use >= 0);
+  CHECK(use <= 1);
+  CHECK(use == Approx(sleep / run.measured.metrics.step_time).margin(0.006));
+}
