@@ -74,7 +74,7 @@ Outcome run(const Job& facts, const std::vector<Job>& jobs, std::vector<std::str
   };
   const Program program{.libraries = libraries,
                         .facts = facts,
-                        .jobs = [&](int, int, bool) { return jobs; },
+                        .jobs = [&](int, int, const Options&) { return jobs; },
                         .version = "1",
                         .interrupted = &interrupted,
                         .messages = &messages,
