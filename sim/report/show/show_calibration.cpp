@@ -124,7 +124,7 @@ void write_adapted(std::ostream& out, const Adaptation& adapted, const Style& st
               part.doubt ? percent_text(*part.doubt) : "-"});
   }
   out << '\n';
-  rows.write(out, style);
+  rows.write(out, Style{style.colour, Style::unlimited});
 }
 
 void write_held_back(std::ostream& out, const std::vector<HeldBack>& entries) {
