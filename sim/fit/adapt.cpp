@@ -112,10 +112,11 @@ class Adapting {
     constexpr double most = 4;  // TCP, which differs most, differs by a factor of 1.9 on our machines
     for (const auto scale : {scales.fixed, scales.moving}) {
       if (scale <= most && scale >= 1 / most) continue;
-      cannot_adapt(fmt::format("{}: the rows take {:.3g} times as long as calibration '{}' says", what, scale,
-                         from_.name),
-             "that is another kind of machine, or something else ran on it: 'gradway calibrate fit' makes a "
-             "calibration of its own");
+      cannot_adapt(
+          fmt::format("{}: the rows take {:.3g} times as long as calibration '{}' says", what, scale,
+                      from_.name),
+          "that is another kind of machine, or something else ran on it: 'gradway calibrate fit' makes a "
+          "calibration of its own");
     }
     AdaptedPart part{.what = std::move(what),
                      .rows = static_cast<int>(rows.size()),
@@ -202,10 +203,10 @@ class Adapting {
 Adapted adapt(const Calibration& calibration, const Samples& samples, const CalibrationTitle& title) {
   if (!calibration.collectives.empty() || (calibration.tables.empty() && calibration.links.empty())) {
     cannot_adapt(fmt::format("calibration '{}' has {}", calibration.name,
-                       calibration.collectives.empty()
-                           ? "neither tables nor links: there is nothing to scale"
-                           : "single collectives, not tables by size: there is nothing to scale"),
-           "make one of the samples: 'gradway calibrate fit'");
+                             calibration.collectives.empty()
+                                 ? "neither tables nor links: there is nothing to scale"
+                                 : "single collectives, not tables by size: there is nothing to scale"),
+                 "make one of the samples: 'gradway calibrate fit'");
   }
   auto adapted = Adapting{calibration, samples}.run();
   auto& result = adapted.calibration;
