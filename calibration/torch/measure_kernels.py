@@ -35,6 +35,7 @@ aten: Any = None
 
 NUMBERS = ("fp32", "tf32", "bf16", "fp16", "fp8")
 PRODUCT_LAYOUTS = ("nt", "nn", "tn")  # a letter a factor: n as it lies in memory, t transposed
+FP8_PRODUCT_LAYOUTS = ("nt", "nt_fast", "nt_rows")
 IMAGE_LAYOUTS = ("nchw", "nhwc")
 ATTENTION = {"number": NUMBERS, "how": ("cudnn", "flash", "efficient"), "mask": ("causal", "full")}
 ATTENTION_SIZE = ("batch", "heads", "seq", "head_dim")
@@ -58,7 +59,7 @@ class Kind(NamedTuple):
 # The same as `timed_kinds` of sim/cost/kernel_times.hpp, in its order, with the words of `elementwise` and `rows` in
 # sim/workload/operation.cpp; a test compares them.
 KINDS = {
-    "product": Kind({"number": NUMBERS, "layout": PRODUCT_LAYOUTS}, ("m", "n", "k")),
+    "product": Kind({"number": NUMBERS, "layout": (*PRODUCT_LAYOUTS, *FP8_PRODUCT_LAYOUTS[1:])}, ("m", "n", "k")),
     "batched_product": Kind({"number": NUMBERS, "layout": PRODUCT_LAYOUTS}, ("batch", "m", "n", "k")),
     "grouped_product": Kind({"number": NUMBERS, "layout": PRODUCT_LAYOUTS}, ("m", "n", "k", "groups")),
     "attention_forward": Kind(ATTENTION, ATTENTION_SIZE),
@@ -238,11 +239,12 @@ def allow_tf32(number: str) -> None:
 # ---- The kernels, a function a family: (what to add to, words and sizes) ------------------------------------------
 
 def product_fp8(m: Measurement, layout: str, rows: int, columns: int, inner: int) -> None:
-    """With one scale a tensor, and results in bf16: torch._scaled_mm takes layout nt alone."""
+    """Results in bf16; torch._scaled_mm takes layout nt alone. How it sums: `nt` in fp32, with one scale a tensor;
+    `nt_fast` in the tensor cores' own registers; `nt_rows` so, with a scale for each row of both factors."""
     def make() -> Call:
         a, b = (random("bf16", side, inner).to(torch.float8_e4m3fn) for side in (rows, columns))
-        scale = torch.ones((), device="cuda")
-        return lambda: torch._scaled_mm(a, b.t(), scale, scale, out_dtype=torch.bfloat16)
+        scales = [torch.ones(size if layout == "nt_rows" else (), device="cuda") for size in ((rows, 1), (1, columns))]
+        return lambda: torch._scaled_mm(a, b.t(), *scales, out_dtype=torch.bfloat16, use_fast_accum=layout != "nt")
 
     m.add(f"product fp8 {layout}", (rows, columns, inner), make, (rows + columns) * inner, seconds_at_full_clocks)
 
@@ -449,8 +451,8 @@ def elementwise(m: Measurement, number: str, elements: int) -> None:
 def to_fp8(m: Measurement, rows: int, width: int) -> None:
     """What fp8 needs beside products: casts of bf16, the greatest value, copies of transposed matrices.
 
-    `cast_transpose` writes a copy as it lies in memory and one transposed; it is compiled, as PyTorch has no call that
-    does so.
+    `cast_transpose` writes a copy as it lies in memory and one transposed; it and `amax` are compiled, as PyTorch has
+    no calls that do so.
     """
     fp8, elements = torch.float8_e4m3fn, rows * width
 
@@ -464,7 +466,7 @@ def to_fp8(m: Measurement, rows: int, width: int) -> None:
 
     add("cast_to_8", "bf16", lambda x: x.to(fp8))
     add("cast_transpose", "bf16", torch.compile(lambda x: (x.to(fp8), x.to(fp8).t().contiguous())))
-    add("amax", "bf16", lambda x: x.abs().max())
+    add("amax", "bf16", torch.compile(lambda x: x.abs().max()))
     add("transpose", "fp8", lambda x: x.t().contiguous())
 
 
@@ -696,7 +698,8 @@ def products() -> list[tuple]:
     found = [(number, *layer) for number, (widths, tokens) in BLOCKS.items()
              for layer in linear_layers(widths, tokens, EXTRA.get(number, ()))]
     # All three products of a layer in fp8 are nt: the others' operands are turned before.
-    return list(dict.fromkeys((number, "nt" if number == "fp8" else layout, *size) for number, layout, *size in found))
+    return list(dict.fromkeys((number, layout, *size) for number, given, *size in found
+                              for layout in (FP8_PRODUCT_LAYOUTS if number == "fp8" else (given,))))
 
 
 def batched_products() -> list[tuple]:

@@ -88,6 +88,11 @@ struct HookCost {
   double each;  ///< of its parameters
 };
 
+/// What a pipeline's division of gradients by the micro-batches takes, in place and without autograd. @source
+/// own measurement, 2026-11-24, an H200, PyTorch 2.11: 147 parameters in 1.24 ms, where a launch of a model's
+/// own takes 35 us
+inline constexpr HookCost averaged_gradient{.once = 0, .each = 0.24};
+
 // Own measurement, 2026-11-22, PyTorch 2.11 on a node of 2 H100 with 32 cores, one launch 20.4 us: a decoder
 // so small that the CPU is all there is, 6, 12 and 24 blocks, 1, 2, 4 or all blocks a group, 6 or 12
 // parameters a block, with and without FSDP, timed phase by phase (least squares, residuals 6 % forward, 14 %

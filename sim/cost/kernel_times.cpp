@@ -19,6 +19,7 @@ using namespace std::string_view_literals;
 
 // A letter a factor: n as it lies in memory, t transposed; nt is what a linear layer's forward pass computes.
 constexpr std::array product_layouts{"nt"sv, "nn"sv, "tn"sv};
+constexpr std::array single_product_layouts{"nt"sv, "nn"sv, "tn"sv, "nt_fast"sv, "nt_rows"sv};
 constexpr std::array image_layouts{"nchw"sv, "nhwc"sv};
 constexpr std::array attention_ways{"cudnn"sv, "flash"sv, "efficient"sv};
 constexpr std::array masks{"causal"sv, "full"sv};
@@ -31,7 +32,7 @@ struct Choices {
   std::span<const std::string_view> words;
 };
 const std::array all_choices{Choices{"", "number", "a kind of number", precision_words},
-                             Choices{"product", "layout", "a layout", product_layouts},
+                             Choices{"product", "layout", "a layout", single_product_layouts},
                              Choices{"batched_product", "layout", "a layout", product_layouts},
                              Choices{"grouped_product", "layout", "a layout", product_layouts},
                              Choices{"", "layout", "a layout", image_layouts},

@@ -207,8 +207,9 @@ const std::vector<OperationCosts::Point>* OperationCosts::points_for(const Opera
     }
     return points_.find(kernel);
   };
-  for (const auto found : {with("flash1", "flash"), with("fp8", "bf16"), with("fp16", "bf16"),
-                           with("bf16", "fp32"), with("fp16", "fp32"), with("tf32", "fp32")}) {
+  for (const auto found :
+       {with("flash1", "flash"), with("nt_fast", "nt"), with("nt_rows", "nt"), with("fp8", "bf16"),
+        with("fp16", "bf16"), with("bf16", "fp32"), with("fp16", "fp32"), with("tf32", "fp32")}) {
     if (found != points_.end()) return &found->second;
   }
   if (operation.flops > Flops{}) return nullptr;

@@ -94,6 +94,7 @@ class Writer {
       reduce_replicated();
       exchanges_->reduce_tied();
     }
+    average_micro_batches();
     if (scenario_.job.clip_grad_norm) clip_gradients(tasks_, rank_, costs_, sync_);
     for (auto& one : model_.optimizer) tasks_.add(std::move(one.task));
     sync_.after_optimizer(tasks_);
@@ -145,6 +146,22 @@ class Writer {
     last = tasks_.call({CollectiveKind::all_reduce, size, scales_slot()}, scales_stream_,
                        "all-reduce of greatest values", tasks_.cpu(ddp_cpu.all_reduce), last);
     due_.push_back(last);
+  }
+
+  /// PyTorch's schedules divide whole gradients by the number of micro-batches, a kernel a parameter; who
+  /// shards them (torchtitan) divides the loss. @source torch/distributed/pipelining/stage.py, scale_grads
+  void average_micro_batches() {
+    const auto& job = scenario_.job;
+    if (!is_pipeline() || job.framework != Framework::pytorch || job.accumulate == 1 || sync_.own_gradients())
+      return;
+    Bytes size{};
+    const auto gradients = gradients_in_order(rank_.model);
+    for (const auto& gradient : gradients) size += gradient.size;
+    const auto kernels = static_cast<int>(gradients.size());
+    if (kernels == 0) return;
+    const auto launch = tasks_.hook(averaged_gradient, kernels);
+    const auto id = tasks_.memory_kernels("gradients averaged", 2 * size, kernels, launch);
+    tasks_[id].phase = Phase::optimizer;
   }
 
   Slot scales_slot() const {

@@ -205,9 +205,8 @@ void about_flash1(const Scenario& scenario, Trust& trust) {
 void about_fp8(const Scenario& scenario, Trust& trust) {
   if (!fp8_of(scenario.job)) return;
   trust.warnings.emplace_back(
-      "fp8: its kernels were timed on an H100 one by one, no step of our own was; eleven published steps are "
-      "predicted from 20 % too short to 40 % too long, where their attention is FlashAttention 1, and 10 % "
-      "elsewhere");
+      "fp8: its kernels were timed on an H100 one by one, no step of our own was; fifteen published steps are "
+      "predicted from 22 % too short to 41 % too long, half of them within 9 %");
 }
 
 /// Six own steps with experts on one H100 and one H200 each (tests/validation/recent_models_test.cpp).

@@ -15,6 +15,10 @@
 // products need other scales. @source torchao/float8/float8_linear.py, float8_ops.py (contiguous copies),
 // float8_utils.py (tensor_to_amax, to_fp8_saturated)
 //
+// With one scale a tensor both let the tensor cores sum in the forward pass alone, and sum in fp32 in the
+// backward pass; with scales by rows torchao lets them always. @source torchao/float8/config.py;
+// _2X_ACC_DGRAD and _2X_ACC_WGRAD in module/base.py of Transformer Engine
+//
 // With scales of whole tensors and sequence parallelism what is gathered is of 8 bits, what is summed of 16.
 // @source torchao/float8/float8_tensor_parallel.py; linear.py of Transformer Engine, gather_along_first_dim
 #include <algorithm>
@@ -130,10 +134,13 @@ Tensor Eager::linear_in_fp8(Tensor x, const LinearShape& shape) {
   const auto made = shape.m * shape.outputs;
   const auto read = shape.m * shape.inputs;
   const auto number = half_number();
-  const auto product = [&](double m, double n, double k, bool of_weights = false) {
-    if (shape.experts == 0) return operation("product fp8 nt", {m, n, k});
-    return operation(of_weights ? "grouped_product fp8 tn" : "grouped_product fp8 nt",
-                     {m, n, k, shape.experts});
+  enum class Makes { output, input_gradient, weight_gradient };
+  const auto product = [&](Makes makes, double m, double n, double k) {
+    if (shape.experts > 0)
+      return operation(makes == Makes::weight_gradient ? "grouped_product fp8 tn" : "grouped_product fp8 nt",
+                       {m, n, k, shape.experts});
+    const auto of_tensors = makes == Makes::output ? "product fp8 nt_fast" : "product fp8 nt";
+    return operation(by_rows ? "product fp8 nt_rows" : of_tensors, {m, n, k});
   };
   if (shape.bias) cast_weight(shape.outputs);
   const bool is_turned = settings_.compiled && of(x).in_fp8 >= 0;  // for another layer that reads it
@@ -141,7 +148,7 @@ Tensor Eager::linear_in_fp8(Tensor x, const LinearShape& shape) {
   const auto copy = copy_in_fp8(at, x, gathers_beside ? read / settings_.tensor : read);
   save(by_rows ? x : copy);
   cast_weight_to_8(at, shape.weight());
-  forward(product(shape.m, shape.outputs, shape.inputs));
+  forward(product(Makes::output, shape.m, shape.outputs, shape.inputs));
   take_pieces(at, x);
   // torchao adds the bias behind the product; what is compiled does so with what follows.
   if (shape.bias && !by_engine && !settings_.compiled) forward(stream("scale", number, made));
@@ -154,7 +161,7 @@ Tensor Eager::linear_in_fp8(Tensor x, const LinearShape& shape) {
   if (of(x).needs_grad) {
     if (by_rows) cast_columns(at.backward, parameter_number(), shape.weight());
     if (!by_rows && !by_engine) at.backward.push_back(turned_fp8(shape.weight()));
-    at.backward.push_back(product(shape.m, shape.inputs, shape.outputs));
+    at.backward.push_back(product(Makes::input_gradient, shape.m, shape.inputs, shape.outputs));
   }
   const auto of_inputs = at.backward.size();
   if (by_rows) {
@@ -164,7 +171,7 @@ Tensor Eager::linear_in_fp8(Tensor x, const LinearShape& shape) {
     if (gathers_gradient) at.backward.push_back(turned_fp8(made));
     if ((!by_engine || gathers_beside) && !is_turned) at.backward.push_back(turned_fp8(read));
   }
-  at.backward.push_back(product(shape.outputs, shape.inputs, shape.m, true));
+  at.backward.push_back(product(Makes::weight_gradient, shape.outputs, shape.inputs, shape.m));
   // Transformer Engine sums for the bias while it casts, but where the gradient is gathered: before that.
   if (shape.bias && (!by_engine || gathers_gradient))
     at.backward.push_back(

@@ -59,7 +59,8 @@ inline constexpr std::size_t most_sizes = 8;
 ///
 /// `kernel` says which, in words: its kind, and what kinds of that kind there are (sim/cost/kernel_times.hpp
 /// lists them):
-/// - product NUMBER LAYOUT: m, n, k; a letter a factor, n as it lies in memory, t transposed; fp8 makes bf16
+/// - product NUMBER LAYOUT: m, n, k; a letter a factor, n as it lies in memory, t transposed; fp8 makes
+///   bf16, and its nt sums in fp32, nt_fast in the tensor cores alone, nt_rows so with a scale for each row
 /// - batched_product NUMBER LAYOUT: batch, m, n, k
 /// - grouped_product NUMBER LAYOUT: m, n, k, groups: the tokens (m; k in tn) are cut into groups, each with
 ///   a weight of its own

@@ -271,3 +271,22 @@ TEST_CASE("pipelines of DeepSpeed end with fewer micro-batches than stages, too"
                                {"strategy", "{kind: zero, stage: 1}"}});
   CHECK(simulate(scenario, "fluid", FoldRanks::yes).measured.metrics.step_time > Seconds{});
 }
+
+// PipelineStage.scale_grads of torch.distributed.pipelining; Megatron and torchtitan divide the loss.
+TEST_CASE("PyTorch's pipelines divide each gradient by the micro-batches once a step", "[layout]") {
+  const Sets stages{{"job.gpus", "4"}, {"parallel.pipeline", "4"}};
+  const auto divided = [&](Sets more) {
+    more.insert(more.begin(), stages.begin(), stages.end());
+    const auto workload = planned(llama(more));
+    int kernels = 0;
+    for (const auto& program : workload.programs)
+      for (const auto& task : program.tasks)
+        if (task.name == "gradients averaged") kernels += task.launches;
+    return kernels;
+  };
+  // Two norms and seven linear layers a block, the embedding, the last norm and the output layer.
+  CHECK(divided({{"job.accumulate", "8"}}) == 9 * blocks + 3);
+  CHECK(divided({{"job.accumulate", "1"}}) == 0);
+  CHECK(divided({{"job.accumulate", "8"}, {"job.framework", "megatron"}}) == 0);
+  CHECK(divided({{"job.accumulate", "8"}, {"job.gpus", "8"}, {"strategy", "{kind: fsdp}"}}) == 0);
+}

@@ -84,7 +84,7 @@ TEST_CASE("compiled torchao casts with one scale a tensor", "[fp8]") {
                                                                 {"elementwise cast_to_8 bf16", x},
                                                                 {"elementwise amax bf16", w},
                                                                 {"elementwise cast_to_8 bf16", w},
-                                                                {"product fp8 nt", m}});
+                                                                {"product fp8 nt_fast", m}});
   CHECK(rows_of(step.layers[layer].backward) == std::vector<Row>{{"elementwise amax bf16", y},
                                                                  {"elementwise cast_transpose bf16", y},
                                                                  {"elementwise permute fp8", w},
@@ -99,16 +99,16 @@ TEST_CASE("compiled torchao casts rows by rows and columns by columns", "[fp8]")
   const auto step = eager_step(one_layer(), settings_of({Fp8Recipe::rowwise}, true));
   CHECK(rows_of(step.layers[layer].forward) == std::vector<Row>{{"elementwise cast_to_8 bf16", x},
                                                                 {"elementwise cast_to_8 bf16", w},
-                                                                {"product fp8 nt", m}});
+                                                                {"product fp8 nt_rows", m}});
   CHECK(rows_of(step.layers[layer].backward) == std::vector<Row>{{"elementwise cast_to_8 bf16", y},
                                                                  {"elementwise amax bf16", w},
                                                                  {"elementwise cast_to_8 bf16", w},
-                                                                 {"product fp8 nt", m},
+                                                                 {"product fp8 nt_rows", m},
                                                                  {"elementwise amax bf16", y},
                                                                  {"elementwise cast_to_8 bf16", y},
                                                                  {"elementwise amax bf16", x},
                                                                  {"elementwise cast_to_8 bf16", x},
-                                                                 {"product fp8 nt", outputs}});
+                                                                 {"product fp8 nt_rows", outputs}});
 }
 
 // cast_transpose of Transformer Engine; weights before the first micro-batch alone.
@@ -116,7 +116,7 @@ TEST_CASE("Transformer Engine casts and turns at once, and weights once a step",
   const auto delayed = eager_step(one_layer(), settings_of({Fp8Recipe::delayed, true}));
   CHECK(rows_of(delayed.layers[layer].once) == std::vector<Row>{{"elementwise cast_transpose bf16", w}});
   CHECK(rows_of(delayed.layers[layer].forward) ==
-        std::vector<Row>{{"elementwise cast_transpose bf16", x}, {"product fp8 nt", m}});
+        std::vector<Row>{{"elementwise cast_transpose bf16", x}, {"product fp8 nt_fast", m}});
   CHECK(rows_of(delayed.layers[layer].backward) == std::vector<Row>{{"elementwise cast_transpose bf16", y},
                                                                     {"product fp8 nt", m},
                                                                     {"product fp8 nt", outputs}});
