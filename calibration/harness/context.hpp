@@ -15,6 +15,7 @@ class Group;
 struct Context {
   StoppingRule rule;
   bool quick = false;  ///< fewer sizes and shapes
+  bool adapt = false;  ///< only what differs between machines of a kind; quick besides
   int gpu = 0;         ///< of this process, among those of its node
   int gpus = 1;        ///< of this node
   int nodes = 1;

@@ -34,7 +34,10 @@ std::pair<std::optional<Options>, Status> read_options(int count, char** argumen
       ->type_name("FILE")
       ->default_str("samples.json.gz");
   app.add_flag("--force", options.force, "replace the file if it is there already");
-  app.add_flag("--quick", options.quick, "fewer sizes, about a minute; else about five");
+  auto* const quick = app.add_flag("--quick", options.quick, "fewer sizes, about a minute; else about five");
+  app.add_flag("--adapt", options.adapt,
+               "only what differs between machines of a kind, about a minute: for `gradway calibrate adapt`")
+      ->excludes(quick);
   app.add_option("--only", options.only, fmt::format("only these sections: {}", fmt::join(sections, ",")))
       ->delimiter(',')
       ->type_name("A,B");

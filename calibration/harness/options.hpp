@@ -17,6 +17,7 @@ struct Options {
   std::filesystem::path out = "samples.json.gz";
   bool force = false;
   bool quick = false;
+  bool adapt = false;
   std::vector<std::string> only;                 ///< sections; empty: all
   std::vector<std::filesystem::path> libraries;  ///< folders to look below for NCCL, cuBLAS and cuDNN
   int gpus = 0;                                  ///< the first ones; 0: all

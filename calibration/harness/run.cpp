@@ -18,6 +18,7 @@ namespace {
 StoppingRule rule_of(const Options& options) {
   StoppingRule rule;
   if (options.quick) rule.limit = Seconds{0.05};
+  if (options.adapt) rule.limit = Seconds{0.15};  // few rows, on which much rests
   return rule;
 }
 
@@ -96,7 +97,7 @@ void measure(const Program& program, const std::vector<Job>& jobs, Surrounding s
 }
 
 /// Says what became of the run. @return how the program ends
-Status conclude(const Program& program, const Samples& samples) {
+Status conclude(const Program& program, const Samples& samples, bool adapts) {
   auto& out = *program.messages;
   const auto failed = samples.count("failed");
   if (const auto noisy = samples.noisy(); noisy > 0)
@@ -111,6 +112,11 @@ Status conclude(const Program& program, const Samples& samples) {
     out << fmt::format("{} failed; the file says which and why ('failed'), the other rows are sound\n",
                        failed == 1 ? "one probe" : fmt::format("{} probes", failed));
     return Status::incomplete;
+  }
+  if (adapts) {
+    out << fmt::format("next: gradway calibrate adapt CALIBRATION {} -o calibration.yaml\n",
+                       samples.file().string());
+    return Status::done;
   }
   out << fmt::format(
       "next: gradway calibrate fit {0} -o calibration.yaml\n"
@@ -131,7 +137,8 @@ Status run(const Program& program, const Options& options) {
   Samples samples{options.out};
   Surrounding surrounding{.context = {}, .world = world, .number = 0, .interrupted = program.interrupted};
   surrounding.context.rule = rule_of(options);
-  surrounding.context.quick = options.quick;
+  surrounding.context.quick = options.quick || options.adapt;
+  surrounding.context.adapt = options.adapt;
   surrounding.context.nodes = world ? world->nodes() : 1;
   if (writes) {
     surrounding.context.gpus = learn_node(program, surrounding, options, samples);
@@ -142,14 +149,14 @@ Status run(const Program& program, const Options& options) {
     samples.write();  // a place that cannot be written to is known before minutes of measuring
   }
   if (world) surrounding.context.gpus = world->local_ranks;
-  std::vector<Job> jobs = program.jobs(surrounding.context.gpus, surrounding.context.nodes, options.quick);
+  std::vector<Job> jobs = program.jobs(surrounding.context.gpus, surrounding.context.nodes, options);
   std::erase_if(jobs, [&](const Job& job) { return !is_wanted(job, options); });
   measure(program, jobs, surrounding, samples);
   if (!writes)
     return *program.interrupted          ? Status::interrupted
            : samples.count("failed") > 0 ? Status::incomplete
                                          : Status::done;
-  return conclude(program, samples);
+  return conclude(program, samples, options.adapt);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ struct Program {
   /// missed
   std::function<std::vector<std::string>(const std::vector<std::filesystem::path>&)> libraries;
   Job facts;  ///< emits the row of the node, which has `gpus`
-  std::function<std::vector<Job>(int gpus, int nodes, bool quick)> jobs;
+  std::function<std::vector<Job>(int gpus, int nodes, const Options& options)> jobs;
   std::string version;
   const std::atomic<bool>* interrupted;  ///< set by the handler of signals
   std::ostream* messages;

@@ -16,9 +16,11 @@ constexpr std::array other_operations{Operation::all_gather, Operation::reduce_s
                                       Operation::all_to_all, Operation::send_recv};
 
 /// NCCL changes algorithm and protocol at sizes of its own; between neighbours of a factor of two little is
-/// missed.
-std::vector<std::size_t> sizes(std::size_t smallest, std::size_t largest, bool quick) {
-  return powers(smallest, largest, quick ? 8 : 2);
+/// missed. Two scales of a known curve need less: a few sizes of what latency bounds, and of what bytes do.
+std::vector<std::size_t> sizes(const Context& context, Operation operation, std::size_t largest) {
+  const bool reduces = operation == Operation::all_reduce;
+  if (context.adapt) return powers(reduces ? 16 * kibi : mebi, reduces ? largest : 64 * mebi, 8);
+  return powers(reduces ? kibi : 16 * kibi, largest, context.quick ? 8 : 2);
 }
 
 /// Two buffers for the largest collective.
@@ -51,8 +53,9 @@ void measure_one(Context& context, Communicator& communicator, Room& room, Opera
 }
 
 /// Beyond this a call takes so long that the rule's least repetitions would not fit the run.
-std::size_t largest_over(const std::string& transport, bool quick) {
-  const bool is_fast = transport == "p2p" || (transport == "shm" && !quick);
+std::size_t largest_over(const std::string& transport, const Context& context) {
+  if (context.adapt) return (transport == "net" ? 64 : 256) * mebi;
+  const bool is_fast = transport == "p2p" || (transport == "shm" && !context.quick);
   return is_fast ? 1024 * mebi : 256 * mebi;
 }
 
@@ -60,23 +63,23 @@ std::size_t largest_over(const std::string& transport, bool quick) {
 
 void probe_collectives(Context& context, const std::string& transport) {
   check(cudaSetDevice(context.gpu), "choosing a GPU");
-  const auto largest = largest_over(transport, context.quick);
+  const auto largest = largest_over(transport, context);
   Room room{largest};
   auto counts = rank_counts(context.group->ranks());
-  if (context.quick || context.nodes > 1) counts = {context.group->ranks()};
+  if ((context.quick && !context.adapt) || context.nodes > 1) counts = {context.group->ranks()};
   double done = 0;
   for (const int ranks : counts) {
     const bool all = ranks == counts.back();
     Communicator communicator{*context.group, ranks, {}};
-    for (const auto bytes : sizes(kibi, largest, context.quick))
+    for (const auto bytes : sizes(context, Operation::all_reduce, largest))
       measure_one(context, communicator, room, Operation::all_reduce, bytes, transport);
     if (transport == "net" && context.nodes == 1) {
       context.done(++done / static_cast<double>(counts.size()));
       continue;  // TCP inside a node only stands in for a network: DDP's own collective is enough
     }
     for (const auto operation : other_operations) {
-      if (!all && (ranks != 2 || transport != "p2p")) continue;
-      for (const auto bytes : sizes(16 * kibi, largest, context.quick))
+      if (!all && (ranks != 2 || transport != "p2p" || context.adapt)) continue;
+      for (const auto bytes : sizes(context, operation, largest))
         measure_one(context, communicator, room, operation, bytes, transport);
     }
     context.done(++done / static_cast<double>(counts.size()));

@@ -40,16 +40,17 @@ Job alone(std::string section, std::string name, Seconds estimate, std::function
 }
 
 void add_transport(std::vector<Job>& jobs, const std::string& tag, const Environment& environment,
-                   Seconds collectives, Seconds beside, bool quick) {
+                   Seconds collectives, Seconds beside, const Options& options) {
   const auto add = [&](std::string section, std::string name, Seconds estimate,
                        void (*probe)(Context&, const std::string&)) {
     jobs.push_back({std::move(section), std::move(name), environment, true, estimate,
                     watched([probe, tag](Context& context) { probe(context, tag); })});
   };
   add("collectives", fmt::format("collectives, {}", tag), collectives, probe_collectives);
+  if (options.adapt) return;
   add("beside", fmt::format("kernels beside collectives, {}", tag), beside, probe_beside_kernels);
   // Collectives over NVLink hardly meet copies from the host.
-  if (!quick || tag != "p2p")
+  if (!options.quick || tag != "p2p")
     add("beside", fmt::format("copies beside collectives, {}", tag), 0.3 * beside, probe_beside_copies);
 }
 
@@ -68,27 +69,29 @@ Job facts_job() {
   return {"facts", "what the node is", as_is, false, Seconds{10}, probe_facts};
 }
 
-std::vector<Job> all_jobs(int gpus, int nodes, bool quick) {
-  // Measured on 1 and 4 H200.
-  const double pace = quick ? 0.25 : 1;
+std::vector<Job> all_jobs(int gpus, int nodes, const Options& options) {
+  // Measured on 1 and 4 H200; those to adapt are by the number of their rows.
+  const double pace = options.quick || options.adapt ? 0.25 : 1;
   std::vector<Job> jobs;
   jobs.push_back(alone("instrument", "the instrument itself", Seconds{2}, probe_instrument));
   jobs.push_back(alone("links", "copies", pace * Seconds{7 + 1.0 * gpus}, probe_copies));
   jobs.push_back(alone("links", "copies at the same time", pace * Seconds{4.0 * gpus}, probe_patterns));
-  jobs.push_back(alone("kernels", "kernels", pace * Seconds{9}, probe_kernels));
+  if (!options.adapt) jobs.push_back(alone("kernels", "kernels", pace * Seconds{9}, probe_kernels));
   if (nodes > 1) {
     // Between nodes the network is the slowest link of every ring, whatever is used inside of them.
-    add_transport(jobs, "net", as_is, pace * Seconds{20}, pace * Seconds{40}, quick);
+    add_transport(jobs, "net", as_is, pace * Seconds{20}, pace * Seconds{40}, options);
   } else if (gpus > 1 && !has_nccl()) {
     // A failure that says what to do, in place of one for each of them.
     for (const auto* section : {"collectives", "beside"})
       jobs.push_back(alone(section, section, Seconds{1}, [](Context&) { nccl(); }));
   } else if (gpus > 1) {
-    add_transport(jobs, "p2p", as_is, pace * Seconds{13}, pace * Seconds{34}, quick);
-    jobs.push_back({"collectives", "all-reduces with algorithm and protocol forced", as_is, true,
-                    pace * Seconds{20}, watched([](Context& context) { probe_forced(context, "p2p"); })});
-    add_transport(jobs, "shm", over_shm, pace * Seconds{20}, pace * Seconds{48}, quick);
-    if (!quick) {
+    add_transport(jobs, "p2p", as_is, pace * Seconds{13}, pace * Seconds{34}, options);
+    if (!options.adapt) {
+      jobs.push_back({"collectives", "all-reduces with algorithm and protocol forced", as_is, true,
+                      pace * Seconds{20}, watched([](Context& context) { probe_forced(context, "p2p"); })});
+    }
+    add_transport(jobs, "shm", over_shm, pace * Seconds{20}, pace * Seconds{48}, options);
+    if (!options.quick) {
       jobs.push_back({"collectives", "collectives, net", over_net, true, Seconds{15},
                       watched([](Context& context) { probe_collectives(context, "net"); })});
     }

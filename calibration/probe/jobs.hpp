@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "calibration/harness/job.hpp"
+#include "calibration/harness/options.hpp"
 
 namespace gradway::probe {
 
@@ -11,7 +12,8 @@ namespace gradway::probe {
 Job facts_job();
 
 /// All that can be measured on so many GPUs and nodes, in the order of the run.
-/// @param quick the estimates are for fewer sizes
-std::vector<Job> all_jobs(int gpus, int nodes, bool quick);
+/// Its estimates are for as many sizes as the options ask for; to adapt, it leaves kernels out, and what runs
+/// side by side: GPUs of a kind are alike, host memory and TCP are not.
+std::vector<Job> all_jobs(int gpus, int nodes, const Options& options);
 
 }  // namespace gradway::probe

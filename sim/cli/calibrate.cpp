@@ -26,15 +26,20 @@ struct CalibrateAction {
   Status (*run)(const CalibrateArguments&, const Surroundings&);
   std::array<const char*, 4> options;  ///< null: no more
 };
-constexpr std::array actions{CalibrateAction{"fit", fit_samples, {"--out", "--date", "--source", "--force"}},
-                             CalibrateAction{"check", check_samples, {"--all", "--json", nullptr, nullptr}}};
+constexpr std::array actions{
+    CalibrateAction{"fit", fit_samples, {"--out", "--date", "--source", "--force"}},
+    CalibrateAction{"adapt", adapt_calibration, {"--out", "--date", "--source", "--force"}},
+    CalibrateAction{"check", check_samples, {"--all", "--json", nullptr, nullptr}}};
 
 /// Refuses options that only another action takes.
 void check_options(const CalibrateAction& action, const CLI::App& app) {
   for (const auto& other : actions) {
     if (other.name == action.name) continue;
     for (const auto* option : other.options) {
-      if (option != nullptr && app.count(option) > 0) {
+      const bool is_own = option != nullptr && std::ranges::any_of(action.options, [&](const char* own) {
+                            return own != nullptr && std::string_view{own} == option;
+                          });
+      if (option != nullptr && !is_own && app.count(option) > 0) {
         refuse(fmt::format("'gradway calibrate {}' has no use for '{}'", action.name, option),
                fmt::format("'gradway calibrate {}' takes it", other.name));
       }
@@ -94,21 +99,23 @@ std::vector<std::string> calibrate_actions() {
 
 Action add_calibrate(CLI::App& app) {
   const auto arguments = std::make_shared<CalibrateArguments>();
-  app.add_option("ACTION", arguments->action,
-                 "fit: make a calibration from samples; check: compare one with samples")
+  app.add_option(
+         "ACTION", arguments->action,
+         "fit: make a calibration from samples; adapt: scale one to a machine by a few samples of it; check: "
+         "compare one with samples")
       ->required();
   app.add_option("FILES", arguments->files,
-                 "files of samples, .json or .json.gz; for check, a calibration before them")
+                 "files of samples, .json or .json.gz; for adapt and check, a calibration before them")
       ->required();
-  app.add_option("-o,--out", arguments->out, "fit: the calibration to write")->type_name("FILE");
-  app.add_option("--date", arguments->date, "fit: the day of the measurement, for the file")
+  app.add_option("-o,--out", arguments->out, "fit, adapt: the calibration to write")->type_name("FILE");
+  app.add_option("--date", arguments->date, "fit, adapt: the day of the measurement, for the file")
       ->type_name("YYYY-MM-DD");
-  app.add_option("--source", arguments->source, "fit: where the samples come from, for the file")
+  app.add_option("--source", arguments->source, "fit, adapt: where the samples come from, for the file")
       ->type_name("TEXT");
   app.add_option("--platform", arguments->platform,
                  "where they were measured: tells what the GPU can and what NCCL's channels take of it")
       ->type_name("NAME");
-  app.add_flag("--force", arguments->force, "fit: replace the file if it is there already")
+  app.add_flag("--force", arguments->force, "fit, adapt: replace the file if it is there already")
       ->disable_flag_override();
   app.add_flag("--all", arguments->all, "check: show all rows, not only those that are farthest off")
       ->disable_flag_override();

@@ -15,8 +15,6 @@
 #include "sim/report/show/show.hpp"
 
 namespace gradway::cli {
-namespace {
-
 void check_date(const std::string& date) {
   if (date.empty()) return;
   try {
@@ -27,20 +25,27 @@ void check_date(const std::string& date) {
   }
 }
 
-/// What the user said of the samples; else what they say of themselves.
-CalibrationTitle title_of(const CalibrateArguments& arguments, const Samples& samples) {
+CalibrationTitle title_of(const CalibrateArguments& arguments, const Samples& samples,
+                          std::string_view made_by) {
   CalibrationTitle title{arguments.source, arguments.date};
   const auto* const node = samples.nodes.empty() ? nullptr : &samples.nodes.front();
   if (title.date.empty() && node != nullptr) title.date = node->date;
   if (title.source.empty()) {
-    title.source = node != nullptr
-                       ? source_text(*node)
-                       : fmt::format("gradway calibrate fit of {}", fmt::join(samples.origin.files, ", "));
+    title.source = node != nullptr ? source_text(*node)
+                                   : fmt::format("{} {}", made_by, fmt::join(samples.origin.files, ", "));
   }
   return title;
 }
 
-}  // namespace
+void write_made(const CalibrateArguments& arguments, Calibration calibration, const std::string& input,
+                const Surroundings& around) {
+  std::ostringstream text;
+  write_calibration_file(text, calibration);
+  check_reads_back(DataKind::calibration, text.str(), input);
+  write_file(arguments.out, arguments.force, [&](std::ostream& out) { out << text.view(); });
+  calibration.name = printable(arguments.out);
+  report::write_calibration(around.results, calibration, around.style);
+}
 
 Status fit_samples(const CalibrateArguments& arguments, const Surroundings& around) {
   if (arguments.out.empty()) {
@@ -50,14 +55,9 @@ Status fit_samples(const CalibrateArguments& arguments, const Surroundings& arou
   check_date(arguments.date);
   check_file(arguments.out, arguments.force);
   const auto samples = read_samples_aloud(arguments.files, around);
-  auto calibration =
-      fit(samples, title_of(arguments, samples), facts_of(arguments.platform, samples, around));
-  std::ostringstream text;
-  write_calibration_file(text, calibration);
-  check_reads_back(DataKind::calibration, text.str(), arguments.files.front());
-  write_file(arguments.out, arguments.force, [&](std::ostream& out) { out << text.view(); });
-  calibration.name = printable(arguments.out);
-  report::write_calibration(around.results, calibration, around.style);
+  const auto title = title_of(arguments, samples, "gradway calibrate fit of");
+  write_made(arguments, fit(samples, title, facts_of(arguments.platform, samples, around)),
+             arguments.files.front(), around);
   return Status::done;
 }
 

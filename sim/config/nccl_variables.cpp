@@ -168,6 +168,7 @@ struct Variable {
 constexpr std::array variables = {
     Variable{"NCCL_P2P_DISABLE", flag, "0 or 1", "GPUs do not copy to each other directly"},
     Variable{"NCCL_SHM_DISABLE", flag, "0 or 1", "nor through host memory"},
+    Variable{"NCCL_NVB_DISABLE", flag, "0 or 1", "no way over NVLinks through another GPU of the node"},
     Variable{"NCCL_PXN_DISABLE", flag, "0 or 1", "no way over a NIC of another GPU of the node"},
     Variable{"NCCL_NET_DISABLE_INTRA", flag, "0 or 1", "accepted, not modelled"},
     Variable{"NCCL_SHM_USE_CUDA_MEMCPY", flag, "0 or 1", "accepted, not modelled"},

@@ -79,6 +79,28 @@ HeldBack read_held_back(Reader entry) {
   return result;
 }
 
+AdaptedPart read_adapted_part(Reader part) {
+  AdaptedPart result{.what = part.required("what", text),
+                     .rows = part.required("rows", integer(0, 1 << 30)),
+                     .fixed = part.required("fixed", scale_of_time),
+                     .moving = part.required("moving", scale_of_time),
+                     .before = read_error(part, "median_before", "worst_before"),
+                     .after = read_error(part, "median_after", "worst_after"),
+                     .doubt = part.maybe("doubt", percentage)};
+  part.finish();
+  return result;
+}
+
+std::optional<Adaptation> read_adapted(Reader& file) {
+  auto entry = file.maybe_map("adapted");
+  if (!entry) return std::nullopt;
+  Adaptation result{
+      .from = entry->required("from", text), .digest = entry->optional("digest", text, ""), .parts = {}};
+  for (auto& part : entry->maps("parts")) result.parts.push_back(read_adapted_part(part));
+  entry->finish();
+  return result;
+}
+
 /// Everything but the times of kernels. The last keys are left to the caller.
 Calibration read_rates(Reader& file, const std::string& name) {
   Calibration result;
@@ -92,6 +114,7 @@ Calibration read_rates(Reader& file, const std::string& name) {
   result.shared_limits = read_shared_limits(file);
   result.kernels = read_kernels(file);
   result.samples = read_sample_origin(file);
+  result.adapted = read_adapted(file);
   read_side_by_side_list(file, result);
   for (auto& entry : file.maps("beside_copies")) result.beside_copies.push_back(read_beside_copies(entry));
   return result;

@@ -118,6 +118,14 @@ double slowdown(const Node& node) {
   return value;
 }
 
+double scale_of_time(const Node& node) {
+  const auto value = plain_number(node, "a scale");
+  if (value < 0.25 || value > 4)
+    fail(node.where, fmt::format("a scale of times is from 0.25 to 4, got '{}'", node.text),
+         "machines of one kind differ by less");
+  return value;
+}
+
 double weight(const Node& node) {
   const auto value = plain_number(node, "a weight");
   if (value < 0.001 || value > 1000)

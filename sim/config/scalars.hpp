@@ -24,6 +24,7 @@ std::string date(const Node& node);        ///< a day such as 2026-01-24, which 
 bool boolean(const Node& node);            ///< true or false, nothing else
 int compute_capability(const Node& node);  ///< "8.9" -> 89
 double efficiency(const Node& node);       ///< from 1e-6 to 1
+double scale_of_time(const Node& node);    ///< from 0.25 to 4
 double slowdown(const Node& node);         ///< from 1 to 1000
 double weight(const Node& node);           ///< from 0.001 to 1000
 double times_as_fast(const Node& node);    ///< from 1e-6 to 1e12

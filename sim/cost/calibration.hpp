@@ -53,6 +53,7 @@ struct CollectiveTable {
   std::optional<FitError> interpolation;           ///< of each inner size, predicted from the others
   std::optional<FitError> spread;                  ///< of the repetitions: their 10th and 90th percentile
   std::string predicted_from;                      ///< what stands for a measurement; empty: measured
+  std::optional<double> doubt;                     ///< adapted to a machine: nine of ten times are within it
   std::vector<SizedTime> points;                   ///< at least one; sizes ascend, times do not fall
   std::vector<SizedTime> outliers;                 ///< samples that the points leave out
 };
@@ -93,6 +94,24 @@ struct HeldBack {
   FitError error;    ///< of their predictions
 };
 
+/// Some times of a calibration, scaled to what another machine of the same kind measured.
+struct AdaptedPart {
+  std::string what;                ///< "SHM on 4 ranks", "copies to_gpu"
+  int rows = 0;                    ///< that were measured; 0: none of just these times, scaled as their like
+  double fixed = 1;                ///< times as long takes what no bytes explain
+  double moving = 1;               ///< times as long takes each byte
+  std::optional<FitError> before;  ///< of the rows, by the times as they were
+  std::optional<FitError> after;   ///< of each row, by what the other rows tell
+  std::optional<double> doubt;     ///< nine of ten further rows are within it; nothing: too few to tell
+};
+
+/// Where a calibration comes from that was adapted to a machine.
+struct Adaptation {
+  std::string from;    ///< the calibration's name
+  std::string digest;  ///< of its samples; empty: none were said
+  std::vector<AdaptedPart> parts;
+};
+
 /// Measured facts about one node, which replace first principles where they exist.
 struct Calibration {
   std::string name;
@@ -107,6 +126,7 @@ struct Calibration {
   std::vector<BesideCopies> beside_copies;
   std::vector<HeldBack> held_back;
   std::optional<SampleOrigin> samples;
+  std::optional<Adaptation> adapted;        ///< then `samples` are those that it was adapted to
   std::optional<KernelTimes> kernel_times;  ///< not in a scenario, which shares them
 };
 

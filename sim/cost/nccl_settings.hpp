@@ -21,6 +21,7 @@ struct NcclSettings {
   std::optional<PathType> net_gdr_level;  ///< farthest path on which GPUDirect RDMA is used
   std::optional<bool> net_gdr_read;       ///< GPUDirect RDMA for sends too; absent: NCCL's default
   bool pxn_disable = false;
+  bool nvb_disable = false;
   bool nvls = true;
   bool collnet = false;               ///< switches of the network reduce (SHARP)
   std::optional<int> socket_threads;  ///< of each TCP connection of NCCL

@@ -56,6 +56,7 @@ void write_table(std::ostream& out, const CollectiveTable& table) {
               table.residual_with_outliers);
   write_error(out, "interpolation_error", "worst_interpolation_error", table.interpolation);
   write_error(out, "spread", "worst_spread", table.spread);
+  if (table.doubt) fmt::print(out, "    doubt: {}\n", percent_text(*table.doubt));
   write_sizes(out, "points", table.points);
   write_sizes(out, "outliers", table.outliers);
 }
@@ -84,6 +85,23 @@ void write_held_back(std::ostream& out, const HeldBack& entry) {
              percent_text(entry.error.median), percent_text(entry.error.worst));
 }
 
+void write_adapted(std::ostream& out, const Adaptation& adapted) {
+  fmt::print(out, "adapted:\n  from: {}\n", quoted(adapted.from));
+  if (!adapted.digest.empty()) fmt::print(out, "  digest: {}\n", quoted(adapted.digest));
+  out << "  parts:\n";
+  const auto error_text = [](std::string_view when, const std::optional<FitError>& error) {
+    return error ? fmt::format(", median_{0}: {1}, worst_{0}: {2}", when, percent_text(error->median),
+                               percent_text(error->worst))
+                 : "";
+  };
+  for (const auto& part : adapted.parts) {
+    fmt::print(out, "    - {{ what: {}, rows: {}, fixed: {:.5g}, moving: {:.5g}{}{}{} }}\n",
+               quoted(part.what), part.rows, part.fixed, part.moving, error_text("before", part.before),
+               error_text("after", part.after),
+               part.doubt ? fmt::format(", doubt: {}", percent_text(*part.doubt)) : "");
+  }
+}
+
 template <class Item>
 void write_list(std::ostream& out, std::string_view key, const std::vector<Item>& items,
                 void (*write)(std::ostream&, const Item&)) {
@@ -104,6 +122,7 @@ void write_calibration_file(std::ostream& out, const Calibration& calibration) {
     fmt::print(out, "samples:\n  digest: {}\n  files: [{}]\n", quoted(calibration.samples->digest),
                fmt::join(files, ", "));
   }
+  if (calibration.adapted) write_adapted(out, *calibration.adapted);
   write_list(out, "held_back", calibration.held_back, write_held_back);
   write_list(out, "tables", calibration.tables, write_table);
   write_list(out, "links", calibration.links, write_link);

@@ -46,6 +46,8 @@ std::string line_of_table(const CollectiveEvidence& evidence, const Calibration&
     text += fmt::format(", a size left out within {} (worst {})", percent(table.interpolation->median),
                         percent(table.interpolation->worst));
   }
+  if (evidence.adapted)
+    text += fmt::format("; adapted to the machine, nine of ten within {}", percent(*evidence.adapted));
   return text;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@ struct CollectiveEvidence {
   int ranks = 0;
   int nodes = 1;
   bool nvlink = false;                       ///< every hop inside a node
+  std::optional<double> adapted{};           ///< doubt of tables that were adapted to the machine
   bool is_floor = false;                     ///< of one node alone, which several cannot beat
   TableUse use{};                            ///< with Source::table
   const CollectiveSample* sample = nullptr;  ///< of the calibration, with Source::sample

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/problem.hpp"
+#include "sim/nccl/nvlink_rings.hpp"
 
 namespace gradway {
 namespace {
@@ -32,13 +33,27 @@ CollectiveWays::CollectiveWays(const Routes& routes, const NcclSettings& setting
   if (gpus_.size() == 1) return;
   // PXN goes over GPUs of the communicator alone. Where it has not all of a node, each uses its nearest NIC.
   if (!covers_first_node(routes, gpus_)) settings_.pxn_disable = true;
-  orders_ = ring_orders(routes, gpus_);
+  relays_ = may_relay(routes.platform(), settings_) &&
+            has_direct_nvlinks(routes, gpus_by_domain(routes.platform(), gpus_).front());
+  orders_ = ring_orders(routes, gpus_, relays_);
   for (const auto& order : orders_) {
     auto& ring = rings_.emplace_back();
     ring.reserve(order.size());
     for (std::size_t i = 0; i < order.size(); ++i)
       ring.add(hop(order[i], order[(i + 1) % order.size()], rings_.size() - 1));
   }
+}
+
+std::optional<std::size_t> CollectiveWays::relay(std::size_t from_gpu, std::size_t to_gpu) const {
+  return relays_ ? nvlink_relay(routes_, gpus_, from_gpu, to_gpu) : std::nullopt;
+}
+
+int CollectiveWays::nvlinks(std::size_t from_gpu, std::size_t to_gpu) const {
+  const auto links = [&](std::size_t a, std::size_t b) {
+    return routes_.nvlinks(routes_.platform().gpus[a], routes_.platform().gpus[b]);
+  };
+  const auto between = relay(from_gpu, to_gpu);
+  return between ? std::min(links(from_gpu, *between), links(*between, to_gpu)) : links(from_gpu, to_gpu);
 }
 
 /// Inside a node it is that of the first node that had such a hop, moved to this one.
@@ -54,6 +69,7 @@ Hop CollectiveWays::hop(std::size_t from_gpu, std::size_t to_gpu, std::size_t ra
   auto known = inside_.find(asked);
   if (known == inside_.end()) {
     auto found = sought(from_gpu, to_gpu, rail);
+    if (found.relayed) return found;  // the same GPUs of another node may have fewer beside them
     const auto is_inside = [&](ResourceId id) { return id.index() / size.resources == number; };
     if (!std::ranges::all_of(found.path, is_inside)) return found;
     for (auto& id : found.path) id = ResourceId{id.index() - number * size.resources};
@@ -68,7 +84,9 @@ Hop CollectiveWays::sought(std::size_t from_gpu, std::size_t to_gpu, std::size_t
   const auto& platform = routes_.platform();
   const auto from = platform.gpus[from_gpu];
   const auto to = platform.gpus[to_gpu];
-  if (auto hop = make_hop(routes_, platform, settings_, from, to, rail)) return *std::move(hop);
+  const auto between = relay(from_gpu, to_gpu);
+  const auto relay_device = between ? std::optional{platform.gpus[*between]} : std::nullopt;
+  if (auto hop = make_hop(routes_, platform, settings_, from, to, rail, relay_device)) return *std::move(hop);
   throw ConfigError{
       {{},
        fmt::format("no transport from {} to {} on platform '{}'", platform.device(from).name,
@@ -154,7 +172,7 @@ std::vector<SharedPath> CollectiveWays::lay_paths(Algorithm algorithm, bool clos
       for (const auto& ring : rings_) paths.emplace_back(closes ? ring.path() : ring.path_without_last());
       break;
     case Algorithm::tree:
-      for (auto& tree : lay(tree_edges(routes_, gpus_))) paths.emplace_back(std::move(tree).path());
+      for (auto& tree : lay(tree_edges(routes_, gpus_, relays_))) paths.emplace_back(std::move(tree).path());
       break;
     case Algorithm::nvls:
       if (gpus_by_domain(routes_.platform(), gpus_).size() > 1) return through_reducing_switches(algorithm);
@@ -165,7 +183,7 @@ std::vector<SharedPath> CollectiveWays::lay_paths(Algorithm algorithm, bool clos
       return through_reducing_switches(algorithm);
     case Algorithm::nvls_tree: {
       const auto nvlinks = through_nvswitches();
-      for (const auto& tree : lay(tree_edges_between_nodes(routes_, gpus_))) {
+      for (const auto& tree : lay(tree_edges_between_nodes(routes_, gpus_, relays_))) {
         auto path = nvlinks;
         path.insert(path.end(), tree.path().begin(), tree.path().end());
         paths.emplace_back(std::move(path));

@@ -30,6 +30,9 @@ class CollectiveWays {
   /// @param routes must outlive this @throws ConfigError if two neighbours have no transport
   CollectiveWays(const Routes& routes, const NcclSettings& settings, GpuNumbers gpus);
 
+  /// NVLinks from one GPU to another of a node: of the lesser bond where a relay stands between.
+  int nvlinks(std::size_t from_gpu, std::size_t to_gpu) const;
+
   /// The orders in which the rings visit the GPUs, and their hops: one a NIC of a node; on a single node
   /// one, or those that its NVLinks make.
   const std::vector<GpuNumbers>& orders() const { return orders_; }
@@ -53,6 +56,7 @@ class CollectiveWays {
     auto operator<=>(const Inside&) const = default;
   };
 
+  std::optional<std::size_t> relay(std::size_t from_gpu, std::size_t to_gpu) const;
   Hop hop(std::size_t from_gpu, std::size_t to_gpu, std::size_t rail) const;
   Hop sought(std::size_t from_gpu, std::size_t to_gpu, std::size_t rail) const;
   std::vector<Hops> lay(const std::vector<std::vector<Edge>>& trees) const;
@@ -64,6 +68,7 @@ class CollectiveWays {
   const Routes& routes_;
   NcclSettings settings_;
   GpuNumbers gpus_;
+  bool relays_ = false;  ///< NVLinks join some of the first node directly, and may lead through others
   std::vector<GpuNumbers> orders_;
   std::vector<Hops> rings_;
   mutable std::map<Inside, Hop> inside_;  ///< on the first node that had it

@@ -205,6 +205,10 @@ CollectiveEvidence Communicator::evidence_of(CollectiveKind kind, const Collecti
   if (measured) {
     evidence.source = table;
     evidence.use = measured->use;
+    evidence.adapted = evidence.use.table->doubt;
+    if (const auto* upper = evidence.use.upper)
+      evidence.adapted =
+          evidence.adapted && upper->doubt ? std::max(evidence.adapted, upper->doubt) : std::nullopt;
     const bool is_as_measured = evidence.use.upper == nullptr && doubts_of(evidence).empty();
     evidence.basis = !evidence.use.table->predicted_from.empty() ? Basis::predicted
                      : is_as_measured                            ? Basis::measured

@@ -95,7 +95,9 @@ CommunicatorFacts describe_communicator(const Platform& platform, const Routes& 
         continue;
       }
       // A ring of a mesh of NVLinks has one of each bond.
-      const auto links = is_mesh && communicator.nodes == 1 ? 1 : routes.nvlinks(a, b);
+      const auto links = is_mesh && communicator.nodes == 1
+                             ? 1
+                             : ways.nvlinks(orders[r][i], orders[r][(i + 1) % orders[r].size()]);
       const auto nominal = links * nccl_nvlink_rate(gpu.compute_capability);
       communicator.nvlink = communicator.nvlink && hop.nvlink;
       auto rate = hop.nvlink ? nominal : nccl_pcie_rate(hop.bandwidth);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 namespace gradway {
 namespace {
@@ -32,11 +33,17 @@ Links direct_links(const Routes& routes, const std::vector<std::size_t>& gpus) {
   return links;
 }
 
+/// By position: the relay of two that no link joins, if there is one.
+using RelayTable = std::vector<std::vector<std::optional<std::size_t>>>;
+
 /// Looks for a ring through all positions, depth first; most links left go first, so that rings that follow
 /// find some. Gives up after so many steps: a node has few GPUs, and most searches end at once.
 class RingSearch {
  public:
-  explicit RingSearch(Links& links) : links_{links}, visited_(links.size(), false) {}
+  /// @param links those of a ring that is found are taken from them
+  /// @param relays empty: none
+  RingSearch(Links& links, const RelayTable& relays)
+      : links_{links}, relays_{relays}, visited_(links.size(), false) {}
 
   /// @return positions in order, or empty
   std::vector<std::size_t> find() {
@@ -49,46 +56,107 @@ class RingSearch {
   bool extend() {
     if (++steps_ > most_steps) return false;
     const auto last = ring_.back();
-    if (ring_.size() == links_.size()) return links_[last][0] > 0;
+    if (ring_.size() == links_.size()) {
+      if (room(last, 0) == 0) return false;
+      use(last, 0, 1);
+      return true;
+    }
     std::vector<std::size_t> next;
     for (std::size_t i = 0; i < links_.size(); ++i)
-      if (!visited_[i] && links_[last][i] > 0) next.push_back(i);
+      if (!visited_[i] && room(last, i) > 0) next.push_back(i);
     std::ranges::stable_sort(next, std::ranges::greater{}, [&](std::size_t i) { return links_[last][i]; });
     for (const auto i : next) {
       ring_.push_back(i);
       visited_[i] = true;
+      use(last, i, 1);
       if (extend()) return true;
+      use(last, i, -1);
       visited_[i] = false;
       ring_.pop_back();
     }
     return false;
   }
 
+  std::optional<std::size_t> relay(std::size_t from, std::size_t to) const {
+    return relays_.empty() ? std::nullopt : relays_[from][to];
+  }
+  /// Links that are left on the way.
+  int room(std::size_t from, std::size_t to) const {
+    const auto through = relay(from, to);
+    return through ? std::min(links_[from][*through], links_[*through][to]) : links_[from][to];
+  }
+  /// Takes links of the way, or gives them back.
+  void use(std::size_t from, std::size_t to, int count) {
+    const auto through = relay(from, to);
+    links_[from][through.value_or(to)] -= count;
+    if (through) links_[*through][to] -= count;
+  }
+
   static constexpr int most_steps = 100'000;
   Links& links_;
+  const RelayTable& relays_;
   std::vector<bool> visited_;
   std::vector<std::size_t> ring_;
   int steps_ = 0;
 };
 
+RelayTable relay_table(const Routes& routes, const std::vector<std::size_t>& gpus) {
+  RelayTable table(gpus.size(), std::vector<std::optional<std::size_t>>(gpus.size()));
+  for (std::size_t from = 0; from < gpus.size(); ++from) {
+    for (std::size_t to = 0; to < gpus.size(); ++to) {
+      if (from == to) continue;
+      if (const auto relay = nvlink_relay(routes, gpus, gpus[from], gpus[to]))
+        table[from][to] = static_cast<std::size_t>(std::ranges::find(gpus, *relay) - gpus.begin());
+    }
+  }
+  return table;
+}
+
+/// Rings until no link is left for another.
+std::vector<std::vector<std::size_t>> all_rings(Links links, const RelayTable& relays,
+                                                const std::vector<std::size_t>& gpus) {
+  std::vector<std::vector<std::size_t>> rings;
+  for (;;) {
+    const auto positions = RingSearch{links, relays}.find();
+    if (positions.empty()) return rings;
+    auto& ring = rings.emplace_back();
+    for (const auto position : positions) ring.push_back(gpus[position]);
+  }
+}
+
 }  // namespace
+
+std::optional<std::size_t> nvlink_relay(const Routes& routes, const std::vector<std::size_t>& gpus,
+                                        std::size_t from, std::size_t to) {
+  const auto& platform = routes.platform();
+  const auto links = [&](std::size_t a, std::size_t b) {
+    return routes.nvlinks(platform.gpus[a], platform.gpus[b]);
+  };
+  const auto node = [&](std::size_t gpu) { return platform.device(platform.gpus[gpu]).node; };
+  if (node(from) != node(to) || links(from, to) > 0) return std::nullopt;
+  std::optional<std::size_t> best;
+  std::pair<int, int> most{0, 0};
+  for (const auto gpu : gpus) {
+    if (gpu == from || gpu == to || node(gpu) != node(from)) continue;
+    const auto second = links(gpu, to);
+    const auto least = std::min(links(from, gpu), second);
+    if (least == 0 || std::pair{least, second} <= most) continue;
+    most = {least, second};
+    best = gpu;
+  }
+  return best;
+}
 
 bool has_direct_nvlinks(const Routes& routes, const std::vector<std::size_t>& gpus) {
   return !direct_links(routes, gpus).empty();
 }
 
-std::vector<std::vector<std::size_t>> nvlink_rings(const Routes& routes,
-                                                   const std::vector<std::size_t>& gpus) {
-  auto links = direct_links(routes, gpus);
+std::vector<std::vector<std::size_t>> nvlink_rings(const Routes& routes, const std::vector<std::size_t>& gpus,
+                                                   bool relays) {
   std::vector<std::vector<std::size_t>> rings;
-  while (gpus.size() > 1 && !links.empty()) {
-    const auto positions = RingSearch{links}.find();
-    if (positions.empty()) break;
-    auto& ring = rings.emplace_back();
-    for (std::size_t i = 0; i < positions.size(); ++i) {
-      ring.push_back(gpus[positions[i]]);
-      --links[positions[i]][positions[(i + 1) % positions.size()]];
-    }
+  if (const auto links = direct_links(routes, gpus); gpus.size() > 1 && !links.empty()) {
+    rings = all_rings(links, {}, gpus);
+    if (rings.empty() && relays) rings = all_rings(links, relay_table(routes, gpus), gpus);
   }
   if (rings.empty()) rings.push_back(gpus);
   return rings;

@@ -96,11 +96,11 @@ bool are_alike(const Platform& platform, const GpuNumbers& node, const GpuNumber
 }
 
 /// A ring of each node; nodes with the same GPUs as the first one have its order.
-Nodes node_rings(const Routes& routes, const Nodes& nodes) {
+Nodes node_rings(const Routes& routes, const Nodes& nodes, bool relays) {
   Nodes rings;
   for (const auto& node : nodes) {
     if (rings.empty() || !are_alike(routes.platform(), node, nodes.front())) {
-      rings.push_back(nvlink_rings(routes, node).front());
+      rings.push_back(nvlink_rings(routes, node, relays).front());
       continue;
     }
     auto& ring = rings.emplace_back(rings.front());
@@ -167,10 +167,10 @@ int node_count(const Platform& platform, int gpus) {
   return platform.device(platform.gpus[last]).node + 1;
 }
 
-Nodes ring_orders(const Routes& routes, const GpuNumbers& gpus) {
+Nodes ring_orders(const Routes& routes, const GpuNumbers& gpus, bool relays) {
   const auto nodes = gpus_by_domain(routes.platform(), gpus);
-  if (nodes.size() == 1) return nvlink_rings(routes, nodes.front());
-  const auto rings = node_rings(routes, nodes);
+  if (nodes.size() == 1) return nvlink_rings(routes, nodes.front(), relays);
+  const auto rings = node_rings(routes, nodes, relays);
   const bool any_order = !has_direct_nvlinks(routes, nodes.front());
   auto ways = doors(routes, nodes.front());
   if (ways.empty()) ways.emplace_back();
@@ -183,10 +183,11 @@ Nodes ring_orders(const Routes& routes, const GpuNumbers& gpus) {
   return orders;
 }
 
-std::vector<std::vector<Edge>> tree_edges_between_nodes(const Routes& routes, const GpuNumbers& gpus) {
+std::vector<std::vector<Edge>> tree_edges_between_nodes(const Routes& routes, const GpuNumbers& gpus,
+                                                        bool relays) {
   const auto nodes = gpus_by_domain(routes.platform(), gpus);
   if (nodes.size() == 1) return {};
-  const auto rings = node_rings(routes, nodes);
+  const auto rings = node_rings(routes, nodes, relays);
   const auto ways = doors(routes, nodes.front());
   const auto rails = std::max<std::size_t>(1, ways.size());
   std::vector<std::vector<Edge>> trees(2 * rails);
@@ -197,11 +198,11 @@ std::vector<std::vector<Edge>> tree_edges_between_nodes(const Routes& routes, co
   return trees;
 }
 
-std::vector<std::vector<Edge>> tree_edges(const Routes& routes, const GpuNumbers& gpus) {
+std::vector<std::vector<Edge>> tree_edges(const Routes& routes, const GpuNumbers& gpus, bool relays) {
   const auto nodes = gpus_by_domain(routes.platform(), gpus);
-  auto trees = tree_edges_between_nodes(routes, gpus);
+  auto trees = tree_edges_between_nodes(routes, gpus, relays);
   if (trees.empty()) trees.emplace_back();
-  const auto rings = node_rings(routes, nodes);
+  const auto rings = node_rings(routes, nodes, relays);
   const auto ways = nodes.size() == 1 ? std::vector<Door>{} : doors(routes, nodes.front());
   for (std::size_t tree = 0; tree < trees.size(); ++tree) {
     for (std::size_t node = 0; node < nodes.size(); ++node) {

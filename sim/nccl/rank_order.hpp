@@ -24,8 +24,9 @@ int node_count(const Platform& platform, int gpus);
 /// ring, else in the order of the ranks. On one node there are as many rings as its NVLinks have room for
 /// between direct neighbours; one if an NVSwitch or no NVLink joins them. On several nodes there is one ring
 /// for each NIC of a node: it enters a node at a GPU near that NIC, and leaves it at another one near it if
-/// there is one. A communicator of some GPUs of each node takes the NICs that are nearest to these.
-std::vector<GpuNumbers> ring_orders(const Routes& routes, const GpuNumbers& gpus);
+/// there is one. Rings go through relays where direct NVLinks make none (`nvlink_rings`), if `relays` says
+/// that there are. A communicator of some GPUs of each node takes the NICs that are nearest to these.
+std::vector<GpuNumbers> ring_orders(const Routes& routes, const GpuNumbers& gpus, bool relays = true);
 
 /// A tree edge between two GPUs.
 struct Edge {
@@ -39,9 +40,10 @@ struct Edge {
 /// a pair for each NIC of a node, whose chains start at a GPU beside it (trees 2i and 2i + 1 for NIC i). One
 /// tree on a single node.
 /// @source NCCL 2.28.9, src/graph/trees.cc
-std::vector<std::vector<Edge>> tree_edges(const Routes& routes, const GpuNumbers& gpus);
+std::vector<std::vector<Edge>> tree_edges(const Routes& routes, const GpuNumbers& gpus, bool relays = true);
 
 /// The edges of the same trees that join nodes: between the GPUs beside the NIC.
-std::vector<std::vector<Edge>> tree_edges_between_nodes(const Routes& routes, const GpuNumbers& gpus);
+std::vector<std::vector<Edge>> tree_edges_between_nodes(const Routes& routes, const GpuNumbers& gpus,
+                                                        bool relays = true);
 
 }  // namespace gradway

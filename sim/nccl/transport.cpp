@@ -29,12 +29,25 @@ Transport choose_transport(const Routes& routes, const Platform& platform, const
   return have_nics(routes, a, b) ? Transport::net : Transport::none;
 }
 
+bool may_relay(const Platform& platform, const NcclSettings& settings) {
+  return platform.collectives != CollectiveRules::ideal && !settings.nvb_disable && !settings.p2p_disable &&
+         settings.p2p_level.value_or(PathType::pxb) > PathType::nvlink;
+}
+
 std::optional<Hop> make_hop(const Routes& routes, const Platform& platform, const NcclSettings& settings,
-                            DeviceId from, DeviceId to, std::size_t rail) {
+                            DeviceId from, DeviceId to, std::size_t rail, std::optional<DeviceId> relay) {
   if (platform.collectives == CollectiveRules::ideal) {
     return HopBuilder{routes, platform}
         .way(from, to, Routes::Over::any, from.index() + rail)
         .build(Transport::p2p);
+  }
+  if (relay && may_relay(platform, settings)) {
+    auto hop = HopBuilder{routes, platform}
+                   .way(from, *relay, Routes::Over::nvlink)
+                   .way(*relay, to, Routes::Over::nvlink)
+                   .build(Transport::p2p);
+    if (hop) hop->nvlink = hop->relayed = true;
+    return hop;
   }
   switch (choose_transport(routes, platform, settings, from, to)) {
     case Transport::p2p: {

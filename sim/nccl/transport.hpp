@@ -22,17 +22,24 @@ Transport choose_transport(const Routes& routes, const Platform& platform, const
 struct Hop {
   Transport transport = Transport::none;
   bool nvlink = false;
+  bool relayed = false;  ///< over NVLinks of a GPU between the two
   std::vector<ResourceId> path;
   BytesPerSecond bandwidth{};  ///< of the slowest part, alone
   Seconds latency{};           ///< of the links
 };
 
-/// The way of a hop. P2P: the links between the GPUs. SHM: from the sender into the host memory next to the
-/// receiver, and from there to the receiver: the memory is written and read. NET: `net_hop`.
+/// May NVLinks lead through a GPU between? Its paths are worse than one NVLink, so a P2P level of NVL leaves
+/// them out; SHM and PCIe, within one switch or not, come behind.
+bool may_relay(const Platform& platform, const NcclSettings& settings);
+
+/// The way of a hop. P2P: the links between the GPUs, or both of the relay's. SHM: from the sender into the
+/// host memory next to the receiver, and from there to the receiver: the memory is written and read. NET:
+/// `net_hop`.
+/// @param relay a GPU that is joined with both over NVLinks, which the two are not
 /// @param rail which NIC of a node to use, and which way through the fabric
 /// @return nothing if the two GPUs cannot reach each other under these settings
 std::optional<Hop> make_hop(const Routes& routes, const Platform& platform, const NcclSettings& settings,
-                            DeviceId from, DeviceId to, std::size_t rail);
+                            DeviceId from, DeviceId to, std::size_t rail, std::optional<DeviceId> relay = {});
 
 /// Adds the parts of a hop one after the other; forgets all of them if one is missing.
 class HopBuilder {

@@ -222,7 +222,8 @@ class Errors {
     const auto of = is_measured ? fmt::format("{} by {}", transport(), calibration)
                                 : fmt::format("{} on {} by NCCL's rates", transport(), platform());
     if (grounds_.communication != Basis::stretched) return add(one, of);
-    const auto as_measured = std::min(one.doubt, doubt_of_collectives(Basis::measured, grounds_.transport));
+    const auto as_measured =
+        std::min(one.doubt, doubt_of_collectives(Basis::measured, grounds_.transport, grounds_.adapted));
     add({one.part, one.time, as_measured}, of);
     add({one.part, one.time, rest_of(one.doubt, as_measured)},
         fmt::format("{} of {} ranks", of, scenario_.job.gpus));

@@ -82,7 +82,7 @@ double doubt_of_launches(Basis basis) {
   return look_up(doubts, basis);
 }
 
-double doubt_of_collectives(Basis basis, Transport transport) {
+double doubt_of_collectives(Basis basis, Transport transport, std::optional<double> adapted) {
   // measured and stretched: all-reduces from 1 MiB on of a machine that nothing was fitted to: P2P 2.9 %,
   // with ranks between two measured numbers 14.4 %; SHM 23.5 % and less; NET: machines of one kind differed
   // by half. published: the same, with what one figure leaves open (article, exposed communication of the
@@ -92,7 +92,12 @@ double doubt_of_collectives(Basis basis, Transport transport) {
   static constexpr Doubts p2p{0, 0.03, 0.05, 0.15, 0.3, 0.3, 0.3, 0.3};
   static constexpr Doubts shm{0, 0.24, 0.24, 0.24, 0.3, 3.4, 3.4, 3.4};
   static constexpr Doubts net{0, 0.5, 0.5, 0.5, 0.5, 1.03, 1.03, 1.03};
-  return look_up(transport == Transport::net ? net : transport == Transport::shm ? shm : p2p, basis);
+  const auto& doubts = transport == Transport::net ? net : transport == Transport::shm ? shm : p2p;
+  const auto doubt = look_up(doubts, basis);
+  if (!adapted || (basis != Basis::measured && basis != Basis::stretched)) return doubt;
+  // Rows of the very machine in place of what two machines differ by; what is stretched is doubted besides.
+  const auto measured = look_up(doubts, Basis::measured);
+  return std::hypot(*adapted, std::sqrt(std::max(0.0, doubt * doubt - measured * measured)));
 }
 
 double doubt_of_side_by_side(Basis basis) {
@@ -134,7 +139,7 @@ double doubt_of_reading(const InputSettings& input) {
 
 std::vector<DoubtfulPart> doubtful_parts(const Metrics& metrics, const Grounds& grounds) {
   const auto hidden = metrics.communication - metrics.exposed_communication;
-  const auto collectives = doubt_of_collectives(grounds.communication, grounds.transport);
+  const auto collectives = doubt_of_collectives(grounds.communication, grounds.transport, grounds.adapted);
   const auto launches = doubt_of_launches(grounds.launches);
   const auto exchanging = metrics.communication > Seconds{} ? metrics.compute + metrics.optimizer : Seconds{};
   // A faster CPU issues all of the step earlier, but shortens it by no more than it now waits for the CPU.

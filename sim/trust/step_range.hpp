@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -21,7 +22,8 @@ struct TimeRange {
 /// @param batch_ratio as in Grounds
 double doubt_of_compute(Basis basis, double batch_ratio);
 double doubt_of_launches(Basis basis);
-double doubt_of_collectives(Basis basis, Transport transport);
+/// @param adapted doubt of the tables, if they were adapted to the machine by rows that were measured on it
+double doubt_of_collectives(Basis basis, Transport transport, std::optional<double> adapted = {});
 double doubt_of_side_by_side(Basis basis);
 /// What a step takes longer because ranks exchange something in it. @param basis of what kernels and
 /// collectives cost each other

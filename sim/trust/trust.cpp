@@ -76,6 +76,20 @@ bool is_used(const HeldBack& group) {
   return group.what.starts_with("collectives") || group.what.starts_with("side by side");
 }
 
+/// What the calibration was before it was adapted to a machine, and how well that went.
+void about_adaptation(const Calibration& calibration, Trust& trust) {
+  if (!calibration.adapted) return;
+  std::vector<std::string> parts;
+  for (const auto& part : calibration.adapted->parts) {
+    if (part.rows == 0 || !part.before) continue;
+    parts.push_back(fmt::format("{} from {:.1f} %{}", part.what, part.before->median * 100,
+                                part.after ? fmt::format(" to {:.1f} %", part.after->median * 100) : ""));
+  }
+  trust.basis.push_back(
+      fmt::format("calibration {} is {}, adapted by rows of another machine, median error: {}",
+                  calibration.name, calibration.adapted->from, fmt::join(parts, ", ")));
+}
+
 void about_held_back(const Scenario& scenario, Trust& trust) {
   if (scenario.platform.collectives == CollectiveRules::ideal || scenario.job.gpus == 1) return;
   std::vector<std::string> groups;
@@ -228,11 +242,12 @@ void about_collectives(const Calibration& calibration, const std::vector<Collect
   for (const auto& evidence : all) {
     add(trust.basis, basis_text(evidence, calibration));
     for (auto& warning : warnings_of(evidence)) add(trust.warnings, std::move(warning));
-    const auto doubt = doubt_of_collectives(evidence.basis, evidence.doubted_as);
+    const auto doubt = doubt_of_collectives(evidence.basis, evidence.doubted_as, evidence.adapted);
     if (doubt <= most) continue;
     most = doubt;
     trust.grounds.communication = evidence.basis;
     trust.grounds.transport = evidence.doubted_as;
+    trust.grounds.adapted = evidence.adapted;
   }
 }
 
@@ -247,6 +262,7 @@ Trust what_it_rests_on(const Scenario& scenario, const ComputeCosts& costs,
   about_offload(scenario, trust);
   about_collectives(scenario.calibration, rests_on, trust);
   if (const auto* first = communicators.first()) about_contention(scenario, *first, trust);
+  if (scenario.job.gpus > 1) about_adaptation(scenario.calibration, trust);
   about_held_back(scenario, trust);
   about_input(scenario, trust);
   about_loading(scenario, trust);

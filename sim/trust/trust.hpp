@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct Grounds {
   Basis communication = Basis::given;
   Basis side_by_side = Basis::given;      ///< what kernels and collectives cost each other
   Transport transport = Transport::none;  ///< whose doubts count
+  std::optional<double> adapted{};        ///< doubt of collectives of such a machine, scaled to this one
   double making = 0;                      ///< doubt of what samples take of a core, as `doubt_of_making`
   double reading = 0;                     ///< doubt of storage, as `doubt_of_reading`
 };

@@ -209,6 +209,43 @@ TEST_CASE("a calibration is checked against samples, row by row and by groups", 
   CHECK(std::ranges::count(all.output, '\n') > 200);
 }
 
+TEST_CASE("a calibration is adapted to a machine, says so, and stands for it", "[cli][calibrate]") {
+  const TemporaryFolder folder;
+  folder.write("s.json", probed);
+  // Latency as there, each byte 1.5 times as long.
+  folder.write("mine.json", R"([
+    {"op": "all_reduce", "bytes": 1024, "seconds": 2.0015e-05, "world": 4, "tag": "p2p"},
+    {"op": "all_reduce", "bytes": 1000000, "seconds": 3.5e-05, "world": 4, "tag": "p2p"},
+    {"op": "all_reduce", "bytes": 10000000, "seconds": 17e-05, "world": 4, "tag": "p2p"},
+    {"op": "all_reduce", "bytes": 10000000, "seconds": 17e-05, "world": 8, "tag": "p2p"}])");
+  const World world{.folder = folder.path()};
+  REQUIRE(run_gradway({"calibrate", "fit", "s.json", "-o", "theirs.yaml"}, world).status == 0);
+
+  const auto adapted = run_gradway({"calibrate", "adapt", "theirs.yaml", "mine.json", "-o",
+                                    "calibration/results/mine/calibration.yaml", "--date", "2026-11-24"},
+                                   world);
+  CHECK(adapted.status == 0);
+  CHECK(adapted.errors == "left out: 1 row that calibration theirs has no table or link for\n");
+  CHECK_THAT(adapted.output, Contains("x 1.500") && Contains("theirs"));
+  const auto written = content_of(folder.path() / "calibration/results/mine/calibration.yaml");
+  CHECK_THAT(written, Contains("adapted:\n  from: \"theirs\"\n  digest: \""));
+  CHECK_THAT(written, Contains("  parts:\n    - { what: \"P2P on 4 ranks\", rows: 3, fixed: "));
+  CHECK_THAT(written, Contains("adapted to: rows of mine.json\"\ndate: 2026-11-24\n"));
+  const auto checked = run_gradway(
+      {"calibrate", "check", "calibration/results/mine/calibration.yaml", "mine.json", "--json"}, world);
+  REQUIRE(checked.status == 0);
+  const auto document = nlohmann::json::parse(checked.output);
+  for (const auto& row : document["rows"])
+    if (!row["error"].is_null()) CHECK(row["error"].get<double>() == Approx(0).margin(0.01));
+
+  folder.write("platforms/node.yaml", "schema: 1\nsource: mine\nbased_on: h200-4x\ncalibration: mine\n");
+  folder.write("job.yaml",
+               "schema: 1\nmodel: vit_l_32\nplatform: node\njob: { gpus: 4, batch_per_gpu: 32 }\n");
+  const auto run = run_gradway({"run", "job.yaml"}, {.folder = folder.path(), .gradway_path = folder.path()});
+  CHECK(run.status == 0);
+  CHECK_THAT(run.output, Contains("calibration mine is theirs, adapted by rows of another"));
+}
+
 TEST_CASE("arguments of one action are no use to the other", "[cli][calibrate]") {
   const TemporaryFolder folder;
   folder.write("s.json", three_rows);
@@ -224,6 +261,22 @@ TEST_CASE("arguments of one action are no use to the other", "[cli][calibrate]")
   CHECK(errors({"calibrate", "check", "h200-4x-tables", "s.json", "--out", "x.yaml"}) ==
         "error: 'gradway calibrate check' has no use for '--out'\n"
         "  hint: 'gradway calibrate fit' takes it\n");
+  CHECK(errors({"calibrate", "adapt", "h200-4x-tables", "-o", "x.yaml"}) ==
+        "error: 'gradway calibrate adapt' needs a calibration and files of samples\n"
+        "  hint: as in 'gradway calibrate adapt h200-4x samples.json -o mine.yaml'\n");
+  CHECK(errors({"calibrate", "adapt", "h200-4x-tables", "s.json"}) ==
+        "error: 'gradway calibrate adapt' needs --out FILE\n"
+        "  hint: the calibration to write (see 'gradway calibrate --help')\n");
+  CHECK(errors({"calibrate", "adapt", "h200-4x-table", "s.json", "-o", "x.yaml"}) ==
+        "h200-4x-table: error: there is no such file\n  hint: did you mean 'h200-4x-tables'?\n");
+  CHECK(errors({"calibrate", "adpat", "h200-4x", "s.json", "-o", "x.yaml"}) ==
+        "error: 'gradway calibrate' has no action 'adpat'\n  hint: did you mean 'adapt'?\n");
+  CHECK(errors({"calibrate", "adapt", "aws-g6e.48xlarge", "s.json", "-o", "x.yaml"}) ==
+        "understood, but of no use yet: gather (1 row)\n"
+        "error: calibration 'aws-g6e.48xlarge' has single collectives, not tables by size: there is nothing "
+        "to scale\n"
+        "  hint: make one of the samples: 'gradway calibrate fit'\n");
+  CHECK_FALSE(std::filesystem::exists(folder.path() / "x.yaml"));
   CHECK(errors({"calibrate", "fit", "s.json", "-o", "x.yaml", "--json"}) ==
         "error: 'gradway calibrate fit' has no use for '--json'\n"
         "  hint: 'gradway calibrate check' takes it\n");

@@ -74,7 +74,7 @@ Outcome run(const Job& facts, const std::vector<Job>& jobs, std::vector<std::str
   };
   const Program program{.libraries = libraries,
                         .facts = facts,
-                        .jobs = [&](int, int, bool) { return jobs; },
+                        .jobs = [&](int, int, const Options&) { return jobs; },
                         .version = "1",
                         .interrupted = &interrupted,
                         .messages = &messages,
@@ -104,6 +104,19 @@ TEST_CASE("a run emits the node's row and those of each job, in order") {
   CHECK(outcome.rows[3].dump() == R"({"kind":"note","section":"the kernels","what":"it was warm"})");
   CHECK_THAT(outcome.messages, Catch::Contains("2 measurements are in "));
   CHECK_THAT(outcome.messages, Catch::Contains("next: gradway calibrate fit "));
+}
+
+TEST_CASE("a run to adapt tells its jobs so, and what to do with the file") {
+  const auto emit = [](Context& context) {
+    CHECK(context.quick);
+    CHECK(context.adapt);
+    emit_one(context);
+  };
+  const auto outcome = run(facts_of(1), {job("links", emit)}, {"--adapt"});
+  CHECK(outcome.rows.size() == 2);
+  CHECK_THAT(outcome.messages, Catch::Contains("next: gradway calibrate adapt CALIBRATION "));
+  CHECK_THAT(run(facts_of(1), {}, {"--adapt", "--quick"}).messages,
+             Catch::Contains("error: --quick excludes --adapt"));
 }
 
 TEST_CASE("libraries are looked for below the folders that were named, before anything is measured") {

@@ -110,6 +110,23 @@ void write_beside_copies(std::ostream& out, const std::vector<BesideCopies>& ent
   rows.write(out, Style{style.colour, Style::unlimited});
 }
 
+void write_adapted(std::ostream& out, const Adaptation& adapted, const Style& style) {
+  Table rows{{{"adapted", left},
+              {"rows", right},
+              {"latency", right},
+              {"a byte", right},
+              {"off before", right},
+              {"off after", right},
+              {"nine of ten within", right}}};
+  for (const auto& part : adapted.parts) {
+    rows.add({part.what, fmt::format("{}", part.rows), fmt::format("x {:.3f}", part.fixed),
+              fmt::format("x {:.3f}", part.moving), error_text(part.before), error_text(part.after),
+              part.doubt ? percent_text(*part.doubt) : "-"});
+  }
+  out << '\n';
+  rows.write(out, Style{style.colour, Style::unlimited});
+}
+
 void write_held_back(std::ostream& out, const std::vector<HeldBack>& entries) {
   if (!entries.empty()) out << '\n';
   for (const auto& [what, rows, error] : entries) {
@@ -133,9 +150,15 @@ void write_calibration(std::ostream& out, const Calibration& calibration, const 
   if (const auto& samples = calibration.samples) {
     fields.add("samples", fmt::format("{} (digest {})", fmt::join(samples->files, ", "), samples->digest));
   }
+  if (const auto& adapted = calibration.adapted) {
+    fields.add("adapted from", adapted->digest.empty()
+                                   ? adapted->from
+                                   : fmt::format("{} (its samples: {})", adapted->from, adapted->digest));
+  }
   std::vector<std::string> single;
   for (const auto& sample : calibration.collectives) single.push_back(sample_text(sample));
   fields.add("collectives", single);
+  if (calibration.adapted) write_adapted(out, *calibration.adapted, style);
   if (!calibration.tables.empty()) {
     out << '\n';
     write_tables(out, calibration.tables, style);

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/fit/scales.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "sim/base/contract.hpp"
+#include "sim/cost/collective_table.hpp"
+
+namespace gradway {
+namespace {
+
+/// Time of no bytes: where the line through the two smallest sizes begins. At least a hundredth of the
+/// smallest, so that no time is without it.
+Seconds base_of(const CollectiveTable& table) {
+  const auto& points = table.points;
+  constexpr double least = 0.01;
+  const auto first = points.front();
+  if (points.size() < 2) return least * first.time;
+  const auto slope = (points[1].time - first.time) / (points[1].size - first.size).value();
+  return std::max(first.time - slope * first.size.value(), least * first.time);
+}
+
+bool is_cached(const CollectiveTable& table, Bytes size) {
+  constexpr double cliff = 1.1;
+  if (table.transport != Transport::shm) return false;
+  const auto rate = [](const SizedTime& point) { return point.size / point.time; };
+  const auto best = std::ranges::max_element(table.points, {}, rate);
+  return size <= best->size && rate(*best) > cliff * rate(table.points.back());
+}
+
+/// Keeps the scales with the least misfit; of those that fit alike the first.
+class BestScales {
+ public:
+  BestScales(const std::vector<ScaledRow>& rows, std::size_t left_out) : rows_{rows}, left_out_{left_out} {}
+
+  void offer(const Scales& scales) {
+    if (!(scales.fixed > 0 && scales.moving > 0)) return;
+    double misfit = 0;
+    for (std::size_t i = 0; i < rows_.size() && misfit < misfit_; ++i) {
+      if (i != left_out_) misfit += std::abs(scales.of(rows_[i].told) / rows_[i].measured - 1);
+    }
+    if (misfit >= misfit_) return;
+    misfit_ = misfit;
+    scales_ = scales;
+  }
+  const Scales& scales() const { return scales_; }
+
+ private:
+  const std::vector<ScaledRow>& rows_;
+  std::size_t left_out_;
+  Scales scales_;
+  double misfit_ = std::numeric_limits<double>::infinity();
+};
+
+/// Scales with which two rows come out as they were measured; none if they are too much alike to tell.
+Scales through(const ScaledRow& a, const ScaledRow& b) {
+  constexpr double alike = 1e-3;
+  const auto product = [](Seconds x, Seconds y) { return x.value() * y.value(); };
+  const auto one = product(a.told.fixed, b.told.moving);
+  const auto other = product(b.told.fixed, a.told.moving);
+  const auto determinant = one - other;
+  if (std::abs(determinant) <= alike * (one + other)) return {};
+  return {(product(a.measured, b.told.moving) - product(b.measured, a.told.moving)) / determinant,
+          (product(a.told.fixed, b.measured) - product(b.told.fixed, a.measured)) / determinant};
+}
+
+/// @param start is tried first @param left_out the place of a row that is not looked at, or beyond the last
+Scales best_scales(const std::vector<ScaledRow>& rows, const Scales& start, std::size_t left_out) {
+  bool tells_fixed = false;
+  bool tells_moving = false;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (i != left_out) (rows[i].told.fixed > rows[i].told.moving ? tells_fixed : tells_moving) = true;
+  }
+  BestScales best{rows, left_out};
+  best.offer({});
+  if (tells_fixed && tells_moving) best.offer(start);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (i == left_out) continue;
+    const auto& [told, measured] = rows[i];
+    if (!tells_moving) best.offer({(measured - told.moving) / told.fixed, 1});
+    if (!tells_fixed) best.offer({1, (measured - told.fixed) / told.moving});
+    if (!tells_fixed || !tells_moving) continue;
+    for (auto j = i + 1; j < rows.size(); ++j) {
+      if (j != left_out) best.offer(through(rows[i], rows[j]));
+    }
+  }
+  return best.scales();
+}
+
+}  // namespace
+
+SplitTime split_time(const CollectiveTable& table, Bytes size) {
+  const auto base = base_of(table);
+  const auto time = time_at(table, size);
+  if (is_cached(table, size)) return {time, Seconds{}};
+  const auto& last = table.points.back();
+  const auto moving =
+      std::clamp((last.time - base) * (size / last.size), Seconds{}, time - std::min(time, base));
+  return {time - moving, moving};
+}
+
+Scales fit_scales(const std::vector<ScaledRow>& rows) {
+  return best_scales(rows, {}, rows.size());
+}
+
+std::vector<double> errors_left_out(const std::vector<ScaledRow>& rows) {
+  std::vector<double> errors;
+  if (rows.size() < 2) return errors;
+  const auto of_all = fit_scales(rows);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto scales = best_scales(rows, of_all, i);
+    const auto ratio = scales.of(rows[i].told) / rows[i].measured;
+    errors.push_back(std::max(ratio, 1 / ratio) - 1);
+  }
+  return errors;
+}
+
+std::optional<double> nine_of_ten_within(std::vector<double> errors) {
+  const auto place = static_cast<std::size_t>(std::ceil(0.9 * static_cast<double>(errors.size() + 1)));
+  if (place > errors.size()) return std::nullopt;
+  std::ranges::sort(errors);
+  return errors[place - 1];
+}
+
+}  // namespace gradway

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "sim/cost/calibration.hpp"
+
+namespace gradway {
+
+/// A time that a calibration tells, in the part that a size of nothing takes and the part that bytes take.
+struct SplitTime {
+  Seconds fixed{};
+  Seconds moving{};
+
+  Seconds sum() const { return fixed + moving; }
+};
+
+/// How many times as long each part takes on another machine.
+struct Scales {
+  double fixed = 1;
+  double moving = 1;
+
+  Seconds of(const SplitTime& time) const { return time.fixed * fixed + time.moving * moving; }
+};
+
+/// What a calibration tells of a row that was measured on another machine.
+struct ScaledRow {
+  SplitTime told;
+  Seconds measured{};
+};
+
+/// A size of a table in two parts: what moves at the rate at which the largest size of the table adds to the
+/// smallest ones, as far as the time has room for it beside them, and the rest.
+///
+/// Over SHM sizes up to the one of the best rate are all rest, where that rate is more than a tenth above
+/// that of the largest size: the caches of the CPU served them, and the host memory, which is what differs
+/// between machines, did not (on 4 H200: 20 GB/s up to 16 MiB, 16 from 32 MiB on).
+/// @pre the table has a point
+SplitTime split_time(const CollectiveTable& table, Bytes size);
+
+/// The scales with the least sum of |predicted / measured - 1|, so that a few disturbed rows do not matter;
+/// of scales that do alike those nearest to none. A part that is not the larger one in any row keeps its
+/// scale of 1: nothing tells it.
+/// @source as robust_line: a best fit of two parameters meets two of the rows
+Scales fit_scales(const std::vector<ScaledRow>& rows);
+
+/// How far each row is from what all other rows tell of it, as a fraction of the smaller of the two; nothing
+/// of a row that is alone.
+std::vector<double> errors_left_out(const std::vector<ScaledRow>& rows);
+
+/// Within which fraction the next row of their kind lies in nine of ten cases; nothing from fewer than nine
+/// errors, which cannot tell that.
+/// @source split conformal prediction: of n errors and one more, all alike, the one more is within the
+/// ceil(0.9 (n + 1))-th smallest in nine of ten cases (Vovk, Gammerman, Shafer: Algorithmic Learning in a
+/// Random World, 2005)
+std::optional<double> nine_of_ten_within(std::vector<double> errors);
+
+}  // namespace gradway

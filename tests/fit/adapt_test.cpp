@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include "sim/base/random.hpp"
+#include "sim/cost/collective_table.hpp"
+#include "sim/fit/adapt.hpp"
+#include "sim/fit/scales.hpp"
+#include "sim/trust/step_range.hpp"
+#include "tests/support/samples.hpp"
+
+using namespace gradway;
+using namespace gradway::test;
+
+namespace {
+
+CollectiveTable table_of(Transport transport, int ranks, std::vector<SizedTime> points) {
+  CollectiveTable table;
+  table.transport = transport;
+  table.ranks = ranks;
+  table.latency = points.front().time;
+  table.bandwidth = points.back().size / points.back().time;
+  table.points = std::move(points);
+  return table;
+}
+
+/// All-reduces over TCP of 2 and 4 ranks, 20 us and 100 GB/s.
+Calibration two_tables() {
+  Calibration calibration;
+  calibration.name = "theirs";
+  for (const int ranks : {2, 4})
+    calibration.tables.push_back(table_of(Transport::net, ranks, straight_line(9)));
+  return calibration;
+}
+
+/// What a machine measures on which latency and bytes of all tables take so many times as long.
+Samples samples_of(const Calibration& calibration, double fixed, double moving) {
+  Samples samples;
+  for (const auto& table : calibration.tables) {
+    for (const auto& point : table.points) {
+      const auto time = Scales{fixed, moving}.of(split_time(table, point.size));
+      samples.collectives.push_back({table.kind, table.transport, table.algorithm, table.protocol,
+                                     table.ranks, point.size, time, table.nodes});
+    }
+  }
+  return samples;
+}
+
+const AdaptedPart& part(const Calibration& calibration, const std::string& what) {
+  const auto& parts = calibration.adapted.value().parts;
+  const auto found = std::ranges::find(parts, what, &AdaptedPart::what);
+  REQUIRE(found != parts.end());
+  return *found;
+}
+
+std::string refusal(const Calibration& calibration, const Samples& samples) {
+  try {
+    adapt(calibration, samples, {"", ""});
+  } catch (const ConfigError& error) {
+    return error.problems().front().what;
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("adapting to what the calibration says changes none of its times", "[fit]") {
+  const auto calibration = fit(shipped_samples(), {"test", ""}, {});
+  auto samples = samples_of(calibration, 1, 1);
+  for (const auto& link : calibration.links) {
+    if (link.gpus > 1) continue;
+    samples.copies.push_back({link.role, 1_MiB, link.latency + 1_MiB / link.bandwidth});
+    samples.copies.push_back({link.role, 64_MiB, link.latency + 64_MiB / link.bandwidth});
+  }
+  const auto adapted = adapt(calibration, samples, {"test", ""});
+  CHECK(adapted.left_out == 0);
+  REQUIRE(adapted.calibration.tables.size() == calibration.tables.size());
+  for (std::size_t i = 0; i < calibration.tables.size(); ++i) {
+    const auto& before = calibration.tables[i];
+    const auto& after = adapted.calibration.tables[i];
+    for (std::size_t j = 0; j < before.points.size(); ++j)
+      CHECK(after.points[j].time.value() == Approx(before.points[j].time.value()).epsilon(1e-12));
+    CHECK(after.doubt.value_or(0) == Approx(0).margin(1e-12));
+  }
+  for (std::size_t i = 0; i < calibration.links.size(); ++i)
+    CHECK(adapted.calibration.links[i].bandwidth == calibration.links[i].bandwidth);
+}
+
+TEST_CASE("a machine whose latency and bandwidth are known factors off gets just these factors", "[fit]") {
+  const auto calibration = two_tables();
+  const auto adapted =
+      adapt(calibration, samples_of(calibration, 1.25, 0.8), {"mine", "2026-11-24"}).calibration;
+  CHECK(adapted.adapted->from == "theirs");
+  CHECK(adapted.source == "mine");
+  for (const auto* what : {"NET on 2 ranks", "NET on 4 ranks"}) {
+    CHECK(part(adapted, what).rows == 9);
+    CHECK(part(adapted, what).fixed == Approx(1.25));
+    CHECK(part(adapted, what).moving == Approx(0.8));
+    CHECK(part(adapted, what).after->worst == Approx(0).margin(1e-9));
+  }
+  // 20 us and 100 GB/s became 25 us and 125 GB/s.
+  for (const auto& point : adapted.tables[1].points)
+    CHECK(point.time.value() == Approx(25e-6 + point.size.value() / 125e9).epsilon(1e-3));
+  CHECK(adapted.tables[1].doubt.value() == Approx(0).margin(1e-9));
+}
+
+TEST_CASE("rows that something disturbed do not move the scales", "[fit]") {
+  const auto calibration = two_tables();
+  auto samples = samples_of(calibration, 1.1, 1.2);
+  samples.collectives[3].time = 3 * samples.collectives[3].time;
+  samples.collectives[8].time = 2 * samples.collectives[8].time;
+  const auto adapted = adapt(calibration, samples, {"", ""}).calibration;
+  CHECK(part(adapted, "NET on 2 ranks").fixed == Approx(1.1));
+  CHECK(part(adapted, "NET on 2 ranks").moving == Approx(1.2));
+  CHECK(part(adapted, "NET on 2 ranks").after->worst > 1);
+}
+
+TEST_CASE("what no row tells keeps its scale; other ranks follow their transport, other transports stay",
+          "[fit]") {
+  auto calibration = two_tables();
+  calibration.tables.push_back(table_of(Transport::p2p, 4, straight_line(9)));
+  auto samples = samples_of(two_tables(), 1.5, 1.5);
+  // Only 4, 16 and 64 MiB on 4 ranks: as bytes tell nearly all of them, they are told to take what is longer.
+  std::erase_if(samples.collectives, [](const auto& row) { return row.ranks == 2 || row.size < 4_MiB; });
+  const auto adapted = adapt(calibration, samples, {"", ""}).calibration;
+  CHECK(part(adapted, "NET on 4 ranks").fixed == 1);
+  CHECK(part(adapted, "NET on 4 ranks").moving == Approx(1.5 + 0.5 * 20e-6 * 100e9 / 16777216).epsilon(1e-3));
+  CHECK_FALSE(part(adapted, "NET on 4 ranks").doubt);  // three rows do not tell nine of ten
+  CHECK(part(adapted, "NET on 2 ranks").rows == 0);
+  CHECK(part(adapted, "NET on 2 ranks").moving == part(adapted, "NET on 4 ranks").moving);
+  CHECK(adapted.adapted->parts.size() == 2);
+  CHECK(adapted.tables[2].points.back().time == calibration.tables[2].points.back().time);
+}
+
+TEST_CASE("over SHM the host memory has no say in what caches serve", "[fit]") {
+  // 30 GB/s up to 16 MiB, 15 beyond.
+  std::vector<SizedTime> points;
+  for (auto size = 64_KiB; size <= 256_MiB; size = 4 * size)
+    points.push_back({size, 10_us + size / (size > 16_MiB ? 15_GBps : 30_GBps)});
+  const auto table = table_of(Transport::shm, 4, points);
+  CHECK(split_time(table, 16_MiB).moving == Seconds{});
+  CHECK(split_time(table, 64_MiB).moving / time_at(table, 64_MiB) > 0.99);
+  // Over TCP the same times are bytes at their rate, as far as there is time for them.
+  auto tcp = table;
+  tcp.transport = Transport::net;
+  CHECK(split_time(tcp, 16_MiB).moving / time_at(tcp, 16_MiB) > 0.9);
+}
+
+TEST_CASE("nine of ten rows are within what nine or more others tell, and fewer tell nothing", "[fit]") {
+  CHECK_FALSE(nine_of_ten_within(std::vector<double>(8, 0.1)));
+  CHECK(nine_of_ten_within({1, 2, 3, 4, 5, 6, 7, 8, 9}).value() == 9);
+  Random random{7, Draws::failures};
+  for (const std::size_t rows : {9U, 20U, 60U}) {
+    int within = 0;
+    constexpr int draws = 4000;
+    for (int i = 0; i < draws; ++i) {
+      std::vector<double> errors(rows);
+      for (auto& error : errors) error = random.uniform();
+      within += random.uniform() <= nine_of_ten_within(errors).value() ? 1 : 0;
+    }
+    CAPTURE(rows);
+    CHECK(within >= 0.88 * draws);
+    CHECK(within <= 0.95 * draws);
+  }
+}
+
+TEST_CASE("collectives of an adapted calibration are doubted as its rows say", "[fit]") {
+  CHECK(doubt_of_collectives(Basis::measured, Transport::shm, 0.04) == Approx(0.04));
+  CHECK(doubt_of_collectives(Basis::stretched, Transport::shm, 0.04) == Approx(0.04));
+  CHECK(doubt_of_collectives(Basis::measured, Transport::net, 0.2) == Approx(0.2));
+  // Over NVLink numbers of ranks in between are off by more than what was measured.
+  CHECK(doubt_of_collectives(Basis::stretched, Transport::p2p, 0.02) ==
+        Approx(std::sqrt(0.02 * 0.02 + 0.15 * 0.15 - 0.03 * 0.03)));
+  CHECK(doubt_of_collectives(Basis::nominal, Transport::shm, 0.04) ==
+        doubt_of_collectives(Basis::nominal, Transport::shm));
+}
+
+TEST_CASE("samples that cannot be of such a machine are refused", "[fit]") {
+  const auto calibration = two_tables();
+  CHECK(refusal(calibration, samples_of(calibration, 1, 5)) ==
+        "NET on 2 ranks: the rows take 5 times as long as calibration 'theirs' says");
+  CHECK(refusal(calibration, samples_of(calibration, 0.2, 1)) ==
+        "NET on 2 ranks: the rows take 0.2 times as long as calibration 'theirs' says");
+  CHECK(refusal(calibration, {}) ==
+        "the samples hold no row that calibration 'theirs' has a table or a link for");
+  auto elsewhere = samples_of(calibration, 1, 1);
+  for (auto& row : elsewhere.collectives) row.ranks = 8;
+  CHECK(refusal(calibration, elsewhere) ==
+        "the samples hold no row that calibration 'theirs' has a table or a link for");
+  auto single = calibration;
+  single.collectives.emplace_back();
+  CHECK(refusal(single, samples_of(calibration, 1, 1)) ==
+        "calibration 'theirs' has single collectives, not tables by size: there is nothing to scale");
+  Calibration empty;
+  empty.name = "none";
+  CHECK(refusal(empty, samples_of(calibration, 1, 1)) ==
+        "calibration 'none' has neither tables nor links: there is nothing to scale");
+}
