@@ -30,8 +30,12 @@ void read_flag(const Cell& flag, Launch& launch) {
     launch.stream =
         static_cast<int>(whole_number(flag.part(profile_words::stream.size(), std::string_view::npos),
                                       "a stream's number", 1, most_streams));
+  } else if (flag.word().starts_with(profile_words::tiles)) {
+    launch.tiles = whole_number(flag.part(profile_words::tiles.size(), std::string_view::npos),
+                                "a number of tiles", 1, most_blocks);
   } else {
-    fail(flag.where(), fmt::format("'{}' is not a flag", flag.word()), "flags: waits, fixed, stream=N, or -");
+    fail(flag.where(), fmt::format("'{}' is not a flag", flag.word()),
+         "flags: waits, fixed, stream=N, tiles=N, or -");
   }
 }
 

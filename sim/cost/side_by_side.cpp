@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/cost/side_by_side.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <tuple>
 
@@ -23,13 +24,26 @@ Precision row_of(const Footprint& kernel) {
   return product && kernel.precision == Precision::fp32 ? Precision::fp32 : Precision::bf16;
 }
 
+/// Blocks that take tiles from a scheduler until there are none.
+bool is_persistent(const Footprint& kernel) {
+  return has_blocks(kernel) && kernel.tiles > kernel.blocks;
+}
+
 }  // namespace
 
 double wave_slowdown(const Footprint& kernel, int multiprocessors, int channels) {
   if (multiprocessors <= channels || channels <= 0) return 1;
   const auto left = multiprocessors - channels;
-  if (kernel.kind == KernelClass::memory || !has_blocks(kernel)) {
+  const bool persists = is_persistent(kernel);
+  if (kernel.kind == KernelClass::memory || !has_blocks(kernel) ||
+      (persists && kernel.kind == KernelClass::attention)) {
     return static_cast<double>(multiprocessors) / left;
+  }
+  if (persists) {
+    const auto pairs_left = std::max(multiprocessors - 2 * channels, 2);
+    const auto alone = waves(kernel.tiles, std::int64_t{kernel.blocks_per_sm} * multiprocessors);
+    const auto beside = waves(kernel.tiles, std::int64_t{kernel.blocks_per_sm} * pairs_left);
+    return static_cast<double>(beside) / static_cast<double>(alone);
   }
   const auto alone = waves(kernel.blocks, std::int64_t{kernel.blocks_per_sm} * multiprocessors);
   const auto beside = waves(kernel.blocks, std::int64_t{kernel.blocks_per_sm} * left);

@@ -28,6 +28,7 @@ struct Footprint {
   Precision precision = Precision::fp32;
   std::int64_t blocks = 0;  ///< thread blocks; 0: not known
   int blocks_per_sm = 0;    ///< that fit on a multiprocessor at once
+  std::int64_t tiles = 0;   ///< that the blocks take from a scheduler; 0: each block has one
 
   auto operator<=>(const Footprint&) const = default;
 };
@@ -45,6 +46,7 @@ struct Launch {
   bool host_waits = false;  ///< the CPU then waits for the GPU (a synchronisation, .item())
   std::int64_t blocks = 0;  ///< thread blocks; 0: not known (copies, memsets)
   int blocks_per_sm = 0;    ///< that fit on a multiprocessor at once, by registers, shared memory and threads
+  std::int64_t tiles = 0;   ///< of a persistent kernel: what its blocks take from a scheduler; 0: it has none
   Precision precision = Precision::fp32;  ///< of its operands
   Flops flops{};                          ///< matrix and attention, from the shapes; 0: not known
   Bytes bytes{};      ///< operands read and results written, from the shapes; copies: moved; 0: not known

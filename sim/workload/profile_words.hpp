@@ -30,6 +30,7 @@ inline constexpr std::array<ElementType, 5> element_types = {
 inline constexpr std::string_view scalar = "scalar";  ///< the shape of a tensor without dimensions
 inline constexpr std::string_view waits = "waits";    ///< flags
 inline constexpr std::string_view fixed = "fixed";
+inline constexpr std::string_view tiles = "tiles=";
 inline constexpr std::string_view stream = "stream=";
 inline constexpr std::string_view no_flags = "-";
 

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "sim/import/kineto/operation_work.hpp"
+#include "sim/import/kineto/tiles.hpp"
 #include "tests/import/trace_builder.hpp"
 
 using namespace gradway;
@@ -174,4 +175,23 @@ TEST_CASE("the precision is that of most operations", "[import][work]") {
   CHECK(import_loop(step, {},
                     {.step_time = {}, .gpu = {}, .precision = Precision::fp32, .batch = {}, .known_gpus = {}})
             .profile.precision == Precision::fp32);
+}
+
+TEST_CASE("persistent kernels take the tiles of their results from a scheduler", "[import][work]") {
+  const auto* const nvjet = "nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_NNT";
+  CHECK(tiles_of(nvjet, signature("aten::mm", {{4096, 8192}, {8192, 2048}})) == 16 * 16);
+  CHECK(tiles_of(nvjet, signature("aten::addmm", {{2048}, {16384, 2048}, {2048, 2048}})) == 64 * 16);
+  CHECK(tiles_of(nvjet, signature("aten::linear", {{4, 1024, 2048}, {8192, 2048}, {8192}})) == 16 * 64);
+  CHECK(tiles_of(nvjet, signature("aten::bmm", {{3, 256, 64}, {3, 64, 128}})) == 3);
+  CHECK(tiles_of("nvjet_sm90_tst_192x192_64x4_2x1_v_bz_coopB_bias_TNN",
+                 signature("aten::addmm", {{6144}, {16384, 2048}, {2048, 6144}})) == 86 * 32);
+  const auto attention = signature("aten::_scaled_dot_product_cudnn_attention", {{16, 16, 1000, 128}});
+  CHECK(tiles_of("cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7_64x128x128",
+                 attention) == 16 * 16 * 8);
+  // Others have a block for each tile, or no scheduler; and without shapes nobody can tell.
+  CHECK(tiles_of("sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize128x128x8",
+                 signature("aten::mm", {{4096, 8192}, {8192, 2048}})) == 0);
+  CHECK(tiles_of("sm90_xmma_fprop_implicit_gemm_bf16bf16", signature("aten::cudnn_convolution", {})) == 0);
+  CHECK(tiles_of(nvjet, signature("aten::mm", {})) == 0);
+  CHECK(tiles_of("nvjet_without_a_size", signature("aten::mm", {{4, 4}, {4, 4}})) == 0);
 }

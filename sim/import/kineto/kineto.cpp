@@ -20,6 +20,7 @@
 #include "sim/import/kineto/state.hpp"
 #include "sim/import/kineto/step_moments.hpp"
 #include "sim/import/kineto/steps.hpp"
+#include "sim/import/kineto/tiles.hpp"
 #include "sim/import/kineto/trace_checks.hpp"
 #include "sim/import/topology/gpu_name.hpp"
 
@@ -51,6 +52,12 @@ std::vector<Launch> launches_of(const Trace& trace, const TracedStep& step, cons
     launches.push_back(std::move(launch));
   }
   tell_work(trace, step.launches, launches);
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    const auto& traced = step.launches[i];
+    if (traced.operation == nullptr || traced.activity->kind != TracedActivity::Kind::kernel) continue;
+    launches[i].tiles =
+        tiles_of(trace.names.text(traced.activity->name), trace.signatures[traced.operation->signature]);
+  }
   return launches;
 }
 

@@ -53,6 +53,7 @@ std::string flags_text(const Launch& launch) {
   if (launch.host_waits) flags.emplace_back(profile_words::waits);
   if (!launch.grows) flags.emplace_back(profile_words::fixed);
   if (launch.stream != 0) flags.push_back(fmt::format("{}{}", profile_words::stream, launch.stream));
+  if (launch.tiles > launch.blocks) flags.push_back(fmt::format("{}{}", profile_words::tiles, launch.tiles));
   return flags.empty() ? std::string{profile_words::no_flags} : fmt::format("{}", fmt::join(flags, ","));
 }
 
