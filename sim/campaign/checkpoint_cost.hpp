@@ -17,6 +17,12 @@ BytesPerSecond tier_rate(const StorageTier& tier, Way way, int nodes, int ranks)
 /// Of what a tier gives, what the loaders of the job take of it; 0 if the data lie elsewhere.
 double share_of_data(const Scenario& scenario, const Metrics& metrics);
 
+/// PyTorch's dcp.async_save allocates pageable memory each time; Megatron-Core, and whoever says how fast
+/// copies are, copies to pinned memory.
+/// @source torch/distributed/checkpoint/_async_executor.py and staging.py, PyTorch 2.11; Megatron-Core,
+/// dist_checkpointing/strategies/filesystem_async.py (preload_tensors)
+Staging staging_of(const CheckpointSettings& settings, const Job& job);
+
 /// What saving and reading back takes. Where data come from the tier that checkpoints go to, both share it
 /// max-min fairly beside steps: loaders get what they ask for up to a half; what they ask for beyond makes
 /// steps as much longer.

@@ -25,6 +25,7 @@ Seconds seconds_of(Ticks ticks);
 struct CheckpointCost {
   Bytes size{};
   Ticks pause = 0;            ///< that ranks wait
+  Ticks allocation = 0;       ///< more, for the first since the processes began
   Ticks write = 0;            ///< after it, until all is on storage
   Ticks read = 0;             ///< back
   double slowdown = 1;        ///< of steps while it is written

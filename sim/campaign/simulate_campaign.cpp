@@ -250,11 +250,17 @@ class Play {
     return true;
   }
 
+  /// The first save since the processes began allocates what it copies to.
+  Ticks pause_of_save() const {
+    return plan_.checkpoint.pause + (has_buffers_ ? 0 : plan_.checkpoint.allocation);
+  }
+
   bool save() {
     if (pending_ && !spend(Bucket::saving, pending_->durable_at - now_)) return false;
     commit();
     const auto risked = risked_;
-    if (!spend(Bucket::saving, plan_.checkpoint.pause)) return false;
+    if (!spend(Bucket::saving, pause_of_save())) return false;
+    has_buffers_ = true;
     pending_ = Pending{progress_, now_ + plan_.checkpoint.write, risked};
     commit();
     ++run_.checkpoints;
@@ -351,6 +357,7 @@ class Play {
   }
 
   bool start() {
+    has_buffers_ = false;
     return spend(Bucket::communicators, plan_.communicators) && (saved_ == 0 || read_back()) &&
            spend(Bucket::loading, plan_.loader);
   }
@@ -378,7 +385,7 @@ class Play {
     const auto& spot = *plan_.spot;
     ++run_.losses;
     const auto nodes = std::min({spot.model.group, plan_.nodes - missing(), spot.nodes - taken_away()});
-    const auto needs = plan_.checkpoint.pause + plan_.checkpoint.write;
+    const auto needs = pause_of_save() + plan_.checkpoint.write;
     if (plan_.saves && needs <= spot.notice && progress_ > saved_) {
       charge(Bucket::saving, needs);
       pending_ = Pending{progress_, now_, risked_};
@@ -460,6 +467,7 @@ class Play {
   std::optional<Pending> pending_;
   Buckets risked_{};  ///< time since the last checkpoint on storage began
   std::vector<Pause> pauses_;
+  bool has_buffers_ = false;  ///< in host memory, for checkpoints
   Ticks every_ = never, next_save_ = never, give_up_ = never;
   Ticks next_failure_ = never, next_loss_ = never, next_slow_ = never, slow_until_ = 0;
   int replicas_ = 1;

@@ -50,8 +50,15 @@ std::vector<ScenarioKey> campaign_keys() {
        "back; left out, as it writes; with storage as the tier is read"},
       {"campaign.checkpoint.per_rank", "a bandwidth such as 2 GB/s",
        "most that one rank writes or reads; left out, as much as the storage"},
+      {"campaign.checkpoint.staging", "pageable, pinned",
+       "mode async: the host memory that each rank copies to: pageable: allocated for each checkpoint, as "
+       "PyTorch's dcp.async_save does by itself; pinned: allocated by the first one after each start, and "
+       "kept "
+       "(torchtitan's async_with_pinned_mem, Megatron); left out, pinned with framework megatron or with "
+       "device_copy, else pageable"},
       {"campaign.checkpoint.device_copy", "a bandwidth such as 50 GB/s",
-       "mode async: from each GPU into host memory, pinned", "25 GB/s"},
+       "mode async: from each GPU into host memory; left out, 25 GB/s into pinned memory, 1.3 GB/s into "
+       "pageable"},
       {"campaign.checkpoint.overhead", "a pause such as 2 s",
        "of each beside the bytes: planning, metadata, barrier", "0 s"},
       {"campaign.checkpoint.slowdown", "a slow-down from 1 to 1000",

@@ -42,6 +42,8 @@ int kept(const Node& node) {
   return integer(1, 1'000'000)(node);
 }
 
+constexpr auto stagings = choices_of<Staging>(staging_words);
+
 CheckpointSettings read_checkpoint(Reader checkpoint, std::optional<Named>& storage) {
   CheckpointSettings result;
   if (const auto given = checkpoint.maybe("interval", interval)) result.interval = *given;
@@ -61,11 +63,12 @@ CheckpointSettings read_checkpoint(Reader checkpoint, std::optional<Named>& stor
                       "name a tier as 'storage', or leave it out");
   }
   result.per_rank = checkpoint.maybe("per_rank", bandwidth);
-  result.device_copy = checkpoint.optional("device_copy", bandwidth, result.device_copy);
+  result.staging = checkpoint.maybe("staging", one_of("a kind of host memory", stagings));
+  result.device_copy = checkpoint.maybe("device_copy", bandwidth);
   result.overhead = checkpoint.optional("overhead", pause_or_none, result.overhead);
   result.slowdown = checkpoint.optional("slowdown", slowdown, result.slowdown);
   if (result.mode == SaveMode::sync) {
-    for (const auto* key : {"device_copy", "slowdown"}) {
+    for (const auto* key : {"staging", "device_copy", "slowdown"}) {
       if (checkpoint.has(key))
         checkpoint.error(
             checkpoint.value_place(key),

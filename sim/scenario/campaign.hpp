@@ -22,6 +22,16 @@ constexpr std::string_view name_of(SaveMode mode) {
   return save_mode_words[static_cast<std::size_t>(mode)];
 }
 
+/// The host memory that an asynchronous checkpoint is copied to.
+enum class Staging : std::uint8_t {
+  pageable,  ///< allocated for each checkpoint: PyTorch's dcp.async_save by itself
+  pinned,    ///< allocated once a process, and kept
+};
+inline constexpr std::array<std::string_view, 2> staging_words{"pageable", "pinned"};
+constexpr std::string_view name_of(Staging staging) {
+  return staging_words[static_cast<std::size_t>(staging)];
+}
+
 /// How a training is saved, and read back.
 struct CheckpointSettings {
   std::optional<Seconds> interval{};  ///< of training between two; empty: the best
@@ -31,12 +41,11 @@ struct CheckpointSettings {
   BytesPerSecond write{};                ///< of the storage, all ranks together; 0: see storage
   std::optional<StorageTier> storage{};  ///< instead of rates
   int keep = 2;  ///< checkpoints on it; 0: all. ml-engineering 744d01e1: the last may be torn
-  std::optional<BytesPerSecond> read{};      ///< empty: as it writes
-  std::optional<BytesPerSecond> per_rank{};  ///< most that one rank writes or reads
-  /// From a GPU into host memory. The default is half of what PCIe Gen5 x16 gives pinned copies (55 GB/s,
-  /// ml-engineering 744d01e1): two GPUs often share an uplink.
-  BytesPerSecond device_copy{25e9};
-  Seconds overhead{};   ///< of each: planning, metadata, barrier
+  std::optional<BytesPerSecond> read{};         ///< empty: as it writes
+  std::optional<BytesPerSecond> per_rank{};     ///< most that one rank writes or reads
+  std::optional<Staging> staging{};             ///< empty: see `staging_of`
+  std::optional<BytesPerSecond> device_copy{};  ///< from a GPU into host memory
+  Seconds overhead{};                           ///< of each: planning, metadata, barrier
   double slowdown = 1;  ///< async: steps take so many times as long while a checkpoint is written
 };
 

@@ -109,6 +109,7 @@ Json plan_json(const CampaignPlan& plan) {
           {"job_mttf_s", mttf < Seconds::infinite() ? Json(mttf.value()) : Json(nullptr)},
           {"checkpoint_bytes", plan.saves ? Json(plan.checkpoint.size.value()) : Json(nullptr)},
           {"checkpoint_pause_s", seconds(plan.checkpoint.pause)},
+          {"checkpoint_first_pause_s", seconds(plan.checkpoint.pause + plan.checkpoint.allocation)},
           {"checkpoint_write_s", seconds(plan.checkpoint.write)},
           {"checkpoint_read_s", seconds(plan.checkpoint.read)},
           {"restart_s", seconds(plan.restart())}};

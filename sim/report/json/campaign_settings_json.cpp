@@ -35,7 +35,8 @@ Json checkpoint_json(const CheckpointSettings& settings) {
   if (settings.per_rank) json["per_rank"] = rate(*settings.per_rank);
   json["overhead"] = time(settings.overhead);
   if (settings.mode == SaveMode::sync) return json;
-  json["device_copy"] = rate(settings.device_copy);
+  if (settings.staging) json["staging"] = name_of(*settings.staging);
+  if (settings.device_copy) json["device_copy"] = rate(*settings.device_copy);
   json["slowdown"] = settings.slowdown;
   return json;
 }

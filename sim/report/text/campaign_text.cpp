@@ -30,6 +30,14 @@ std::string pause_text(Seconds time) {
   return time < Seconds{120} ? time_text(time) : span_text(time);
 }
 
+/// "0.7 s (6.7 s the first time after each start)"
+std::string save_pause_text(const CheckpointCost& cost) {
+  const auto usual = time_text(seconds_of(cost.pause));
+  if (cost.allocation == 0) return usual;
+  return fmt::format("{} ({} the first time after each start)", usual,
+                     time_text(seconds_of(cost.pause + cost.allocation)));
+}
+
 std::vector<ClientTurn> turns_of(const RoundsPlan& rounds) {
   std::vector<ClientTurn> turns;
   for (const auto& one : rounds.classes)
@@ -68,7 +76,7 @@ void add_goal(Fields& fields, const Campaign& campaign) {
                   range.low < range.high ? fmt::format(" ({})", range_text(range.low, range.high)) : ""));
   if (plan.saves)
     fields.add("checkpoint", fmt::format("{}: a pause of {}{}, every {}", bytes_text(plan.checkpoint.size),
-                                         time_text(seconds_of(plan.checkpoint.pause)),
+                                         save_pause_text(plan.checkpoint),
                                          plan.checkpoint.write > 0
                                              ? fmt::format(", on storage {} later",
                                                            pause_text(seconds_of(plan.checkpoint.write)))
