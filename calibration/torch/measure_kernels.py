@@ -579,6 +579,29 @@ def optimizer(m: Measurement, what: str, elements: int, tensors: int) -> None:
     m.attempt(f"optimizer {what}", (elements, tensors), measure)
 
 
+def eager_operation(m: Measurement) -> None:
+    """What the CPU takes for an operation, forward or backward: a chain so small that the GPU is never waited for.
+
+    A block is a norm, two products without biases, an activation and a sum: 5 operations forward, 7 backward (a norm,
+    two products for each, an activation, and the sum of the gradients of what is read twice).
+    """
+    blocks, width, operations = 24, 64, 5 + 7
+    layers = [torch.nn.Sequential(torch.nn.LayerNorm(width), torch.nn.Linear(width, width, bias=False), torch.nn.GELU(),
+                                  torch.nn.Linear(width, width, bias=False)).cuda() for _ in range(blocks)]
+    x = random("fp32", width, width)
+    times = []
+    for _ in range(12):
+        torch.cuda.synchronize()
+        begin = time.perf_counter()
+        y = x
+        for layer in layers:
+            y = y + layer(y)
+        y.sum().backward()
+        times.append((time.perf_counter() - begin) / (blocks * operations))
+    torch.cuda.synchronize()
+    m.rows.append({"kind": "eager_operation", "seconds": float(f"{statistics.median(times[3:]):.6g}")})
+
+
 # ---- The grid: which words and sizes ------------------------------------------------------------------------------
 
 def linear_layers(widths: Iterable[int], tokens: tuple[int, ...], extra: Iterable[tuple[int, int, int]]
@@ -824,6 +847,8 @@ def measure(file: str, wanted: set[str], effort: Effort, seconds: float) -> int:
     m = Measurement(wanted, effort, seconds)
     m.rows.append(node_row())
     warm_up()
+    if wanted == set(KINDS):
+        eager_operation(m)
     for part in parts():
         if not wanted & set(part.kinds):
             continue

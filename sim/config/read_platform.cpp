@@ -174,6 +174,7 @@ PlatformSpec read_platform(Reader& file, const std::string& name) {
   description.amd_cpu = file.optional("cpu_vendor", one_of("a vendor of CPUs", vendors), false);
   description.nvls = file.optional("nvls", boolean, true);
   description.pageable_copy_rate = file.maybe("pageable_copy", bandwidth);
+  description.eager_operation = file.maybe("eager_operation", latency);
   description.prices = read_prices(file);
   read_hardware(file, spec);
   file.finish();

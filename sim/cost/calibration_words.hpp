@@ -33,6 +33,7 @@ inline constexpr std::array product_shapes{"small"sv, "large"sv, "medium"sv, "sk
 inline constexpr std::array memory_kernels{"copy_fp32"sv, "add_fp32"sv, "scale_fp32"sv, "cast_fp32_bf16"sv,
                                            "cast_bf16_fp32"sv};
 inline constexpr auto optimizers = optimizer_words;
-inline constexpr std::array launch_costs{"launch"sv, "kernel_gap"sv, "launch_latency"sv, "sync"sv, "event"sv};
+inline constexpr std::array launch_costs{"launch"sv, "kernel_gap"sv, "launch_latency"sv,
+                                         "sync"sv,   "event"sv,      "eager_operation"sv};
 
 }  // namespace gradway::calibration_words

@@ -47,11 +47,13 @@ struct ExpertCpu {
 };
 inline constexpr ExpertCpu expert_cpu;
 
-/// By how much those VMs are slower than the host of 64 cores that `optimizer_launch_time` was measured on.
-inline constexpr double usual_host = 2.0;
-
 /// Kernels that one of our operations launches, on average: the same jobs.
 inline constexpr double kernels_of_operation = 1.25;
+
+/// CPU time of one kernel of eager PyTorch on the host of 64 cores that DDP's hooks, plain launches and the
+/// optimizers were measured on; the VMs above are twice as slow. What was measured there is scaled by what a
+/// kernel takes on the scenario's host.
+inline constexpr Seconds measured_host_kernel = 17.6_us;
 
 /// What a step takes beyond its kernels, for each of our operations: the same jobs
 /// where the GPU bound them, steps less kernels and input copy, 1.0 to 2.0 us.
@@ -60,13 +62,34 @@ inline constexpr Seconds pause_of_operation = 1.5_us;
 /// A stream takes this many launches; the next one waits for the first to end. Two traces: 1,022.
 inline constexpr int launch_queue_depth = 1022;
 
+/// From the end of a kernel until the CPU that waits for it goes on.
+/// @source `launch_latency` of three nodes of H200: 8.3 to 9.5 us from the launch of an empty kernel on,
+/// whose launch takes 3.4 to 4.4 us of it
+inline constexpr Seconds seen_by_host = 5.0_us;
+
+/// CPU time to launch a CUDA graph, on the host of `measured_host_kernel`.
+/// @source own measurement, one H100 and 32 cores that took twice as long as that host, 2026-11-25, PyTorch
+/// 2.11: graphs of 1 to 1,000 small kernels, 10.7 us and 0.38 us a kernel; the step of a GPT of 12 and 24
+/// blocks in one graph, 0.55 to 0.75 us a kernel; each block as a graphed callable, 230 us a call of some 20
+/// kernels, forward or backward
+struct GraphCpuCosts {
+  Seconds launch;
+  Seconds node;
+  Seconds call;  ///< more for a graph that is a function of the model's: autograd and checks in Python
+};
+inline constexpr GraphCpuCosts graph_cpu{.launch = 5.3_us, .node = 0.33_us, .call = 105.0_us};
+
+/// Between kernels of a CUDA graph: of 1,000 small ones 1.16 us from start to start, 0.9 us of it the kernel;
+/// the same GPT's step 0.3 us a kernel more than its kernels.
+inline constexpr Seconds pause_in_graph = 0.3_us;
+
 /// CPU time of DDP, without the profiler (figures under it times `profiled_cpu_share`).
 struct DdpCpuCosts {
   Seconds gradient;      ///< its hook and the copy into the bucket
   Seconds copy_back;     ///< of a gradient, after the backward pass
   Seconds view;          ///< to set a gradient to its place in the bucket, in place of the copy back
   Seconds view_of_hook;  ///< the same after a communication hook
-  Seconds all_reduce;    ///< one call
+  Seconds all_reduce;    ///< one call of c10d; 2 H100 on a host 1.5 times as slow, 2026-11-25: 37 to 43 us
   Seconds hook;          ///< a communication hook written in Python, a bucket
   Seconds powersgd;      ///< PowerSGD, a bucket: what follows its synchronisation, when nothing hides it
   Seconds buffer;        ///< a module's buffer, copied back after the broadcast
@@ -75,7 +98,7 @@ inline constexpr DdpCpuCosts ddp_cpu{.gradient = 8.0_us,
                                      .copy_back = 8.0_us,
                                      .view = 4.5_us,
                                      .view_of_hook = 7.4_us,
-                                     .all_reduce = 50.0_us,
+                                     .all_reduce = 30.0_us,
                                      .hook = 105.0_us,
                                      .powersgd = 350.0_us,
                                      .buffer = 11.5_us};

@@ -119,8 +119,8 @@ struct AttentionRate {
 };
 
 /// What it costs to issue work, see SAMPLES.md of calibration/.
-enum class LaunchCost { launch, kernel_gap, launch_latency, sync, event };
-inline constexpr std::size_t launch_cost_count = 5;
+enum class LaunchCost { launch, kernel_gap, launch_latency, sync, event, operation };
+inline constexpr std::size_t launch_cost_count = 6;
 
 /// The median of one such cost.
 struct LaunchTime {

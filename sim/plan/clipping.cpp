@@ -27,18 +27,17 @@ Bytes all_gradients(const Model& model) {
 }
 
 /// What the CPU takes for one pass over all gradients: SGD's step is one, too.
-Seconds launch_of_pass(const TaskList& tasks, const RankScenario& scenario, const ComputeCosts& costs) {
+Seconds launch_of_pass(const TaskList& tasks, const RankScenario& scenario) {
   const auto tensors = scenario.model.parameter_tensors();
   auto job = scenario.job;
   job.optimizer = Optimizer::sgd;
   if (const auto hook = optimizer_hook(job)) return tasks.hook(*hook, static_cast<int>(tensors));
-  const double slower = scenario.model.run ? usual_host * costs.launch_scale : 1;
-  return tasks.cpu(slower * optimizer_launch_time(Optimizer::sgd, tensors));
+  return tasks.cpu(optimizer_launch_time(Optimizer::sgd, tensors));
 }
 
 }  // namespace
 
-void clip_gradients(TaskList& tasks, const RankScenario& scenario, const ComputeCosts& costs, Sync& sync) {
+void clip_gradients(TaskList& tasks, const RankScenario& scenario, Sync& sync) {
   if (const auto time = host_pass_time(scenario, Bytes{3 * fp32_bytes})) {
     tasks.wait("gradients clipped on the CPU", Phase::optimizer, *time);
     return;
@@ -48,7 +47,7 @@ void clip_gradients(TaskList& tasks, const RankScenario& scenario, const Compute
   const auto elements = own.size.value() / fp32_bytes;
   const auto kernels = static_cast<int>(
       std::max({1.0, std::ceil(tensors / most_tensors), std::ceil(elements / most_elements)}));
-  const auto launch = launch_of_pass(tasks, scenario, costs);
+  const auto launch = launch_of_pass(tasks, scenario);
   const auto pass = [&](const char* name, Bytes traffic) {
     const auto id = tasks.memory_kernels(name, traffic, kernels, launch);
     tasks[id].phase = Phase::optimizer;

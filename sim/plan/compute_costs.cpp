@@ -97,6 +97,7 @@ class Pieces {
         pending_.pop_front();
       }
       const bool cuts = !piece.sends.empty() || piece.waits_for > 0 || pieces.empty() ||
+                        pieces.back().host_waits ||
                         (!ends && operations[i].of_parameters != pieces.back().of_parameters);
       if (cuts && !(ends && piece.sends.empty())) {
         piece.of_parameters = !ends && operations[i].of_parameters;
@@ -105,6 +106,7 @@ class Pieces {
       if (ends) break;
       pieces.back().time += pause_of_operation + time_of(operations[i]);
       ++pieces.back().launches;
+      pieces.back().host_waits = operations[i].host_waits;
     }
     for (auto& until : pending_) until = 0;  // whatever comes next
     return pieces;
@@ -141,6 +143,15 @@ GpuLoad load_of(const EagerStep& step, OperationTimes& times, const GpuPower& po
       for (const auto& operation : *pass)
         load.add(operation.kind, operation.precision, times.at_full_clocks(operation), power);
   return load;
+}
+
+/// @param operation CPU time of one of eager PyTorch's
+void take_host(ComputeCosts& costs, const Scenario& scenario, Seconds operation) {
+  costs.operation = operation;
+  costs.launch = scenario.platform.gpu_models.front().launch_cost;
+  if (!scenario.model.run) return;
+  costs.launch = operation / kernels_of_operation;
+  costs.slower_host = costs.launch / measured_host_kernel;
 }
 
 /// @param is_cut as a rank of the layout has them; else as one GPU has the whole model
@@ -188,6 +199,7 @@ void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, i
     if (costs.slowdown > 1) costs.cooling = longest_cooling(*gpu.power, load);
     time_of.slow_down(costs.slowdown);
   }
+  const bool in_pieces = is_cut || (scenario.model.experts.number > 0 && reads_counts(scenario.job));
   Pieces forward;
   Pieces again;
   for (const auto& layer : step.layers) {
@@ -201,17 +213,19 @@ void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, i
     once.launches = static_cast<int>(layer.once.size());
     costs.once.push_back(once);
     costs.outputs.push_back(layer.output);
-    if (is_cut) costs.forward_pieces.push_back(forward.cut(layer.forward, layer.forward_exchanges, time_of));
+    if (in_pieces)
+      costs.forward_pieces.push_back(forward.cut(layer.forward, layer.forward_exchanges, time_of));
     if (settings.keeps_products)
       costs.again_pieces.push_back(again.cut(layer.again, layer.again_exchanges, time_of));
   }
-  if (!is_cut) return;
+  if (!in_pieces) return;
   Pieces backward;
   costs.backward_pieces.resize(step.layers.size());
   for (auto i = step.layers.size(); i-- > 0;) {
     const auto& layer = step.layers[i];
     costs.backward_pieces[i] = backward.cut(layer.backward, layer.backward_exchanges, time_of);
   }
+  if (!is_cut) return;
   costs.of_rank = step.of_rank;
   if (settings.tensor == 1 || settings.megatron || settings.compiled) return;
   for (std::size_t i = 0; i < costs.of_rank.size(); ++i) {
@@ -224,6 +238,14 @@ void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, i
 }
 
 }  // namespace
+
+HostOperation host_operation(const Scenario& scenario) {
+  using From = HostOperation::From;
+  if (const auto time = scenario.platform.eager_operation) return {*time, From::platform};
+  for (const auto& cost : scenario.calibration.kernels.launches)
+    if (cost.what == LaunchCost::operation) return {cost.time, From::calibration};
+  return {eager_operation, From::assumed};
+}
 
 Seconds input_copy_time(const Scenario& scenario, int batch) {
   const Routes routes{scenario.platform};
@@ -257,6 +279,7 @@ EagerSettings eager_settings(const Scenario& scenario, int batch) {
           .compiles_loss = job.compiled && job.compiled_loss,
           .composed_norms = job.composed_norms,
           .megatron = has_megatron_modules(job),
+          .expert_loop = job.experts == ExpertProducts::loop,
           .expert_capacity = job.layout.expert_capacity_factor};
 }
 
@@ -268,11 +291,12 @@ ComputeCosts compute_costs(const Scenario& scenario, const Waiting& waiting) {
     costs.profile = profile_costs(scenario);
     costs.memory = memory_of_profile(*scenario.model.profile, scenario.job);
     costs.launch = launch_of(*scenario.model.profile) * costs.profile->cpu_scale;
+    costs.slower_host = costs.launch / measured_host_kernel;
     return costs;
   }
   const bool is_cut = shares_layers(scenario.job.layout);
   add_layers(costs, scenario, gpu, scenario.job.batch_per_gpu, is_cut, waiting);
-  costs.launch = scenario.model.run ? eager_operation / kernels_of_operation : gpu.launch_cost;
+  take_host(costs, scenario, host_operation(scenario).time);
   if (const auto* anchor = matching_anchor(scenario, gpu)) costs.anchor = *anchor;
   if (!costs.anchor) return costs;
 
@@ -301,8 +325,8 @@ ComputeCosts compute_costs(const Scenario& scenario, const Waiting& waiting) {
   const auto operations =
       std::accumulate(measured.forward_launches.begin(), measured.forward_launches.end(), 0) +
       std::accumulate(measured.backward_launches.begin(), measured.backward_launches.end(), 0);
-  costs.launch_scale = std::min(1.0, costs.anchor->step_time / (eager_operation * operations));
-  costs.launch = costs.launch * costs.launch_scale;
+  if (operations > 0)
+    take_host(costs, scenario, std::min(costs.operation, costs.anchor->step_time / operations));
   for (auto& time : costs.forward) time = time * costs.anchor_scale;
   for (auto& time : costs.backward) time = time * costs.anchor_scale;
   for (auto* shares : {&costs.of_parameters, &costs.once})

@@ -13,6 +13,14 @@
 
 namespace gradway {
 
+/// CPU time of an operation of eager PyTorch on a scenario's hosts, and who says so.
+struct HostOperation {
+  enum class From : std::uint8_t { platform, calibration, assumed };
+  Seconds time{};
+  From from = From::assumed;
+};
+HostOperation host_operation(const Scenario& scenario);
+
 /// What the kernels of a model cost on the GPU of a scenario, before any communication.
 struct ComputeCosts {
   std::vector<Seconds> forward;                                  ///< by layer
@@ -27,8 +35,10 @@ struct ComputeCosts {
     Seconds time{};
     int launches = 0;
     bool of_parameters = false;
+    bool host_waits = false;  ///< the CPU reads what comes of it before it goes on
   };
-  std::vector<std::vector<Piece>> forward_pieces;  ///< by layer; empty: no rank shares a layer
+  /// By layer; empty: no rank shares a layer, and nothing is read back.
+  std::vector<std::vector<Piece>> forward_pieces;
   std::vector<std::vector<Piece>> backward_pieces;
   /// By layer, what runs again before the backward pass of its block; empty: all of the forward pass.
   std::vector<std::vector<Piece>> again_pieces;
@@ -44,9 +54,10 @@ struct ComputeCosts {
   std::vector<Bytes> outputs;  ///< by layer: what it hands on
   double slowdown = 1;         ///< of products and the like, by the clocks that the power limit leaves
   Seconds cooling{};           ///< with a slow-down: as much of a wait counts. @see longest_cooling
-  double launch_scale = 1;     ///< of the CPU's time an operation: an anchor that is shorter than all of them
-                               ///< proves the CPU faster
+  Seconds operation{};         ///< CPU time of an operation of eager PyTorch; an anchor that is shorter than
+                               ///< all of them proves the CPU faster
   Seconds launch{};            ///< what the scenario's host takes for one kernel of eager PyTorch
+  double slower_host = 1;      ///< ... over `measured_host_kernel`
   Seconds optimizer{};
   double anchor_scale = 1;              ///< forward and backward were multiplied by this to meet the anchor
   std::optional<Anchor> anchor;         ///< the measurement that was used

@@ -28,8 +28,11 @@ class TaskList {
   ///              long as the shortest one and what it moves take together. Empty: the GPU's kernel latency
   ///              stands for the pause and the shortest kernel.
   /// @param launch what the CPU takes for one kernel of eager PyTorch
-  TaskList(Program& program, const Gpu& gpu, std::optional<Seconds> pause, Seconds launch)
-      : program_{program}, gpu_{gpu}, pause_{pause}, launch_{launch} {}
+  /// @param slower_host CPU times of the GPU and of `cpu` are scaled by it
+  TaskList(Program& program, const Gpu& gpu, std::optional<Seconds> pause, Seconds launch, double slower_host)
+      : program_{program}, gpu_{gpu}, pause_{pause}, launch_{launch}, slower_host_{slower_host} {
+    gpu_.launch_cost = gpu.launch_cost * slower_host;
+  }
 
   /// A stream beside those that every rank has, in the order of issue.
   StreamId add_stream(std::string name);
@@ -65,12 +68,13 @@ class TaskList {
   /// GPU time of kernels that move next to nothing. @param each where pauses are known; else the GPU's
   /// latency counts
   Seconds tiny(int kernels, Seconds each) const;
-  /// What the CPU of a rank needs for something; nothing on an ideal GPU.
-  Seconds cpu(Seconds cost) const { return gpu_.ideal ? Seconds{} : cost; }
+  /// What the CPU of a rank needs for something that took `cost` on the host of `measured_host_kernel`;
+  /// nothing on an ideal GPU.
+  Seconds cpu(Seconds cost) const { return gpu_.ideal ? Seconds{} : cost * slower_host_; }
 
   /// What a hook in Python needs for a group of so many parameters.
   Seconds hook(HookCost cost, int parameters) const {
-    return cpu(launch_ * (cost.once + cost.each * parameters));
+    return gpu_.ideal ? Seconds{} : launch_ * (cost.once + cost.each * parameters);
   }
 
   Task& operator[](TaskId id) { return program_.tasks[id.index()]; }
@@ -84,9 +88,10 @@ class TaskList {
   }
 
   Program& program_;
-  const Gpu& gpu_;
+  Gpu gpu_;
   std::optional<Seconds> pause_;
   Seconds launch_;
+  double slower_host_;
   Route route_{};
 };
 

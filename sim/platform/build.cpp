@@ -161,6 +161,7 @@ Platform build_platform(const PlatformDescription& description, const Gpu& gpu, 
   platform.amd_cpu = description.amd_cpu;
   platform.nvls = description.nvls;
   platform.pageable_copy_rate = description.pageable_copy_rate;
+  platform.eager_operation = description.eager_operation;
   return platform;
 }
 

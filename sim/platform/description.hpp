@@ -112,6 +112,7 @@ struct PlatformDescription {
   bool amd_cpu = false;
   bool nvls = true;
   std::optional<BytesPerSecond> pageable_copy_rate;
+  std::optional<Seconds> eager_operation;
 };
 
 /// Makes the platform.

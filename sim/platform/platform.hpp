@@ -121,7 +121,8 @@ struct Platform {
   bool nvls = true;      ///< NVLink SHARP is not switched off; GPUs and NVSwitches must have it too
   std::optional<BytesPerSecond>
       pageable_copy_rate;  ///< a copy from pageable memory: bounded by one core's staging copy
-  Speeds speeds;           ///< what-if; those of links and memories stand in the resources too
+  std::optional<Seconds> eager_operation;  ///< CPU time of an operation of eager PyTorch on its hosts
+  Speeds speeds;  ///< what-if; those of links and memories stand in the resources too
 
   const Device& device(DeviceId id) const { return devices[id.index()]; }
   /// "gpu0 -> plx1", "cpu0 memory", "gpu3"

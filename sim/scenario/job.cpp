@@ -65,6 +65,11 @@ bool has_megatron_modules(const Job& job) {
          (job.framework == Framework::deepspeed && job.layout.is_cut());
 }
 
+bool reads_counts(const Job& job) {
+  if (job.experts == ExpertProducts::loop) return true;
+  return (has_megatron_modules(job) || job.layout.expert > 1) && !job.layout.expert_capacity_factor;
+}
+
 bool has_hooks(const Strategy& strategy) {
   return std::visit(HasHooks{}, strategy);
 }

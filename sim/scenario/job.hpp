@@ -157,6 +157,22 @@ constexpr std::string_view name_of(Framework framework) {
   return framework_words[static_cast<std::size_t>(framework)];
 }
 
+/// What the CPU launches as CUDA graphs: nothing; each block of the model, forward and backward
+/// (`torch.cuda.make_graphed_callables`, Megatron-Core's `--cuda-graph-impl`); the whole step.
+enum class CudaGraphs : std::uint8_t { none, layers, step };
+inline constexpr std::array<std::string_view, 3> cuda_graphs_words{"none", "layers", "step"};
+constexpr std::string_view name_of(CudaGraphs graphs) {
+  return cuda_graphs_words[static_cast<std::size_t>(graphs)];
+}
+
+/// How the experts of a layer run: as products of groups of rows, or one expert after the other, each with
+/// rows that the CPU reads back from the GPU (Hugging Face's experts_implementation "eager").
+enum class ExpertProducts : std::uint8_t { grouped, loop };
+inline constexpr std::array<std::string_view, 2> expert_products_words{"grouped", "loop"};
+constexpr std::string_view name_of(ExpertProducts products) {
+  return expert_products_words[static_cast<std::size_t>(products)];
+}
+
 /// How the batch reaches the GPU: PyTorch's DataLoader, of each rank one.
 struct InputSettings {
   std::vector<std::string> columns{};    ///< that are read of a Parquet file; empty: all
@@ -219,6 +235,8 @@ struct Job {
   bool frees_early = false;
   bool launch_blocking = false;  ///< CUDA_LAUNCH_BLOCKING=1: the CPU waits for the end of each kernel
   double slow_gpu = 1;           ///< kernels of the last rank take so many times as long: a straggler
+  CudaGraphs cuda_graphs = CudaGraphs::none;
+  ExpertProducts experts = ExpertProducts::grouped;
   Framework framework = Framework::pytorch;
   Layout layout;
   std::optional<Lora> lora{};           ///< empty: all parameters are trained
@@ -257,6 +275,11 @@ bool has_megatron_modules(const Job& job);
 
 /// Whether Python code runs around each part of the model because of the strategy.
 bool has_hooks(const Strategy& strategy);
+
+/// Whether the CPU must know how many rows the experts of a layer get before it launches their kernels.
+/// PyTorch's grouped products read the counts on the GPU; Megatron-Core's dispatcher copies them to the host.
+/// @source Megatron-Core, transformer/moe/token_dispatcher.py, MoEAlltoAllTokenDispatcher.preprocess
+bool reads_counts(const Job& job);
 
 /// How often the sharded group is repeated; 1 where there is none.
 int replicas_of(const Strategy& strategy);

@@ -171,10 +171,48 @@ void about_kernels(const Scenario& scenario, const ComputeCosts& costs, Trust& t
         "clocks: a limit of {:.4g} W lowers them: products, attention and convolutions take {:.2f} "
         "times as long as at full clocks (own measurement, 2026-11-22, of what each draws)",
         gpu.power->limit.value(), costs.slowdown));
+}
+
+/// What launching costs where no profile tells it, and what of it CUDA graphs and loops over experts change.
+void about_launches(const Scenario& scenario, const ComputeCosts& costs, Trust& trust) {
+  const auto host = host_operation(scenario);
+  const auto time =
+      fmt::format("launches: {:.3g} us of CPU time an operation", costs.operation.value() * 1e6);
+  using From = HostOperation::From;
+  if (costs.operation < host.time) {
+    trust.basis.push_back(time + ", the most that the anchor's step leaves room for");
+    trust.grounds.launches = Basis::elsewhere;
+    return;
+  }
+  trust.grounds.launches = host.from == From::assumed ? Basis::nominal : Basis::measured;
+  if (has_hooks(scenario.job.strategy))
+    trust.grounds.launches = std::max(trust.grounds.launches, Basis::predicted);
+  switch (host.from) {
+    case From::platform:
+      return trust.basis.push_back(time + fmt::format(", as the platform {} says", scenario.platform.name));
+    case From::calibration:
+      return trust.basis.push_back(
+          time + fmt::format(", as measured for the calibration {}", scenario.calibration.name));
+    case From::assumed:
+      return trust.basis.push_back(time +
+                                   ", assumed: our own hosts took 20 to 61 us. The platform's key "
+                                   "'eager_operation', its calibration, or "
+                                   "a measured step (an anchor) would tell");
+  }
+}
+
+void about_graphs(const Scenario& scenario, Trust& trust) {
+  const auto graphs = scenario.job.cuda_graphs;
+  if (graphs == CudaGraphs::none) return;
   trust.basis.push_back(fmt::format(
-      "launches: {:.3g} us of CPU time an operation, as on our own hosts; others took half and twice as "
-      "long. A measured step (an anchor) would tell",
-      eager_operation.value() * 1e6));
+      "CUDA graphs: {}; launching one costs the CPU {:.3g} us on our own hosts",
+      graphs == CudaGraphs::layers
+          ? "one for each block of the model and direction; what stands outside of blocks, "
+            "hooks and the optimizer are launched kernel by kernel"
+      : has_megatron_modules(scenario.job)
+          ? "one for the whole step but the optimizer"
+          : "one for the whole step, the optimizer and all collectives included",
+      (graph_cpu.launch + (graphs == CudaGraphs::layers ? graph_cpu.call : Seconds{})).value() * 1e6));
 }
 
 /// A profile of one GPU holds no hooks of a strategy that shards.
@@ -266,6 +304,7 @@ void about_compute(const Scenario& scenario, const ComputeCosts& costs, Trust& t
     about_move(scenario, *costs.profile, trust);
     about_tf32_of_profile(scenario, trust);
     about_hooks(scenario, trust);
+    about_graphs(scenario, trust);
     return;
   }
   const bool explicit_times = std::ranges::all_of(scenario.model.layers, [](const Layer& layer) {
@@ -276,10 +315,11 @@ void about_compute(const Scenario& scenario, const ComputeCosts& costs, Trust& t
     return;
   }
   about_hooks(scenario, trust);
-  trust.grounds.launches = Basis::nominal;
   trust.grounds.compute = basis_of_kernels(scenario);
   if (!costs.anchor) {
     about_kernels(scenario, costs, trust);
+    about_launches(scenario, costs, trust);
+    about_graphs(scenario, trust);
     about_flash1(scenario, trust);
     about_experts(scenario, trust);
     about_adapters(scenario, trust);
@@ -288,12 +328,15 @@ void about_compute(const Scenario& scenario, const ComputeCosts& costs, Trust& t
     return;
   }
   const auto& anchor = *costs.anchor;
-  trust.grounds.launches = Basis::elsewhere;  // some CPU was fast enough for the anchor
   trust.grounds.compute = anchor.batch == scenario.job.batch_per_gpu ? Basis::measured : Basis::stretched;
   trust.basis.push_back(
       fmt::format("compute: operations of the model on {}, scaled by {:.4g} to meet the anchor of {:.4g} ms "
                   "a step at batch {} ({})",
                   gpu.name, costs.anchor_scale, anchor.step_time.value() * 1e3, anchor.batch, anchor.source));
+  about_launches(scenario, costs, trust);
+  about_graphs(scenario, trust);
+  // Some CPU was fast enough for the anchor.
+  trust.grounds.launches = std::min(trust.grounds.launches, Basis::elsewhere);
   about_anchor(scenario, anchor, costs.anchor_scale, basis_of_kernels(scenario), trust);
 }
 

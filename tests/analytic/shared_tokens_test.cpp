@@ -63,7 +63,7 @@ Scenario one_layer(int ranks) {
 /// @param last_backward of the layer's backward pass, if its last stretch only adds something up
 double step_of(const Scenario& scenario, const std::string& layer, bool last_backward, const char* engine) {
   auto costs = compute_costs(scenario);
-  costs.launch_scale = 0;
+  costs.operation = {};
   costs.optimizer = {};
   const auto set = [&](std::vector<std::vector<ComputeCosts::Piece>>& pass, double time, bool all) {
     for (std::size_t i = 0; i < pass.size(); ++i) {
