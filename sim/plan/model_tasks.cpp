@@ -52,7 +52,7 @@ Task host_step(Seconds time) {
 ModelTasks from_layers(const RankScenario& scenario, const ComputeCosts& costs, const Blocks* blocks) {
   const auto& gpu = scenario.platform.gpu_models.front();
   const auto& layers = scenario.model.layers;
-  const auto launch = scenario.model.run ? eager_operation * costs.launch_scale : gpu.launch_cost;
+  const auto launch = scenario.model.run ? costs.operation : gpu.launch_cost;
   const bool splits = pipeline_of(scenario.job.layout).splits_backward();
   const bool is_eager = !has_megatron_modules(scenario.job) && !scenario.job.compiled;
   ModelTasks program;
@@ -71,6 +71,7 @@ ModelTasks from_layers(const RankScenario& scenario, const ComputeCosts& costs, 
     bool sorts_rows = is_eager && scenario.job.layout.expert > 1 && layers[layer].name.ends_with(".dispatch");
     const auto* last = &pieces.back();
     while (last != &pieces.front() && last->launches == 0) --last;
+    bool was_read = false;
     for (const auto& piece : pieces) {
       for (const auto& sent : piece.sends) {
         Task task;
@@ -78,11 +79,10 @@ ModelTasks from_layers(const RankScenario& scenario, const ComputeCosts& costs, 
         task.work = Call{sent.kind, sent.bytes, Slot{0}};
         task.host_waits = sent.host_waits;
         task.phase = Phase::communication;
-        task.launch =
-            is_eager && sent.over == RankGroup::expert
-                ? eager_operation * costs.launch_scale *
-                      (phase == Phase::forward ? expert_cpu.exchange_forward : expert_cpu.exchange_backward)
-                : ddp_cpu.all_reduce;
+        task.launch = is_eager && sent.over == RankGroup::expert
+                          ? costs.operation * (phase == Phase::forward ? expert_cpu.exchange_forward
+                                                                       : expert_cpu.exchange_backward)
+                          : ddp_cpu.all_reduce;
         task.layer = static_cast<std::int32_t>(layer);
         tasks.push_back({std::move(task), 0, blocks != nullptr ? blocks->of_layer[layer] : Blocks::none});
         tasks.back().over = sent.over;
@@ -90,17 +90,18 @@ ModelTasks from_layers(const RankScenario& scenario, const ComputeCosts& costs, 
       if (piece.launches == 0) continue;
       add(tasks, layer, phase, piece.time, piece.launches, &piece == last ? gradients : 0);
       tasks.back().waits_for = piece.waits_for;
+      tasks.back().task.host_waits = piece.host_waits;
+      if (std::exchange(was_read, piece.host_waits)) tasks.back().task.launch += seen_by_host;
       if (std::exchange(sorts_rows, false))
         tasks.back().task.launch +=
-            eager_operation * costs.launch_scale *
-            (phase == Phase::forward ? expert_cpu.rows_forward : expert_cpu.rows_backward);
-      if (std::exchange(is_first, false))
-        tasks.back().task.launch += eager_operation * dtensor_cpu.module * costs.launch_scale;
+            costs.operation * (phase == Phase::forward ? expert_cpu.rows_forward : expert_cpu.rows_backward);
+      if (std::exchange(is_first, false)) tasks.back().task.launch += costs.operation * dtensor_cpu.module;
       tasks.back().of_parameters = splits && piece.of_parameters;
     }
   };
   const auto bytes = scenario.model.input_per_sample * scenario.job.batch_per_gpu;
-  if (bytes > 0_B) program.forward.push_back({input_copy(bytes, scenario.job.input, gpu.launch_cost)});
+  if (bytes > 0_B)
+    program.forward.push_back({input_copy(bytes, scenario.job.input, gpu.launch_cost * costs.slower_host)});
   const bool shares_layers = !costs.forward_pieces.empty();
   for (std::size_t i = 0; i < layers.size(); ++i) {
     if (!costs.once.empty() && costs.once[i].launches > 0) {
@@ -164,7 +165,11 @@ Task launched(const RankScenario& scenario, const ProfileCosts& costs, Seconds p
   auto task = kernel(launch.name, phase_of(launch.phase), on_gpu, cpu);
   auto& work = std::get<Kernel>(task.work);
   work.pause = pause;
-  work.footprint = Footprint{launch.kind, launch.precision, launch.blocks, launch.blocks_per_sm};
+  work.footprint =
+      Footprint{launch.kind, launch.precision, launch.blocks, launch.blocks_per_sm, launch.tiles};
+  if (launch.tiles > 0 && launch.grows)
+    work.footprint->tiles =
+        std::max(launch.blocks, launch.tiles * scenario.job.batch_per_gpu / profile.batch);
   task.host_waits = launch.host_waits;
   return task;
 }
@@ -225,11 +230,9 @@ std::vector<ModelTask> optimizer_tasks(const RankScenario& scenario, const Compu
   const bool ideal = scenario.platform.gpu_models.front().ideal;
   const auto tensors = scenario.model.parameter_tensors();
   const auto hook = optimizer_hook(scenario.job);
-  // Slower than the host that the optimizers' launches were measured on.
-  const double slower = scenario.model.run ? usual_host * costs.launch_scale : 1;
   Seconds launch{};
   if (!ideal && hook) launch = costs.launch * (hook->once + hook->each * static_cast<double>(tensors));
-  if (!ideal && !hook) launch = slower * optimizer_launch_time(scenario.job.optimizer, tensors);
+  if (!ideal && !hook) launch = costs.slower_host * optimizer_launch_time(scenario.job.optimizer, tensors);
   const int count = hook ? pieces : 1;
   std::vector<ModelTask> tasks;
   for (int i = 0; i < count; ++i)

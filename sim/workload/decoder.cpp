@@ -225,7 +225,7 @@ class DecoderPass {
     const auto own = run_.own_experts(number);
     auto logits = run_.linear(name + ".router", x, own_, hidden_, number, experts.router_bias);
     auto shares = run_.top_k(name + ".top_k", logits, own_, number, experts.top_k);
-    auto y = run_.dispatch(name + ".dispatch", x, routed, hidden_);
+    auto y = run_.dispatch(name + ".dispatch", x, routed, hidden_, number);
     y = run_.to_experts(y, routed, hidden_, number);
     shares = run_.shares_to_experts(shares, routed);
     y = run_.grouped_linear(name + ".fc1", y, rows, hidden_, is_gated() ? 2 * width : width, own,

@@ -66,6 +66,7 @@ Eager::Node& Eager::node(std::initializer_list<Tensor> inputs) {
   Node node;
   node.layer = static_cast<std::int32_t>(layers_.size()) - 1;
   node.forward = std::exchange(casts_, {});
+  node.experts = loop_;
   node.reads = inputs;
   for (const auto input : inputs) {
     auto& info = of(input);

@@ -49,6 +49,7 @@ struct EagerSettings {
   int expert = 1;                           ///< ranks that share the experts of a layer
   int expert_tensor = 1;                    ///< ... and that share each of them
   double expert_imbalance = 1;              ///< rows of the busiest rank's experts over those of the average
+  bool expert_loop = false;                 ///< experts run one after the other, each with rows read back
   std::optional<double> expert_capacity{};  ///< rows that each expert has room for, over its even share
 
   bool operator==(const EagerSettings&) const = default;
@@ -201,8 +202,10 @@ class Eager {
   /// The shares of a token's best experts, from the router's logits.
   Tensor top_k(const std::string& name, Tensor logits, std::int64_t rows, std::int64_t experts,
                std::int64_t k);
-  /// Rows of x sorted by expert. @param routed so many
-  Tensor dispatch(const std::string& name, Tensor x, std::int64_t routed, std::int64_t width);
+  /// Rows of x sorted by expert. Where experts run one after the other, all up to `combine` is done for each
+  /// of them with its rows. @param routed so many
+  Tensor dispatch(const std::string& name, Tensor x, std::int64_t routed, std::int64_t width,
+                  std::int64_t experts);
   /// A linear layer of its own for each expert. @param rows of all experts of a rank
   Tensor grouped_linear(const std::string& name, Tensor x, std::int64_t rows, std::int64_t inputs,
                         std::int64_t outputs, std::int64_t experts, Split split = Split::none);
@@ -255,6 +258,7 @@ class Eager {
     std::vector<Tensor> saves;
     Tensor result;
     bool is_product = false;         ///< aten::mm: of a linear layer without a bias
+    std::int32_t experts = 0;        ///< of a loop over so many, which does it for each with its rows
     bool is_apart = false;           ///< torch.compile does not fuse it with others
     std::size_t runs_again = every;  ///< of its operations so many, the first, in a block that keeps some
     double parameter_bytes = 0;      ///< whose gradients it makes, fp32
@@ -361,6 +365,9 @@ class Eager {
   Tensor exchanged(Tensor x, double elements, CollectiveKind there, CollectiveKind back, RankGroup over);
   /// The operations of a node, with its exchanges, behind those of its layer.
   void issue_forward(const Node& at);
+  void issue_loop(std::size_t first, std::size_t end);
+  void issue_loop_backward(std::size_t first, std::size_t end);
+  Operation tiny(bool host_waits) const;
   void issue_backward(const Node& at);
   void issue_again(const Node& at);
   void issue();
@@ -378,6 +385,7 @@ class Eager {
   std::vector<Info> tensors_;
   std::vector<Node> nodes_;
   std::map<std::int32_t, Tensor> narrowed_;  ///< by tensor: its last copy of 16 bits
+  std::int32_t loop_ = 0;                    ///< experts of the loop that is open
   std::vector<Operation> casts_;             ///< of weights, before the node that comes next
   std::vector<double> lasting_;  ///< by layer: bytes of its weights' copies of 8 bits that outlive a pass
   std::vector<Layer> layers_;

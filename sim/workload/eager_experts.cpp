@@ -9,6 +9,68 @@
 #include "sim/workload/eager.hpp"
 
 namespace gradway {
+namespace {
+
+/// What finds the rows of an expert: its number, its row of the mask, and `torch.where` on that, each read by
+/// the CPU. On a host whose products took 39 us these took 14, 14 and 54 us.
+constexpr int lookups = 3;
+/// What makes the mask of a layer's experts, before the CPU reads which of them have rows.
+constexpr int kernels_of_mask = 4;
+
+/// One expert's share of an operation on the rows of all.
+Operation of_one_expert(const Operation& of_all, std::int32_t experts) {
+  auto size = of_all.size;
+  const auto words = words_of(of_all.kernel);
+  if (words.front() == "grouped_product") {
+    auto& rows = words[2] == "tn" ? size[2] : size[0];
+    rows /= experts;
+    size[3] = 0;
+    auto one = operation(fmt::format("product {} {}", words[1], words[2]), size);
+    one.of_parameters = of_all.of_parameters;
+    return one;
+  }
+  size[0] /= experts;
+  return operation(of_all.kernel, size);
+}
+
+}  // namespace
+
+/// Something tiny. @param host_waits the CPU reads what comes of it
+Operation Eager::tiny(bool host_waits) const {
+  auto kernel = stream("scale", Number::fp32, 1);
+  kernel.host_waits = host_waits;
+  return kernel;
+}
+
+/// Hugging Face's loop: the CPU reads which experts have rows; then, for each of them, its number, which rows
+/// and, before each product, the number again, which picks the weight. Before each read the GPU has done all
+/// that was issued.
+/// @source transformers 5.17, modeling_mixtral.py, MixtralExperts.forward; on an H100, 2026-11-25,
+/// PyTorch 2.11, 5 reads for each expert and one more for each layer, whatever the model
+void Eager::issue_loop(std::size_t first, std::size_t end) {
+  auto& to = operations_[static_cast<std::size_t>(nodes_[first].layer)].forward;
+  const auto look_up = [&] { to.insert(to.end(), lookups, tiny(true)); };
+  to.insert(to.end(), kernels_of_mask, tiny(false));
+  to.push_back(tiny(true));
+  const auto experts = nodes_[first].experts;
+  for (std::int32_t expert = 0; expert < experts; ++expert) {
+    look_up();
+    for (auto node = first; node < end; ++node) {
+      for (const auto& one : nodes_[node].forward) {
+        if (one.kernel.starts_with("grouped_product")) to.push_back(tiny(true));
+        to.push_back(of_one_expert(one, experts));
+      }
+    }
+  }
+}
+
+void Eager::issue_loop_backward(std::size_t first, std::size_t end) {
+  const auto experts = nodes_[first].experts;
+  auto& to = operations_[static_cast<std::size_t>(nodes_[end - 1].layer)].backward;
+  for (std::int32_t expert = 0; expert < experts; ++expert)
+    for (auto node = end; node-- > first;)
+      for (const auto& one : nodes_[node].backward) to.push_back(of_one_expert(one, experts));
+}
 
 /// The choice of the best reads the rows once more, and is priced as a second softmax.
 Tensor Eager::top_k(const std::string& name, Tensor logits, std::int64_t rows_of_sample, std::int64_t experts,
@@ -27,13 +89,26 @@ Tensor Eager::top_k(const std::string& name, Tensor logits, std::int64_t rows_of
   return make(m * d(k), Number::fp32, true);
 }
 
-Tensor Eager::dispatch(const std::string& name, Tensor x, std::int64_t routed, std::int64_t width) {
+Tensor Eager::dispatch(const std::string& name, Tensor x, std::int64_t routed, std::int64_t width,
+                       std::int64_t experts) {
   open(name);
+  if (settings_.expert_loop) loop_ = static_cast<std::int32_t>(experts);
   const auto number = of(x).number;
   const auto elements = d(routed) * d(width) * settings_.batch;
   auto& at = node({x});
   save(make(2 * d(routed) * settings_.batch, Number::fp32, false));  // int64: whose row it is
   forward(stream("permute", number, elements));
+  if (loop_ > 0) {  // each expert's gradient is one of all rows, and they are added up
+    const auto all = of(x).elements * d(experts);
+    at.backward = {stream("zero", number, all), stream("permute", number, elements),
+                   stream("add", number, all)};
+    at.temporary_backward = of(x).elements * bytes_of(number);
+    return make(elements, number, true);
+  }
+  // Megatron-Core copies to the host how many rows each expert gets; with ranks that share them see
+  // `to_experts`.
+  if (settings_.megatron && settings_.expert == 1 && !settings_.expert_capacity)
+    at.forward.back().host_waits = true;
   at.backward = {stream("permute", number, elements), stream("sum", number, elements)};
   at.temporary_backward = elements * bytes_of(number);
   return make(elements, number, true);
@@ -62,6 +137,13 @@ Tensor Eager::grouped_linear(const std::string& name, Tensor x, std::int64_t row
   };
   forward(product("nt", m, d(outputs), d(inputs)));
   at.backward = {product("nn", m, d(inputs), d(outputs)), product("tn", d(outputs), d(inputs), m)};
+  if (loop_ > 0) {  // the gradient of one expert's weight becomes one of all weights, and these are added up
+    const auto all = weight * d(experts);
+    at.backward.insert(at.backward.end(),
+                       {stream("zero", trained_number(), all), stream("permute", trained_number(), weight),
+                        stream("add", trained_number(), all)});
+    at.temporary_backward = weight * bytes_of(trained_number());
+  }
   weight_back(at, weight);
   return make(m * d(outputs), number, true);
 }
@@ -74,6 +156,7 @@ Tensor Eager::combine(const std::string& name, Tensor x, Tensor shares, std::int
   const auto permute = stream("permute", number, elements);
   const auto sum = stream("sum", number, elements);
   auto& at = node({x, shares});
+  loop_ = 0;
   save(x);
   save(shares);
   // PyTorch's index_add keeps what it adds, Megatron's scatter_add where it goes.

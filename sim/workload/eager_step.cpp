@@ -65,12 +65,30 @@ void Eager::issue_backward(const Node& at) {
 
 void Eager::issue() {
   std::vector<char> has_gradient(tensors_.size(), 0);
-  for (const auto& at : nodes_) {
-    issue_forward(at);
-    issue_again(at);
+  const auto end_of_loop = [&](std::size_t first) {
+    auto end = first;
+    while (end < nodes_.size() && nodes_[end].experts > 0) ++end;
+    return end;
+  };
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    if (nodes_[i].experts > 0) {
+      const auto end = end_of_loop(i);
+      issue_loop(i, end);
+      i = end - 1;
+      continue;
+    }
+    issue_forward(nodes_[i]);
+    issue_again(nodes_[i]);
   }
   for (auto at = nodes_.rbegin(); at != nodes_.rend(); ++at) {
-    issue_backward(*at);
+    if (at->experts == 0) {
+      issue_backward(*at);
+    } else if (at == nodes_.rbegin() || std::prev(at)->experts == 0) {
+      auto first = at;
+      while (std::next(first) != nodes_.rend() && std::next(first)->experts > 0) ++first;
+      issue_loop_backward(static_cast<std::size_t>(nodes_.rend() - first) - 1,
+                          static_cast<std::size_t>(nodes_.rend() - at));
+    }
     auto& to = operations_[static_cast<std::size_t>(at->layer)].backward;
     for (const auto input : at->inputs) {  // a gradient from a second place is added to the first
       const auto& info = of(input);

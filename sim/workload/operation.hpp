@@ -83,6 +83,7 @@ struct Operation {
   Flops flops{};                          ///< of products, convolutions and attention
   Bytes bytes{};                          ///< operands read and results written, each once
   bool of_parameters = false;             ///< makes a parameter's gradient, which no other layer needs
+  bool host_waits = false;                ///< the CPU reads what comes of it before it goes on
 };
 
 /// @return empty if there is no such kernel

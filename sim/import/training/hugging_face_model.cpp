@@ -114,6 +114,12 @@ int HuggingFaceModel::take_dense_layers() {
 
 void HuggingFaceModel::put_experts(int number, int top_k, int mlp, const std::string& more) {
   put("experts", fmt::format("{{ number: {}, top_k: {}, mlp: {}{} }}", number, top_k, mlp, more));
+  const Spellings version_key = {"transformers_version"};
+  if (const auto version = settings.text(version_key); version && version->starts_with("4."))
+    settings.note(
+        version_key,
+        "transformers before version 5 runs experts one after the other: then write 'experts: loop' below "
+        "job");
 }
 
 }  // namespace gradway
