@@ -23,6 +23,8 @@ constexpr auto formats = choices_of<Number>(dtype_words);
 constexpr auto profiled = choices_of<Precision>(profile_words::precisions);
 constexpr auto recipes = choices_of<Fp8Recipe>(fp8_recipe_words);
 constexpr auto frameworks = choices_of<Framework>(framework_words);
+constexpr auto graphs = choices_of<CudaGraphs>(cuda_graphs_words);
+constexpr auto expert_products = choices_of<ExpertProducts>(expert_products_words);
 enum class Recomputed { none, selective, selective_op, full };
 constexpr Choice<Recomputed> recomputed[] = {{"none", Recomputed::none},
                                              {"selective", Recomputed::selective},
@@ -83,6 +85,9 @@ void read_job(Reader job, bool trains, Job& result) {
   result.framework = job.optional("framework", one_of("a framework", frameworks), result.framework);
   result.frees_early = job.optional("frees_early", boolean, result.frees_early);
   result.launch_blocking = job.optional("launch_blocking", boolean, result.launch_blocking);
+  result.cuda_graphs =
+      job.optional("cuda_graphs", one_of("a choice of CUDA graphs", graphs), result.cuda_graphs);
+  result.experts = job.optional("experts", one_of("a way to run experts", expert_products), result.experts);
   result.slow_gpu = job.optional("slow_gpu", slowdown, result.slow_gpu);
   read_finetune(job, result);
   result.clip_grad_norm = job.optional("clip_grad_norm", boolean, result.clip_grad_norm);

@@ -8,6 +8,7 @@
 
 #include "sim/base/nearest.hpp"
 #include "sim/config/check_fp8.hpp"
+#include "sim/config/check_launches.hpp"
 #include "sim/config/check_layout.hpp"
 #include "sim/config/check_strategy.hpp"
 #include "sim/config/check_training.hpp"
@@ -253,6 +254,7 @@ void check_scenario(const ScenarioSpec& scenario, const ModelSpec& model, const 
   check_finetune(scenario, model, problems);
   check_norms(scenario, model, problems);
   check_loss(scenario, model, problems);
+  check_launches(scenario, model, problems);
   check_attention(scenario, model, gpu, problems);
   check_anchor(scenario, model, problems);
   check_compute(scenario, model, gpu, problems);

@@ -78,6 +78,18 @@ std::vector<ScenarioKey> fixed_keys() {
       {"job.launch_blocking", "true or false",
        "CUDA_LAUNCH_BLOCKING=1: the CPU waits for each kernel and collective before it issues the next",
        "false"},
+      {"job.cuda_graphs", "none, layers, step",
+       "what the CPU launches as CUDA graphs: layers: each block of the model, forward and backward "
+       "(torch.cuda.make_graphed_callables, Megatron's --cuda-graph-impl); step: the whole step as one "
+       "graph, "
+       "with Megatron all but the optimizer (full_iteration)",
+       "none"},
+      {"job.experts", "grouped, loop",
+       "how the experts of a layer run: as grouped products (torchtitan, Megatron, Hugging Face's "
+       "experts_implementation grouped_mm), or one after the other, each with rows that the CPU reads back "
+       "from "
+       "the GPU (Hugging Face's eager, the only one before transformers 5)",
+       "grouped"},
       {"job.slow_gpu", "a slow-down from 1 to 1000",
        "kernels of one GPU, that of the last rank, take so many times as long: all others wait for it", "1"},
       {"job.framework", "pytorch, megatron, deepspeed",

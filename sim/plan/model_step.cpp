@@ -13,9 +13,11 @@
 
 #include "sim/cost/framework_cost.hpp"
 #include "sim/plan/clipping.hpp"
+#include "sim/plan/cuda_graphs.hpp"
 #include "sim/plan/input/input_copies.hpp"
 #include "sim/plan/memory.hpp"
 #include "sim/plan/model_tasks.hpp"
+#include "sim/plan/module_position.hpp"
 #include "sim/plan/optimizer_time.hpp"
 #include "sim/plan/pipeline/exchanges.hpp"
 
@@ -28,23 +30,10 @@ std::optional<Seconds> pause_of(const ComputeCosts& costs, const Sync& sync) {
   return costs.profile->pause + sync.longer_pause();
 }
 
-/// Where in the model a task stands.
-struct Spot {
-  std::int32_t block = Blocks::none;
-  std::int32_t layer = Task::none;
-
-  /// Leaves layer and block if the next task is in others, and enters those.
-  template <class Leave, class Enter>
-  void go_to(Spot next, const Leave& leave, const Enter& enter) {
-    const bool other_block = next.block != block;
-    const bool other_layer = other_block || next.layer != layer;
-    if (other_layer && layer != Task::none) leave(Module{Module::Kind::layer, layer});
-    if (other_block && block != Blocks::none) leave(Module{Module::Kind::block, block});
-    if (other_block && next.block != Blocks::none) enter(Module{Module::Kind::block, next.block});
-    if (other_layer && next.layer != Task::none) enter(Module{Module::Kind::layer, next.layer});
-    *this = next;
-  }
-};
+/// Whatever the strategy asks for.
+bool needs_blocks(const Job& job) {
+  return job.recomputes || job.cuda_graphs == CudaGraphs::layers;
+}
 
 /// Writes the step; its functions stand in the order of the step.
 class Writer {
@@ -55,15 +44,18 @@ class Writer {
         sync_{sync},
         part_{part},
         rank_{part ? RankScenario{scenario, part->part.model} : RankScenario{scenario}},
-        blocks_{part || (scenario.job.recomputes && sync.blocks() == nullptr)
+        blocks_{part || (needs_blocks(scenario.job) && sync.blocks() == nullptr)
                     ? std::optional{blocks_of(scenario.model)}
                     : std::nullopt},
         model_{model_tasks(part ? RankScenario{scenario, *part->whole} : rank_, costs, pause_of(costs, sync),
                            blocks_ ? &*blocks_ : sync.blocks())},
         turns_{
             turns_of_rank(pipeline_of(scenario.job.layout), part ? part->rank : 0, scenario.job.accumulate)},
-        tasks_{program_, scenario.platform.gpu_models.front(), pause_of(costs, sync), costs.launch},
+        tasks_{program_, scenario.platform.gpu_models.front(), pause_of(costs, sync), costs.launch,
+               costs.slower_host},
         copies_{scenario, tasks_} {
+    if (scenario.job.cuda_graphs == CudaGraphs::layers)
+      capture_layers(model_, part ? RankScenario{scenario, *part->whole} : rank_, costs);
     program_.name = is_pipeline() ? fmt::format("stage {}", part->rank) : "rank";
     program_.streams = streams_of_a_rank();
     find_passes();
@@ -95,10 +87,14 @@ class Writer {
       exchanges_->reduce_tied();
     }
     average_micro_batches();
-    if (scenario_.job.clip_grad_norm) clip_gradients(tasks_, rank_, costs_, sync_);
+    const auto before_optimizer = tasks_.size();
+    if (scenario_.job.clip_grad_norm) clip_gradients(tasks_, rank_, sync_);
     for (auto& one : model_.optimizer) tasks_.add(std::move(one.task));
     sync_.after_optimizer(tasks_);
     const auto& job = scenario_.job;
+    // Megatron-Core's graph of a full iteration ends before the optimizer.
+    if (job.cuda_graphs == CudaGraphs::step)
+      capture_step(program_, has_megatron_modules(job) ? before_optimizer : tasks_.size(), rank_, costs_);
     program_.samples = static_cast<double>(job.batch_per_gpu) * job.accumulate / job.layout.ranks_of_model();
     program_.memory =
         memory_use(rank_, part_ ? memory_of_turns(costs_.memory, part_->part, turns_) : costs_.memory, sync_);
@@ -269,7 +265,7 @@ class Writer {
       }
       sync_.before_micro_step(tasks_, {turn.micro_batch, is_last});
     }
-    Spot place;
+    ModulePosition place;
     bool begun = turn.chunk > 0;
     const auto leave = [&](Module module) { sync_.after_forward(tasks_, of_rank(module)); };
     for (auto* one : forward_[static_cast<std::size_t>(turn.chunk)]) {
@@ -291,7 +287,7 @@ class Writer {
   }
 
   void backward(const StageTurn& turn, BackwardPass pass) {
-    Spot place;
+    ModulePosition place;
     auto next = first_gradient_[static_cast<std::size_t>(turn.chunk)];
     skipped_ = 0;
     if (is_pipeline()) sync_.before_pass_back(tasks_, turn.pass != Pass::input_gradients);
@@ -343,7 +339,7 @@ class Writer {
     if (std::holds_alternative<Call>(one.task.work)) return send(one.task, one.over);
     const bool is_kernel = std::holds_alternative<Kernel>(one.task.work);
     const bool is_rest = is_pipeline() && is_kernel && computed_ && block_ == one.block &&
-                         tasks_[*computed_].phase == one.task.phase;
+                         tasks_[*computed_].phase == one.task.phase && !tasks_[*computed_].host_waits;
     const bool waits = one.waits_for + skipped_ > 0 || !due_.empty();
     if (is_rest && is_rest_ && !waits && tasks_.last() == *computed_) return merge(one.task);
     is_rest_ = is_rest;
@@ -399,7 +395,7 @@ class Writer {
       reduced.push_back(tasks_.call(
           {CollectiveKind::all_reduce, size, part_->slots[of_tensor]}, streams_[of_tensor],
           "all-reduce of gradients of norms",
-          tasks_.cpu(at_once ? ddp_cpu.all_reduce : eager_operation * dtensor_cpu.redistribution), ready));
+          tasks_.cpu(at_once ? ddp_cpu.all_reduce : costs_.operation * dtensor_cpu.redistribution), ready));
     }
     const auto done = tasks_.wait("gradients of norms are reduced", Phase::communication, {});
     tasks_[done].after = std::move(reduced);
@@ -410,12 +406,13 @@ class Writer {
     std::get<Kernel>(before.work).work += std::get<Kernel>(task.work).work;
     before.launch += task.launch;
     before.launches += task.launches;
+    before.host_waits = task.host_waits;
   }
 
   /// The forward pass of a block once more, or what of it was not kept.
   void recompute(std::int32_t of_block) {
     if ((of_block + 1) % scenario_.job.recompute_every != 0) return;
-    Spot place;
+    ModulePosition place;
     const auto leave = [&](Module module) { sync_.after_recompute(tasks_, module); };
     const auto enter = [&](Module module) { sync_.before_recompute(tasks_, module); };
     for (const auto* one : again_[static_cast<std::size_t>(of_block)]) {

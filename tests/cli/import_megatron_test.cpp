@@ -297,3 +297,19 @@ TEST_CASE("a model of one's own takes the place of Megatron-LM's shape", "[cli][
   CHECK_THAT(content_of(desk.folder.path() / "x.yaml"),
              Contains("model: megatron_1b7\n") && Contains("  sequence: 2048\n"));
 }
+
+TEST_CASE("Megatron's CUDA graphs are those of the scenario", "[cli][import]") {
+  const Desk desk;
+  const auto graphs = [&](const std::string& arguments) {
+    const auto outcome = desk.import(shape + batch + arguments);
+    CAPTURE(outcome.errors);
+    CHECK(outcome.status == 0);
+    const auto at = outcome.output.find("cuda_graphs: ");
+    return at == std::string::npos ? "" : outcome.output.substr(at, outcome.output.find('\n', at) - at);
+  };
+  CHECK(graphs("").empty());
+  CHECK(graphs("--enable-cuda-graph ") == "cuda_graphs: layers");
+  CHECK(graphs("--external-cuda-graph ") == "cuda_graphs: layers");
+  CHECK(graphs("--cuda-graph-impl transformer_engine --cuda-graph-scope attn ") == "cuda_graphs: layers");
+  CHECK(graphs("--cuda-graph-impl local --cuda-graph-scope full_iteration ") == "cuda_graphs: step");
+}

@@ -211,6 +211,7 @@ class Megatron {
     job.emplace_back("framework", "megatron");
     take_attention();
     take_recompute();
+    take_graphs();
     if (settings_.number({"clip_grad"}, 0).value_or(1) > 0) job.emplace_back("clip_grad_norm", "true");
   }
 
@@ -246,6 +247,14 @@ class Megatron {
          suggestion(backend, {"auto", "flash", "fused", "unfused", "local"}));
     if (found != words.end() && !found->second.empty())
       draft_.scenario.job.emplace_back("attention", found->second);
+  }
+
+  void take_graphs() {
+    const bool is_older = flag("enable_cuda_graph") || flag("external_cuda_graph");
+    const auto scope = settings_.text({"cuda_graph_scope"}).value_or("full");
+    if (settings_.text({"cuda_graph_impl"}).value_or(is_older ? "local" : "none") == "none") return;
+    draft_.scenario.job.emplace_back("cuda_graphs", scope == "full_iteration" ? "step" : "layers");
+    if (!scope.starts_with("full")) settings_.note({"cuda_graph_scope"}, "gradway captures whole blocks");
   }
 
   void take_recompute() {

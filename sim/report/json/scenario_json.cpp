@@ -31,6 +31,8 @@ Json job_json(const Job& job) {
             {"framework", name_of(job.framework)},
             {"frees_early", job.frees_early},
             {"launch_blocking", job.launch_blocking},
+            {"cuda_graphs", name_of(job.cuda_graphs)},
+            {"experts", name_of(job.experts)},
             {"clip_grad_norm", job.clip_grad_norm}};
   if (const auto fp8 = fp8_of(job)) json["fp8_recipe"] = name_of(fp8->recipe);
   if (job.slow_gpu > 1) json["slow_gpu"] = job.slow_gpu;

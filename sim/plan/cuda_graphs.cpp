@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/plan/cuda_graphs.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "sim/cost/framework_cost.hpp"
+#include "sim/cost/kernel_cost.hpp"
+
+namespace gradway {
+namespace {
+
+/// Experts of a layer, whose rows the CPU must count before it launches anything for them.
+bool is_of_counted_rows(std::string_view layer) {
+  return layer.find(".experts.") != std::string_view::npos && !layer.ends_with(".router") &&
+         !layer.ends_with(".top_k");
+}
+
+class Capture {
+ public:
+  Capture(const RankScenario& scenario, const ComputeCosts& costs)
+      : gpu_{scenario.platform.gpu_models.front()},
+        kernels_{costs.profile ? 1 : kernels_of_operation},
+        slower_host_{costs.slower_host},
+        is_paced_{costs.profile || scenario.model.run} {}
+
+  /// A task that a graph holds in place of the CPU's launches. @return kernels of it
+  double take(Task& task) const {
+    double kernels = 0;
+    if (auto* kernel = std::get_if<Kernel>(&task.work)) {
+      kernels = task.launches * kernels_;
+      if (is_paced_ && !gpu_.ideal) shorten_pauses(*kernel, kernels);
+    }
+    task.launch = {};
+    task.launches = 0;
+    return kernels;
+  }
+
+  /// The CPU's time for a graph of so many kernels. @param called as a function of the model's, in Python
+  Seconds launch(double kernels, bool is_called) const {
+    if (gpu_.ideal) return {};
+    return slower_host_ *
+           (graph_cpu.launch + graph_cpu.node * kernels + (is_called ? graph_cpu.call : Seconds{}));
+  }
+
+  const Gpu& gpu() const { return gpu_; }
+
+ private:
+  void shorten_pauses(Kernel& kernel, double kernels) const {
+    if (kernel.pause > Seconds{}) {  // of a profile
+      kernel.pause = std::min(kernel.pause, pause_in_graph);
+      return;
+    }
+    const auto saved = (pause_of_operation / kernels_of_operation - pause_in_graph) * kernels;
+    kernel.work = std::max(kernel.work / 2, kernel.work - std::max(Seconds{}, saved));
+  }
+
+  const Gpu& gpu_;
+  double kernels_;  ///< of a launch
+  double slower_host_;
+  bool is_paced_;  ///< kernels have pauses between them
+};
+
+/// The tasks of a pass that are launched together.
+class Stretches {
+ public:
+  Stretches(std::vector<ModelTask>& pass, const RankScenario& scenario) : pass_{pass}, scenario_{scenario} {}
+
+  /// The next one, from `at` on; empty at the end of the pass.
+  std::pair<std::size_t, std::size_t> next(std::size_t at) const {
+    while (at < pass_.size() && !can_be_captured(pass_[at])) ++at;
+    auto end = at;
+    while (end < pass_.size() && pass_[end].block == pass_[at].block && can_be_captured(pass_[end])) ++end;
+    return {at, end};
+  }
+
+ private:
+  bool can_be_captured(const ModelTask& one) const {
+    if (one.block == Blocks::none || one.is_once || one.task.host_waits) return false;
+    const bool on_gpu =
+        std::holds_alternative<Kernel>(one.task.work) || std::holds_alternative<Call>(one.task.work);
+    if (!on_gpu || one.task.layer == Task::none || !scenario_.model.run) return on_gpu;
+    const auto& name = scenario_.model.layers[static_cast<std::size_t>(one.task.layer)].name;
+    return !(reads_counts(scenario_.job) && is_of_counted_rows(name));
+  }
+
+  std::vector<ModelTask>& pass_;
+  const RankScenario& scenario_;
+};
+
+void capture_pass(std::vector<ModelTask>& pass, const RankScenario& scenario, const ComputeCosts& costs) {
+  const Capture capture{scenario, costs};
+  const Stretches stretches{pass, scenario};
+  for (auto [first, end] = stretches.next(0); first < pass.size();
+       std::tie(first, end) = stretches.next(end)) {
+    double kernels = 0;
+    std::size_t gradients = 0;
+    std::size_t last = first;
+    for (auto i = first; i < end; ++i) {
+      kernels += capture.take(pass[i].task);
+      gradients += std::exchange(pass[i].gradients, 0);
+      if (std::holds_alternative<Kernel>(pass[i].task.work)) last = i;
+    }
+    pass[last].gradients = gradients;
+    auto& begins = pass[first].task;
+    begins.launch = capture.launch(kernels, true);
+    begins.launches = 1;
+    // What the block before hands on, or its gradient, is copied to where the graph reads it.
+    auto* kernel = std::get_if<Kernel>(&begins.work);
+    const auto layer = pass[first].task.layer;
+    if (kernel == nullptr || layer == Task::none || costs.outputs.empty()) continue;
+    const auto of = begins.phase == Phase::forward && layer > 0 ? layer - 1 : layer;
+    const auto handed_on = costs.outputs[static_cast<std::size_t>(of)];
+    kernel->work += memory_time(2 * handed_on, capture.gpu());
+  }
+}
+
+}  // namespace
+
+void capture_layers(ModelTasks& model, const RankScenario& scenario, const ComputeCosts& costs) {
+  for (auto* pass : {&model.forward, &model.again, &model.backward}) capture_pass(*pass, scenario, costs);
+}
+
+void capture_step(Program& program, std::size_t end, const RankScenario& scenario,
+                  const ComputeCosts& costs) {
+  const Capture capture{scenario, costs};
+  Task* first = nullptr;
+  double kernels = 0;
+  for (std::size_t i = 0; i < end; ++i) {
+    auto& task = program.tasks[i];
+    if (task.phase == Phase::input || std::holds_alternative<Copy>(task.work)) continue;
+    kernels += capture.take(task);
+    if (first == nullptr) first = &task;
+  }
+  if (first == nullptr) return;
+  first->launch = capture.launch(kernels, false);
+  first->launches = 1;
+}
+
+}  // namespace gradway
