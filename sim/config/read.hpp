@@ -53,6 +53,7 @@ struct ScenarioSpec {
   Named model;
   Named platform;
   Job job;
+  std::optional<int> global_batch{};  ///< samples of a step, from which job.accumulate follows
   Ddp ddp{};  ///< what the file says of DDP, whatever the kind of its strategy
   std::optional<CampaignSettings> campaign;
   Speeds faster;                       ///< what-if

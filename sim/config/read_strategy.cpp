@@ -308,7 +308,7 @@ void read_strategy(Reader& scenario, ScenarioSpec& spec) {
     if (std::holds_alternative<Ddp>(result)) result = spec.ddp;
     std::visit(ReadKeys{*strategy}, result);
     refuse_others(*strategy, name_of(result));
-    strategy->finish();
+    strategy->finish("strategy");
   }
   if (auto parallel = scenario.maybe_map("parallel")) {
     read_layout(*parallel, spec.job.layout);
@@ -320,7 +320,7 @@ void read_strategy(Reader& scenario, ScenarioSpec& spec) {
                       fmt::format("a strategy of kind {} has no groups to repeat", name_of(result)),
                       "leave it out, or write 'kind: fsdp'");
     }
-    parallel->finish();
+    parallel->finish("parallel");
   }
 }
 

@@ -281,7 +281,6 @@ class Deepspeed {
     strategy.emplace_back("stage", fmt::format("{}", stage));
     for (const auto& row : element_keys) {
       const auto value = settings_.number({row.key, row.alias}, 0);
-      if (stage < row.stage) settings_.set_idle({row.key, row.alias});
       if (value && stage >= row.stage) strategy.emplace_back(row.ours, elements(row, *value));
     }
     if (overlap) strategy.emplace_back("overlap_comm", *overlap ? "true" : "false");
@@ -298,11 +297,8 @@ class Deepspeed {
     const TrainerSettings::Spellings key = {"data_types.grad_accum_dtype"};
     const auto said = settings_.text(key);
     if (!said) return;
-    if (*said == "fp32" && stage == 1 && precision == "bf16") {
+    if (*said == "fp32" && stage == 1 && precision == "bf16")
       draft_.strategy.emplace_back("grad_accum_dtype", *said);
-    } else {
-      settings_.set_idle(key);
-    }
   }
 
   /// Within what a scenario can say.
@@ -330,11 +326,7 @@ class Deepspeed {
 
   /// Without ZeRO DeepSpeed reduces all gradients behind the backward pass, 500 million elements at a time.
   void take_ddp(const DeepSpeedBatch& batch, const std::string& sent) {
-    for (const auto& row : element_keys) {
-      settings_.number({row.key, row.alias}, 0);
-      settings_.set_idle({row.key, row.alias});
-    }
-    settings_.set_idle({"zero_optimization.overlap_comm"});
+    for (const auto& row : element_keys) settings_.number({row.key, row.alias}, 0);
     auto& strategy = draft_.strategy;
     if (batch.gpus == 1) {
       strategy.emplace_back("kind", "none");
