@@ -132,6 +132,7 @@ struct ReadKeys {
     zero.grad_accum_dtype = strategy.maybe("grad_accum_dtype", dtype);
     zero.reduce_scatter = strategy.optional("reduce_scatter", boolean, zero.reduce_scatter);
     zero.synchronous_gathers = strategy.optional("synchronous_gathers", boolean, zero.synchronous_gathers);
+    zero.offload_optimizer = strategy.optional("offload_optimizer", boolean, zero.offload_optimizer);
   }
   void operator()(DistributedOptimizer& optimizer) const {
     optimizer.overlap_grad_reduce =
@@ -185,6 +186,7 @@ std::vector<KeyOfKinds> keys_of_kinds() {
           {"grad_accum_dtype", {zero}},
           {"reduce_scatter", {zero}},
           {"synchronous_gathers", {zero}},
+          {"offload_optimizer", {zero}},
           {"overlap_grad_reduce", {megatron}},
           {"overlap_param_gather", {megatron}},
           {"shard_optimizer", {megatron}},

@@ -186,6 +186,10 @@ std::vector<ScenarioKey> fixed_keys() {
        "kind zero, stage 1, in bf16: what gradients of micro-steps are added up in; left out, bf16"},
       {"strategy.reduce_scatter", "true or false",
        "kind zero, stage 3: gradients are reduce-scattered, else all-reduced", "true"},
+      {"strategy.offload_optimizer", "true or false",
+       "kind zero: DeepSpeed's offload_optimizer of device cpu: fp32 weights, gradients and optimizer states "
+       "are in host memory, and the CPU steps them",
+       "false"},
       {"strategy.synchronous_gathers", "true or false",
        "kind zero, stage 3: as DeepSpeed 0.3 of 2021 gathered: tensor by tensor, slice by slice, and the CPU "
        "waits "
