@@ -234,7 +234,8 @@ void check_samples(const ScenarioSpec& spec, const ModelSpec& model, Loader& loa
                           dataset->name.empty() ? "" : fmt::format(" '{}'", dataset->name),
                           name_of(*dataset->content), model.model.name, name_of(wanted)),
               {{model.kind, "the model is here"}},
-              fmt::format("datasets of {}: {}", name_of(wanted), fmt::join(suited, ", "))});
+              suited.empty() ? "name another, or leave it out: samples are in memory then"
+                             : fmt::format("datasets of {}: {}", name_of(wanted), fmt::join(suited, ", "))});
 }
 
 /// Reads what the scenario names, and checks everything against everything.

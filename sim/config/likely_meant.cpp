@@ -119,7 +119,6 @@ constexpr auto foreign_keys = std::to_array<ForeignKey>({
     {"num_workers", "", "did you mean 'input.loader_workers'?"},
     {"zero_stage", "", "did you mean 'strategy.stage', with kind zero?"},
     {"sharding_strategy", "parallel", "did you mean 'strategy.sharding_strategy', with kind fsdp1?"},
-    {"gpu", "", "the GPU follows from 'platform': gradway list platforms"},
     {"instance", "", "did you mean 'platform'?"},
     {"instance_type", "", "did you mean 'platform'?"},
 });

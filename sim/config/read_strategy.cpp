@@ -305,12 +305,15 @@ void read_strategy(Reader& scenario, ScenarioSpec& spec) {
   auto& result = spec.job.strategy;
   if (auto strategy = scenario.maybe_map("strategy")) {
     const bool is_local_sgd = read_kind(*strategy, result);
+    const bool has_kind = strategy->sound();
     read_local_sgd(*strategy, is_local_sgd, spec);
     read_ddp(*strategy, spec.ddp);
     if (std::holds_alternative<Ddp>(result)) result = spec.ddp;
     std::visit(ReadKeys{*strategy}, result);
-    refuse_others(*strategy, name_of(result));
-    strategy->finish("strategy");
+    if (has_kind) {  // else nobody knows which keys belong there
+      refuse_others(*strategy, name_of(result));
+      strategy->finish("strategy");
+    }
   }
   if (auto parallel = scenario.maybe_map("parallel")) {
     read_layout(*parallel, spec.job.layout);

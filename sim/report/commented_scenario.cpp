@@ -36,6 +36,8 @@ constexpr std::array offers{Offer{"job.accumulate", "4"},
                             Offer{"strategy.reshard_after_forward", "false", "fsdp"},
                             Offer{"strategy.stage", "3", "zero"},
                             Offer{"strategy.overlap_grad_reduce", "true", "distributed_optimizer"},
+                            Offer{"parallel.replicate", "2", "fsdp", true},
+                            Offer{"parallel.replicate", "2", "fsdp1", true},
                             Offer{"parallel.tensor", "2", "", true},
                             Offer{"parallel.pipeline", "2", "ddp", true},
                             Offer{"parallel.pipeline", "2", "distributed_optimizer", true}};

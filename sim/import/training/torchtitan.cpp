@@ -329,7 +329,7 @@ class Torchtitan {
     take_layout(degrees);
     if (degrees.has_fsdp()) return take_fsdp(degrees, param, reduce, reshard);
     settings_.find(offload_key);
-    if (degrees.gpus == 1) {
+    if (degrees.ranks() == 1) {
       strategy.emplace_back("kind", "none");
       return;
     }
