@@ -97,7 +97,8 @@ constexpr std::string_view torchtitan =
 /// @source torchtitan/models/deepseek_v3/train_configs/deepseek_v3_16b.toml: only the loss is compiled
 constexpr std::string_view torchtitan_experts =
     "torchtitan's DeepSeek-V3 (github.com/pytorch/torchtitan, models/deepseek_v3/train_configs): FSDP2 with "
-    "parameters in 16 bits and sums in fp32, experts not compiled, fused AdamW, clipped gradients";
+    "parameters in 16 bits and sums in fp32, experts shared inside a node and not compiled, fused AdamW, clipped "
+    "gradients";
 /// @source github.com/NVIDIA/DeepLearningExamples, PyTorch/Classification/ConvNets: --amp, --memory-format nhwc,
 /// SGD with momentum
 constexpr std::string_view convnets =
@@ -205,6 +206,7 @@ class Recipes {
     const bool halves = precision_ == "bf16" || precision_ == "fp16";
     if (way.strategy.starts_with("fsdp") && halves && traits_.is_known && !gpu_.ideal)
       way.of_strategy = {{"strategy.param_dtype", precision_}, {"strategy.reduce_dtype", "fp32"}};
+    if (way.strategy == "fsdp") way.layout = shared_experts();
     return way;
   }
 
@@ -215,11 +217,7 @@ class Recipes {
     if (overlaps)
       first.of_strategy = {{"strategy.overlap_grad_reduce", "true"},
                            {"strategy.overlap_param_gather", "true"}};
-    int experts = 1;
-    while (traits_.has_experts && 2 * experts <= gpus_of_node_ && request_.gpus % (2 * experts) == 0 &&
-           model_.experts.number % (2 * experts) == 0)
-      experts *= 2;
-    if (experts > 1) first.layout = {{"parallel.expert", fmt::to_string(experts)}};
+    first.layout = shared_experts();
     std::vector<Way> ways{first};
     for (int tensor = 2; can_share(tensor); tensor *= 2) {
       ways.push_back(first);
@@ -231,6 +229,16 @@ class Recipes {
       ways.back().job.push_back(recomputed("full"));
     }
     return ways;
+  }
+
+  /// Over the GPUs of a node, as far as they divide each other.
+  ScenarioSettings shared_experts() const {
+    int ranks = 1;
+    while (traits_.has_experts && 2 * ranks <= gpus_of_node_ && request_.gpus % (2 * ranks) == 0 &&
+           model_.experts.number % (2 * ranks) == 0)
+      ranks *= 2;
+    if (ranks == 1) return {};
+    return {{"parallel.expert", fmt::to_string(ranks)}};
   }
 
   bool can_share(int tensor) const {

@@ -66,18 +66,31 @@ TEST_CASE("keys of other trainers lead to the key that stands for them", "[error
 
 TEST_CASE("the same in a file, where keys of a group go by their own names", "[errors][names]") {
   const std::string text =
-      "schema: 1\nmodel: gpt_124m\nplatform: dgx-h100\nnum_gpus: 8\n"
+      "schema: 1\nmodel: gpt_124m\nplatform: dgx-h100\n"
       "job: { gpus: 8, batch_per_gpu: 1, seq_len: 512, micro_batch_size: 2 }\n"
-      "parallel: { tp: 2, data: 4 }\n";
+      "parallel: { tp: 2, data: 4 }\nnum_gpus: 8\n";
   CHECK(test::message_of([&] { return load_scenario_text(text, "mine.yaml", data); }) ==
-        "text:5:35: error: unknown key 'seq_len'\n"
-        "    5 | job: { gpus: 8, batch_per_gpu: 1, seq_len: 512, micro_batch_size: 2 }\n"
+        "text:4:35: error: unknown key 'seq_len'\n"
+        "    4 | job: { gpus: 8, batch_per_gpu: 1, seq_len: 512, micro_batch_size: 2 }\n"
         "      |                                   ^~~~~~~\n"
         "  hint: did you mean 'sequence'?\n"
-        "text:5:49: error: unknown key 'micro_batch_size'\n"
-        "    5 | job: { gpus: 8, batch_per_gpu: 1, seq_len: 512, micro_batch_size: 2 }\n"
+        "text:4:49: error: unknown key 'micro_batch_size'\n"
+        "    4 | job: { gpus: 8, batch_per_gpu: 1, seq_len: 512, micro_batch_size: 2 }\n"
         "      |                                                 ^~~~~~~~~~~~~~~~\n"
-        "  hint: did you mean 'batch_per_gpu'?\n");
+        "  hint: did you mean 'batch_per_gpu'?\n"
+        "text:5:13: error: unknown key 'tp'\n"
+        "    5 | parallel: { tp: 2, data: 4 }\n"
+        "      |             ^~\n"
+        "  hint: did you mean 'tensor'?\n"
+        "text:5:20: error: unknown key 'data'\n"
+        "    5 | parallel: { tp: 2, data: 4 }\n"
+        "      |                    ^~~~\n"
+        "  hint: data-parallel ranks are what is left of 'job.gpus' after tensor, context and pipeline ranks: leave "
+        "it out\n"
+        "text:6:1: error: unknown key 'num_gpus'\n"
+        "    6 | num_gpus: 8\n"
+        "      | ^~~~~~~~\n"
+        "  hint: did you mean 'job.gpus'? It counts all ranks\n");
 }
 
 TEST_CASE("words of other trainers lead to ours", "[errors][names]") {
