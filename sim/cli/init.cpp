@@ -130,8 +130,9 @@ Action add_init(CLI::App& app) {
          "none, ddp, fsdp ...: 'gradway help strategies'; if not given ddp, or fsdp where that is too "
          "large")
       ->type_name("NAME");
-  app.add_option("--framework", arguments->framework,
-                 "whose recipe: pytorch (torchtitan's and others'), megatron or deepspeed; pytorch if not given")
+  app.add_option(
+         "--framework", arguments->framework,
+         "whose recipe: pytorch (torchtitan's and others'), megatron or deepspeed; pytorch if not given")
       ->type_name("NAME");
   app.add_option("-o,--out", arguments->out, "the file to write; without it, what it would hold is printed")
       ->type_name("FILE");

@@ -68,7 +68,8 @@ Watch Progress::watch() {
 /// A thread of its own: work that takes long tells nothing meanwhile.
 void Progress::keep_painting(const std::stop_token& stop) {
   std::unique_lock lock{mutex_};
-  for (auto wait = is_terminal() ? patience : between_lines;; wait = is_terminal() ? between : between_lines) {
+  for (auto wait = is_terminal() ? patience : between_lines;;
+       wait = is_terminal() ? between : between_lines) {
     if (ends_.wait_for(lock, stop, wait, [&] { return stop.stop_requested(); })) return;
     if (!is_terminal()) {
       around_.messages << "gradway: " << words() << std::endl;

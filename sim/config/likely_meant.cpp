@@ -23,14 +23,16 @@ constexpr std::string_view gpus_hint = "did you mean 'job.gpus'? It counts all r
 constexpr std::string_view nodes_hint =
     "set 'job.gpus' to all GPUs: how many nodes these are follows from the platform";
 constexpr std::string_view batch_hint =
-    "did you mean 'job.batch_per_gpu', the samples of a micro-batch on each GPU, or 'job.global_batch', those "
+    "did you mean 'job.batch_per_gpu', the samples of a micro-batch on each GPU, or 'job.global_batch', "
+    "those "
     "of a step?";
 constexpr std::string_view accumulate_hint = "did you mean 'job.accumulate'?";
 constexpr std::string_view sequence_hint = "did you mean 'job.sequence'?";
 constexpr std::string_view recompute_hint =
     "did you mean 'job.recompute'? It is none, selective, selective_op or full";
 constexpr std::string_view data_hint =
-    "data-parallel ranks are what is left of 'job.gpus' after tensor, context and pipeline ranks: leave it out";
+    "data-parallel ranks are what is left of 'job.gpus' after tensor, context and pipeline ranks: leave it "
+    "out";
 constexpr std::string_view shard_hint =
     "the ranks of a sharded group follow from 'job.gpus' and 'parallel.replicate': leave it out";
 
@@ -312,8 +314,9 @@ std::vector<std::string> gpu_words(std::string_view platform) {
   for (auto& word : words_of(platform, is_alnum)) {
     // "8xh100" counts GPUs first.
     const auto times = word.find('x');
-    const bool counts = times != std::string::npos && times > 0 && times + 1 < word.size() &&
-                        std::all_of(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(times), is_number);
+    const bool counts =
+        times != std::string::npos && times > 0 && times + 1 < word.size() &&
+        std::all_of(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(times), is_number);
     if (counts) word.erase(0, times + 1);
     const bool has_both = std::ranges::any_of(word, is_number) && !std::ranges::all_of(word, is_number);
     if (has_both) found.push_back(std::move(word));

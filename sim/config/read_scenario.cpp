@@ -110,17 +110,18 @@ void take_global_batch(ScenarioSpec& spec, Problems& problems) {
     const auto below = samples / of_micro_step * of_micro_step;
     const auto above = below + of_micro_step;
     return refuse(
-        fmt::format("job.global_batch {} is no multiple of {}: {} data-parallel rank{}, each with micro-batches "
-                    "of {}",
-                    samples, of_micro_step, ranks, ranks == 1 ? "" : "s", job.batch_per_gpu),
+        fmt::format(
+            "job.global_batch {} is no multiple of {}: {} data-parallel rank{}, each with micro-batches "
+            "of {}",
+            samples, of_micro_step, ranks, ranks == 1 ? "" : "s", job.batch_per_gpu),
         below > 0 ? fmt::format("job.global_batch {} or {} would fit", below, above)
                   : fmt::format("job.global_batch {} would fit", above));
   }
   const auto steps = samples / of_micro_step;
   if (steps > most_accumulated)
-    return refuse(fmt::format("job.global_batch {} makes {} micro-steps, {} at most", samples, steps,
-                              most_accumulated),
-                  "set a larger job.batch_per_gpu");
+    return refuse(
+        fmt::format("job.global_batch {} makes {} micro-steps, {} at most", samples, steps, most_accumulated),
+        "set a larger job.batch_per_gpu");
   job.accumulate = static_cast<int>(steps);
 }
 

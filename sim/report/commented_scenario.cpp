@@ -104,8 +104,7 @@ class Writer {
   }
 
   bool has(std::string_view key) const {
-    return std::ranges::any_of(scenario_.settings,
-                               [&](const auto& setting) { return setting.first == key; });
+    return std::ranges::any_of(scenario_.settings, [&](const auto& setting) { return setting.first == key; });
   }
 
   std::ostream& out_;

@@ -4,8 +4,8 @@
 
 #include "sim/report/json/scenario_json.hpp"
 #include "sim/report/layouts.hpp"
-#include "sim/report/trainer_settings_text.hpp"
 #include "sim/report/text/text.hpp"
+#include "sim/report/trainer_settings_text.hpp"
 
 namespace gradway::report {
 namespace {

@@ -45,8 +45,8 @@ struct LayoutSnippet {
   std::string text;
 };
 
-/// Arguments of Megatron-LM, or tables of torchtitan's job file, with all that `gradway import` reads of a job:
-/// it gives the same step. What the framework cannot be told of the job is in comments.
+/// Arguments of Megatron-LM, or tables of torchtitan's job file, with all that `gradway import` reads of a
+/// job: it gives the same step. What the framework cannot be told of the job is in comments.
 LayoutSnippet layout_snippet(const Job& job, const SnippetModel& model);
 
 /// For a person: the best layouts and those that need less memory, what was left out and why, and the

@@ -109,7 +109,8 @@ class ArgumentList {
     if (beside == Precision::fp16 && own->grad_reduce_dtype == Number::fp32)
       add("--accumulate-allreduce-grads-in-fp32");
     if (own->fp8_param_gather) add("--fp8-param-gather");
-    if (own->tensor_owners) notes_ += unsaid("strategy.tensor_owners", fmt::format("{}", *own->tensor_owners));
+    if (own->tensor_owners)
+      notes_ += unsaid("strategy.tensor_owners", fmt::format("{}", *own->tensor_owners));
   }
 
   void write_order() {

@@ -25,7 +25,7 @@ std::string_view torch_dtype_word(Number number) {
 /// Of a job as a rank computes in it.
 Number compute_dtype(const Job& job) {
   const auto precision = beside_fp8(job.precision);
-  return precision == Precision::bf16 ? Number::bf16
+  return precision == Precision::bf16   ? Number::bf16
          : precision == Precision::fp16 ? Number::fp16
                                         : Number::fp32;
 }
@@ -93,11 +93,11 @@ class Tables {
   void write_training() {
     table("training");
     if (model_.tokens > 0) add("seq_len", model_.tokens);
-    add("local_batch_size", job_.layout.pipeline > 1 ? job_.batch_per_gpu * job_.accumulate : job_.batch_per_gpu);
+    add("local_batch_size",
+        job_.layout.pipeline > 1 ? job_.batch_per_gpu * job_.accumulate : job_.batch_per_gpu);
     add("global_batch_size", fmt::format("{:.0f}", job_.samples()));
     add("max_norm", job_.clip_grad_norm ? "1.0" : "0.0");
-    const auto param =
-        fsdp() != nullptr ? fsdp()->param_dtype.value_or(Number::fp32) : compute_dtype(job_);
+    const auto param = fsdp() != nullptr ? fsdp()->param_dtype.value_or(Number::fp32) : compute_dtype(job_);
     add_word("mixed_precision_param", torch_dtype_word(param));
     if (fsdp() == nullptr) return;
     add_word("mixed_precision_reduce", torch_dtype_word(fsdp()->reduce_dtype.value_or(param)));
@@ -162,14 +162,16 @@ class Tables {
     const bool autocasts = !own.param_dtype && is_half(job_.precision);
     if (autocasts)
       notes_ += fmt::format(
-          "# torchtitan's FSDP has no autocast over fp32 parameters, in which the job that was predicted is; with "
+          "# torchtitan's FSDP has no autocast over fp32 parameters, in which the job that was predicted is; "
+          "with "
           "\"{}\" as\n# mixed_precision_param, its default, it is strategy.param_dtype={}\n",
           torch_dtype_word(compute_dtype(job_)), name_of(compute_dtype(job_)));
     if (own.reshard && *own.reshard > Fsdp::kept)
       note("strategy.reshard_after_forward", fmt::format("{}", *own.reshard));
     if (own.wrap != Wrap{}) note("strategy.wrap", wrap_text(own.wrap));
     if (own.forward_prefetch > 0) note("strategy.forward_prefetch", fmt::format("{}", own.forward_prefetch));
-    if (own.backward_prefetch > 0) note("strategy.backward_prefetch", fmt::format("{}", own.backward_prefetch));
+    if (own.backward_prefetch > 0)
+      note("strategy.backward_prefetch", fmt::format("{}", own.backward_prefetch));
     if (own.no_sync) note("strategy.no_sync", "true");
     if (own.separate_reduce_scatter_group) note("strategy.separate_reduce_scatter_group", "true");
     if (own.reduce_scatter_max_input_buffers > 1)
@@ -190,7 +192,8 @@ class Tables {
 }  // namespace
 
 std::string unsaid(std::string_view key, const std::string& value) {
-  return fmt::format("# the job that was predicted has {}: {}, for which there is no setting here\n", key, value);
+  return fmt::format("# the job that was predicted has {}: {}, for which there is no setting here\n", key,
+                     value);
 }
 
 std::string unsaid_of_job(const Job& job) {

@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "sim/plan/memory.hpp"
 #include "sim/nccl/rank_order.hpp"
+#include "sim/plan/memory.hpp"
 #include "sim/scenario/strategy_words.hpp"
 #include "sim/study/largest_batch.hpp"
 #include "sim/workload/architectures.hpp"
@@ -83,13 +83,15 @@ std::string framework_of(const FirstScenarioRequest& request) {
 
 constexpr std::string_view no_more_than_needed = "activations are recomputed no more than memory asks for";
 
-/// @source github.com/karpathy/nanoGPT, train.py and model.py: dtype, compile, grad_clip, fused AdamW, and the
-/// loss in the model's forward pass
+/// @source github.com/karpathy/nanoGPT, train.py and model.py: dtype, compile, grad_clip, fused AdamW, and
+/// the loss in the model's forward pass
 constexpr std::string_view nanogpt =
-    "nanoGPT's train.py (github.com/karpathy/nanoGPT): autocast, torch.compile of the model with its loss, fused "
+    "nanoGPT's train.py (github.com/karpathy/nanoGPT): autocast, torch.compile of the model with its loss, "
+    "fused "
     "AdamW, clipped gradients";
 /// @source github.com/pytorch/torchtitan, torchtitan/config/job_config.py (mixed_precision_param bfloat16,
-/// mixed_precision_reduce float32, max_norm 1, implementation fused) and its published runs with torch.compile
+/// mixed_precision_reduce float32, max_norm 1, implementation fused) and its published runs with
+/// torch.compile
 constexpr std::string_view torchtitan =
     "torchtitan's Llama 3 (github.com/pytorch/torchtitan, models/llama3/train_configs and "
     "benchmarks/llama3_h100_202412_torchtitan.md): FSDP2 with parameters in 16 bits and sums in fp32, "
@@ -97,27 +99,33 @@ constexpr std::string_view torchtitan =
 /// @source torchtitan/models/deepseek_v3/train_configs/deepseek_v3_16b.toml: only the loss is compiled
 constexpr std::string_view torchtitan_experts =
     "torchtitan's DeepSeek-V3 (github.com/pytorch/torchtitan, models/deepseek_v3/train_configs): FSDP2 with "
-    "parameters in 16 bits and sums in fp32, experts shared inside a node and not compiled, fused AdamW, clipped "
+    "parameters in 16 bits and sums in fp32, experts shared inside a node and not compiled, fused AdamW, "
+    "clipped "
     "gradients";
-/// @source github.com/NVIDIA/DeepLearningExamples, PyTorch/Classification/ConvNets: --amp, --memory-format nhwc,
-/// SGD with momentum
+/// @source github.com/NVIDIA/DeepLearningExamples, PyTorch/Classification/ConvNets: --amp, --memory-format
+/// nhwc, SGD with momentum
 constexpr std::string_view convnets =
-    "NVIDIA's ConvNets (github.com/NVIDIA/DeepLearningExamples, PyTorch/Classification/ConvNets): mixed precision, "
+    "NVIDIA's ConvNets (github.com/NVIDIA/DeepLearningExamples, PyTorch/Classification/ConvNets): mixed "
+    "precision, "
     "images in NHWC, SGD with momentum";
 /// @source github.com/pytorch/vision, references/classification: --amp, --opt adamw, --clip-grad-norm 1
 constexpr std::string_view torchvision =
-    "torchvision's vision transformers (github.com/pytorch/vision, references/classification): mixed precision, "
+    "torchvision's vision transformers (github.com/pytorch/vision, references/classification): mixed "
+    "precision, "
     "AdamW, clipped gradients";
-/// @source github.com/NVIDIA/Megatron-LM, examples/llama/train_llama3_8b_h100_fp8.sh: the distributed optimizer,
-/// overlapped; github.com/NVIDIA/NeMo, collections/llm/recipes/precision/mixed_precision.py: bf16_mixed reduces
-/// in fp32
+/// @source github.com/NVIDIA/Megatron-LM, examples/llama/train_llama3_8b_h100_fp8.sh: the distributed
+/// optimizer, overlapped; github.com/NVIDIA/NeMo, collections/llm/recipes/precision/mixed_precision.py:
+/// bf16_mixed reduces in fp32
 constexpr std::string_view megatron =
-    "Megatron-LM's Llama 3 (github.com/NVIDIA/Megatron-LM, examples/llama; NeMo's recipes have the same): weights "
-    "in 16 bits with fp32 masters, the distributed optimizer overlapped with both passes, fused Adam, clipped "
+    "Megatron-LM's Llama 3 (github.com/NVIDIA/Megatron-LM, examples/llama; NeMo's recipes have the same): "
+    "weights "
+    "in 16 bits with fp32 masters, the distributed optimizer overlapped with both passes, fused Adam, "
+    "clipped "
     "gradients";
 /// @source huggingface/transformers, docs/source/en/deepspeed.md: overlap_comm true, AdamW, gradient_clipping
 constexpr std::string_view deepspeed =
-    "Hugging Face's examples for DeepSpeed (github.com/huggingface/transformers, docs/source/en/deepspeed.md): the "
+    "Hugging Face's examples for DeepSpeed (github.com/huggingface/transformers, "
+    "docs/source/en/deepspeed.md): the "
     "model in 16 bits, ZeRO of the lowest stage that fits, overlapped, AdamW, clipped gradients";
 
 /// What its samples and layers make of a model.
@@ -148,7 +156,8 @@ class Recipes {
         gpu_{platform.gpu_models.front()},
         framework_{framework_of(request)},
         precision_{model.profile ? "" : precision_for(gpu_)},
-        gpus_of_node_{static_cast<int>(platform.gpus.size()) / std::max(1, node_count(platform, request.gpus))} {}
+        gpus_of_node_{static_cast<int>(platform.gpus.size()) /
+                      std::max(1, node_count(platform, request.gpus))} {}
 
   Basics basics(const Way& way) const {
     Basics found{.precision = precision_, .optimizer = model_.profile ? "" : "adamw"};
@@ -222,7 +231,8 @@ class Recipes {
     for (int tensor = 2; can_share(tensor); tensor *= 2) {
       ways.push_back(first);
       auto& layout = ways.back().layout;
-      layout.insert(layout.begin(), {{"parallel.tensor", fmt::to_string(tensor)}, {"parallel.sequence", "true"}});
+      layout.insert(layout.begin(),
+                    {{"parallel.tensor", fmt::to_string(tensor)}, {"parallel.sequence", "true"}});
     }
     if (traits_.has_blocks) {
       ways.push_back(ways.back());

@@ -50,7 +50,8 @@ struct LayoutsFound {
   std::vector<bool> on_front;       ///< beside them: none that was simulated is as fast and as small
   std::vector<UnfitLayout> unfit;   ///< one of each way to cut the model, which needs least; the least first
   std::vector<RefusedLayout> refused;
-  std::vector<KeyWorth> worth;  ///< keys that would make the fastest faster, and fit; the last one: all of them
+  std::vector<KeyWorth>
+      worth;  ///< keys that would make the fastest faster, and fit; the last one: all of them
   std::size_t candidates = 0;  ///< that the rules allow
   std::size_t do_not_fit = 0;  ///< of them
   std::size_t simulated = 0;
@@ -80,8 +81,8 @@ std::optional<Job> with_selective_checkpoints(const Scenario& written, const Job
 /// candidates are simulated in the order of a lower bound, the kernels of a stage and the way to it and back,
 /// until none that is left can be the fastest: by that bound, times the least by which those that differ from
 /// it in chunks and replicas alone missed it. Without sequence parallelism is tried what is within 2 % of the
-/// best with it; with selective checkpoints the fastest ones. What keys that are not searched would be worth is
-/// simulated on the fastest.
+/// best with it; with selective checkpoints the fastest ones. What keys that are not searched would be worth
+/// is simulated on the fastest.
 /// @param engine a name from engines()
 /// @throws SimulationError if a simulation could not finish, ConfigError if no layout is to be found
 LayoutsFound search_layouts(const Scenario& written, int global_batch, const std::string& engine,

@@ -25,13 +25,14 @@ std::vector<UnsearchedKey> unsearched_keys(const Scenario& written, const Job& b
     keys.push_back({{{"job.precision", "bf16"}}, [](Job& job) { job.precision = Precision::bf16; }});
   const auto* fsdp = std::get_if<Fsdp>(&best.strategy);
   if (fsdp != nullptr && !fsdp->param_dtype && is_half(best.precision))
-    keys.push_back({{{"strategy.param_dtype", std::string{name_of(half_of(best))}},
-                     {"strategy.reduce_dtype", "fp32"}},
-                    set_formats});
+    keys.push_back(
+        {{{"strategy.param_dtype", std::string{name_of(half_of(best))}}, {"strategy.reduce_dtype", "fp32"}},
+         set_formats});
   if (is_pytorch && written.model.run && !best.compiled && !best.lora && written.model.experts.number == 0)
     keys.push_back({{{"job.compile", "true"}}, [](Job& job) { job.compiled = true; }});
   if (best.optimizer == Optimizer::adamw)
-    keys.push_back({{{"optimizer", "adamw_fused"}}, [](Job& job) { job.optimizer = Optimizer::adamw_fused; }});
+    keys.push_back(
+        {{{"optimizer", "adamw_fused"}}, [](Job& job) { job.optimizer = Optimizer::adamw_fused; }});
   const auto& layout = best.layout;
   if (layout.tensor > 1 && layout.sequence && is_pytorch && best.compiled &&
       layout.overlap != TensorOverlap::async_tp)

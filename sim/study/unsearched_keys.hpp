@@ -15,8 +15,8 @@ struct UnsearchedKey {
   void (*change)(Job& job);
 };
 
-/// Those that make another program of the job: formats of parameters, torch.compile, kernels of the optimizer,
-/// exchanges beside products. @param best the fastest layout
+/// Those that make another program of the job: formats of parameters, torch.compile, kernels of the
+/// optimizer, exchanges beside products. @param best the fastest layout
 std::vector<UnsearchedKey> unsearched_keys(const Scenario& written, const Job& best);
 
 }  // namespace gradway

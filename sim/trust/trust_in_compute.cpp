@@ -257,10 +257,10 @@ void about_memory_format(const Scenario& scenario, const ComputeCosts& costs, Tr
   const auto gain = 1 - (total(other_costs.forward) + total(other_costs.backward)) /
                             (total(costs.forward) + total(costs.backward));
   if (!(gain > worth_telling)) return;
-  trust.warnings.push_back(
-      fmt::format("images lie in NCHW, and tensor cores take NHWC: job.memory_format channels_last would take "
-                  "{:.0f} % off the kernels of both passes",
-                  100 * gain));
+  trust.warnings.push_back(fmt::format(
+      "images lie in NCHW, and tensor cores take NHWC: job.memory_format channels_last would take "
+      "{:.0f} % off the kernels of both passes",
+      100 * gain));
 }
 
 /// What PyTorch does by default is in between: convolutions in TF32, products not.

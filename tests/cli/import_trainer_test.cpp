@@ -178,7 +178,8 @@ TEST_CASE("what gradway cannot say of a trainer's file is listed", "[cli][import
        "zero_optimization.offload_param.device \"cpu\": gradway keeps the parameters that a rank has on its "
        "GPU\n"},
       {R"("zero_optimization": {"stage": 3, "offload_optimizer": {"device": "nvme"}})",
-       "zero_optimization.offload_optimizer.device \"nvme\": gradway offloads to host memory, which takes less "
+       "zero_optimization.offload_optimizer.device \"nvme\": gradway offloads to host memory, which takes "
+       "less "
        "time\n"},
       {R"("sequence_parallel_size": 2, "tensor_parallel": {"autotp_size": 1})",
        "sequence_parallel_size 2: gradway splits no sequence over GPUs: each trains on samples of its own, "
@@ -322,26 +323,26 @@ TEST_CASE("options fill in what Hugging Face's file leaves to the trainer", "[cl
 
 TEST_CASE("keys that change nothing of a step are no warnings", "[cli][import]") {
   const Desk desk;
-  const auto deepspeed = desk.import(
-      "deepspeed",
-      R"({"train_batch_size": 8, "steps_per_print": 10, "scheduler": {"type": "WarmupLR"},
+  const auto deepspeed =
+      desk.import("deepspeed",
+                  R"({"train_batch_size": 8, "steps_per_print": 10, "scheduler": {"type": "WarmupLR"},
           "optimizer": {"type": "AdamW", "params": {"lr": 1e-4, "betas": [0.9, 0.95]}},
           "zero_optimization": {"stage": 2, "stage3_max_live_parameters": 1, "cpu_offload": true}})",
-      where);
+                  where);
   CHECK(deepspeed.errors.empty());
   CHECK_THAT(deepspeed.output, Contains("\n  offload_optimizer: true\n") && !Contains("# -"));
-  const auto torchtitan = desk.import(
-      "torchtitan",
-      "[profiling]\nenable_profiling = true\n[training]\nsteps = 10\n[parallelism]\n"
-      "pipeline_parallel_schedule = \"1F1B\"\ncontext_parallel_rotate_method = \"allgather\"\n",
-      of_text);
+  const auto torchtitan =
+      desk.import("torchtitan",
+                  "[profiling]\nenable_profiling = true\n[training]\nsteps = 10\n[parallelism]\n"
+                  "pipeline_parallel_schedule = \"1F1B\"\ncontext_parallel_rotate_method = \"allgather\"\n",
+                  of_text);
   CHECK(torchtitan.errors.empty());
 }
 
 TEST_CASE("--sequence says how long samples are where a trainer's file does not", "[cli][import]") {
   const Desk desk;
-  const auto taken = desk.import("torchtitan", "[training]\nlocal_batch_size = 1\n",
-                                 with(of_text, {"--sequence", "4096"}));
+  const auto taken =
+      desk.import("torchtitan", "[training]\nlocal_batch_size = 1\n", with(of_text, {"--sequence", "4096"}));
   CHECK_THAT(taken.output, Contains("\n  sequence: 4096\n"));
   const auto clash =
       desk.import("torchtitan", "[training]\nseq_len = 8192\n", with(of_text, {"--sequence", "4096"}));

@@ -126,12 +126,14 @@ TEST_CASE("on a terminal a first scenario is asked for", "[cli][init]") {
 TEST_CASE("a first scenario has the settings of its framework's own recipes", "[cli][init]") {
   using Row = std::tuple<std::string, std::string, std::vector<std::string>>;
   const auto [framework, model, expected] = GENERATE(values<Row>({
-      {"megatron", "llama3_8b",
-       {"# Settings as in Megatron-LM's Llama 3", "\n  framework: megatron\n", "\n  overlap_grad_reduce: true\n",
-        "\n  overlap_param_gather: true\n", "\noptimizer: adamw_fused\n"}},
+      {"megatron",
+       "llama3_8b",
+       {"# Settings as in Megatron-LM's Llama 3", "\n  framework: megatron\n",
+        "\n  overlap_grad_reduce: true\n", "\n  overlap_param_gather: true\n", "\noptimizer: adamw_fused\n"}},
       {"megatron", "llama3_70b", {"\n  tensor: 8\n", "\n  sequence: true\n"}},
       {"megatron", "mixtral_8x7b", {"\n  expert: 8\n"}},
-      {"deepspeed", "llama3_8b",
+      {"deepspeed",
+       "llama3_8b",
        {"# Settings as in Hugging Face's examples for DeepSpeed", "\n  framework: deepspeed\n",
         "\n  kind: zero\n", "\n  overlap_comm: true\n"}},
   }));

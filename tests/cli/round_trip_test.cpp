@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is printed to paste is the job that was predicted: its import gives the same step, to the last digit.
-#include <catch2/catch.hpp>
 #include <fmt/format.h>
+#include <catch2/catch.hpp>
 
 #include "sim/config/config.hpp"
 #include "sim/files/settings_file.hpp"
@@ -57,10 +57,9 @@ Seconds step_of(Scenario scenario) {
 
 Scenario imported(const report::LayoutSnippet& snippet) {
   const auto text = text_file(snippet.file, snippet.text);
-  const auto draft =
-      snippet.framework == "megatron"
-          ? draft_of_megatron(read_argument_settings(text), options(), "unused").scenario
-          : draft_of_torchtitan(read_toml_settings(text), options());
+  const auto draft = snippet.framework == "megatron"
+                         ? draft_of_megatron(read_argument_settings(text), options(), "unused").scenario
+                         : draft_of_torchtitan(read_toml_settings(text), options());
   INFO(snippet.text);
   for (const auto& note : draft.notes) UNSCOPED_INFO(to_text(note));
   CHECK(draft.notes.empty());
@@ -143,7 +142,8 @@ TEST_CASE("DeepSpeed's configuration is the job that was predicted", "[cli][impo
   const auto optimizer = GENERATE(as<std::string>{}, "adamw", "adamw_fused", "sgd_momentum", "lion");
   CAPTURE(strategy, optimizer);
   const auto written = scenario_of(
-      "batch_per_gpu: 4, precision: bf16, accumulate: 3, clip_grad_norm: true, compile: true, framework: deepspeed",
+      "batch_per_gpu: 4, precision: bf16, accumulate: 3, clip_grad_norm: true, compile: true, framework: "
+      "deepspeed",
       strategy, optimizer);
   const auto snippet = report::snippet_of(written.job);
   INFO(snippet.text);

@@ -40,27 +40,24 @@ Row unknown(const std::string& key, const std::string& hint) {
 
 TEST_CASE("keys of other trainers lead to the key that stands for them", "[errors][names]") {
   const std::string batch =
-      "did you mean 'job.batch_per_gpu', the samples of a micro-batch on each GPU, or 'job.global_batch', those "
+      "did you mean 'job.batch_per_gpu', the samples of a micro-batch on each GPU, or 'job.global_batch', "
+      "those "
       "of a step?";
   const std::string recompute = "did you mean 'job.recompute'? It is none, selective, selective_op or full";
   const std::string nodes = "set 'job.gpus' to all GPUs: how many nodes these are follows from the platform";
   const std::string ranks =
-      "data-parallel ranks are what is left of 'job.gpus' after tensor, context and pipeline ranks: leave it out";
+      "data-parallel ranks are what is left of 'job.gpus' after tensor, context and pipeline ranks: leave it "
+      "out";
   check({unknown("num_gpus", "did you mean 'job.gpus'? It counts all ranks"),
-         unknown("job.num_gpus", "did you mean 'job.gpus'? It counts all ranks"),
-         unknown("nodes", nodes),
-         unknown("job.nodes", nodes),
-         unknown("batch_size", batch),
-         unknown("job.batch_size", batch),
+         unknown("job.num_gpus", "did you mean 'job.gpus'? It counts all ranks"), unknown("nodes", nodes),
+         unknown("job.nodes", nodes), unknown("batch_size", batch), unknown("job.batch_size", batch),
          unknown("job.gradient_accumulation_steps", "did you mean 'job.accumulate'?"),
          unknown("job.seq_len", "did you mean 'job.sequence'?"),
-         unknown("job.activation_checkpointing", recompute),
-         unknown("job.gradient-checkpointing", recompute),
+         unknown("job.activation_checkpointing", recompute), unknown("job.gradient-checkpointing", recompute),
          unknown("parallel.tp", "did you mean 'parallel.tensor'?"),
          unknown("parallel.pp", "did you mean 'parallel.pipeline'?"),
          unknown("parallel.cp", "did you mean 'parallel.context'?"),
-         unknown("parallel.ep", "did you mean 'parallel.expert'?"),
-         unknown("parallel.dp", ranks),
+         unknown("parallel.ep", "did you mean 'parallel.expert'?"), unknown("parallel.dp", ranks),
          unknown("parallel.data", ranks)});
 }
 
@@ -85,7 +82,8 @@ TEST_CASE("the same in a file, where keys of a group go by their own names", "[e
         "text:5:20: error: unknown key 'data'\n"
         "    5 | parallel: { tp: 2, data: 4 }\n"
         "      |                    ^~~~\n"
-        "  hint: data-parallel ranks are what is left of 'job.gpus' after tensor, context and pipeline ranks: leave "
+        "  hint: data-parallel ranks are what is left of 'job.gpus' after tensor, context and pipeline "
+        "ranks: leave "
         "it out\n"
         "text:6:1: error: unknown key 'num_gpus'\n"
         "    6 | num_gpus: 8\n"
@@ -153,7 +151,8 @@ TEST_CASE("a name of Hugging Face is refused with the model that it means", "[er
   check({{"model", "meta-llama/Meta-Llama-3-8B", "'meta-llama/Meta-Llama-3-8B' is not a name of a model",
           "did you mean 'llama3_8b'?"},
          {"model", "Meta-Llama-3-70B",
-          "no model has the name 'Meta-Llama-3-70B': there is no 'models/Meta-Llama-3-70B.yaml' beside your file "
+          "no model has the name 'Meta-Llama-3-70B': there is no 'models/Meta-Llama-3-70B.yaml' beside your "
+          "file "
           "or in the data folders",
           "did you mean 'llama3_70b'?"}});
 }
@@ -167,30 +166,34 @@ TEST_CASE("a platform that is named by its GPU leads to those that have it", "[e
 }
 
 TEST_CASE("a model of text is not trained on images, nor one of images on text", "[errors][input]") {
-  const auto [model, dataset, what, hint] = GENERATE(table<std::string, std::string, std::string, std::string>({
-      {"llama3_8b", "imagenet-1k",
-       "samples of the dataset 'imagenet-1k' are images, and the model 'llama3_8b' trains on text",
-       "datasets of text: c4-tokens"},
-      {"llama3_8b", "unet3d", "samples of the dataset 'unet3d' are volumes, and the model 'llama3_8b' trains on text",
-       "datasets of text: c4-tokens"},
-      {"resnet50", "c4-tokens",
-       "samples of the dataset 'c4-tokens' are text, and the model 'resnet50' trains on images",
-       "datasets of images: coco, imagenet-1k, imagenet-1k-raw, imagenet-1k-shards, laion-400m, "
-       "resnet50-tfrecord"},
-  }));
+  const auto [model, dataset, what, hint] =
+      GENERATE(table<std::string, std::string, std::string, std::string>({
+          {"llama3_8b", "imagenet-1k",
+           "samples of the dataset 'imagenet-1k' are images, and the model 'llama3_8b' trains on text",
+           "datasets of text: c4-tokens"},
+          {"llama3_8b", "unet3d",
+           "samples of the dataset 'unet3d' are volumes, and the model 'llama3_8b' trains on text",
+           "datasets of text: c4-tokens"},
+          {"resnet50", "c4-tokens",
+           "samples of the dataset 'c4-tokens' are text, and the model 'resnet50' trains on images",
+           "datasets of images: coco, imagenet-1k, imagenet-1k-raw, imagenet-1k-shards, laion-400m, "
+           "resnet50-tfrecord"},
+      }));
   const auto message = message_of({{"model", model},
                                    {"job", "{gpus: 8, batch_per_gpu: 1}"},
                                    {"strategy", "{kind: ddp}"},
                                    {"input", "{dataset: " + dataset + "}"}});
-  CHECK_THAT(message, Catch::Matchers::StartsWith(fmt::format(
-                          "--set input={{dataset: {}}}: error: {}\n", dataset, what)) &&
+  CHECK_THAT(message, Catch::Matchers::StartsWith(
+                          fmt::format("--set input={{dataset: {}}}: error: {}\n", dataset, what)) &&
                           Catch::Matchers::EndsWith(fmt::format("\n  hint: {}\n", hint)));
   CHECK_NOTHROW(load_scenario("sharded/llama2_7b", {{"input", "{dataset: c4-tokens}"}}, data));
 }
 
 TEST_CASE("the samples of a step say how many micro-steps there are", "[errors][batch]") {
-  const std::vector<Override> base{{"model", "gpt_124m"}, {"platform", "dgx-h100"}, {"strategy", "{kind: ddp}"}};
-  const auto accumulate = [&](const std::string& job, const std::string& parallel, std::vector<Override> more = {}) {
+  const std::vector<Override> base{
+      {"model", "gpt_124m"}, {"platform", "dgx-h100"}, {"strategy", "{kind: ddp}"}};
+  const auto accumulate = [&](const std::string& job, const std::string& parallel,
+                              std::vector<Override> more = {}) {
     auto set = base;
     set.push_back({"job", job});
     set.push_back({"parallel", parallel});
@@ -209,10 +212,12 @@ TEST_CASE("the samples of a step say how many micro-steps there are", "[errors][
     return message_of(set);
   };
   CHECK(refused("{gpus: 12, batch_per_gpu: 2}", "100") ==
-        "--set job.global_batch=100: error: job.global_batch 100 is no multiple of 24: 12 data-parallel ranks, each "
+        "--set job.global_batch=100: error: job.global_batch 100 is no multiple of 24: 12 data-parallel "
+        "ranks, each "
         "with micro-batches of 2\n  hint: job.global_batch 96 or 120 would fit\n");
   CHECK(refused("{gpus: 12, batch_per_gpu: 2}", "10") ==
-        "--set job.global_batch=10: error: job.global_batch 10 is no multiple of 24: 12 data-parallel ranks, each "
+        "--set job.global_batch=10: error: job.global_batch 10 is no multiple of 24: 12 data-parallel ranks, "
+        "each "
         "with micro-batches of 2\n  hint: job.global_batch 24 would fit\n");
   CHECK(refused("{gpus: 1, batch_per_gpu: 1}", "20000") ==
         "--set job.global_batch=20000: error: job.global_batch 20000 makes 20000 micro-steps, 10000 at most\n"
@@ -224,7 +229,8 @@ TEST_CASE("samples of a step and micro-steps are not given both, and what is set
   const std::string head = "schema: 1\nmodel: gpt_124m\nplatform: dgx-h100\n";
   CHECK(test::message_of([&] {
           return load_scenario_text(
-              head + "job: { gpus: 8, batch_per_gpu: 1, accumulate: 2, global_batch: 16 }\n", "mine.yaml", data);
+              head + "job: { gpus: 8, batch_per_gpu: 1, accumulate: 2, global_batch: 16 }\n", "mine.yaml",
+              data);
         }) ==
         "text:4:35: error: 'accumulate' clashes with 'global_batch'\n"
         "    4 | job: { gpus: 8, batch_per_gpu: 1, accumulate: 2, global_batch: 16 }\n"

@@ -74,9 +74,7 @@ class Megatron {
   }
 
   /// 0 where a model's name stands for its shape.
-  int of_shape(Key key) {
-    return options_.model.empty() || settings_.has({key}) ? required(key) : 0;
-  }
+  int of_shape(Key key) { return options_.model.empty() || settings_.has({key}) ? required(key) : 0; }
 
   void take_sequence() {
     const Key key = "seq_length";

@@ -49,7 +49,7 @@ class ZeroSync final : public Sync {
   double gradients_;  ///< bytes of a gradient that is kept
   double reduced_;    ///< bytes of a gradient on the way
   double parameters_;
-  Seconds cast_;  ///< of own parameters on the CPU, with offloaded states
+  Seconds cast_;                       ///< of own parameters on the CPU, with offloaded states
   std::vector<Unit::Gradient> order_;  ///< in which gradients get ready
   StreamId beside_{0};
   std::size_t next_ = 0;
