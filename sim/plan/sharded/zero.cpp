@@ -12,6 +12,11 @@
 
 namespace gradway {
 
+Seconds time_of_cast(const RankScenario& scenario, double width) {
+  if (width == fp32_bytes) return {};
+  return host_pass_time(scenario, Bytes{fp32_bytes + width}).value_or(Seconds{});
+}
+
 TaskId own_to_host(TaskList& tasks, StreamId stream, Bytes size, TaskId after, std::int32_t unit) {
   Task task;
   task.name = "own gradients to the host";
@@ -25,7 +30,7 @@ TaskId own_to_host(TaskList& tasks, StreamId stream, Bytes size, TaskId after, s
 }
 
 TaskId own_from_host(TaskList& tasks, double elements, double width, Seconds cast) {
-  tasks.wait("parameters are cast on the CPU", Phase::optimizer, cast);
+  if (cast > Seconds{}) tasks.wait("parameters are cast on the CPU", Phase::optimizer, cast);
   Task task;
   task.name = "own parameters from the host";
   task.work = Copy{.bytes = Bytes{width * elements}};
@@ -42,7 +47,7 @@ ZeroSync::ZeroSync(const RankScenario& scenario)
       gradients_{settings_.adds_in_fp32() ? fp32_bytes : width_},
       reduced_{settings_.communication_dtype ? bytes_of(*settings_.communication_dtype) : gradients_},
       parameters_{static_cast<double>(scenario.model.parameter_count())},
-      cast_{host_pass_time(scenario, Bytes{fp32_bytes + width_}).value_or(Seconds{})},
+      cast_{time_of_cast(scenario, width_)},
       order_{gradients_in_order(scenario.model)} {}
 
 void ZeroSync::before_step(TaskList& tasks) {

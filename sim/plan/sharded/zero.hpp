@@ -63,6 +63,8 @@ class ZeroSync final : public Sync {
 // With the optimizer's states in host memory (offload_optimizer): each rank's own gradients go there as they
 // are reduced, its own parameters come back in the model's format after the CPU has stepped and cast them.
 // @source deepspeed/runtime/zero/stage_1_and_2.py, stage3.py, 0.19
+/// @param width bytes of a parameter of the model; as wide as the master is no cast
+Seconds time_of_cast(const RankScenario& scenario, double width);
 TaskId own_to_host(TaskList& tasks, StreamId stream, Bytes size, TaskId after, std::int32_t unit);
 TaskId own_from_host(TaskList& tasks, double elements, double width, Seconds cast);
 

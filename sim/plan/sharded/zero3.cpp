@@ -34,7 +34,7 @@ Zero3Sync::Zero3Sync(const RankScenario& scenario)
       ranks_{scenario.data_parallel()},
       width_{is_half(scenario.job.precision) ? 2 : fp32_bytes},
       reduced_{settings_.communication_dtype ? bytes_of(*settings_.communication_dtype) : width_},
-      cast_{host_pass_time(scenario, Bytes{fp32_bytes + width_}).value_or(Seconds{})},
+      cast_{time_of_cast(scenario, width_)},
       blocks_{blocks_of(scenario.model)},
       by_block_{scenario.model.profile != nullptr} {
   const auto& layers = scenario.model.layers;
