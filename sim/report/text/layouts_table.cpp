@@ -128,6 +128,8 @@ std::vector<std::string> not_searched(const LayoutsFound& found) {
                                 is_all ? "all of these" : fmt::format("{}", fmt::join(keys, " and ")),
                                 percent_text(1 - one.step_time / step)));
   }
+  if (!items.empty())
+    items.emplace_back("set what you want of these and search again: another layout may then be the fastest");
   return items;
 }
 
