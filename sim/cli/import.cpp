@@ -69,7 +69,7 @@ struct Option {
   std::string ImportArguments::*value;
   std::string_view type;
   std::string_view help;
-  std::array<std::string_view, 5> formats;  ///< empty ones do not count
+  std::array<std::string_view, 7> formats;  ///< empty ones do not count
 
   bool is_for(std::string_view format) const { return std::ranges::find(formats, format) != formats.end(); }
   std::vector<std::string_view> taking() const {
@@ -103,7 +103,7 @@ constexpr std::array all_options{
            &ImportArguments::sequence,
            "N",
            "tokens a sample, of a model of text",
-           {"kineto", "nsys", "chakra", "deepspeed", "hf"}},
+           {"kineto", "nsys", "chakra", "deepspeed", "torchtitan", "megatron", "hf"}},
     Option{"--calibration",
            &ImportArguments::calibration,
            "NAME",

@@ -10,6 +10,7 @@
 #include "sim/cli/read_back.hpp"
 #include "sim/config/read.hpp"
 #include "sim/config/scalars.hpp"
+#include "sim/workload/blocks.hpp"
 
 namespace gradway::cli {
 
@@ -29,6 +30,13 @@ DraftOptions draft_options(const ImportArguments& arguments, const Surroundings&
   options.gpus = value_of("--gpus", arguments.gpus, config::integer(1, most_gpus));
   options.batch = value_of("--batch", arguments.batch, config::integer(1, 1'000'000));
   options.sequence = value_of("--sequence", arguments.sequence, config::integer(1, 1 << 24));
+  options.blocks_of = [&around](const std::string& model) {
+    try {
+      return blocks_of(load_model(model, around.data)).count;
+    } catch (const ConfigError&) {
+      return 0;  // reading the scenario back says what is wrong with it
+    }
+  };
   return options;
 }
 

@@ -26,6 +26,7 @@ namespace {
 struct InitArguments {
   ShortHands job;
   std::string strategy;
+  std::string framework;
   std::string out;
   bool force = false;
 };
@@ -89,11 +90,14 @@ Status init(InitArguments arguments, const Surroundings& around) {
   check_known("--model", arguments.job.model, "model", models);
   check_known("--platform", arguments.job.platform, "platform", platforms);
   check_known("--strategy", arguments.strategy, "strategy", strategies_of_training());
+  check_known("--framework", arguments.framework, "framework",
+              {framework_words.begin(), framework_words.end()});
   complete(arguments.job, models, platforms, around);
   const FirstScenarioRequest request{.model = arguments.job.model,
                                      .platform = arguments.job.platform,
                                      .gpus = gpus_of(arguments.job.gpus),
-                                     .strategy = arguments.strategy};
+                                     .strategy = arguments.strategy,
+                                     .framework = arguments.framework};
   const auto scenario = told_of("gradway init", [&] { return first_scenario(request, out, around.data); });
   std::ostringstream text;
   report::write_commented_scenario(text, scenario, out);
@@ -125,6 +129,10 @@ Action add_init(CLI::App& app) {
          "--strategy", arguments->strategy,
          "none, ddp, fsdp ...: 'gradway help strategies'; if not given ddp, or fsdp where that is too "
          "large")
+      ->type_name("NAME");
+  app.add_option(
+         "--framework", arguments->framework,
+         "whose recipe: pytorch (torchtitan's and others'), megatron or deepspeed; pytorch if not given")
       ->type_name("NAME");
   app.add_option("-o,--out", arguments->out, "the file to write; without it, what it would hold is printed")
       ->type_name("FILE");

@@ -68,7 +68,7 @@ Status optimize_layout(const OptimizeArguments& arguments, const CLI::App& app, 
   const auto samples = samples_of_step(arguments, written);
   const auto threads = arguments.jobs > 0 ? arguments.jobs : all_cores();
   auto found = [&] {
-    Progress progress{around};
+    Progress progress{around, Progress::Elsewhere::lines};
     return search_layouts(
         written, samples, arguments.engine,
         [&](std::size_t count, const std::function<void(std::size_t)>& work) {
@@ -83,7 +83,8 @@ Status optimize_layout(const OptimizeArguments& arguments, const CLI::App& app, 
                                  .platform = written.platform.name,
                                  .engine = arguments.engine,
                                  .written = written.job,
-                                 .blocks = blocks_of(written.model).count,
+                                 .shape = {blocks_of(written.model).count, written.model.tokens_per_sample,
+                                           written.model.experts.number > 0},
                                  .global_batch = samples,
                                  .found = std::move(found),
                                  .goal = goal};
@@ -94,7 +95,7 @@ Status optimize_layout(const OptimizeArguments& arguments, const CLI::App& app, 
     report::write_table(around.results, laid_out, around.style);
   }
   if (writes_files) {
-    const auto snippet = report::layout_snippet(laid_out.found.ranked.front().job, laid_out.blocks);
+    const auto snippet = report::layout_snippet(laid_out.found.ranked.front().job, laid_out.shape);
     put_files(arguments.out,
               {{"optimize.json", json}, {snippet.file, [&](std::ostream& out) { out << snippet.text; }}},
               around);

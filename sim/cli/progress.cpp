@@ -11,6 +11,7 @@ namespace {
 constexpr std::size_t bar_width = 30;
 constexpr std::chrono::milliseconds patience{1000};
 constexpr std::chrono::milliseconds between{200};
+constexpr std::chrono::milliseconds between_lines{15000};
 
 // Before so much is done the time that is left is a guess.
 constexpr double least_share = 0.02;
@@ -32,7 +33,11 @@ Progress::Progress(const Surroundings& around, std::string what, std::size_t cou
     painter_ = std::jthread{[this](const std::stop_token& stop) { keep_painting(stop); }};
 }
 
-Progress::Progress(const Surroundings& around) : Progress{around, "starting", 0} {}
+Progress::Progress(const Surroundings& around, Elsewhere elsewhere) : Progress{around, "starting", 0} {
+  elsewhere_ = elsewhere;
+  if (!is_terminal() && elsewhere == Elsewhere::lines)
+    painter_ = std::jthread{[this](const std::stop_token& stop) { keep_painting(stop); }};
+}
 
 Progress::~Progress() {
   if (painter_.joinable()) {
@@ -49,7 +54,7 @@ void Progress::step() {
 }
 
 Watch Progress::watch() {
-  if (around_.progress_columns == 0) return {};
+  if (!is_terminal() && elsewhere_ == Elsewhere::silent) return {};
   return [this](std::string_view what, std::optional<double> done) {
     const std::scoped_lock lock{mutex_};
     if (what != what_) {
@@ -63,8 +68,13 @@ Watch Progress::watch() {
 /// A thread of its own: work that takes long tells nothing meanwhile.
 void Progress::keep_painting(const std::stop_token& stop) {
   std::unique_lock lock{mutex_};
-  for (auto wait = patience;; wait = between) {
+  for (auto wait = is_terminal() ? patience : between_lines;;
+       wait = is_terminal() ? between : between_lines) {
     if (ends_.wait_for(lock, stop, wait, [&] { return stop.stop_requested(); })) return;
+    if (!is_terminal()) {
+      around_.messages << "gradway: " << words() << std::endl;
+      continue;
+    }
     around_.messages << "\r\x1b[K" << line() << std::flush;
     painted_ = true;
   }

@@ -20,8 +20,10 @@ class Progress {
  public:
   /// Of work that has parts to count: "point 12 of 400" with a bar.
   Progress(const Surroundings& around, std::string what, std::size_t count);
+  /// Where standard error is no terminal: nothing, or for work of minutes a line now and then.
+  enum class Elsewhere { silent, lines };
   /// Of one piece of work, told by `watch`.
-  explicit Progress(const Surroundings& around);
+  explicit Progress(const Surroundings& around, Elsewhere elsewhere = Elsewhere::silent);
   ~Progress();
   Progress(const Progress&) = delete;
 
@@ -37,7 +39,10 @@ class Progress {
   std::string line() const;
   std::string words() const;
 
+  bool is_terminal() const { return around_.progress_columns > 0; }
+
   const Surroundings& around_;
+  Elsewhere elsewhere_ = Elsewhere::silent;
   std::string what_;
   std::size_t count_ = 0;
   std::size_t done_ = 0;

@@ -41,6 +41,52 @@ std::string see_help(const CLI::App& app) {
   return fmt::format("see '{} --help'", typed_name(app));
 }
 
+/// An option that other programs have, and the key that stands for it here.
+struct ForeignOption {
+  std::string_view name;
+  std::string_view key;
+  std::string_view remark{};
+};
+constexpr std::array foreign_options{
+    ForeignOption{"--gpus", "job.gpus"},
+    ForeignOption{"--num-gpus", "job.gpus"},
+    ForeignOption{"--world-size", "job.gpus"},
+    ForeignOption{"--nodes", "job.gpus", "; nodes follow from it and the platform"},
+    ForeignOption{"--nnodes", "job.gpus", "; nodes follow from it and the platform"},
+    ForeignOption{"--num-nodes", "job.gpus", "; nodes follow from it and the platform"},
+    ForeignOption{"--batch", "job.batch_per_gpu"},
+    ForeignOption{"--batch-size", "job.batch_per_gpu"},
+    ForeignOption{"--micro-batch-size", "job.batch_per_gpu"},
+    ForeignOption{"--global-batch", "job.global_batch"},
+    ForeignOption{"--global-batch-size", "job.global_batch"},
+    ForeignOption{"--accumulate", "job.accumulate"},
+    ForeignOption{"--gradient-accumulation-steps", "job.accumulate"},
+    ForeignOption{"--sequence", "job.sequence"},
+    ForeignOption{"--seq-len", "job.sequence"},
+    ForeignOption{"--seq-length", "job.sequence"},
+    ForeignOption{"--precision", "job.precision"},
+    ForeignOption{"--compile", "job.compile"},
+    ForeignOption{"--recompute", "job.recompute"},
+    ForeignOption{"--strategy", "strategy.kind"},
+    ForeignOption{"--framework", "job.framework"},
+    ForeignOption{"--optimizer", "optimizer"},
+    ForeignOption{"--tp", "parallel.tensor"},
+    ForeignOption{"--pp", "parallel.pipeline"},
+    ForeignOption{"--cp", "parallel.context"},
+    ForeignOption{"--ep", "parallel.expert"}};
+
+/// What to write for an option that the command does not have.
+std::string hint_for_option(const CLI::App& app, std::string_view name) {
+  const auto names = option_names(app);
+  const auto found = std::ranges::find(foreign_options, name, &ForeignOption::name);
+  const bool sets = std::ranges::find(names, "--set") != names.end();
+  if (found == foreign_options.end() || !sets) return suggestion(name, names);
+  const auto short_hand = fmt::format("--{}", found->key.substr(found->key.find('.') + 1));
+  const bool is_short = std::ranges::find(names, short_hand) != names.end();
+  return fmt::format("write '{}'{}", is_short ? short_hand + " N" : fmt::format("--set {}=VALUE", found->key),
+                     found->remark);
+}
+
 /// Says what is wrong with words that nothing took.
 void check_words(const CLI::App& app) {
   for (const auto& word : app.remaining(false)) {
@@ -48,7 +94,7 @@ void check_words(const CLI::App& app) {
     if (word.starts_with('-')) {
       const auto name = word.substr(0, word.find('='));
       refuse(fmt::format("'{}' has no option '{}'", typed_name(app), name),
-             fmt::format("{} ({})", suggestion(name, option_names(app)), see_help(app)));
+             fmt::format("{} ({})", hint_for_option(app, name), see_help(app)));
     }
     if (app.get_parent() == nullptr) {
       refuse(fmt::format("'gradway' has no command '{}'", word),

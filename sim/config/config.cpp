@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/base/printable.hpp"
 #include "sim/config/document.hpp"
@@ -106,6 +107,22 @@ class Loader {
   }
 
   Dataset dataset(const Named& name) { return read_named(DataKind::dataset, name, read_dataset); }
+
+  /// Names of those whose samples are so.
+  std::vector<std::string> datasets_of(SampleContent content) {
+    std::vector<std::string> found;
+    for (const auto& name : lookup_.names(DataKind::dataset)) {
+      Problems ignored;
+      const auto one = ignored.attempt([&] {
+        const auto root = load_document(lookup_.find(DataKind::dataset, name, {}), ignored);
+        Reader reader{root, in_file(name), ignored};
+        return read_dataset(reader, name);
+      });
+      if (one.content == content) found.push_back(name);
+    }
+    return found;
+  }
+
   StorageTier storage(const Named& name) { return read_named(DataKind::storage, name, read_storage); }
   GpuSpec gpu(const Named& name) { return read_named(DataKind::gpu, name, read_gpu); }
 
@@ -204,6 +221,23 @@ std::string stem(const Found& file) {
   return printable(file.path.stem().string());
 }
 
+/// A model of text does not train on images, nor one of images on text.
+void check_samples(const ScenarioSpec& spec, const ModelSpec& model, Loader& loader) {
+  const auto& dataset = spec.job.input.dataset;
+  if (!dataset || !dataset->content || !model.model.run) return;
+  const auto wanted = model.model.tokens_per_sample > 0 ? SampleContent::text : SampleContent::images;
+  if (*dataset->content == wanted) return;
+  const auto suited = loader.datasets_of(wanted);
+  loader.problems().add(
+      Problem{spec.place("input.dataset"),
+              fmt::format("samples of the dataset{} are {}, and the model '{}' trains on {}",
+                          dataset->name.empty() ? "" : fmt::format(" '{}'", dataset->name),
+                          name_of(*dataset->content), model.model.name, name_of(wanted)),
+              {{model.kind, "the model is here"}},
+              suited.empty() ? "name another, or leave it out: samples are in memory then"
+                             : fmt::format("datasets of {}: {}", name_of(wanted), fmt::join(suited, ", "))});
+}
+
 /// Reads what the scenario names, and checks everything against everything.
 Scenario resolved(ScenarioSpec spec, const Found& found, Loader& loader, const DataPath& data,
                   const PriceChoice& price, const std::string& model_text = {}) {
@@ -234,6 +268,7 @@ Scenario resolved(ScenarioSpec spec, const Found& found, Loader& loader, const D
   if (spec.cache) spec.job.input.cache->tier = loader.storage(*spec.cache);
   loader.problems().raise();
   check_scenario(spec, model, platform, gpu, loader.problems());
+  check_samples(spec, model, loader);
   auto built =
       loader.problems().attempt([&] { return build_platform(platform.description, gpu.gpu, spec.job.gpus); });
   loader.problems().raise();

@@ -8,10 +8,12 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/base/nearest.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/config/document.hpp"
+#include "sim/config/likely_meant.hpp"
 #include "sim/config/problems.hpp"
 
 namespace gradway::config {
@@ -122,10 +124,12 @@ bool is_name(const Place& place, const std::string& text) {
          text.find("..") == std::string::npos && std::ranges::all_of(text, is_good);
 }
 
-void check_name(const Place& place, const std::string& name, const Where& where) {
+/// @param alike what the name may stand for
+void check_name(const Place& place, const std::string& name, const std::string& alike, const Where& where) {
   if (!is_name(place, name)) {
     fail(where, fmt::format("'{}' is not a name of a {}", name, place.noun),
-         fmt::format("write the name of its file in '{}' without the ending", place.folder));
+         alike.empty() ? fmt::format("write the name of its file in '{}' without the ending", place.folder)
+                       : alike);
   }
   if (name.ends_with(".yaml")) {
     const auto bare = name.substr(0, name.size() - 5);
@@ -212,7 +216,7 @@ Lookup::Lookup(const Found& first, const DataPath& data)
 
 Found Lookup::find(DataKind kind, const std::string& name, const Where& where) const {
   const auto& place = place_of(kind);
-  check_name(place, name, where);
+  check_name(place, name, is_name(place, name) ? std::string{} : hint_of_kind(kind, name), where);
   const auto file = fmt::format("{}{}", name, place.ending);
   if (beside_) {
     if (const auto found = find_beside(place, name, *beside_))
@@ -222,8 +226,44 @@ Found Lookup::find(DataKind kind, const std::string& name, const Where& where) c
   fail(where,
        fmt::format("no {} has the name '{}': there is no '{}/{}' beside your file or in the data folders",
                    place.noun, name, place.folder, file),
-       is_in_working_folder(place, name) ? std::string{how_to_add_working_folder}
-                                         : suggestion(name, names(kind)));
+       is_in_working_folder(place, name) ? std::string{how_to_add_working_folder} : hint_for(kind, name));
+}
+
+std::string Lookup::hint_for(DataKind kind, const std::string& name) const {
+  auto hint = hint_of_kind(kind, name);
+  return hint.empty() ? suggestion(name, names(kind)) : hint;
+}
+
+/// Models by their names at Hugging Face, platforms by their GPU; empty: the name is neither.
+std::string Lookup::hint_of_kind(DataKind kind, const std::string& name) const {
+  constexpr std::size_t most_platforms = 12;
+  if (kind == DataKind::model) {
+    const auto alike = models_alike(name, names(kind));
+    return alike.empty() ? "" : fmt::format("did you mean '{}'?", fmt::join(alike, "' or '"));
+  }
+  if (kind != DataKind::platform || !near_names(name, names(kind)).empty()) return "";
+  for (const auto& word : gpu_words(name)) {
+    auto found = platforms_with(word);
+    if (found.empty()) continue;
+    const bool is_cut = found.size() > most_platforms;
+    if (is_cut) found.resize(most_platforms);
+    return fmt::format("platforms with such a GPU: {}{}", fmt::join(found, ", "), is_cut ? " ..." : "");
+  }
+  return "";
+}
+
+/// Those whose GPU's name has a part such as "h100".
+std::vector<std::string> Lookup::platforms_with(const std::string& gpu) const {
+  std::vector<std::string> found;
+  for (const auto& name : names(DataKind::platform)) {
+    Problems ignored;
+    const auto node = ignored.attempt([&] {
+      return load_with_base(DataKind::platform, find(DataKind::platform, name, {}), *this, ignored);
+    });
+    const auto* entry = node.find("gpu");
+    if (entry != nullptr && entry->value.text.starts_with(gpu)) found.push_back(name);
+  }
+  return found;
 }
 
 const std::vector<std::string>& Lookup::names(DataKind kind) const {

@@ -35,9 +35,16 @@ class Lookup {
   /// and reads files to tell their kinds. Not for several threads at once.
   const std::vector<std::string>& names(DataKind kind) const;
 
+  /// What a name that nothing has may stand for: a name of Hugging Face's for a model, platforms with the GPU
+  /// that a platform's name has in it; else the nearest, or all.
+  std::string hint_for(DataKind kind, const std::string& name) const;
+
   const DataPath& data() const { return *data_; }
 
  private:
+  std::string hint_of_kind(DataKind kind, const std::string& name) const;
+  std::vector<std::string> platforms_with(const std::string& gpu) const;
+
   std::optional<Found> beside_;  ///< a folder
   const DataPath* data_;
   mutable std::map<DataKind, std::vector<std::string>> names_;

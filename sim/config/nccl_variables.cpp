@@ -193,6 +193,98 @@ constexpr std::array variables = {
     Variable{"NCCL_NSOCKS_PERTHREAD", sockets_a_thread, "1 to 64", "TCP: sockets of a thread, 64 in all"},
 };
 
+/// Variables of NCCL that no key has: they choose cards, time-outs, logs and plug-ins.
+/// @source docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html, NCCL 2.28
+constexpr auto not_modelled = std::to_array<std::string_view>({
+    "NCCL_IB_DISABLE",
+    "NCCL_IB_HCA",
+    "NCCL_IB_TIMEOUT",
+    "NCCL_IB_RETRY_CNT",
+    "NCCL_IB_GID_INDEX",
+    "NCCL_IB_ADDR_FAMILY",
+    "NCCL_IB_ADDR_RANGE",
+    "NCCL_IB_ROCE_VERSION_NUM",
+    "NCCL_IB_SL",
+    "NCCL_IB_TC",
+    "NCCL_IB_FIFO_TC",
+    "NCCL_IB_AR_THRESHOLD",
+    "NCCL_IB_ADAPTIVE_ROUTING",
+    "NCCL_IB_QPS_PER_CONNECTION",
+    "NCCL_IB_SPLIT_DATA_ON_QPS",
+    "NCCL_IB_CUDA_SUPPORT",
+    "NCCL_IB_PCI_RELAXED_ORDERING",
+    "NCCL_IB_RETURN_ASYNC_EVENTS",
+    "NCCL_IB_MERGE_NICS",
+    "NCCL_IB_ECE_ENABLE",
+    "NCCL_DMABUF_ENABLE",
+    "NCCL_GDR_FLUSH_DISABLE",
+    "NCCL_SOCKET_IFNAME",
+    "NCCL_SOCKET_FAMILY",
+    "NCCL_NET",
+    "NCCL_NET_PLUGIN",
+    "NCCL_NET_SHARED_BUFFERS",
+    "NCCL_NET_SHARED_COMMS",
+    "NCCL_NET_GDR_C2C",
+    "NCCL_TUNER_PLUGIN",
+    "NCCL_PROFILER_PLUGIN",
+    "NCCL_ENV_PLUGIN",
+    "NCCL_CONF_FILE",
+    "NCCL_DEBUG",
+    "NCCL_DEBUG_FILE",
+    "NCCL_DEBUG_SUBSYS",
+    "NCCL_TOPO_FILE",
+    "NCCL_TOPO_DUMP_FILE",
+    "NCCL_GRAPH_FILE",
+    "NCCL_GRAPH_DUMP_FILE",
+    "NCCL_LAUNCH_MODE",
+    "NCCL_LAUNCH_ORDER_IMPLICIT",
+    "NCCL_CHECK_POINTERS",
+    "NCCL_CHECKS_DISABLE",
+    "NCCL_ASYNC_ERROR_HANDLING",
+    "NCCL_BLOCKING_WAIT",
+    "NCCL_COMM_BLOCKING",
+    "NCCL_COMM_ID",
+    "NCCL_HOSTID",
+    "NCCL_P2P_DIRECT_DISABLE",
+    "NCCL_P2P_USE_CUDA_MEMCPY",
+    "NCCL_P2P_PXN_LEVEL",
+    "NCCL_P2P_NET_CHUNKSIZE",
+    "NCCL_P2P_NVL_CHUNKSIZE",
+    "NCCL_P2P_PCI_CHUNKSIZE",
+    "NCCL_MIN_P2P_NCHANNELS",
+    "NCCL_MAX_P2P_NCHANNELS",
+    "NCCL_NCHANNELS_PER_NET_PEER",
+    "NCCL_MIN_CTAS",
+    "NCCL_MAX_CTAS",
+    "NCCL_CGA_CLUSTER_SIZE",
+    "NCCL_SHM_LOCALITY",
+    "NCCL_CUMEM_ENABLE",
+    "NCCL_CUMEM_HOST_ENABLE",
+    "NCCL_MNNVL_ENABLE",
+    "NCCL_MNNVL_UUID",
+    "NCCL_NVLS_CHUNKSIZE",
+    "NCCL_OOB_NET_ENABLE",
+    "NCCL_OOB_NET_IFNAME",
+    "NCCL_UID_STAGGER_RATE",
+    "NCCL_UID_STAGGER_THRESHOLD",
+    "NCCL_IGNORE_CPU_AFFINITY",
+    "NCCL_IGNORE_DISABLED_P2P",
+    "NCCL_SET_STACK_SIZE",
+    "NCCL_SET_THREAD_NAME",
+    "NCCL_WORK_FIFO_BYTES",
+    "NCCL_WORK_FIFO_DEPTH",
+    "NCCL_RAS_ENABLE",
+    "NCCL_RAS_ADDR",
+    "NCCL_LOCAL_REGISTER",
+    "NCCL_GRAPH_REGISTER",
+    "NCCL_GRAPH_MIXING_SUPPORT",
+    "NCCL_COLLNET_NODE_THRESHOLD",
+    "NCCL_LL_THRESHOLD",
+    "NCCL_TREE_THRESHOLD",
+    "NCCL_SINGLE_RING_THRESHOLD",
+    "NCCL_SYM_GIN_KERNELS_ENABLE",
+});
+
 std::vector<std::string> names_of_variables() {
   std::vector<std::string> names;
   for (const auto& variable : variables) names.emplace_back(variable.name);
@@ -224,6 +316,10 @@ void check_sockets(Reader& nccl, const std::map<std::string, std::string>& value
 
 }  // namespace
 
+bool is_unmodelled_variable(std::string_view name) {
+  return std::ranges::find(not_modelled, upper(name)) != not_modelled.end();
+}
+
 std::map<std::string, std::string> read_nccl(Reader& nccl) {
   std::map<std::string, std::string> values;
   for (const auto& variable : variables) {
@@ -233,8 +329,11 @@ std::map<std::string, std::string> read_nccl(Reader& nccl) {
   for (const auto& entry : nccl.entries()) {
     const auto names = names_of_variables();
     if (std::ranges::find(names, entry.key) != names.end()) continue;
-    nccl.error(entry.where, fmt::format("'{}' is not a variable of NCCL that gradway knows", entry.key),
-               suggestion(entry.key, names));
+    const bool is_real = is_unmodelled_variable(entry.key);
+    nccl.error(entry.where,
+               is_real ? fmt::format("gradway does not model '{}'", entry.key)
+                       : fmt::format("'{}' is not a variable of NCCL that gradway knows", entry.key),
+               is_real ? "leave it out" : suggestion(entry.key, names));
   }
   check_channels(nccl, values);
   check_sockets(nccl, values);

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/config/reader.hpp"
@@ -14,6 +15,9 @@ namespace gradway::config {
 /// own spelling, numbers without ornament. Names as in NCCL's documentation; those that gradway cannot honour
 /// are refused.
 std::map<std::string, std::string> read_nccl(Reader& nccl);
+
+/// Whether NCCL has the variable and gradway does not model it.
+bool is_unmodelled_variable(std::string_view name);
 
 /// All variables that `read_nccl` takes, as keys of a scenario.
 std::vector<ScenarioKey> nccl_keys();

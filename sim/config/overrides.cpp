@@ -58,6 +58,15 @@ struct Replacement {
   std::vector<std::string> dropped;
 };
 
+/// Either says how many micro-steps there are: what is set replaces what the file says.
+void drop_other_batch(Node& scenario, const std::vector<Override>& overrides) {
+  auto* job = scenario.find("job");
+  if (job == nullptr || job->value.kind != Node::Kind::map || is_set(overrides, "job")) return;
+  for (const auto& [set, other] : {std::pair{"accumulate", "global_batch"}, {"global_batch", "accumulate"}})
+    if (is_set(overrides, fmt::format("job.{}", set)) && !is_set(overrides, fmt::format("job.{}", other)))
+      std::erase_if(job->value.entries, [&, name = other](const Entry& entry) { return entry.key == name; });
+}
+
 /// `--set strategy.kind=none` on a DDP scenario replaces the strategy: what the file says about DDP goes with
 /// it. Keys that are set too stay, and are checked.
 void drop_replaced(Node& scenario, const std::vector<Override>& overrides) {
@@ -95,6 +104,7 @@ void apply_overrides(Node& scenario, const std::vector<Override>& overrides, Pro
     }
   }
   drop_replaced(scenario, overrides);
+  drop_other_batch(scenario, overrides);
 }
 
 }  // namespace gradway::config

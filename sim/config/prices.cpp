@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/base/nearest.hpp"
 #include "sim/config/document.hpp"
 #include "sim/config/quantities.hpp"
 #include "sim/config/read.hpp"

@@ -53,7 +53,8 @@ struct ScenarioSpec {
   Named model;
   Named platform;
   Job job;
-  Ddp ddp{};  ///< what the file says of DDP, whatever the kind of its strategy
+  std::optional<int> global_batch{};  ///< samples of a step, from which job.accumulate follows
+  Ddp ddp{};                          ///< what the file says of DDP, whatever the kind of its strategy
   std::optional<CampaignSettings> campaign;
   Speeds faster;                       ///< what-if
   std::vector<Where> traffic;          ///< beside the job's

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/nearest.hpp"
 #include "sim/config/goal_quantities.hpp"
 #include "sim/config/quantities.hpp"
 #include "sim/config/read_measurements.hpp"

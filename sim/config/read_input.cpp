@@ -13,6 +13,7 @@ namespace gradway::config {
 namespace {
 
 constexpr auto sample_formats = choices_of<SampleFormat>(sample_format_words);
+constexpr auto sample_contents = choices_of<SampleContent>(sample_content_words);
 constexpr auto tiers = choices_of<StorageTier::Kind>(StorageTier::kind_words);
 constexpr auto caches = choices_of<Cache::Kind>(Cache::kind_words);
 constexpr auto copy_starts = choices_of<CopyStart>(copy_start_words);
@@ -89,6 +90,8 @@ Dataset read_dataset(Reader& file, const std::string& name) {
   dataset.samples = file.required("samples", number(1, 1e15));
   dataset.spread = file.optional("spread", number(0, 100), 0.0);
   dataset.format = file.optional("format", one_of("a format", sample_formats), dataset.format);
+  dataset.content = file.maybe("content", one_of("a content of samples", sample_contents));
+  if (dataset.format == SampleFormat::tokens && !dataset.content) dataset.content = SampleContent::text;
   if (dataset.format == SampleFormat::parquet) {
     read_columns(file, dataset);
   } else {
@@ -249,7 +252,7 @@ void read_input(Reader input, ScenarioSpec& spec) {
   } else {
     input.forbid("cache_size", "there is no input.cache", "name one, or leave it out");
   }
-  input.finish();
+  input.finish("input");
 }
 
 }  // namespace gradway::config

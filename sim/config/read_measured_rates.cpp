@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/nearest.hpp"
 #include "sim/config/quantities.hpp"
 #include "sim/config/read.hpp"
 #include "sim/config/read_measurements.hpp"

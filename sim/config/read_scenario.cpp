@@ -17,6 +17,8 @@ namespace gradway::config {
 namespace {
 
 constexpr int most_gpus = 1 << 20;
+constexpr int most_accumulated = 10000;
+constexpr int most_samples = 1'000'000'000;  // of a step
 
 constexpr auto attentions = choices_of<AttentionKernel>(attention_kernel_words);
 constexpr auto formats = choices_of<Number>(dtype_words);
@@ -53,7 +55,8 @@ void read_finetune(Reader& job, Job& result) {
   }
 }
 
-void read_job(Reader job, bool trains, Job& result) {
+void read_job(Reader job, bool trains, ScenarioSpec& spec) {
+  auto& result = spec.job;
   const auto batch = integer(1, 1'000'000);
   result.gpus = job.required("gpus", integer(1, most_gpus));
   result.batch_per_gpu =
@@ -68,7 +71,11 @@ void read_job(Reader job, bool trains, Job& result) {
                           name_of(number), name_of(result.precision)),
               fmt::format("set job.precision to {}", name_of(number)));
   }
-  result.accumulate = job.optional("accumulate", integer(1, 10000), result.accumulate);
+  result.accumulate = job.optional("accumulate", integer(1, most_accumulated), result.accumulate);
+  spec.global_batch = job.maybe("global_batch", integer(1, most_samples));
+  if (spec.global_batch && job.has("accumulate"))
+    job.error(job.key_place("accumulate"), "'accumulate' clashes with 'global_batch'", "keep one of them",
+              {{job.key_place("global_batch"), "accumulate follows from it"}});
   result.sequence = job.optional("sequence", integer(1, 1 << 24), result.sequence);
   result.attention = job.optional("attention", one_of("an attention", attentions), result.attention);
   result.channels_last =
@@ -91,7 +98,36 @@ void read_job(Reader job, bool trains, Job& result) {
   result.slow_gpu = job.optional("slow_gpu", slowdown, result.slow_gpu);
   read_finetune(job, result);
   result.clip_grad_norm = job.optional("clip_grad_norm", boolean, result.clip_grad_norm);
-  job.finish();
+  job.finish("job");
+}
+
+/// Micro-steps follow from the samples of a step, once the layout tells how many ranks have their own.
+void take_global_batch(ScenarioSpec& spec, Problems& problems) {
+  auto& job = spec.job;
+  if (!spec.global_batch || !problems.empty() || job.gpus % job.layout.ranks_of_model() != 0) return;
+  const std::int64_t samples = *spec.global_batch;
+  const auto ranks = job.data_parallel();
+  const auto of_micro_step = static_cast<std::int64_t>(ranks) * job.batch_per_gpu;
+  const auto refuse = [&](std::string what, std::string hint) {
+    problems.add(Problem{spec.place("job.global_batch"), std::move(what), {}, std::move(hint)});
+  };
+  if (samples % of_micro_step != 0) {
+    const auto below = samples / of_micro_step * of_micro_step;
+    const auto above = below + of_micro_step;
+    return refuse(
+        fmt::format(
+            "job.global_batch {} is no multiple of {}: {} data-parallel rank{}, each with micro-batches "
+            "of {}",
+            samples, of_micro_step, ranks, ranks == 1 ? "" : "s", job.batch_per_gpu),
+        below > 0 ? fmt::format("job.global_batch {} or {} would fit", below, above)
+                  : fmt::format("job.global_batch {} would fit", above));
+  }
+  const auto steps = samples / of_micro_step;
+  if (steps > most_accumulated)
+    return refuse(
+        fmt::format("job.global_batch {} makes {} micro-steps, {} at most", samples, steps, most_accumulated),
+        "set a larger job.batch_per_gpu");
+  job.accumulate = static_cast<int>(steps);
 }
 
 BackgroundFlow read_traffic(Reader flow) {
@@ -161,7 +197,7 @@ ScenarioSpec read_scenario(Reader& file) {
     file.forbid("model", "a collective alone has no model", "leave it out");
   }
   spec.platform = file.required("platform", named);
-  read_job(file.map("job"), trains, spec.job);
+  read_job(file.map("job"), trains, spec);
   read_strategy(file, spec);
   spec.job.optimizer = file.optional("optimizer", optimizer, spec.job.optimizer);
   if (auto nccl = file.maybe_map("nccl")) spec.job.nccl = read_nccl(*nccl);
@@ -176,7 +212,8 @@ ScenarioSpec read_scenario(Reader& file) {
   spec.job.steps = file.optional("steps", integer(1, 100000), spec.job.steps);
   if (spec.job.input.epoch_steps)
     file.forbid("steps", "input.epoch_steps tells how many steps are simulated", "leave one of them out");
-  file.finish();
+  file.finish("");
+  take_global_batch(spec, file.problems());
   return spec;
 }
 

@@ -132,6 +132,7 @@ struct ReadKeys {
     zero.grad_accum_dtype = strategy.maybe("grad_accum_dtype", dtype);
     zero.reduce_scatter = strategy.optional("reduce_scatter", boolean, zero.reduce_scatter);
     zero.synchronous_gathers = strategy.optional("synchronous_gathers", boolean, zero.synchronous_gathers);
+    zero.offload_optimizer = strategy.optional("offload_optimizer", boolean, zero.offload_optimizer);
   }
   void operator()(DistributedOptimizer& optimizer) const {
     optimizer.overlap_grad_reduce =
@@ -185,6 +186,7 @@ std::vector<KeyOfKinds> keys_of_kinds() {
           {"grad_accum_dtype", {zero}},
           {"reduce_scatter", {zero}},
           {"synchronous_gathers", {zero}},
+          {"offload_optimizer", {zero}},
           {"overlap_grad_reduce", {megatron}},
           {"overlap_param_gather", {megatron}},
           {"shard_optimizer", {megatron}},
@@ -303,12 +305,15 @@ void read_strategy(Reader& scenario, ScenarioSpec& spec) {
   auto& result = spec.job.strategy;
   if (auto strategy = scenario.maybe_map("strategy")) {
     const bool is_local_sgd = read_kind(*strategy, result);
+    const bool has_kind = strategy->sound();
     read_local_sgd(*strategy, is_local_sgd, spec);
     read_ddp(*strategy, spec.ddp);
     if (std::holds_alternative<Ddp>(result)) result = spec.ddp;
     std::visit(ReadKeys{*strategy}, result);
-    refuse_others(*strategy, name_of(result));
-    strategy->finish();
+    if (has_kind) {  // else nobody knows which keys belong there
+      refuse_others(*strategy, name_of(result));
+      strategy->finish("strategy");
+    }
   }
   if (auto parallel = scenario.maybe_map("parallel")) {
     read_layout(*parallel, spec.job.layout);
@@ -320,7 +325,7 @@ void read_strategy(Reader& scenario, ScenarioSpec& spec) {
                       fmt::format("a strategy of kind {} has no groups to repeat", name_of(result)),
                       "leave it out, or write 'kind: fsdp'");
     }
-    parallel->finish();
+    parallel->finish("parallel");
   }
 }
 

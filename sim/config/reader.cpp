@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/nearest.hpp"
+#include "sim/config/likely_meant.hpp"
 
 namespace gradway::config {
 namespace {
@@ -120,14 +121,23 @@ void Reader::forbid(std::string_view key, const std::string& reason, const std::
   error(key_place(key), reason, hint, std::move(notes));
 }
 
-void Reader::finish() {
+template <class Hint>
+void Reader::refuse_unknown(const Hint& hint_of) {
   for (const auto& entry : map_->entries) {
     if (std::ranges::find(known_, entry.key) != known_.end()) continue;
     const bool is_torn_text = entry.value.kind == Node::Kind::null;
     error(entry.where, fmt::format("unknown key '{}'", entry.key),
           is_torn_text ? "a ',' inside { } begins a new key: put a text with a ',' in quotes"
-                       : suggestion(entry.key, known_));
+                       : hint_of(entry.key));
   }
+}
+
+void Reader::finish() {
+  refuse_unknown([&](const std::string& key) { return suggestion(key, known_); });
+}
+
+void Reader::finish(std::string_view group) {
+  refuse_unknown([&](const std::string& key) { return hint_for_key(group, key, known_); });
 }
 
 }  // namespace gradway::config

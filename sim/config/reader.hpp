@@ -84,7 +84,13 @@ class Reader {
   /// Every key that was not asked for is unknown. The last call on a reader.
   void finish();
 
+  /// The same of a group of a scenario, where names that other trainers have for its keys are recognised.
+  /// @param group empty: the scenario itself
+  void finish(std::string_view group);
+
  private:
+  template <class Hint>
+  void refuse_unknown(const Hint& hint_of);
   const Node* value(std::string_view key);
   std::vector<const Node*> items(std::string_view key);
   void missing(std::string_view key);

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/base/nearest.hpp"
+#include "sim/config/likely_meant.hpp"
 #include "sim/config/node.hpp"
 #include "sim/config/problems.hpp"
 
@@ -70,7 +70,7 @@ auto one_of(std::string_view thing, std::span<const Choice<Value>> table) {
       if (name == word) return value;
       names.emplace_back(name);
     }
-    fail(node.where, "'" + word + "' is not " + std::string{thing}, suggestion(word, names));
+    fail(node.where, "'" + word + "' is not " + std::string{thing}, hint_for_word(thing, word, names));
   };
 }
 

@@ -8,6 +8,7 @@
 
 #include "sim/base/nearest.hpp"
 #include "sim/config/campaign_keys.hpp"
+#include "sim/config/likely_meant.hpp"
 #include "sim/config/local_sgd_keys.hpp"
 #include "sim/config/nccl_variables.hpp"
 #include "sim/platform/speeds.hpp"
@@ -43,6 +44,9 @@ std::vector<ScenarioKey> fixed_keys() {
       {"job.param_dtype", "fp32, bf16, fp16",
        "strategy none: of parameters, gradients and optimizer states; 16 bits need no autocast", "fp32"},
       {"job.accumulate", "1 to 10000", "micro-steps to one optimizer step, under DDP's no_sync", "1"},
+      {"job.global_batch", "1 to 1000000000",
+       "samples of a step, over all ranks, in place of job.accumulate, which then follows from it, "
+       "job.batch_per_gpu and the data-parallel ranks"},
       {"job.sequence", "1 to 16777216", "tokens a sample, for models of text, instead of the model's own"},
       {"job.attention", "auto, cudnn, flash, flash1, efficient, math, composed",
        "implementation of scaled_dot_product_attention; auto: PyTorch's choice; flash1: FlashAttention 1, "
@@ -194,6 +198,10 @@ std::vector<ScenarioKey> fixed_keys() {
        "kind zero, stage 1, in bf16: what gradients of micro-steps are added up in; left out, bf16"},
       {"strategy.reduce_scatter", "true or false",
        "kind zero, stage 3: gradients are reduce-scattered, else all-reduced", "true"},
+      {"strategy.offload_optimizer", "true or false",
+       "kind zero: DeepSpeed's offload_optimizer of device cpu: fp32 weights, gradients and optimizer states "
+       "are in host memory, and the CPU steps them",
+       "false"},
       {"strategy.synchronous_gathers", "true or false",
        "kind zero, stage 3: as DeepSpeed 0.3 of 2021 gathered: tensor by tensor, slice by slice, and the CPU "
        "waits "
@@ -385,7 +393,13 @@ void check_scenario_key(const std::string& key, const Where& where) {
   const auto found = std::ranges::find(known, key, &ScenarioKey::name);
   if (found != known.end() && found->is_set_alone) return;
   const auto names = scenario_keys();
-  auto hint = nearest(key, names).empty() ? "" : suggestion(key, names);
+  const auto dot = key.rfind('.');
+  const auto group_name = key.substr(0, dot == std::string::npos ? 0 : dot);
+  const auto last = key.substr(dot == std::string::npos ? 0 : dot + 1);
+  if (is_unmodelled_variable(last))
+    fail(where, fmt::format("gradway does not model '{}'", last), "leave it out");
+  auto hint = hint_for_foreign_key(group_name, last);
+  if (hint.empty() && !nearest(key, names).empty()) hint = suggestion(key, names);
   if (hint.empty()) {
     // The keys of its group, or those that stand by themselves, and the groups.
     const auto group = key.substr(0, key.find('.') + 1);

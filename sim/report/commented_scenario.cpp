@@ -36,6 +36,8 @@ constexpr std::array offers{Offer{"job.accumulate", "4"},
                             Offer{"strategy.reshard_after_forward", "false", "fsdp"},
                             Offer{"strategy.stage", "3", "zero"},
                             Offer{"strategy.overlap_grad_reduce", "true", "distributed_optimizer"},
+                            Offer{"parallel.replicate", "2", "fsdp", true},
+                            Offer{"parallel.replicate", "2", "fsdp1", true},
                             Offer{"parallel.tensor", "2", "", true},
                             Offer{"parallel.pipeline", "2", "ddp", true},
                             Offer{"parallel.pipeline", "2", "distributed_optimizer", true}};
@@ -67,7 +69,9 @@ class Writer {
           i + 1 == scenario_.settings.size() || group_of(scenario_.settings[i + 1].first) != group;
       if (!group.empty() && ends) offer(group);
     }
-    if (!scenario_.is_text) return;
+    const bool has_layout = std::ranges::any_of(
+        scenario_.settings, [](const auto& setting) { return setting.first.starts_with("parallel."); });
+    if (!scenario_.is_text || has_layout) return;
     line("#", "parallel", "");
     offer("parallel");
   }
@@ -91,11 +95,16 @@ class Writer {
                                         [](const auto& setting) { return std::string_view{setting.first}; });
     for (const auto& one : offers) {
       const bool is_of_it = one.strategy.empty() || one.strategy == kind->second;
-      const bool is_set = std::ranges::any_of(scenario_.settings,
-                                              [&](const auto& setting) { return setting.first == one.key; });
-      if (group_of(one.key) == group && is_of_it && !is_set && (!one.is_of_text || scenario_.is_text))
+      // Ranks that share the logits have no compiled loss.
+      const bool clashes = one.key == "parallel.tensor" && has("job.compile_loss");
+      if (group_of(one.key) == group && is_of_it && !has(one.key) && !clashes &&
+          (!one.is_of_text || scenario_.is_text))
         line("#", one.key, one.value);
     }
+  }
+
+  bool has(std::string_view key) const {
+    return std::ranges::any_of(scenario_.settings, [&](const auto& setting) { return setting.first == key; });
   }
 
   std::ostream& out_;
@@ -110,6 +119,9 @@ void write_commented_scenario(std::ostream& out, const FirstScenario& scenario, 
       "# Above each key stands what it does and, in brackets, what can stand there. A key behind '#' does\n"
       "# not count until that is taken away. 'gradway list keys' has all keys.\n",
       file.empty() ? "FILE" : file);
+  if (!scenario.recipe.empty())
+    for (const auto& line : wrap("Settings as in " + scenario.recipe + ".", widest_comment - 2))
+      out << "# " << line << '\n';
   Writer{out, scenario}.write();
 }
 

@@ -54,8 +54,14 @@ void write_json(std::ostream& out, const LaidOut& laid_out, std::string_view ver
                         {"memory_needed_bytes", one.needs.value()}});
   for (const auto& one : found.refused)
     left_out.push_back({{"set", settings_json(one.job)}, {"reason", one.reason}});
+  Json worth = Json::array();
+  for (const auto& one : found.worth) {
+    auto& item = worth.emplace_back(
+        Json{{"step_time_s", one.step_time.value()}, {"memory_needed_bytes", one.memory.value()}});
+    for (const auto& [key, value] : one.set) item["set"][key] = value;
+  }
   const auto& best = found.ranked.front();
-  const auto snippet = layout_snippet(best.job, laid_out.blocks);
+  const auto snippet = layout_snippet(best.job, laid_out.shape);
   const Json all{{"schema", 1},
                  {"gradway", version},
                  {"scenario", laid_out.scenario},
@@ -68,6 +74,7 @@ void write_json(std::ostream& out, const LaidOut& laid_out, std::string_view ver
                  {"do_not_fit", found.do_not_fit},
                  {"simulated", found.simulated},
                  {"slower", found.slower},
+                 {"not_searched", std::move(worth)},
                  {"left_out", std::move(left_out)},
                  {"basis", best.basis},
                  {"warnings", best.warnings},

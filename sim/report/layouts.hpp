@@ -14,6 +14,13 @@
 
 namespace gradway::report {
 
+/// What frameworks are told of the model.
+struct SnippetModel {
+  int blocks = 0;
+  int tokens = 0;  ///< a sample
+  bool has_experts = false;
+};
+
 /// A finished search of layouts that found some, with the words for it.
 struct LaidOut {
   std::string scenario;
@@ -22,7 +29,7 @@ struct LaidOut {
   std::string platform;
   std::string engine;
   Job written;
-  int blocks = 0;  ///< of the model
+  SnippetModel shape;
   int global_batch = 0;
   LayoutsFound found;
   std::optional<TrainingGoal> goal{};  ///< of the whole training, if it was asked for
@@ -38,9 +45,9 @@ struct LayoutSnippet {
   std::string text;
 };
 
-/// Arguments of Megatron-LM, or tables of torchtitan's job file.
-/// @param blocks of the model
-LayoutSnippet layout_snippet(const Job& job, int blocks);
+/// Arguments of Megatron-LM, or tables of torchtitan's job file, with all that `gradway import` reads of a
+/// job: it gives the same step. What the framework cannot be told of the job is in comments.
+LayoutSnippet layout_snippet(const Job& job, const SnippetModel& model);
 
 /// For a person: the best layouts and those that need less memory, what was left out and why, and the
 /// settings to paste.

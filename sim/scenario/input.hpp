@@ -30,6 +30,13 @@ constexpr std::string_view name_of(SampleFormat format) {
   return sample_format_words[static_cast<std::size_t>(format)];
 }
 
+/// What a sample is, so that a model of text is not trained on images.
+enum class SampleContent : std::uint8_t { images, text, volumes };
+inline constexpr std::array<std::string_view, 3> sample_content_words{"images", "text", "volumes"};
+constexpr std::string_view name_of(SampleContent content) {
+  return sample_content_words[static_cast<std::size_t>(content)];
+}
+
 /// When a copy for a later step starts, as the program issues it on a stream of its own at the step's start.
 enum class CopyStart : std::uint8_t {
   ahead,   ///< as soon as it is issued: the CPU may be most of a step ahead of the GPU
@@ -57,6 +64,7 @@ struct Dataset {
   Bytes sample_size{};  ///< as stored, on average; without a codec
   double spread = 0;    ///< standard deviation of the size over its mean
   SampleFormat format = SampleFormat::files;
+  std::optional<SampleContent> content{};  ///< empty: not known, suits any model
   Bytes request{};           ///< what one request brings of shards and pages; files: a sample. 0: a sample
   bool compressible = true;  ///< codecs make it smaller: not JPEG, video, random floats
   Bytes delivered{};         ///< of a sample, as it goes to the GPU

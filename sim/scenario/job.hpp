@@ -104,6 +104,9 @@ struct Zero {
   /// Stage 3 as in DeepSpeed 0.3: each tensor is gathered by itself, into a list of the ranks' slices, and
   /// the GPU is waited for before and after.
   bool synchronous_gathers = false;
+  /// offload_optimizer of device cpu: fp32 masters, gradients and states are in host memory, and the CPU
+  /// steps them.
+  bool offload_optimizer = false;
 
   auto operator<=>(const Zero&) const = default;
 

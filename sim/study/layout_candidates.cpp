@@ -21,6 +21,13 @@ bool divide_each_other(int a, int b) {
   return a % b == 0 || b % a == 0;
 }
 
+/// The rules of schedules: see plan/pipeline/schedule.hpp.
+bool has_enough(const Layout& layout, int micro_batches) {
+  if (layout.schedule == Schedule::interleaved) return micro_batches % layout.pipeline == 0;
+  if (layout.schedule == Schedule::dual_pipe_v) return micro_batches >= 2 * layout.pipeline;
+  return layout.schedule != Schedule::zb_v || micro_batches >= 2 * layout.pipeline - 1;
+}
+
 /// All that the rules allow, by one dimension after the other.
 class Candidates {
  public:
@@ -144,13 +151,6 @@ class Candidates {
     }
   }
 
-  /// The rules of schedules: see plan/pipeline/schedule.hpp.
-  static bool has_enough(const Layout& layout, int micro_batches) {
-    if (layout.schedule == Schedule::interleaved) return micro_batches % layout.pipeline == 0;
-    if (layout.schedule == Schedule::dual_pipe_v) return micro_batches >= 2 * layout.pipeline;
-    return layout.schedule != Schedule::zb_v || micro_batches >= 2 * layout.pipeline - 1;
-  }
-
   void add_recompute(Job job) {
     job.recomputes = job.recomputes_attention = job.keeps_products = false;
     job.recompute_every = 1;
@@ -218,6 +218,22 @@ class Candidates {
 };
 
 }  // namespace
+
+std::optional<Job> with_selective_checkpoints(const Scenario& written, const Job& from) {
+  const bool can = written.model.run && from.framework == Framework::pytorch && !from.keeps_products &&
+                   blocks_of(written.model).count > 0 && !from.recomputes_attention;
+  if (!can) return std::nullopt;
+  auto job = from;
+  job.keeps_products = true;
+  if (from.recomputes) return job;
+  job.recomputes = true;
+  job.recompute_every = 1;
+  if (job.accumulate % 2 != 0) return std::nullopt;
+  job.accumulate /= 2;
+  job.batch_per_gpu *= 2;
+  if (!has_enough(job.layout, job.accumulate)) return std::nullopt;
+  return job;
+}
 
 std::vector<Job> candidate_layouts(const Scenario& written, int global_batch, bool beyond_nodes) {
   return Candidates{written, global_batch, beyond_nodes}.run();

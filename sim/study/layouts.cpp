@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -15,12 +16,14 @@
 #include "sim/plan/pipeline/schedule.hpp"
 #include "sim/plan/pipeline/stages.hpp"
 #include "sim/plan/plan.hpp"
+#include "sim/study/unsearched_keys.hpp"
 #include "sim/workload/blocks.hpp"
 
 namespace gradway {
 namespace {
 
 constexpr double worth_without_sequence = 0.02;  // of the best
+constexpr double worth_a_word = 0.01;            // the same, of a key that is not searched
 // Simulated at once, whatever the threads: what is known of the best before must not depend on them.
 constexpr std::size_t at_once = 8;
 
@@ -137,7 +140,9 @@ class LayoutSearch {
     std::ranges::stable_sort(fitting_, {}, &Fitting::at_least);
     simulate_in_order();
     try_without_sequence();
+    try_selective_checkpoints();
     rank();
+    try_other_keys();
     return std::move(found_);
   }
 
@@ -241,6 +246,58 @@ class LayoutSearch {
     }
     found_.candidates += beside.size();
     simulate_all(beside);
+  }
+
+  void try_selective_checkpoints() {
+    std::ranges::stable_sort(found_.ranked, {}, [](const TriedLayout& it) { return it.metrics.step_time; });
+    std::vector<Fitting> beside;
+    std::set<decltype(cut_of(written_.job))> seen;
+    for (const auto& one : found_.ranked) {
+      if (beside.size() == at_once) break;
+      auto job = with_selective_checkpoints(written_, one.job);
+      if (job && seen.insert(cut_of(*job)).second) beside.push_back({*std::move(job), {}});
+    }
+    found_.candidates += beside.size();
+    simulate_all(beside);
+  }
+
+  /// One after the other, and all that help at once.
+  void try_other_keys() {
+    if (found_.ranked.empty()) return;
+    const auto& best = found_.ranked.front();
+    const auto keys = unsearched_keys(written_, best.job);
+    std::vector<std::optional<TriedLayout>> tried(keys.size());
+    tell(watch_, "trying keys that are not searched");
+    each(keys.size(), [&](std::size_t i) {
+      auto job = best.job;
+      keys[i].change(job);
+      tried[i] = if_it_runs(job);
+    });
+    auto all = best.job;
+    KeyWorth together;
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      if (!tried[i] || tried[i]->metrics.step_time > best.metrics.step_time * (1 - worth_a_word)) continue;
+      found_.worth.push_back({keys[i].set, tried[i]->metrics.step_time, tried[i]->memory});
+      keys[i].change(all);
+      together.set.insert(together.set.end(), keys[i].set.begin(), keys[i].set.end());
+    }
+    if (found_.worth.size() < 2) return;
+    const auto tried_together = if_it_runs(all);
+    if (!tried_together) return;
+    together.step_time = tried_together->metrics.step_time;
+    together.memory = tried_together->memory;
+    found_.worth.push_back(std::move(together));
+  }
+
+  /// Empty: NCCL refuses it, or it does not fit.
+  std::optional<TriedLayout> if_it_runs(const Job& job) const {
+    try {
+      auto tried = simulate_one(job);
+      if (fits(tried.memory)) return tried;
+    } catch (const ConfigError&) {
+      return std::nullopt;
+    }
+    return std::nullopt;
   }
 
   void simulate_all(const std::vector<Fitting>& jobs) {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/base/watch.hpp"
@@ -35,12 +37,21 @@ struct RefusedLayout {
   std::string reason;
 };
 
+/// What keys that are not searched would make of the fastest layout.
+struct KeyWorth {
+  std::vector<std::pair<std::string, std::string>> set;
+  Seconds step_time{};
+  Bytes memory{};
+};
+
 struct LayoutsFound {
   std::vector<TriedLayout> ranked;  ///< the fastest first
   Leaders leaders;                  ///< of them
   std::vector<bool> on_front;       ///< beside them: none that was simulated is as fast and as small
   std::vector<UnfitLayout> unfit;   ///< one of each way to cut the model, which needs least; the least first
   std::vector<RefusedLayout> refused;
+  std::vector<KeyWorth>
+      worth;  ///< keys that would make the fastest faster, and fit; the last one: all of them
   std::size_t candidates = 0;  ///< that the rules allow
   std::size_t do_not_fit = 0;  ///< of them
   std::size_t simulated = 0;
@@ -61,11 +72,17 @@ struct LayoutsFound {
 /// @param beyond_nodes tensor ranks of several NVLink domains alone
 std::vector<Job> candidate_layouts(const Scenario& written, int global_batch, bool beyond_nodes);
 
+/// The layout with torchtitan's selective checkpoints, which compute again all but attention and every second
+/// product: in place of whole blocks, or to make room for micro-batches of twice as many samples. Empty where
+/// PyTorch has none, or no whole number of them makes a step.
+std::optional<Job> with_selective_checkpoints(const Scenario& written, const Job& job);
+
 /// Finds the layouts with the least time of a step. Memory is asked before anything is simulated. Then the
 /// candidates are simulated in the order of a lower bound, the kernels of a stage and the way to it and back,
 /// until none that is left can be the fastest: by that bound, times the least by which those that differ from
 /// it in chunks and replicas alone missed it. Without sequence parallelism is tried what is within 2 % of the
-/// best with it.
+/// best with it; with selective checkpoints the fastest ones. What keys that are not searched would be worth
+/// is simulated on the fastest.
 /// @param engine a name from engines()
 /// @throws SimulationError if a simulation could not finish, ConfigError if no layout is to be found
 LayoutsFound search_layouts(const Scenario& written, int global_batch, const std::string& engine,

@@ -73,10 +73,10 @@ struct SettingsInWords {
   std::string operator()(const Zero& zero) const {
     return fmt::format(
         ", stage {}, buckets of {:.17g} and {:.17g}, overlap {}, live {:.17g}, reuse {:.17g}, "
-        "persistent {:.17g}, in {}, added in {}",
+        "persistent {:.17g}, in {}, added in {}, offloaded {}",
         zero.stage, zero.reduce_bucket_size, zero.prefetch_bucket_size, zero.overlaps(),
         zero.max_live_parameters, zero.max_reuse_distance, zero.param_persistence_threshold,
-        name_or(zero.communication_dtype), name_or(zero.grad_accum_dtype));
+        name_or(zero.communication_dtype), name_or(zero.grad_accum_dtype), zero.offload_optimizer);
   }
   std::string operator()(const DistributedOptimizer& optimizer) const {
     return fmt::format(", overlap {} and {}, buckets of {:.17g}, in {}", optimizer.overlap_grad_reduce,

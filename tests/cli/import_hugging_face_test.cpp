@@ -36,8 +36,6 @@ TEST_CASE("a Hugging Face model becomes a model that runs", "[cli][import]") {
   CHECK(content_of(desk.folder.path() / "models/mine.yaml") ==
         R"(# What Hugging Face's file says and this model cannot, and what it leaves open:
 # - rope_scaling {...}: positions turn by other angles, at the same cost; how long a sample is, sequence says
-# - nothing of a step, or what gradway does anyway: architectures, attention_dropout, intermediate_size,
-#   torch_dtype
 schema: 1
 source: >-
   Hugging Face's settings in hf-qwen3_30b_a3b.json

@@ -41,7 +41,6 @@ TEST_CASE("a script of Megatron-LM becomes a scenario and a model that run", "[c
 # - micro_batch_size 2 stands in the file again with another value: the last one counts, as Megatron-LM has it
 # - rampup_batch_size 16: gradway's step has global_batch_size samples, as behind the ramp
 # - sequence_paralel true: gradway does not know this key and leaves it out; is it 'sequence_parallel'?
-# - nothing of a step, or what gradway does anyway: data_path, lr, master_addr, split
 schema: 1
 source: >-
   Megatron-LM's settings in megatron-gpt.sh
@@ -238,7 +237,6 @@ TEST_CASE("what gradway cannot simulate of Megatron-LM is said", "[cli][import]"
        "optimizer \"adafactor\": gradway has no such optimizer, so sgd counts until the scenario has one: "
        "optimizer: "
        "adamw_fused\n"},
-      {"--lr 1e-4", "nothing of a step, or what gradway does anyway: lr\n"},
   }));
   CAPTURE(arguments);
   const Desk desk;

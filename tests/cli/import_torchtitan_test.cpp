@@ -15,8 +15,6 @@ TEST_CASE("torchtitan's settings become a scenario", "[cli][import]") {
         R"(# What torchtitan's file says and this scenario cannot, and what it leaves open:
 # - parallelism.async_tensor_paralel true: gradway does not know this key and leaves it out; is it
 #   'parallelism.enable_async_tensor_parallel'?
-# - nothing of a step, or what gradway does anyway: job, lr_scheduler, optimizer.lr, profiling,
-#   quantize.linear.float8.filter_fqns, training.dataset, training.steps
 schema: 1
 source: >-
   torchtitan's settings in torchtitan-llama3_8b.toml
@@ -168,7 +166,7 @@ TEST_CASE("micro-batches of torchtitan's pipeline multiply with its accumulation
 TEST_CASE("torchtitan without FSDP computes split layers in fp32", "[cli][import]") {
   const Desk desk;
   const auto outcome = desk.import("torchtitan", "[parallelism]\ntensor_parallel_degree = 8\n", of_text);
-  CHECK_THAT(outcome.output, Contains("  precision: fp32\n") && Contains("  kind: ddp\n"));
+  CHECK_THAT(outcome.output, Contains("  precision: fp32\n") && Contains("  kind: none\n"));
   CHECK_THAT(outcome.errors,
              Contains("precision: torchtitan computes in fp32 where layers or stages are split "
                       "and FSDP is off\n"));

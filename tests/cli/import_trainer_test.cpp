@@ -25,14 +25,8 @@ TEST_CASE("DeepSpeed's settings become a scenario that runs", "[cli][import]") {
 # - zero_optimization.zero_quantized_weights true: gradway's collectives carry 16 or 32 bits an element
 # - zero_optimization.zero_quantised_gradients true: gradway does not know this key and leaves it out; is it
 #   'zero_optimization.zero_quantized_gradients'?
-# - zero_optimization.offload_optimizer.device "cpu": gradway keeps parameters, gradients and states on the
-#   GPU
 # - activation_checkpointing {...}: whether blocks are computed again, the model's own code says: then set
 #   job.recompute to full
-# - nothing of a step, or what gradway does anyway: fp16.loss_scale, optimizer.params.betas,
-#   optimizer.params.lr, optimizer.params.weight_decay, scheduler, steps_per_print, wall_clock_breakdown,
-#   zero_optimization.contiguous_gradients, zero_optimization.offload_optimizer.pin_memory,
-#   zero_optimization.offload_param.device, zero_optimization.stage3_gather_16bit_weights_on_model_save
 schema: 1
 source: >-
   DeepSpeed's settings in ds_config-zero3.json
@@ -54,6 +48,7 @@ strategy:
   max_reuse_distance: 1e9
   param_persistence_threshold: 1
   overlap_comm: true
+  offload_optimizer: true
   communication_dtype: fp32
 optimizer: adamw_fused
 )";
@@ -179,14 +174,16 @@ TEST_CASE("what gradway cannot say of a trainer's file is listed", "[cli][import
        "optimizer.type \"OneBitAdam\": gradway has no such optimizer, so sgd counts until the scenario has "
        "one: "
        "optimizer: adamw, or adamw_fused\n"},
-      {R"("zero_optimization": {"stage": 1, "cpu_offload": true})",
-       "zero_optimization.cpu_offload true: gradway keeps parameters, gradients and states on the GPU\n"},
+      {R"("zero_optimization": {"stage": 3, "offload_param": {"device": "cpu"}})",
+       "zero_optimization.offload_param.device \"cpu\": gradway keeps the parameters that a rank has on its "
+       "GPU\n"},
+      {R"("zero_optimization": {"stage": 3, "offload_optimizer": {"device": "nvme"}})",
+       "zero_optimization.offload_optimizer.device \"nvme\": gradway offloads to host memory, which takes "
+       "less "
+       "time\n"},
       {R"("sequence_parallel_size": 2, "tensor_parallel": {"autotp_size": 1})",
        "sequence_parallel_size 2: gradway splits no sequence over GPUs: each trains on samples of its own, "
        "2 times as many a step as the file says\n"},
-      {R"("zero_optimization": {"stage": 2, "stage3_max_live_parameters": 1})",
-       "warning: ds.json: nothing of a step, or what gradway does anyway: zero_optimization."
-       "stage3_max_live_parameters\n"},
       {R"("banana": [1])", "banana [...]: gradway does not know this key and leaves it out\n"},
       {R"("zero_optimization": {"stage": 1, "reduce_bucket_size": "auto"})",
        "zero_optimization.reduce_bucket_size \"auto\": not said here, the trainer's own code fills it in; an "
@@ -322,4 +319,52 @@ TEST_CASE("options fill in what Hugging Face's file leaves to the trainer", "[cl
   CHECK(open.status == 2);
   CHECK_THAT(open.errors, Contains("13:37: error: 'train_micro_batch_size_per_gpu' is \"auto\"") &&
                               Contains("3:24: error: 'enabled' is \"auto\""));
+}
+
+TEST_CASE("keys that change nothing of a step are no warnings", "[cli][import]") {
+  const Desk desk;
+  const auto deepspeed =
+      desk.import("deepspeed",
+                  R"({"train_batch_size": 8, "steps_per_print": 10, "scheduler": {"type": "WarmupLR"},
+          "optimizer": {"type": "AdamW", "params": {"lr": 1e-4, "betas": [0.9, 0.95]}},
+          "zero_optimization": {"stage": 2, "stage3_max_live_parameters": 1, "cpu_offload": true}})",
+                  where);
+  CHECK(deepspeed.errors.empty());
+  CHECK_THAT(deepspeed.output, Contains("\n  offload_optimizer: true\n") && !Contains("# -"));
+  const auto torchtitan =
+      desk.import("torchtitan",
+                  "[profiling]\nenable_profiling = true\n[training]\nsteps = 10\n[parallelism]\n"
+                  "pipeline_parallel_schedule = \"1F1B\"\ncontext_parallel_rotate_method = \"allgather\"\n",
+                  of_text);
+  CHECK(torchtitan.errors.empty());
+}
+
+TEST_CASE("--sequence says how long samples are where a trainer's file does not", "[cli][import]") {
+  const Desk desk;
+  const auto taken =
+      desk.import("torchtitan", "[training]\nlocal_batch_size = 1\n", with(of_text, {"--sequence", "4096"}));
+  CHECK_THAT(taken.output, Contains("\n  sequence: 4096\n"));
+  const auto clash =
+      desk.import("torchtitan", "[training]\nseq_len = 8192\n", with(of_text, {"--sequence", "4096"}));
+  CHECK(clash.status == 2);
+  CHECK_THAT(clash.errors, Contains("job.toml:2:11: error: the file says 8192 tokens, --sequence 4096\n") &&
+                               Contains("hint: leave --sequence out, or change the file\n"));
+}
+
+TEST_CASE("torchtitan's layers of a stage say how many chunks a rank has", "[cli][import]") {
+  const Desk desk;
+  const auto import = [&](const std::string& keys) {
+    return desk.import("torchtitan",
+                       "[training]\nlocal_batch_size = 8\n[parallelism]\npipeline_parallel_degree = 4\n"
+                       "pipeline_parallel_schedule = \"Interleaved1F1B\"\n" +
+                           keys,
+                       of_text);
+  };
+  const std::string exact =
+      "pipeline_parallel_first_stage_less_layers = 0\npipeline_parallel_last_stage_less_layers = 0\n";
+  // 32 blocks, and unless the file says otherwise embedding and head as one each.
+  CHECK_THAT(import("pipeline_parallel_layers_per_stage = 2\n" + exact).output, Contains("\n  virtual: 4\n"));
+  CHECK_THAT(import("pipeline_parallel_layers_per_stage = 5\n" + exact).errors,
+             Contains("7 stages are no multiple of 4 ranks"));
+  CHECK_THAT(import("pipeline_parallel_layers_per_stage = 3\n").output, Contains("\n  virtual: 3\n"));
 }

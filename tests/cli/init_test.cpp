@@ -30,7 +30,13 @@ TEST_CASE("a first scenario runs at once", "[cli][init]") {
   using Row = std::tuple<std::string, std::string, std::string, std::string>;
   const auto [model, platform, gpus, expected] = GENERATE(values<Row>({
       {"llama3_8b", "aws-p5.48xlarge", "64", "\n  kind: fsdp\n"},
-      {"llama3_8b", "aws-p5.48xlarge", "64", "\n  recompute: full\n"},
+      {"llama3_8b", "aws-p5.48xlarge", "64", "\n  param_dtype: bf16\n"},
+      {"llama3_8b", "aws-p5.48xlarge", "64", "\n  compile: true\n"},
+      {"llama3_70b", "aws-p5.48xlarge", "64", "\n  recompute: full\n"},
+      {"mixtral_8x7b", "aws-p5.48xlarge", "64", "torchtitan's DeepSeek-V3"},
+      {"resnet50", "dgx-h100", "8", "\n  memory_format: channels_last\n"},
+      {"resnet50", "dgx-h100", "8", "\noptimizer: sgd_momentum\n"},
+      {"vit_b_16", "dgx-h100", "8", "torchvision's vision transformers"},
       {"vit_l_32", "aws-p4d.24xlarge", "8", "\n  batch_per_gpu: 32\n"},
       {"gpt_small", "workstation-4x-rtx-4090", "4", "\n  kind: ddp\n"},
       {"resnet50", "dgx-1-v100", "1", "\n  precision: fp16\n"},
@@ -115,4 +121,32 @@ TEST_CASE("on a terminal a first scenario is asked for", "[cli][init]") {
                  Contains("'many' is not a whole number"));
   CHECK_THAT(content_of(folder.path() / "mine.yaml"),
              Contains("\nmodel: gpt2\n") && Contains("\n  gpus: 8\n"));
+}
+
+TEST_CASE("a first scenario has the settings of its framework's own recipes", "[cli][init]") {
+  using Row = std::tuple<std::string, std::string, std::vector<std::string>>;
+  const auto [framework, model, expected] = GENERATE(values<Row>({
+      {"megatron",
+       "llama3_8b",
+       {"# Settings as in Megatron-LM's Llama 3", "\n  framework: megatron\n",
+        "\n  overlap_grad_reduce: true\n", "\n  overlap_param_gather: true\n", "\noptimizer: adamw_fused\n"}},
+      {"megatron", "llama3_70b", {"\n  tensor: 8\n", "\n  sequence: true\n"}},
+      {"megatron", "mixtral_8x7b", {"\n  expert: 8\n"}},
+      {"deepspeed",
+       "llama3_8b",
+       {"# Settings as in Hugging Face's examples for DeepSpeed", "\n  framework: deepspeed\n",
+        "\n  kind: zero\n", "\n  overlap_comm: true\n"}},
+  }));
+  CAPTURE(framework, model);
+  const TemporaryFolder folder;
+  auto arguments = init(model, "aws-p5.48xlarge", "64");
+  arguments.insert(arguments.end(), {"--framework", framework, "-o", "mine.yaml"});
+  const auto made = run_gradway(arguments, {.folder = folder.path()});
+  REQUIRE(made.status == 0);
+  CHECK(made.errors.empty());
+  const auto text = content_of(folder.path() / "mine.yaml");
+  for (const auto& part : expected) CHECK_THAT(text, Contains(part));
+  const auto run = run_gradway({"run", "mine.yaml"}, {.folder = folder.path()});
+  CHECK(run.status == 0);
+  CHECK_THAT(run.output, !Contains("does not fit"));
 }

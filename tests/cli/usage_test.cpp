@@ -51,6 +51,15 @@ TEST_CASE("wrong usage is told with what would be right", "[cli][usage]") {
       {{"--vesrion"},
        "error: 'gradway' has no option '--vesrion'\n"
        "  hint: did you mean '--version'? (see 'gradway --help')\n"},
+      {{"run", "article/g6e", "--batch", "8"},
+       "error: 'gradway run' has no option '--batch'\n"
+       "  hint: write '--set job.batch_per_gpu=VALUE' (see 'gradway run --help')\n"},
+      {{"run", "article/g6e", "--nodes", "2"},
+       "error: 'gradway run' has no option '--nodes'\n"
+       "  hint: write '--gpus N'; nodes follow from it and the platform (see 'gradway run --help')\n"},
+      {{"explain", "article/g6e", "--gpus", "2"},
+       "error: 'gradway explain' has no option '--gpus'\n"
+       "  hint: write '--set job.gpus=VALUE' (see 'gradway explain --help')\n"},
       {{"run", "--jsno", "article/g6e"},
        "error: 'gradway run' has no option '--jsno'\n"
        "  hint: did you mean '--json'? (see 'gradway run --help')\n"},

@@ -290,6 +290,9 @@ TEST_CASE("DeepSpeed is told exactly what the strategy has", "[report]") {
   "bf16": {
     "enabled": true
   },
+  "optimizer": {
+    "type": "SGD"
+  },
   "gradient_clipping": 1.0,
   "communication_data_type": "fp32",
   "zero_optimization": {

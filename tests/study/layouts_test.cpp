@@ -12,6 +12,7 @@
 #include "sim/plan/memory.hpp"
 #include "sim/study/layouts.hpp"
 #include "sim/study/parallel.hpp"
+#include "sim/study/unsearched_keys.hpp"
 
 using namespace gradway;
 
@@ -157,4 +158,51 @@ TEST_CASE("layouts of a framework that is not searched say so", "[study][layout]
   auto scenario = decoder_of("pytorch");
   scenario.job.framework = Framework::deepspeed;
   CHECK_THROWS_WITH(search_layouts(scenario, samples, "fluid", each), Contains("not for DeepSpeed"));
+}
+
+TEST_CASE("the search says what keys that it does not search would be worth", "[study][layout]") {
+  auto scenario = decoder_of("pytorch");
+  scenario.job.strategy = Fsdp{};
+  scenario.job.optimizer = Optimizer::adamw;
+  const auto found = search(scenario);
+  REQUIRE(found.worth.size() >= 2);
+  const auto& best = found.ranked.front();
+  const auto keys = unsearched_keys(scenario, best.job);
+  auto all = best.job;
+  for (std::size_t i = 0; i + 1 < found.worth.size(); ++i) {
+    const auto& worth = found.worth[i];
+    const auto key = std::ranges::find(keys, worth.set, &UnsearchedKey::set);
+    REQUIRE(key != keys.end());
+    CHECK(worth.step_time < best.metrics.step_time);
+    auto job = best.job;
+    key->change(job);
+    key->change(all);
+    CHECK(simulated(scenario, job).measured.metrics.step_time.value() == worth.step_time.value());
+  }
+  CHECK(simulated(scenario, all).measured.metrics.step_time.value() == found.worth.back().step_time.value());
+}
+
+TEST_CASE("where all of a recipe is set nothing is left that no search tries", "[study][layout]") {
+  auto scenario = decoder_of("pytorch");
+  scenario.job.strategy = Fsdp{.param_dtype = Number::bf16, .reduce_dtype = Number::fp32};
+  scenario.job.optimizer = Optimizer::adamw_fused;
+  scenario.job.compiled = true;
+  CHECK(unsearched_keys(scenario, scenario.job).empty());
+}
+
+TEST_CASE("selective checkpoints stand in for whole blocks, or make room for twice the samples",
+          "[study][layout]") {
+  const auto scenario = decoder_of("pytorch");
+  for (const auto& job : candidate_layouts(scenario, samples, false)) {
+    const auto other = with_selective_checkpoints(scenario, job);
+    if (!other) continue;
+    CHECK(other->samples() == samples);
+    CHECK(other->keeps_products);
+    CHECK(other->batch_per_gpu == (job.recomputes ? 1 : 2) * job.batch_per_gpu);
+    if (other->layout.schedule == Schedule::interleaved)
+      CHECK(other->accumulate % other->layout.pipeline == 0);
+  }
+  const auto megatron = decoder_of("megatron");
+  for (const auto& job : candidate_layouts(megatron, samples, false))
+    CHECK_FALSE(with_selective_checkpoints(megatron, job));
 }

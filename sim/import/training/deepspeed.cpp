@@ -10,11 +10,14 @@
 #include "sim/import/training/deepspeed_batch.hpp"
 #include "sim/import/training/draft_parts.hpp"
 #include "sim/workload/operation.hpp"
+#include "sim/workload/optimizer.hpp"
 
 namespace gradway {
 namespace {
 
 constexpr std::string_view keeps_all = "gradway keeps parameters, gradients and states on the GPU";
+constexpr std::string_view keeps_parameters = "gradway keeps the parameters that a rank has on its GPU";
+constexpr std::string_view all_states = "gradway offloads all of the states";
 constexpr std::string_view no_quantized = "gradway's collectives carry 16 or 32 bits an element";
 constexpr std::string_view no_zero_option = "gradway has ZeRO without it";
 constexpr std::string_view same_work = "gradway's steps all do the same work";
@@ -104,13 +107,12 @@ constexpr auto untaken_of_deepspeed = std::to_array<UntakenKey>({
     {"zero_optimization.stage3_allgather_sequential", "false", no_zero_option},
     {"zero_optimization.leaf_module", {}, no_zero_option},
     {"zero_optimization.zenflow", {}, keeps_all},
-    {"zero_optimization.offload_optimizer.device", "none", keeps_all},
     {"zero_optimization.offload_optimizer"},
-    {"zero_optimization.offload_param.device", "none", keeps_all},
+    {"zero_optimization.offload_optimizer.ratio", "1", all_states},
+    {"zero_optimization.offload_param.device", "none", keeps_parameters},
     {"zero_optimization.offload_param"},
-    {"zero_optimization.cpu_offload", "false", keeps_all},
-    {"zero_optimization.cpu_offload_param", "false", keeps_all},
-    {"zero_optimization.cpu_offload_params", "false", keeps_all},
+    {"zero_optimization.cpu_offload_param", "false", keeps_parameters},
+    {"zero_optimization.cpu_offload_params", "false", keeps_parameters},
     {"zero_optimization.cpu_offload_use_pin_memory"},
     {"zero_optimization.zero_hpz_partition_size", "1",
      "gradway gathers from all ranks in the backward pass, too"},
@@ -154,9 +156,12 @@ constexpr auto taken_of_deepspeed = std::to_array<std::string_view>({
     "gradient_clipping",
     "optimizer.type",
     "optimizer.params.torch_adam",
+    "optimizer.params.momentum",
     "compile.enabled",
     "zero_optimization.stage",
     "zero_optimization.overlap_comm",
+    "zero_optimization.offload_optimizer.device",
+    "zero_optimization.cpu_offload",
     "zero_optimization.reduce_bucket_size",
     "zero_optimization.stage3_prefetch_bucket_size",
     "zero_optimization.stage3_max_live_parameters",
@@ -275,16 +280,17 @@ class Deepspeed {
     const auto stage = take_stage();
     const auto sent = take_communication();
     const auto overlap = settings_.boolean({"zero_optimization.overlap_comm"});
+    const bool offloads = take_offload();
     if (stage == 0) return take_ddp(batch, sent.empty() ? precision : sent);
     auto& strategy = draft_.strategy;
     strategy.emplace_back("kind", "zero");
     strategy.emplace_back("stage", fmt::format("{}", stage));
     for (const auto& row : element_keys) {
       const auto value = settings_.number({row.key, row.alias}, 0);
-      if (stage < row.stage) settings_.set_idle({row.key, row.alias});
       if (value && stage >= row.stage) strategy.emplace_back(row.ours, elements(row, *value));
     }
     if (overlap) strategy.emplace_back("overlap_comm", *overlap ? "true" : "false");
+    if (offloads) strategy.emplace_back("offload_optimizer", "true");
     if (stage == 3)
       if (const auto scatters = settings_.boolean({"zero_optimization.reduce_scatter"});
           scatters && !*scatters)
@@ -293,16 +299,25 @@ class Deepspeed {
     take_sums(stage, precision);
   }
 
+  /// States, masters and gradients in host memory; an older form is true or false.
+  bool take_offload() {
+    const TrainerSettings::Spellings key = {"zero_optimization.offload_optimizer.device"};
+    const bool is_old = settings_.boolean({"zero_optimization.cpu_offload"}).value_or(false);
+    const auto device = settings_.text(key).value_or(is_old ? "cpu" : "none");
+    if (device == "nvme") settings_.note(key, "gradway offloads to host memory, which takes less time");
+    if (device != "none" && device != "cpu" && device != "nvme")
+      settings_.problem(settings_.where(key), fmt::format("'{}' is no device to offload to", device),
+                        suggestion(device, {"none", "cpu", "nvme"}));
+    return device != "none";
+  }
+
   /// ZeRO's stage 1 on a model in bf16 alone adds gradients up in another type (BF16_Optimizer).
   void take_sums(int stage, const std::string& precision) {
     const TrainerSettings::Spellings key = {"data_types.grad_accum_dtype"};
     const auto said = settings_.text(key);
     if (!said) return;
-    if (*said == "fp32" && stage == 1 && precision == "bf16") {
+    if (*said == "fp32" && stage == 1 && precision == "bf16")
       draft_.strategy.emplace_back("grad_accum_dtype", *said);
-    } else {
-      settings_.set_idle(key);
-    }
   }
 
   /// Within what a scenario can say.
@@ -330,11 +345,7 @@ class Deepspeed {
 
   /// Without ZeRO DeepSpeed reduces all gradients behind the backward pass, 500 million elements at a time.
   void take_ddp(const DeepSpeedBatch& batch, const std::string& sent) {
-    for (const auto& row : element_keys) {
-      settings_.number({row.key, row.alias}, 0);
-      settings_.set_idle({row.key, row.alias});
-    }
-    settings_.set_idle({"zero_optimization.overlap_comm"});
+    for (const auto& row : element_keys) settings_.number({row.key, row.alias}, 0);
     auto& strategy = draft_.strategy;
     if (batch.gpus == 1) {
       strategy.emplace_back("kind", "none");
@@ -358,6 +369,9 @@ class Deepspeed {
       return;
     }
     draft_.optimizer = optimizer_word(*type, !is_torch);
+    const bool has_momentum = settings_.number({"optimizer.params.momentum"}, 0).value_or(0) > 0;
+    if (draft_.optimizer == name_of(Optimizer::sgd) && has_momentum)
+      draft_.optimizer = name_of(Optimizer::sgd_momentum);
     if (draft_.optimizer.empty())
       settings_.note({"optimizer.type"},
                      "gradway has no such optimizer, so sgd counts until the scenario has "

@@ -17,6 +17,15 @@ void take_platform(ScenarioDraft& draft, const DraftOptions& options, TrainerSet
                      "name one with --platform; 'gradway list platforms' has those there are");
 }
 
+std::optional<int> sequence_of(TrainerSettings& settings, const DraftOptions& options,
+                               TrainerSettings::Spellings key, std::optional<int> said) {
+  if (said && options.sequence && *said != *options.sequence)
+    settings.problem(settings.where(key),
+                     fmt::format("the file says {} tokens, --sequence {}", *said, *options.sequence),
+                     "leave --sequence out, or change the file");
+  return said ? said : options.sequence;
+}
+
 std::string elements_text(double elements) {
   auto text = fmt::format("{:.17g}", elements);
   for (int digits = 1; digits <= 16; ++digits) {

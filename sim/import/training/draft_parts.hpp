@@ -13,9 +13,14 @@ namespace gradway {
 inline constexpr int most_ranks_of_drafts = 1 << 20;
 inline constexpr int most_batch_of_drafts = 1'000'000;
 inline constexpr int most_accumulation_of_drafts = 10'000;
+inline constexpr int most_tokens_of_drafts = 1 << 24;
 
 /// Takes the platform from the options, as no trainer's file says it; a problem if it is not there.
 void take_platform(ScenarioDraft& draft, const DraftOptions& options, TrainerSettings& settings);
+
+/// Tokens a sample, by the file or by --sequence; a problem if they say two things.
+std::optional<int> sequence_of(TrainerSettings& settings, const DraftOptions& options,
+                               TrainerSettings::Spellings key, std::optional<int> said);
 
 /// A number of elements as a scenario writes it: 5e8 rather than 500000000.
 std::string elements_text(double elements);

@@ -89,7 +89,7 @@ void HuggingFaceModel::take_attention_bias() {
 void HuggingFaceModel::take_window(int otherwise, bool is_used) {
   const Spellings key = {"sliding_window"};
   const auto window = settings.is_null(key) ? 0 : number(key, otherwise);
-  if (!is_used || window == 0 || window >= sequence) return settings.set_idle(key);
+  if (!is_used || window == 0 || window >= sequence) return;
   const auto text =
       fmt::format("gradway's attention is to all tokens, more work than to the last {}", window);
   if (settings.has(key)) return settings.note(key, text);

@@ -30,10 +30,12 @@ class Megatron {
 
   MegatronDraft draft() {
     take_platform(draft_.scenario, options_, settings_);
-    layers_ = required("num_layers");
-    hidden_ = required("hidden_size");
-    heads_ = required("num_attention_heads");
-    sequence_ = required("seq_length");
+    layers_ = of_shape("num_layers");
+    hidden_ = of_shape("hidden_size");
+    heads_ = of_shape("num_attention_heads");
+    take_sequence();
+    const auto& named = options_.model;
+    if (layers_ == 0 && !named.empty() && options_.blocks_of) layers_ = options_.blocks_of(named);
     tensor_ = number("tensor_model_parallel_size", 1);
     pipeline_ = number("pipeline_model_parallel_size", 1);
     context_ = number("context_parallel_size", 1);
@@ -71,6 +73,16 @@ class Megatron {
     return 0;
   }
 
+  /// 0 where a model's name stands for its shape.
+  int of_shape(Key key) { return options_.model.empty() || settings_.has({key}) ? required(key) : 0; }
+
+  void take_sequence() {
+    const Key key = "seq_length";
+    const auto said = settings_.whole_number({key}, 1, most_of_arguments);
+    sequence_ = sequence_of(settings_, options_, {key}, said).value_or(0);
+    if (!said && !options_.sequence && !settings_.has({key})) required(key);
+  }
+
   void only(Key key, bool is_so, const std::string& what, const std::string& hint) {
     if (!is_so) settings_.problem(settings_.where({key}), what, hint);
   }
@@ -81,22 +93,12 @@ class Megatron {
       parallel.emplace_back(key, fmt::format("{}", value));
     };
     if (tensor_ > 1) put("tensor", tensor_);
-    if (flag("sequence_parallel")) {  // which arguments.py turns off by itself without tensor ranks
-      if (tensor_ > 1) put("sequence", true);
-      if (tensor_ == 1) settings_.set_idle({"sequence_parallel"});
-    }
-    if (flag("tp_comm_overlap")) {  // which Megatron-LM has with sequence parallelism alone
-      if (tensor_ > 1 && flag("sequence_parallel"))
-        put("overlap", "userbuffers");
-      else
-        settings_.set_idle({"tp_comm_overlap"});
-    }
-    if (flag("no_async_tensor_model_parallel_allreduce")) {
-      if (tensor_ > 1 && !flag("sequence_parallel"))
-        put("overlap", "none");
-      else
-        settings_.set_idle({"no_async_tensor_model_parallel_allreduce"});
-    }
+    const bool is_sequence = flag("sequence_parallel");  // which arguments.py turns off without tensor ranks
+    const bool overlaps = flag("tp_comm_overlap");       // which Megatron-LM has with it alone
+    const bool waits = flag("no_async_tensor_model_parallel_allreduce");
+    if (tensor_ > 1 && is_sequence) put("sequence", true);
+    if (tensor_ > 1 && is_sequence && overlaps) put("overlap", "userbuffers");
+    if (tensor_ > 1 && !is_sequence && waits) put("overlap", "none");
     take_context();
     take_experts_layout();
     const auto chunks = take_chunks();
@@ -113,11 +115,7 @@ class Megatron {
     const Key of_stages = "num_virtual_stages_per_pipeline_rank";
     const auto stages = number(of_stages, 1);
     const auto size = number(of_layers, 0);
-    if (pipeline_ == 1) {
-      settings_.set_idle({of_layers});
-      settings_.set_idle({of_stages});
-      return 1;
-    }
+    if (pipeline_ == 1) return 1;
     if (size == 0) return stages;
     only(of_layers, layers_ % (pipeline_ * size) == 0,
          fmt::format("{} layers are no multiple of {} stages of {} layers", layers_, pipeline_, size),
@@ -129,10 +127,10 @@ class Megatron {
     const Key key = "cp_comm_type";
     const std::vector<std::pair<std::string, std::string>> words{
         {"p2p", "ring"}, {"all_gather", "all_gather"}, {"a2a", "all_to_all"}, {"a2a+p2p", "ring"}};
-    if (context_ == 1) return settings_.set_idle({key});
+    const auto said = settings_.text({key}).value_or("p2p");
+    if (context_ == 1) return;
     auto& parallel = draft_.scenario.parallel;
     parallel.emplace_back("context", fmt::format("{}", context_));
-    const auto said = settings_.text({key}).value_or("p2p");
     const auto found = std::ranges::find(words, said, [](const auto& row) { return row.first; });
     only(key, found != words.end(), fmt::format("'{}' is no way to exchange keys and values", said),
          suggestion(said, {"p2p", "all_gather", "a2a", "a2a+p2p"}));
@@ -220,17 +218,14 @@ class Megatron {
     constexpr TrainerSettings::Spellings format_key = {"fp8_format", "fp8"};
     const auto format = settings_.text(format_key).value_or("");
     auto recipe = settings_.text({"fp8_recipe"}).value_or("delayed");
-    if (format.empty()) {
-      settings_.set_idle({"fp8_recipe"});
-      settings_.set_idle({"fp8_param_gather"});
-      return {};
-    }
+    const bool gathers = flag("fp8_param_gather");
+    if (format.empty()) return {};
     if (format != "e4m3" && format != "hybrid")
       settings_.problem(settings_.where(format_key), fmt::format("'{}' is no format of fp8", format),
                         "e4m3 or hybrid");
     if (precision_ != "bf16")
       settings_.note(format_key, fmt::format("gradway has bf16 beside fp8, not {}", precision_));
-    gathers_fp8_ = flag("fp8_param_gather");
+    gathers_fp8_ = gathers;
     if (recipe == "delayed" || recipe == "tensorwise") return recipe;
     settings_.note({"fp8_recipe"}, "gradway has one scale a tensor: tensorwise stands for it");
     return "tensorwise";
@@ -266,12 +261,8 @@ class Megatron {
          fmt::format("'{}' is no granularity", said), "full or selective");
     if (!said.empty()) draft_.scenario.job.emplace_back("recompute", said);
     const bool all = method == "block" ? layers * pipeline_ >= layers_ : layers == 1;
-    if (said != "full") {
-      settings_.set_idle({"recompute_method"});
-      settings_.set_idle({"recompute_num_layers"});
-    } else if (!all) {
+    if (said == "full" && !all)
       settings_.note({"recompute_num_layers"}, "gradway computes each block again, from its own input");
-    }
     if (said == "selective" && settings_.text({"recompute_modules"}).value_or("core_attn") != "core_attn")
       settings_.note({"recompute_modules"}, "gradway computes attention's core again");
   }
@@ -350,7 +341,7 @@ class Megatron {
     is_rms_ = norm == "RMSNorm";
     if (is_rms_) put("norm", "rms_norm");
     const bool qkv = flag("add_qkv_bias");
-    if (!flag("disable_bias_linear")) return settings_.set_idle({"add_qkv_bias"});
+    if (!flag("disable_bias_linear")) return;
     if (is_rms_) {
       put("bias", false);
       if (qkv) put("qkv_bias", true);
@@ -387,12 +378,7 @@ class Megatron {
     const auto groups = number("num_query_groups", heads_);
     const auto size = number("kv_channels", 0);
     const bool has_norms = flag("qk_layernorm");
-    if (!is_grouped) settings_.set_idle({"num_query_groups"});
-    if (is_latent) {
-      for (const Key key : {"group_query_attention", "num_query_groups", "kv_channels", "qk_layernorm"})
-        settings_.set_idle({key});
-      return;
-    }
+    if (is_latent) return;
     if (is_grouped) put("kv_heads", groups);
     if (size > 0 && size * heads_ != hidden_) put("head_size", size);
     if (!has_norms) return;
@@ -467,7 +453,7 @@ class Megatron {
     const auto attention = settings_.number({"attention_dropout"}, 0).value_or(0.1);
     const auto hidden = settings_.number({"hidden_dropout"}, 0).value_or(0.1);
     if (attention > 0 || hidden > 0) put("dropout", true);
-    if ((attention > 0) != (hidden > 0))
+    if (options_.model.empty() && (attention > 0) != (hidden > 0))
       settings_.note_missing(
           fmt::format("dropout: {} of attention, {} elsewhere; gradway has both or none, here "
                       "both",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -48,6 +49,7 @@ struct DraftOptions {
   std::optional<int> batch{};  ///< samples of a micro-step on each GPU
   std::optional<int> sequence{};
   std::vector<std::string> known_models{};
+  std::function<int(const std::string&)> blocks_of{};  ///< of a known model; 0 if it has none
 };
 
 /// A note with its place, on one line.

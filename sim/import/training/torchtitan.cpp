@@ -31,6 +31,12 @@ constexpr Spellings schedule_key = {"parallelism.pipeline_parallel_schedule",
                                     "experimental.pipeline_parallel_schedule"};
 constexpr Spellings split_points_key = {"parallelism.pipeline_parallel_split_points",
                                         "experimental.pipeline_parallel_split_points"};
+// Embedding and head count as a layer each, unless the other two say otherwise. @source
+// torchtitan/distributed/pipeline_parallel.py, 0.2
+constexpr Spellings layers_of_stage_key = {"parallelism.pipeline_parallel_layers_per_stage"};
+constexpr Spellings first_less_key = {"parallelism.pipeline_parallel_first_stage_less_layers"};
+constexpr Spellings last_less_key = {"parallelism.pipeline_parallel_last_stage_less_layers"};
+constexpr int most_blocks = 100'000;
 constexpr Spellings pipeline_micro_key = {"parallelism.pipeline_parallel_microbatch_size"};
 constexpr Spellings async_key = {"parallelism.enable_async_tensor_parallel",
                                  "experimental.enable_async_tensor_parallel"};
@@ -202,13 +208,18 @@ class Torchtitan {
     job.emplace_back("precision", recipe.empty() ? param : "fp8");
     if (!recipe.empty()) job.emplace_back("fp8_recipe", recipe);
     if (accumulate > 1) job.emplace_back("accumulate", fmt::format("{}", accumulate));
-    const auto sequence = settings_.whole_number({"training.seq_len"}, 1, 1 << 24).value_or(2048);
-    job.emplace_back("sequence", fmt::format("{}", sequence));
+    job.emplace_back("sequence", fmt::format("{}", take_sequence()));
     take_compile(degrees);
     take_checkpoints();
     if (settings_.number({"training.max_norm"}, 0).value_or(1) > 0)
       job.emplace_back("clip_grad_norm", "true");
     return accumulate;
+  }
+
+  int take_sequence() {
+    const Spellings key = {"training.seq_len"};
+    const auto said = settings_.whole_number(key, 1, most_tokens_of_drafts);
+    return sequence_of(settings_, options_, key, said).value_or(2048);
   }
 
   /// Whether the converters have float8. In 2024 a flag said so.
@@ -231,13 +242,10 @@ class Torchtitan {
     const Spellings gather_key = {"float8.enable_fsdp_float8_all_gather",
                                   "quantize.linear.float8.enable_fsdp_float8_all_gather"};
     const Spellings recipe_key = {"float8.recipe_name", "quantize.linear.float8.recipe_name"};
-    if (!has_float8()) {
-      settings_.set_idle(gather_key);
-      settings_.set_idle(recipe_key);
-      return {};
-    }
-    gathers_float8_ = settings_.boolean(gather_key).value_or(false);
+    const bool gathers = settings_.boolean(gather_key).value_or(false);
     auto recipe = settings_.text(recipe_key).value_or("tensorwise");
+    if (!has_float8()) return {};
+    gathers_float8_ = gathers;
     if (recipe == "tensorwise" || recipe == "rowwise") return recipe;
     if (recipe != "rowwise_with_gw_hp")
       settings_.problem(settings_.where(recipe_key), fmt::format("'{}' is no recipe", recipe),
@@ -249,10 +257,7 @@ class Torchtitan {
   /// What goes through a pipeline together.
   long long micro_batch(const Degrees& degrees, long long local) {
     const auto micro = settings_.whole_number(pipeline_micro_key, 1, most_batch_of_drafts).value_or(1);
-    if (degrees.pipeline == 1) {
-      settings_.set_idle(pipeline_micro_key);
-      return local;
-    }
+    if (degrees.pipeline == 1) return local;
     if (local % micro == 0) return micro;
     settings_.problem(settings_.where(pipeline_micro_key),
                       fmt::format("a pipeline's {} samples are no multiple of {}", local, micro),
@@ -267,7 +272,6 @@ class Torchtitan {
     const Spellings option_key = {"activation_checkpoint.selective_ac_option"};
     const auto option = settings_.text(option_key).value_or("2");
     if (mode == "selective") return take_selection(option, option_key);
-    settings_.set_idle(option_key);
     if (mode == "full") draft_.job.emplace_back("recompute", "full");
     if (mode != "full" && mode != "none")
       settings_.problem(settings_.where(key), fmt::format("'{}' is no mode", mode),
@@ -305,7 +309,7 @@ class Torchtitan {
   /// logits.
   void take_compile(const Degrees& degrees) {
     const auto* components = settings_.find({"compile.components"});
-    if (!settings_.boolean(compile_key).value_or(false)) return settings_.set_idle({"compile.components"});
+    if (!settings_.boolean(compile_key).value_or(false)) return;
     const bool are_listed = components != nullptr && components->kind == FileSetting::Kind::list;
     const auto has = [&](const char* name) {
       return !are_listed ||
@@ -324,10 +328,8 @@ class Torchtitan {
     const auto reshard = take_reshard();
     take_layout(degrees);
     if (degrees.has_fsdp()) return take_fsdp(degrees, param, reduce, reshard);
-    settings_.set_idle(reshard_key);
-    settings_.set_idle({"training.mixed_precision_reduce"});
-    settings_.set_idle(offload_key);
-    if (degrees.gpus == 1) {
+    settings_.find(offload_key);
+    if (degrees.ranks() == 1) {
       strategy.emplace_back("kind", "none");
       return;
     }
@@ -354,9 +356,9 @@ class Torchtitan {
   /// @source torch/distributed/tensor/experimental/_attention.py, set_rotate_method
   void take_context(const Degrees& degrees) {
     const Spellings key = {"parallelism.context_parallel_rotate_method"};
-    if (degrees.context == 1) return settings_.set_idle(key);
-    draft_.parallel.emplace_back("context", fmt::format("{}", degrees.context));
     const auto said = settings_.text(key).value_or("allgather");
+    if (degrees.context == 1) return;
+    draft_.parallel.emplace_back("context", fmt::format("{}", degrees.context));
     if (said != "allgather" && said != "alltoall") {
       settings_.problem(settings_.where(key), fmt::format("'{}' is no way to rotate", said),
                         suggestion(said, {"allgather", "alltoall"}));
@@ -376,12 +378,11 @@ class Torchtitan {
 
   void take_layout(const Degrees& degrees) {
     auto& parallel = draft_.parallel;
+    const bool is_async = settings_.boolean(async_key).value_or(false);
     if (degrees.tensor > 1) {
       parallel.emplace_back("tensor", fmt::format("{}", degrees.tensor));
       parallel.emplace_back("sequence", "true");  // as torchtitan's plans of dense models
-      if (settings_.boolean(async_key).value_or(false)) take_async();
-    } else {
-      settings_.set_idle(async_key);
+      if (is_async) take_async();
     }
     take_context(degrees);
     for (const auto& [key, ours] : {std::pair{"parallelism.expert_parallel_degree", "expert"},
@@ -391,11 +392,10 @@ class Torchtitan {
     }
     const auto said = settings_.text(schedule_key).value_or("1F1B");
     const auto* points = settings_.find(split_points_key);
-    if (degrees.pipeline == 1) {
-      settings_.set_idle(schedule_key);
-      settings_.set_idle(split_points_key);
-      return;
-    }
+    const auto of_stage = settings_.whole_number(layers_of_stage_key, 1, most_blocks).value_or(0);
+    const auto less = settings_.whole_number(first_less_key, 0, most_blocks).value_or(1) +
+                      settings_.whole_number(last_less_key, 0, most_blocks).value_or(1);
+    if (degrees.pipeline == 1) return;
     parallel.emplace_back("pipeline", fmt::format("{}", degrees.pipeline));
     const auto found = std::ranges::find(schedule_names, lower_snake(said),
                                          [](const auto& row) { return lower_snake(std::string{row.name}); });
@@ -406,11 +406,14 @@ class Torchtitan {
                         suggestion(said, names));
       return;
     }
-    const auto stages = points == nullptr ? 0 : static_cast<long long>(points->entries.size()) + 1;
+    auto stages = points == nullptr ? 0 : static_cast<long long>(points->entries.size()) + 1;
+    const auto blocks = of_stage > 0 && options_.blocks_of ? options_.blocks_of(draft_.model) : 0;
+    if (points == nullptr && blocks > 0) stages = (blocks + less + of_stage - 1) / of_stage;
     if (stages % degrees.pipeline != 0)
-      settings_.problem(settings_.place(*points),
+      settings_.problem(points != nullptr ? settings_.place(*points) : settings_.where(layers_of_stage_key),
                         fmt::format("{} stages are no multiple of {} ranks", stages, degrees.pipeline),
-                        "give a point less than there are stages");
+                        points != nullptr ? "give a point less than there are stages"
+                                          : "torchtitan asks for a multiple, too");
     const auto chunks = stages > 1 ? stages / degrees.pipeline : found->chunks;
     if (chunks > 1) parallel.emplace_back("virtual", fmt::format("{}", chunks));
     parallel.emplace_back("schedule", found->ours);

@@ -49,9 +49,6 @@ inline constexpr auto untaken_of_torchtitan = std::to_array<UntakenKey>({
     {"parallelism.disable_loss_parallel", "false", "gradway's tensor ranks share the loss"},
     {"parallelism.enable_loss_parallel", "true", "gradway's tensor ranks share the loss"},
     {"parallelism.enable_async_tensor_parallel", "false", "gradway cuts no product to hide its exchange"},
-    {"parallelism.pipeline_parallel_layers_per_stage", {}, own_cuts},
-    {"parallelism.pipeline_parallel_first_stage_less_layers", {}, own_cuts},
-    {"parallelism.pipeline_parallel_last_stage_less_layers", {}, own_cuts},
     {"parallelism.pipeline_parallel_schedule_csv", {}, "gradway has schedules by their names"},
     {"parallelism.module_fqns_per_model_part", {}, own_cuts},
     {"parallelism.context_parallel_load_balancer"},
@@ -94,6 +91,9 @@ inline constexpr auto taken_of_torchtitan = std::to_array<std::string_view>({
     "parallelism.pipeline_parallel_schedule",
     "parallelism.pipeline_parallel_split_points",
     "parallelism.pipeline_parallel_microbatch_size",
+    "parallelism.pipeline_parallel_layers_per_stage",
+    "parallelism.pipeline_parallel_first_stage_less_layers",
+    "parallelism.pipeline_parallel_last_stage_less_layers",
 });
 
 }  // namespace gradway

@@ -165,15 +165,6 @@ std::optional<std::string> TrainerSettings::text(Spellings keys) {
   return std::nullopt;
 }
 
-void TrainerSettings::set_idle(Spellings keys) {
-  for (const auto key : keys.all()) {
-    if (const auto* setting = at(key); setting != nullptr && taken_.contains(setting)) {
-      const bool is_new = std::ranges::find(idle_, key) == idle_.end();
-      if (is_new) idle_.emplace_back(key);
-    }
-  }
-}
-
 void TrainerSettings::problem(Where where, std::string what, std::string hint, std::vector<Note> notes) {
   problems_.push_back({std::move(where), std::move(what), std::move(notes), std::move(hint)});
 }
@@ -196,18 +187,6 @@ void TrainerSettings::note_missing(std::string text) {
 
 void TrainerSettings::list_rest(std::span<const UntakenKey> known, std::span<const std::string_view> taken) {
   for (const auto& entry : file_.root.entries) list(entry, entry.key, {known, taken}, false);
-  if (!idle_.empty()) {
-    std::ranges::sort(idle_);
-    const auto [first, last] = std::ranges::unique(idle_);
-    idle_.erase(first, last);
-    if (idle_.size() > most_notes) {
-      const auto rest = idle_.size() - most_notes;
-      idle_.resize(most_notes);
-      idle_.push_back(fmt::format("and {} more", rest));
-    }
-    missing_.push_back(
-        {whole(), fmt::format("nothing of a step, or what gradway does anyway: {}", fmt::join(idle_, ", "))});
-  }
 }
 
 void TrainerSettings::list(const FileSetting& setting, const std::string& key, const Known& known,
@@ -221,9 +200,8 @@ void TrainerSettings::list(const FileSetting& setting, const std::string& key, c
   if (taken_.contains(&setting) || setting.kind == Kind::null) return;
   const auto name = shortened(key, longest_key);
   const auto value = setting.kind == Kind::list ? shown(setting) : setting.text;
-  if (idle || (row != nullptr && !row->neutral.empty() && same(value, row->neutral))) {
-    idle_.push_back(name);
-  } else if (gradway::is_automatic(setting)) {
+  if (idle || (row != nullptr && !row->neutral.empty() && same(value, row->neutral))) return;
+  if (gradway::is_automatic(setting)) {
     notes_.push_back({key_place(setting), fmt::format("{} \"auto\": not said here, the trainer's own code "
                                                       "fills it in; an option or the default counts",
                                                       name)});

@@ -61,8 +61,6 @@ class TrainerSettings {
   void note(Spellings keys, const std::string& text);
   /// Notes a setting that the file has elsewhere, too.
   void note_at(const FileSetting& setting, const std::string& text);
-  /// Keys that were taken, and yet change nothing here.
-  void set_idle(Spellings keys);
   /// Notes what the file does not say.
   void note_missing(std::string text);
 
@@ -89,7 +87,6 @@ class TrainerSettings {
 
   const SettingsFile& file_;
   std::set<const FileSetting*> taken_{};
-  std::vector<std::string> idle_{};  ///< keys that change nothing
   std::vector<DraftNote> notes_{};
   std::vector<DraftNote> missing_{};
   std::vector<Problem> problems_{};

@@ -8,8 +8,37 @@
 #include "sim/cost/framework_cost.hpp"
 #include "sim/plan/clipping.hpp"
 #include "sim/plan/model_tasks.hpp"
+#include "sim/plan/offload.hpp"
 
 namespace gradway {
+
+Seconds time_of_cast(const RankScenario& scenario, double width) {
+  if (width == fp32_bytes) return {};
+  return host_pass_time(scenario, Bytes{fp32_bytes + width}).value_or(Seconds{});
+}
+
+TaskId own_to_host(TaskList& tasks, StreamId stream, Bytes size, TaskId after, std::int32_t unit) {
+  Task task;
+  task.name = "own gradients to the host";
+  task.work = Copy{.bytes = size, .to = Place::host};
+  task.phase = Phase::communication;
+  task.stream = stream;
+  task.launch = tasks.gpu().launch_cost;
+  task.unit = unit;
+  task.after.push_back(after);
+  return tasks.add(std::move(task));
+}
+
+TaskId own_from_host(TaskList& tasks, double elements, double width, Seconds cast) {
+  if (cast > Seconds{}) tasks.wait("parameters are cast on the CPU", Phase::optimizer, cast);
+  Task task;
+  task.name = "own parameters from the host";
+  task.work = Copy{.bytes = Bytes{width * elements}};
+  task.phase = Phase::communication;
+  task.stream = compute_stream;
+  task.launch = tasks.gpu().launch_cost;
+  return tasks.add(std::move(task));
+}
 
 ZeroSync::ZeroSync(const RankScenario& scenario)
     : settings_{std::get<Zero>(scenario.job.strategy)},
@@ -18,6 +47,7 @@ ZeroSync::ZeroSync(const RankScenario& scenario)
       gradients_{settings_.adds_in_fp32() ? fp32_bytes : width_},
       reduced_{settings_.communication_dtype ? bytes_of(*settings_.communication_dtype) : gradients_},
       parameters_{static_cast<double>(scenario.model.parameter_count())},
+      cast_{time_of_cast(scenario, width_)},
       order_{gradients_in_order(scenario.model)} {}
 
 void ZeroSync::before_step(TaskList& tasks) {
@@ -68,7 +98,7 @@ void ZeroSync::flush(TaskList& tasks) {
       tasks.kernel_on(on, fmt::format("bucket {} own slice", bucket), 2 * own, 1, tasks.gpu().launch_cost);
   tasks[back].after.push_back(last);
   for (const auto id : {ready, flat, last, back}) tasks[id].unit = unit;
-  last_ = back;
+  last_ = settings_.offload_optimizer ? own_to_host(tasks, on, own, back, unit) : back;
   open_.size = size;
   units_.push_back(std::exchange(open_, {}));
   filled_ = 0;
@@ -109,8 +139,10 @@ void ZeroSync::before_optimizer(TaskList& tasks) {
 void ZeroSync::after_optimizer(TaskList& tasks) {
   const Bytes all{width_ * parameters_};
   const auto cast =
-      tasks.memory_kernels("slice into parameters", Bytes{(fp32_bytes + width_) * parameters_ / ranks_}, 1,
-                           tasks.gpu().launch_cost);
+      settings_.offload_optimizer
+          ? own_from_host(tasks, parameters_ / ranks_, width_, cast_)
+          : tasks.memory_kernels("slice into parameters", Bytes{(fp32_bytes + width_) * parameters_ / ranks_},
+                                 1, tasks.gpu().launch_cost);
   if (ranks_ == 1) return;
   const auto gathered = tasks.call({CollectiveKind::all_gather, all, Slot{0}}, communicator_stream,
                                    "parameters all-gather", tasks.cpu(ddp_cpu.all_reduce), cast);
@@ -122,16 +154,19 @@ void ZeroSync::after_optimizer(TaskList& tasks) {
 MemoryOfSync ZeroSync::memory() const {
   const bool master = width_ != fp32_bytes;
   const Bytes slice{fp32_bytes * parameters_ / ranks_};
-  const auto bucket = Bytes{reduced_ * std::min(settings_.reduce_bucket_size, parameters_)};
+  const auto buckets =
+      (settings_.overlaps() ? 2 : 1) * Bytes{reduced_ * std::min(settings_.reduce_bucket_size, parameters_)};
+  if (settings_.offload_optimizer)
+    return {.parameters = Bytes{width_ * parameters_}, .optimizer_share = 0, .buckets = buckets};
   return {.parameters = Bytes{width_ * parameters_} + (master ? slice : 0_B),
           .optimizer_share = 1.0 / ranks_,
           .gradients = settings_.adds_in_fp32() ? Bytes{fp32_bytes * parameters_} : slice,
-          .buckets = (settings_.overlaps() ? 2 : 1) * bucket};
+          .buckets = buckets};
 }
 
 /// Stage 1 holds all gradients, stage 2 what is not reduced yet (in the bucket) and its slice.
 std::optional<HeldBySync> ZeroSync::held(const MomentOfStep& moment) const {
-  const Bytes slice{width_ * parameters_ / ranks_};
+  const Bytes slice{settings_.offload_optimizer ? 0 : width_ * parameters_ / ranks_};
   const auto made = Bytes{width_ * parameters_ * moment.ready};
   if (settings_.adds_in_fp32()) return HeldBySync{.gradients = made + Bytes{fp32_bytes * parameters_}};
   return HeldBySync{.gradients = settings_.stage == 1 ? made + slice : slice};

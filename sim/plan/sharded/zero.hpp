@@ -49,6 +49,7 @@ class ZeroSync final : public Sync {
   double gradients_;  ///< bytes of a gradient that is kept
   double reduced_;    ///< bytes of a gradient on the way
   double parameters_;
+  Seconds cast_;                       ///< of own parameters on the CPU, with offloaded states
   std::vector<Unit::Gradient> order_;  ///< in which gradients get ready
   StreamId beside_{0};
   std::size_t next_ = 0;
@@ -58,6 +59,14 @@ class ZeroSync final : public Sync {
   std::optional<TaskId> last_;
   std::vector<Unit> units_;
 };
+
+// With the optimizer's states in host memory (offload_optimizer): each rank's own gradients go there as they
+// are reduced, its own parameters come back in the model's format after the CPU has stepped and cast them.
+// @source deepspeed/runtime/zero/stage_1_and_2.py, stage3.py, 0.19
+/// @param width bytes of a parameter of the model; as wide as the master is no cast
+Seconds time_of_cast(const RankScenario& scenario, double width);
+TaskId own_to_host(TaskList& tasks, StreamId stream, Bytes size, TaskId after, std::int32_t unit);
+TaskId own_from_host(TaskList& tasks, double elements, double width, Seconds cast);
 
 /// The norm of all gradients, from which clipping and the check for overflow follow: each rank's own, one
 /// all-reduce of a number, and the CPU waits to read it.

@@ -8,6 +8,7 @@
 
 #include "sim/cost/framework_cost.hpp"
 #include "sim/plan/model_tasks.hpp"
+#include "sim/plan/offload.hpp"
 #include "sim/plan/sharded/zero.hpp"
 
 namespace gradway {
@@ -33,6 +34,7 @@ Zero3Sync::Zero3Sync(const RankScenario& scenario)
       ranks_{scenario.data_parallel()},
       width_{is_half(scenario.job.precision) ? 2 : fp32_bytes},
       reduced_{settings_.communication_dtype ? bytes_of(*settings_.communication_dtype) : width_},
+      cast_{time_of_cast(scenario, width_)},
       blocks_{blocks_of(scenario.model)},
       by_block_{scenario.model.profile != nullptr} {
   const auto& layers = scenario.model.layers;
@@ -296,9 +298,12 @@ void Zero3Sync::flush(TaskList& tasks) {
   if (ranks_ > 1)
     last = tasks.call({kind, size, Slot{0}}, communicator_stream,
                       fmt::format("bucket {} {}", bucket, name_of(kind)), {}, last);
-  const auto own = tasks.kernel_on(reductions_, fmt::format("bucket {} own part", bucket), 2 * size / ranks_,
-                                   1, tasks.gpu().launch_cost);
+  auto own = tasks.kernel_on(reductions_, fmt::format("bucket {} own part", bucket), 2 * size / ranks_, 1,
+                             tasks.gpu().launch_cost);
   tasks[own].after.push_back(last);
+  if (settings_.offload_optimizer && micro_.is_last)
+    own = own_to_host(tasks, reductions_, Bytes{width_ * filled_ / ranks_}, own,
+                      static_cast<std::int32_t>(bucket));
   last_reduction_ = own;
   reducing_.push_back(own);
   open_.size = size;
@@ -311,9 +316,11 @@ void Zero3Sync::before_optimizer(TaskList& tasks) {
 }
 
 void Zero3Sync::after_optimizer(TaskList& tasks) {
-  const auto cast =
-      tasks.memory_kernels("shares into parameters", Bytes{(fp32_bytes + width_) * parameters_ / ranks_}, 1,
-                           tasks.gpu().launch_cost);
+  const auto cast = settings_.offload_optimizer
+                        ? own_from_host(tasks, parameters_ / ranks_, width_, cast_)
+                        : tasks.memory_kernels("shares into parameters",
+                                               Bytes{(fp32_bytes + width_) * parameters_ / ranks_}, 1,
+                                               tasks.gpu().launch_cost);
   if (ranks_ == 1 || stays_ == 0) return;
   const auto gathered =
       tasks.call({CollectiveKind::all_gather, Bytes{width_ * stays_}, Slot{0}}, communicator_stream,
@@ -329,12 +336,13 @@ void Zero3Sync::after_optimizer(TaskList& tasks) {
 }
 
 MemoryOfSync Zero3Sync::memory() const {
-  const bool master = width_ != fp32_bytes;
+  const bool offloads = settings_.offload_optimizer;
+  const bool master = width_ != fp32_bytes && !offloads;
   const Bytes share{(width_ + (master ? fp32_bytes : 0)) * parameters_ / ranks_};
   return {.parameters = share,
           .frozen = Bytes{width_ * frozen_ / ranks_},
-          .optimizer_share = 1.0 / ranks_,
-          .gradients = Bytes{fp32_bytes * parameters_ / ranks_},
+          .optimizer_share = offloads ? 0 : 1.0 / ranks_,
+          .gradients = offloads ? 0_B : Bytes{fp32_bytes * parameters_ / ranks_},
           .buckets = Bytes{reduced_ * std::min(settings_.reduce_bucket_size, parameters_)}};
 }
 

@@ -79,6 +79,7 @@ class Zero3Sync final : public Sync {
   int ranks_;
   double width_;
   double reduced_;
+  Seconds cast_;  ///< of own parameters on the CPU, with offloaded states
   Blocks blocks_;
   bool by_block_;
   std::vector<std::int32_t> part_of_layer_;  ///< by layer, or by block and one more for the root

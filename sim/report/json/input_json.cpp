@@ -28,6 +28,7 @@ Json dataset_json(const Dataset& dataset) {
              {{"decode", in_units(dataset.decode)},
               {"transform", in_units(dataset.transform)},
               {"collate", in_units(dataset.collate)}}}};
+  if (dataset.content) json["content"] = name_of(*dataset.content);
   if (dataset.core_error) json["cpu"]["error"] = *dataset.core_error;
   if (dataset.gpu_decode > Seconds{}) json["gpu_decode"] = in_units(dataset.gpu_decode);
   if (dataset.delivered > 0_B) json["delivered"] = exact_bytes_text(dataset.delivered);

@@ -160,6 +160,7 @@ struct StrategyKeys {
     json["stage"] = zero.stage;
     json["reduce_bucket_size"] = zero.reduce_bucket_size;
     json["overlap_comm"] = zero.overlaps();
+    if (zero.offload_optimizer) json["offload_optimizer"] = true;
     if (zero.stage == 3) {
       json["prefetch_bucket_size"] = zero.prefetch_bucket_size;
       json["max_live_parameters"] = zero.max_live_parameters;

@@ -105,6 +105,7 @@ std::string words_of(const Zero& zero) {
     words += fmt::format(", reduced in {}", gradway::name_of(*zero.communication_dtype));
   if (zero.adds_in_fp32()) words += ", added up in fp32";
   if (!zero.reduce_scatter) words += ", all-reduced";
+  if (zero.offload_optimizer) words += ", states offloaded to the CPU";
   if (zero.synchronous_gathers) words += ", synchronous gathers";
   return words;
 }

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names that other trainers have for keys, words, models and platforms lead to ours.
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <catch2/catch.hpp>
+
+#include "sim/config/config.hpp"
+#include "sim/config/likely_meant.hpp"
+#include "tests/support/config_files.hpp"
+
+using namespace gradway;
+
+namespace {
+
+const DataPath data{{GRADWAY_SOURCE_DIR}};
+
+std::string message_of(const std::vector<Override>& set) {
+  return test::message_of([&] { return load_scenario("sharded/llama2_7b", set, data); });
+}
+
+struct Row {
+  std::string key, value, what, hint;
+};
+
+void check(const std::vector<Row>& rows) {
+  for (const auto& [key, value, what, hint] : rows) {
+    CAPTURE(key, value);
+    CHECK(message_of({{key, value}}) ==
+          fmt::format("--set {}={}: error: {}\n  hint: {}\n", key, value, what, hint));
+  }
+}
+
+Row unknown(const std::string& key, const std::string& hint) {
+  return {key, "1", fmt::format("no scenario has the key '{}'", key), hint};
+}
+
+}  // namespace
+
+TEST_CASE("keys of other trainers lead to the key that stands for them", "[errors][names]") {
+  const std::string batch =
+      "did you mean 'job.batch_per_gpu', the samples of a micro-batch on each GPU, or 'job.global_batch', "
+      "those "
+      "of a step?";
+  const std::string recompute = "did you mean 'job.recompute'? It is none, selective, selective_op or full";
+  const std::string nodes = "set 'job.gpus' to all GPUs: how many nodes these are follows from the platform";
+  const std::string ranks =
+      "data-parallel ranks are what is left of 'job.gpus' after tensor, context and pipeline ranks: leave it "
+      "out";
+  check({unknown("num_gpus", "did you mean 'job.gpus'? It counts all ranks"),
+         unknown("job.num_gpus", "did you mean 'job.gpus'? It counts all ranks"), unknown("nodes", nodes),
+         unknown("job.nodes", nodes), unknown("batch_size", batch), unknown("job.batch_size", batch),
+         unknown("job.gradient_accumulation_steps", "did you mean 'job.accumulate'?"),
+         unknown("job.seq_len", "did you mean 'job.sequence'?"),
+         unknown("job.activation_checkpointing", recompute), unknown("job.gradient-checkpointing", recompute),
+         unknown("parallel.tp", "did you mean 'parallel.tensor'?"),
+         unknown("parallel.pp", "did you mean 'parallel.pipeline'?"),
+         unknown("parallel.cp", "did you mean 'parallel.context'?"),
+         unknown("parallel.ep", "did you mean 'parallel.expert'?"), unknown("parallel.dp", ranks),
+         unknown("parallel.data", ranks)});
+}
+
+TEST_CASE("the same in a file, where keys of a group go by their own names", "[errors][names]") {
+  const std::string text =
+      "schema: 1\nmodel: gpt_124m\nplatform: dgx-h100\n"
+      "job: { gpus: 8, batch_per_gpu: 1, seq_len: 512, micro_batch_size: 2 }\n"
+      "parallel: { tp: 2, data: 4 }\nnum_gpus: 8\n";
+  CHECK(test::message_of([&] { return load_scenario_text(text, "mine.yaml", data); }) ==
+        "text:4:35: error: unknown key 'seq_len'\n"
+        "    4 | job: { gpus: 8, batch_per_gpu: 1, seq_len: 512, micro_batch_size: 2 }\n"
+        "      |                                   ^~~~~~~\n"
+        "  hint: did you mean 'sequence'?\n"
+        "text:4:49: error: unknown key 'micro_batch_size'\n"
+        "    4 | job: { gpus: 8, batch_per_gpu: 1, seq_len: 512, micro_batch_size: 2 }\n"
+        "      |                                                 ^~~~~~~~~~~~~~~~\n"
+        "  hint: did you mean 'batch_per_gpu'?\n"
+        "text:5:13: error: unknown key 'tp'\n"
+        "    5 | parallel: { tp: 2, data: 4 }\n"
+        "      |             ^~\n"
+        "  hint: did you mean 'tensor'?\n"
+        "text:5:20: error: unknown key 'data'\n"
+        "    5 | parallel: { tp: 2, data: 4 }\n"
+        "      |                    ^~~~\n"
+        "  hint: data-parallel ranks are what is left of 'job.gpus' after tensor, context and pipeline "
+        "ranks: leave "
+        "it out\n"
+        "text:6:1: error: unknown key 'num_gpus'\n"
+        "    6 | num_gpus: 8\n"
+        "      | ^~~~~~~~\n"
+        "  hint: did you mean 'job.gpus'? It counts all ranks\n");
+}
+
+TEST_CASE("words of other trainers lead to ours", "[errors][names]") {
+  const auto precision = [](const std::string& word, const std::string& hint) {
+    return Row{"job.precision", word, fmt::format("'{}' is not a precision", word), hint};
+  };
+  const auto kind = [](const std::string& word, const std::string& hint) {
+    return Row{"strategy.kind", word, fmt::format("'{}' is not a strategy", word), hint};
+  };
+  const auto again = [](const std::string& word, const std::string& hint) {
+    return Row{"job.recompute", word, fmt::format("'{}' is not what is computed again", word), hint};
+  };
+  check({precision("bfloat16", "did you mean 'bf16'?"),
+         precision("BF16", "did you mean 'bf16'?"),
+         precision("float32", "did you mean 'fp32'?"),
+         precision("fp4", "gradway does not model training in 4 bits; fp8 is the narrowest precision it has"),
+         kind("megatron",
+              "write 'kind: distributed_optimizer', and 'framework: megatron' in 'job' for its layers and "
+              "exchanges"),
+         kind("deepspeed", "write 'kind: zero' and its 'stage': 1, 2 or 3"),
+         kind("zero3", "write 'kind: zero' and 'stage: 3'"),
+         kind("horovod",
+              "gradway does not model Horovod; 'ddp' is nearest: it reduces gradients in buckets, too"),
+         kind("FSDP2", "did you mean 'fsdp'? It is FSDP2"),
+         again("true", "write full: each block runs again; or selective_op, as torchtitan does"),
+         again("false", "write none"),
+         {"optimizer", "Adam", "'Adam' is not an optimizer", "did you mean 'adamw' or 'adamw_fused'?"},
+         {"job.framework", "torchtitan", "'torchtitan' is not a framework", "did you mean 'pytorch'?"}});
+}
+
+TEST_CASE("variables of NCCL that gradway does not model are not guessed as others", "[errors][names]") {
+  check({{"nccl.NCCL_IB_DISABLE", "1", "gradway does not model 'NCCL_IB_DISABLE'", "leave it out"},
+         unknown("nccl.NCCL_P2P_DISABEL", "did you mean 'nccl.NCCL_P2P_DISABLE'?")});
+}
+
+TEST_CASE("names of Hugging Face lead to models", "[errors][names]") {
+  using config::models_alike;
+  const auto known = list_names(DataKind::model, data);
+  const auto [name, expected] = GENERATE(table<std::string, std::string>({
+      {"meta-llama/Meta-Llama-3-8B", "llama3_8b"},
+      {"meta-llama/Meta-Llama-3-8B-Instruct", "llama3_8b"},
+      {"meta-llama/Llama-3.1-8B", "llama3_8b"},
+      {"meta-llama/Llama-3.2-3B", "llama3_2_3b"},
+      {"meta-llama/Llama-2-7b-hf", "llama2_7b"},
+      {"Llama-3.1-405B", "llama3_405b"},
+      {"mistralai/Mixtral-8x7B-v0.1", "mixtral_8x7b"},
+      {"Qwen/Qwen2.5-0.5B", "qwen2_5_0b5"},
+      {"Qwen/Qwen3-30B-A3B", "qwen3_30b_a3b"},
+      {"facebook/opt-1.3b", "opt_1b3"},
+      {"facebook/opt-13b", "opt_13b"},
+      {"deepseek-ai/DeepSeek-V3", "deepseek_v3"},
+      {"bigscience/bloom-560m", ""},
+  }));
+  CAPTURE(name);
+  CHECK(models_alike(name, known) ==
+        (expected.empty() ? std::vector<std::string>{} : std::vector<std::string>{expected}));
+}
+
+TEST_CASE("a name of Hugging Face is refused with the model that it means", "[errors][names]") {
+  check({{"model", "meta-llama/Meta-Llama-3-8B", "'meta-llama/Meta-Llama-3-8B' is not a name of a model",
+          "did you mean 'llama3_8b'?"},
+         {"model", "Meta-Llama-3-70B",
+          "no model has the name 'Meta-Llama-3-70B': there is no 'models/Meta-Llama-3-70B.yaml' beside your "
+          "file "
+          "or in the data folders",
+          "did you mean 'llama3_70b'?"}});
+}
+
+TEST_CASE("a platform that is named by its GPU leads to those that have it", "[errors][names]") {
+  const auto name = GENERATE(as<std::string>{}, "8xA100", "crusoe-a100");
+  const auto message = message_of({{"platform", name}});
+  CHECK_THAT(message, Catch::Matchers::Contains("\n  hint: platforms with such a GPU: ") &&
+                          Catch::Matchers::Contains("aws-p4d.24xlarge, aws-p4de.24xlarge") &&
+                          !Catch::Matchers::Contains("aws-p5"));
+}
+
+TEST_CASE("a model of text is not trained on images, nor one of images on text", "[errors][input]") {
+  const auto [model, dataset, what, hint] =
+      GENERATE(table<std::string, std::string, std::string, std::string>({
+          {"llama3_8b", "imagenet-1k",
+           "samples of the dataset 'imagenet-1k' are images, and the model 'llama3_8b' trains on text",
+           "datasets of text: c4-tokens"},
+          {"llama3_8b", "unet3d",
+           "samples of the dataset 'unet3d' are volumes, and the model 'llama3_8b' trains on text",
+           "datasets of text: c4-tokens"},
+          {"resnet50", "c4-tokens",
+           "samples of the dataset 'c4-tokens' are text, and the model 'resnet50' trains on images",
+           "datasets of images: coco, imagenet-1k, imagenet-1k-raw, imagenet-1k-shards, laion-400m, "
+           "resnet50-tfrecord"},
+      }));
+  const auto message = message_of({{"model", model},
+                                   {"job", "{gpus: 8, batch_per_gpu: 1}"},
+                                   {"strategy", "{kind: ddp}"},
+                                   {"input", "{dataset: " + dataset + "}"}});
+  CHECK_THAT(message, Catch::Matchers::StartsWith(
+                          fmt::format("--set input={{dataset: {}}}: error: {}\n", dataset, what)) &&
+                          Catch::Matchers::EndsWith(fmt::format("\n  hint: {}\n", hint)));
+  CHECK_NOTHROW(load_scenario("sharded/llama2_7b", {{"input", "{dataset: c4-tokens}"}}, data));
+}
+
+TEST_CASE("the samples of a step say how many micro-steps there are", "[errors][batch]") {
+  const std::vector<Override> base{
+      {"model", "gpt_124m"}, {"platform", "dgx-h100"}, {"strategy", "{kind: ddp}"}};
+  const auto accumulate = [&](const std::string& job, const std::string& parallel,
+                              std::vector<Override> more = {}) {
+    auto set = base;
+    set.push_back({"job", job});
+    set.push_back({"parallel", parallel});
+    set.insert(set.end(), more.begin(), more.end());
+    return load_scenario("sharded/llama2_7b", set, data).job.accumulate;
+  };
+  CHECK(accumulate("{gpus: 16, batch_per_gpu: 2, global_batch: 64}", "{}") == 2);
+  CHECK(accumulate("{gpus: 16, batch_per_gpu: 2, global_batch: 64}", "{tensor: 4, sequence: true}") == 8);
+  CHECK(accumulate("{gpus: 16, batch_per_gpu: 1, global_batch: 64}", "{tensor: 2, pipeline: 2}") == 16);
+  CHECK(accumulate("{gpus: 8, batch_per_gpu: 2}", "{}", {{"job.global_batch", "160"}}) == 10);
+
+  const auto refused = [&](const std::string& job, const std::string& value) {
+    auto set = base;
+    set.push_back({"job", job});
+    set.push_back({"job.global_batch", value});
+    return message_of(set);
+  };
+  CHECK(refused("{gpus: 12, batch_per_gpu: 2}", "100") ==
+        "--set job.global_batch=100: error: job.global_batch 100 is no multiple of 24: 12 data-parallel "
+        "ranks, each "
+        "with micro-batches of 2\n  hint: job.global_batch 96 or 120 would fit\n");
+  CHECK(refused("{gpus: 12, batch_per_gpu: 2}", "10") ==
+        "--set job.global_batch=10: error: job.global_batch 10 is no multiple of 24: 12 data-parallel ranks, "
+        "each "
+        "with micro-batches of 2\n  hint: job.global_batch 24 would fit\n");
+  CHECK(refused("{gpus: 1, batch_per_gpu: 1}", "20000") ==
+        "--set job.global_batch=20000: error: job.global_batch 20000 makes 20000 micro-steps, 10000 at most\n"
+        "  hint: set a larger job.batch_per_gpu\n");
+}
+
+TEST_CASE("samples of a step and micro-steps are not given both, and what is set replaces the file's",
+          "[errors][batch]") {
+  const std::string head = "schema: 1\nmodel: gpt_124m\nplatform: dgx-h100\n";
+  CHECK(test::message_of([&] {
+          return load_scenario_text(
+              head + "job: { gpus: 8, batch_per_gpu: 1, accumulate: 2, global_batch: 16 }\n", "mine.yaml",
+              data);
+        }) ==
+        "text:4:35: error: 'accumulate' clashes with 'global_batch'\n"
+        "    4 | job: { gpus: 8, batch_per_gpu: 1, accumulate: 2, global_batch: 16 }\n"
+        "      |                                   ^~~~~~~~~~\n"
+        "  note: text:4:50: accumulate follows from it\n"
+        "  hint: keep one of them\n");
+  const test::WorkingFolder here{GRADWAY_SOURCE_DIR "/tests/errors/bad"};
+  CHECK(load_scenario("good-global-batch.yaml", {}, {}).job.accumulate == 4);
+  CHECK(load_scenario("good-global-batch.yaml", {{"job.accumulate", "3"}}, {}).job.accumulate == 3);
+  CHECK(load_scenario("good-global-batch.yaml", {{"job.gpus", "1"}}, {}).job.accumulate == 8);
+}
