@@ -199,8 +199,10 @@ std::string identity_of_links(const Platform& platform, Transport transport) {
   const bool has_nvlink = std::ranges::any_of(links, [](const Link& link) { return link.kind == LinkKind::nvlink; });
   for (const auto& link : links) {
     if (transport == Transport::p2p && has_nvlink && link.kind != LinkKind::nvlink) continue;
-    values.add(link.kind, link.latency, link.count, platform.device(link.from).kind,
-               platform.device(link.to).kind, platform.resources[link.resource.index()].capacity);
+    values.add(link.kind, link.count, platform.device(link.from).kind, platform.device(link.to).kind);
+    // Of NVLinks a generation has one rate; what was measured of it somewhere is no other link.
+    if (link.kind != LinkKind::nvlink)
+      values.add(link.latency, platform.resources[link.resource.index()].capacity);
   }
   if (transport == Transport::net && platform.network) {
     const auto& network = *platform.network;

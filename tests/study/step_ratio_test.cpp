@@ -87,12 +87,12 @@ TEST_CASE("who shares a GPU, a machine or a batch shares its errors", "[run][rat
   CHECK(width(ratio_of_runs("article/p4d", unknown, buckets)) >
         width(ratio_of_runs("article/p4d", unknown, views)));
 
-  // Two machines with the same GPU share what is not known of it; two GPUs do not.
+  // Two machines with the same GPU share what is not known of it; two GPUs only share the program.
   const auto on = [](const char* platform) {
     return std::vector<Override>{{"platform", platform}, {"model", "gpt_small"}, {"job.gpus", "1"}};
   };
   CHECK(width(ratio_of_runs("article/p4d", on("aws-p5.48xlarge"), on("dgx-h100"))) < 0.6);
-  CHECK(width(ratio_of_runs("article/p4d", on("aws-p5.48xlarge"), on("aws-p4d.24xlarge"))) > 0.3);
+  CHECK(width(ratio_of_runs("article/p4d", on("aws-p5.48xlarge"), on("aws-p4d.24xlarge"))) > 0.25);
 
   // Larger batches than an anchor's are off in one direction.
   const auto batch = [](const char* size) {

@@ -21,47 +21,41 @@ const DataPath data{{GRADWAY_SOURCE_DIR}};
 
 /// Jobs among which each key means something.
 const std::vector<Settings>& jobs() {
-  const Settings text{{"model", "llama2_7b"}, {"job.precision", "bf16"}, {"optimizer", "adamw"}};
-  const auto with = [](Settings settings, const Settings& more) {
+  const auto kind = [](const char* name, const Settings& more = {}) {
+    Settings settings{{"strategy.kind", name}};
     settings.insert(settings.end(), more.begin(), more.end());
     return settings;
   };
-  const auto kind = [&](const char* name, const Settings& more = {}) {
-    return with(with(text, {{"strategy.kind", name}}), more);
-  };
+  const Override fp8{"job.precision", "fp8"};
+  const Override twice{"job.accumulate", "2"};
+  const Override megatron{"job.framework", "megatron"};
   static const std::vector<Settings> all{
       {},
       {{"model", "resnet50"}},
       {{"strategy.comm_hook", "powersgd"}},
       {{"strategy.zero_redundancy", "true"}, {"optimizer", "adamw"}},
-      {{"strategy.kind", "none"}, {"job.gpus", "1"}, {"model", "gpt_350m"}, {"job.precision", "bf16"}},
-      kind("fsdp"),
-      kind("fsdp", {{"job.accumulate", "2"}}),
-      kind("fsdp", {{"job.compile", "true"}}),
-      kind("fsdp", {{"job.recompute", "full"}}),
-      kind("fsdp", {{"job.precision", "fp8"}, {"platform", "dgx-h100"}}),
+      {{"strategy.kind", "none"}, {"job.gpus", "1"}},
+      kind("ddp", {{"job.finetune", "lora"}}),
+      kind("ddp", {{"job.compile", "true"}}),
+      kind("fsdp", {twice, {"job.recompute", "full"}}),
+      kind("fsdp", {fp8, {"job.compile", "true"}}),
       kind("fsdp", {{"parallel", "{ tensor: 2, sequence: true }"}, {"job.compile", "true"}}),
       kind("fsdp", {{"parallel", "{ context: 2 }"}}),
-      kind("fsdp1"),
-      kind("fsdp1", {{"job.accumulate", "2"}}),
+      kind("fsdp1", {twice}),
       kind("zero", {{"strategy.stage", "1"}}),
       kind("zero", {{"strategy.stage", "3"}}),
-      kind("distributed_optimizer", {{"job.framework", "megatron"}}),
+      kind("distributed_optimizer", {megatron, {"strategy.overlap_grad_reduce", "true"}}),
+      kind("distributed_optimizer", {megatron, fp8}),
+      kind("distributed_optimizer", {megatron, {"parallel", "{ tensor: 2 }"}}),
       kind("distributed_optimizer",
-           {{"job.framework", "megatron"}, {"job.precision", "fp8"}, {"platform", "dgx-h100"}}),
-      kind("distributed_optimizer", {{"job.framework", "megatron"},
-                                     {"job.accumulate", "8"},
-                                     {"parallel", "{ tensor: 2, pipeline: 2, virtual: 2, schedule: interleaved }"}}),
-      kind("ddp", {{"job.finetune", "lora"}}),
-      kind("distributed_optimizer",
-           {{"model", "mixtral_8x7b"}, {"job.framework", "megatron"}, {"parallel", "{ expert: 2 }"}}),
-      {{"input.dataset", "imagenet-1k"}, {"input.storage", "aws-efs"}},
-      {{"input.dataset", "imagenet-1k"},
-       {"input.storage", "aws-efs"},
-       {"input.storage_network", "shared"},
-       {"input.cache", "page_cache"},
-       {"input.cache_size", "100 GB"},
-       {"input.batch_overhead", "1 ms"}},
+           {megatron,
+            {"job.accumulate", "8"},
+            {"parallel", "{ tensor: 2, sequence: true, pipeline: 2, virtual: 2, schedule: interleaved }"}}),
+      kind("distributed_optimizer", {megatron, {"model", "mixtral_8x7b"}, {"parallel", "{ expert: 2 }"}}),
+      kind("local_sgd", {{"strategy.wan", "{ rate: 125 MB/s, rtt: 70 ms }"}}),
+      {{"model", "vit_b_16"},
+       {"input", "{ dataset: imagenet-1k, storage: aws-efs, storage_network: shared, cache: page_cache, cache_size: "
+                 "100 GB, batch_overhead: 1 ms }"}},
       {{"input.background_copy", "100 MB"}},
   };
   return all;
@@ -69,7 +63,7 @@ const std::vector<Settings>& jobs() {
 
 std::optional<JobIdentity> identity_with(const Settings& settings) {
   try {
-    return identity_of(load_scenario("article/p4d", settings, data));
+    return identity_of(load_scenario(std::string{GRADWAY_SOURCE_DIR} + "/tests/trust/job.yaml", settings, data));
   } catch (const ConfigError&) {
     return std::nullopt;
   }
@@ -90,7 +84,7 @@ std::vector<std::string> described_values(const std::string& text) {
   return words;
 }
 
-/// Values of keys whose description names none.
+/// Values of keys whose description names none but the default.
 const std::map<std::string, std::vector<std::string>>& named_values() {
   static const std::map<std::string, std::vector<std::string>> values{
       {"model", {"vit_b_16"}},
@@ -100,7 +94,11 @@ const std::map<std::string, std::vector<std::string>>& named_values() {
       {"nccl.NCCL_ALGO", {"Ring"}},
       {"nccl.NCCL_PROTO", {"Simple"}},
       {"parallel.order", {"tp-dp-cp-ep-pp", "dp-tp-cp-ep-pp", "tp-cp-ep-pp-dp", "tp-pp-dp"}},
-      {"strategy.size", {"2 GiB"}},
+      {"strategy.reduce_bucket_size", {"1e8"}},
+      {"strategy.prefetch_bucket_size", {"1e7"}},
+      {"strategy.max_live_parameters", {"2e9"}},
+      {"strategy.max_reuse_distance", {"2e9"}},
+      {"strategy.param_persistence_threshold", {"1e6"}},
   };
   return values;
 }

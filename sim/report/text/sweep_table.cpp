@@ -222,7 +222,7 @@ void write_leaders(std::ostream& out, const Sweep& sweep, const Overview& all, c
   if (all.leaders.tied()) {
     std::vector<std::string> names;
     for (const auto& point : sweep.points) names.push_back(fmt::format("{}", fmt::join(point.values, ", ")));
-    text = tied_in_words(all.leaders, names, "faster");
+    text = fmt::format("{} is {}", names[all.leaders.which.front()], tied_in_words(all.leaders, names, "faster"));
   }
   if (text.empty()) return;
   out << '\n';

@@ -185,24 +185,26 @@ std::string mark_of(const Leaders& leaders, std::size_t choice, std::string_view
 std::string tied_in_words(const Leaders& leaders, const std::vector<std::string>& names,
                           std::string_view better) {
   expects(leaders.tied(), "several are tied");
-  const auto all = leaders.which.size();
-  const auto named = all > most_named ? most_named - 1 : all - 1;
-  std::string list = names[leaders.which[0]];
-  for (std::size_t i = 1; i < named; ++i) list += fmt::format("; {}", names[leaders.which[i]]);
-  list += all > most_named ? fmt::format(" and {} others", all - named)
-                           : fmt::format(" and {}", names[leaders.which[named]]);
-  if (leaders.difference == 0) return fmt::format("tied: {}, no difference is predicted", list);
+  const auto others = leaders.which.size() - 1;
+  const auto named = others > most_named ? most_named - 1 : others;
+  std::vector<std::string> list;
+  for (std::size_t i = 1; i <= named; ++i) list.push_back(names[leaders.which[i]]);
+  if (named < others) list.push_back(fmt::format("{} others", others - named));
+  std::string with = list.front();
+  for (std::size_t i = 1; i < list.size(); ++i) with += (i + 1 < list.size() ? "; " : " and ") + list[i];
+  if (leaders.difference == 0) return fmt::format("tied with {}: no difference is predicted", with);
   const auto percent =
       leaders.difference < least_told ? std::string{"less than 0.1 %"} : percent_text(leaders.difference);
   double most = 0;
   for (const auto i : leaders.which) most = std::max(most, *leaders.first_is_ahead[i]);
-  const auto last = probability_text(most);
-  return all == 2 ? fmt::format("tied: {}, the difference of {} is within what is not known; the first is {} "
-                                "with a probability of {}",
-                                list, percent, better, last)
-                  : fmt::format("tied: {}, differences of up to {} are within what is not known; the first is {} "
-                                "than each with a probability of up to {}",
-                                list, percent, better, last);
+  const auto probability = probability_text(most);
+  return others == 1
+             ? fmt::format("tied with {}: the difference of {} is within what is not known; the first is {} with a "
+                           "probability of {}",
+                           with, percent, better, probability)
+             : fmt::format("tied with {}: differences of up to {} are within what is not known; the first is {} "
+                           "than each with a probability of up to {}",
+                           with, percent, better, probability);
 }
 
 std::string hardware_in_words(const Platform& platform, int gpus) {

@@ -37,7 +37,7 @@ std::string probability_text(double probability);
 /// for sure; "" for the rest.
 std::string mark_of(const Leaders& leaders, std::size_t choice, std::string_view winner);
 
-/// "tied: A and B, the difference of 1.2 % is within what is not known; A is faster with a probability of 62 %"
+/// "tied with B: the difference of 1.2 % is within what is not known; the first is faster with a probability of 62 %"
 /// @param names of all that were ranked @param better "faster" or "cheaper" @pre the leaders are tied
 std::string tied_in_words(const Leaders& leaders, const std::vector<std::string>& names,
                           std::string_view better);
