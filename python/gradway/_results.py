@@ -26,6 +26,18 @@ class _Document:
         return self.document
 
 
+def _value(text: str) -> int | float | bool | str:
+    """What a sweep sets, as a number or a truth value if it is one; an amount with its unit stays a text."""
+    if text in ("true", "false"):
+        return text == "true"
+    for number in (int, float):
+        try:
+            return number(text)
+        except ValueError:
+            pass
+    return text
+
+
 @dataclass(frozen=True)
 class Metrics:
     """Figures of a step. Fractions are of 1; None is what is not known, or does not apply."""
@@ -34,6 +46,7 @@ class Metrics:
     steps_per_s: float
     samples_per_s: float
     tokens_per_s: float | None
+    tokens_per_s_per_gpu: float | None
     compute_s: float
     communication_s: float
     exposed_communication_s: float  #: that no kernel hides
@@ -122,11 +135,11 @@ class Run(_Document):
         return self.metrics.step_time_s
 
     def records(self) -> list[dict]:
-        """One row: model, platform, gpus, what a sweep varied, the metrics, interval_low_s and _high_s, fits, bottleneck."""
+        """One row: model, platform, gpus, what a sweep varied (numbers as numbers), the metrics, interval_low_s and _high_s, fits, bottleneck."""
         metrics = asdict(self.metrics)
         exposed = {f"exposed_{group}_s": seconds for group, seconds in metrics.pop("exposed_s").items()}
         low, high = self.interval["step_time_s"]
-        return [{"model": self.model, "platform": self.platform, "gpus": self.gpus, **self.set, **metrics, **exposed,
+        return [{"model": self.model, "platform": self.platform, "gpus": self.gpus, **{key: _value(text) for key, text in self.set.items()}, **metrics, **exposed,
                  "interval_low_s": low, "interval_high_s": high, "fits": self.fits, "bottleneck": self.bottleneck.resource}]
 
 
@@ -140,7 +153,7 @@ class FailedPoint:
 
 @dataclass(frozen=True)
 class _Runs(_Document):
-    """Several runs, and which come first; None where the first two are level: too near to tell apart."""
+    """Several runs, and which come first; None where several are tied."""
 
     runs: tuple[Run, ...]
     fastest: Run | None  #: most samples a second
@@ -301,7 +314,7 @@ class Campaign(_Document):
 class Optimum(_Document):
     """The best settings that a search found."""
 
-    best: Setting  #: level with the fastest, and nearest to the framework's defaults
+    best: Setting  #: tied with the fastest, and nearest to the framework's defaults
     fastest: Setting
     defaults: Setting  #: of the framework
     as_written: Setting
@@ -339,7 +352,7 @@ class Layout:
     bubble_s: float | None
     memory_needed_bytes: float
     cost_usd_per_million_samples: float | None
-    level_with_fastest: bool  #: too near to tell apart
+    tied_with_fastest: bool  #: the difference is within what is not known
     on_front: bool  #: none is faster with less memory
 
 

@@ -47,7 +47,10 @@ fs::path installed_data() {
 
 report::Style style_of_output() {
   report::Style style;
-  if (isatty(STDOUT_FILENO) == 0) return style;
+  if (isatty(STDOUT_FILENO) == 0) {
+    style.table_width = report::Style::unlimited;  // a file or a pipe cuts nothing
+    return style;
+  }
   style.colour = variable("NO_COLOR").empty() && variable("TERM") != "dumb";
   winsize size{};
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {

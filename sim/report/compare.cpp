@@ -46,18 +46,19 @@ Ranking ranking_of(const Compared& compared) {
   return {fastest(compared.runs), cheapest(compared.runs), shortest_step(compared.runs)};
 }
 
-/// What a run is level in with others that come first.
-Json level_in(const Ranking& ranking, std::size_t run) {
-  Json level = Json::array();
-  if (ranking.fastest.level() && ranking.fastest.has(run)) level.push_back("speed");
-  if (ranking.cheapest.level() && ranking.cheapest.has(run)) level.push_back("cost");
-  return level;
+/// In what a run is tied with others that come first.
+Json tied_in(const Ranking& ranking, std::size_t run) {
+  Json tied = Json::array();
+  if (ranking.fastest.tied() && ranking.fastest.has(run)) tied.push_back("speed");
+  if (ranking.cheapest.tied() && ranking.cheapest.has(run)) tied.push_back("cost");
+  return tied;
 }
 
 /// A report, and what the comparison adds to it.
 Json run_json(const Compared& compared, std::size_t index, const Ranking& ranks, bool pareto) {
   const auto& alternative = compared.runs[index];
   auto json = Json::parse(compared.reports[index]);
+  json["nodes"] = alternative.nodes;
   auto& interval = json["interval"];
   auto& costs = json["costs"] = Json::object();
   costs["usd_per_step"] = nullptr;
@@ -79,7 +80,7 @@ Json run_json(const Compared& compared, std::size_t index, const Ranking& ranks,
   }
   costs["cheapest"] = ranks.cheapest.winner() == index;
   costs["fastest"] = ranks.fastest.winner() == index;
-  costs["level"] = level_in(ranks, index);
+  costs["tied"] = tied_in(ranks, index);
   costs["pareto"] = pareto;
   return json;
 }
@@ -96,7 +97,7 @@ std::string cells(const std::optional<Expected>& expected) {
 
 /// The word for a run that comes first, alone or with others.
 std::string_view mark(const Leaders& leaders, std::size_t run, std::string_view winner) {
-  return !leaders.has(run) ? "" : leaders.level() ? "level" : winner;
+  return !leaders.has(run) ? "" : leaders.tied() ? "tied" : winner;
 }
 
 constexpr std::array ranged{"usd_per_step", "usd_per_million_samples", "run_hours", "run_usd"};

@@ -31,7 +31,7 @@ Json tried_layout_json(const LaidOut& laid_out, std::size_t i) {
             {"bubble_s", nullptr},
             {"memory_needed_bytes", tried.memory.value()},
             {"cost_usd_per_million_samples", nullptr},
-            {"level_with_fastest", laid_out.found.leaders.has(i)},
+            {"tied_with_fastest", laid_out.found.leaders.has(i)},
             {"on_front", bool{laid_out.found.on_front[i]}}};
   if (metrics.tokens_per_s) json["tokens_per_s_per_gpu"] = *metrics.tokens_per_s / tried.job.gpus;
   if (metrics.mfu) json["mfu"] = *metrics.mfu;

@@ -42,6 +42,8 @@ Json tried_json(const Optimized& found, const Tried& tried) {
   json["step_time_s"] = metrics.step_time.value();
   json["interval"] = {tried.range.low.value(), tried.range.high.value()};
   json["samples_per_s"] = metrics.samples_per_s;
+  json["tokens_per_s_per_gpu"] = nullptr;
+  if (metrics.tokens_per_s) json["tokens_per_s_per_gpu"] = *metrics.tokens_per_s / found.jobs[tried.job].gpus;
   json["exposed_communication_s"] = metrics.exposed_communication.value();
   json["collectives"] = metrics.collectives;
   json["memory_needed_bytes"] = tried.memory.value();
@@ -77,12 +79,28 @@ Json values_json(const Optimized& found) {
 
 constexpr double is_as_fast = 1e-4;
 
+Choice choice_in(const Optimized& found, const Tried& tried) {
+  return choice_of(found.jobs[tried.job], tried);
+}
+
+/// Settings that the report names and that can run.
+std::vector<const Tried*> named_settings(const Optimized& found) {
+  const auto& optimum = found.optimum;
+  std::vector<const Tried*> named{&optimum.fastest, &optimum.defaults, &optimum.as_written};
+  for (const auto& one : optimum.best_of_hooks) named.push_back(&one);
+  for (const auto& one : optimum.best_of_values)
+    if (one.tried) named.push_back(&*one.tried);
+  for (const auto& one : optimum.turned_back) named.push_back(&one.without);
+  std::erase_if(named, [](const Tried* one) { return !one->cannot_run.empty(); });
+  return named;
+}
+
 /// Whether a faster setting was tried than the one that is recommended.
 std::string beside_the_fastest(const Optimized& found) {
   const auto gain = -gain_over(found, found.optimum.fastest);
   if (gain < is_as_fast) return "";
   return fmt::format(
-      "; level with the fastest setting that was tried, the difference of {} is within what is not known",
+      "; tied with the fastest setting that was tried, the difference of {} is within what is not known",
       percent_text(gain));
 }
 
@@ -100,9 +118,19 @@ double gain_over(const Optimized& found, const Tried& other) {
   return best > 0 ? time(other) / best - 1 : 0;
 }
 
-bool are_level(const Optimized& found, const Tried& one, const Tried& other) {
-  const auto choice = [&](const Tried& tried) { return choice_of(found.jobs[tried.job], tried); };
-  return gradway::are_level(choice(one), choice(other));
+bool is_tied_with_best(const Optimized& found, const Tried& other) {
+  const auto best = choice_in(found, found.optimum.best);
+  const auto is_tied = [&](const Tried& one) { return gradway::are_tied(best, choice_in(found, one)); };
+  if (!is_tied(other)) return false;
+  const auto gain = gain_over(found, other);
+  return std::ranges::none_of(named_settings(found), [&](const Tried* one) {
+    const auto nearer = gain_over(found, *one);
+    return (gain < 0 ? gain <= nearer && nearer <= 0 : 0 <= nearer && nearer <= gain) && !is_tied(*one);
+  });
+}
+
+double best_is_faster(const Optimized& found, const Tried& other) {
+  return probability_of_less(figure_ratio(choice_in(found, found.optimum.best), choice_in(found, other)));
 }
 
 std::string_view framework_of(const Optimized& found) {
@@ -111,7 +139,6 @@ std::string_view framework_of(const Optimized& found) {
 
 std::string verdict(const Optimized& found) {
   const auto whose = fmt::format("{}'s defaults", framework_of(found));
-  const auto& best = found.optimum.best;
   const auto& defaults = found.optimum.defaults;
   if (!defaults.cannot_run.empty()) return whose + " do not run: the job " + defaults.cannot_run;
   const auto beside = beside_the_fastest(found);
@@ -122,9 +149,9 @@ std::string verdict(const Optimized& found) {
   }
   if (gain < worth_changing)
     return fmt::format("not worth changing: {} are {:.2f} % from the best{}", whose, gain * 100, beside);
-  if (are_level(found, best, defaults)) {
+  if (is_tied_with_best(found, defaults)) {
     return fmt::format(
-        "not worth changing before a measurement confirms it: level with {}, the difference of {} is within "
+        "not worth changing before a measurement confirms it: tied with {}, the difference of {} is within "
         "what is not known{}",
         whose, percent_text(gain), beside);
   }
@@ -181,10 +208,10 @@ void write_json(std::ostream& out, const Optimized& found, std::string_view vers
            {"as_written", tried_json(found, optimum.as_written)},
            {"gain_over_defaults", gain_over(found, optimum.defaults)},
            {"gain_over_as_written", gain_over(found, optimum.as_written)},
-           {"level_with_defaults",
-            optimum.defaults.cannot_run.empty() && are_level(found, optimum.best, optimum.defaults)},
-           {"level_with_as_written",
-            optimum.as_written.cannot_run.empty() && are_level(found, optimum.best, optimum.as_written)},
+           {"tied_with_defaults",
+            optimum.defaults.cannot_run.empty() && is_tied_with_best(found, optimum.defaults)},
+           {"tied_with_as_written",
+            optimum.as_written.cannot_run.empty() && is_tied_with_best(found, optimum.as_written)},
            {"verdict", verdict(found)},
            {"best_of_hooks", std::move(hooks)},
            {"best_of_values", values_json(found)},

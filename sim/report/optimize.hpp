@@ -39,8 +39,11 @@ double gain_over(const Optimized& found, const Tried& other);
 /// The job of a setting.
 Job job_of(const Optimized& found, const Tried& tried);
 
-/// Is it not known which of the two is faster?
-bool are_level(const Optimized& found, const Tried& one, const Tried& other);
+/// Whether the best and the other are tied, and no setting between them is not.
+bool is_tied_with_best(const Optimized& found, const Tried& other);
+
+/// Probability that the best is faster than the other.
+double best_is_faster(const Optimized& found, const Tried& other);
 
 /// Whose defaults a search starts from: "PyTorch".
 std::string_view framework_of(const Optimized& found);

@@ -34,7 +34,7 @@ Ranking ranking_of(const Sweep& sweep);
 bool is_report(std::string_view text);
 
 /// One row a point: what was varied, step time, throughput, exposed communication, cost; the fastest marked,
-/// or those that are level; what does not fit says so instead. Then a sparkline of the step times over the
+/// or those that are tied; what does not fit says so instead. Then a sparkline of the step times over the
 /// last axis of numbers (or, if there is none, the last axis) for each combination of the others. Where there
 /// is no room, long titles are cut, then exposed communication and cost are left out, and only then are names
 /// cut.

@@ -291,7 +291,8 @@ void add_terms(CampaignAnswers& answers, const Run& run, const CampaignQuestions
     if (!hour.usd) continue;
     const auto runs =
         play_all(plan, interval, std::min(questions.seeds, most_seeds_of_a_search), questions.threads);
-    answers.terms.push_back({terms, *price, estimate_of(runs, plan, hour)});
+    const auto share = terms == Terms::spot ? scenario_terms.spot->share : 1;
+    answers.terms.push_back({terms, *price, share, estimate_of(runs, plan, hour)});
   }
 }
 

@@ -27,6 +27,7 @@ struct CampaignWhatIf {
 struct CampaignTerms {
   Terms terms = Terms::on_demand;
   UsdPerHour per_node{};
+  double share = 1;  ///< of the nodes that are paid for so; the others are on demand
   CampaignEstimate estimate;
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <set>
 #include <tuple>
 
 namespace gradway {
@@ -26,11 +27,20 @@ std::optional<double> usd_per_second(const Alternative& alternative) {
 Alternative alternative_of(const Run& run) {
   return {.platform = run.scenario.platform.name,
           .gpus = run.scenario.job.gpus,
+          .nodes = nodes_of(run.scenario.platform, run.scenario.job.gpus),
           .metrics = run.measured.metrics,
           .range = run.range,
           .bottleneck = run.measured.bottleneck,
           .evidence = evidence_of(run.grounds),
-          .errors = run.errors};
+          .errors = run.errors,
+          .price = run.scenario.platform.price};
+}
+
+int nodes_of(const Platform& platform, int gpus) {
+  std::set<int> nodes;
+  for (std::size_t i = 0; i < platform.gpus.size() && i < static_cast<std::size_t>(gpus); ++i)
+    nodes.insert(platform.device(platform.gpus[i]).node);
+  return static_cast<int>(nodes.size());
 }
 
 std::optional<Expected> usd_per_step(const Alternative& alternative) {

@@ -16,12 +16,17 @@ namespace gradway {
 struct Alternative {
   std::string platform;
   int gpus = 0;
+  int nodes = 1;  ///< that the job's GPUs are on
   Metrics metrics;
   TimeRange range;
   Bottleneck bottleneck;
   Evidence evidence = Evidence::measured;
   std::vector<PossibleError> errors{};  ///< of the step's time
+  std::optional<Price> price{};         ///< of a node; none if it is not known
 };
+
+/// Nodes that the first so many GPUs of a platform are on.
+int nodes_of(const Platform& platform, int gpus);
 
 Alternative alternative_of(const Run& run);
 

@@ -2,13 +2,17 @@
 #include "sim/study/leaders.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace gradway {
 namespace {
 
-/// Leaders that a choice is held against: in a sweep of thousands of level points all pairs would take
+/// Leaders that a choice is held against: in a sweep of thousands of tied points all pairs would take
 /// minutes.
 constexpr std::size_t most_asked = 32;
+
+/// Runs of one step on one machine differ by more (docs/ACCURACY.md).
+constexpr double equal_within = 1e-3;
 
 }  // namespace
 
@@ -18,8 +22,12 @@ Expected figure_ratio(const Choice& one, const Choice& other) {
   return {value, value * (steps.low / steps.value), value * (steps.high / steps.value)};
 }
 
-bool are_level(const Choice& one, const Choice& other) {
-  if (one.figure == other.figure) return true;
+bool are_equal(const Choice& one, const Choice& other) {
+  return one.figure == other.figure || std::abs(one.figure / other.figure - 1) < equal_within;
+}
+
+bool are_tied(const Choice& one, const Choice& other) {
+  if (are_equal(one, other)) return true;
   const auto ratio = figure_ratio(one, other);
   return ratio.low <= 1 && 1 <= ratio.high;
 }
@@ -32,6 +40,13 @@ bool Leaders::has(std::size_t choice) const {
   return std::ranges::find(which, choice) != which.end();
 }
 
+double Leaders::sure() const {
+  double least = 1;
+  for (std::size_t i = 0; i < first_is_ahead.size(); ++i)
+    if (first_is_ahead[i] && !has(i)) least = std::min(least, *first_is_ahead[i]);
+  return least;
+}
+
 Leaders leaders_of(const std::vector<std::optional<Choice>>& choices) {
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < choices.size(); ++i) {
@@ -39,18 +54,27 @@ Leaders leaders_of(const std::vector<std::optional<Choice>>& choices) {
   }
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return choices[i]->figure; });
   Leaders leaders;
+  leaders.first_is_ahead.resize(choices.size());
+  if (order.empty()) return leaders;
   // In the order of their figures: who is beaten for sure is beaten by one that stands before.
   const auto is_beaten = [&](std::size_t i) {
     const auto end =
         leaders.which.begin() + static_cast<std::ptrdiff_t>(std::min(leaders.which.size(), most_asked));
     return std::any_of(leaders.which.begin(), end,
-                       [&](std::size_t one) { return !are_level(*choices[one], *choices[i]); });
+                       [&](std::size_t one) { return !are_tied(*choices[one], *choices[i]); });
   };
   for (const auto i : order) {
-    if (!is_beaten(i)) leaders.which.push_back(i);
+    const bool is_like_the_last =
+        !leaders.which.empty() && choices[leaders.which.back()]->figure == choices[i]->figure;
+    if (!is_like_the_last && is_beaten(i)) break;
+    leaders.which.push_back(i);
   }
-  if (leaders.level())
-    leaders.difference = choices[leaders.which.back()]->figure / choices[leaders.which.front()]->figure - 1;
+  const auto& first = *choices[order.front()];
+  for (const auto i : order) {
+    leaders.first_is_ahead[i] =
+        are_equal(first, *choices[i]) ? 0.5 : probability_of_less(figure_ratio(first, *choices[i]));
+  }
+  if (leaders.tied()) leaders.difference = choices[leaders.which.back()]->figure / first.figure - 1;
   return leaders;
 }
 

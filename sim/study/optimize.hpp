@@ -51,7 +51,7 @@ struct BestOfValue {
 };
 
 struct Optimum {
-  Tried best;      ///< that one should take: of those that are level with the fastest, what changes least
+  Tried best;      ///< that one should take: of those that are tied with the fastest, what changes least
   Tried fastest;   ///< by the predicted figures alone
   Tried defaults;  ///< the framework's, in the job as written
   Tried as_written;
@@ -89,7 +89,7 @@ struct SearchResult {
 /// Finds the settings with the least time a sample. DDP: caps that cut the same buckets are simulated once.
 /// Cuts are tried at caps spaced by the logarithm, then all cuts beside those within 2 % of the best with
 /// their hook. Strategies that shard: all combinations but for prefetches, then these with all within 5 % of
-/// the best; activation checkpointing is tried with what does not fit without. Of settings that are level
+/// the best; activation checkpointing is tried with what does not fit without. Of settings that are tied
 /// with the fastest, and that none beats for sure, the one with the fewest departures from the framework's
 /// defaults wins, then a hook that loses nothing; of these the fastest, and within 0.01 % of it less memory,
 /// the rounder cap. Nothing stays in the best that can be turned back without a sure loss. Settings that miss

@@ -88,7 +88,7 @@ const Tried& Search::fastest_of(const std::vector<const Tried*>& all) const {
 
 /// Nobody can tell which of the two is faster, or nobody cares.
 bool Search::as_good_as(const Tried& fastest, const Tried& one) const {
-  return cost(one) <= (1 + equals) * cost(fastest) || are_level(choice(fastest), choice(one));
+  return cost(one) <= (1 + equals) * cost(fastest) || are_tied(choice(fastest), choice(one));
 }
 
 /// Of those that are as good as the fastest, the one that changes least; of those the fastest, and of those

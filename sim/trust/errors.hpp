@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <compare>
 #include <string>
 #include <vector>
 
@@ -8,17 +9,24 @@
 
 namespace gradway {
 
-/// An error that a prediction may have: something that it rests on is off by up to a factor of 1 + doubt, and
-/// a part of its step with it. Predictions that rest on the same thing have the same error of it.
-struct PossibleError {
+/// What an error comes from, compared by value: predictions whose causes are equal have the same error.
+struct Cause {
   PartOfStep part = PartOfStep::compute;
-  std::string of;                       ///< the same text: the same error
+  std::string what;  ///< digest of everything that the error depends on
+  auto operator<=>(const Cause&) const = default;
+};
+
+/// An error that a prediction may have: something that it rests on is off by up to a factor of 1 + doubt, and
+/// a part of its step with it.
+struct PossibleError {
+  Cause cause;
+  std::string of;                       ///< the cause in words, for people; two causes may have the same
   Seconds time{};                       ///< of the step, that it scales
   double doubt = 0;                     ///< nine of ten cases are within it
   Seconds spare{};                      ///< as in DoubtfulPart
   Seconds saves = Seconds::infinite();  ///< the same
 
-  DoubtfulPart doubtful() const { return {part, time, doubt, spare, saves}; }
+  DoubtfulPart doubtful() const { return {cause.part, time, doubt, spare, saves}; }
 };
 
 /// What the doubts of a step's parts come from, one by one. The doubts of a part make up that of

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <string_view>
-#include <utility>
+#include <numbers>
 
 namespace gradway {
 namespace {
+
+/// Standard deviations of a normal distribution that hold nine of ten cases.
+constexpr double nine_of_ten = 1.645;
 
 /// What an error does to a step if it makes it longer, and if it makes it shorter.
 struct Shift {
@@ -22,11 +24,11 @@ struct Shifts {
   Shift other;
 };
 
-using ErrorsOfTwo = std::map<std::pair<PartOfStep, std::string_view>, Shifts>;
+using ErrorsOfTwo = std::map<Cause, Shifts>;
 
 void add(ErrorsOfTwo& all, const std::vector<PossibleError>& errors, Shift Shifts::*side) {
   for (const auto& error : errors) {
-    auto& shift = all[{error.part, error.of}].*side;
+    auto& shift = all[error.cause].*side;
     shift.up += lengthens(error.doubtful());
     shift.down += shortens(error.doubtful());
   }
@@ -65,6 +67,15 @@ Expected step_ratio(Seconds one, const std::vector<PossibleError>& of_one, Secon
                std::log(((one - shifts.one.down) / one) / ((other - shifts.other.down) / other)));
   }
   return spread.around(value);
+}
+
+double probability_of_less(const Expected& ratio) {
+  if (ratio.value == 1) return 0.5;
+  // To be on the other side of 1 the ratio must grow if it is below 1, and shrink if it is above.
+  const auto beyond = ratio.value < 1 ? std::log(ratio.high / ratio.value) : std::log(ratio.value / ratio.low);
+  const auto deviation = beyond / nine_of_ten;
+  if (deviation == 0) return ratio.value < 1 ? 1 : 0;
+  return 0.5 * std::erfc(std::log(ratio.value) / deviation / std::numbers::sqrt2);
 }
 
 }  // namespace gradway

@@ -23,4 +23,8 @@ struct Expected {
 Expected step_ratio(Seconds one, const std::vector<PossibleError>& of_one, Seconds other,
                     const std::vector<PossibleError>& of_other);
 
+/// Probability that a ratio is below 1, if its logarithm is normal on either side of its value and nine of
+/// ten cases are within its interval.
+double probability_of_less(const Expected& ratio);
+
 }  // namespace gradway

@@ -25,7 +25,8 @@ Prediction any_prediction() {
   const auto count = *rc::gen::inRange(0, 6);
   for (int i = 0; i < count; ++i) {
     made.errors.push_back(
-        {static_cast<PartOfStep>(*rc::gen::inRange(0, 6)), std::string(1, *rc::gen::inRange('a', 'd')),
+        {{static_cast<PartOfStep>(*rc::gen::inRange(0, 6)), std::string(1, *rc::gen::inRange('a', 'd'))},
+         "made up",
          made.step * (*rc::gen::inRange(0, 100) / 600.0), *rc::gen::inRange(0, 300) / 100.0});
   }
   return made;
@@ -54,5 +55,20 @@ TEST_CASE("the ratio the other way round is the inverse", "[property][ratio]") {
     RC_ASSERT(std::abs(there.value * back.value - 1) < 1e-12);
     RC_ASSERT(std::abs(there.low * back.high - 1) < 1e-12);
     RC_ASSERT(std::abs(there.high * back.low - 1) < 1e-12);
+  });
+}
+
+TEST_CASE("one of two predictions is faster with probabilities that make up one", "[property][ratio]") {
+  rc::prop("made-up errors", [] {
+    const auto one = any_prediction();
+    const auto other = any_prediction();
+    const auto there = probability_of_less(ratio(one, other));
+    RC_ASSERT(0 <= there);
+    RC_ASSERT(there <= 1);
+    RC_ASSERT(std::abs(there + probability_of_less(ratio(other, one)) - 1) < 1e-9);
+    // An order that is certain in nine of ten cases has at most one case of twenty on its other side.
+    const auto between = ratio(one, other);
+    if (between.high < 1) RC_ASSERT(there > 0.95 - 1e-3);
+    if (between.low <= 1 && 1 <= between.high && between.value < 1) RC_ASSERT(there < 0.95 + 1e-3);
   });
 }

@@ -9,14 +9,15 @@ using namespace gradway;
 TEST_CASE("errors of a step are read back as they were written, every part of it", "[report][json]") {
   std::vector<PossibleError> errors;
   for (std::size_t part = 0; part < part_words.size(); ++part)
-    errors.push_back({.part = static_cast<PartOfStep>(part), .of = "a", .time = 3_ms, .doubt = 0.1});
+    errors.push_back(
+        {.cause = {static_cast<PartOfStep>(part), "cause"}, .of = "a", .time = 3_ms, .doubt = 0.1});
   errors.back().spare = 0.7_ms;
   errors.back().saves = 1.1_ms;
   const auto text = report::errors_json(errors).dump();
   const auto again = report::errors_of(nlohmann::ordered_json::parse(text));
   REQUIRE(again.size() == errors.size());
   for (std::size_t i = 0; i < errors.size(); ++i) {
-    CHECK(again[i].part == errors[i].part);
+    CHECK(again[i].cause == errors[i].cause);
     CHECK(again[i].of == errors[i].of);
     CHECK(again[i].time == errors[i].time);
     CHECK(again[i].doubt == errors[i].doubt);

@@ -50,7 +50,7 @@ TEST_CASE("a report holds the metrics in SI units", "[report][json]") {
 
   CHECK(
       report["metrics"].dump() ==
-      R"({"step_time_s":0.01,"steps_per_s":100.0,"samples_per_s":6400.0,"tokens_per_s":null,)"
+      R"({"step_time_s":0.01,"steps_per_s":100.0,"samples_per_s":6400.0,"tokens_per_s":null,"tokens_per_s_per_gpu":null,)"
       R"("compute_s":0.005,"communication_s":0.005,)"
       R"("exposed_communication_s":0.003,"exposed_s":{"data":0.0,"tensor":0.0,"pipeline":0.0,"context":0.0,"expert":0.0},"input_wait_s":0.001,"optimizer_s":0.001,"launch_bound_s":0.0,"idle_s":0.0,"bubble_s":null,)"
       R"("gpu_busy_fraction":0.6,"tflops_per_gpu":12.5,"mfu":null,"collectives":1,"bytes_sent_per_gpu":4194304,)"

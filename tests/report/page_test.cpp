@@ -82,7 +82,7 @@ TEST_CASE("pages of sweeps, comparisons and validations hold their documents", "
   CHECK(of_sweep["kind"] == "sweep");
   CHECK(of_sweep["title"] == "mine");
   const auto document = document_of(sweep, "1");
-  for (const auto* key : {"vary", "fastest", "cheapest", "shortest_step", "level"})
+  for (const auto* key : {"vary", "fastest", "cheapest", "shortest_step", "tied"})
     CHECK(of_sweep["sweep"][key] == document[key]);
   CHECK(of_sweep["sweep"]["fastest"] == 1);
   for (const auto& column : of_sweep["sweep"]["columns"]) {

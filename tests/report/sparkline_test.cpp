@@ -26,6 +26,8 @@ TEST_CASE("a sparkline does not depend on where zero is, nor on the unit", "[rep
 
 TEST_CASE("values that do not differ lie in the middle", "[report]") {
   CHECK(sparkline({2, 2, 2}) == "▄▄▄");
+  CHECK(sparkline({0.3649, 0.36490001, 0.3649}) == "▄▄▄");  // all of them read 364.9 ms
+  CHECK(sparkline({0.3649, 0.3655, 0.3649}) == "▁█▁");
   CHECK(sparkline({}).empty());
 }
 

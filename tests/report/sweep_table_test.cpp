@@ -24,7 +24,7 @@ report::Sweep made_up(std::vector<Axis> axes, const std::vector<double>& ms, dou
     const auto report = fmt::format(
         R"({{"metrics": {{"step_time_s": {0}, "samples_per_s": {1}, "exposed_communication_s": {2},
              "cost_usd_per_million_samples": {0}}}, "fits": {3}, "does_not_fit": {4}, "rests_on": "measured",
-             "doubts": [{{"part": "compute", "of": "point {5}", "time_s": {0}, "doubt": {6}}}]}})",
+             "doubts": [{{"part": "compute", "of": "point", "cause": "{5}", "time_s": {0}, "doubt": {6}}}]}})",
         ms[i] / 1e3, 1e5 / ms[i], ms[i] / 1e4, fits,
         fits ? "null" : R"("does not fit: 93 of 24 GB on each l4")", i, doubt);
     sweep.points.push_back(
@@ -94,15 +94,25 @@ TEST_CASE("a point that does not fit says so instead of its figures, and is not 
              Contains("\nno point fits\n") && !Contains("fastest"));
 }
 
-TEST_CASE("points that differ by less than is known are level, and none is the fastest", "[report][sweep]") {
-  const auto level = table_of(made_up({caps}, {100, 101, 150}, 0.05));
-  CHECK_THAT(level, Contains("0.1  level\n") && Contains("0.101  level\n") && !Contains("fastest"));
-  CHECK_THAT(level,
-             Contains("\nlevel: 25 MiB and 50 MiB, the difference of 1.0 % is within what is not known\n"));
+TEST_CASE("points that differ by less than is known are tied, and none is the fastest", "[report][sweep]") {
+  const auto table = table_of(made_up({caps}, {100, 101, 150}, 0.05));
+  CHECK_THAT(table, Contains("0.1  tied\n") && Contains("0.101  tied, 59 %\n") && !Contains("fastest"));
   std::ostringstream json;
   report::write_json(json, made_up({caps}, {100, 101, 150}, 0.05), "1");
   CHECK_THAT(json.str(), Contains("\"fastest\": null,\n  \"cheapest\": null,"));
-  CHECK_THAT(table_of(made_up({caps}, {100, 101, 150}, 0.001)), Contains("fastest") && !Contains("level"));
+  CHECK_THAT(table_of(made_up({caps}, {100, 101, 150}, 0.001)), Contains("fastest") && !Contains("tied"));
+}
+
+TEST_CASE("the sentence on a tie says how sure the order is", "[report][sweep]") {
+  CHECK_THAT(table_of(made_up({caps}, {100, 101, 150}, 0.05)),
+             Contains("\n25 MiB is tied with 50 MiB: the difference of 1.0 % is within what is not known;\n"
+                      "the first is faster with a probability of 59 %\n"));
+  CHECK_THAT(table_of(made_up({caps}, {100, 101, 102}, 0.05)),
+             Contains("\n25 MiB is tied with 50 MiB and 100 MiB: differences of up to 2.0 % are within\n"));
+}
+
+TEST_CASE("a flat series is a flat line", "[report][sweep]") {
+  CHECK_THAT(table_of(made_up({caps}, {364.9, 364.90001, 364.91}, 0)), Contains("\n▄▄▄  364.9 to 364.9 ms\n"));
 }
 
 TEST_CASE("axes that end alike keep their whole names", "[report][sweep]") {

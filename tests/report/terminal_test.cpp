@@ -181,7 +181,7 @@ TEST_CASE("a whole training is told in days and dollars, with its limits", "[rep
   report::write_text(out, run, {}, questions);
   CHECK_THAT(
       out.str(),
-      Contains("6400 samples/s, 6.554 M tokens/s\n") &&
+      Contains("6400 samples/s\n               3.277 M tokens/s per GPU, 6.554 M tokens/s in all\n") &&
           Contains("\n  training     10 T tokens in 152,587,891 steps: 17.66 days (15.9 to 21.2 days)\n"
                    "               15,259 USD (13,733 to 18,311)\n"
                    "  deadline     14 days: not met\n"

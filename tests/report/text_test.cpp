@@ -91,7 +91,7 @@ TEST_CASE("a table aligns its columns and cuts only the first", "[report][text]"
   std::ostringstream narrow;
 
   table.write(wide, Style{});
-  table.write(narrow, Style{false, 20});
+  table.write(narrow, Style{false, 80, 20});
 
   CHECK(wide.str() ==
         "link                      busy\n"

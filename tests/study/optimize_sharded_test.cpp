@@ -139,10 +139,10 @@ TEST_CASE("of sharding's settings that are level the one that changes least is b
   const auto scenario = decoder(GENERATE("fsdp", "fsdp1", "zero"), 80_GB);
   const auto optimum = *search(all_settings(scenario)).optimum;
   const auto choice = [&](const Tried& tried) { return choice_of(scenario.job, tried); };
-  CHECK(are_level(choice(optimum.best), choice(optimum.fastest)));
+  CHECK(are_tied(choice(optimum.best), choice(optimum.fastest)));
   for (const auto& [key, without] : optimum.turned_back) {
     CAPTURE(key);
-    CHECK_FALSE(are_level(choice(without), choice(optimum.best)));
+    CHECK_FALSE(are_tied(choice(without), choice(optimum.best)));
   }
   for (const auto& row : optimum.best_of_values) {
     CAPTURE(row.setting, row.value);

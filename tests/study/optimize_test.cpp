@@ -174,14 +174,14 @@ TEST_CASE("of settings that cannot be told from the fastest the one that changes
   const auto optimum = found(whole_space(scenario, {CommHook::none}));
   const auto choice = [&](const Tried& tried) { return choice_of(scenario.job, tried); };
   CHECK(optimum.best.metrics.step_time >= optimum.fastest.metrics.step_time);
-  CHECK(are_level(choice(optimum.best), choice(optimum.fastest)));
+  CHECK(are_tied(choice(optimum.best), choice(optimum.fastest)));
   // What it has beside PyTorch's defaults is a gain for sure.
   for (const auto& [key, without] : optimum.turned_back) {
     CAPTURE(key);
-    CHECK_FALSE(are_level(choice(without), choice(optimum.best)));
+    CHECK_FALSE(are_tied(choice(without), choice(optimum.best)));
   }
   const bool is_default = !ddp(optimum.best).bucket_cap && !ddp(optimum.best).gradient_as_bucket_view;
-  CHECK(is_default == are_level(choice(optimum.defaults), choice(optimum.best)));
+  CHECK(is_default == are_tied(choice(optimum.defaults), choice(optimum.best)));
 }
 
 TEST_CASE("what the settings bring is told against PyTorch's defaults and the job as written",

@@ -98,10 +98,10 @@ TEST_CASE("the simplest of what cannot be told from the fastest is within 3.4 % 
   for (const auto& [job, all] : jobs) {
     std::vector<std::optional<Choice>> ranked;
     for (const auto& one : all) ranked.push_back(Choice{one.predicted.value(), one.predicted, one.errors});
-    const auto level = leaders_of(ranked).which;
+    const auto tied = leaders_of(ranked).which;
     const auto simplest =
-        *std::ranges::min_element(level, {}, [&](std::size_t i) { return all[i].departures; });
-    CAPTURE(all[simplest].name, best_of(all).name, level.size());
+        *std::ranges::min_element(tied, {}, [&](std::size_t i) { return all[i].departures; });
+    CAPTURE(all[simplest].name, best_of(all).name, tied.size());
     CHECK(all[simplest].measured / best_of(all).measured - 1 < 0.034);
   }
 }

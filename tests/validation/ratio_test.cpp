@@ -46,7 +46,7 @@ std::map<SameModel, std::vector<Measured>> rows_of(const std::string& file) {
 
 /// What came of all pairs of a file.
 struct Pairs {
-  int level = 0;
+  int tied = 0;
   int agree = 0;
   int disagree = 0;
   int inside =
@@ -68,8 +68,8 @@ Pairs pairs_of(const std::string& file, bool lossy) {
           ++pairs.differ;
           pairs.inside += expected.low <= measured && measured <= expected.high ? 1 : 0;
         }
-        if (are_level(one->predicted, other->predicted)) {
-          ++pairs.level;
+        if (are_tied(one->predicted, other->predicted)) {
+          ++pairs.tied;
         } else if ((expected.value < 1) == (measured < 1)) {
           ++pairs.agree;
         } else {
@@ -90,7 +90,7 @@ TEST_CASE("where one setting is said to be faster, it was measured to be, in nin
   struct File {
     const char* name;
     int pairs;
-    int most_level;
+    int most_tied;
     double least_inside;  ///< a guard; without lossy hooks, of which some are worse than their intervals
   };
   // The own doubts of settings (sim/trust/errors.cpp) come from the first; the other two had no part in them.
@@ -98,10 +98,10 @@ TEST_CASE("where one setting is said to be faster, it was measured to be, in nin
                                            {"h200-4x/other-models.yaml", 441, 45, 0.75},
                                            {"article/cases.yaml", 91, 10, 0.85}}));
   const auto all = pairs_of(file.name, true);
-  CAPTURE(file.name, all.level, all.agree, all.disagree, all.inside, all.differ);
-  CHECK(all.level + all.sure() == file.pairs);
+  CAPTURE(file.name, all.tied, all.agree, all.disagree, all.inside, all.differ);
+  CHECK(all.tied + all.sure() == file.pairs);
   CHECK(all.agree >= 0.9 * all.sure());
-  CHECK(all.level <= file.most_level);  // "level" is no way out
+  CHECK(all.tied <= file.most_tied);  // "tied" is no way out
   const auto lossless = pairs_of(file.name, false);
   CAPTURE(lossless.inside, lossless.differ);
   CHECK(lossless.inside >= file.least_inside * lossless.differ);

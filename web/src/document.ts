@@ -13,6 +13,7 @@ export interface Metrics {
   samples_per_s: number;
   /** Of models of text. */
   tokens_per_s?: Maybe;
+  tokens_per_s_per_gpu?: Maybe;
   compute_s: number;
   communication_s: number;
   exposed_communication_s: number;
@@ -206,17 +207,19 @@ export interface RunDocument extends Any {
 export type SweepPoint = { set: Record<string, string> } & Partial<Report> & { error?: string };
 
 /** Those that come first and differ by less than is known; the first one's index is first. */
-export interface Level {
+export interface Tie {
   runs: number[];
+  /** For each of the runs: probability that the first is ahead of it. */
+  first_is_ahead: number[];
   difference: number;
 }
 
-/** Indices of runs that are ahead of all others; null where several are level, or none can be ranked. */
+/** Indices of runs that are ahead of all others; null where several are tied, or none can be ranked. */
 export interface Ranking {
   fastest?: number | null;
   cheapest?: number | null;
   shortest_step?: number | null;
-  level?: { fastest: Level | null; cheapest: Level | null; shortest_step: Level | null };
+  tied?: { fastest: Tie | null; cheapest: Tie | null; shortest_step: Tie | null };
 }
 
 /** One key of all points: a value each, or null; with `distinct`, the place of the value there. */
@@ -249,8 +252,8 @@ export interface Costs {
   run_usd?: number | null;
   cheapest?: boolean;
   fastest?: boolean;
-  /** What it is level in with others that come first: speed, cost. */
-  level?: string[];
+  /** What it is tied in with others that come first: speed, cost. */
+  tied?: string[];
   pareto?: boolean;
 }
 

@@ -21,7 +21,7 @@ const metric = (pick: (metrics: Report['metrics']) => Maybe) => (run: Measured) 
 export const measures: Measure[] = [
   { id: 'step', name: 'step time', better: 'low', value: metric((m) => m.step_time_s), text: timeText, range: 'step_time_s' },
   { id: 'samples', name: 'samples/s', better: 'high', value: metric((m) => m.samples_per_s), text: numberText },
-  { id: 'tokens', name: 'tokens/s', better: 'high', value: metric((m) => m.tokens_per_s), text: numberText },
+  { id: 'tokens', name: 'tokens/s per GPU', better: 'high', value: metric((m) => m.tokens_per_s_per_gpu), text: numberText },
   { id: 'mfu', name: 'MFU', better: 'high', value: metric((m) => m.mfu), text: percentText },
   { id: 'exposed', name: 'exposed communication', better: 'low', value: metric((m) => m.exposed_communication_s / m.step_time_s), text: percentText },
   { id: 'busy', name: 'GPU busy', better: 'high', value: metric((m) => m.gpu_busy_fraction), text: percentText },

@@ -149,6 +149,7 @@ Json terms_json(const std::vector<CampaignTerms>& terms) {
   for (const auto& one : terms) {
     json.push_back({{"terms", name_of(one.terms)},
                     {"usd_per_node_hour", one.per_node.value()},
+                    {"share_of_nodes", one.share},
                     {"estimate", campaign_estimate_json(one.estimate)}});
   }
   return json;

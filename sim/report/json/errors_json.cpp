@@ -24,8 +24,9 @@ PartOfStep part_of(std::string_view name) {
 Json errors_json(const std::vector<PossibleError>& errors) {
   Json list = Json::array();
   for (const auto& error : errors) {
-    Json one{{"part", part_words.at(static_cast<std::size_t>(error.part))},
+    Json one{{"part", part_words.at(static_cast<std::size_t>(error.cause.part))},
              {"of", error.of},
+             {"cause", error.cause.what},
              {"time_s", error.time.value()},
              {"doubt", error.doubt}};
     if (error.spare > Seconds{}) one["spare_s"] = error.spare.value();
@@ -38,7 +39,7 @@ Json errors_json(const std::vector<PossibleError>& errors) {
 std::vector<PossibleError> errors_of(const Json& json) {
   std::vector<PossibleError> errors;
   for (const auto& one : json) {
-    errors.push_back({.part = part_of(one.at("part").get<std::string>()),
+    errors.push_back({.cause = {.part = part_of(one.at("part").get<std::string>()), .what = one.at("cause")},
                       .of = one.at("of"),
                       .time = Seconds{one.at("time_s").get<double>()},
                       .doubt = one.at("doubt"),

@@ -87,11 +87,12 @@ Json programs_json(const Run& run) {
   return programs;
 }
 
-Json metrics_json(const Metrics& metrics) {
+Json metrics_json(const Metrics& metrics, int gpus) {
   Json json{{"step_time_s", metrics.step_time.value()},
             {"steps_per_s", metrics.steps_per_s},
             {"samples_per_s", metrics.samples_per_s},
-            {"tokens_per_s", known(metrics.tokens_per_s)}};
+            {"tokens_per_s", known(metrics.tokens_per_s)},
+            {"tokens_per_s_per_gpu", metrics.tokens_per_s ? Json(*metrics.tokens_per_s / gpus) : Json(nullptr)}};
   json.update(parts_json(metrics));
   json.update({{"bubble_s", metrics.bubble ? Json(metrics.bubble->value()) : Json(nullptr)},
                {"gpu_busy_fraction", metrics.gpu_busy_fraction},
@@ -151,7 +152,7 @@ void write_json(std::ostream& out, const Run& run, std::string_view version, con
       {"scenario", scenario_json(run.scenario)},
       {"engine", run.engine},
       {"ranks", {{"all", run.workload.ranks}, {"simulated", run.folding.simulated_ranks()}}},
-      {"metrics", metrics_json(run.measured.metrics)},
+      {"metrics", metrics_json(run.measured.metrics, run.scenario.job.gpus)},
       {"interval", {{"step_time_s", {run.range.low.value(), run.range.high.value()}}}},
       {"fits", it_fits},
       {"does_not_fit", it_fits ? Json(nullptr) : Json(why_it_does_not_fit(run.scenario, memory))},

@@ -74,7 +74,7 @@ void write_gpus(std::ostream& out, const std::vector<ListedGpu>& listed, const S
       table.add_with_note({one.name}, cannot_be_read);
     }
   }
-  table.write(out, Style{style.colour, Style::unlimited});
+  table.write(out, Style{style.colour, Style::unlimited, Style::unlimited});
   if (!listed.empty()) out << "fp32 to fp8: dense peaks in TFLOP/s\n";
 }
 
@@ -109,7 +109,7 @@ void write_calibrations(std::ostream& out, const std::vector<ListedCalibration>&
       table.add_with_note({one.name}, cannot_be_read);
     }
   }
-  table.write(out, Style{style.colour, Style::unlimited});
+  table.write(out, Style{style.colour, Style::unlimited, Style::unlimited});
 }
 
 void write_calibrations_json(std::ostream& out, const std::vector<ListedCalibration>& listed) {

@@ -146,7 +146,7 @@ void write_platforms(std::ostream& out, std::vector<ListedPlatform> listed, cons
                {"as of", left},
                {"in", left}}};
   for (const auto& one : listed) table.add(row(one));
-  table.write(out, Style{style.colour, Style::unlimited});
+  table.write(out, Style{style.colour, Style::unlimited, Style::unlimited});
 }
 
 void write_platforms_json(std::ostream& out, std::vector<ListedPlatform> listed) {

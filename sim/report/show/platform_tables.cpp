@@ -104,7 +104,7 @@ void write_topology(std::ostream& out, const Platform& platform, const Routes& r
     cells.push_back(socket ? platform.device(*socket).name : "none");
     table.add(std::move(cells));
   }
-  table.write(out, Style{style.colour, Style::unlimited});
+  table.write(out, Style{style.colour, Style::unlimited, Style::unlimited});
   out << '\n';
   for (const auto& meaning : legend) {
     if (seen.contains(meaning.type)) out << fmt::format("  {:<6}{}\n", meaning.label, meaning.text);
@@ -135,7 +135,7 @@ void write_transports(std::ostream& out, const Platform& platform, const Routes&
     }
     table.add(std::move(cells));
   }
-  table.write(out, Style{style.colour, Style::unlimited});
+  table.write(out, Style{style.colour, Style::unlimited, Style::unlimited});
   if (!seen.empty()) out << '\n';
   for (const auto& [transport, text] : transports) {
     if (seen.contains(transport)) out << fmt::format("  {:<6}{}\n", name_of(transport), text);

@@ -54,7 +54,7 @@ void write_tables(std::ostream& out, const std::vector<CollectiveTable>& tables,
               error_text(table.interpolation), error_text(table.spread),
               fmt::format("{}", table.outliers.size())});
   }
-  rows.write(out, Style{style.colour, Style::unlimited});
+  rows.write(out, Style{style.colour, Style::unlimited, Style::unlimited});
 }
 
 void write_outliers(std::ostream& out, const std::vector<CollectiveTable>& tables, const Style& style) {
@@ -73,7 +73,7 @@ void write_outliers(std::ostream& out, const std::vector<CollectiveTable>& table
   }
   if (rows.empty()) return;
   out << '\n';
-  rows.write(out, Style{style.colour, Style::unlimited});
+  rows.write(out, Style{style.colour, Style::unlimited, Style::unlimited});
 }
 
 void write_side_by_side(std::ostream& out, const std::vector<SideBySide>& entries, const Style& style) {
@@ -107,7 +107,7 @@ void write_beside_copies(std::ostream& out, const std::vector<BesideCopies>& ent
               fmt::format("{:.3f}", entry.collective_slowdown), entry.source});
   }
   out << '\n';
-  rows.write(out, Style{style.colour, Style::unlimited});
+  rows.write(out, Style{style.colour, Style::unlimited, Style::unlimited});
 }
 
 void write_adapted(std::ostream& out, const Adaptation& adapted, const Style& style) {
@@ -124,7 +124,7 @@ void write_adapted(std::ostream& out, const Adaptation& adapted, const Style& st
               part.doubt ? percent_text(*part.doubt) : "-"});
   }
   out << '\n';
-  rows.write(out, Style{style.colour, Style::unlimited});
+  rows.write(out, Style{style.colour, Style::unlimited, Style::unlimited});
 }
 
 void write_held_back(std::ostream& out, const std::vector<HeldBack>& entries) {

@@ -43,7 +43,7 @@ void write_graphs(std::ostream& out, const std::vector<NcclGraph>& graphs, const
       table.add(std::move(cells));
     }
   }
-  table.write(out, Style{style.colour, Style::unlimited});
+  table.write(out, Style{style.colour, Style::unlimited, Style::unlimited});
 }
 
 }  // namespace gradway::report

@@ -75,7 +75,7 @@ void write_model(std::ostream& out, const Model& model, const Style& style) {
         {layer.name, thousands_text(layer.parameter_count()), work_text(layer.forward), shapes_text(layer)});
   }
   out << '\n';
-  table.write(out, Style{style.colour, Style::unlimited});
+  table.write(out, Style{style.colour, Style::unlimited, Style::unlimited});
 }
 
 }  // namespace gradway::report

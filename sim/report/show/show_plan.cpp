@@ -137,7 +137,7 @@ void write_buckets(std::ostream& out, const Model& model, const std::vector<Unit
                gradient_name(model, gradients.front()), gradient_name(model, gradients.back())});
   }
   out << '\n';
-  table.write(out, Style{style.colour, Style::unlimited});
+  table.write(out, Style{style.colour, Style::unlimited, Style::unlimited});
 }
 
 }  // namespace

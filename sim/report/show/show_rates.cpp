@@ -71,7 +71,7 @@ void write_links(std::ostream& out, const std::vector<LinkRate>& links, const St
               count_or_dash(link.fitted.samples), error_text(link.fitted.residual), link.source});
   }
   out << '\n';
-  rows.write(out, Style{style.colour, Style::unlimited});
+  rows.write(out, Style{style.colour, Style::unlimited, Style::unlimited});
 }
 
 void write_shared_limits(std::ostream& out, const std::vector<SharedLimit>& limits, const Style& style) {
@@ -87,7 +87,7 @@ void write_shared_limits(std::ostream& out, const std::vector<SharedLimit>& limi
               limit.source});
   }
   out << '\n';
-  rows.write(out, Style{style.colour, Style::unlimited});
+  rows.write(out, Style{style.colour, Style::unlimited, Style::unlimited});
 }
 
 void write_kernels(std::ostream& out, const KernelRates& kernels, const Style& style) {
@@ -122,7 +122,7 @@ void write_kernels(std::ostream& out, const KernelRates& kernels, const Style& s
     add(rows, word(words::launch_costs, cost.what), cost.time, "-", {}, cost.fitted);
   if (kernels.smallest_kernel) add(rows, "smallest kernel", *kernels.smallest_kernel, "-", {}, {});
   out << '\n';
-  rows.write(out, Style{style.colour, Style::unlimited});
+  rows.write(out, Style{style.colour, Style::unlimited, Style::unlimited});
 }
 
 }  // namespace gradway::report

@@ -170,11 +170,16 @@ void write_what_ifs(std::ostream& out, const CampaignAnswers& answers, const Sty
   table.write(out, style, "  ");
 }
 
+std::string terms_in_words(const CampaignTerms& one) {
+  if (one.share == 1) return std::string{name_of(one.terms)};
+  return fmt::format("{} for {} of the nodes, the others on demand", name_of(one.terms), percent_text(one.share));
+}
+
 void write_terms(std::ostream& out, const CampaignAnswers& answers, const Style& style) {
   if (answers.terms.size() < 2) return;
   Table table{{{"terms"}, {"USD/h a node", Table::Align::right}, {"takes"}, {"costs"}}};
   for (const auto& one : answers.terms)
-    table.add({std::string{name_of(one.terms)}, usd_text(one.per_node.value()),
+    table.add({terms_in_words(one), usd_text(one.per_node.value()),
                span_with_range_text(one.estimate.seconds), usd_with_range_text(*one.estimate.usd)});
   out << '\n';
   table.write(out, style, "  ");

@@ -59,12 +59,12 @@ class LayoutTable {
                                               {"", left}});
   }
 
-  void add(std::size_t i, const char* mark) {
+  void add(std::size_t i, std::string mark) {
     const auto& [job, metrics, range, errors, memory, basis, warnings] = found().ranked[i];
     std::vector<std::string> cells{
         short_words(job), time_text(metrics.step_time), metrics.mfu ? percent_text(*metrics.mfu) : "-",
         metrics.bubble ? percent_text(*metrics.bubble / metrics.step_time) : "-", bytes_text(memory)};
-    cells.emplace_back(mark);
+    cells.push_back(std::move(mark));
     table_->add(std::move(cells));
   }
 
@@ -84,9 +84,9 @@ void write_ranked(std::ostream& out, const LaidOut& laid_out, const Style& style
   for (std::size_t i = 0; i < found.ranked.size(); ++i) {
     const bool smaller = found.on_front[i] && i > 0;
     if (i >= most_ranked && !smaller) continue;
-    const bool is_level = found.leaders.level() && found.leaders.has(i);
-    table.add(i, is_level ? (smaller ? "level, smaller" : "level")
-                          : (i == 0 ? "fastest" : (smaller ? "smaller" : "")));
+    auto mark = mark_of(found.leaders, i, "fastest");
+    if (smaller) mark += mark.empty() ? "smaller" : ", smaller";
+    table.add(i, std::move(mark));
   }
   table.write(out, style);
   const auto any = [&](int Layout::*ranks) {
@@ -164,13 +164,13 @@ void write_table(std::ostream& out, const LaidOut& laid_out, const Style& style)
   fields.add("step time", fmt::format("{}, {} in nine of ten cases", time_text(best.metrics.step_time),
                                       range_text(best.range.low, best.range.high)));
   if (const auto& tokens = best.metrics.tokens_per_s)
-    fields.add("throughput", fmt::format("{:.4g} tokens/s on each GPU", *tokens / best.job.gpus));
+    fields.add("throughput", fmt::format("{:.4g} tokens/s per GPU", *tokens / best.job.gpus));
   if (const auto& cost = best.metrics.cost_usd_per_million_samples)
     fields.add("cost", fmt::format("{:.4g} USD for a million samples", *cost));
-  if (found.leaders.level()) {
+  if (found.leaders.tied()) {
     std::vector<std::string> names;
     for (const auto& one : found.ranked) names.push_back(short_words(one.job));
-    fields.add("", level_in_words(found.leaders, names));
+    fields.add("", tied_in_words(found.leaders, names, "faster"));
   }
   out << '\n';
   if (laid_out.goal) {

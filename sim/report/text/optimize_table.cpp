@@ -53,24 +53,31 @@ std::string setting_in_words(const Optimized& found, const Tried& tried) {
 std::string gain_text(const Optimized& found, const Tried& other) {
   const auto gain = gain_over(found, other);
   if (std::abs(gain) < no_effect) return "as fast";
-  if (are_level(found, found.optimum.best, other))
-    return fmt::format("level ({})", signed_percent_text(gain));
-  return fmt::format("{} faster", percent_text(gain));
+  const auto probability = best_is_faster(found, other);
+  if (is_tied_with_best(found, other))
+    return fmt::format("tied ({}), {}", signed_percent_text(gain), probability_text(probability));
+  const auto faster = fmt::format("{} faster", percent_text(gain));
+  return probability < 0.95 ? fmt::format("{}, {}", faster, probability_text(probability)) : faster;
 }
 
 void write_times(std::ostream& out, const Optimized& found, const Style& style) {
+  const bool has_tokens = found.optimum.best.metrics.tokens_per_s.has_value();
   Table table{{{"", left},
                {"step time", right},
                {"9 of 10 cases", right},
-               {"samples/s", right},
+               {has_tokens ? "tokens/s/GPU" : "samples/s", right},
                {"the best is", right}}};
+  const auto throughput = [&](const Tried& tried) {
+    const auto& tokens = tried.metrics.tokens_per_s;
+    return tokens ? *tokens / found.jobs[tried.job].gpus : tried.metrics.samples_per_s;
+  };
   const auto add = [&](const std::string& name, const Tried& tried, const std::string& gain) {
     if (!tried.cannot_run.empty()) {
       table.add({name, "-", "-", "-", tried.memory > 0_B ? "does not fit" : "cannot run"});
       return;
     }
     table.add({name, time_text(tried.metrics.step_time), range_text(tried.range.low, tried.range.high),
-               fmt::format("{:.4g}", tried.metrics.samples_per_s), gain});
+               fmt::format("{:.4g}", throughput(tried)), gain});
   };
   const auto& optimum = found.optimum;
   add("best", optimum.best, "");

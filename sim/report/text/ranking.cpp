@@ -11,9 +11,13 @@ Json winner_json(const Leaders& leaders) {
   return winner ? Json(*winner) : Json{};
 }
 
-Json level_json(const Leaders& leaders) {
-  if (!leaders.level()) return nullptr;
-  return {{"runs", leaders.which}, {"difference", leaders.difference}};
+Json tied_json(const Leaders& leaders) {
+  if (!leaders.tied()) return nullptr;
+  Json ahead = Json::array();
+  for (const auto i : leaders.which) ahead.push_back(*leaders.first_is_ahead[i]);
+  return {{"runs", leaders.which},
+          {"first_is_ahead", std::move(ahead)},
+          {"difference", leaders.difference}};
 }
 
 }  // namespace
@@ -22,9 +26,9 @@ void add_ranking(Json& document, const Ranking& ranking) {
   document["fastest"] = winner_json(ranking.fastest);
   document["cheapest"] = winner_json(ranking.cheapest);
   document["shortest_step"] = winner_json(ranking.shortest_step);
-  document["level"] = {{"fastest", level_json(ranking.fastest)},
-                       {"cheapest", level_json(ranking.cheapest)},
-                       {"shortest_step", level_json(ranking.shortest_step)}};
+  document["tied"] = {{"fastest", tied_json(ranking.fastest)},
+                       {"cheapest", tied_json(ranking.cheapest)},
+                       {"shortest_step", tied_json(ranking.shortest_step)}};
 }
 
 }  // namespace gradway::report

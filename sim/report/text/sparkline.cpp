@@ -9,6 +9,9 @@
 
 namespace gradway::report {
 
+// Numbers for people have four digits.
+constexpr double not_shown = 5e-4;
+
 std::string sparkline(const std::vector<double>& values) {
   static constexpr std::array<std::string_view, 8> levels{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   constexpr std::size_t middle = 3;
@@ -19,6 +22,7 @@ std::string sparkline(const std::vector<double>& values) {
     least = std::min(least, value);
     most = std::max(most, value);
   }
+  const bool is_flat = most / 2 - least / 2 <= not_shown * std::max(std::abs(most), std::abs(least)) / 2;
   std::string line;
   for (const auto value : values) {
     if (!std::isfinite(value)) {
@@ -26,7 +30,7 @@ std::string sparkline(const std::vector<double>& values) {
       continue;
     }
     // Shares first: the difference of two finite values need not be finite.
-    const auto share = most > least ? (value / 2 - least / 2) / (most / 2 - least / 2) : -1;
+    const auto share = !is_flat ? (value / 2 - least / 2) / (most / 2 - least / 2) : -1;
     line += levels[share < 0 ? middle : static_cast<std::size_t>(std::lround(share * (levels.size() - 1)))];
   }
   return line;

@@ -7,7 +7,7 @@
 namespace gradway::report {
 
 /// A column of text a value, from the least (▁) to the most (█) in eight levels; values that do not differ
-/// are all ▄. What is not finite is a blank.
+/// in the four digits that a table shows are all ▄. What is not finite is a blank.
 std::string sparkline(const std::vector<double>& values);
 
 }  // namespace gradway::report

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <ostream>
@@ -22,12 +23,14 @@ namespace {
 using enum Table::Align;
 
 constexpr auto nan = std::numeric_limits<double>::quiet_NaN();
+constexpr std::size_t widest_line = 200;  // of a sparkline and what stands beside it
 constexpr std::size_t fewest_points = 3;  // two say nothing about a shape
 
 /// What the table shows of a report.
 struct Figures {
   Seconds step;
   double samples_per_s = 0;
+  std::optional<double> tokens_per_s_per_gpu;
   Seconds exposed;
   std::optional<double> cost;
 };
@@ -48,7 +51,9 @@ Shown shown_of(const SweepPoint& point) {
     return value.is_null() ? std::numeric_limits<double>::infinity() : value.get<double>();
   };
   const auto& cost = metrics.at("cost_usd_per_million_samples");
+  const auto tokens = metrics.value("tokens_per_s_per_gpu", nlohmann::json{});
   return {Figures{Seconds{number("step_time_s")}, number("samples_per_s"),
+                  tokens.is_null() ? std::nullopt : std::optional{tokens.get<double>()},
                   Seconds{number("exposed_communication_s")},
                   cost.is_null() ? std::nullopt : std::optional{cost.get<double>()}},
           ""};
@@ -87,9 +92,16 @@ std::string exposed_cell(const Figures& it) {
   return it.step > Seconds{} ? percent_text(it.exposed / it.step) : "-";
 }
 
+constexpr const char* tokens_title = "tokens/s/GPU";
+
 const std::vector<Result> results{
     {"step time", [](const Figures& it) { return time_text(it.step); }, 0},
     {"samples/s", [](const Figures& it) { return fmt::format("{:.4g}", it.samples_per_s); }, 0},
+    {tokens_title,
+     [](const Figures& it) {
+       return it.tokens_per_s_per_gpu ? thousands_text(std::llround(*it.tokens_per_s_per_gpu)) : "-";
+     },
+     3},
     {"exposed", exposed_cell, 2},
     {"USD/M samples",
      [](const Figures& it) { return it.cost ? fmt::format("{:.4g}", *it.cost) : std::string{"-"}; }, 1}};
@@ -97,14 +109,19 @@ const std::vector<Result> results{
 /// How much of the table is shown.
 struct Room {
   std::size_t title = Style::unlimited;  ///< columns of a title whose values are not longer
-  int keep = 2;                          ///< results that go later than this
+  int keep = 3;                          ///< results that go later than this
 };
 
 /// The rooms to try, widest first.
-const std::vector<Room> rooms{{}, {14, 2}, {14, 1}, {14, 0}};
+const std::vector<Room> rooms{{}, {14, 3}, {14, 2}, {14, 1}, {14, 0}};
 
 Table table_of(const Sweep& sweep, const Overview& all, const Room& room) {
-  const auto keep = room.keep;
+  const bool has_tokens = std::ranges::any_of(all.points, [](const Shown& one) {
+    return one.figures && one.figures->tokens_per_s_per_gpu;
+  });
+  const auto is_shown = [&](const Result& result) {
+    return result.drop <= room.keep && (has_tokens || result.title != tokens_title);
+  };
   std::vector<Table::Column> columns;
   for (std::size_t i = 0; i < sweep.axes.size(); ++i) {
     auto width = room.title;
@@ -112,7 +129,7 @@ Table table_of(const Sweep& sweep, const Overview& all, const Room& room) {
     columns.push_back({fit(title_of(sweep.axes, i), width), left});
   }
   for (const auto& result : results) {
-    if (result.drop <= keep) columns.push_back({result.title, right});
+    if (is_shown(result)) columns.push_back({result.title, right});
   }
   columns.push_back({"", left});
   Table table{std::move(columns)};
@@ -125,9 +142,9 @@ Table table_of(const Sweep& sweep, const Overview& all, const Room& room) {
       continue;
     }
     for (const auto& result : results) {
-      if (result.drop <= keep) cells.push_back(figures ? result.cell(*figures) : "-");
+      if (is_shown(result)) cells.push_back(figures ? result.cell(*figures) : "-");
     }
-    cells.emplace_back(!figures ? "failed" : !leaders.has(i) ? "" : leaders.level() ? "level" : "fastest");
+    cells.push_back(figures ? mark_of(leaders, i, "fastest") : "failed");
     table.add(std::move(cells));
   }
   return table;
@@ -181,7 +198,7 @@ void write_lines(std::ostream& out, const Sweep& sweep, const Overview& all, con
     }
     auto cells = sweep.points[first].values;
     cells.erase(cells.begin() + static_cast<std::ptrdiff_t>(along));
-    cells.push_back(sparkline(thinned(times, style.table_width / 2)));
+    cells.push_back(sparkline(thinned(times, std::min(style.table_width, widest_line) / 2)));
     std::erase_if(times, [](double time) { return !(time < std::numeric_limits<double>::infinity()); });
     cells.push_back(
         times.empty() ? "-" : range_text(Seconds{std::ranges::min(times)}, Seconds{std::ranges::max(times)}));
@@ -202,10 +219,10 @@ void write_failures(std::ostream& out, const Sweep& sweep) {
 void write_leaders(std::ostream& out, const Sweep& sweep, const Overview& all, const Style& style) {
   std::string text;
   if (all.nothing_fits()) text = "no point fits";
-  if (all.leaders.level()) {
+  if (all.leaders.tied()) {
     std::vector<std::string> names;
     for (const auto& point : sweep.points) names.push_back(fmt::format("{}", fmt::join(point.values, ", ")));
-    text = level_in_words(all.leaders, names);
+    text = fmt::format("{} is {}", names[all.leaders.which.front()], tied_in_words(all.leaders, names, "faster"));
   }
   if (text.empty()) return;
   out << '\n';

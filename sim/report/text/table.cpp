@@ -56,7 +56,7 @@ std::size_t Table::width() const {
 void Table::write(std::ostream& out, const Style& style, std::string_view indent) const {
   auto widths = this->widths();
   const auto total = columns_of(indent) + width();
-  auto excess = total > style.width ? total - style.width : 0;
+  auto excess = total > style.table_width ? total - style.table_width : 0;
   for (std::size_t c = 0; c < columns_.size() && excess > 0; ++c) {
     if (columns_[c].align == Align::right && c > 0) continue;
     const auto cut = std::min(excess, widths[c] - std::min(narrowest_column, widths[c]));

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/report/text/words.hpp"
 
+#include <algorithm>
 #include <array>
-#include <set>
+#include <cmath>
 
 #include <fmt/format.h>
 
 #include "sim/base/contract.hpp"
 #include "sim/cost/nccl_model.hpp"
 #include "sim/report/text/text.hpp"
+#include "sim/study/compare.hpp"
 
 namespace gradway::report {
 namespace {
@@ -30,6 +32,7 @@ constexpr std::array<std::string_view, 4> link_kinds{"pcie", "nvlink", "inter-so
 constexpr std::array<std::string_view, 7> device_kinds{"GPU",      "socket", "root complex", "PCIe switch",
                                                        "NVSwitch", "NIC",    "fabric switch"};
 
+constexpr double sure_enough = 0.95;  // the other way round in one of twenty cases
 constexpr std::size_t most_named = 4;
 constexpr double least_told = 5e-4;  // a smaller share would read 0.0 %
 
@@ -169,29 +172,45 @@ std::string in_words(std::string_view model, const Job& job) {
                      in_words(job.strategy));
 }
 
-std::string level_in_words(const Leaders& leaders, const std::vector<std::string>& names) {
-  expects(leaders.level(), "several are level");
-  const auto all = leaders.which.size();
-  const auto named = all > most_named ? most_named - 1 : all - 1;
-  std::string list = names[leaders.which[0]];
-  for (std::size_t i = 1; i < named; ++i) list += fmt::format("; {}", names[leaders.which[i]]);
-  list += all > most_named ? fmt::format(" and {} others", all - named)
-                           : fmt::format(" and {}", names[leaders.which[named]]);
-  if (leaders.difference == 0) return fmt::format("level: {}, no difference is predicted", list);
+std::string probability_text(double probability) {
+  return fmt::format("{} %", std::clamp(std::lround(probability * 100), 1L, 99L));
+}
+
+std::string mark_of(const Leaders& leaders, std::size_t choice, std::string_view winner) {
+  const auto& probability = leaders.first_is_ahead[choice];
+  if (!leaders.has(choice)) return probability && *probability < sure_enough ? probability_text(*probability) : "";
+  if (!leaders.tied()) return std::string{winner};
+  return *probability == 0.5 ? "tied" : fmt::format("tied, {}", probability_text(*probability));
+}
+
+std::string tied_in_words(const Leaders& leaders, const std::vector<std::string>& names,
+                          std::string_view better) {
+  expects(leaders.tied(), "several are tied");
+  const auto others = leaders.which.size() - 1;
+  const auto named = others > most_named ? most_named - 1 : others;
+  std::vector<std::string> list;
+  for (std::size_t i = 1; i <= named; ++i) list.push_back(names[leaders.which[i]]);
+  if (named < others) list.push_back(fmt::format("{} others", others - named));
+  std::string with = list.front();
+  for (std::size_t i = 1; i < list.size(); ++i) with += (i + 1 < list.size() ? "; " : " and ") + list[i];
+  if (leaders.difference == 0) return fmt::format("tied with {}: no difference is predicted", with);
   const auto percent =
       leaders.difference < least_told ? std::string{"less than 0.1 %"} : percent_text(leaders.difference);
-  return all == 2
-             ? fmt::format("level: {}, the difference of {} is within what is not known", list, percent)
-             : fmt::format("level: {}, differences of up to {} are within what is not known", list, percent);
+  double most = 0;
+  for (const auto i : leaders.which) most = std::max(most, *leaders.first_is_ahead[i]);
+  const auto probability = probability_text(most);
+  return others == 1
+             ? fmt::format("tied with {}: the difference of {} is within what is not known; the first is {} with a "
+                           "probability of {}",
+                           with, percent, better, probability)
+             : fmt::format("tied with {}: differences of up to {} are within what is not known; the first is {} "
+                           "than each with a probability of up to {}",
+                           with, percent, better, probability);
 }
 
 std::string hardware_in_words(const Platform& platform, int gpus) {
-  std::set<int> nodes;
-  for (std::size_t i = 0; i < platform.gpus.size() && i < static_cast<std::size_t>(gpus); ++i) {
-    nodes.insert(platform.device(platform.gpus[i]).node);
-  }
   return fmt::format("{} x {} on {}", gpus, platform.gpu_models.front().name,
-                     counted_text(static_cast<std::int64_t>(nodes.size()), "node"));
+                     counted_text(nodes_of(platform, gpus), "node"));
 }
 
 }  // namespace gradway::report

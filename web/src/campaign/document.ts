@@ -38,7 +38,7 @@ export interface CampaignReport {
   limits: { deadline_s: Maybe; deadline_kept: Maybe; budget_usd: Maybe; budget_kept: Maybe };
   interval: { used_s: number; best_s: number; young_s: Maybe; daly_s: Maybe; goodput_used: number; curve: { interval_s: number; goodput: number }[] };
   what_ifs: { change: string; saves_s: number; saves_usd: Maybe; estimate: Estimate }[];
-  terms: { terms: string; usd_per_node_hour: number; estimate: Estimate }[];
+  terms: { terms: string; usd_per_node_hour: number; share_of_nodes: number; estimate: Estimate }[];
   histogram: { from_s: number; to_s: number; runs: number }[];
   typical: { seconds: number; checkpoints: number; stops: Stop[] };
   labels: Record<string, string>;

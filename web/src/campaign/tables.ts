@@ -25,10 +25,14 @@ const whatIfTable = ({ what_ifs: all }: CampaignReport): Table => ({
   rows: all.map((one) => [cell(one.change), cell(saved(one.saves_s, spanText), one.saves_s), cell(saved(one.saves_usd, usdText), one.saves_usd ?? null), ...timeCells(one.estimate)]),
 });
 
+/** "spot for 50 % of the nodes, the others on demand" */
+const termsText = ({ terms, share_of_nodes: share }: CampaignReport['terms'][number]): string =>
+  terms.replace('_', ' ') + (share < 1 ? ` for ${percentText(share)} of the nodes, the others on demand` : '');
+
 const termsTable = ({ terms }: CampaignReport): Table => ({
   caption: 'Terms of payment',
   columns: [{ name: 'terms' }, { name: 'an hour and node', number: true }, ...timeColumns],
-  rows: terms.map((one) => [cell(one.terms.replace('_', ' ')), cell(usdText(one.usd_per_node_hour), one.usd_per_node_hour), ...timeCells(one.estimate)]),
+  rows: terms.map((one) => [cell(termsText(one)), cell(usdText(one.usd_per_node_hour), one.usd_per_node_hour), ...timeCells(one.estimate)]),
 });
 
 export function whatIfs(report: CampaignReport): HTMLElement | null {
@@ -41,7 +45,7 @@ export function whatIfs(report: CampaignReport): HTMLElement | null {
 export function terms(report: CampaignReport): HTMLElement | null {
   if (report.terms.length < 2) return null;
   const cheapest = [...report.terms].sort((a, b) => (a.estimate.mean_usd ?? Infinity) - (b.estimate.mean_usd ?? Infinity))[0]!;
-  return section('terms', 'Terms of payment', `${cheapest.terms.replace('_', ' ')} costs least, ${usdText(cheapest.estimate.usd?.median)}`, tableOf(termsTable(report)));
+  return section('terms', 'Terms of payment', `${termsText(cheapest)} costs least, ${usdText(cheapest.estimate.usd?.median)}`, tableOf(termsTable(report)));
 }
 
 export const definitions = (report: CampaignReport): HTMLElement =>

@@ -2,10 +2,10 @@
 // The step of each platform, what it is made of, and its interval.
 import { roundEnd } from '../axes';
 import { draw, section, type Option } from '../chart';
-import type { ComparedRun, Level } from '../document';
+import type { ComparedRun, Tie } from '../document';
 import { tip } from '../dom';
 import { percentText, rangeText, timeText } from '../format';
-import { levelText } from '../header';
+import { tieText } from '../header';
 import { stripes } from '../patterns';
 import { stepParts } from '../run/step';
 import type { Palette } from '../theme';
@@ -60,11 +60,11 @@ function option(sorted: ComparedRun[], colours: Palette, width: number): Option 
   } as Option;
 }
 
-export function stepBars(runs: ComparedRun[], level?: Level | null): HTMLElement {
+export function stepBars(runs: ComparedRun[], tied?: Tie | null): HTMLElement {
   const sorted = [...runs].sort((a, b) => a.metrics.step_time_s - b.metrics.step_time_s);
   const first = sorted[0]!;
   const name = namer(runs);
-  const title = level ? `${level.runs.map((index) => name(runs[index]!)).join(', ')}: level, ${levelText(level)}` : sorted.length === 1 ? `${name(first)}: ${timeText(first.metrics.step_time_s)} a step` : `${name(first)} has the shortest step, ${timeText(first.metrics.step_time_s)}`;
+  const title = tied ? `${tied.runs.map((index) => name(runs[index]!)).join(', ')}: tied, ${tieText(tied)}` : sorted.length === 1 ? `${name(first)}: ${timeText(first.metrics.step_time_s)} a step` : `${name(first)} has the shortest step, ${timeText(first.metrics.step_time_s)}`;
   const parts = partNames(sorted);
   const chart = draw({
     label: `${title}. ${sorted.map((run) => `${name(run)} ${timeText(run.metrics.step_time_s)}`).join(', ')}.`,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Platforms side by side: cost against time, what the steps are made of, a table.
 import { section } from '../chart';
-import type { ComparedRun, CompareDocument, Level } from '../document';
+import type { ComparedRun, CompareDocument, Tie } from '../document';
 import { h } from '../dom';
 import { countText, counted, numberText, timeText, usdText } from '../format';
-import { basis, levelText, tiles, title, warnings, type Tile } from '../header';
+import { basis, tieText, tiles, title, warnings, type Tile } from '../header';
 import { gathered } from '../summary';
 import { tableOf } from '../table';
 import { stepBars } from './bars';
@@ -33,9 +33,9 @@ function evidence(runs: ComparedRun[]): HTMLElement {
 }
 
 export function comparePage(data: CompareDocument): HTMLElement[] {
-  const { runs, left_out: leftOut, samples, tokens, level } = data.compare;
-  const levelTile = (name: string, one: Level | null | undefined): Tile | null | undefined =>
-    one && { name, text: `${one.runs.length} level`, exact: one.runs.length, notes: [one.runs.map((index) => fullName(runs[index]!)).join('; '), levelText(one)] };
+  const { runs, left_out: leftOut, samples, tokens, tied } = data.compare;
+  const tieTile = (name: string, one: Tie | null | undefined): Tile | null | undefined =>
+    one && { name, text: `${one.runs.length} tied`, exact: one.runs.length, notes: [one.runs.map((index) => fullName(runs[index]!)).join('; '), tieText(one)] };
   const fastest = runs.find((run) => run.costs.fastest);
   const cheapest = runs.find((run) => run.costs.cheapest);
   const prices = [...new Set(runs.flatMap((run) => (run.price ? [`${run.scenario.platform}: ${usdText(run.price.usd_per_node_hour)} an hour and node, ${run.price.region}, ${run.price.date} (${run.price.source})`] : [])))];
@@ -50,8 +50,8 @@ export function comparePage(data: CompareDocument): HTMLElement[] {
         exact: cheapest.metrics.cost_usd_per_million_samples,
         notes: [fullName(cheapest)],
       },
-      levelTile('Fastest', level?.fastest),
-      levelTile('Cheapest, a million samples', level?.cheapest),
+      tieTile('Fastest', tied?.fastest),
+      tieTile('Cheapest, a million samples', tied?.cheapest),
       { name: 'Compared', text: String(runs.length), exact: runs.length, notes: [leftOut.length > 0 ? `${leftOut.length} left out` : 'none left out'] },
     ]),
     data.compare.mixed_evidence ? evidence(runs) : null,
@@ -66,7 +66,7 @@ export function comparePage(data: CompareDocument): HTMLElement[] {
       : null,
     basis([...gathered(runs, 'basis'), ...prices], false, 'What these rest on'),
     runs.length > 0 ? costAgainstTime(runs) : null,
-    runs.length > 0 ? stepBars(runs, level?.shortest_step) : null,
+    runs.length > 0 ? stepBars(runs, tied?.shortest_step) : null,
     section('runs', 'Table', `${counted(runs.length, 'choice')}, sorted by a click on a heading`, tableOf(compareTable(runs))),
   ];
   return parts.filter((part): part is HTMLElement => part !== null);

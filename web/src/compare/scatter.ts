@@ -113,7 +113,7 @@ function finding(runs: ComparedRun[], state: State): string {
   const low = first[0];
   const high = first[first.length - 1];
   if (!low || !high) return 'Cost against time';
-  if (low === high) return low.costs.fastest && low.costs.cheapest ? `${name(low)} is both the fastest and the cheapest` : `${name(low)} is ahead in both, but others are level with it`;
+  if (low === high) return low.costs.fastest && low.costs.cheapest ? `${name(low)} is both the fastest and the cheapest` : `${name(low)} is ahead in both, but others are tied with it`;
   const which = [low.costs.cheapest ? ', cheapest,' : '', high.costs.fastest ? ', fastest' : ''];
   return `${first.length} of ${runs.length} are worth their price: from ${name(low)}${which[0]} to ${name(high)}${which[1]}`;
 }

@@ -63,7 +63,7 @@ function headline({ metrics, interval, memory, scenario, fits, training }: Repor
       text: `${text.numberText(metrics.samples_per_s)} samples/s`,
       exact: metrics.samples_per_s,
       notes: [
-        text.known(metrics.tokens_per_s) && h('span', {}, value(`${text.numberText(metrics.tokens_per_s)} tokens/s`, metrics.tokens_per_s)),
+        text.known(metrics.tokens_per_s_per_gpu) && h('span', {}, value(`${text.numberText(metrics.tokens_per_s_per_gpu)} tokens/s per GPU`, metrics.tokens_per_s_per_gpu)),
         `${text.numberText(metrics.steps_per_s)} steps/s`,
       ],
     },

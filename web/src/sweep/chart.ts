@@ -4,7 +4,7 @@ import { draw, section, type Stop } from '../chart';
 import type { Swept } from '../document';
 import { choice, h } from '../dom';
 import { known } from '../format';
-import { levelText } from '../header';
+import { tieText } from '../header';
 import { onTheme, palette } from '../theme';
 import { keyName } from './axis';
 import { curves, curvesOption } from './curves';
@@ -13,13 +13,13 @@ import { best, settings, type Best, type State } from './state';
 import { pointsTable } from './table';
 import { leftOut } from './thinned';
 
-function finding(state: State, { points, level }: Best): string {
+function finding(state: State, { points, tied }: Best): string {
   const run = state.runs[points[0] ?? -1];
   if (!run) return state.runs.some((one) => one.fits === false) ? 'No point fits' : 'No point could be simulated';
   const word = state.measure.better === 'low' ? 'Least' : 'Most';
   const value = `${state.measure.text(state.measure.value(run))} at ${settings(run)}`;
-  if (!level) return `${word} ${state.measure.name}: ${value}`;
-  return `${points.length} points are level in ${state.measure.name}, ${value} first: ${levelText(level)}`;
+  if (!tied) return `${word} ${state.measure.name}: ${value}`;
+  return `${points.length} points are tied in ${state.measure.name}, ${value} first: ${tieText(tied)}`;
 }
 
 /** The curves' or cells' data that have a value. */
@@ -55,7 +55,7 @@ export function sweepChart(document: Swept, state: State): HTMLElement {
     if (!state.heat || !state.by) return key.replaceChildren(...notes);
     const [low, high] = heatSpan(state, first);
     const ramp = h('i', { style: `background:linear-gradient(90deg,${palette().scale.join(',')})` });
-    key.replaceChildren(h('div', { class: 'legend' }, h('span', { class: 'ramp' }, state.measure.text(low), ramp, state.measure.text(high)), h('span', {}, first.level ? '≈ level' : '★ best point')), ...notes);
+    key.replaceChildren(h('div', { class: 'legend' }, h('span', { class: 'ramp' }, state.measure.text(low), ramp, state.measure.text(high)), h('span', {}, first.tied ? '≈ tied' : '★ best point')), ...notes);
   };
   const part = section('curves', 'Points', title(), controls, key, drawn.element);
   const update = (change: Partial<State>): void => {

@@ -101,7 +101,7 @@ export function curvesOption(state: State, best: Best, colours: Palette, width: 
         point: index,
         ...(isBest && {
           symbolSize: 15,
-          label: { show: true, formatter: best.level ? 'level' : 'best', position: 'top', distance: 6, color: colours.text, fontWeight: 600, backgroundColor: colours.background, padding: [1, 4], borderRadius: 3 },
+          label: { show: true, formatter: best.tied ? 'tied' : 'best', position: 'top', distance: 6, color: colours.text, fontWeight: 600, backgroundColor: colours.background, padding: [1, 4], borderRadius: 3 },
         }),
       };
     }),

@@ -79,8 +79,8 @@ export function heatOption(state: State, best: Best, colours: Palette, width: nu
           const [x, y] = api.coord([one.x, one.y]) as [number, number];
           const [w, h] = (api.size!([1, 1]) as [number, number]).map((side) => side - (side > 12 ? 3 : 0)) as [number, number];
           const isBest = first.has(one.point);
-          const frame = w > 12 ? 3.5 : best.level ? 0 : 2; // frames of thin cells that are level would hide them all
-          const sign = best.level ? '≈' : '★';
+          const frame = w > 12 ? 3.5 : best.tied ? 0 : 2; // frames of thin cells that are tied would hide them all
+          const sign = best.tied ? '≈' : '★';
           const fill = known(value) ? at(colours.scale, place(value, span)) : colours.background;
           const text = known(value) ? state.measure.text(value) : run?.fits === false ? 'does not fit' : run?.error ? 'failed' : '';
           const fits = w > text.length * 6.6 + 4;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What of a sweep is drawn: a number over one or two of its axes, the other axes held.
-import type { Level, SweepPoint, Swept } from '../document';
+import type { Tie, SweepPoint, Swept } from '../document';
 import { bestOf, measuresOf, type Measure } from '../measures';
 import { axisOf, type SweptAxis } from './axis';
 import { mostCurves } from './thinned';
@@ -40,10 +40,10 @@ export function pointAt(state: State, x: string, by?: string): number {
   }, 0);
 }
 
-/** The points that come first; several are level. */
+/** The points that come first; several are tied. */
 export interface Best {
   points: number[];
-  level?: Level;
+  tied?: Tie;
 }
 
 const ranks: Record<string, 'fastest' | 'cheapest' | 'shortest_step'> = { samples: 'fastest', million: 'cheapest', step: 'shortest_step' };
@@ -52,8 +52,8 @@ const ranks: Record<string, 'fastest' | 'cheapest' | 'shortest_step'> = { sample
 export function best(state: State, document: Swept): Best {
   const rank = ranks[state.measure.id];
   const winner = rank && document[rank];
-  const level = rank && document.level?.[rank];
-  if (level) return { points: level.runs, level };
+  const tied = rank && document.tied?.[rank];
+  if (tied) return { points: tied.runs, tied };
   if (typeof winner === 'number') return { points: [winner] };
   const index = bestOf(state.runs, state.measure);
   return { points: index < 0 ? [] : [index] };

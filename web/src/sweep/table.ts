@@ -5,15 +5,15 @@ import { known, rangeText } from '../format';
 import { measuresOf, rangeOf, measure } from '../measures';
 import { cell, type Table } from '../table';
 
-export function pointsTable({ vary, runs, fastest, cheapest, level }: Swept): Table {
-  const [inSpeed, inCost] = [new Set(level?.fastest?.runs), new Set(level?.cheapest?.runs)];
+export function pointsTable({ vary, runs, fastest, cheapest, tied }: Swept): Table {
+  const [inSpeed, inCost] = [new Set(tied?.fastest?.runs), new Set(tied?.cheapest?.runs)];
   const shown = measuresOf(runs);
   const mark = (index: number): string | undefined =>
     [
       index === fastest ? 'fastest' : '',
       index === cheapest ? 'cheapest' : '',
-      inSpeed.has(index) ? 'level in speed' : '',
-      inCost.has(index) ? 'level in cost' : '',
+      inSpeed.has(index) ? 'tied in speed' : '',
+      inCost.has(index) ? 'tied in cost' : '',
     ].filter(Boolean).join(', ') || undefined;
   return {
     caption: 'All points',

@@ -5,7 +5,7 @@ import { known, rangeText, timeText } from '../format';
 import { rangeOf } from '../measures';
 import type { Best, State } from './state';
 
-export function pointTip(state: State, index: number, { points, level }: Best): string {
+export function pointTip(state: State, index: number, { points, tied }: Best): string {
   const run = state.runs[index];
   if (!run) return tip('no such point', []);
   const set = Object.entries(run.set).map(([key, value]): TipRow => [key, value]);
@@ -15,7 +15,7 @@ export function pointTip(state: State, index: number, { points, level }: Best): 
   const value = measure.value(run);
   const range = rangeOf(run, measure);
   return tip(
-    !points.includes(index) ? 'point' : level ? 'level with the best' : 'best point',
+    !points.includes(index) ? 'point' : tied ? 'tied with the best' : 'best point',
     [
       ...set,
       [measure.name, measure.text(value), known(value) ? value : undefined],

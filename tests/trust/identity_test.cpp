@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every key of a scenario takes part in the identity of its job, or is on the list of those that need not.
+#include <algorithm>
+#include <fstream>
+#include <regex>
+#include <set>
+
+#include <fmt/format.h>
+#include <catch2/catch.hpp>
+
+#include "sim/config/config.hpp"
+#include "sim/config/scenario_keys.hpp"
+#include "sim/trust/identity.hpp"
+
+using namespace gradway;
+using Settings = std::vector<Override>;
+
+namespace {
+
+const DataPath data{{GRADWAY_SOURCE_DIR}};
+
+/// Jobs among which each key means something.
+const std::vector<Settings>& jobs() {
+  const auto kind = [](const char* name, const Settings& more = {}) {
+    Settings settings{{"strategy.kind", name}};
+    settings.insert(settings.end(), more.begin(), more.end());
+    return settings;
+  };
+  const Override fp8{"job.precision", "fp8"};
+  const Override twice{"job.accumulate", "2"};
+  const Override megatron{"job.framework", "megatron"};
+  static const std::vector<Settings> all{
+      {},
+      {{"model", "resnet50"}},
+      {{"strategy.comm_hook", "powersgd"}},
+      {{"strategy.zero_redundancy", "true"}, {"optimizer", "adamw"}},
+      {{"strategy.kind", "none"}, {"job.gpus", "1"}},
+      kind("ddp", {{"job.finetune", "lora"}}),
+      kind("ddp", {{"job.compile", "true"}}),
+      kind("fsdp", {twice, {"job.recompute", "full"}}),
+      kind("fsdp", {fp8, {"job.compile", "true"}}),
+      kind("fsdp", {{"parallel", "{ tensor: 2, sequence: true }"}, {"job.compile", "true"}}),
+      kind("fsdp", {{"parallel", "{ context: 2 }"}}),
+      kind("fsdp1", {twice}),
+      kind("zero", {{"strategy.stage", "1"}}),
+      kind("zero", {{"strategy.stage", "3"}}),
+      kind("distributed_optimizer", {megatron, {"strategy.overlap_grad_reduce", "true"}}),
+      kind("distributed_optimizer", {megatron, fp8}),
+      kind("distributed_optimizer", {megatron, {"parallel", "{ tensor: 2 }"}}),
+      kind("distributed_optimizer",
+           {megatron,
+            {"job.accumulate", "8"},
+            {"parallel", "{ tensor: 2, sequence: true, pipeline: 2, virtual: 2, schedule: interleaved }"}}),
+      kind("distributed_optimizer", {megatron, {"model", "mixtral_8x7b"}, {"parallel", "{ expert: 2 }"}}),
+      kind("local_sgd", {{"strategy.wan", "{ rate: 125 MB/s, rtt: 70 ms }"}}),
+      {{"model", "vit_b_16"},
+       {"input", "{ dataset: imagenet-1k, storage: aws-efs, storage_network: shared, cache: page_cache, cache_size: "
+                 "100 GB, batch_overhead: 1 ms }"}},
+      {{"input.background_copy", "100 MB"}},
+  };
+  return all;
+}
+
+std::optional<JobIdentity> identity_with(const Settings& settings) {
+  try {
+    return identity_of(load_scenario(std::string{GRADWAY_SOURCE_DIR} + "/tests/trust/job.yaml", settings, data));
+  } catch (const ConfigError&) {
+    return std::nullopt;
+  }
+}
+
+/// Values that the description of a key says it takes: its words, the ends of its range, its example.
+std::vector<std::string> described_values(const std::string& text) {
+  if (text == "true or false") return {"true", "false"};
+  std::smatch parts;
+  if (std::regex_match(text, parts, std::regex{R"((?:an? [^,]* from )?([-\d.e]+) to ([-\d.e]+)(,.*)?)"}))
+    return {parts[1], "2", "4", "16", parts[2]};
+  if (const auto at = text.find("such as "); at != std::string::npos)
+    return {text.substr(at + 8, text.find_first_of(',', at) - at - 8)};
+  std::vector<std::string> words;
+  const std::regex word{"[^ ,]+"};
+  for (std::sregex_iterator at{text.begin(), text.end(), word}, end; at != end; ++at)
+    if (at->str() != "or") words.push_back(at->str());
+  return words;
+}
+
+/// Values of keys whose description names none but the default.
+const std::map<std::string, std::vector<std::string>>& named_values() {
+  static const std::map<std::string, std::vector<std::string>> values{
+      {"model", {"vit_b_16"}},
+      {"platform", {"aws-p5.48xlarge"}},
+      {"input.dataset", {"imagenet-1k"}},
+      {"input.storage", {"s3-standard"}},
+      {"nccl.NCCL_ALGO", {"Ring"}},
+      {"nccl.NCCL_PROTO", {"Simple"}},
+      {"parallel.order", {"tp-dp-cp-ep-pp", "dp-tp-cp-ep-pp", "tp-cp-ep-pp-dp", "tp-pp-dp"}},
+      {"strategy.reduce_bucket_size", {"1e8"}},
+      {"strategy.prefetch_bucket_size", {"1e7"}},
+      {"strategy.max_live_parameters", {"2e9"}},
+      {"strategy.max_reuse_distance", {"2e9"}},
+      {"strategy.param_persistence_threshold", {"1e6"}},
+  };
+  return values;
+}
+
+bool is_outside(const std::string& key) {
+  return std::ranges::any_of(keys_outside_identity(), [&](const KeyOutsideIdentity& one) {
+    return key == one.key || key.starts_with(fmt::format("{}.", one.key));
+  });
+}
+
+bool takes_part(const config::ScenarioKey& key) {
+  const auto named = named_values().find(key.name);
+  const auto values = named != named_values().end() ? named->second : described_values(key.value);
+  for (const auto& job : jobs()) {
+    const auto before = identity_with(job);
+    if (!before) continue;
+    for (const auto& value : values) {
+      auto settings = job;
+      settings.push_back({key.name, value});
+      const auto after = identity_with(settings);
+      if (after && *after != *before) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("each key changes the identity of a job, or is on the list of those that need not", "[trust][identity]") {
+  // Groups count by what is in them; lists of maps and keys that no --set takes are told below.
+  const std::set<std::string> elsewhere{"job",           "strategy", "parallel",       "input", "nccl", "traffic",
+                                        "input.columns", "strategy.operation", "strategy.timed", "strategy.size"};
+  for (const auto& key : config::described_keys()) {
+    if (elsewhere.contains(key.name) || key.name.starts_with("traffic.")) continue;
+    CAPTURE(key.name, key.value);
+    CHECK(takes_part(key) != is_outside(key.name));
+  }
+}
+
+TEST_CASE("every key outside the identity exists, with a reason", "[trust][identity]") {
+  const auto& keys = config::described_keys();
+  for (const auto& [key, reason] : keys_outside_identity()) {
+    CAPTURE(key);
+    CHECK(reason.size() > 5);
+    CHECK(std::ranges::find(keys, key, &config::ScenarioKey::name) != keys.end());
+  }
+}
+
+TEST_CASE("a collective alone, a neighbour's traffic and columns take part in the identity", "[trust][identity]") {
+  const Settings call{{"strategy.size", "1 GiB"}};
+  const auto of_call = [&](const Settings& more) {
+    auto settings = call;
+    settings.insert(settings.end(), more.begin(), more.end());
+    return identity_of(load_scenario("published/all-reduce", settings, data));
+  };
+  CHECK(of_call({}) == of_call({}));
+  CHECK(of_call({{"strategy.size", "2 GiB"}}) != of_call({}));
+  CHECK(of_call({{"strategy.operation", "all_gather"}}) != of_call({}));
+  CHECK(of_call({{"strategy.timed", "one_by_one"}}) != of_call({}));
+  auto scenario = load_scenario("article/p4d", {}, data);
+  const auto before = identity_of(scenario);
+  scenario.job.traffic.push_back({"a", "b", BytesPerSecond{1e9}, 1, 1});
+  const auto with_traffic = identity_of(scenario);
+  CHECK(with_traffic != before);
+  scenario.job.traffic.front().weight = 2;
+  CHECK(identity_of(scenario) != with_traffic);
+  scenario.job.traffic.clear();
+  scenario.job.input.columns.emplace_back("text");
+  CHECK(identity_of(scenario) != before);
+}
+
+TEST_CASE("platforms with the same GPUs joined alike have the same links", "[trust][identity]") {
+  const auto links = [](const char* platform, const char* gpus) {
+    const auto scenario = load_scenario("article/p4d", {{"platform", platform}, {"job.gpus", gpus}}, data);
+    return identity_of_links(scenario.platform, Transport::p2p);
+  };
+  const auto p5 = links("aws-p5.48xlarge", "8");
+  CHECK(links("gcp-a3-highgpu-8g", "8") == p5);
+  CHECK(links("azure-nd96isr-h100-v5", "8") == p5);
+  CHECK(links("aws-p5.48xlarge", "16") == p5);
+  CHECK(links("aws-p5en.48xlarge", "8") == p5);  // an H200's NVLinks are those of an H100
+  CHECK(links("aws-p4d.24xlarge", "8") != p5);
+}
