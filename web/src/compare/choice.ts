@@ -16,4 +16,4 @@ export const fullName = (run: ComparedRun): string => `${run.scenario.platform},
 export const platformsOf = (runs: ComparedRun[]): string[] => [...new Set(runs.map((run) => run.scenario.platform))];
 
 export const marks = (run: ComparedRun): string =>
-  [run.costs.fastest && 'fastest', run.costs.cheapest && 'cheapest', ...(run.costs.level ?? []).map((what) => `level in ${what}`), run.costs.pareto && 'Pareto'].filter(Boolean).join(', ');
+  [run.costs.fastest && 'fastest', run.costs.cheapest && 'cheapest', ...(run.costs.level ?? []).map((what) => `tied in ${what}`), run.costs.pareto && 'Pareto'].filter(Boolean).join(', ');

@@ -19,7 +19,7 @@ function finding(state: State, { points, level }: Best): string {
   const word = state.measure.better === 'low' ? 'Least' : 'Most';
   const value = `${state.measure.text(state.measure.value(run))} at ${settings(run)}`;
   if (!level) return `${word} ${state.measure.name}: ${value}`;
-  return `${points.length} points are level in ${state.measure.name}, ${value} first: ${levelText(level)}`;
+  return `${points.length} points are tied in ${state.measure.name}, ${value} first: ${levelText(level)}`;
 }
 
 /** The curves' or cells' data that have a value. */
@@ -55,7 +55,7 @@ export function sweepChart(document: Swept, state: State): HTMLElement {
     if (!state.heat || !state.by) return key.replaceChildren(...notes);
     const [low, high] = heatSpan(state, first);
     const ramp = h('i', { style: `background:linear-gradient(90deg,${palette().scale.join(',')})` });
-    key.replaceChildren(h('div', { class: 'legend' }, h('span', { class: 'ramp' }, state.measure.text(low), ramp, state.measure.text(high)), h('span', {}, first.level ? '≈ level' : '★ best point')), ...notes);
+    key.replaceChildren(h('div', { class: 'legend' }, h('span', { class: 'ramp' }, state.measure.text(low), ramp, state.measure.text(high)), h('span', {}, first.level ? '≈ tied' : '★ best point')), ...notes);
   };
   const part = section('curves', 'Points', title(), controls, key, drawn.element);
   const update = (change: Partial<State>): void => {

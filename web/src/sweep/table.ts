@@ -8,19 +8,21 @@ import { cell, type Table } from '../table';
 export function pointsTable({ vary, runs, fastest, cheapest, level }: Swept): Table {
   const [inSpeed, inCost] = [new Set(level?.fastest?.runs), new Set(level?.cheapest?.runs)];
   const shown = measuresOf(runs);
+  const speed = shown.some((one) => one.id === 'tokens') ? 'tokens' : 'samples';
+  const main = ['step', speed, 'exposed', 'bus', 'memory', 'million'];
   const mark = (index: number): string | undefined =>
     [
       index === fastest ? 'fastest' : '',
       index === cheapest ? 'cheapest' : '',
-      inSpeed.has(index) ? 'level in speed' : '',
-      inCost.has(index) ? 'level in cost' : '',
+      inSpeed.has(index) ? 'tied in speed' : '',
+      inCost.has(index) ? 'tied in cost' : '',
     ].filter(Boolean).join(', ') || undefined;
   return {
     caption: 'All points',
     columns: [
       ...vary.map(({ key }) => ({ name: key })),
-      ...shown.map((one) => ({ name: one.name, number: true })),
-      { name: 'nine of ten cases', number: true },
+      ...shown.map((one) => ({ name: one.name, number: true, extra: !main.includes(one.id) })),
+      { name: '90 % interval', number: true },
       { name: 'bottleneck' },
     ],
     rows: runs.map((run, index) => {
