@@ -30,11 +30,11 @@ void about_offload(const Scenario& scenario, Trust& trust) {
       "alone: measure it");
 }
 
-/// "on h200-4x, with 4 GPUs (here 64), with 24 NCCL channels (here 16)"; empty if it was measured as the job
-/// runs it. No platform is named, so that the same text means the same of every platform.
+/// "on h200-4x (not here), with 4 GPUs (here 64), with 24 NCCL channels (here 16)"; empty if it was measured
+/// as the job runs it. No platform is named, so that the same text means the same of every platform.
 std::string where_contention_was_measured(const SideBySide& entry, int gpus, int channels) {
   std::vector<std::string> parts;
-  if (!entry.measured_on.empty()) parts.push_back("on " + entry.measured_on);
+  if (!entry.measured_on.empty()) parts.push_back(fmt::format("on {} (not here)", entry.measured_on));
   if (entry.ranks > 0 && entry.ranks != gpus)
     parts.push_back(fmt::format("with {} GPUs (here {})", entry.ranks, gpus));
   if (entry.channels > 0 && entry.channels != channels)

@@ -94,16 +94,16 @@ function logTimes([low, high]: Range): { min: number; max: number; ticks: number
   return { min, max, ticks: fewer(roundTimes.filter((time) => time >= min && time <= max), 7), text: roundTimeText };
 }
 
-/** A horizontal axis of times from zero; labels never overlap, whatever the width. */
-export function timeAxis(seconds: number, width: number, colours: Palette): object {
+/** A horizontal axis of times from zero; labels never overlap, whatever the width. @param endsThere at the time, not at the next tick */
+export function timeAxis(seconds: number, width: number, colours: Palette, endsThere = false): object {
   const { max, interval, text } = timeTicks(seconds, width < 560 ? 3 : 6);
   return {
     type: 'value',
     min: 0,
-    max,
+    max: endsThere ? seconds : max,
     interval,
     axisLine: { show: true, onZero: false, lineStyle: { color: colours.line } },
-    axisLabel: { color: colours.muted, hideOverlap: true, formatter: text },
+    axisLabel: { color: colours.muted, hideOverlap: true, showMaxLabel: !endsThere, formatter: text },
     splitLine: { lineStyle: { color: colours.grid } },
   };
 }

@@ -15,7 +15,7 @@ import type { Palette } from './theme';
 function option(all: Counterfactual[], now: number, colours: Palette, width: number): Option {
   return {
     grid: { left: 8, right: width < 560 ? 64 : 84, top: 18, bottom: 28 },
-    xAxis: { ...timeAxis(now, width, colours), max: now },
+    xAxis: timeAxis(now, width, colours, true),
     yAxis: { type: 'category', inverse: true, data: all.map((one) => one.words), axisLine: { lineStyle: { color: colours.line } }, axisTick: { show: false }, axisLabel: { show: false } },
     series: [
       {

@@ -4,7 +4,7 @@ import type { LayoutsDocument, OptimizeDocument, Range, TriedLayout, TriedSettin
 import { timeAxis, valueAxis } from './axes';
 import { draw, section, type Option } from './chart';
 import { h, tip } from './dom';
-import { bytesText, counted, known, numberText, percentText, rangeText, shareText, timeText, usdText } from './format';
+import { bytesText, countText, counted, known, numberText, percentText, rangeText, shareText, timeText, usdText } from './format';
 import { answer, basis, tiles, title, warnings, what, type Tile } from './header';
 import { cell, tableOf, type Table } from './table';
 import { spanOf, whiskers } from './whiskers';
@@ -15,7 +15,7 @@ function settingText(set: Record<string, unknown>): string {
   const flat = Object.entries(set).flatMap(([key, value]): [string, unknown][] =>
     value && typeof value === 'object' ? Object.entries(value as Record<string, unknown>) : [[key, value]],
   );
-  return flat.filter(([key, value]) => key !== 'kind' && value !== false).map(([key, value]) => (value === true ? key : `${key} ${String(value)}`)).join(', ');
+  return flat.filter(([key, value]) => key !== 'kind' && value !== false && value !== 'none').map(([key, value]) => (value === true ? key : `${key} ${String(value)}`)).join(', ');
 }
 
 const code = (name: string, text: string): HTMLElement => section('code', 'Settings to paste', name, h('pre', { class: 'code', tabindex: 0 }, text.trim()));
@@ -181,7 +181,7 @@ export function layoutsPage(data: LayoutsDocument): HTMLElement[] {
     option: (colours) => layoutScatter(found.layouts, colours),
   });
   const parts = [
-    title(data.title, what([`${counted(found.global_batch, 'sample')} a step`, `${counted(found.candidates, 'candidate')}, ${counted(found.do_not_fit, 'of them')} do not fit`.replace(/ of thems?/, ' of them')], data)),
+    title(data.title, what([`${counted(found.global_batch, 'sample')} a step`, `${counted(found.candidates, 'candidate')}, of which ${countText(found.do_not_fit)} do not fit`], data)),
     answer(`${layoutText(best)}: ${timeText(best.step_time_s)} a step (90 % interval: ${rangeText(best.interval)})${tied > 1 ? `, tied with ${counted(tied - 1, 'other')}` : ''}.`),
     tiles([
       known(best.tokens_per_s_per_gpu) && tile('Throughput', `${numberText(best.tokens_per_s_per_gpu)} tokens/s`, best.tokens_per_s_per_gpu, 'a GPU'),

@@ -132,7 +132,11 @@ void write_page(std::ostream& out, const Run& run, std::string_view version, con
 
 void write_page(std::ostream& out, const Campaign& campaign, std::string_view version) {
   const auto& scenario = campaign.run.scenario;
-  auto data = start_of("campaign", scenario.name, fmt::format("Training {}", title_of(scenario)), version);
+  const auto& plan = campaign.answers.plan;
+  const auto where = plan.rounds
+                         ? fmt::format("{} on {}", scenario.model.name, counted_text(plan.nodes, "client"))
+                         : title_of(scenario);
+  auto data = start_of("campaign", scenario.name, "Training " + where, version);
   data["headline"] = headline(campaign.run);
   data["campaign"] = document(campaign, version);
   write_page(out, data);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <span>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -27,6 +28,7 @@ constexpr std::size_t links_shown = 8;
 // A page must open at once, whatever the step: of more slices short neighbours are joined, and use over time
 // is averaged over this many parts of the step. The trace has each slice.
 constexpr std::size_t most_slices = 12'000;
+constexpr std::size_t most_slices_of_row = 1'000;
 constexpr std::int64_t use_bins = 400;
 
 double microseconds(std::int64_t nanoseconds) {
@@ -62,15 +64,17 @@ struct PageSlice {
   std::int32_t unit = Task::none;
 };
 
-/// Joins neighbours of a row, phase and unit that are shorter than the resolution and closer than it. What is
-/// joined is at most 8 times as long.
-std::vector<PageSlice> joined(const std::vector<PageSlice>& all, std::int64_t resolution_ns) {
+/// Joins neighbours of a row that are shorter than the resolution and closer than it: those of one phase and
+/// unit, and launches, which take turns. What is joined is at most 8 times as long.
+std::vector<PageSlice> joined(std::span<const PageSlice> row, std::int64_t resolution_ns) {
   std::vector<PageSlice> found;
-  const auto is_short = [&](const PageSlice& one) { return one.end_ns - one.first.start_ns < resolution_ns; };
-  for (const auto& one : all) {
-    const bool joins = !found.empty() && found.back().row == one.row && is_short(one) &&
-                       (found.back().count > 1 || is_short(found.back())) &&
-                       found.back().first.phase == one.first.phase && found.back().unit == one.unit &&
+  const auto is_short = [&](const PageSlice& one) {
+    return one.count > 1 || one.end_ns - one.first.start_ns < resolution_ns;
+  };
+  for (const auto& one : row) {
+    const bool joins = !found.empty() && is_short(one) && is_short(found.back()) &&
+                       (one.first.track == Track::launch ||
+                        (found.back().first.phase == one.first.phase && found.back().unit == one.unit)) &&
                        one.first.start_ns - found.back().end_ns < resolution_ns &&
                        one.end_ns - found.back().first.start_ns < 8 * resolution_ns;
     if (!joins) {
@@ -135,17 +139,28 @@ class TimelineWriter {
     shown_.push_back(one);
   }
 
-  /// Joins as little as leaves few enough slices. @return the resolution; 0 if none was joined
+  /// Joins, where there are too many slices, as few of each row as leaves few enough.
+  /// @return the coarsest resolution; 0 if none was joined
   std::int64_t choose_resolution() {
     if (shown_.size() <= most_slices) return 0;
-    std::vector<PageSlice> fewer;
-    auto resolution = std::max<std::int64_t>(1, (to_ - from_) >> 20);
-    do {
-      resolution *= 2;
-      fewer = joined(shown_, resolution);
-    } while (fewer.size() > most_slices && resolution < to_ - from_);
-    shown_ = std::move(fewer);
-    return resolution;
+    std::int64_t coarsest = 0;
+    std::vector<PageSlice> all;
+    const auto finest = std::max<std::int64_t>(1, (to_ - from_) >> 20);
+    for (auto begin = shown_.begin(); begin != shown_.end();) {
+      const auto end =
+          std::find_if(begin, shown_.end(), [&](const auto& one) { return one.row != begin->row; });
+      const std::span<const PageSlice> row{begin, end};
+      std::vector<PageSlice> fewer{row.begin(), row.end()};
+      for (auto resolution = finest; fewer.size() > most_slices_of_row && resolution < (to_ - from_) / 16;
+           resolution *= 2) {
+        fewer = joined(row, resolution);
+        coarsest = std::max(coarsest, resolution);
+      }
+      all.insert(all.end(), fewer.begin(), fewer.end());
+      begin = end;
+    }
+    shown_ = std::move(all);
+    return coarsest;
   }
 
   Json json_of(const PageSlice& one) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Clients that train in rounds, and what it would take with the data in one place.
-import { draw, section, themedLegend, type Option } from '../chart';
 import { timeAxis } from '../axes';
+import { draw, section, themedLegend, type Option } from '../chart';
 import { tip } from '../dom';
-import { bytesText, countText, counted, spanText, timeText, usdText } from '../format';
+import { bytesText, countText, spanText, timeText, usdText } from '../format';
 import { cell, tableOf, type Table } from '../table';
 import { palette, type Palette } from '../theme';
 import type { CampaignReport, Rounds } from './document';
@@ -55,7 +55,7 @@ export function clients({ plan: { rounds } }: CampaignReport): HTMLElement | nul
   const slowest = classes.reduce((a, b) => (whole(b) > whole(a) ? b : a));
   const title = `${nameOf(slowest, classes.indexOf(slowest))} are the slowest clients: ${timeText(whole(slowest))} for their part of a round`;
   const chart = draw({
-    label: `${title}. ${counted(classes.length, 'class')} of clients.`,
+    label: `${title}. ${String(classes.length)} classes of clients.`,
     height: () => classes.length * 34 + 40,
     stops: () => parts.flatMap((_, seriesIndex) => classes.map((_one, dataIndex) => ({ seriesIndex, dataIndex }))),
     table: { count: classes.length, make: () => classTable(classes) },
@@ -69,7 +69,7 @@ export function clients({ plan: { rounds } }: CampaignReport): HTMLElement | nul
 export function movedData({ moved_data: moved, estimate }: CampaignReport): HTMLElement | null {
   if (!moved) return null;
   const there = moved.moving_s + moved.training_at_best_s;
-  const title = `The data in one place: ${spanText(moved.moving_s)} to move, then at best ${spanText(moved.training_at_best_s)} of training; as it is ${spanText(estimate.mean_s)}`;
+  const title = `With the data in one place ${spanText(there)} at best, ${spanText(moved.moving_s)} of it to move them; as it is ${spanText(estimate.mean_s)}`;
   const row = (name: string, bytes: number | null, seconds: number, usd: number | null | undefined): Table['rows'][number] => [
     cell(name),
     cell(bytes === null ? '' : bytesText(bytes), bytes),
@@ -82,9 +82,8 @@ export function movedData({ moved_data: moved, estimate }: CampaignReport): HTML
     rows: [
       row('as it is, on average', moved.exchanged_bytes, estimate.mean_s, estimate.mean_usd),
       row('moving the data', moved.bytes, moved.moving_s, moved.moving_usd),
-      row('then training on the GPUs of one worker', null, moved.training_s, moved.training_usd),
-      row('or, at best, on as many as all workers have', null, moved.training_at_best_s, null),
-      row('moving and training at best', moved.bytes, there, null),
+      row('... then training on the GPUs of one worker', null, moved.moving_s + moved.training_s, moved.training_usd),
+      row('... or, at best, on as many as of all workers', null, there, null),
     ],
   };
   return section('moved', 'Against the data in one place', title, tableOf(table));

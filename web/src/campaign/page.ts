@@ -22,7 +22,7 @@ export function campaignPage(data: CampaignDocument): HTMLElement[] {
   const { estimate, plan, limits } = campaign;
   const { seconds, usd, goodput, interruptions, kg_co2: carbon } = estimate;
   const parts = [
-    title(data.title, what([plan.rounds ? '' : headline.model, plan.rounds ? '' : headline.hardware, plan.rounds ? `${counted(plan.nodes, 'client')} in ${counted(plan.rounds.classes.length, 'class')}es` : headline.strategy], data)),
+    title(data.title, what([plan.rounds ? '' : headline.model, plan.rounds ? '' : headline.hardware, plan.rounds ? `${counted(plan.nodes, 'client')} of ${plan.rounds.classes.length} classes` : headline.strategy], data)),
     answer(campaignAnswer(campaign)),
     tiles([
       { name: 'Takes', text: spanText(seconds.median), exact: seconds.median, notes: [`90 % interval: ${rangeText([seconds.low, seconds.high], spanText)}`, known(limits.deadline_s) && `${percentText(limits.deadline_kept)} of the runs keep ${spanText(limits.deadline_s)}`] },
@@ -35,7 +35,7 @@ export function campaignPage(data: CampaignDocument): HTMLElement[] {
     ]),
     warnings(campaign.warnings),
     clients(campaign),
-    timeline(campaign),
+    plan.rounds ? null : timeline(campaign),
     waterfall(campaign),
     spread(campaign),
     campaign.interval.curve.length > 1 ? interval(campaign.interval) : null,

@@ -21,9 +21,11 @@ const barTable = (bars: Bar[]): Table => ({
 
 function option(bars: Bar[], colours: Palette, width: number): Option {
   const [from, to] = [bars[0]?.from_s ?? 0, bars[bars.length - 1]?.to_s ?? 1];
+  // Not all runs take the same time: a span of nothing has no ticks.
+  const { interval } = timeTicks(Math.max(to - from, to * 1e-3), width < 560 ? 2 : 5);
   return {
     grid: { left: 56, right: 18, top: 16, bottom: 44 },
-    xAxis: { ...timeAxis(to, width, colours), min: from, max: to, interval: timeTicks(to - from, width < 560 ? 3 : 6).interval, axisLabel: { color: colours.muted, hideOverlap: true, showMinLabel: false, showMaxLabel: false, formatter: timeTicks(to, 6).text }, name: 'time of the campaign', nameLocation: 'middle', nameGap: 28, nameTextStyle: { color: colours.muted } },
+    xAxis: { ...timeAxis(to, width, colours), min: Math.floor(from / interval) * interval, max: Math.ceil(to / interval) * interval, interval, axisLabel: { color: colours.muted, hideOverlap: true, formatter: timeTicks(to, 6).text }, name: 'time of the campaign', nameLocation: 'middle', nameGap: 28, nameTextStyle: { color: colours.muted } },
     yAxis: { type: 'value', min: 0, ...roundEnd(Math.max(...bars.map((bar) => bar.runs))), axisLabel: { color: colours.muted }, splitLine: { lineStyle: { color: colours.grid } } },
     series: [
       {

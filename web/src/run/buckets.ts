@@ -79,7 +79,10 @@ function bucketTip(bucket: Bucket, index: number): string {
 
 function option(all: Bucket[], timeline: Timeline | undefined, row: number, colours: Palette, width: number): Option {
   const to = timeline?.step.to_us ?? Math.max(...all.map((bucket) => bucket.end_us));
-  const { interval, text } = timeTicks(to * 1e-6, width < 560 ? 3 : 8);
+  // Reductions late in a long step would be too narrow to be seen: the picture begins at a round time before them.
+  const ready = Math.min(...all.map((bucket) => bucket.ready_us));
+  const from = ready > to / 2 ? ready : 0;
+  const { interval, text } = timeTicks((to - from) * 1e-6, width < 560 ? 3 : 8);
   return {
     grid: { left: width < 560 ? 88 : 104, right: 14, top: 4, bottom: 36 },
     tooltip: {
@@ -90,7 +93,7 @@ function option(all: Bucket[], timeline: Timeline | undefined, row: number, colo
     },
     xAxis: {
       type: 'value',
-      min: 0,
+      min: Math.floor(from / (interval * 1e6)) * interval * 1e6,
       max: to,
       interval: interval * 1e6,
       axisLine: { show: true, onZero: false, lineStyle: { color: colours.line } },

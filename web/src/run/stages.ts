@@ -40,7 +40,7 @@ export function stages({ programs, metrics }: Report): HTMLElement | null {
     },
     option: (colours, width) => ({
       grid: { left: width < 560 ? 66 : 84, right: 18, top: 4, bottom: 26 },
-      xAxis: { ...timeAxis(all, width, colours), max: all },
+      xAxis: timeAxis(all, width, colours, true),
       yAxis: { type: 'category', inverse: true, data: programs.map(({ name }) => name), axisLine: { lineStyle: { color: colours.line } }, axisTick: { show: false }, axisLabel: { color: colours.text, fontSize: 12 } },
       series: drawn.map(({ id, name, kind }) => ({
         type: 'bar' as const,

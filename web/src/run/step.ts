@@ -71,7 +71,7 @@ export function step({ metrics, scenario }: Report): HTMLElement {
     option: (colours, width) => ({
       grid: { left: width < 560 ? 8 : 120, right: 18, top: 4, bottom: 26 },
       tooltip: { trigger: 'item' },
-      xAxis: { ...timeAxis(all, width, colours), max: all },
+      xAxis: timeAxis(all, width, colours, true),
       yAxis: {
         type: 'category',
         inverse: true,

@@ -16,7 +16,6 @@ const lane = 52;
 export function useOverTime(all: UseOverTime[] | undefined, timeline: Timeline | undefined): HTMLElement {
   const shown = (all ?? []).filter((one) => one.points.length > 0).slice(0, most);
   if (shown.length === 0) return section('use', 'Use over time', 'No link is used in the step', h('p', { class: 'lead' }, 'There is nothing to draw.'));
-  const peak = Math.max(...shown.flatMap((one) => one.points.map((point) => point[1])));
   const first = shown[0]!;
   const to = timeline ? timeline.step.to_us : Math.max(...shown.flatMap((one) => one.points.map((point) => point[0])));
   const mean = meanOf(first, to);
@@ -35,7 +34,7 @@ export function useOverTime(all: UseOverTime[] | undefined, timeline: Timeline |
         rows: shown.flatMap((one) => one.points.map(([us, used]) => [cell(arrows(one.name)), cell(exactUs(us), us), cell(percentText(used), used)])),
       }),
     },
-    option: (colours, width) => option(shown, { to, top: topOf(peak) }, colours, width),
+    option: (colours, width) => option(shown, to, colours, width),
   });
   return section('use', 'Use over time', title, chart.element, bin !== '' && h('p', { class: 'hint' }, `Use${bin}.`));
 }
@@ -46,8 +45,8 @@ function meanOf({ points }: UseOverTime, to: number): number {
   return points.reduce((sum, [at, used], i) => sum + used * (end(i) - at), 0) / to;
 }
 
-function option(shown: UseOverTime[], range: { to: number; top: number }, colours: Palette, width: number): Option {
-  const { to, top } = range;
+function option(shown: UseOverTime[], to: number, colours: Palette, width: number): Option {
+  const top = shown.map((one) => topOf(Math.max(...one.points.map((point) => point[1]))));
   const { interval, text } = timeTicks(to * 1e-6, width < 480 ? 3 : 5);
   const last = shown.length - 1;
   return {
@@ -77,8 +76,8 @@ function option(shown: UseOverTime[], range: { to: number; top: number }, colour
       type: 'value' as const,
       gridIndex: i,
       min: 0,
-      max: top,
-      interval: top,
+      max: top[i]!,
+      interval: top[i]!,
       name: arrows(one.name),
       nameLocation: 'end' as const,
       nameGap: 5,
