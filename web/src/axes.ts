@@ -66,9 +66,10 @@ const unitText = (seconds: number, unit: Unit): string => {
   return `${count} ${unit.name === 'days' && count === 1 ? 'day' : unit.name}`;
 };
 
-/** Round steps in seconds, minutes, hours or days from zero to a round end beyond the time, in one unit for all labels. */
-export function timeTicks(seconds: number, labels = 5): { max: number; interval: number; text: (seconds: number) => string } {
-  const unit = unitFor(seconds);
+/** Round steps in seconds, minutes, hours or days from zero to a round end beyond the time, in one unit for all labels.
+ * @param latest time on the axis, where it does not begin at zero: its unit is that of all */
+export function timeTicks(seconds: number, labels = 5, latest = seconds): { max: number; interval: number; text: (seconds: number) => string } {
+  const unit = unitFor(latest);
   const least = seconds / unit.seconds / labels;
   const interval = ((least > 1 && unit.steps.find((step) => step >= least * (1 - 1e-9))) || decimalStep(least)) * unit.seconds;
   return { max: Math.ceil(seconds / interval - 1e-9) * interval, interval, text: (at) => (at === 0 ? '0' : unitText(at, unit)) };

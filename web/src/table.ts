@@ -45,7 +45,7 @@ export function tableOf(whole: Table): HTMLElement {
   const kept = whole.columns.flatMap((column, i) => (column.extra ? [] : [i]));
   const some: Table = { ...whole, columns: kept.map((i) => whole.columns[i]!), rows: whole.rows.map((row) => kept.map((i) => row[i]!)) };
   const frame = h('div', {}, sortedTable(some));
-  const all = h('button', { type: 'button', class: 'more' }, `Show ${extras} more columns`);
+  const all = h('button', { type: 'button', class: 'all-columns' }, `Show ${extras} more columns`);
   all.addEventListener('click', () => frame.replaceChildren(sortedTable(whole)));
   frame.append(all);
   return frame;

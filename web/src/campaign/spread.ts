@@ -22,7 +22,7 @@ const barTable = (bars: Bar[]): Table => ({
 function option(bars: Bar[], colours: Palette, width: number): Option {
   const [from, to] = [bars[0]?.from_s ?? 0, bars[bars.length - 1]?.to_s ?? 1];
   // Not all runs take the same time: a span of nothing has no ticks.
-  const { interval } = timeTicks(Math.max(to - from, to * 1e-3), width < 560 ? 2 : 5);
+  const { interval } = timeTicks(Math.max(to - from, to * 1e-3), width < 560 ? 2 : 5, to);
   return {
     grid: { left: 56, right: 18, top: 16, bottom: 44 },
     xAxis: { ...timeAxis(to, width, colours), min: Math.floor(from / interval) * interval, max: Math.ceil(to / interval) * interval, interval, axisLabel: { color: colours.muted, hideOverlap: true, formatter: timeTicks(to, 6).text }, name: 'time of the campaign', nameLocation: 'middle', nameGap: 28, nameTextStyle: { color: colours.muted } },

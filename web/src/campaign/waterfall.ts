@@ -42,9 +42,10 @@ function option(parts: Part[], report: CampaignReport, colours: Palette, width: 
   const narrow = width < 560;
   // Losses are small beside the steps: they begin where the steps end.
   const steps = parts[0]!.seconds;
-  const start = steps > 0.7 * report.estimate.mean_s ? Math.max(0, steps - 0.25 * (report.estimate.mean_s - steps)) : 0;
+  const after = steps > 0.7 * report.estimate.mean_s ? Math.max(0, steps - 0.25 * (report.estimate.mean_s - steps)) : 0;
+  const { max, interval, text } = timeTicks(report.estimate.mean_s - after, narrow ? 2 : 5, report.estimate.mean_s);
+  const start = Math.floor(after / interval) * interval;
   const all = report.estimate.mean_s - start;
-  const { max, interval, text } = timeTicks(all, narrow ? 3 : 6);
   return {
     grid: { left: narrow ? 118 : 150, right: narrow ? 60 : 90, top: 6, bottom: 28 },
     xAxis: { type: 'value', min: start, max: start === 0 ? max : report.estimate.mean_s + 0.08 * all, interval, axisLabel: { color: colours.muted, hideOverlap: true, showMinLabel: start === 0, showMaxLabel: false, formatter: text }, splitLine: { lineStyle: { color: colours.grid } } },

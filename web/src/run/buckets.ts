@@ -82,7 +82,7 @@ function option(all: Bucket[], timeline: Timeline | undefined, row: number, colo
   // Reductions late in a long step would be too narrow to be seen: the picture begins at a round time before them.
   const ready = Math.min(...all.map((bucket) => bucket.ready_us));
   const from = ready > to / 2 ? ready : 0;
-  const { interval, text } = timeTicks((to - from) * 1e-6, width < 560 ? 3 : 8);
+  const { interval, text } = timeTicks((to - from) * 1e-6, width < 560 ? 2 : 8, to * 1e-6);
   return {
     grid: { left: width < 560 ? 88 : 104, right: 14, top: 4, bottom: 36 },
     tooltip: {
