@@ -43,7 +43,7 @@ constexpr double microsecond = 1e-6;
 
 TEST_CASE("the time line of a page is what DATA.md says", "[report][page]") {
   CHECK(report::timeline_json(made_up_run()).dump() ==
-        R"({"step":{"from_us":0.0,"to_us":10000.0},"ranks":"all 2 ranks",)"
+        R"({"step":{"from_us":0.0,"to_us":10000.0},"ranks":"all 2 ranks","joined_us":null,)"
         R"("rows":[{"rank":0,"node":0,"device":"gpu0","stream":"phases"},)"
         R"({"rank":0,"node":0,"device":"gpu0","stream":"phases"},)"
         R"({"rank":0,"node":0,"device":"gpu0","stream":"compute"},)"
@@ -126,6 +126,47 @@ TEST_CASE("buckets of a page are ready, then reduced, in their order", "[report]
         std::ranges::find_if(run.scenario.model.layers, [](const auto& layer) {
           return !layer.parameters.empty();
         })->name);
+}
+
+TEST_CASE("a page of a long pipeline counts from its step, stays small and loses no use", "[report][page]") {
+  const auto run = simulate(load_scenario("layouts/llama3_70b", {}, DataPath{{GRADWAY_SOURCE_DIR}}));
+  const auto timeline = report::timeline_json(run);
+  const auto step = step_of(timeline);
+  CHECK(step.first == 0);
+  CHECK(1e-9 * static_cast<double>(step.second) ==
+        Approx(run.measured.metrics.step_time.value()).margin(microsecond));
+
+  // Fewer slices, on the same rows, in order; what is joined covers what it stands for and no more than gaps.
+  constexpr std::size_t most = 24'000;
+  CHECK(timeline["slices"].size() < most);
+  CHECK(timeline["joined_us"].get<double>() < 1e-6 * static_cast<double>(step.second));
+  CHECK(seconds_on(timeline, {"compute"}) == Approx((run.measured.by_program.front().parts.compute +
+                                                     run.measured.by_program.front().parts.optimizer)
+                                                        .value())
+                                                 .epsilon(0.03));
+  std::size_t phase_rows = 0;
+  for (const auto& row : timeline["rows"]) phase_rows += row["rank"] == 0 && row["stream"] == "phases";
+  CHECK(phase_rows <= 2);
+
+  // Each gradient's bucket is reduce-scattered once it is there, in far less time than a step takes.
+  for (const auto& bucket : report::buckets_json(run)) {
+    CHECK(bucket["collective"] == "reduce-scatter");
+    CHECK(bucket["ready_us"] <= bucket["start_us"]);
+    CHECK(bucket["end_us"].get<double>() - bucket["start_us"].get<double>() <
+          1e-5 * static_cast<double>(step.second));
+  }
+
+  for (const auto& link : report::use_json(run)) {
+    Series series;
+    for (const auto& point : link["points"]) series.emplace_back(ns(point[0]), point[1].get<double>());
+    CHECK(series.size() <= 402);
+    CHECK(series.front().first == 0);
+    const auto share = integral(series, step) / (1e-9 * static_cast<double>(step.second));
+    const auto reported =
+        std::ranges::find_if(run.measured.links, [&](const auto& one) { return one.name == link["name"]; });
+    REQUIRE(reported != run.measured.links.end());
+    CHECK(share == Approx(reported->busy_fraction).epsilon(1e-5));
+  }
 }
 
 TEST_CASE("the use of links of a page carries the bytes of report.json", "[report][page]") {
