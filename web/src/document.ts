@@ -215,7 +215,7 @@ export interface RunDocument extends Any {
 export type SweepPoint = { set: Record<string, string> } & Partial<Report> & { error?: string };
 
 /** Those that come first and differ by less than is known; the first one's index is first. */
-export interface Level {
+export interface Tie {
   runs: number[];
   difference: number;
 }
@@ -225,7 +225,7 @@ export interface Ranking {
   fastest?: number | null;
   cheapest?: number | null;
   shortest_step?: number | null;
-  level?: { fastest: Level | null; cheapest: Level | null; shortest_step: Level | null };
+  level?: { fastest: Tie | null; cheapest: Tie | null; shortest_step: Tie | null };
 }
 
 /** One key of all points: a value each, or null; with `distinct`, the place of the value there. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What stands above the charts: the bar, the headline numbers, warnings, what the numbers rest on.
-import type { Level, PageDocument } from './document';
+import type { Tie, PageDocument } from './document';
 import { button, h, value, type Child } from './dom';
 import { counted, percentText } from './format';
 import { currentMode, setMode, type Mode } from './theme';
@@ -50,7 +50,7 @@ export const misfit = (why: string): HTMLElement =>
   h('p', { class: 'box misfit', id: 'misfit', role: 'alert' }, h('strong', {}, `The job ${why}.`), ' What follows is what it would take with enough memory.');
 
 /** "differences of up to 1.2 % are within the uncertainty" */
-export const levelText = ({ runs, difference }: Level): string => {
+export const tieText = ({ runs, difference }: Tie): string => {
   if (difference === 0) return 'no difference is predicted';
   const percent = difference < 5e-4 ? 'less than 0.1 %' : percentText(difference);
   return runs.length === 2 ? `the difference of ${percent} is within the uncertainty` : `differences of up to ${percent} are within the uncertainty`;

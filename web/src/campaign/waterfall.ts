@@ -48,7 +48,7 @@ function option(parts: Part[], report: CampaignReport, colours: Palette, width: 
   const all = report.estimate.mean_s - start;
   return {
     grid: { left: narrow ? 118 : 150, right: narrow ? 60 : 90, top: 6, bottom: 28 },
-    xAxis: { type: 'value', min: start, max: start === 0 ? max : report.estimate.mean_s + 0.08 * all, interval, axisLabel: { color: colours.muted, hideOverlap: true, showMinLabel: start === 0, showMaxLabel: false, formatter: text }, splitLine: { lineStyle: { color: colours.grid } } },
+    xAxis: { type: 'value', min: start, max: start === 0 ? max : report.estimate.mean_s + 0.08 * all, interval, axisLabel: { color: colours.muted, hideOverlap: true, showMaxLabel: false, formatter: text }, splitLine: { lineStyle: { color: colours.grid } } },
     yAxis: { type: 'category', inverse: true, data: parts.map((part) => part.name), axisLine: { show: false }, axisTick: { show: false }, axisLabel: { color: colours.text, interval: 0, fontSize: 12 } },
     series: [
       { type: 'bar', stack: 'all', silent: true, itemStyle: { color: 'transparent' }, data: parts.map((part) => part.from), tooltip: { show: false } },

@@ -3,7 +3,7 @@
 import type { CustomSeriesRenderItemAPI, CustomSeriesRenderItemParams } from 'echarts';
 import { timeTicks } from '../axes';
 import { draw, section, type Option } from '../chart';
-import type { ComparedRun, Level, Range } from '../document';
+import type { ComparedRun, Tie, Range } from '../document';
 import { h, tip } from '../dom';
 import { counted, percentText, rangeText, timeText } from '../format';
 import { stripes } from '../patterns';
@@ -95,7 +95,7 @@ function option(sorted: ComparedRun[], colours: Palette, width: number): Option 
   } as Option;
 }
 
-export function stepBars(runs: ComparedRun[], level?: Level | null): HTMLElement {
+export function stepBars(runs: ComparedRun[], level?: Tie | null): HTMLElement {
   const sorted = [...runs].sort((a, b) => a.metrics.step_time_s - b.metrics.step_time_s);
   const first = sorted[0]!;
   const name = namer(runs);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Platforms side by side: cost against time, what the steps are made of, a table.
 import { section } from '../chart';
-import type { ComparedRun, CompareDocument, Level } from '../document';
+import type { ComparedRun, CompareDocument, Tie } from '../document';
 import { h } from '../dom';
 import { countText, counted, known, numberText, rangeText, timeText, usdText } from '../format';
-import { answer, basis, levelText, tiles, title, warnings, what, type Tile } from '../header';
+import { answer, basis, tieText, tiles, title, warnings, what, type Tile } from '../header';
 import { gathered } from '../summary';
 import { tableOf } from '../table';
 import { stepBars } from './bars';
@@ -38,7 +38,7 @@ interface First {
   others: number;
 }
 
-function firstOf(runs: ComparedRun[], index: number | null | undefined, level: Level | null | undefined): First | undefined {
+function firstOf(runs: ComparedRun[], index: number | null | undefined, level: Tie | null | undefined): First | undefined {
   const first = level ? level.runs[0] : index;
   const run = typeof first === 'number' ? runs[first] : undefined;
   return run && { run, others: level ? level.runs.length - 1 : 0 };
@@ -63,13 +63,13 @@ function compareAnswer(cheapest: First | undefined, fastest: First | undefined):
   ].filter(Boolean).join(' ');
 }
 
-const names = (level: Level, runs: ComparedRun[]): string =>
+const names = (level: Tie, runs: ComparedRun[]): string =>
   level.runs.length <= 3 ? level.runs.map((index) => fullName(runs[index]!)).join('; ') : `${fullName(runs[level.runs[0]!]!)} first; all are marked in the table`;
 
 export function comparePage(data: CompareDocument): HTMLElement[] {
   const { runs, left_out: leftOut, samples, tokens, level } = data.compare;
-  const levelTile = (name: string, one: Level | null | undefined): Tile | null | undefined =>
-    one && { name, text: `${one.runs.length} tied`, exact: one.runs.length, notes: [names(one, runs), levelText(one)] };
+  const tieTile = (name: string, one: Tie | null | undefined): Tile | null | undefined =>
+    one && { name, text: `${one.runs.length} tied`, exact: one.runs.length, notes: [names(one, runs), tieText(one)] };
   const fastest = runs.find((run) => run.costs.fastest);
   const cheapest = runs.find((run) => run.costs.cheapest);
   const prices = [...new Set(runs.flatMap((run) => (run.price ? [`${run.scenario.platform}: ${usdText(run.price.usd_per_node_hour)} an hour and node, ${run.price.region}, ${run.price.date} (${run.price.source})`] : [])))];
@@ -85,8 +85,8 @@ export function comparePage(data: CompareDocument): HTMLElement[] {
         exact: cheapest.metrics.cost_usd_per_million_samples,
         notes: [fullName(cheapest)],
       },
-      levelTile('Fastest', level?.fastest),
-      levelTile('Cheapest, a million samples', level?.cheapest),
+      tieTile('Fastest', level?.fastest),
+      tieTile('Cheapest, a million samples', level?.cheapest),
       { name: 'Compared', text: String(runs.length), exact: runs.length, notes: [leftOut.length > 0 ? `${leftOut.length} left out` : 'none left out'] },
     ]),
     runs.length > 0 ? costAgainstTime(runs) : null,

@@ -4,7 +4,7 @@ import { draw, section, type Stop } from '../chart';
 import type { Swept } from '../document';
 import { choice, h } from '../dom';
 import { known } from '../format';
-import { levelText } from '../header';
+import { tieText } from '../header';
 import { onTheme, palette } from '../theme';
 import { keyName } from './axis';
 import { curves, curvesOption } from './curves';
@@ -19,7 +19,7 @@ function finding(state: State, { points, level }: Best): string {
   const word = state.measure.better === 'low' ? 'Least' : 'Most';
   const value = `${state.measure.text(state.measure.value(run))} at ${settings(run)}`;
   if (!level) return `${word} ${state.measure.name}: ${value}`;
-  return `${points.length} points are tied in ${state.measure.name}, ${value} first: ${levelText(level)}`;
+  return `${points.length} points are tied in ${state.measure.name}, ${value} first: ${tieText(level)}`;
 }
 
 /** The curves' or cells' data that have a value. */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A sweep: its best points, how a number changes over the axes, all points.
 import { section } from '../chart';
-import type { Level, SweepDocument, SweepPoint } from '../document';
+import type { Tie, SweepDocument, SweepPoint } from '../document';
 import { h } from '../dom';
 import { counted, numberText, timeText, usdText } from '../format';
-import { basis, levelText, tiles, title, warnings, what, type Tile } from '../header';
+import { basis, tieText, tiles, title, warnings, what, type Tile } from '../header';
 import { gathered } from '../summary';
 import { tableOf } from '../table';
 import { sweepChart } from './chart';
@@ -28,8 +28,8 @@ export function sweepPage(data: SweepDocument): HTMLElement[] {
   const sweep = withRuns(data.sweep);
   const failed = sweep.runs.filter((run) => !run.metrics);
   const misfits = sweep.runs.filter((run) => run.does_not_fit);
-  const levelTile = (name: string, level: Level | null | undefined): Tile | null | undefined =>
-    level && { name, text: `${level.runs.length} tied`, exact: level.runs.length, notes: [`${settings(sweep.runs[level.runs[0]!]!)} first`, levelText(level)] };
+  const tieTile = (name: string, level: Tie | null | undefined): Tile | null | undefined =>
+    level && { name, text: `${level.runs.length} tied`, exact: level.runs.length, notes: [`${settings(sweep.runs[level.runs[0]!]!)} first`, tieText(level)] };
   const first = sweep.runs.find((run) => run.metrics);
   const fastest = typeof sweep.fastest === 'number' ? sweep.runs[sweep.fastest] : undefined;
   const cheapest = typeof sweep.cheapest === 'number' ? sweep.runs[sweep.cheapest] : undefined;
@@ -46,8 +46,8 @@ export function sweepPage(data: SweepDocument): HTMLElement[] {
         exact: cheapest.metrics.cost_usd_per_million_samples,
         notes: [settings(cheapest)],
       },
-      levelTile('Fastest', sweep.level?.fastest),
-      levelTile('Cheapest, a million samples', sweep.level?.cheapest),
+      tieTile('Fastest', sweep.level?.fastest),
+      tieTile('Cheapest, a million samples', sweep.level?.cheapest),
       { name: 'Points', text: String(sweep.runs.length), exact: sweep.runs.length, notes: [[failed.length > 0 && `${failed.length} failed`, misfits.length > 0 && `${misfits.length} do not fit`].filter(Boolean).join(', ') || 'all simulated'] },
     ]),
     warnings(texts),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What of a sweep is drawn: a number over one or two of its axes, the other axes held.
-import type { Level, SweepPoint, Swept } from '../document';
+import type { Tie, SweepPoint, Swept } from '../document';
 import { bestOf, measuresOf, type Measure } from '../measures';
 import { axisOf, type SweptAxis } from './axis';
 import { mostCurves } from './thinned';
@@ -43,7 +43,7 @@ export function pointAt(state: State, x: string, by?: string): number {
 /** The points that come first; several are level. */
 export interface Best {
   points: number[];
-  level?: Level;
+  level?: Tie;
 }
 
 const ranks: Record<string, 'fastest' | 'cheapest' | 'shortest_step'> = { samples: 'fastest', million: 'cheapest', step: 'shortest_step' };
