@@ -5,6 +5,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "sim/report/trace/link_tracks.hpp"
+#include "sim/report/trace/slices.hpp"
 #include "tests/report/made_up_run.hpp"
 #include "tests/report/pictured_runs.hpp"
 #include "tests/report/trace_view.hpp"
@@ -136,14 +138,13 @@ TEST_CASE("a page of a long pipeline counts from its step, stays small and loses
   CHECK(1e-9 * static_cast<double>(step.second) ==
         Approx(run.measured.metrics.step_time.value()).margin(microsecond));
 
-  // Fewer slices, on the same rows, in order; what is joined covers what it stands for and no more than gaps.
+  // Fewer slices, on the same rows, in order. What is joined covers at least what it stands for, and gaps
+  // between that are shorter than the resolution.
   constexpr std::size_t most = 24'000;
   CHECK(timeline["slices"].size() < most);
-  CHECK(timeline["joined_us"].get<double>() < 1e-6 * static_cast<double>(step.second));
-  CHECK(seconds_on(timeline, {"compute"}) == Approx((run.measured.by_program.front().parts.compute +
-                                                     run.measured.by_program.front().parts.optimizer)
-                                                        .value())
-                                                 .epsilon(0.03));
+  CHECK(timeline["joined_us"].get<double>() < 1e-3 * static_cast<double>(step.second) / 1e3);
+  const auto& parts = run.measured.by_program.front().parts;
+  CHECK(seconds_on(timeline, {"compute"}) >= (parts.compute + parts.optimizer).value() - microsecond);
   std::size_t phase_rows = 0;
   for (const auto& row : timeline["rows"]) phase_rows += row["rank"] == 0 && row["stream"] == "phases";
   CHECK(phase_rows <= 2);
@@ -156,16 +157,18 @@ TEST_CASE("a page of a long pipeline counts from its step, stays small and loses
           1e-5 * static_cast<double>(step.second));
   }
 
-  for (const auto& link : report::use_json(run)) {
-    Series series;
-    for (const auto& point : link["points"]) series.emplace_back(ns(point[0]), point[1].get<double>());
+  // Averaging loses nothing of what a link carries.
+  const auto tracks = report::busiest_links(run, 8);
+  const auto use = report::use_json(run);
+  REQUIRE(use.size() == tracks.size());
+  const Stretch window{report::nanoseconds(run.window.from), report::nanoseconds(run.window.to)};
+  for (std::size_t i = 0; i < use.size(); ++i) {
+    Series series, whole;
+    for (const auto& point : use[i]["points"]) series.emplace_back(ns(point[0]), point[1].get<double>());
+    for (const auto& point : tracks[i].points) whole.emplace_back(point.at_ns, point.own);
     CHECK(series.size() <= 402);
     CHECK(series.front().first == 0);
-    const auto share = integral(series, step) / (1e-9 * static_cast<double>(step.second));
-    const auto reported =
-        std::ranges::find_if(run.measured.links, [&](const auto& one) { return one.name == link["name"]; });
-    REQUIRE(reported != run.measured.links.end());
-    CHECK(share == Approx(reported->busy_fraction).epsilon(1e-5));
+    CHECK(integral(series, step) == Approx(integral(whole, window)).epsilon(1e-6));
   }
 }
 
