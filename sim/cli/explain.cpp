@@ -6,9 +6,11 @@
 
 #include "sim/cli/commands.hpp"
 #include "sim/cli/common_options.hpp"
+#include "sim/cli/out_folder.hpp"
 #include "sim/cli/points.hpp"
 #include "sim/cli/progress.hpp"
 #include "sim/report/explain.hpp"
+#include "sim/report/page/page.hpp"
 #include "sim/study/parallel.hpp"
 
 namespace gradway::cli {
@@ -20,6 +22,7 @@ struct ExplainArguments {
   std::string engine = "fluid";  // as for a sweep
   PriceChoice price;
   int jobs = 0;
+  std::string out;
   bool json = false;
 };
 
@@ -49,13 +52,21 @@ Explanation explained(const ExplainArguments& arguments, const Surroundings& aro
   return gradway::explain(scenario, arguments.engine, arguments.jobs > 0 ? arguments.jobs : all_cores());
 }
 
-Status explain(const ExplainArguments& arguments, const Surroundings& around) {
+Status explain(const ExplainArguments& arguments, const CLI::App& app, const Surroundings& around) {
   check_engine(arguments.engine);
+  const bool writes_files = wants_files(app, arguments.out);
   const auto explanation = explained(arguments, around);
+  const auto command = command_of(arguments);
+  const auto json = [&](std::ostream& out) { report::write_json(out, explanation, GRADWAY_VERSION); };
   if (arguments.json) {
-    report::write_json(around.results, explanation, GRADWAY_VERSION);
+    json(around.results);
   } else {
-    report::write_text(around.results, explanation, command_of(arguments), around.style);
+    report::write_text(around.results, explanation, command, around.style);
+  }
+  if (writes_files) {
+    put_results(
+        arguments.out, {{"explain.json", json}},
+        [&](std::ostream& out) { report::write_page(out, explanation, command, GRADWAY_VERSION); }, around);
   }
   return Status::done;
 }
@@ -69,8 +80,9 @@ Action add_explain(CLI::App& app) {
   add_engine(app, arguments->engine);
   add_price_choice(app, arguments->price);
   add_jobs(app, arguments->jobs);
+  add_out(app, arguments->out, "report.html and explain.json");
   app.add_flag("--json", arguments->json, "print all of it as JSON")->disable_flag_override();
-  return [arguments](const Surroundings& around) { return explain(*arguments, around); };
+  return [arguments, &app](const Surroundings& around) { return explain(*arguments, app, around); };
 }
 
 }  // namespace gradway::cli

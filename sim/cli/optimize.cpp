@@ -14,6 +14,7 @@
 #include "sim/cli/points.hpp"
 #include "sim/cli/progress.hpp"
 #include "sim/report/optimize.hpp"
+#include "sim/report/page/page.hpp"
 #include "sim/report/snippet.hpp"
 #include "sim/study/parallel.hpp"
 
@@ -85,7 +86,9 @@ Status optimize(const OptimizeArguments& arguments, const CLI::App& app, const S
   if (writes_files) {
     const auto snippet = report::snippet_of(report::job_of(found, found.optimum.best));
     const auto code = [&](std::ostream& out) { out << snippet.text; };
-    put_files(arguments.out, {{"optimize.json", json}, {snippet.file, code}}, around);
+    put_results(
+        arguments.out, {{"optimize.json", json}, {snippet.file, code}},
+        [&](std::ostream& out) { report::write_page(out, found, GRADWAY_VERSION); }, around);
   }
   return Status::done;
 }
@@ -124,7 +127,7 @@ Action add_optimize(CLI::App& app) {
   add_price_choice(app, search.price);
   add_jobs(app, arguments->jobs);
   add_out(app, arguments->out,
-          "optimize.json and the code: ddp.py, fsdp.py or ds_config.json; of --layout "
+          "report.html, optimize.json and the code: ddp.py, fsdp.py or ds_config.json; of --layout "
           "megatron.txt or torchtitan.toml");
   app.add_flag("--json", arguments->json, "print the result as one JSON document")->disable_flag_override();
   return [arguments, &app](const Surroundings& around) { return optimize(*arguments, app, around); };

@@ -11,6 +11,7 @@
 #include "sim/cli/progress.hpp"
 #include "sim/config/scalars.hpp"
 #include "sim/report/layouts.hpp"
+#include "sim/report/page/page.hpp"
 #include "sim/report/text/text.hpp"
 #include "sim/report/text/words.hpp"
 #include "sim/study/parallel.hpp"
@@ -96,9 +97,10 @@ Status optimize_layout(const OptimizeArguments& arguments, const CLI::App& app, 
   }
   if (writes_files) {
     const auto snippet = report::layout_snippet(laid_out.found.ranked.front().job, laid_out.shape);
-    put_files(arguments.out,
-              {{"optimize.json", json}, {snippet.file, [&](std::ostream& out) { out << snippet.text; }}},
-              around);
+    put_results(
+        arguments.out,
+        {{"optimize.json", json}, {snippet.file, [&](std::ostream& out) { out << snippet.text; }}},
+        [&](std::ostream& out) { report::write_page(out, laid_out, GRADWAY_VERSION); }, around);
   }
   return Status::done;
 }

@@ -33,44 +33,42 @@ void about_offload(const Scenario& scenario, Trust& trust) {
       "alone: measure it");
 }
 
+/// "on h200-4x (not here), with 4 GPUs (here 64), with 24 NCCL channels (here 16)"; empty if it was measured
+/// as the job runs it. No platform is named, so that the same text means the same of every platform.
+std::string where_contention_was_measured(const SideBySide& entry, int gpus, int channels) {
+  std::vector<std::string> parts;
+  if (!entry.measured_on.empty()) parts.push_back(fmt::format("on {} (not here)", entry.measured_on));
+  if (entry.ranks > 0 && entry.ranks != gpus)
+    parts.push_back(fmt::format("with {} GPUs (here {})", entry.ranks, gpus));
+  if (entry.channels > 0 && entry.channels != channels)
+    parts.push_back(fmt::format("with {} NCCL channels (here {})", entry.channels, channels));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
 /// @param communicator whose collectives run beside the kernels
-void about_contention(const Scenario& scenario, const Communicator& communicator, Trust& trust) {
+/// @param extrapolated what of the communication was not measured as the job runs it
+void about_contention(const Scenario& scenario, const Communicator& communicator, Trust& trust,
+                      std::vector<std::string>& extrapolated) {
   if (scenario.platform.collectives == CollectiveRules::ideal || communicator.facts().ranks == 1) return;
   const auto* entry = communicator.side_by_side({KernelClass::matrix, scenario.job.precision, 0, 0});
   trust.grounds.side_by_side = Basis::nominal;
   if (!entry) {
-    trust.warnings.push_back(
-        "what kernels and collectives cost each other was not measured for this transport and precision: no "
-        "slow-down assumed");
+    extrapolated.emplace_back(
+        "contention between kernels and collectives was not measured for this transport and precision: no "
+        "slow-down is assumed");
     return;
   }
-  trust.grounds.side_by_side = Basis::measured;
-  if (!entry->measured_on.empty()) {
-    trust.grounds.side_by_side = Basis::elsewhere;
-    trust.warnings.push_back(
-        fmt::format("what kernels and collectives cost each other was measured on {}, not on {}",
-                    entry->measured_on, scenario.platform.name));
-  }
-  const auto is_stretched = [&] {
-    trust.grounds.side_by_side = std::max(trust.grounds.side_by_side, Basis::stretched);
-  };
-  if (entry->ranks > 0 && entry->ranks != scenario.job.gpus) {
-    is_stretched();
-    trust.warnings.push_back(
-        fmt::format("what kernels and collectives cost each other was measured on {} GPUs, not on {}",
-                    entry->ranks, scenario.job.gpus));
-  }
   const auto channels = communicator.channels();
-  if (entry->channels > 0 && entry->channels != channels) {
-    is_stretched();
-    trust.warnings.push_back(fmt::format(
-        "what kernels and collectives cost each other was measured with {} of NCCL's channels, not with {}",
-        entry->channels, channels));
-  }
+  trust.grounds.side_by_side = entry->measured_on.empty() ? Basis::measured : Basis::elsewhere;
+  if ((entry->ranks > 0 && entry->ranks != scenario.job.gpus) ||
+      (entry->channels > 0 && entry->channels != channels))
+    trust.grounds.side_by_side = std::max(trust.grounds.side_by_side, Basis::stretched);
+  if (const auto where = where_contention_was_measured(*entry, scenario.job.gpus, channels); !where.empty())
+    extrapolated.push_back("contention between kernels and collectives was measured " + where);
   const auto beyond =
-      entry->channels > 0 ? fmt::format(" besides the {} multiprocessors that it takes", channels) : "";
+      entry->channels > 0 ? fmt::format(" beyond the {} multiprocessors that NCCL takes", channels) : "";
   trust.basis.push_back(
-      fmt::format("side by side: kernels {:.3g} times{}, collectives {:.3g} times slower ({})",
+      fmt::format("contention: kernels take {:.3g} times as long{}, collectives {:.3g} times ({})",
                   entry->kernel_slowdown, beyond, entry->collective_slowdown, entry->source));
 }
 
@@ -240,11 +238,11 @@ void add(std::vector<std::string>& list, std::string text) {
 
 /// The collective that can be off by most counts for all.
 void about_collectives(const Calibration& calibration, const std::vector<CollectiveEvidence>& all,
-                       Trust& trust) {
+                       Trust& trust, std::vector<std::string>& extrapolated) {
   double most = -1;
   for (const auto& evidence : all) {
     add(trust.basis, basis_text(evidence, calibration));
-    for (auto& warning : warnings_of(evidence)) add(trust.warnings, std::move(warning));
+    for (auto& warning : warnings_of(evidence)) add(extrapolated, std::move(warning));
     const auto doubt = doubt_of_collectives(evidence.basis, evidence.doubted_as, evidence.adapted);
     if (doubt <= most) continue;
     most = doubt;
@@ -263,8 +261,13 @@ Trust what_it_rests_on(const Scenario& scenario, const ComputeCosts& costs,
   trust.warnings = scenario.warnings;
   about_compute(scenario, costs, trust);
   about_offload(scenario, trust);
-  about_collectives(scenario.calibration, rests_on, trust);
-  if (const auto* first = communicators.first()) about_contention(scenario, *first, trust);
+  std::vector<std::string> extrapolated;
+  about_collectives(scenario.calibration, rests_on, trust, extrapolated);
+  if (const auto* first = communicators.first()) about_contention(scenario, *first, trust, extrapolated);
+  if (extrapolated.size() == 1)
+    trust.warnings.push_back(extrapolated.front());
+  else if (!extrapolated.empty())
+    trust.warnings.push_back(fmt::format("communication is extrapolated: {}", fmt::join(extrapolated, "; ")));
   if (scenario.job.gpus > 1) about_adaptation(scenario.calibration, trust);
   about_held_back(scenario, trust);
   about_input(scenario, trust);

@@ -50,14 +50,15 @@ void about_anchor(const Scenario& scenario, const Anchor& anchor, double scale, 
         fmt::format("the anchor was measured at batch {}, the job has {}: efficiency may differ",
                     anchor.batch, scenario.job.batch_per_gpu));
   }
+  // Nine of ten anchors are within the doubt, 999 of 1,000 within its square (3.29 standard deviations of the
+  // logarithm, against 1.645): one of ten that are right must not be called into question.
   const auto usual = 1 + doubt_of_compute(without, 1);
-  // Nine of ten anchors of the job itself are within `usual`, all but one in a thousand within its square.
-  const auto plausible = usual * usual;
-  if (scale > plausible || scale < 1 / plausible) {
+  const auto rare = usual * usual;
+  if (scale > rare || scale < 1 / rare) {
     trust.warnings.push_back(fmt::format(
-        "the anchor is {:.3g} times the step without it, where nine of ten are {:.2g} to {:.3g}: check its "
+        "the anchor is {:.3g} times the step without it, where 999 of 1,000 are {:.2g} to {:.3g}: check its "
         "'step_time' or 'rate', 'batch', 'precision' and 'gpu'",
-        scale, 1 / usual, usual));
+        scale, 1 / rare, rare));
   }
 }
 
@@ -225,9 +226,8 @@ void about_hooks(const Scenario& scenario, Trust& trust) {
   // of ten within 4.7 % on two H200 (30) and 6 % on two H100 (24).
   trust.grounds.compute = std::max(trust.grounds.compute, Basis::stretched);
   trust.basis.emplace_back(
-      "hooks: the strategy's CPU time by how many launches it is worth, which we measured for FSDP2, FSDP1 "
-      "and ZeroRedundancyOptimizer on 2 H100 (2026-11-22, PyTorch 2.11); others by what comparable hooks "
-      "take");
+      "hooks: the strategy's CPU time in launches, as measured for FSDP2, FSDP1 and ZeroRedundancyOptimizer "
+      "(2 H100, 2026-11-22, PyTorch 2.11); other strategies are assumed to take what comparable hooks take");
 }
 
 /// 114 published steps of MPT, whose attention is its Triton version (docs/ACCURACY.md): with 16,384 tokens

@@ -160,7 +160,8 @@ TEST_CASE("optimize writes its result and the code into a folder", "[cli][optimi
   const TemporaryFolder folder;
   const auto out = (folder.path() / "out").string();
   const auto outcome = run_gradway({"optimize", "article/p4d", "--json", "--out", out});
-  CHECK(outcome.errors == "wrote " + out + "/optimize.json and " + out + "/ddp.py\n");
+  CHECK(outcome.errors ==
+        "wrote " + out + "/optimize.json, " + out + "/ddp.py and " + out + "/report.html\n");
   CHECK(content_of(folder.path() / "out" / "optimize.json") == outcome.output);
   CHECK(content_of(folder.path() / "out" / "ddp.py") ==
         Json::parse(outcome.output).at("pytorch").get<std::string>());
@@ -300,7 +301,8 @@ TEST_CASE("the code that optimize writes for ZeRO is what import reads", "[cli][
   const auto found =
       run_gradway({"optimize", "sharded/llama2_7b", "--set",
                    "strategy={kind: zero, communication_dtype: fp32}", "--json", "--out", out});
-  CHECK(found.errors == "wrote " + out + "/optimize.json and " + out + "/ds_config.json\n");
+  CHECK(found.errors ==
+        "wrote " + out + "/optimize.json, " + out + "/ds_config.json and " + out + "/report.html\n");
   const auto best = Json::parse(found.output).at("best");
   const auto imported =
       run_gradway({"import", "deepspeed", out + "/ds_config.json", "--model", "llama2_7b", "--platform",

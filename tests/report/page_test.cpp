@@ -50,6 +50,7 @@ TEST_CASE("a page holds the report of its run, number for number", "[report][pag
   const auto data = data_of(page_of(run, "1.2.3"));
   CHECK(data["kind"] == "run");
   CHECK(data["gradway"] == "1.2.3");
+  CHECK(data["title"] == "tiny on 2 x ideal on 1 node");
   CHECK(data["report"] == document_of(run, "1.2.3"));
   CHECK(page_of(run, "1.2.3") == page_of(run, "1.2.3"));
 }
@@ -59,7 +60,7 @@ TEST_CASE("no name of a scenario can leave the data of a page", "[report][page]"
   run.scenario.name = "</script><script>alert(1)</script><!-- \xff";
   const auto page = page_of(run, "1");
   CHECK(page.find("<script>alert") == std::string::npos);
-  CHECK(data_of(page)["title"] == "</script><script>alert(1)</script><!-- \xEF\xBF\xBD");
+  CHECK(data_of(page)["scenario"] == "</script><script>alert(1)</script><!-- \xEF\xBF\xBD");
 }
 
 TEST_CASE("a page is one file that asks for nothing else", "[report][page]") {
@@ -80,7 +81,8 @@ TEST_CASE("pages of sweeps, comparisons and validations hold their documents", "
   sweep.points[1].report = text.str();
   const auto of_sweep = data_of(page_of(sweep, "1"));
   CHECK(of_sweep["kind"] == "sweep");
-  CHECK(of_sweep["title"] == "mine");
+  CHECK(of_sweep["scenario"] == "mine");
+  CHECK(of_sweep["title"] == "tiny on made-up: job.gpus");
   const auto document = document_of(sweep, "1");
   for (const auto* key : {"vary", "fastest", "cheapest", "shortest_step", "tied"})
     CHECK(of_sweep["sweep"][key] == document[key]);
@@ -103,7 +105,7 @@ TEST_CASE("pages of sweeps, comparisons and validations hold their documents", "
 
   const report::Validation validation{"a stop watch", {{"slow", 100_ms, 150_ms, {140_ms, 160_ms}}}};
   const auto of_validation = data_of(page_of(validation, "cases", "1"));
-  CHECK(of_validation["title"] == "cases");
+  CHECK(of_validation["title"] == "cases: predicted and measured");
   CHECK(of_validation["validate"] == document_of(validation));
   CHECK(of_validation["validate"]["cases"][0]["interval_s"] == Json{0.14, 0.16});
   CHECK(of_validation["validate"]["source"] == "a stop watch");
@@ -115,7 +117,8 @@ TEST_CASE("the page of a comparison says what is compared", "[report][page]") {
   compared.model = "vit";
   compared.job.batch_per_gpu = 8;
   const auto data = data_of(page_of(compared, "1"));
-  CHECK(data["title"] == "mine");
+  CHECK(data["scenario"] == "mine");
+  CHECK(data["title"] == "vit on 0 platforms");
   CHECK(data["job"] == "vit, batch 8 a GPU, fp32, DDP, PyTorch's default buckets (1 MiB, then 25 MiB)");
   CHECK(data["compare"] == document_of(compared, "1"));
 }

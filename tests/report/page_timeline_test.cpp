@@ -5,6 +5,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "sim/report/trace/link_tracks.hpp"
+#include "sim/report/trace/slices.hpp"
 #include "tests/report/made_up_run.hpp"
 #include "tests/report/pictured_runs.hpp"
 #include "tests/report/trace_view.hpp"
@@ -43,7 +45,7 @@ constexpr double microsecond = 1e-6;
 
 TEST_CASE("the time line of a page is what DATA.md says", "[report][page]") {
   CHECK(report::timeline_json(made_up_run()).dump() ==
-        R"({"step":{"from_us":0.0,"to_us":10000.0},"ranks":"all 2 ranks",)"
+        R"({"step":{"from_us":0.0,"to_us":10000.0},"ranks":"all 2 ranks","joined_us":null,)"
         R"("rows":[{"rank":0,"node":0,"device":"gpu0","stream":"phases"},)"
         R"({"rank":0,"node":0,"device":"gpu0","stream":"phases"},)"
         R"({"rank":0,"node":0,"device":"gpu0","stream":"compute"},)"
@@ -126,6 +128,48 @@ TEST_CASE("buckets of a page are ready, then reduced, in their order", "[report]
         std::ranges::find_if(run.scenario.model.layers, [](const auto& layer) {
           return !layer.parameters.empty();
         })->name);
+}
+
+TEST_CASE("a page of a long pipeline counts from its step, stays small and loses no use", "[report][page]") {
+  const auto run = simulate(load_scenario("layouts/llama3_70b", {}, DataPath{{GRADWAY_SOURCE_DIR}}));
+  const auto timeline = report::timeline_json(run);
+  const auto step = step_of(timeline);
+  CHECK(step.first == 0);
+  CHECK(1e-9 * static_cast<double>(step.second) ==
+        Approx(run.measured.metrics.step_time.value()).margin(microsecond));
+
+  // Fewer slices, on the same rows, in order. What is joined covers at least what it stands for, and gaps
+  // between that are shorter than the resolution.
+  constexpr std::size_t most = 24'000;
+  CHECK(timeline["slices"].size() < most);
+  CHECK(timeline["joined_us"].get<double>() < 1e-3 * static_cast<double>(step.second) / 1e3);
+  const auto& parts = run.measured.by_program.front().parts;
+  CHECK(seconds_on(timeline, {"compute"}) >= (parts.compute + parts.optimizer).value() - microsecond);
+  std::size_t phase_rows = 0;
+  for (const auto& row : timeline["rows"]) phase_rows += row["rank"] == 0 && row["stream"] == "phases";
+  CHECK(phase_rows <= 2);
+
+  // Each gradient's bucket is reduce-scattered once it is there, in far less time than a step takes.
+  for (const auto& bucket : report::buckets_json(run)) {
+    CHECK(bucket["collective"] == "reduce-scatter");
+    CHECK(bucket["ready_us"] <= bucket["start_us"]);
+    CHECK(bucket["end_us"].get<double>() - bucket["start_us"].get<double>() <
+          1e-5 * static_cast<double>(step.second));
+  }
+
+  // Averaging loses nothing of what a link carries.
+  const auto tracks = report::busiest_links(run, 8);
+  const auto use = report::use_json(run);
+  REQUIRE(use.size() == tracks.size());
+  const Stretch window{report::nanoseconds(run.window.from), report::nanoseconds(run.window.to)};
+  for (std::size_t i = 0; i < use.size(); ++i) {
+    Series series, whole;
+    for (const auto& point : use[i]["points"]) series.emplace_back(ns(point[0]), point[1].get<double>());
+    for (const auto& point : tracks[i].points) whole.emplace_back(point.at_ns, point.own);
+    CHECK(series.size() <= 402);
+    CHECK(series.front().first == 0);
+    CHECK(integral(series, step) == Approx(integral(whole, window)).epsilon(1e-6));
+  }
 }
 
 TEST_CASE("the use of links of a page carries the bytes of report.json", "[report][page]") {

@@ -64,6 +64,22 @@ TEST_CASE("a run is told with its job, its result and what it rests on", "[repor
   CHECK_THAT(text, Contains("nothing here is real"));
 }
 
+TEST_CASE("the provenance of a run is its first clauses, each said once", "[report][terminal]") {
+  auto run = testing::made_up_run();
+  run.basis = {"compute: kernels timed on h100-sxm (own measurement, 2026)",
+               "launches: 44 us of CPU time an operation; others took half",
+               "NET all-reduce: nominal rates, nothing measured",
+               "P2P all-reduce: nominal rates, nothing measured",
+               "the profile alone. It is old",
+               "platform made-up: a book"};
+  CHECK_THAT(text_of(run),
+             Contains("  provenance   - compute: kernels timed on h100-sxm\n"
+                      "               - launches: 44 us of CPU time an operation\n"
+                      "               - NET all-reduce, P2P all-reduce: nominal rates, nothing measured\n"
+                      "               - the profile alone\n"));
+  CHECK_THAT(text_of(run), !Contains("a book"));
+}
+
 TEST_CASE("the parts of a step are told with their times and shares", "[report][terminal]") {
   std::ostringstream out;
   report::write_breakdown(out, testing::made_up_run().measured.metrics, report::Style{false, 44});

@@ -79,7 +79,7 @@ TEST_CASE("an anchor outside what the operations can be off by is warned about")
   CHECK_FALSE(has(simulate(scenario, "fluid").warnings, "times the step without it"));
   scenario.model.anchors = {on_l40s(32, 200_ms)};
   CHECK(has(simulate(scenario, "fluid").warnings,
-            "times the step without it, where nine of ten are 0.77 to 1.3"));
+            "times the step without it, where 999 of 1,000 are 0.59 to 1.69"));
 }
 
 TEST_CASE("a key that changes nothing says so") {

@@ -34,7 +34,7 @@ TEST_CASE("an all-reduce by NVLS rests on what NVIDIA says of it, with P2P or wi
     CHECK_FALSE(has(run->basis, "SHM"));
     CHECK_FALSE(has(run->basis, "nominal channel rates"));
     CHECK_FALSE(has(run->warnings, "SHM"));
-    CHECK(has(run->basis, "side by side"));
+    CHECK(has(run->basis, "contention: kernels"));
     CHECK(width(*run) < 0.6);
   }
   CHECK(without_p2p.measured.metrics.step_time.value() == Approx(nvls.measured.metrics.step_time.value()));

@@ -158,6 +158,15 @@ export function section(id: string, about: string, finding: string, ...contents:
   );
 }
 
+/** A key to colours that follows the theme. */
+export function themedLegend(items: () => [colour: string, text: string, kind?: string][]): HTMLElement {
+  const key = h('div', {});
+  const show = (): void => key.replaceChildren(legend(items()));
+  show();
+  onTheme(show);
+  return key;
+}
+
 /** A key to colours, beside a chart. */
 export function legend(items: [colour: string, text: string, kind?: string][]): HTMLElement {
   return h(

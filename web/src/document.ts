@@ -90,7 +90,6 @@ export interface Program extends Parts {
 export type Pass = [number, number, number, number, number, number];
 
 export interface Pipeline {
-  from_us: number;
   to_us: number;
   /** Passes that begin later are not there; null: all are. */
   until_us: number | null;
@@ -137,6 +136,8 @@ export interface Row {
 export interface Timeline {
   step: { from_us: number; to_us: number };
   ranks: string;
+  /** Neighbours shorter than this are joined; null: each slice is there. */
+  joined_us?: number | null;
   rows: Row[];
   names: string[];
   phases: string[];
@@ -148,6 +149,8 @@ export interface Bucket {
   gradients: number;
   first_layer: string;
   last_layer: string;
+  /** Of its gradients: all-reduce, reduce-scatter. */
+  collective: string;
   ready_us: number;
   start_us: number;
   end_us: number;
@@ -155,6 +158,10 @@ export interface Bucket {
 
 export interface UseOverTime {
   name: string;
+  /** How many others do the same at the same time. */
+  alike?: number;
+  /** Points are averages over so long; null: each change is there. */
+  bin_us?: number | null;
   points: [number, number][];
 }
 
@@ -190,6 +197,8 @@ export interface Platform {
 interface Any {
   schema: number;
   gradway: string;
+  /** The name of the scenario, or of what was validated. */
+  scenario: string;
   title: string;
 }
 
@@ -319,4 +328,76 @@ export interface CampaignsDocument extends Any {
   campaigns: CampaignPoints;
 }
 
-export type PageDocument = RunDocument | CampaignDocument | CampaignsDocument | SweepDocument | CompareDocument | ValidateDocument;
+/** What would help, or not; see DATA.md. */
+export interface Counterfactual {
+  name: string;
+  words: string;
+  set: Record<string, string>;
+  step_time_s: number;
+  gain: number;
+  gain_s: number;
+  /** No system reaches it: perfect overlap, for one. */
+  bound: boolean;
+}
+
+export interface ExplainDocument extends Any {
+  kind: 'explain';
+  headline: { model: string; hardware: string; strategy: string };
+  /** What runs the scenario as it was explained. */
+  command: string;
+  report: Report;
+  explain: { evidence: string[]; exposed: { name: string; calls: number; exposed_s: number; why: string }[]; counterfactuals: Counterfactual[]; no_help: Counterfactual[]; basis: string[]; warnings: string[] };
+}
+
+/** A setting that was tried. */
+export interface TriedSetting {
+  set: Record<string, unknown>;
+  step_time_s: number;
+  interval: Range;
+  samples_per_s: number;
+  exposed_communication_s: number;
+  memory_needed_bytes: number;
+  cost_usd_per_million_samples: Maybe;
+}
+
+export interface OptimizeDocument extends Any {
+  kind: 'optimize';
+  job: string;
+  optimize: {
+    best: TriedSetting;
+    fastest: TriedSetting;
+    defaults: TriedSetting | null;
+    as_written: TriedSetting | null;
+    verdict: string;
+    bucket_caps?: { points: { bucket_cap_mib: number; step_time_s: number }[]; within: number; from_mib: number; to_mib: number } | null;
+    left_out: { reason?: string }[];
+    basis: string[];
+    warnings: string[];
+    settings: number;
+    simulated: number;
+    [code: string]: unknown;
+  };
+}
+
+/** A layout that was simulated; the fastest is first. */
+export interface TriedLayout {
+  /** As `--set` takes them. */
+  set: Record<string, string>;
+  step_time_s: number;
+  interval: Range;
+  samples_per_s: number;
+  tokens_per_s_per_gpu: Maybe;
+  mfu: Maybe;
+  memory_needed_bytes: number;
+  cost_usd_per_million_samples: Maybe;
+  tied_with_fastest: boolean;
+  /** No other is both faster and needs less memory. */
+  on_front: boolean;
+}
+
+export interface LayoutsDocument extends Any {
+  kind: 'layouts';
+  layouts: { global_batch: number; layouts: TriedLayout[]; candidates: number; do_not_fit: number; basis: string[]; warnings: string[]; [code: string]: unknown };
+}
+
+export type PageDocument = ExplainDocument | OptimizeDocument | LayoutsDocument | RunDocument | CampaignDocument | CampaignsDocument | SweepDocument | CompareDocument | ValidateDocument;

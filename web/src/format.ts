@@ -71,7 +71,7 @@ export function axisTime(us: number, span_us: number): string {
   const [name, factor] = fitting(span_us * 1e-6, times.slice(0, 4));
   const step = (span_us * 1e-6) / factor / 10;
   const decimals = Math.min(6, Math.max(0, Math.ceil(-Math.log10(step || 1))));
-  return `${((us * 1e-6) / factor).toFixed(decimals)} ${name}`;
+  return us === 0 ? '0' : `${((us * 1e-6) / factor).toFixed(decimals)} ${name}`;
 }
 
 /** Microseconds as the document has them, to the nanosecond. */

@@ -49,19 +49,21 @@ export const footer = (data: PageDocument): HTMLElement =>
 export const misfit = (why: string): HTMLElement =>
   h('p', { class: 'box misfit', id: 'misfit', role: 'alert' }, h('strong', {}, `The job ${why}.`), ' What follows is what it would take with enough memory.');
 
-/** "differences of up to 1.2 % are within what is not known" */
+/** "differences of up to 1.2 % are within the uncertainty" */
 export const tieText = ({ runs, first_is_ahead: ahead, difference }: Tie): string => {
   if (difference === 0) return 'no difference is predicted';
   const percent = difference < 5e-4 ? 'less than 0.1 %' : percentText(difference);
   const sure = Math.min(99, Math.round(Math.max(...ahead) * 100));
   return runs.length === 2
-    ? `the difference of ${percent} is within what is not known; the first is ahead with a probability of ${sure} %`
-    : `differences of up to ${percent} are within what is not known; the first is ahead of each with a probability of up to ${sure} %`;
+    ? `the difference of ${percent} is within the uncertainty; the first is ahead with a probability of ${sure} %`
+    : `differences of up to ${percent} are within the uncertainty; the first is ahead of each with a probability of up to ${sure} %`;
 };
 
+/** What was done, with the scenario's name. */
+export const what = (parts: (string | false | undefined)[], data: PageDocument): string => [...parts, `scenario ${data.scenario}`].filter(Boolean).join(' · ');
+
 /** The title and what was done, in a sentence. */
-export const title = (text: string, what: Child, ...more: Child[]): HTMLElement =>
-  h('header', { class: 'top' }, h('h1', {}, text), h('p', { class: 'what' }, what), ...more);
+export const title = (text: string, done: string): HTMLElement => h('header', { class: 'top' }, h('h1', {}, text), h('p', { class: 'what' }, done));
 
 export interface Tile {
   name: string;
@@ -96,29 +98,27 @@ function number(text: string, exact: unknown): HTMLElement {
   return shown;
 }
 
-/** Warnings in sight; the others are a click away. */
-const most = 6;
-
 const items = (list: string[]): HTMLElement => h('ul', {}, ...list.map((text) => h('li', {}, text)));
 
+/** Warnings that are read at once; more are a click away. */
+const most = 2;
+
+/** The answer in a sentence: what it costs, how sure that is. */
+export const answer = (text: string): HTMLElement => h('p', { class: 'answer', id: 'answer' }, text);
+
+/** Each once. Few are in sight, of more the number. */
 export function warnings(list: string[]): HTMLElement | null {
   if (list.length === 0) return null;
   return h(
-    'div',
-    { class: 'box warnings', id: 'warnings', role: 'note' },
-    h('h2', {}, counted(list.length, 'warning')),
-    items(list.slice(0, most)),
-    list.length > most && h('details', { 'data-print': true }, h('summary', {}, `${list.length - most} more`), items(list.slice(most))),
+    'details',
+    { class: 'box warnings', id: 'warnings', open: list.length <= most, 'data-print': true },
+    h('summary', {}, counted(list.length, 'warning')),
+    items(list),
   );
 }
 
-/** Open where it matters: when it is short, or when something is to be doubted. */
-export function basis(list: string[], doubt: boolean, name = 'What this rests on'): HTMLElement | null {
+/** At the end of a page, closed. */
+export function basis(list: string[], name = 'Provenance: what this rests on'): HTMLElement | null {
   if (list.length === 0) return null;
-  return h(
-    'details',
-    { class: 'box', id: 'basis', open: doubt || list.length <= 4, 'data-print': true },
-    h('summary', {}, name),
-    items(list),
-  );
+  return h('details', { class: 'box', id: 'basis', 'data-print': true }, h('summary', {}, name), items(list));
 }

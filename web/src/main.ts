@@ -6,7 +6,9 @@ import { mountCharts } from './chart';
 import { comparePage } from './compare/page';
 import type { PageDocument } from './document';
 import { h } from './dom';
+import { explainPage } from './explain';
 import { bar, footer } from './header';
+import { layoutsPage, optimizePage } from './optimize';
 import { printing } from './print';
 import { runPage } from './run/page';
 import { sweepPage } from './sweep/page';
@@ -24,6 +26,12 @@ function contents(data: PageDocument): HTMLElement[] {
       return sweepPage(data);
     case 'compare':
       return comparePage(data);
+    case 'explain':
+      return explainPage(data);
+    case 'optimize':
+      return optimizePage(data);
+    case 'layouts':
+      return layoutsPage(data);
     case 'validate':
       return validatePage(data);
     default:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What runs are set side by side by: which number, how it is written, which end is the better one.
 import type { Maybe, Range, Report } from './document';
-import { bytesText, known, numberText, percentText, rateText, timeText, usdText } from './format';
+import { bytesText, known, numberText, percentText, rateText, spanText, timeText, usdText } from './format';
 
 export type Measured = Partial<Report> & { costs?: { usd_per_step?: number | null; run_hours?: number | null; run_usd?: number | null } };
 
@@ -13,13 +13,15 @@ export interface Measure {
   text: (value: Maybe) => string;
   /** The key in `interval` of its range in nine of ten cases. */
   range?: string;
+  /** Of a time: seconds of one of its values. */
+  seconds?: number;
 }
 
 /** A job that does not fit has no numbers to show beside others. */
 const metric = (pick: (metrics: Report['metrics']) => Maybe) => (run: Measured) => (run.metrics && run.fits !== false ? pick(run.metrics) : null);
 
 export const measures: Measure[] = [
-  { id: 'step', name: 'step time', better: 'low', value: metric((m) => m.step_time_s), text: timeText, range: 'step_time_s' },
+  { id: 'step', name: 'step time', better: 'low', value: metric((m) => m.step_time_s), text: timeText, range: 'step_time_s', seconds: 1 },
   { id: 'samples', name: 'samples/s', better: 'high', value: metric((m) => m.samples_per_s), text: numberText },
   { id: 'tokens', name: 'tokens/s per GPU', better: 'high', value: metric((m) => m.tokens_per_s_per_gpu), text: numberText },
   { id: 'mfu', name: 'MFU', better: 'high', value: metric((m) => m.mfu), text: percentText },
@@ -30,7 +32,7 @@ export const measures: Measure[] = [
   { id: 'million', name: 'cost of a million samples', better: 'low', value: metric((m) => m.cost_usd_per_million_samples), text: usdText, range: 'usd_per_million_samples' },
   { id: 'usd_step', name: 'cost of a step', better: 'low', value: (run) => run.costs?.usd_per_step, text: usdText, range: 'usd_per_step' },
   { id: 'run_usd', name: 'cost of the whole run', better: 'low', value: (run) => run.costs?.run_usd, text: usdText, range: 'run_usd' },
-  { id: 'run_hours', name: 'time of the whole run', better: 'low', value: (run) => run.costs?.run_hours, text: (hours) => timeText(known(hours) ? hours * 3600 : null), range: 'run_hours' },
+  { id: 'run_hours', name: 'time of the whole run', better: 'low', value: (run) => run.costs?.run_hours, text: (hours) => spanText(known(hours) ? hours * 3600 : null), range: 'run_hours', seconds: 3600 },
   { id: 'hour', name: 'cost of an hour', better: 'low', value: metric((m) => m.cost_usd_per_hour), text: (usd) => (known(usd) ? `${usdText(usd)}/h` : usdText(usd)) },
 ];
 

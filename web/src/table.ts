@@ -10,7 +10,8 @@ export interface Cell {
 }
 
 export interface Table {
-  columns: { name: string; number?: boolean }[];
+  /** Columns that are extra are shown when they are asked for. */
+  columns: { name: string; number?: boolean; extra?: boolean }[];
   rows: Cell[][];
   caption: string;
 }
@@ -38,7 +39,19 @@ function shown(one: Cell): Child {
 const rowsAtOnce = 500;
 
 /** A table whose headings are buttons that sort it. Missing values stay last. */
-export function tableOf(table: Table): HTMLElement {
+export function tableOf(whole: Table): HTMLElement {
+  const extras = whole.columns.filter((column) => column.extra).length;
+  if (extras === 0) return sortedTable(whole);
+  const kept = whole.columns.flatMap((column, i) => (column.extra ? [] : [i]));
+  const some: Table = { ...whole, columns: kept.map((i) => whole.columns[i]!), rows: whole.rows.map((row) => kept.map((i) => row[i]!)) };
+  const frame = h('div', {}, sortedTable(some));
+  const all = h('button', { type: 'button', class: 'all-columns' }, `Show ${extras} more columns`);
+  all.addEventListener('click', () => frame.replaceChildren(sortedTable(whole)));
+  frame.append(all);
+  return frame;
+}
+
+function sortedTable(table: Table): HTMLElement {
   const body = h('tbody');
   const heads = table.columns.map((column) => h('th', { scope: 'col', class: column.number ? 'number' : '' }));
   const more = h('button', { type: 'button', class: 'more' });
@@ -94,7 +107,7 @@ export function tableDetails(make: () => Table, count: number): HTMLDetailsEleme
   const details = h('details', { class: 'as-table' }, h('summary', {}, 'As table'));
   if (count <= printed) details.dataset.print = '';
   const fill = (): void => {
-    details.querySelector('.scroll')?.remove();
+    details.querySelector('summary ~ *')?.remove();
     details.append(tableOf(make()));
   };
   details.addEventListener('toggle', () => details.open && fill());

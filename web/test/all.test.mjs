@@ -29,6 +29,38 @@ async function drawsAll(page, one, { width, theme }) {
   await shot(page, `${one.name}-${width}-${theme}`);
 }
 
+/** What stands where in the picture of a chart: no two texts on each other, no time with more digits than people read. */
+async function labelsAreLegible(page) {
+  const found = await page.locator('.chart').evaluateAll((all) =>
+    all.flatMap((chart) => {
+      const texts = [...chart.querySelectorAll('svg text')].filter((text) => text.textContent.trim() !== '').map((text) => ({ text: text.textContent, box: text.getBoundingClientRect() }));
+      const clash = ({ box: a }, { box: b }) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 2 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 3;
+      const name = chart.closest('section')?.id ?? '';
+      return [
+        ...texts.flatMap((one, i) => texts.slice(i + 1).filter((other) => clash(one, other)).map((other) => `${name}: "${one.text}" on "${other.text}"`)),
+        ...texts.filter(({ text }) => /^[\d.]+ (ns|µs|ms|s|min|h|days)$/.test(text) && text.replace(/ .*|\D/g, '').replace(/^0+/, '').length > 4).map(({ text }) => `${name}: the tick "${text}"`),
+      ];
+    }),
+  );
+  assert.deepEqual(found, []);
+}
+
+/** Opens each table for a moment: its columns must not be cut. */
+async function tablesFit(page) {
+  const cut = await page.evaluate(async () => {
+    const closed = [...document.querySelectorAll('details.as-table:not([open])')];
+    for (const details of closed) {
+      details.dispatchEvent(new Event('fill'));
+      details.open = true;
+    }
+    await new Promise((done) => setTimeout(done, 50));
+    const wide = [...document.querySelectorAll('.scroll')].filter((frame) => frame.scrollWidth > frame.clientWidth + 1).map((frame) => `${frame.getAttribute('aria-label')}: ${frame.scrollWidth} px in ${frame.clientWidth}`);
+    for (const details of closed) details.open = false;
+    return wide;
+  });
+  assert.deepEqual(cut, []);
+}
+
 async function changeTheme(page, theme) {
   await page.emulateMedia({ colorScheme: theme });
   await page.waitForFunction((wanted) => document.documentElement.dataset.theme === wanted, theme);
@@ -114,6 +146,23 @@ for (const one of pages) {
       const checks = openedOnce(one, view);
 
       checks(`draws all its charts, ${view.theme}, and logs nothing`, (page) => drawsAll(page, one, view));
+
+      checks('no label lies on another, and ticks are round', labelsAreLegible);
+
+      if (view === wide) checks('no table is wider than its frame', tablesFit);
+
+      checks('the title says what it is about, the answer comes first, provenance last', async (page) => {
+        assert.equal(await page.locator('h1').textContent(), one.data.title);
+        assert.ok((await page.locator('.what').textContent()).length > 5);
+        const answer = page.locator('#answer');
+        const chart = page.locator('.chart').first();
+        if ((await answer.count()) > 0 && (await chart.count()) > 0) assert.ok((await answer.boundingBox()).y < (await chart.boundingBox()).y);
+        const basis = page.locator('#basis');
+        if ((await basis.count()) > 0) {
+          assert.equal(await basis.getAttribute('open'), null, 'folded');
+          assert.equal(await page.locator('#basis ~ section').count(), 0, 'nothing comes after it');
+        }
+      });
 
       if (!one.isThorough) return;
 

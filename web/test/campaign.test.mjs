@@ -4,7 +4,25 @@ import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { chartOf, hoverUntil, ofKind, openedOnce, tableOf, valueOf } from './browser.mjs';
 
-for (const one of ofKind('campaign')) {
+for (const one of ofKind('campaign').filter(({ data }) => data.campaign.plan.rounds)) {
+  describe(one.name, () => {
+    const checks = openedOnce(one);
+    const { estimate, moved_data: moved, plan } = one.data.campaign;
+
+    checks('clients, their rounds, and the data in one place', async (page) => {
+      const tiles = await page.locator('.tile .main .value').evaluateAll((all) => all.map((tile) => Number(tile.dataset.value)));
+      assert.ok(tiles.includes(plan.steps / plan.rounds.inner_steps), 'how many rounds');
+      const rows = await tableOf(page, 'clients');
+      assert.deepEqual(rows.map((row) => row.slice(1, 4)), plan.rounds.classes.map((it) => [it.down_s, it.compute_s, it.up_s]));
+      plan.rounds.classes.forEach((it, i) => assert.equal(rows[i][0], `${it.count} ${it.name}`));
+      const taken = await page.locator('#moved tbody tr').evaluateAll((all) => all.map((row) => Number(row.cells[2].querySelector('[data-value]').dataset.value)));
+      assert.deepEqual(taken, [estimate.mean_s, moved.moving_s, moved.moving_s + moved.training_s, moved.moving_s + moved.training_at_best_s]);
+      assert.equal(await page.locator('#timeline').count(), 0, 'nobody interrupts it');
+    });
+  });
+}
+
+for (const one of ofKind('campaign').filter(({ data }) => !data.campaign.plan.rounds)) {
   describe(one.name, () => {
     const checks = openedOnce(one);
     const { estimate, typical, histogram, interval, what_ifs: whatIfs, terms, definitions, plan } = one.data.campaign;

@@ -64,16 +64,19 @@ Json interval_json(const IntervalChoice& choice) {
 }
 
 /// Of clients: what a round is.
-Json rounds_json(const CampaignPlan& plan) {
-  if (!plan.rounds) return nullptr;
+Json rounds_json(const CampaignPlan& plan, const ClientSettings* clients) {
+  if (!plan.rounds || clients == nullptr) return nullptr;
   const auto& rounds = *plan.rounds;
   const auto seconds = [](Ticks ticks) { return seconds_of(ticks).value(); };
   Json classes = Json::array();
-  for (const auto& one : rounds.classes)
-    classes.push_back({{"count", one.count},
+  for (std::size_t i = 0; i < rounds.classes.size(); ++i) {
+    const auto& one = rounds.classes[i];
+    classes.push_back({{"name", clients->classes[i].name},
+                       {"count", one.count},
                        {"down_s", seconds(one.down)},
                        {"compute_s", seconds(one.compute)},
                        {"up_s", seconds(one.up)}});
+  }
   return {{"inner_steps", rounds.inner_steps},
           {"target", rounds.target},
           {"asked", rounds.asked},
@@ -93,7 +96,8 @@ Json moved_json(const std::optional<MovedData>& moved) {
           {"training_at_best_s", moved->at_best.value()}};
 }
 
-Json plan_json(const CampaignPlan& plan) {
+/// @param clients of a server; null without any
+Json plan_json(const CampaignPlan& plan, const ClientSettings* clients) {
   const auto seconds = [](Ticks ticks) { return seconds_of(ticks).value(); };
   const auto mttf = plan.mttf();
   return {{"steps", plan.steps},
@@ -105,7 +109,7 @@ Json plan_json(const CampaignPlan& plan) {
           {"spares", plan.endless_spares ? Json(nullptr) : Json(plan.spares)},
           {"workers", plan.workers},
           {"exchange_s", seconds(plan.exchange)},
-          {"rounds", rounds_json(plan)},
+          {"rounds", rounds_json(plan, clients)},
           {"job_mttf_s", mttf < Seconds::infinite() ? Json(mttf.value()) : Json(nullptr)},
           {"checkpoint_bytes", plan.saves ? Json(plan.checkpoint.size.value()) : Json(nullptr)},
           {"checkpoint_pause_s", seconds(plan.checkpoint.pause)},
@@ -202,6 +206,7 @@ Json campaign_estimate_json(const CampaignEstimate& estimate) {
 
 void write_json(std::ostream& out, const Campaign& campaign, std::string_view version) {
   const auto& [run, questions, answers] = campaign;
+  const auto& local = run.scenario.job.local_sgd;
   auto warnings = run.warnings;
   warnings.insert(warnings.end(), answers.warnings.begin(), answers.warnings.end());
   auto basis = run.basis;
@@ -209,7 +214,7 @@ void write_json(std::ostream& out, const Campaign& campaign, std::string_view ve
   const Json json{{"schema", 1},
                   {"gradway", version},
                   {"scenario", scenario_json(run.scenario)},
-                  {"plan", plan_json(answers.plan)},
+                  {"plan", plan_json(answers.plan, local && local->clients ? &*local->clients : nullptr)},
                   {"usd_per_node_hour", answers.per_node ? Json(answers.per_node->value()) : Json(nullptr)},
                   {"estimate", campaign_estimate_json(answers.estimate)},
                   {"limits", limits_json(campaign)},

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/report/page/page.hpp"
 
+#include <algorithm>
 #include <ostream>
 #include <sstream>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "sim/base/contract.hpp"
@@ -13,6 +15,7 @@
 #include "sim/report/page/platform.hpp"
 #include "sim/report/page/sweep_points.hpp"
 #include "sim/report/page/timeline.hpp"
+#include "sim/report/text/text.hpp"
 #include "sim/report/text/words.hpp"
 
 // In template.S: the bundled page, byte for byte.
@@ -54,8 +57,50 @@ void write_page(std::ostream& out, const Json& data) {
   out << template_text.substr(at + start.size());
 }
 
-Json start_of(std::string_view kind, std::string_view title, std::string_view version) {
-  return {{"schema", 1}, {"gradway", version}, {"kind", kind}, {"title", title}};
+/// @param scenario its name
+/// @param title what a reader who got the file by mail must know: model, platform
+Json start_of(std::string_view kind, std::string_view scenario, std::string_view title,
+              std::string_view version) {
+  return {{"schema", 1}, {"gradway", version}, {"kind", kind}, {"scenario", scenario}, {"title", title}};
+}
+
+/// "vit_l_32 on 8 x l40s on 1 node"
+std::string title_of(const Scenario& scenario) {
+  const auto& job = scenario.job;
+  return fmt::format("{} on {}", trains(job.strategy) ? scenario.model.name : in_words(job.strategy),
+                     hardware_in_words(scenario.platform, job.gpus));
+}
+
+std::string title_of(const Compared& compared) {
+  std::vector<std::string> platforms;
+  for (const auto& run : compared.runs) {
+    const auto& name = run.platform;
+    if (std::ranges::find(platforms, name) == platforms.end()) platforms.push_back(name);
+  }
+  constexpr std::size_t most_names = 3;
+  return fmt::format("{} on {}", compared.model,
+                     platforms.empty() || platforms.size() > most_names
+                         ? counted_text(static_cast<std::int64_t>(platforms.size()), "platform")
+                         : fmt::format("{}", fmt::join(platforms, ", ")));
+}
+
+std::string keys_in_words(const std::vector<Axis>& axes) {
+  std::vector<std::string> keys;
+  for (const auto& axis : axes) keys.push_back(axis.key);
+  return fmt::format("{}", fmt::join(keys, ", "));
+}
+
+/// "vit_l_32 on aws-g6e.48xlarge: strategy.bucket_cap", by the first point that says what it is.
+std::string title_of(const Sweep& sweep) {
+  for (const auto& point : sweep.points) {
+    if (!point.error.empty()) continue;
+    const auto report = Json::parse(point.report);
+    const auto scenario = report.find("scenario");
+    if (scenario == report.end()) break;
+    return fmt::format("{} on {}: {}", scenario->value("model", "collectives"),
+                       scenario->value("platform", ""), keys_in_words(sweep.axes));
+  }
+  return fmt::format("{}: {}", sweep.scenario, keys_in_words(sweep.axes));
 }
 
 /// What was run, in the words of the terminal.
@@ -74,7 +119,7 @@ bool has_page() {
 }
 
 void write_page(std::ostream& out, const Run& run, std::string_view version, const RunQuestions& questions) {
-  auto data = start_of("run", run.scenario.name, version);
+  auto data = start_of("run", run.scenario.name, title_of(run.scenario), version);
   data["headline"] = headline(run);
   data["report"] = document(run, version, questions);
   data["timeline"] = timeline_json(run);
@@ -86,26 +131,33 @@ void write_page(std::ostream& out, const Run& run, std::string_view version, con
 }
 
 void write_page(std::ostream& out, const Campaign& campaign, std::string_view version) {
-  auto data = start_of("campaign", campaign.run.scenario.name, version);
+  const auto& scenario = campaign.run.scenario;
+  const auto& plan = campaign.answers.plan;
+  const auto where = plan.rounds
+                         ? fmt::format("{} on {}", scenario.model.name, counted_text(plan.nodes, "client"))
+                         : title_of(scenario);
+  auto data = start_of("campaign", scenario.name, "Training " + where, version);
   data["headline"] = headline(campaign.run);
   data["campaign"] = document(campaign, version);
   write_page(out, data);
 }
 
 void write_page(std::ostream& out, const CampaignPoints& points, std::string_view version) {
-  auto data = start_of("campaigns", points.scenario, version);
+  auto data =
+      start_of("campaigns", points.scenario,
+               fmt::format("{}: campaigns by {}", points.scenario, keys_in_words(points.axes)), version);
   data["campaigns"] = document(points, version);
   write_page(out, data);
 }
 
 void write_page(std::ostream& out, const Sweep& sweep, std::string_view version) {
-  auto data = start_of("sweep", sweep.scenario, version);
+  auto data = start_of("sweep", sweep.scenario, title_of(sweep), version);
   data["sweep"] = sweep_points_json(sweep);
   write_page(out, data);
 }
 
 void write_page(std::ostream& out, const Compared& compared, std::string_view version) {
-  auto data = start_of("compare", compared.scenario, version);
+  auto data = start_of("compare", compared.scenario, title_of(compared), version);
   data["job"] = in_words(compared.model, compared.job);
   data["compare"] = document(compared, version);
   write_page(out, data);
@@ -113,8 +165,35 @@ void write_page(std::ostream& out, const Compared& compared, std::string_view ve
 
 void write_page(std::ostream& out, const Validation& validation, std::string_view title,
                 std::string_view version) {
-  auto data = start_of("validate", title, version);
+  auto data = start_of("validate", title, fmt::format("{}: predicted and measured", title), version);
   data["validate"] = document(validation);
+  write_page(out, data);
+}
+
+void write_page(std::ostream& out, const Explanation& explanation, std::string_view command,
+                std::string_view version) {
+  const auto& run = explanation.run;
+  auto data =
+      start_of("explain", run.scenario.name, fmt::format("What bounds {}", title_of(run.scenario)), version);
+  data["headline"] = headline(run);
+  data["command"] = command;
+  data["report"] = document(run, version, RunQuestions{});
+  data["explain"] = document(explanation, version);
+  write_page(out, data);
+}
+
+void write_page(std::ostream& out, const Optimized& found, std::string_view version) {
+  auto data = start_of("optimize", found.scenario,
+                       fmt::format("Settings of {} on {}", found.model, found.platform), version);
+  data["job"] = in_words(found.model, found.jobs.front());
+  data["optimize"] = document(found, version);
+  write_page(out, data);
+}
+
+void write_page(std::ostream& out, const LaidOut& laid_out, std::string_view version) {
+  auto data = start_of("layouts", laid_out.scenario,
+                       fmt::format("Layouts of {} on {}", laid_out.model, laid_out.hardware), version);
+  data["layouts"] = document(laid_out, version);
   write_page(out, data);
 }
 

@@ -8,6 +8,9 @@
 #include "sim/report/campaign.hpp"
 #include "sim/report/campaign_points.hpp"
 #include "sim/report/compare.hpp"
+#include "sim/report/explain.hpp"
+#include "sim/report/layouts.hpp"
+#include "sim/report/optimize.hpp"
 #include "sim/report/run_questions.hpp"
 #include "sim/report/sweep.hpp"
 #include "sim/report/validation.hpp"
@@ -27,6 +30,11 @@ void write_page(std::ostream& out, const Campaign& campaign, std::string_view ve
 void write_page(std::ostream& out, const CampaignPoints& points, std::string_view version);
 void write_page(std::ostream& out, const Sweep& sweep, std::string_view version);
 void write_page(std::ostream& out, const Compared& compared, std::string_view version);
+/// @param command that runs the scenario as it was explained
+void write_page(std::ostream& out, const Explanation& explanation, std::string_view command,
+                std::string_view version);
+void write_page(std::ostream& out, const Optimized& found, std::string_view version);
+void write_page(std::ostream& out, const LaidOut& laid_out, std::string_view version);
 /// @param title what was validated
 void write_page(std::ostream& out, const Validation& validation, std::string_view title,
                 std::string_view version);

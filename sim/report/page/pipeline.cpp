@@ -72,17 +72,16 @@ Json pipeline_json(const Run& run) {
   auto boxes = boxes_of(run);
   Json until;
   if (boxes.size() > most_boxes) {
-    until = microseconds(boxes[most_boxes].start);
+    until = microseconds(boxes[most_boxes].start - run.window.from);
     boxes.resize(most_boxes);
   }
   Json stages = Json::array();
   for (const auto& program : run.workload.programs) stages.push_back(program.name);
   Json passes = Json::array();
   for (const auto& box : boxes)
-    passes.push_back({box.stage, microseconds(box.start), microseconds(box.end - box.start),
+    passes.push_back({box.stage, microseconds(box.start - run.window.from), microseconds(box.end - box.start),
                       static_cast<int>(box.pass->pass), box.pass->micro_batch, box.pass->chunk});
-  return {{"from_us", microseconds(run.window.from)},
-          {"to_us", microseconds(run.window.to)},
+  return {{"to_us", microseconds(run.window.to - run.window.from)},
           {"until_us", std::move(until)},
           {"stages", std::move(stages)},
           {"chunks", run.scenario.job.layout.chunks},

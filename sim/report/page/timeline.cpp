@@ -5,8 +5,11 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <span>
 #include <tuple>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "sim/metrics/view.hpp"
@@ -22,6 +25,11 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t most_ranks = 4;
 constexpr std::size_t links_shown = 8;
+// A page must open at once, whatever the step: of more slices short neighbours are joined, and use over time
+// is averaged over this many parts of the step. The trace has each slice.
+constexpr std::size_t most_slices = 12'000;
+constexpr std::size_t most_slices_of_row = 1'000;
+constexpr std::int64_t use_bins = 400;
 
 double microseconds(std::int64_t nanoseconds) {
   return static_cast<double>(nanoseconds) / 1000;
@@ -45,6 +53,40 @@ class Names {
   std::map<std::string, std::size_t> known_;
   Json names_ = Json::array();
 };
+
+/// A slice as a page shows it: several short ones of one phase and unit may be joined.
+struct PageSlice {
+  std::size_t row = 0;
+  Slice first;
+  std::int64_t end_ns = 0;
+  std::size_t count = 1;
+  std::int64_t bytes = 0;
+  std::int32_t unit = Task::none;
+};
+
+/// Joins neighbours of a row that are shorter than the resolution and closer than it: those of one phase and
+/// unit, and launches, which take turns. What is joined is at most 8 times as long.
+std::vector<PageSlice> joined(std::span<const PageSlice> row, std::int64_t resolution_ns) {
+  std::vector<PageSlice> found;
+  const auto is_short = [&](const PageSlice& one) {
+    return one.count > 1 || one.end_ns - one.first.start_ns < resolution_ns;
+  };
+  for (const auto& one : row) {
+    const bool joins = !found.empty() && is_short(one) && is_short(found.back()) &&
+                       (one.first.track == Track::launch ||
+                        (found.back().first.phase == one.first.phase && found.back().unit == one.unit)) &&
+                       one.first.start_ns - found.back().end_ns < resolution_ns &&
+                       one.end_ns - found.back().first.start_ns < 8 * resolution_ns;
+    if (!joins) {
+      found.push_back(one);
+      continue;
+    }
+    found.back().end_ns = one.end_ns;
+    found.back().count += one.count;
+    found.back().bytes += one.bytes;
+  }
+  return found;
+}
 
 /// Turns slices into rows of numbers, rank by rank.
 class TimelineWriter {
@@ -74,24 +116,65 @@ class TimelineWriter {
 
   /// @param words what the rows say of the ranks that have none
   Json take(const std::string& words) {
-    return {{"step", {{"from_us", microseconds(from_)}, {"to_us", microseconds(to_)}}},
+    const auto resolution = choose_resolution();
+    Json slices = Json::array();
+    for (const auto& one : shown_) slices.push_back(json_of(one));
+    return {{"step", {{"from_us", 0.0}, {"to_us", microseconds(to_ - from_)}}},
             {"ranks", words},
+            {"joined_us", resolution > 0 ? Json(microseconds(resolution)) : Json(nullptr)},
             {"rows", std::move(rows_)},
             {"names", names_.json()},
             {"phases", phases_.json()},
-            {"slices", std::move(slices_)}};
+            {"slices", std::move(slices)}};
   }
 
  private:
   void add(const Slice& slice) {
+    PageSlice one{.row = rows_.size() - 1, .first = slice, .end_ns = slice.end_ns};
+    if (slice.task != Origin::none) {
+      const auto& task = run_.workload.programs[slice.program].tasks[static_cast<std::size_t>(slice.task)];
+      one.unit = task.unit;
+      one.bytes = whole(bytes_of(task.work));
+    }
+    shown_.push_back(one);
+  }
+
+  /// Joins, where there are too many slices, as few of each row as leaves few enough.
+  /// @return the coarsest resolution; 0 if none was joined
+  std::int64_t choose_resolution() {
+    if (shown_.size() <= most_slices) return 0;
+    std::int64_t coarsest = 0;
+    std::vector<PageSlice> all;
+    const auto finest = std::max<std::int64_t>(1, (to_ - from_) >> 20);
+    for (auto begin = shown_.begin(); begin != shown_.end();) {
+      const auto end =
+          std::find_if(begin, shown_.end(), [&](const auto& one) { return one.row != begin->row; });
+      const std::span<const PageSlice> row{begin, end};
+      std::vector<PageSlice> fewer{row.begin(), row.end()};
+      for (auto resolution = finest; fewer.size() > most_slices_of_row && resolution < (to_ - from_) / 16;
+           resolution *= 2) {
+        fewer = joined(row, resolution);
+        coarsest = std::max(coarsest, resolution);
+      }
+      all.insert(all.end(), fewer.begin(), fewer.end());
+      begin = end;
+    }
+    shown_ = std::move(all);
+    return coarsest;
+  }
+
+  Json json_of(const PageSlice& one) {
+    const auto& slice = one.first;
     const std::string phase{name_of(slice.phase)};
-    const bool is_phase = slice.task == Origin::none;
-    const auto task = static_cast<std::size_t>(slice.task);
-    slices_.push_back(
-        {rows_.size() - 1, microseconds(slice.start_ns), microseconds(slice.end_ns - slice.start_ns),
-         names_.number(is_phase ? phase : labels_[slice.program][task]), phases_.number(phase),
-         is_phase ? Task::none : run_.workload.programs[slice.program].tasks[task].unit,
-         is_phase ? 0 : whole(bytes_of(run_.workload.programs[slice.program].tasks[task].work))});
+    const auto& name =
+        slice.task == Origin::none ? phase : labels_[slice.program][static_cast<std::size_t>(slice.task)];
+    return {one.row,
+            microseconds(slice.start_ns - from_),
+            microseconds(one.end_ns - slice.start_ns),
+            names_.number(one.count > 1 ? fmt::format("{} slices", one.count) : name),
+            phases_.number(phase),
+            one.unit,
+            one.bytes};
   }
 
   const Run& run_;
@@ -101,7 +184,7 @@ class TimelineWriter {
   Names names_;
   Names phases_;
   Json rows_ = Json::array();
-  Json slices_ = Json::array();
+  std::vector<PageSlice> shown_;  ///< by row and start
 };
 
 /// When something was under way.
@@ -113,6 +196,11 @@ struct Span {
 void cover(Span& span, Seconds start, Seconds end) {
   span.start = std::min(span.start, start);
   span.end = std::max(span.end, end);
+}
+
+/// Does the call reduce gradients, rather than gather or send what was made of them?
+bool reduces(const Call& call) {
+  return call.kind == CollectiveKind::all_reduce || call.kind == CollectiveKind::reduce_scatter;
 }
 
 /// By task, of one step: ops of rank 0 and of its groups, launches aside. A collective of which nothing takes
@@ -134,6 +222,46 @@ std::vector<Span> spans_on_rank_0(const Run& run, int step) {
   return spans;
 }
 
+/// How much of a link the job uses from a date on.
+struct UseFrom {
+  std::int64_t at_ns = 0;
+  double used = 0;
+};
+
+/// What holds from the start to the end of the step; the first one at its start.
+std::vector<UseFrom> uses_within(const std::vector<LinkTrack::Point>& points, std::int64_t from,
+                                 std::int64_t to) {
+  std::vector<UseFrom> found{{from, 0}};
+  for (const auto& point : points) {
+    if (point.at_ns >= to) break;
+    if (point.at_ns <= from) {
+      found.front().used = point.own;
+    } else {
+      found.push_back({point.at_ns, point.own});
+    }
+  }
+  return found;
+}
+
+/// The same on average over equal parts of the step. What a link carries in all stays what it is.
+std::vector<UseFrom> averaged(const std::vector<UseFrom>& uses, std::int64_t from, std::int64_t to) {
+  std::vector<UseFrom> bins;
+  std::size_t at = 0;
+  for (std::int64_t bin = 0; bin < use_bins; ++bin) {
+    const auto start = from + (to - from) * bin / use_bins;
+    const auto end = from + (to - from) * (bin + 1) / use_bins;
+    double sum = 0;
+    for (auto now = start; now < end;) {
+      while (at + 1 < uses.size() && uses[at + 1].at_ns <= now) ++at;
+      const auto next = at + 1 < uses.size() ? std::min(end, uses[at + 1].at_ns) : end;
+      sum += uses[at].used * static_cast<double>(next - now);
+      now = next;
+    }
+    bins.push_back({start, sum / static_cast<double>(std::max<std::int64_t>(1, end - start))});
+  }
+  return bins;
+}
+
 }  // namespace
 
 Json timeline_json(const Run& run) {
@@ -148,24 +276,29 @@ Json timeline_json(const Run& run) {
 Json buckets_json(const Run& run) {
   const auto& program = run.workload.first_program();
   const auto spans = spans_on_rank_0(run, run.window.step);
+  const auto from = nanoseconds(run.window.from);
   Json list = Json::array();
   for (std::size_t b = 0; b < program.units.size(); ++b) {
     const auto& bucket = program.units[b];
     if (bucket.filled_by == Task::none) continue;
     Span reduced;
-    for (std::size_t task = 0; task < program.tasks.size(); ++task) {
+    std::vector<std::string_view> kinds;
+    for (auto task = static_cast<std::size_t>(bucket.filled_by); task < program.tasks.size(); ++task) {
       const auto& it = program.tasks[task];
-      if (std::holds_alternative<Call>(it.work) && it.unit == static_cast<std::int32_t>(b))
-        cover(reduced, spans[task].start, spans[task].end);
+      const auto* call = std::get_if<Call>(&it.work);
+      if (call == nullptr || it.unit != static_cast<std::int32_t>(b) || !reduces(*call)) continue;
+      cover(reduced, spans[task].start, spans[task].end);
+      if (std::ranges::find(kinds, name_of(call->kind)) == kinds.end()) kinds.push_back(name_of(call->kind));
     }
     const auto layer = [&](const Unit::Gradient& gradient) {
       return run.scenario.model.layers[static_cast<std::size_t>(gradient.layer)].name;
     };
-    const auto us = [](Seconds date) { return microseconds(nanoseconds(date)); };
+    const auto us = [&](Seconds date) { return microseconds(nanoseconds(date) - from); };
     list.push_back({{"size_bytes", whole(bucket.size)},
                     {"gradients", bucket.gradients.size()},
                     {"first_layer", layer(bucket.gradients.front())},
                     {"last_layer", layer(bucket.gradients.back())},
+                    {"collective", fmt::format("{}", fmt::join(kinds, ", "))},
                     {"ready_us", us(spans[static_cast<std::size_t>(bucket.filled_by)].end)},
                     {"start_us", us(reduced.start)},
                     {"end_us", us(reduced.end)}});
@@ -174,22 +307,23 @@ Json buckets_json(const Run& run) {
 }
 
 Json use_json(const Run& run) {
-  const auto& window = run.window;
-  const auto from = nanoseconds(window.from);
-  const auto to = nanoseconds(window.to);
+  const auto from = nanoseconds(run.window.from);
+  const auto to = nanoseconds(run.window.to);
   Json list = Json::array();
   for (const auto& link : busiest_links(run, links_shown)) {
-    Json points = Json::array();
-    double before = 0;
-    for (const auto& point : link.points) {
-      if (point.at_ns >= to) break;
-      if (point.at_ns > from && points.empty()) points.push_back({microseconds(from), before});
-      if (point.at_ns >= from) points.push_back({microseconds(point.at_ns), point.own});
-      before = point.own;
+    auto uses = uses_within(link.points, from, to);
+    Json bin;
+    if (uses.size() > static_cast<std::size_t>(use_bins)) {
+      uses = averaged(uses, from, to);
+      bin = microseconds(to - from) / static_cast<double>(use_bins);
     }
-    if (points.empty()) points.push_back({microseconds(from), before});
-    points.push_back({microseconds(to), before});
-    list.push_back({{"name", link.name}, {"alike", link.alike}, {"points", std::move(points)}});
+    Json points = Json::array();
+    for (const auto& [at, used] : uses) points.push_back({microseconds(at - from), used});
+    points.push_back({microseconds(to - from), uses.back().used});
+    list.push_back({{"name", link.name},
+                    {"alike", link.alike},
+                    {"bin_us", std::move(bin)},
+                    {"points", std::move(points)}});
   }
   return list;
 }

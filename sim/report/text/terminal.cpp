@@ -12,6 +12,7 @@
 #include "sim/plan/memory.hpp"
 #include "sim/report/text/fields.hpp"
 #include "sim/report/text/local_sgd_text.hpp"
+#include "sim/report/text/provenance.hpp"
 #include "sim/report/text/table.hpp"
 #include "sim/report/text/text.hpp"
 #include "sim/report/text/training_text.hpp"
@@ -231,7 +232,7 @@ void write_text(std::ostream& out, const Run& run, const Style& style, const Run
   write_links(out, run.measured.links, style);
   out << '\n';
   fields.add("engine", run.engine + ranks_in_words(run));
-  fields.add("rests on", run.basis);
+  fields.add("provenance", provenance_in_short(run.basis));
   if (!run.warnings.empty()) {
     out << '\n';
     fields.add("warning", run.warnings, Paint::yellow);

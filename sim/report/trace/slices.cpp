@@ -38,8 +38,29 @@ bool ends(Phase next, Phase running) {
   return next != running && !(side_by_side(next) && side_by_side(running));
 }
 
+/// Of a stage of a pipeline: each pass of a micro-batch is a stretch, and each other phase is one.
+std::vector<std::int32_t> segments_by_pass(const Program& program) {
+  std::vector<std::int32_t> of_task(program.tasks.size(), Origin::none);
+  for (std::size_t pass = 0; pass < program.passes.size(); ++pass)
+    for (auto task = program.passes[pass].first; task < program.passes[pass].end; ++task)
+      of_task[task] = static_cast<std::int32_t>(pass);
+  std::map<Phase, std::int32_t> others;
+  auto count = static_cast<std::int32_t>(program.passes.size());
+  for (std::size_t task = 0; task < program.tasks.size(); ++task) {
+    const auto phase = program.tasks[task].phase;
+    if (of_task[task] != Origin::none || program.is_beside(program.tasks[task]) ||
+        phase == Phase::communication)
+      continue;
+    const auto [place, is_new] = others.try_emplace(phase, count);
+    if (is_new) ++count;
+    of_task[task] = place->second;
+  }
+  return of_task;
+}
+
 /// By task: the number of the stretch of its phase that it belongs to.
 std::vector<std::int32_t> segments(const Program& program) {
+  if (!program.passes.empty()) return segments_by_pass(program);
   std::vector<std::int32_t> of_task;
   std::map<Phase, std::int32_t> running;
   std::int32_t count = 0;
@@ -156,7 +177,14 @@ void Slices::add_phases(std::vector<Slice>& slices) const {
   for (const auto& slice : slices) {
     const auto segment = segment_[slice.program][static_cast<std::size_t>(slice.task)];
     if (slice.track == Track::launch || slice.track == Track::loader || segment == Origin::none) continue;
+    // A pass through a stage is its kernels: what it exchanges overlaps with the passes before and after it.
+    const auto& passes = run_.workload.programs[slice.program].passes;
+    const bool is_pass = segment < static_cast<std::int32_t>(passes.size());
+    if (is_pass && slice.track != Track::compute) continue;
     auto phase = slice;
+    if (is_pass)
+      phase.phase =
+          passes[static_cast<std::size_t>(segment)].pass == Pass::forward ? Phase::forward : Phase::backward;
     phase.task = Origin::none;
     phase.track = Track::phases;
     const auto [place, is_new] = phases.try_emplace({slice.step, segment}, phase);

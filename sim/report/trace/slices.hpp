@@ -40,7 +40,8 @@ std::int64_t nanoseconds(Seconds time);
 /// own, the CPU that launches, the workers of its loader. The track of phases has what annotations in the
 /// training loop would show on the GPU: input, forward, backward and optimizer, from the first to the last op
 /// of each that a stream of the step has, and communication beside backward. With accumulation each
-/// micro-step has its own. A background copy is in no phase: the step does not wait for it. Slices without a
+/// micro-step has its own; of a pipeline each pass of a micro-batch, from its first to its last kernel, and
+/// communication has none. A background copy is in no phase: the step does not wait for it. Slices without a
 /// duration are left out.
 class Slices {
  public:

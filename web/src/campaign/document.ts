@@ -32,13 +32,36 @@ export interface Stop {
   cause: string;
 }
 
+/** Clients that train in rounds. */
+export interface Rounds {
+  inner_steps: number;
+  /** Updates that end a round, and clients that are asked. */
+  target: number;
+  asked: number;
+  model_bytes: number;
+  update_bytes: number;
+  classes: { name?: string; count: number; down_s: number; compute_s: number; up_s: number }[];
+}
+
+/** What it would take to bring the data to one place. */
+export interface MovedData {
+  bytes: number;
+  exchanged_bytes: number;
+  moving_s: number;
+  moving_usd: Maybe;
+  training_s: number;
+  training_usd: Maybe;
+  training_at_best_s: number;
+}
+
 export interface CampaignReport {
-  plan: { steps: number; step_s: number; nodes: number; job_mttf_s: Maybe; checkpoint_bytes: Maybe; checkpoint_pause_s: number; restart_s: number };
+  plan: { rounds?: Rounds | null; steps: number; step_s: number; nodes: number; job_mttf_s: Maybe; checkpoint_bytes: Maybe; checkpoint_pause_s: number; restart_s: number };
   estimate: Estimate;
   limits: { deadline_s: Maybe; deadline_kept: Maybe; budget_usd: Maybe; budget_kept: Maybe };
   interval: { used_s: number; best_s: number; young_s: Maybe; daly_s: Maybe; goodput_used: number; curve: { interval_s: number; goodput: number }[] };
   what_ifs: { change: string; saves_s: number; saves_usd: Maybe; estimate: Estimate }[];
   terms: { terms: string; usd_per_node_hour: number; share_of_nodes: number; estimate: Estimate }[];
+  moved_data?: MovedData | null;
   histogram: { from_s: number; to_s: number; runs: number }[];
   typical: { seconds: number; checkpoints: number; stops: Stop[] };
   labels: Record<string, string>;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How often to save: goodput over the time between checkpoints.
+import { roundEnd, valueAxis } from '../axes';
 import { draw, legend, section, type Option } from '../chart';
 import { h, tip } from '../dom';
 import { known, percentText, spanText } from '../format';
@@ -26,11 +27,12 @@ const marks = (choice: Choice, colours: Palette): [name: string, seconds: number
 
 function option(choice: Choice, colours: Palette): Option {
   const values = choice.curve.map((point) => point.goodput);
-  const low = Math.floor(Math.min(...values) * 50) / 50;
+  const { max: lost, interval } = roundEnd(1 - Math.min(...values));
+  const low = Math.max(0, 1 - lost);
   return {
     grid: { left: 56, right: 18, top: 16, bottom: 44 },
-    xAxis: { type: 'log', min: choice.curve[0]!.interval_s, max: choice.curve[choice.curve.length - 1]!.interval_s, name: 'training between checkpoints', nameLocation: 'middle', nameGap: 28, nameTextStyle: { color: colours.muted }, axisLine: { lineStyle: { color: colours.line } }, axisLabel: { color: colours.muted, hideOverlap: true, formatter: (x: number) => spanText(x) }, splitLine: { lineStyle: { color: colours.grid } } },
-    yAxis: { type: 'value', min: low, max: 1, axisLabel: { color: colours.muted, formatter: (y: number) => percentText(y) }, splitLine: { lineStyle: { color: colours.grid } } },
+    xAxis: { ...valueAxis({ span: [choice.curve[0]!.interval_s, choice.curve[choice.curve.length - 1]!.interval_s], seconds: 1, text: spanText, name: 'training between checkpoints', colours }) },
+    yAxis: { type: 'value', min: low, max: 1, interval, axisLabel: { color: colours.muted, formatter: (y: number) => percentText(y) }, splitLine: { lineStyle: { color: colours.grid } } },
     series: [
       ...marks(choice, colours).map(([, seconds, colour]) => ({ type: 'line', silent: true, showSymbol: false, clip: true, z: 1, data: [[seconds, low], [seconds, 1]], lineStyle: { color: colour, type: 'dashed', width: 1.5 }, tooltip: { show: false } })),
       {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long the runs take: how many end when.
-import { roundEnd } from '../axes';
+import type { CustomSeriesRenderItemAPI, CustomSeriesRenderItemParams } from 'echarts';
+import { roundEnd, timeAxis, timeTicks } from '../axes';
 import { draw, section, type Option } from '../chart';
 import { tip } from '../dom';
 import { countText, rangeText, spanText } from '../format';
@@ -18,18 +19,25 @@ const barTable = (bars: Bar[]): Table => ({
   rows: bars.map((bar) => [cell(span(bar), bar.from_s), cell(countText(bar.runs), bar.runs)]),
 });
 
-function option(bars: Bar[], colours: Palette): Option {
+function option(bars: Bar[], colours: Palette, width: number): Option {
+  const [from, to] = [bars[0]?.from_s ?? 0, bars[bars.length - 1]?.to_s ?? 1];
+  // Not all runs take the same time: a span of nothing has no ticks.
+  const { interval } = timeTicks(Math.max(to - from, to * 1e-3), width < 560 ? 2 : 5, to);
   return {
     grid: { left: 56, right: 18, top: 16, bottom: 44 },
-    xAxis: { type: 'category', data: bars.map((bar) => spanText(bar.from_s)), name: 'time of the campaign', nameLocation: 'middle', nameGap: 28, nameTextStyle: { color: colours.muted }, axisTick: { show: false }, axisLine: { lineStyle: { color: colours.line } }, axisLabel: { color: colours.muted, hideOverlap: true } },
+    xAxis: { ...timeAxis(to, width, colours), min: Math.floor(from / interval) * interval, max: Math.ceil(to / interval) * interval, interval, axisLabel: { color: colours.muted, hideOverlap: true, formatter: timeTicks(to, 6).text }, name: 'time of the campaign', nameLocation: 'middle', nameGap: 28, nameTextStyle: { color: colours.muted } },
     yAxis: { type: 'value', min: 0, ...roundEnd(Math.max(...bars.map((bar) => bar.runs))), axisLabel: { color: colours.muted }, splitLine: { lineStyle: { color: colours.grid } } },
     series: [
       {
-        type: 'bar',
-        barCategoryGap: '6%',
-        data: bars.map((bar) => bar.runs),
-        itemStyle: { color: colours.series[0] },
-        emphasis: { itemStyle: { borderColor: colours.text, borderWidth: 1.5 } },
+        type: 'custom',
+        data: bars.map((bar) => [bar.from_s, bar.runs, bar.to_s]),
+        encode: { x: [0, 2], y: 1 },
+        renderItem: (params: CustomSeriesRenderItemParams, api: CustomSeriesRenderItemAPI) => {
+          const bar = bars[params.dataIndex]!;
+          const [left, top] = api.coord([bar.from_s, bar.runs]) as [number, number];
+          const [end, bottom] = api.coord([bar.to_s, 0]) as [number, number];
+          return { type: 'rect', shape: { x: left + 0.5, y: top, width: Math.max(0.5, end - left - 1), height: bottom - top }, style: { fill: colours.series[0] }, emphasis: { style: { stroke: colours.text, lineWidth: 1.5 } } } as never;
+        },
         tooltip: { formatter: (item: { dataIndex: number }) => tip(span(bars[item.dataIndex]!), [['runs', countText(bars[item.dataIndex]!.runs), bars[item.dataIndex]!.runs]]) },
       },
     ],
@@ -43,7 +51,7 @@ export function spread({ estimate, histogram }: CampaignReport): HTMLElement {
     height: () => 260,
     stops: () => histogram.map((_, dataIndex) => ({ seriesIndex: 0, dataIndex })),
     table: { count: histogram.length, make: () => barTable(histogram) },
-    option: (colours) => option(histogram, colours),
+    option: (colours, width) => option(histogram, colours, width),
   });
   return section('spread', 'How sure that is', title, chart.element);
 }

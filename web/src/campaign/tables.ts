@@ -13,7 +13,7 @@ const timeCells = ({ seconds, usd, goodput }: Estimate): Cell[] => [
   cell(usd ? rangeText([usd.low, usd.high], usdText) : nothing, usd?.low ?? null),
   cell(percentText(goodput.median), goodput.median),
 ];
-const timeColumns = [{ name: 'takes', number: true }, { name: 'nine of ten', number: true }, { name: 'costs', number: true }, { name: 'nine of ten', number: true }, { name: 'goodput', number: true }];
+const timeColumns = [{ name: 'takes', number: true }, { name: '90 % interval', number: true }, { name: 'costs', number: true }, { name: '90 % interval', number: true }, { name: 'goodput', number: true }];
 
 /** Saved, or lost with a sign. */
 const saved = (value: number | null | undefined, text: (value: number) => string): string =>

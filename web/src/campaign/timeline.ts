@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The campaign of median length: how far it was when, and what stopped it.
+import { timeTicks } from '../axes';
 import { draw, section, type Option } from '../chart';
 import { tip } from '../dom';
 import { counted, percentText, spanText } from '../format';
@@ -26,19 +27,12 @@ function line({ stops, seconds }: CampaignReport['typical']): [number, number][]
   return [...points, [seconds, 1]];
 }
 
-const day = 86400;
-
-/** Of labels on the axis: whole days, or hours of a short campaign. */
-const spacing = (seconds: number): number => {
-  const unit = seconds > 2 * day ? day : day / 24;
-  return Math.ceil(seconds / unit / 7) * unit;
-};
-
-function option(report: CampaignReport, colours: Palette): Option {
+function option(report: CampaignReport, colours: Palette, width: number): Option {
   const { typical } = report;
+  const { interval, text } = timeTicks(typical.seconds, width < 560 ? 3 : 8);
   return {
     grid: { left: 56, right: 18, top: 16, bottom: 44 },
-    xAxis: { type: 'value', min: 0, max: typical.seconds, interval: spacing(typical.seconds), name: 'since the start', nameLocation: 'middle', nameGap: 28, nameTextStyle: { color: colours.muted }, axisLine: { lineStyle: { color: colours.line } }, axisLabel: { color: colours.muted, hideOverlap: true, showMaxLabel: false, formatter: (x: number) => spanText(x) }, splitLine: { lineStyle: { color: colours.grid } } },
+    xAxis: { type: 'value', min: 0, max: typical.seconds, interval, name: 'since the start', nameLocation: 'middle', nameGap: 28, nameTextStyle: { color: colours.muted }, axisLine: { lineStyle: { color: colours.line } }, axisLabel: { color: colours.muted, hideOverlap: true, showMaxLabel: false, formatter: text }, splitLine: { lineStyle: { color: colours.grid } } },
     yAxis: { type: 'value', min: 0, max: 1, axisLabel: { color: colours.muted, formatter: (y: number) => `${(y * 100).toFixed(0)} %` }, splitLine: { lineStyle: { color: colours.grid } } },
     series: [
       { type: 'line', data: line(typical), showSymbol: false, silent: true, z: 2, lineStyle: { width: 2, color: colours.series[0] }, tooltip: { show: false } },
@@ -73,7 +67,7 @@ export function timeline(report: CampaignReport): HTMLElement {
     height: () => 300,
     stops: () => typical.stops.map((_, dataIndex) => ({ seriesIndex: 1, dataIndex })),
     table: { count: typical.stops.length, make: () => stopTable(typical.stops) },
-    option: (colours) => option(report, colours),
+    option: (colours, width) => option(report, colours, width),
   });
   return section('timeline', 'A campaign of median length', title, chart.element);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // From the steps alone to the time that is paid: what each part adds, on average.
-import { roundEnd } from '../axes';
+import { timeTicks } from '../axes';
 import { draw, section, type Option } from '../chart';
 import { tip } from '../dom';
 import { percentText, spanText } from '../format';
@@ -42,11 +42,13 @@ function option(parts: Part[], report: CampaignReport, colours: Palette, width: 
   const narrow = width < 560;
   // Losses are small beside the steps: they begin where the steps end.
   const steps = parts[0]!.seconds;
-  const start = steps > 0.7 * report.estimate.mean_s ? Math.max(0, steps - 0.25 * (report.estimate.mean_s - steps)) : 0;
+  const after = steps > 0.7 * report.estimate.mean_s ? Math.max(0, steps - 0.25 * (report.estimate.mean_s - steps)) : 0;
+  const { max, interval, text } = timeTicks(report.estimate.mean_s - after, narrow ? 2 : 5, report.estimate.mean_s);
+  const start = Math.floor(after / interval) * interval;
   const all = report.estimate.mean_s - start;
   return {
     grid: { left: narrow ? 118 : 150, right: narrow ? 60 : 90, top: 6, bottom: 28 },
-    xAxis: { type: 'value', min: start, max: start === 0 ? roundEnd(all).max : report.estimate.mean_s + 0.08 * all, axisLabel: { color: colours.muted, hideOverlap: true, showMaxLabel: false, formatter: (x: number) => spanText(x) }, splitLine: { lineStyle: { color: colours.grid } } },
+    xAxis: { type: 'value', min: start, max: start === 0 ? max : report.estimate.mean_s + 0.08 * all, interval, axisLabel: { color: colours.muted, hideOverlap: true, showMaxLabel: false, formatter: text }, splitLine: { lineStyle: { color: colours.grid } } },
     yAxis: { type: 'category', inverse: true, data: parts.map((part) => part.name), axisLine: { show: false }, axisTick: { show: false }, axisLabel: { color: colours.text, interval: 0, fontSize: 12 } },
     series: [
       { type: 'bar', stack: 'all', silent: true, itemStyle: { color: 'transparent' }, data: parts.map((part) => part.from), tooltip: { show: false } },

@@ -39,7 +39,7 @@ function option(all: CampaignPoints, colours: Palette, width: number): Option {
     grid: { left: 76, right: 26, top: 24, bottom: 50 },
     tooltip: { formatter: (item: unknown) => pointTip(shown[(item as { dataIndex: number }).dataIndex]!, all) },
     xAxis: valueAxis({ span: usd, text: usdText, name: 'cost of the campaign', colours }),
-    yAxis: valueAxis({ span: seconds, text: spanText, name: 'time of the campaign', colours, vertical: true }),
+    yAxis: valueAxis({ span: seconds, text: spanText, seconds: 1, name: 'time of the campaign', colours, vertical: true }),
     series: [
       {
         type: 'scatter',

@@ -25,6 +25,7 @@ export const missedText = (over: number | null | undefined, kept: number | null 
 
 export function pointsTable(all: CampaignPoints): Table {
   const { vary, runs, limits } = all;
+  const hasErrors = runs.some((run) => run.error);
   const hasLayouts = runs.some((run) => run.layout);
   const limitCells = ({ limits: kept }: CampaignPoint): Cell[] => [
     ...(known(limits.deadline_s) ? [cell(missedText(kept?.late_s, kept?.deadline_kept, spanText, 'late'), kept?.late_s ?? null)] : []),
@@ -35,10 +36,10 @@ export function pointsTable(all: CampaignPoints): Table {
     columns: [
       ...vary.map(({ key }) => ({ name: key })),
       ...(hasLayouts ? [{ name: 'layout' }] : []),
-      ...['takes', 'nine of ten', 'costs', 'nine of ten', 'goodput'].map((name) => ({ name, number: true })),
-      ...(known(limits.deadline_s) ? [{ name: `in ${spanText(limits.deadline_s)}`, number: true }] : []),
-      ...(known(limits.budget_usd) ? [{ name: `for ${usdText(limits.budget_usd)}`, number: true }] : []),
-      { name: 'why not' },
+      ...['takes', '90 % interval', 'costs', '90 % interval', 'goodput'].map((name) => ({ name, number: true })),
+      ...(known(limits.deadline_s) ? [{ name: `in ${spanText(limits.deadline_s)}` }] : []),
+      ...(known(limits.budget_usd) ? [{ name: `for ${usdText(limits.budget_usd)}` }] : []),
+      ...(hasErrors ? [{ name: 'why not' }] : []),
     ],
     rows: runs.map((run, index) => {
       const { estimate } = run;
@@ -52,7 +53,7 @@ export function pointsTable(all: CampaignPoints): Table {
         cell(usd ? rangeText([usd.low, usd.high], usdText) : nothing, usd?.low ?? null),
         cell(percentText(estimate?.goodput.median), estimate?.goodput.median ?? null),
         ...limitCells(run),
-        cell(run.error ?? ''),
+        ...(hasErrors ? [cell(run.error ?? '')] : []),
       ];
     }),
   };

@@ -3,8 +3,8 @@
 import { section } from '../chart';
 import type { ComparedRun, CompareDocument, Tie } from '../document';
 import { h } from '../dom';
-import { countText, counted, numberText, timeText, usdText } from '../format';
-import { basis, tieText, tiles, title, warnings, type Tile } from '../header';
+import { countText, counted, known, numberText, rangeText, timeText, usdText } from '../format';
+import { answer, basis, tieText, tiles, title, warnings, what, type Tile } from '../header';
 import { gathered } from '../summary';
 import { tableOf } from '../table';
 import { stepBars } from './bars';
@@ -25,23 +25,58 @@ function evidence(runs: ComparedRun[]): HTMLElement {
   const kinds = Object.keys(meaning).filter((kind) => runs.some((run) => run.rests_on === kind));
   const platforms = (kind: string): string => [...new Set(runs.filter((run) => run.rests_on === kind).map((run) => run.scenario.platform))].join(', ');
   return h(
-    'div',
-    { class: 'box warnings', id: 'evidence', role: 'note' },
-    h('h2', {}, 'These do not rest on the same evidence'),
-    h('ul', {}, ...kinds.map((kind) => h('li', {}, h('b', {}, `${kind}: ${platforms(kind)}`), ` (${meaning[kind]})`))),
+    'details',
+    { class: 'box', id: 'evidence', 'data-print': true },
+    h('summary', {}, 'These do not rest on the same evidence'),
+    h('ul', {}, ...kinds.map((kind) => h('li', {}, h('b', {}, `${kind}: `), `${platforms(kind)} (${meaning[kind]})`))),
   );
 }
+
+/** Those that are tied for a first place, or the one that has it. */
+interface First {
+  run: ComparedRun;
+  others: number;
+}
+
+function firstOf(runs: ComparedRun[], index: number | null | undefined, tied: Tie | null | undefined): First | undefined {
+  const first = tied ? tied.runs[0] : index;
+  const run = typeof first === 'number' ? runs[first] : undefined;
+  return run && { run, others: tied ? tied.runs.length - 1 : 0 };
+}
+
+/** "tied with 5 others, up to 49.4 % apart" */
+const tiedWith = ({ others }: First): string => (others > 0 ? `, tied with ${counted(others, 'other')}` : '');
+
+/** What to rent, for how much, how sure. */
+function compareAnswer(cheapest: First | undefined, fastest: First | undefined): string {
+  const cost = (run: ComparedRun): string => {
+    const whole = run.costs.run_usd;
+    return known(whole) ? `${usdText(whole)} for the whole run` : `${usdText(run.metrics.cost_usd_per_million_samples)} a million samples`;
+  };
+  const range = (run: ComparedRun): string => {
+    const [low, high] = run.interval[known(run.costs.run_usd) ? 'run_usd' : 'usd_per_million_samples'] ?? [];
+    return known(low) && known(high) ? ` (90 % interval: ${rangeText([low, high], usdText)})` : '';
+  };
+  return [
+    cheapest && `${fullName(cheapest.run)} cost least: ${cost(cheapest.run)}${range(cheapest.run)}${tiedWith(cheapest)}.`,
+    fastest && `${fullName(fastest.run)} are the fastest: ${timeText(fastest.run.metrics.step_time_s)} a step${tiedWith(fastest)}.`,
+  ].filter(Boolean).join(' ');
+}
+
+const names = (tied: Tie, runs: ComparedRun[]): string =>
+  tied.runs.length <= 3 ? tied.runs.map((index) => fullName(runs[index]!)).join('; ') : `${fullName(runs[tied.runs[0]!]!)} first; all are marked in the table`;
 
 export function comparePage(data: CompareDocument): HTMLElement[] {
   const { runs, left_out: leftOut, samples, tokens, tied } = data.compare;
   const tieTile = (name: string, one: Tie | null | undefined): Tile | null | undefined =>
-    one && { name, text: `${one.runs.length} tied`, exact: one.runs.length, notes: [one.runs.map((index) => fullName(runs[index]!)).join('; '), tieText(one)] };
+    one && { name, text: `${one.runs.length} tied`, exact: one.runs.length, notes: [names(one, runs), tieText(one)] };
   const fastest = runs.find((run) => run.costs.fastest);
   const cheapest = runs.find((run) => run.costs.cheapest);
   const prices = [...new Set(runs.flatMap((run) => (run.price ? [`${run.scenario.platform}: ${usdText(run.price.usd_per_node_hour)} an hour and node, ${run.price.region}, ${run.price.date} (${run.price.source})`] : [])))];
-  const what = [data.job, tokens ? `a run over ${countText(tokens)} tokens` : samples ? `a run over ${countText(samples)} samples` : ''];
+  const done = [data.job, tokens ? `a run over ${countText(tokens)} tokens` : samples ? `a run over ${countText(samples)} samples` : ''];
   const parts = [
-    title(data.title, what.filter(Boolean).join(' · ')),
+    title(data.title, what(done, data)),
+    runs.length > 0 ? answer(compareAnswer(firstOf(runs, data.compare.cheapest, tied?.cheapest), firstOf(runs, data.compare.fastest, tied?.fastest))) : null,
     tiles([
       fastest && { name: 'Fastest', text: `${numberText(fastest.metrics.samples_per_s)} samples/s`, exact: fastest.metrics.samples_per_s, notes: [`${fullName(fastest)}: ${timeText(fastest.metrics.step_time_s)} a step`] },
       cheapest && {
@@ -54,20 +89,20 @@ export function comparePage(data: CompareDocument): HTMLElement[] {
       tieTile('Cheapest, a million samples', tied?.cheapest),
       { name: 'Compared', text: String(runs.length), exact: runs.length, notes: [leftOut.length > 0 ? `${leftOut.length} left out` : 'none left out'] },
     ]),
+    runs.length > 0 ? costAgainstTime(runs) : null,
+    runs.length > 0 ? stepBars(runs, tied?.shortest_step) : null,
+    section('runs', 'Table', `${counted(runs.length, 'choice')}, sorted by a click on a heading`, tableOf(compareTable(runs))),
     data.compare.mixed_evidence ? evidence(runs) : null,
     warnings(gathered(runs, 'warnings')),
     leftOut.length > 0
       ? h(
-          'div',
-          { class: 'box', id: 'left-out' },
-          h('strong', {}, `${counted(leftOut.length, 'choice')} left out`),
+          'details',
+          { class: 'box', id: 'left-out', 'data-print': true },
+          h('summary', {}, `${counted(leftOut.length, 'choice')} left out`),
           h('ul', {}, ...leftOut.map((one) => h('li', {}, h('b', {}, `${one.platform}, ${one.gpus} GPUs`), `: ${one.reason}`))),
         )
       : null,
-    basis([...gathered(runs, 'basis'), ...prices], false, 'What these rest on'),
-    runs.length > 0 ? costAgainstTime(runs) : null,
-    runs.length > 0 ? stepBars(runs, tied?.shortest_step) : null,
-    section('runs', 'Table', `${counted(runs.length, 'choice')}, sorted by a click on a heading`, tableOf(compareTable(runs))),
+    basis([...prices, ...gathered(runs, 'basis')], 'Provenance and prices'),
   ];
   return parts.filter((part): part is HTMLElement => part !== null);
 }

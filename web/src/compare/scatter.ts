@@ -41,11 +41,22 @@ function runTip(run: ComparedRun, state: State): string {
     .flatMap((one): TipRow[] => {
       const range = rangeOf(run, one);
       const rows: TipRow[] = [[one.name, one.text(one.value(run)), one.value(run)]];
-      if (range) rows.push(['nine of ten cases', rangeText(range, one.text)]);
+      if (range) rows.push(['90 % interval', rangeText(range, one.text)]);
       return rows;
     });
   return tip(fullName(run), rows, [marks(run), `bottleneck: ${run.bottleneck.resource}`].filter(Boolean).join('; '));
 }
+
+/** Of more platforms than can be told apart only those of the front have a colour and a shape of their own. */
+const mostSeries = 6;
+
+/** The platforms with a colour of their own. */
+function coloured(runs: ComparedRun[]): string[] {
+  const all = platformsOf(runs);
+  return all.length <= mostSeries ? all : platformsOf(runs.filter((run) => run.costs.pareto)).slice(0, mostSeries);
+}
+
+const isMain = (run: ComparedRun, platforms: string[]): boolean => platforms.includes(run.scenario.platform);
 
 /** On a phone the legend tells the platform, and only the points of the front have room for their number of GPUs. */
 const labelOf = (run: ComparedRun, name: (run: ComparedRun) => string, width: number): string => {
@@ -55,10 +66,13 @@ const labelOf = (run: ComparedRun, name: (run: ComparedRun) => string, width: nu
 
 function option(runs: ComparedRun[], state: State, colours: Palette, width: number): Option {
   const { cost, time } = state;
-  const shown = both(runs, state);
   const name = namer(runs);
-  const platforms = platformsOf(runs);
-  const colourOf = (run: ComparedRun): string => colours.series[platforms.indexOf(run.scenario.platform) % colours.series.length]!;
+  const platforms = coloured(runs);
+  const colourOf = (run: ComparedRun): string => (isMain(run, platforms) ? colours.series[platforms.indexOf(run.scenario.platform)]! : colours.other);
+  const symbol = (run: ComparedRun): string => symbolOf(isMain(run, platforms) ? platforms.indexOf(run.scenario.platform) : 0);
+  // Those of the front are labelled first: where labels overlap the later ones give way.
+  const order = (run: ComparedRun): number => Number(!run.costs.pareto) * 2 + Number(!isMain(run, platforms));
+  const shown = both(runs, state).sort((a, b) => order(a) - order(b));
   const of = (one: Measure) => spanOf(shown.map((run) => one.value(run)), shown.map((run) => rangeOf(run, one)));
   const at = (run: ComparedRun): [number, number] => [cost.value(run)!, time.value(run)!];
   return {
@@ -67,15 +81,15 @@ function option(runs: ComparedRun[], state: State, colours: Palette, width: numb
       formatter: (item: unknown) => runTip(shown[(item as { dataIndex: number }).dataIndex]!, state),
     },
     xAxis: valueAxis({ span: of(cost), text: cost.text, name: cost.name, colours }),
-    yAxis: valueAxis({ span: of(time), text: time.text, name: time.name, colours, vertical: true }),
+    yAxis: valueAxis({ span: of(time), text: time.text, seconds: time.seconds, name: time.name, colours, vertical: true }),
     series: [
       {
         type: 'scatter',
         z: 5,
         data: shown.map((run) => ({
           value: at(run),
-          symbol: symbolOf(platforms.indexOf(run.scenario.platform)),
-          symbolSize: run.costs.pareto ? 15 : 11,
+          symbol: symbol(run),
+          symbolSize: run.costs.pareto ? 15 : isMain(run, platforms) ? 11 : 8,
           itemStyle: { color: colourOf(run), borderColor: run.costs.pareto ? colours.text : colours.background, borderWidth: run.costs.pareto ? 1.5 : 1 },
         })),
         label: {
@@ -89,7 +103,6 @@ function option(runs: ComparedRun[], state: State, colours: Palette, width: numb
         },
         labelLayout: (item: { labelRect: { x: number; width: number }; rect: { x: number } }) => ({
           hideOverlap: true,
-          moveOverlap: 'shiftY' as const,
           ...(item.labelRect.x + item.labelRect.width > width - 4 && { x: item.rect.x - 5, align: 'right' as const }),
         }),
         emphasis: { itemStyle: { borderColor: colours.text, borderWidth: 2 } },
@@ -102,7 +115,7 @@ function option(runs: ComparedRun[], state: State, colours: Palette, width: numb
         data: front(runs, state).map(at),
         lineStyle: { color: colours.text, width: 1.5, type: 'dashed' },
       },
-      whiskers(shown.map((run) => ({ at: at(run), x: rangeOf(run, cost), y: rangeOf(run, time), colour: colourOf(run) })), { z: 3 }),
+      whiskers(shown.filter((run) => isMain(run, platforms)).map((run) => ({ at: at(run), x: rangeOf(run, cost), y: rangeOf(run, time), colour: colourOf(run) })), { z: 3 }),
     ],
   } as Option;
 }
@@ -127,7 +140,7 @@ export function costAgainstTime(runs: ComparedRun[]): HTMLElement | null {
   const ids = sameBatch(runs) ? ['step', 'samples'] : ['samples', 'step'];
   const state: State = { cost: costs[0]!, time: times.find((one) => one.id === ids[0]) ?? times[0]! };
   const unpriced = runs.length - both(runs, state).length;
-  const platforms = platformsOf(runs);
+  const platforms = coloured(runs);
   const chart = draw({
     label: finding(runs, state),
     height: (width) => (width < 560 ? 400 : 480),
@@ -141,10 +154,11 @@ export function costAgainstTime(runs: ComparedRun[]): HTMLElement | null {
   };
   const key = h('div', {});
   const showKey = (): void => {
-    const { series, text } = palette();
+    const { series, text, other } = palette();
     key.replaceChildren(
       legend([
-        ...platforms.map((platform, i): [string, string, string] => [series[i % series.length]!, platform, `shape ${shapeOf(i)}`]),
+        ...platforms.map((platform, i): [string, string, string] => [series[i]!, platform, `shape ${shapeOf(i)}`]),
+        ...(platforms.length < platformsOf(runs).length ? ([[other, 'other platforms: point at one for its name', `shape ${shapeOf(0)}`]] as [string, string, string][]) : []),
         [text, 'Pareto front: no other is both faster and cheaper', 'dash'],
       ]),
     );
@@ -163,6 +177,6 @@ export function costAgainstTime(runs: ComparedRun[]): HTMLElement | null {
     ),
     key,
     chart.element,
-    h('p', { class: 'hint' }, 'Lines: nine of ten cases.', unpriced > 0 && ` ${counted(unpriced, 'choice')} without a price ${unpriced === 1 ? 'is' : 'are'} left out here.`),
+    h('p', { class: 'hint' }, 'Lines: 90 % intervals.', unpriced > 0 && ` ${counted(unpriced, 'choice')} without a price ${unpriced === 1 ? 'is' : 'are'} left out here.`),
   );
 }

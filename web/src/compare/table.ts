@@ -8,14 +8,16 @@ import { marks } from './choice';
 
 export function compareTable(runs: ComparedRun[]): Table {
   const shown = measuresOf(runs);
+  const speed = shown.some((one) => one.id === 'tokens') ? 'tokens' : 'samples';
+  const main = ['step', speed, 'mfu', 'million', 'run_usd'];
   return {
     caption: 'All that is compared',
     columns: [
       { name: 'platform' },
       { name: 'GPUs', number: true },
-      ...shown.map((one) => ({ name: one.name, number: true })),
-      { name: 'step in nine of ten cases', number: true },
-      { name: 'rests on' },
+      ...shown.map((one) => ({ name: one.name, number: true, extra: !main.includes(one.id) })),
+      { name: '90 % interval of the step', number: true },
+      { name: 'provenance' },
       { name: 'bottleneck' },
     ],
     rows: runs.map((run) => {

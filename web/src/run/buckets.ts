@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buckets against time: when the last gradient of each is there, when its all-reduce starts and ends.
+// Buckets against time: when the last gradient of each is there, when its reduction starts and ends.
 import type { CustomSeriesRenderItemAPI, CustomSeriesRenderItemParams } from 'echarts';
-import { draw, legend, section, type Option } from '../chart';
+import { timeTicks } from '../axes';
+import { draw, section, themedLegend, type Option } from '../chart';
 import type { Bucket, Timeline } from '../document';
-import { h, tip } from '../dom';
-import { axisTime, bytesText, countText, counted, exactUs, timeText } from '../format';
+import { tip } from '../dom';
+import { bytesText, countText, counted, exactUs, timeText } from '../format';
 import { stripes } from '../patterns';
 import { cell } from '../table';
-import { onTheme, palette, type Palette } from '../theme';
+import { palette, type Palette } from '../theme';
 
 const wait = (bucket: Bucket): number => Math.max(0, bucket.start_us - bucket.ready_us);
 const us = (microseconds: number): string => timeText(microseconds * 1e-6);
@@ -17,6 +18,8 @@ function finding(all: Bucket[]): string {
   const waits = all.map(wait);
   const longest = waits.indexOf(Math.max(...waits));
   if (waits[longest]! < 1) return `${all.length} buckets, each reduced as soon as it is ready`;
+  const busy = all.reduce((sum, bucket) => sum + bucket.end_us - bucket.start_us, 0) / all.length;
+  if (waits[longest]! < 0.1 * busy) return `${all.length} buckets, each reduced in ${us(busy)} on average, soon after it is ready`;
   return `${all.length} buckets; bucket ${longest} waits longest, ${us(waits[longest]!)} from ready to its start`;
 }
 
@@ -57,10 +60,8 @@ export function buckets(all: Bucket[] | undefined, timeline: Timeline | undefine
     },
     option: (colours, width) => option(all, timeline, row, colours, width),
   });
-  const key = h('div', {});
-  const showKey = (): void => key.replaceChildren(legend([[palette().part.hidden!, 'ready, waiting to be reduced', 'stripes'], [palette().part.exposed!, 'all-reduce']]));
-  showKey();
-  onTheme(showKey);
+  const kinds = [...new Set(all.map((bucket) => bucket.collective))].filter(Boolean).join(', ') || 'reduction';
+  const key = themedLegend(() => [[palette().part.hidden!, 'ready, waiting to be reduced', 'stripes'], [palette().part.exposed!, kinds]]);
   return section('buckets', 'Buckets', title, key, chart.element);
 }
 
@@ -72,13 +73,16 @@ function bucketTip(bucket: Bucket, index: number): string {
     ['start', exactUs(bucket.start_us), bucket.start_us],
     ['end', exactUs(bucket.end_us), bucket.end_us],
     ['waits', us(wait(bucket))],
-    ['reduces', us(bucket.end_us - bucket.start_us)],
+    [bucket.collective || 'reduction', us(bucket.end_us - bucket.start_us)],
   ]);
 }
 
 function option(all: Bucket[], timeline: Timeline | undefined, row: number, colours: Palette, width: number): Option {
-  const from = timeline?.step.from_us ?? Math.min(...all.map((bucket) => bucket.ready_us));
   const to = timeline?.step.to_us ?? Math.max(...all.map((bucket) => bucket.end_us));
+  // Reductions late in a long step would be too narrow to be seen: the picture begins at a round time before them.
+  const ready = Math.min(...all.map((bucket) => bucket.ready_us));
+  const from = ready > to / 2 ? ready : 0;
+  const { interval, text } = timeTicks((to - from) * 1e-6, width < 560 ? 2 : 8, to * 1e-6);
   return {
     grid: { left: width < 560 ? 88 : 104, right: 14, top: 4, bottom: 36 },
     tooltip: {
@@ -89,11 +93,11 @@ function option(all: Bucket[], timeline: Timeline | undefined, row: number, colo
     },
     xAxis: {
       type: 'value',
-      min: from,
+      min: Math.floor(from / (interval * 1e6)) * interval * 1e6,
       max: to,
-      splitNumber: width < 560 ? 3 : 8,
+      interval: interval * 1e6,
       axisLine: { show: true, onZero: false, lineStyle: { color: colours.line } },
-      axisLabel: { color: colours.muted, hideOverlap: true, showMinLabel: false, showMaxLabel: false, formatter: (at: number) => axisTime(at, to - from) },
+      axisLabel: { color: colours.muted, hideOverlap: true, showMaxLabel: false, formatter: (at: number) => text(at * 1e-6) },
       splitLine: { lineStyle: { color: colours.grid } },
     },
     yAxis: {

@@ -35,7 +35,7 @@ export function links(all: LinkUse[], leftOut: number): HTMLElement {
   const title = `${arrows(first.name)} is the busiest, ${shareText(first.busy_fraction)} used`;
   const chart = draw({
     label: `${title}. ${shown.map((link) => `${arrows(link.name)} ${percentText(link.busy_fraction)}`).join(', ')}.`,
-    height: () => 34 + shown.length * 27,
+    height: (width) => 34 + shown.length * (width < 560 ? 40 : 27),
     stops: () => shown.map((_, dataIndex) => ({ seriesIndex: 0, dataIndex })),
     table: {
       count: all.length,
@@ -46,7 +46,9 @@ export function links(all: LinkUse[], leftOut: number): HTMLElement {
       }),
     },
     option: (colours, width) => {
-      const left = Math.min(width * 0.42, 14 + 6.9 * Math.max(...shown.map((link) => link.name.length)));
+      const wanted = 14 + 6.9 * Math.max(...shown.map((link) => link.name.length));
+      const above = wanted > width * 0.5; // no room beside the bars: each name stands above its bar
+      const left = above ? 8 : wanted;
       return {
         grid: { left, right: 62, top: 4, bottom: 26 },
         tooltip: {
@@ -58,23 +60,26 @@ export function links(all: LinkUse[], leftOut: number): HTMLElement {
             ]);
           },
         },
-        xAxis: { type: 'value', min: 0, max: top, interval: top / 5, axisLabel: { color: colours.muted, formatter: (x: number) => shareText(x) }, splitLine: { lineStyle: { color: colours.grid } } },
+        xAxis: { type: 'value', min: 0, max: top, interval: width < 460 ? top / 2 : top / 5, axisLabel: { color: colours.muted, hideOverlap: true, formatter: (x: number) => shareText(x) }, splitLine: { lineStyle: { color: colours.grid } } },
         yAxis: {
           type: 'category',
           inverse: true,
           data: shown.map((link) => arrows(link.name)),
           axisLine: { lineStyle: { color: colours.line } },
           axisTick: { show: false },
-          axisLabel: { color: colours.text, width: left - 8, overflow: 'truncate', fontSize: 12.5, interval: 0 },
+          axisLabel: { show: !above, color: colours.text, width: left - 8, overflow: 'truncate', fontSize: 12.5, interval: 0 },
         },
         series: [
           {
             type: 'bar',
-            barWidth: '58%',
+            barWidth: above ? '36%' : '58%',
             data: shown.map((link) => ({ value: link.busy_fraction, itemStyle: { color: at(colours.heat, 0.15 + 0.85 * link.busy_fraction) } })),
             label: { show: true, position: 'right', color: colours.text, formatter: (item: { dataIndex: number }) => percentText(shown[item.dataIndex]!.busy_fraction) },
             emphasis: { itemStyle: { borderColor: colours.text, borderWidth: 1.5 } },
           },
+          ...(above
+            ? [{ type: 'bar' as const, barGap: '-100%', barWidth: '36%', silent: true, data: shown.map(() => 0), label: { show: true, position: [0, -15] as [number, number], color: colours.text, fontSize: 12, formatter: (item: { dataIndex: number }) => arrows(shown[item.dataIndex]!.name) } }]
+            : []),
         ],
       };
     },

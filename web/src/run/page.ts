@@ -3,7 +3,7 @@
 import type { Report, RunDocument, Training } from '../document';
 import { h, value } from '../dom';
 import * as text from '../format';
-import { basis, misfit, tiles, title, warnings, type Tile } from '../header';
+import { answer, basis, misfit, tiles, title, warnings, what, type Tile } from '../header';
 import { arrows } from '../names';
 import { buckets } from './buckets';
 import { links } from './links';
@@ -50,7 +50,7 @@ function headline({ metrics, interval, memory, scenario, fits, training }: Repor
       name: fits === false ? 'Would take' : 'Step time',
       text: text.timeText(metrics.step_time_s),
       exact: metrics.step_time_s,
-      notes: [`${text.rangeText(interval.step_time_s)} in nine of ten cases`],
+      notes: [`90 % interval: ${text.rangeText(interval.step_time_s)}`],
     },
     text.known(metrics.bus_bandwidth_bytes_per_s) && {
       name: 'Bus bandwidth',
@@ -90,16 +90,30 @@ function headline({ metrics, interval, memory, scenario, fits, training }: Repor
   ]);
 }
 
+/** How long, how sure, for how much. */
+export function runAnswer({ metrics, interval, fits, scenario, training }: Report): HTMLElement {
+  const verb = fits === false ? 'would take' : 'takes';
+  const range = interval.step_time_s[0] < interval.step_time_s[1] ? ` (90 % prediction interval: ${text.rangeText(interval.step_time_s)})` : '';
+  const gpus = scenario.job.gpus;
+  const speed = text.known(metrics.tokens_per_s) ? `${text.countText(Math.round(metrics.tokens_per_s / gpus))} tokens/s a GPU` : '';
+  const cost = text.known(metrics.cost_usd_per_million_samples) ? `${text.usdText(metrics.cost_usd_per_million_samples)} a million samples` : '';
+  const whole = training ? `the whole training takes ${text.spanText(training.seconds)}${text.known(training.cost_usd) ? ` and costs ${text.usdText(training.cost_usd)}` : ''}` : '';
+  return answer(`A step ${verb} ${text.timeText(metrics.step_time_s)}${range}${[speed, cost, whole].filter(Boolean).map((part) => `; ${part}`).join('')}.`);
+}
+
+export const bottleneck = ({ bottleneck: { resource, why } }: Report): HTMLElement =>
+  h('p', { class: 'box bottleneck', id: 'bottleneck' }, 'Bottleneck: ', h('b', {}, arrows(resource)), why ? `. ${text.sentence(arrows(why))}.` : '.');
+
 export function runPage(data: RunDocument): HTMLElement[] {
   const { report } = data;
   const { model, hardware, strategy } = data.headline;
   const parts = [
     report.does_not_fit ? misfit(report.does_not_fit) : null,
-    title(data.title, [model, `${hardware} (${report.scenario.platform})`, strategy].filter(Boolean).join(' · ')),
+    title(data.title, what([model, `${hardware} (${report.scenario.platform})`, strategy], data)),
+    runAnswer(report),
     headline(report),
+    bottleneck(report),
     warnings(report.warnings),
-    h('p', { class: 'box bottleneck', id: 'bottleneck' }, 'Bottleneck: ', h('b', {}, arrows(report.bottleneck.resource)), `. ${text.sentence(arrows(report.bottleneck.why))}.`),
-    basis(report.basis, report.warnings.length > 0),
     step(report),
     stages(report),
     pipeline(data.pipeline, report),
@@ -108,6 +122,7 @@ export function runPage(data: RunDocument): HTMLElement[] {
     h('div', { class: 'pair' }, links(report.links, report.links_left_out ?? 0), useOverTime(data.use, data.timeline)),
     buckets(data.buckets, data.timeline),
     memory(report),
+    basis(report.basis),
   ];
   return parts.filter((part): part is HTMLElement => part !== null);
 }

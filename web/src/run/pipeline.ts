@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pipeline as papers draw it: a row for each stage, a box for each pass of a micro-batch, as they were simulated.
 import type { CustomSeriesRenderItemAPI, CustomSeriesRenderItemParams } from 'echarts';
-import { draw, legend, section, type Option } from '../chart';
+import { timeTicks } from '../axes';
+import { draw, section, themedLegend, type Option } from '../chart';
 import { inkOn } from '../colour';
 import type { Pass, Pipeline, Report } from '../document';
 import { h, tip } from '../dom';
-import { axisTime, countText, exactUs, percentText, timeText } from '../format';
+import { countText, exactUs, percentText, timeText } from '../format';
 import { cell } from '../table';
-import { onTheme, palette, type Palette } from '../theme';
+import { palette, type Palette } from '../theme';
 
 const kinds = ['forward', 'backward', 'gradients of inputs', 'gradients of parameters'];
 
@@ -19,13 +20,14 @@ const colourOf = (kind: number, colours: Palette): string => [colours.phase.forw
 function passTip(data: Pipeline, [stage, start, duration, kind, micro, chunk]: Pass): string {
   return tip(`${data.stages[stage]!}, ${kinds[kind]!} of micro-batch ${micro}`, [
     ...(data.chunks > 1 ? ([['chunk', String(chunk), chunk]] as [string, string, number][]) : []),
-    ['start', exactUs(start - data.from_us), start - data.from_us],
+    ['start', exactUs(start), start],
     ['takes', timeText(duration * 1e-6), duration],
   ]);
 }
 
 function option(data: Pipeline, row: number, colours: Palette, width: number): Option {
   const to = data.until_us ?? data.to_us;
+  const { interval, text } = timeTicks(to * 1e-6, width < 560 ? 3 : 8);
   return {
     grid: { left: width < 560 ? 66 : 84, right: 14, top: 4, bottom: 62 },
     tooltip: { formatter: (item: unknown) => passTip(data, data.passes[(item as { dataIndex: number }).dataIndex]!) },
@@ -36,10 +38,10 @@ function option(data: Pipeline, row: number, colours: Palette, width: number): O
     xAxis: {
       type: 'value',
       min: 0,
-      max: to - data.from_us,
-      splitNumber: width < 560 ? 3 : 8,
+      max: to,
+      interval: interval * 1e6,
       axisLine: { show: true, onZero: false, lineStyle: { color: colours.line } },
-      axisLabel: { color: colours.muted, hideOverlap: true, showMinLabel: false, showMaxLabel: false, formatter: (at: number) => axisTime(at, to - data.from_us) },
+      axisLabel: { color: colours.muted, hideOverlap: true, showMaxLabel: false, formatter: (at: number) => text(at * 1e-6) },
       splitLine: { lineStyle: { color: colours.grid } },
     },
     yAxis: { type: 'category', inverse: true, data: data.stages, axisLine: { show: false }, axisTick: { show: false }, axisLabel: { color: colours.text, fontSize: 12 } },
@@ -47,12 +49,12 @@ function option(data: Pipeline, row: number, colours: Palette, width: number): O
       {
         type: 'custom',
         clip: true,
-        data: data.passes.map(([stage, start, duration]) => [start - data.from_us, stage, start - data.from_us + duration]),
+        data: data.passes.map(([stage, start, duration]) => [start, stage, start + duration]),
         encode: { x: [0, 2], y: 1 },
         renderItem: (params: CustomSeriesRenderItemParams, api: CustomSeriesRenderItemAPI) => {
           const [stage, start, duration, kind, micro, chunk] = data.passes[params.dataIndex]!;
-          const [x, y] = api.coord([start - data.from_us, stage]) as [number, number];
-          const boxWidth = Math.max(0.75, api.coord([start - data.from_us + duration, stage])[0]! - x);
+          const [x, y] = api.coord([start, stage]) as [number, number];
+          const boxWidth = Math.max(0.75, api.coord([start + duration, stage])[0]! - x);
           const height = row - 6;
           const fill = colourOf(kind, colours);
           return {
@@ -89,25 +91,19 @@ export function pipeline(data: Pipeline | undefined, { metrics }: Report): HTMLE
           cell(kinds[kind]!),
           cell(String(micro), micro),
           cell(String(chunk), chunk),
-          cell(exactUs(start - data.from_us), start - data.from_us),
+          cell(exactUs(start), start),
           cell(timeText(duration * 1e-6), duration),
         ]),
       }),
     },
     option: (colours, width) => option(data, row, colours, width),
   });
-  const key = h('div', {});
   const halves = data.passes.some((pass) => pass[3] > 1);
-  const showKey = (): void =>
-    key.replaceChildren(
-      legend([
-        [colourOf(0, palette()), 'forward'],
-        [colourOf(1, palette()), halves ? 'backward, or gradients of inputs' : 'backward'],
-        ...(halves ? ([[colourOf(3, palette()), 'gradients of parameters']] as [string, string][]) : []),
-      ]),
-    );
-  showKey();
-  onTheme(showKey);
+  const key = themedLegend(() => [
+    [colourOf(0, palette()), 'forward'],
+    [colourOf(1, palette()), halves ? 'backward, or gradients of inputs' : 'backward'],
+    ...(halves ? ([[colourOf(3, palette()), 'gradients of parameters']] as [string, string][]) : []),
+  ]);
   const cut = data.until_us === null ? null : h('p', { class: 'hint' }, `The first ${countText(data.passes.length)} passes.`);
   return section('pipeline', 'Pipeline', title, key, chart.element, cut);
 }

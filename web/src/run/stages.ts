@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The stages of a pipeline side by side: where the step of each goes, and what it must hold.
+import { timeAxis } from '../axes';
 import { draw, section } from '../chart';
 import type { Program, Report } from '../document';
 import { tip } from '../dom';
 import { bytesText, percentText, timeText } from '../format';
 import { stripes } from '../patterns';
 import { cell } from '../table';
-import { stepParts } from './step';
+import { partsLegend, stepParts } from './step';
 
 /** What all parts of a stage but waiting take. */
 const busy = (one: Program): number => one.compute_s + one.optimizer_s;
@@ -22,7 +23,7 @@ export function stages({ programs, metrics }: Report): HTMLElement | null {
   const drawn = kinds.map((part, kind) => ({ ...part, kind })).filter(({ kind }) => programs.some((one) => seconds(one, kind) > 0));
   const chart = draw({
     label: `${title}.`,
-    height: () => programs.length * 26 + 70,
+    height: () => programs.length * 26 + 40,
     stops: () => drawn.flatMap((_, seriesIndex) => programs.map((_stage, dataIndex) => ({ seriesIndex, dataIndex }))),
     table: {
       count: programs.length,
@@ -38,9 +39,8 @@ export function stages({ programs, metrics }: Report): HTMLElement | null {
       }),
     },
     option: (colours, width) => ({
-      grid: { left: width < 560 ? 66 : 84, right: 18, top: 34, bottom: 26 },
-      legend: { left: 0, top: 0, selectedMode: false, itemWidth: 16, itemHeight: 12, itemGap: 14, textStyle: { color: colours.muted, fontSize: 13 } },
-      xAxis: { type: 'value', max: all, axisLabel: { color: colours.muted, formatter: (at: number) => timeText(at), hideOverlap: true }, splitLine: { lineStyle: { color: colours.grid } } },
+      grid: { left: width < 560 ? 66 : 84, right: 18, top: 4, bottom: 26 },
+      xAxis: timeAxis(all, width, colours, true),
       yAxis: { type: 'category', inverse: true, data: programs.map(({ name }) => name), axisLine: { lineStyle: { color: colours.line } }, axisTick: { show: false }, axisLabel: { color: colours.text, fontSize: 12 } },
       series: drawn.map(({ id, name, kind }) => ({
         type: 'bar' as const,
@@ -62,5 +62,5 @@ export function stages({ programs, metrics }: Report): HTMLElement | null {
       })),
     }),
   });
-  return section('stages', 'Stages side by side', title, chart.element);
+  return section('stages', 'Stages side by side', title, partsLegend(drawn), chart.element);
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the step goes: one bar for its parts, one for the communication, what waits and what is hidden.
-import { draw, section } from '../chart';
+import { timeAxis } from '../axes';
+import { draw, section, themedLegend } from '../chart';
 import type { Metrics, Parts, Report } from '../document';
 import { tip } from '../dom';
 import { percentText, shareText, timeText } from '../format';
 import { stripes } from '../patterns';
 import { cell } from '../table';
-import type { Palette } from '../theme';
+import { palette, type Palette } from '../theme';
 
 interface Part {
   id: string;
@@ -57,7 +58,7 @@ export function step({ metrics, scenario }: Report): HTMLElement {
   const drawn = parts.filter((part) => part.seconds > 0);
   const chart = draw({
     label: `${title}. ${listed.map((part) => `${part.name} ${timeText(part.seconds)}`).join(', ')}.`,
-    height: (width) => (width < 560 ? 250 : 196),
+    height: () => 160,
     stops: () => drawn.map((_, seriesIndex) => ({ seriesIndex, dataIndex: drawn[seriesIndex]!.row })),
     table: {
       count: listed.length,
@@ -68,15 +69,9 @@ export function step({ metrics, scenario }: Report): HTMLElement {
       }),
     },
     option: (colours, width) => ({
-      grid: { left: width < 560 ? 8 : 120, right: 18, top: width < 560 ? 88 : 40, bottom: 26 },
-      legend: { left: 0, top: 0, selectedMode: false, itemWidth: 16, itemHeight: 12, itemGap: 14, data: [...new Set(listed.filter((part) => part.seconds > 0).map((part) => part.name))], textStyle: { color: colours.muted, fontSize: 13 } },
+      grid: { left: width < 560 ? 8 : 120, right: 18, top: 4, bottom: 26 },
       tooltip: { trigger: 'item' },
-      xAxis: {
-        type: 'value',
-        max: all,
-        axisLabel: { color: colours.muted, formatter: (at: number) => timeText(at), hideOverlap: true, showMaxLabel: true },
-        splitLine: { lineStyle: { color: colours.grid } },
-      },
+      xAxis: timeAxis(all, width, colours, true),
       yAxis: {
         type: 'category',
         inverse: true,
@@ -99,13 +94,17 @@ export function step({ metrics, scenario }: Report): HTMLElement {
             tip(part.name, [
               ['time', timeText(part.seconds), part.seconds],
               ['of the step', percentText(part.seconds / all)],
-            ], part.id === 'hidden' ? 'runs beside kernels' : ''),
+            ], part.id === 'hidden' ? 'runs during kernels' : ''),
         },
       })),
     }),
   });
-  return section('step', 'Where the step goes', title, chart.element);
+  return section('step', 'Where the step goes', title, partsLegend(listed.filter((part) => part.seconds > 0)), chart.element);
 }
+
+/** A key to the parts of a step, above its chart. */
+export const partsLegend = (parts: { id: string; name: string }[]): HTMLElement =>
+  themedLegend(() => parts.map(({ id, name }) => [palette().part[id]!, name, id === 'exposed' || id === 'hidden' ? 'stripes' : 'box']));
 
 /** Inside the bar, where there is room for it. */
 function label(part: Part, all: number, colours: Palette, width: number): object {

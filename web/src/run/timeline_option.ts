@@ -149,7 +149,7 @@ export function timelineOption(picture: Picture, width: number, colours: Palette
         axisLine: { show: true, lineStyle: { color: colours.line } },
         axisTick: { show: true, lineStyle: { color: colours.line } },
         splitNumber: width < 560 ? 3 : 8,
-        axisLabel: { color: colours.muted, hideOverlap: true, formatter: (us: number) => axisTime(us, picture.view.to - picture.view.from), showMinLabel: false, showMaxLabel: false },
+        axisLabel: { color: colours.muted, hideOverlap: true, formatter: (us: number) => axisTime(us, picture.view.to - picture.view.from), showMinLabel: picture.view.from === 0, showMaxLabel: false },
         splitLine: { lineStyle: { color: colours.grid } },
       },
       { gridIndex: 1, type: 'value', min: whole.from, max: whole.to, show: false },

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Use over time: a lane for each of the busiest links and memories.
+import { timeTicks } from '../axes';
 import { draw, section, type Option } from '../chart';
 import type { Timeline, UseOverTime } from '../document';
 import { h, tip } from '../dom';
-import { axisTime, exactUs, percentText, shareText } from '../format';
+import { exactUs, percentText, shareText, timeText } from '../format';
 import { arrows } from '../names';
 import { cell } from '../table';
 import type { Palette } from '../theme';
@@ -15,11 +16,11 @@ const lane = 52;
 export function useOverTime(all: UseOverTime[] | undefined, timeline: Timeline | undefined): HTMLElement {
   const shown = (all ?? []).filter((one) => one.points.length > 0).slice(0, most);
   if (shown.length === 0) return section('use', 'Use over time', 'No link is used in the step', h('p', { class: 'lead' }, 'There is nothing to draw.'));
-  const peak = Math.max(...shown.flatMap((one) => one.points.map((point) => point[1])));
-  const title = `At its peak a link is ${shareText(peak)} used`;
-  const times = shown.flatMap((one) => one.points.map((point) => point[0]));
-  const from = timeline ? timeline.step.from_us : Math.min(...times);
-  const to = timeline ? timeline.step.to_us : Math.max(...times);
+  const first = shown[0]!;
+  const to = timeline ? timeline.step.to_us : Math.max(...shown.flatMap((one) => one.points.map((point) => point[0])));
+  const mean = meanOf(first, to);
+  const bin = first.bin_us ? `, averaged over ${timeText(first.bin_us * 1e-6)}` : '';
+  const title = `${arrows(first.name)}: ${shareText(mean)} used on average, at most ${shareText(Math.max(...first.points.map((point) => point[1])))}`;
   const count = shown.reduce((sum, one) => sum + one.points.length, 0);
   const chart = draw({
     label: `${title}. Use of ${shown.map((one) => arrows(one.name)).join(', ')} over the step.`,
@@ -28,18 +29,25 @@ export function useOverTime(all: UseOverTime[] | undefined, timeline: Timeline |
     table: {
       count,
       make: () => ({
-        caption: 'Use over time, each value until the next',
+        caption: `Use over time, each value until the next${bin}`,
         columns: [{ name: 'link or memory' }, { name: 'from', number: true }, { name: 'used', number: true }],
         rows: shown.flatMap((one) => one.points.map(([us, used]) => [cell(arrows(one.name)), cell(exactUs(us), us), cell(percentText(used), used)])),
       }),
     },
-    option: (colours, width) => option(shown, { from, to, top: topOf(peak) }, colours, width),
+    option: (colours, width) => option(shown, to, colours, width),
   });
-  return section('use', 'Use over time', title, chart.element);
+  return section('use', 'Use over time', title, chart.element, bin !== '' && h('p', { class: 'hint' }, `Use${bin}.`));
 }
 
-function option(shown: UseOverTime[], range: { from: number; to: number; top: number }, colours: Palette, width: number): Option {
-  const { from, to, top } = range;
+/** Each value holds until the next, the last one until the step ends. */
+function meanOf({ points }: UseOverTime, to: number): number {
+  const end = (i: number): number => points[i + 1]?.[0] ?? to;
+  return points.reduce((sum, [at, used], i) => sum + used * (end(i) - at), 0) / to;
+}
+
+function option(shown: UseOverTime[], to: number, colours: Palette, width: number): Option {
+  const top = shown.map((one) => topOf(Math.max(...one.points.map((point) => point[1]))));
+  const { interval, text } = timeTicks(to * 1e-6, width < 480 ? 3 : 5);
   const last = shown.length - 1;
   return {
     tooltip: {
@@ -56,20 +64,20 @@ function option(shown: UseOverTime[], range: { from: number; to: number; top: nu
     xAxis: shown.map((_, i) => ({
       type: 'value' as const,
       gridIndex: i,
-      min: from,
+      min: 0,
       max: to,
-      splitNumber: width < 480 ? 3 : 5,
+      interval: interval * 1e6,
       axisLine: { show: true, onZero: false, lineStyle: { color: colours.line } },
       axisTick: { show: i === last },
-      axisLabel: { show: i === last, color: colours.muted, hideOverlap: true, showMinLabel: false, showMaxLabel: false, formatter: (us: number) => axisTime(us, to - from) },
+      axisLabel: { show: i === last, color: colours.muted, hideOverlap: true, showMaxLabel: false, formatter: (us: number) => text(us * 1e-6) },
       splitLine: { lineStyle: { color: colours.grid } },
     })),
     yAxis: shown.map((one, i) => ({
       type: 'value' as const,
       gridIndex: i,
       min: 0,
-      max: top,
-      interval: top,
+      max: top[i]!,
+      interval: top[i]!,
       name: arrows(one.name),
       nameLocation: 'end' as const,
       nameGap: 5,

@@ -117,8 +117,9 @@ export function curvesOption(state: State, best: Best, colours: Palette, width: 
   }));
   const many = lines.length > 1;
   return {
-    grid: { left: 64, right: 18, top: many ? (width < 560 ? 92 : 62) : 40, bottom: 48 },
-    ...(many && { legend: { left: 0, top: 0, type: lines.length > 10 ? 'scroll' : 'plain', data: lines.map((line) => line.name), textStyle: { color: colours.text }, itemGap: 16 } }),
+    grid: { left: 64, right: 18, top: many ? 62 : 40, bottom: 48 },
+    // One line on a phone: it scrolls where names do not fit.
+    ...(many && { legend: { left: 0, top: 0, type: lines.length > 10 || width < 560 ? 'scroll' : 'plain', data: lines.map((line) => line.name), textStyle: { color: colours.text }, itemGap: 16 } }),
     tooltip: {
       formatter: (item: unknown) => {
         const point = (item as { data?: { point?: number } }).data?.point ?? -1;
@@ -126,7 +127,7 @@ export function curvesOption(state: State, best: Best, colours: Palette, width: 
       },
     },
     xAxis: xAxis(state, drawn.map((i) => x.values[i]!), colours),
-    yAxis: valueAxis({ span, text: measure.text, name: measure.name, colours, vertical: true }),
+    yAxis: valueAxis({ span, text: measure.text, seconds: measure.seconds, name: measure.name, colours, vertical: true }),
     series: [...series, ...(banded.length > 1 ? [band(banded, colours)] : []), ...(bounds.length > 0 ? [whiskers(bounds)] : [])],
   } as Option;
 }

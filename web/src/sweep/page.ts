@@ -4,7 +4,7 @@ import { section } from '../chart';
 import type { Tie, SweepDocument, SweepPoint } from '../document';
 import { h } from '../dom';
 import { counted, numberText, timeText, usdText } from '../format';
-import { basis, tieText, tiles, title, warnings, type Tile } from '../header';
+import { basis, tieText, tiles, title, warnings, what, type Tile } from '../header';
 import { gathered } from '../summary';
 import { tableOf } from '../table';
 import { sweepChart } from './chart';
@@ -37,7 +37,7 @@ export function sweepPage(data: SweepDocument): HTMLElement[] {
   const state = initial(sweep);
   const axes = sweep.vary.map(({ key, values }) => `${key} over ${valuesText(values)}`).join('; ');
   const parts = [
-    title(data.title, [first?.scenario?.model, first?.scenario?.platform, axes].filter(Boolean).join(' · ')),
+    title(data.title, what([first?.scenario?.model, first?.scenario?.platform, axes], data)),
     tiles([
       fastest?.metrics && { name: 'Fastest', text: `${numberText(fastest.metrics.samples_per_s)} samples/s`, exact: fastest.metrics.samples_per_s, notes: [settings(fastest), `${timeText(fastest.metrics.step_time_s)} a step`] },
       cheapest?.metrics && {
@@ -67,9 +67,9 @@ export function sweepPage(data: SweepDocument): HTMLElement[] {
           reasons(misfits, (run) => h('li', {}, h('b', {}, settings(run)), `: ${run.does_not_fit}`)),
         )
       : null,
-    basis(gathered(sweep.runs, 'basis'), false, 'What these rest on'),
     state ? sweepChart(sweep, state) : null,
     section('points', 'Table', `${counted(sweep.runs.length, 'point')}, sorted by a click on a heading`, tableOf(pointsTable(sweep))),
+    basis(gathered(sweep.runs, 'basis')),
   ];
   return parts.filter((part): part is HTMLElement => part !== null);
 }

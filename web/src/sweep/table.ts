@@ -8,6 +8,8 @@ import { cell, type Table } from '../table';
 export function pointsTable({ vary, runs, fastest, cheapest, tied }: Swept): Table {
   const [inSpeed, inCost] = [new Set(tied?.fastest?.runs), new Set(tied?.cheapest?.runs)];
   const shown = measuresOf(runs);
+  const speed = shown.some((one) => one.id === 'tokens') ? 'tokens' : 'samples';
+  const main = ['step', speed, 'exposed', 'bus', 'memory', 'million'];
   const mark = (index: number): string | undefined =>
     [
       index === fastest ? 'fastest' : '',
@@ -19,8 +21,8 @@ export function pointsTable({ vary, runs, fastest, cheapest, tied }: Swept): Tab
     caption: 'All points',
     columns: [
       ...vary.map(({ key }) => ({ name: key })),
-      ...shown.map((one) => ({ name: one.name, number: true })),
-      { name: 'nine of ten cases', number: true },
+      ...shown.map((one) => ({ name: one.name, number: true, extra: !main.includes(one.id) })),
+      { name: '90 % interval', number: true },
       { name: 'bottleneck' },
     ],
     rows: runs.map((run, index) => {

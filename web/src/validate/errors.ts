@@ -39,7 +39,8 @@ function option(shown: Case[], colours: Palette, width: number): Option {
         data: shown.map((one) => ({
           value: one.error,
           itemStyle: { color: one.error > 0 ? colours.series[1] : colours.series[0] },
-          label: { position: one.error > 0 ? 'right' : 'left' },
+          // Right of zero where the bar goes left: names stand at the left end.
+          label: { position: 'right' },
         })),
         label: { show: true, color: colours.text, fontSize: 11.5, formatter: (item: { dataIndex: number }) => signedPercentText(shown[item.dataIndex]!.error) },
         emphasis: { itemStyle: { borderColor: colours.text, borderWidth: 1.5 } },
