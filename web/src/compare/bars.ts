@@ -99,7 +99,7 @@ export function stepBars(runs: ComparedRun[], tied?: Tie | null): HTMLElement {
   const sorted = [...runs].sort((a, b) => a.metrics.step_time_s - b.metrics.step_time_s);
   const first = sorted[0]!;
   const name = namer(runs);
-  const title = level
+  const title = tied
     ? `${tied.runs.length} of ${runs.length} are tied for the shortest step, ${name(runs[tied.runs[0]!]!)} first with ${timeText(runs[tied.runs[0]!]!.metrics.step_time_s)}`
     : sorted.length === 1 ? `${name(first)}: ${timeText(first.metrics.step_time_s)} a step` : `${name(first)} has the shortest step, ${timeText(first.metrics.step_time_s)}`;
   const parts = partNames(sorted);
