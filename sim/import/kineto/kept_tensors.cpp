@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -43,18 +44,24 @@ MemoryOfTrace kept_tensors(const Trace& trace, const TracedStep& step, const Pro
   if (runs_forward_again(trace, step, autograd))
     return {.from = MemorySource::none, .moments = {}, .lacks = {"layers that are computed again"}};
   const auto operations = forward_operations(trace, step, autograd.start);
-  Tape tape{trace, step, profile};
+  const AutogradNodes nodes{trace, step, operations};
+  Tape tape{trace, step, profile, nodes};
   std::set<const TracedOperation*> known;
+  std::map<const TracedOperation*, const TracedOperation*> part_of_unknown;
   for (std::size_t i = 0; i < operations.size();) {
     auto end = i + 1;
     while (end < operations.size() && operations[end]->start < operations[i]->end()) ++end;
     const std::span inside{operations.data() + i, end - i};
-    if (!tape.take(*operations[i], inside)) {
-      ++i;
+    if (tape.take(*operations[i], inside)) {
+      known.insert(inside.begin(), inside.end());
+      i = end;
       continue;
     }
-    known.insert(inside.begin(), inside.end());
-    i = end;
+    // What an operation with a node of its own keeps does not follow from its parts.
+    if (nodes.are_known() && nodes.has(*operations[i])) {
+      for (const auto* part : inside) part_of_unknown.emplace(part, operations[i]);
+    }
+    ++i;
   }
   MemoryOfTrace memory{.from = MemorySource::shapes, .moments = {}, .lacks = {}};
   std::set<std::string> lacks;
@@ -62,9 +69,12 @@ MemoryOfTrace kept_tensors(const Trace& trace, const TracedStep& step, const Pro
     const auto& launch = step.launches[i];
     const bool counts = launch.phase == ProfiledPhase::forward && profile.launches[i].grows &&
                         launch.activity->kind == TracedActivity::Kind::kernel;
-    if (!counts || known.contains(launch.operation)) continue;
-    lacks.insert(launch.operation == nullptr ? short_name(trace.names.text(launch.activity->name))
-                                             : trace.signatures[launch.operation->signature].name);
+    const auto whole = part_of_unknown.find(launch.operation);
+    const bool is_part = whole != part_of_unknown.end();
+    if (!counts || (!is_part && known.contains(launch.operation))) continue;
+    const auto* operation = is_part ? whole->second : launch.operation;
+    lacks.insert(operation == nullptr ? short_name(trace.names.text(launch.activity->name))
+                                      : trace.signatures[operation->signature].name);
   }
   constexpr std::size_t most_named = 8;
   for (const auto& name : lacks) {

@@ -152,6 +152,7 @@ ImportedProfile import_trace(Trace trace, std::string_view kind, const std::file
   Where file;
   file.file = shown;
   auto problems = check_trace(trace, file);
+  count_overlaps_once(trace);
   auto joined = join_launches(trace);
   measure_cpu_time(trace, joined.launches);
   const auto steps =

@@ -176,11 +176,15 @@ class Collector final : public TraceSink {
   void operation(const RawEvent& event) {
     trace_.has_shapes = trace_.has_shapes || event.has_shapes;
     notice_distributed(event.name);
-    trace_.operations.push_back({span(event), event.external, event.thread, signature_id(event)});
+    trace_.operations.push_back(
+        {span(event), event.external, event.thread, signature_id(event), event.sequence});
   }
 
   std::uint32_t signature_id(const RawEvent& event) {
-    static constexpr std::array<std::string_view, 3> with_values{"conv", "attention", "pool"};
+    // Of convolutions and attention for their work, of the others for the shapes of what they give.
+    static constexpr std::array<std::string_view, 21> with_values{
+        "conv",    "attention", "pool",   "view",   "as_strided", "softmax", "::mean", "::sum", "::amax", "::amin", "::var",
+        "::std",   "::cat",     "stack",  "::empty", "::zeros",   "::ones",  "::full", "::rand", "index_select", "_reshape_alias"};
     const bool values = contains_any(event.name, with_values);
     key_.assign(event.name).append(1, '\0').append(event.shapes).append(event.types);
     if (values) key_.append(event.values);

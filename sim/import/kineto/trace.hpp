@@ -79,6 +79,7 @@ struct TracedOperation : Span {
   std::int64_t external = 0;
   std::int64_t thread = 0;
   std::uint32_t signature = 0;
+  std::int64_t sequence = 0;  ///< number of a node of autograd's graph (`AutogradNodes`); 0: none
 };
 
 /// A tensor's memory on the GPU that was taken, or given back.

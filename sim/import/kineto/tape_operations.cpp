@@ -1,0 +1,517 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each operation of a forward pass takes, makes and leaves for its backward pass.
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "sim/import/kineto/operation_work.hpp"
+#include "sim/import/kineto/tape.hpp"
+
+namespace gradway {
+namespace {
+
+using kept_rules::Keeps;
+using Shape = Operand::Shape;
+
+constexpr int bytes_of_fp32 = 4;
+constexpr int bytes_of_index = 8;
+
+int bytes(const Signature& it, std::size_t operand) {
+  return operand < it.operands.size() ? element_bytes(it.operands[operand].type) : 0;
+}
+
+const Shape* shape(const Signature& it, std::size_t operand) {
+  if (operand >= it.operands.size() || it.operands[operand].shapes.size() != 1) return nullptr;
+  return &it.operands[operand].shapes.front();
+}
+
+/// Of a tensor that has dimensions.
+bool has_tensor(const Signature& it, std::size_t operand) {
+  const auto* of = shape(it, operand);
+  return of != nullptr && !of->empty();
+}
+
+/// Of two tensors, as PyTorch broadcasts them.
+Shape broadcast(Shape one, Shape other) {
+  if (one.size() < other.size()) std::swap(one, other);
+  for (std::size_t i = 1; i <= other.size(); ++i)
+    one[one.size() - i] = std::max(one[one.size() - i], other[other.size() - i]);
+  return one;
+}
+
+/// The argument, a dimension that may count from the end, of so many.
+std::size_t dimension(const Signature& it, std::size_t argument, std::size_t of) {
+  const auto given = whole_numbers(it, argument);
+  const auto count = static_cast<std::int64_t>(std::max<std::size_t>(1, of));
+  const auto value = given.empty() ? 0 : given.front();
+  return static_cast<std::size_t>(((value % count) + count) % count);
+}
+
+bool says(const Signature& it, std::size_t argument, std::string_view text) {
+  return argument < it.values.size() && it.values[argument] == text;
+}
+
+}  // namespace
+
+bool Tape::take(const TracedOperation& operation, Inside inside) {
+  const auto& it = trace_.signatures[operation.signature];
+  constexpr std::string_view space = "aten::";
+  has_node_ = autograd_.has_any(inside);
+  if (!it.name.starts_with(space)) return inside.size() == 1 && without_node(it);
+  // Autocast calls an operation again, in another format.
+  const auto is_again = [&](const TracedOperation* part) {
+    return trace_.signatures[part->signature].name == it.name &&
+           (part->sequence > 0 || !autograd_.are_known());
+  };
+  if (std::ranges::any_of(inside.subspan(1), is_again)) return false;
+  const auto name = std::string_view{it.name}.substr(space.size());
+  const auto rule = std::ranges::find(kept_rules::rules, name, &kept_rules::Rule::operation);
+  if (rule != kept_rules::rules.end()) return by_rule(it, *rule);
+  if (kept_rules::is_among(name, kept_rules::views)) return view(it);
+  if (kept_rules::is_among(name, kept_rules::creations)) return creation(it);
+  if (kept_rules::is_among(name, kept_rules::norms)) return norm(it);
+  if (kept_rules::is_among(name, kept_rules::losses)) return loss(it);
+  if (kept_rules::is_among(name, kept_rules::softmaxes)) return softmax(it, name == "_log_softmax");
+  if (const auto found = std::ranges::find(kept_rules::reductions, name);
+      found != kept_rules::reductions.end()) {
+    const auto index = static_cast<std::size_t>(found - kept_rules::reductions.begin());
+    return reduce(it, index >= kept_rules::reductions_that_keep_nothing);
+  }
+  if (name == "_to_copy") return cast(it, inside);
+  if (name == "addmm" || name == "_addmm_activation") return product(it, 1);
+  if (name == "mm") return product(it, 0);
+  if (name == "bmm" || name == "baddbmm") return batched_product(it, name == "bmm" ? 0 : 1);
+  if (name == "embedding") return embedding(it);
+  if (name == "gather" || name == "index_select" || name == "index") return selection(it, name);
+  if (name == "native_dropout") return dropout(it);
+  if (name == "bernoulli_") return bernoulli(it);
+  if (name == "cat" || name == "stack") return concatenate(it, name == "stack");
+  if (name == "constant_pad_nd") return pad(it, inside);
+  if (name == "max_pool2d_with_indices") return max_pool(it);
+  if (name == "avg_pool2d" || name == "_adaptive_avg_pool2d") return average_pool(it);
+  if (const auto results = convolution_results(it)) return convolution(it, *results);
+  if (name.starts_with("_scaled_dot_product") && name.find("math") == std::string_view::npos)
+    return attention(it);
+  if (kept_rules::is_among(name, kept_rules::harmless)) return true;
+  return inside.size() == 1 && without_node(it);
+}
+
+int Tape::find(const Signature& it, std::size_t operand, const WantedTensor& wanted) const {
+  return has_tensor(it, operand) ? find(*shape(it, operand), bytes(it, operand), wanted) : none;
+}
+
+bool Tape::needs_grad(const Signature& it, std::size_t operand, int tensor) const {
+  if (tensor != none) return at(tensor).needs_grad;
+  return has_tensor(it, operand) && is_parameter(*shape(it, operand));
+}
+
+bool Tape::without_node(const Signature& it) {
+  if (has_node_) return false;
+  const auto x = find(it, 0);
+  begin();
+  use(x);
+  if (has_tensor(it, 0)) make(*shape(it, 0), bytes(it, 0));
+  return true;
+}
+
+bool Tape::by_rule(const Signature& it, const kept_rules::Rule& rule) {
+  struct Taken {
+    std::size_t operand;
+    int tensor;
+  };
+  std::vector<Taken> taken;
+  std::vector<int> found;
+  Shape result;
+  int width = 0;
+  for (std::size_t i = 0; i < it.operands.size(); ++i) {
+    if (!has_tensor(it, i)) continue;
+    auto tensor = find(it, i, {.except = found});
+    if (tensor == none) tensor = find(it, i);  // twice the same one
+    if (tensor != none) found.push_back(tensor);
+    taken.push_back({i, tensor});
+    result = broadcast(std::move(result), *shape(it, i));
+    const bool is_condition = rule.keeps == Keeps::mask && it.operands[i].type == "bool";
+    if (!is_condition) width = std::max(width, bytes(it, i) == bytes_of_index && width > 0 ? width : bytes(it, i));
+  }
+  if (taken.empty()) return true;
+  auto& node = begin();
+  for (const auto& [operand, tensor] : taken) {
+    use(tensor);
+    if (tensor == none && has_node_ && is_parameter(*shape(it, operand)))
+      node.gradients += gradient_of(*shape(it, operand));
+  }
+  const auto first = taken.front().tensor;
+  const bool is_pair = taken.size() == 2;
+  if (rule.keeps == Keeps::input) keep(first);
+  if (rule.keeps == Keeps::inputs) std::ranges::for_each(found, [&](int tensor) { keep(tensor); });
+  if (is_pair && (rule.keeps == Keeps::others || rule.keeps == Keeps::divisor)) {
+    const auto second = taken.back().tensor;
+    if (needs_grad(it, taken.back().operand, second)) keep(first);
+    if (rule.keeps == Keeps::divisor || needs_grad(it, taken.front().operand, first)) keep(second);
+  }
+  if (rule.keeps == Keeps::mask) {
+    for (const auto& [operand, tensor] : taken) {
+      if (it.operands[operand].type == "bool") keep(tensor);
+    }
+  }
+  if (rule.in_place) {
+    if (rule.keeps == Keeps::result) keep(first);
+    return true;
+  }
+  const bool is_part = rule.operation == "pow" || rule.operation == "neg";
+  const auto made = make(result, width, is_part ? MadeBy::part_of_expression : MadeBy::anything);
+  if (rule.keeps == Keeps::result) keep(made);
+  return true;
+}
+
+bool Tape::view(const Signature& it) {
+  const auto tensor = find(it, 0);
+  auto to = whole_numbers(it, 1);
+  if (tensor == none || to.empty()) return true;
+  const auto elements = element_count(*shape(it, 0));
+  if (const auto rest = std::ranges::find(to, -1); rest != to.end()) {
+    *rest = 1;
+    *rest = static_cast<std::int64_t>(elements / std::max(1.0, element_count(to)));
+  }
+  show_as(tensor, to);
+  return true;
+}
+
+/// Such a tensor gets its numbers by what changes it in place.
+bool Tape::creation(const Signature& it) {
+  const auto to = whole_numbers(it, 0);
+  if (to.empty() || std::ranges::find(to, 0) != to.end()) return true;
+  // c10::ScalarType: the first whole number behind the sizes (and strides, or the number to fill with)
+  struct Type {
+    std::int64_t number;
+    int bytes;
+  };
+  constexpr std::array types{Type{0, 1}, Type{4, 8}, Type{5, 2}, Type{7, 8}, Type{11, 1}, Type{15, 2}};
+  int width = bytes_of_fp32;
+  for (std::size_t argument = 1; argument < std::min<std::size_t>(it.values.size(), 4); ++argument) {
+    const auto number = whole_numbers(it, argument);
+    if (number.size() != 1 || it.values[argument].starts_with("[")) continue;
+    const auto* const type = std::ranges::find(types, number.front(), &Type::number);
+    if (type != types.end()) width = type->bytes;
+    break;
+  }
+  begin();
+  make(to, width);
+  return true;
+}
+
+bool Tape::norm(const Signature& it) {
+  const auto* input = shape(it, 0);
+  if (input == nullptr) return false;
+  const auto x = find(it, 0);
+  auto& node = begin();
+  use(x);
+  keep(x);
+  double channels = 0;
+  for (std::size_t i = 1; i < it.operands.size(); ++i) {
+    const auto* of = shape(it, i);
+    if (of == nullptr || of->empty() || !is_parameter(*of)) continue;
+    channels = element_count(*of);
+  }
+  constexpr double weight_and_bias = 2;
+  node.gradients = weight_and_bias * gradient_of({static_cast<std::int64_t>(channels)});
+  const bool by_channel = it.name.find("batch_norm") != std::string::npos;
+  if (has_node_)
+    make_kept(2 * (by_channel ? channels : element_count(*input) / std::max(1.0, channels)), bytes_of_fp32);
+  make(*input, bytes(it, 0));
+  return true;
+}
+
+bool Tape::loss(const Signature& it) {
+  const auto x = find(it, 0);
+  const auto y = find(it, 1);
+  begin();
+  for (const auto tensor : {x, y}) {
+    use(tensor);
+    keep(tensor);
+  }
+  make({1}, bytes_of_fp32);
+  return true;
+}
+
+bool Tape::cast(const Signature& it, Inside inside) {
+  for (const auto* part : inside) {
+    const auto& copy = trace_.signatures[part->signature];
+    if (copy.name != "aten::copy_") continue;
+    if (!has_tensor(it, 0) || bytes(copy, 0) == bytes(copy, 1)) return true;
+    const bool is_weight = is_of_parameters_(it);
+    const auto x = is_weight ? none : find(it, 0);
+    begin();
+    use(x);
+    const auto result = make(*shape(it, 0), bytes(copy, 0));
+    auto& made = at(result);
+    made.is_weight = is_weight;
+    made.needs_grad = has_node_ && x != none && at(x).needs_grad;
+    made.cast_from = x;
+    return true;
+  }
+  return true;
+}
+
+void Tape::weight(const Signature& it, std::size_t operand, Noted& node) {
+  const auto* of = shape(it, operand);
+  const auto copy = find_weight(*of, bytes(it, operand));
+  if (has_node_) node.gradients = gradient_of(*of);
+  if (copy == none) return;
+  at(copy).last_use = now();
+  keep(copy);
+  node.temporary = at(copy).size();
+}
+
+bool Tape::product(const Signature& it, std::size_t left) {
+  const auto* rows = shape(it, left);
+  const auto* columns = shape(it, left + 1);
+  if (rows == nullptr || columns == nullptr || rows->size() != 2 || columns->size() != 2) return false;
+  const auto x = find(it, left, {.of_product = true});
+  auto& node = begin();
+  use(x);
+  if (is_parameter(*columns)) {
+    keep(x);
+    weight(it, left + 1, node);
+  } else {
+    const auto y = find(it, left + 1);
+    use(y);
+    if (needs_grad(it, left + 1, y)) keep(x);
+    if (needs_grad(it, left, x)) keep(y);
+  }
+  make({rows->front(), columns->back()}, bytes(it, left), MadeBy::product);
+  return true;
+}
+
+bool Tape::batched_product(const Signature& it, std::size_t left) {
+  const auto* first = shape(it, left);
+  const auto* second = shape(it, left + 1);
+  if (first == nullptr || second == nullptr || first->size() != 3 || second->size() != 3) return false;
+  const auto x = find(it, left);
+  const auto y = find(it, left + 1, {.except = {x}});
+  begin();
+  use(x);
+  use(y);
+  if (needs_grad(it, left + 1, y)) keep(x);
+  if (needs_grad(it, left, x)) keep(y);
+  make({first->front(), (*first)[1], second->back()}, bytes(it, left));
+  return true;
+}
+
+bool Tape::convolution(const Signature& it, const Shape& results) {
+  const auto x = find(it, 0);
+  auto& node = begin();
+  use(x);
+  keep(x);
+  weight(it, 1, node);
+  make(results, bytes(it, 0));
+  return true;
+}
+
+bool Tape::softmax(const Signature& it, bool is_log) {
+  if (!has_tensor(it, 0)) return false;
+  const auto x = find(it, 0);
+  begin();
+  use(x);
+  if (is_log && x != none) output_ = at(x).cast_from != none ? at(x).cast_from : x;
+  constexpr std::size_t half_to_float = 2;
+  keep(make(*shape(it, 0), says(it, half_to_float, "True") ? bytes_of_fp32 : bytes(it, 0)));
+  return true;
+}
+
+bool Tape::embedding(const Signature& it) {
+  const auto* table = shape(it, 0);
+  const auto* indices = shape(it, 1);
+  if (table == nullptr || indices == nullptr || table->size() != 2) return false;
+  const auto index = find(it, 1);
+  auto& node = begin();
+  use(index);
+  keep(index);
+  if (has_node_) node.gradients = gradient_of(*table);
+  auto result = *indices;
+  result.push_back(table->back());
+  make(result, bytes(it, 0));
+  return true;
+}
+
+/// gather(x, dimension, index), index_select(x, dimension, index), index(x, a list of indices).
+bool Tape::selection(const Signature& it, std::string_view name) {
+  const auto* of = shape(it, 0);
+  const std::size_t operand = name == "index" ? 1 : 2;
+  if (of == nullptr || operand >= it.operands.size() || it.operands[operand].shapes.size() != 1) return false;
+  const auto& indices = it.operands[operand].shapes.front();
+  const auto x = find(it, 0);
+  const auto index = find(indices, bytes_of_index);
+  auto& node = begin();
+  use(x);
+  use(index);
+  keep(index);
+  if (x == none && has_node_) node.gradients = gradient_of(*of);
+  auto result = *of;
+  if (name == "gather") result = indices;
+  if (name == "index_select" && !result.empty())
+    result[dimension(it, 1, result.size())] = static_cast<std::int64_t>(element_count(indices));
+  if (name == "index" && !result.empty()) {
+    result.erase(result.begin());
+    result.insert(result.begin(), indices.begin(), indices.end());
+  }
+  make(result, bytes(it, 0));
+  return true;
+}
+
+bool Tape::dropout(const Signature& it) {
+  if (!has_tensor(it, 0)) return false;
+  const auto& of = *shape(it, 0);
+  const auto x = find(it, 0);
+  begin();
+  use(x);
+  if (has_node_) make_kept(element_count(of), 1);
+  make(of, bytes(it, 0));
+  return true;
+}
+
+/// Makes noise of a tensor that was created empty; a product then keeps it.
+bool Tape::bernoulli(const Signature& it) {
+  if (!has_tensor(it, 0)) return false;
+  const auto x = find(it, 0, {.only_unused = true, .of_any_shape = false});
+  begin();
+  if (x == none) {
+    make(*shape(it, 0), bytes(it, 0));
+    made_.back().needs_grad = false;
+  }
+  return true;
+}
+
+bool Tape::reduce(const Signature& it, bool keeps_input) {
+  if (!has_tensor(it, 0)) return true;
+  const auto& of = *shape(it, 0);
+  const auto x = find(it, 0);
+  begin();
+  use(x);
+  if (keeps_input) keep(x);
+  auto over = whole_numbers(it, 1);
+  constexpr std::size_t image = 4;
+  if (it.values.empty()) over = of.size() == image ? std::vector<std::int64_t>{2, 3} : std::vector<std::int64_t>{-1};
+  Shape result;
+  for (std::size_t i = 0; i < of.size(); ++i) {
+    const auto here = static_cast<std::int64_t>(i);
+    const auto count = static_cast<std::int64_t>(of.size());
+    const bool goes = over.empty() || std::ranges::any_of(over, [&](auto one) {
+                        return one == here || one + count == here;
+                      });
+    if (!goes) result.push_back(of[i]);
+    if (goes && says(it, 2, "True")) result.push_back(1);
+  }
+  if (result.empty()) result = {1};
+  make(result, bytes(it, 0));
+  return true;
+}
+
+bool Tape::concatenate(const Signature& it, bool is_stack) {
+  if (it.operands.empty() || it.operands.front().shapes.empty()) return false;
+  const auto& parts = it.operands.front().shapes;
+  int width = 0;
+  begin();
+  for (const auto& part : parts) {
+    auto newest = none;
+    for (const int candidate : {2, bytes_of_fp32, bytes_of_index, 1})  // a list does not tell its tensors' type
+      newest = std::max(newest, find(part, candidate));
+    use(newest);
+    if (newest != none) width = std::max(width, at(newest).bytes);
+  }
+  auto result = *std::ranges::max_element(parts, {}, &Shape::size);
+  if (is_stack) {
+    result.insert(result.begin() + static_cast<std::ptrdiff_t>(dimension(it, 1, result.size() + 1)),
+                  static_cast<std::int64_t>(parts.size()));
+  } else if (!result.empty()) {
+    const auto along = dimension(it, 1, result.size());
+    result[along] = 0;
+    for (const auto& part : parts) result[along] += part.size() == result.size() ? part[along] : 0;
+  }
+  make(result, width == 0 ? bytes_of_fp32 : width);
+  return true;
+}
+
+/// Its result is the first tensor that it creates.
+bool Tape::pad(const Signature& it, Inside inside) {
+  const auto x = find(it, 0);
+  begin();
+  use(x);
+  for (const auto* part : inside) {
+    const auto& created = trace_.signatures[part->signature];
+    if (created.name != "aten::empty") continue;
+    make(whole_numbers(created, 0), bytes(it, 0));
+    break;
+  }
+  return true;
+}
+
+bool Tape::max_pool(const Signature& it) {
+  const auto results = pool_results(it);
+  if (!results) return false;
+  const auto x = find(it, 0);
+  begin();
+  use(x);
+  keep(x);
+  if (has_node_) make_kept(element_count(*results), bytes_of_index);
+  make(*results, bytes(it, 0));
+  return true;
+}
+
+bool Tape::average_pool(const Signature& it) {
+  const auto* of = shape(it, 0);
+  if (of == nullptr || of->size() != 4) return false;
+  auto results = pool_results(it);
+  if (it.name.find("adaptive") != std::string::npos) {
+    const auto sides = whole_numbers(it, 1);
+    if (sides.empty()) return false;
+    results = Shape{(*of)[0], (*of)[1], sides.front(), sides.back()};
+  }
+  if (!results) return false;
+  const auto x = find(it, 0);
+  begin();
+  use(x);
+  keep(x);
+  make(*results, bytes(it, 0));
+  return true;
+}
+
+bool Tape::attention(const Signature& it) {
+  const auto* queries = shape(it, 0);
+  const auto* keys = shape(it, 1);
+  if (queries == nullptr || keys == nullptr || queries->size() != 4) return false;
+  const auto width = bytes(it, 0);
+  const auto elements = element_count(*queries);
+  const auto packed = static_cast<std::int64_t>(elements + 2 * element_count(*keys));
+  std::array<int, 3> parts{none, none, none};
+  const bool are_seen = find(it, 0, {.of_any_shape = false}) != none;
+  if (const auto whole = are_seen ? none : find({packed}, width); whole != none) {
+    parts[0] = whole;
+  } else {
+    std::vector<int> found;
+    for (const std::size_t operand : {2U, 1U, 0U}) {  // values come last
+      const auto* of = shape(it, operand) == nullptr ? keys : shape(it, operand);
+      auto part = find(*of, width, {.except = found, .only_unused = true});
+      if (part == none && found.empty()) part = find(*of, width);
+      const bool holds_all = !found.empty() && at(found.front()).elements > element_count(*keys);
+      if (part == none && !holds_all) part = find(*of, width, {.except = found});
+      if (part != none) found.push_back(part);
+      parts[operand] = part;
+    }
+  }
+  constexpr std::size_t mask = 3;
+  const auto added = it.name.find("flash") == std::string::npos ? find(it, mask) : none;
+  begin();
+  for (const auto part : parts) {
+    use(part);
+    keep(part);
+  }
+  use(added);
+  keep(added);
+  if (has_node_)
+    make_kept(elements / static_cast<double>(std::max<std::int64_t>(1, queries->back())), bytes_of_fp32);
+  keep(make(*queries, width));
+  return true;
+}
+
+}  // namespace gradway
