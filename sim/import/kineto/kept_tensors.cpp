@@ -46,13 +46,16 @@ MemoryOfTrace kept_tensors(const Trace& trace, const TracedStep& step, const Pro
   const auto operations = forward_operations(trace, step, autograd.start);
   const AutogradNodes nodes{trace, step, operations};
   Tape tape{trace, step, profile, nodes};
+  std::set<const TracedOperation*> launching;
+  for (const auto& launch : step.launches) launching.insert(launch.operation);
   std::set<const TracedOperation*> known;
   std::map<const TracedOperation*, const TracedOperation*> part_of_unknown;
   for (std::size_t i = 0; i < operations.size();) {
     auto end = i + 1;
     while (end < operations.size() && operations[end]->start < operations[i]->end()) ++end;
     const std::span inside{operations.data() + i, end - i};
-    if (tape.take(*operations[i], inside)) {
+    if (tape.take(*operations[i], inside) ||
+        (launching.contains(operations[i]) && tape.take_without_node(*operations[i]))) {
       known.insert(inside.begin(), inside.end());
       i = end;
       continue;

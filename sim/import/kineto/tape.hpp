@@ -53,6 +53,10 @@ class Tape {
   /// @return whether it is known, so that these need not be looked at
   bool take(const TracedOperation& operation, std::span<const TracedOperation* const> inside);
 
+  /// An operation that launches a kernel and has no node keeps nothing, whatever it is.
+  /// @return whether it has none
+  bool take_without_node(const TracedOperation& operation);
+
   /// What is there when each operation's forward pass runs, then when their backward passes do.
   std::vector<ProfiledMoment> moments() const;
 
@@ -120,7 +124,7 @@ class Tape {
   void weight(const Signature& it, std::size_t operand, Noted& node);
   bool product(const Signature& it, std::size_t left);
   bool batched_product(const Signature& it, std::size_t left);
-  bool convolution(const Signature& it, const Shape& results);
+  bool convolution(Inside inside);
   bool softmax(const Signature& it, bool is_log);
   bool embedding(const Signature& it);
   bool selection(const Signature& it, std::string_view name);
@@ -133,9 +137,6 @@ class Tape {
   bool average_pool(const Signature& it);
   /// Queries, keys and values, packed or apart, the mask, the result and the logarithms of the sums.
   bool attention(const Signature& it);
-  /// An operation that has no node keeps nothing, whatever it is.
-  bool without_node(const Signature& it);
-
   const Trace& trace_;
   const Profile& profile_;
   const AutogradNodes& autograd_;

@@ -57,7 +57,7 @@ bool Tape::take(const TracedOperation& operation, Inside inside) {
   const auto& it = trace_.signatures[operation.signature];
   constexpr std::string_view space = "aten::";
   has_node_ = autograd_.has_any(inside);
-  if (!it.name.starts_with(space)) return inside.size() == 1 && without_node(it);
+  if (!it.name.starts_with(space)) return false;
   // Autocast calls an operation again, in another format.
   const auto is_again = [&](const TracedOperation* part) {
     return trace_.signatures[part->signature].name == it.name &&
@@ -89,11 +89,10 @@ bool Tape::take(const TracedOperation& operation, Inside inside) {
   if (name == "constant_pad_nd") return pad(it, inside);
   if (name == "max_pool2d_with_indices") return max_pool(it);
   if (name == "avg_pool2d" || name == "_adaptive_avg_pool2d") return average_pool(it);
-  if (const auto results = convolution_results(it)) return convolution(it, *results);
+  if (name == "convolution") return convolution(inside);
   if (name.starts_with("_scaled_dot_product") && name.find("math") == std::string_view::npos)
     return attention(it);
-  if (kept_rules::is_among(name, kept_rules::harmless)) return true;
-  return inside.size() == 1 && without_node(it);
+  return kept_rules::is_among(name, kept_rules::harmless);
 }
 
 int Tape::find(const Signature& it, std::size_t operand, const WantedTensor& wanted) const {
@@ -105,8 +104,10 @@ bool Tape::needs_grad(const Signature& it, std::size_t operand, int tensor) cons
   return has_tensor(it, operand) && is_parameter(*shape(it, operand));
 }
 
-bool Tape::without_node(const Signature& it) {
+bool Tape::take_without_node(const TracedOperation& operation) {
+  has_node_ = autograd_.has(operation);
   if (has_node_) return false;
+  const auto& it = trace_.signatures[operation.signature];
   const auto x = find(it, 0);
   begin();
   use(x);
@@ -298,14 +299,21 @@ bool Tape::batched_product(const Signature& it, std::size_t left) {
   return true;
 }
 
-bool Tape::convolution(const Signature& it, const Shape& results) {
-  const auto x = find(it, 0);
-  auto& node = begin();
-  use(x);
-  keep(x);
-  weight(it, 1, node);
-  make(results, bytes(it, 0));
-  return true;
+/// The library's own operation has the settings.
+bool Tape::convolution(Inside inside) {
+  for (const auto* part : inside) {
+    const auto& it = trace_.signatures[part->signature];
+    const auto results = convolution_results(it);
+    if (!results) continue;
+    const auto x = find(it, 0);
+    auto& node = begin();
+    use(x);
+    keep(x);
+    weight(it, 1, node);
+    make(*results, bytes(it, 0));
+    return true;
+  }
+  return false;
 }
 
 bool Tape::softmax(const Signature& it, bool is_log) {
