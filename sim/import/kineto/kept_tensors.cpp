@@ -29,6 +29,31 @@ std::vector<const TracedOperation*> forward_operations(const Trace& trace, const
   return found;
 }
 
+constexpr std::string_view compiled_graph = "CompiledFunction";
+
+/// Of the backward graphs that torch.compile made, in the order of their start.
+std::vector<const TracedOperation*> compiled_backward(const Trace& trace, const Span& autograd) {
+  std::vector<const TracedOperation*> graphs;
+  std::vector<const TracedOperation*> found;
+  const auto is_graph = [&](const TracedOperation& operation) {
+    return operation.start >= autograd.start && operation.start < autograd.end() &&
+           trace.signatures[operation.signature].name == "CompiledFunctionBackward";
+  };
+  for (const auto& operation : trace.operations) {
+    if (is_graph(operation)) graphs.push_back(&operation);
+  }
+  if (graphs.empty()) return found;
+  for (const auto& operation : trace.operations) {
+    const bool is_inside = std::ranges::any_of(graphs, [&](const TracedOperation* graph) {
+      return operation.thread == graph->thread && operation.start > graph->start &&
+             operation.end() <= graph->end();
+    });
+    if (is_inside) found.push_back(&operation);
+  }
+  std::ranges::sort(found, {}, [](const TracedOperation* it) { return std::pair{it->start, -it->duration}; });
+  return found;
+}
+
 bool runs_forward_again(const Trace& trace, const TracedStep& step, const Span& autograd) {
   return std::ranges::any_of(trace.operations, [&](const TracedOperation& operation) {
     return operation.start >= autograd.start && operation.end() <= autograd.end() &&
@@ -60,12 +85,18 @@ MemoryOfTrace kept_tensors(const Trace& trace, const TracedStep& step, const Pro
       i = end;
       continue;
     }
+    if (trace.signatures[operations[i]->signature].name == compiled_graph) {
+      tape.begin_compiled(operations[i]->end());
+      ++i;
+      continue;
+    }
     // What an operation with a node of its own keeps does not follow from its parts.
     if (nodes.are_known() && nodes.has(*operations[i])) {
       for (const auto* part : inside) part_of_unknown.emplace(part, operations[i]);
     }
     ++i;
   }
+  tape.take_compiled_backward(compiled_backward(trace, autograd));
   MemoryOfTrace memory{.from = MemorySource::shapes, .moments = {}, .lacks = {}};
   std::set<std::string> lacks;
   for (std::size_t i = 0; i < step.launches.size(); ++i) {

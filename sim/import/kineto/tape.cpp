@@ -131,6 +131,7 @@ std::vector<ProfiledMoment> Tape::moments() const {
   for (std::int32_t n = 0; n < count; ++n) {
     const auto& node = noted_[static_cast<std::size_t>(n)];
     fixed.pass(n, 0, node.temporary);
+    grows.pass(n, 0, node.activations);
     gradients[static_cast<std::size_t>(fixed.back(n))] = node.gradients;
   }
   const auto [of_batch, of_none, of_output] = std::tuple{grows.sums(), fixed.sums(), output.sums()};

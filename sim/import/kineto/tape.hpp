@@ -57,6 +57,11 @@ class Tape {
   /// @return whether it has none
   bool take_without_node(const TracedOperation& operation);
 
+  /// From here on until then, operations are those of a graph that torch.compile made.
+  void begin_compiled(std::int64_t until) { compiled_until_ = until; }
+  /// @param operations of the backward graph, in the order of their start
+  void take_compiled_backward(std::span<const TracedOperation* const> operations);
+
   /// What is there when each operation's forward pass runs, then when their backward passes do.
   std::vector<ProfiledMoment> moments() const;
 
@@ -93,6 +98,7 @@ class Tape {
   struct Noted {
     double gradients = 0;  ///< bytes, of the parameters that it takes
     double temporary = 0;  ///< bytes in its backward pass, whatever the batch
+    double activations = 0;  ///< more bytes in its backward pass, with the batch
   };
 
   double gradient_of(const Shape& shape) const;
@@ -113,6 +119,8 @@ class Tape {
   void keep(int tensor);
   bool needs_grad(const Signature& it, std::size_t operand, int tensor) const;
 
+  bool take_fused(const Signature& it);
+  void keep_for_compiled(const Shape& shape, int bytes);
   bool by_rule(const Signature& it, const kept_rules::Rule& rule);
   bool view(const Signature& it);
   bool creation(const Signature& it);
@@ -142,6 +150,7 @@ class Tape {
   const AutogradNodes& autograd_;
   OfParameters is_of_parameters_;
   bool has_node_ = true;  ///< the operation that is being taken
+  std::int64_t compiled_until_ = 0;
   std::vector<Made> made_;
   std::vector<View> views_;
   std::map<std::pair<double, int>, std::vector<int>> by_size_;  ///< views by their elements and type

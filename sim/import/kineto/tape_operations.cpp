@@ -56,7 +56,9 @@ bool says(const Signature& it, std::size_t argument, std::string_view text) {
 bool Tape::take(const TracedOperation& operation, Inside inside) {
   const auto& it = trace_.signatures[operation.signature];
   constexpr std::string_view space = "aten::";
-  has_node_ = autograd_.has_any(inside);
+  const bool is_compiled = operation.start < compiled_until_;
+  has_node_ = is_compiled || autograd_.has_any(inside);
+  if (is_compiled && take_fused(it)) return true;
   if (!it.name.starts_with(space)) return false;
   // Autocast calls an operation again, in another format.
   const auto is_again = [&](const TracedOperation* part) {
