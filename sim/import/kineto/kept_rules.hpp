@@ -100,12 +100,14 @@ inline constexpr std::array<std::string_view, 4> views{"view", "_unsafe_view", "
 /// Make a tensor of the shape that is their first argument.
 inline constexpr std::array<std::string_view, 7> creations{"empty", "zeros", "ones",         "full",
                                                            "rand",  "randn", "empty_strided"};
+/// Give truth values.
+inline constexpr std::array<std::string_view, 11> comparisons{
+    "eq", "ne", "lt", "gt", "le", "ge", "bitwise_not", "bitwise_and", "logical_not", "isneginf", "isinf"};
 /// Give no tensor that counts, and keep none.
-inline constexpr std::array<std::string_view, 28> harmless{
-    "arange",     "ones_like", "zeros_like",          "eq",       "ne",      "lt",         "gt",
-    "le",         "ge",        "argmax",              "item",     "uniform_", "normal_",   "bitwise_not",
-    "logical_not", "detach",   "_local_scalar_dense", "alias",    "resize_", "empty_like", "is_nonzero",
-    "lift_fresh", "full_like", "all",                 "any",      "isneginf", "result_type", "rand_like"};
+inline constexpr std::array<std::string_view, 20> harmless{
+    "arange",    "ones_like",  "zeros_like", "rand_like", "full_like", "empty_like",  "argmax",
+    "all",       "any",        "item",       "detach",    "alias",     "lift_fresh",  "_local_scalar_dense",
+    "resize_",   "is_nonzero", "uniform_",   "normal_",   "result_type", "scalar_tensor"};
 /// Stand in a backward pass only where a forward pass runs again.
 inline constexpr std::array<std::string_view, 6> of_forward_passes{
     "aten::linear",   "aten::conv2d", "aten::layer_norm",

@@ -18,7 +18,6 @@ AutogradNodes::AutogradNodes(const Trace& trace, const TracedStep& step,
   for (const auto* operation : forward) {
     if (operation->sequence > 0) last[operation->sequence] = operation;
   }
-  known_ = !last.empty();
   for (const auto& operation : trace.operations) {
     if (operation.sequence <= 0 || operation.start < step.begin || operation.start >= step.end) continue;
     const auto& name = trace.signatures[operation.signature].name;
@@ -27,6 +26,7 @@ AutogradNodes::AutogradNodes(const Trace& trace, const TracedStep& step,
     const auto owner = is_node ? last.find(operation.sequence) : last.end();
     if (owner != last.end()) owners_.insert(owner->second);
   }
+  known_ = !owners_.empty();
 }
 
 bool AutogradNodes::has_any(std::span<const TracedOperation* const> operations) const {

@@ -124,6 +124,7 @@ class Tape {
   bool by_rule(const Signature& it, const kept_rules::Rule& rule);
   bool view(const Signature& it);
   bool creation(const Signature& it);
+  bool comparison(const Signature& it);
   bool norm(const Signature& it);
   bool loss(const Signature& it);
   /// To another format; copies from the host stay out, they are the job's input.

@@ -71,6 +71,7 @@ bool Tape::take(const TracedOperation& operation, Inside inside) {
   if (rule != kept_rules::rules.end()) return by_rule(it, *rule);
   if (kept_rules::is_among(name, kept_rules::views)) return view(it);
   if (kept_rules::is_among(name, kept_rules::creations)) return creation(it);
+  if (kept_rules::is_among(name, kept_rules::comparisons)) return comparison(it);
   if (kept_rules::is_among(name, kept_rules::norms)) return norm(it);
   if (kept_rules::is_among(name, kept_rules::losses)) return loss(it);
   if (kept_rules::is_among(name, kept_rules::softmaxes)) return softmax(it, name == "_log_softmax");
@@ -200,6 +201,18 @@ bool Tape::creation(const Signature& it) {
   }
   begin();
   make(to, width);
+  return true;
+}
+
+bool Tape::comparison(const Signature& it) {
+  begin();
+  Shape result;
+  for (const std::size_t operand : {0U, 1U}) {
+    if (!has_tensor(it, operand)) continue;
+    use(find(it, operand));
+    result = broadcast(std::move(result), *shape(it, operand));
+  }
+  if (!result.empty()) make(result, 1);
   return true;
 }
 
