@@ -135,6 +135,17 @@ TEST_CASE("masks and indices are kept in their own types", "[import][memory]") {
              2) == 8 * 12);
 }
 
+TEST_CASE("what routes tokens keeps indices", "[import][memory]") {
+  CHECK(kept({first, {node("aten::topk", "[[4,16],[],[]]", R"(["float","Scalar","Scalar"])", 2, R"(["","2","-1"])")}},
+             2) == 8 * 4 * 2);
+  CHECK(kept({first,
+              {node("aten::add", "[[4],[]]", R"(["long int","Scalar"])", no_node)},
+              {node("aten::index_add_", "[[4,16],[],[4],[4,16]]", R"(["float","Scalar","long int","float"])", 2)}},
+             2) == 8 * 4);
+  CHECK(kept({first, {node("aten::glu", "[[4,16],[]]", R"(["float","Scalar"])", 2, R"(["","-1"])")}, product(3)},
+             2) == 4 * numbers);
+}
+
 TEST_CASE("a softmax in fp32 of what has 16 bits keeps fp32", "[import][memory]") {
   const auto softmax = [](const std::string& to_float) {
     return kept({{node("aten::mm", "[[4,8],[8,16]]", halves, 1)},

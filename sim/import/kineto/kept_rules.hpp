@@ -92,9 +92,12 @@ inline constexpr std::array<std::string_view, 8> losses{
 /// Along one dimension; the result is kept, in fp32 if they say so.
 inline constexpr std::array<std::string_view, 3> softmaxes{"_softmax", "_safe_softmax", "_log_softmax"};
 /// Over some dimensions; of the first two autograd keeps sizes alone, of the others the input too.
-inline constexpr std::array<std::string_view, 8> reductions{"mean", "sum", "amax",        "amin",
-                                                            "var",  "std", "logsumexp", "linalg_vector_norm"};
+inline constexpr std::array<std::string_view, 10> reductions{
+    "mean", "sum", "amax", "amin", "var", "std", "var_mean", "std_mean", "logsumexp", "linalg_vector_norm"};
 constexpr std::size_t reductions_that_keep_nothing = 2;
+/// Put numbers where indices say, and keep the indices.
+inline constexpr std::array<std::string_view, 8> placements{
+    "index_add", "index_add_", "index_put_", "index_copy_", "scatter", "scatter_", "scatter_add", "scatter_add_"};
 /// Another shape of the same numbers; the second argument is that shape.
 inline constexpr std::array<std::string_view, 4> views{"view", "_unsafe_view", "_reshape_alias", "as_strided"};
 /// Make a tensor of the shape that is their first argument.

@@ -137,11 +137,17 @@ class Tape {
   bool softmax(const Signature& it, bool is_log);
   bool embedding(const Signature& it);
   bool selection(const Signature& it, std::string_view name);
+  bool placement(const Signature& it, std::string_view name);
+  bool sort(const Signature& it, bool is_top);
+  bool grouped_product(const Signature& it);
+  bool halves(const Signature& it);
+  bool upsample(const Signature& it);
   bool dropout(const Signature& it);
   bool bernoulli(const Signature& it);
   bool reduce(const Signature& it, bool keeps_input);
   bool concatenate(const Signature& it, bool is_stack);
-  bool pad(const Signature& it, Inside inside);
+  /// A result that is the first tensor that the operation creates; nothing is kept.
+  bool filled(const Signature& it, Inside inside);
   bool max_pool(const Signature& it);
   bool average_pool(const Signature& it);
   /// Queries, keys and values, packed or apart, the mask, the result and the logarithms of the sums.

@@ -89,7 +89,12 @@ bool Tape::take(const TracedOperation& operation, Inside inside) {
   if (name == "native_dropout") return dropout(it);
   if (name == "bernoulli_") return bernoulli(it);
   if (name == "cat" || name == "stack") return concatenate(it, name == "stack");
-  if (name == "constant_pad_nd") return pad(it, inside);
+  if (name == "constant_pad_nd" || name == "repeat") return filled(it, inside);
+  if (kept_rules::is_among(name, kept_rules::placements)) return placement(it, name);
+  if (name == "topk" || name == "sort") return sort(it, name == "topk");
+  if (name == "_grouped_mm") return grouped_product(it);
+  if (name == "glu") return halves(it);
+  if (name.starts_with("upsample_")) return upsample(it);
   if (name == "max_pool2d_with_indices") return max_pool(it);
   if (name == "avg_pool2d" || name == "_adaptive_avg_pool2d") return average_pool(it);
   if (name == "convolution") return convolution(inside);
@@ -231,9 +236,13 @@ bool Tape::norm(const Signature& it) {
   }
   constexpr double weight_and_bias = 2;
   node.gradients = weight_and_bias * gradient_of({static_cast<std::int64_t>(channels)});
-  const bool by_channel = it.name.find("batch_norm") != std::string::npos;
-  if (has_node_)
-    make_kept(2 * (by_channel ? channels : element_count(*input) / std::max(1.0, channels)), bytes_of_fp32);
+  double statistics = element_count(*input) / std::max(1.0, channels);
+  if (it.name.find("batch_norm") != std::string::npos) statistics = channels;
+  if (it.name.find("group_norm") != std::string::npos && !input->empty()) {
+    constexpr double usual_groups = 32;
+    statistics = static_cast<double>(input->front()) * usual_groups;
+  }
+  if (has_node_) make_kept(2 * statistics, bytes_of_fp32);
   make(*input, bytes(it, 0));
   return true;
 }
@@ -382,6 +391,71 @@ bool Tape::selection(const Signature& it, std::string_view name) {
   return true;
 }
 
+bool Tape::placement(const Signature& it, std::string_view name) {
+  begin();
+  for (std::size_t i = 0; i < it.operands.size(); ++i) {
+    const auto tensor = find(it, i);
+    use(tensor);
+    if (bytes(it, i) == bytes_of_index) keep(tensor);
+  }
+  if (!name.ends_with('_') && has_tensor(it, 0)) make(*shape(it, 0), bytes(it, 0));
+  return true;
+}
+
+/// Gives numbers and where they were, which is kept.
+bool Tape::sort(const Signature& it, bool is_top) {
+  if (!has_tensor(it, 0)) return false;
+  auto result = *shape(it, 0);
+  const auto most = whole_numbers(it, 1);
+  if (is_top && most.size() == 1) result[dimension(it, 2, result.size())] = most.front();
+  const auto x = find(it, 0);
+  begin();
+  use(x);
+  if (has_node_) make_kept(element_count(result), bytes_of_index);
+  make(result, bytes(it, 0));
+  return true;
+}
+
+/// Of rows with the weights of the experts that they belong to.
+bool Tape::grouped_product(const Signature& it) {
+  const auto* rows = shape(it, 0);
+  const auto* weights = shape(it, 1);
+  if (rows == nullptr || weights == nullptr || rows->size() != 2 || weights->size() != 3) return false;
+  const auto x = find(it, 0, {.of_product = true});
+  auto& node = begin();
+  use(x);
+  keep(x);
+  weight(it, 1, node);
+  make({rows->front(), weights->back()}, bytes(it, 0), MadeBy::product);
+  return true;
+}
+
+bool Tape::halves(const Signature& it) {
+  if (!has_tensor(it, 0)) return false;
+  auto result = *shape(it, 0);
+  const auto along = it.values.size() > 1 ? dimension(it, 1, result.size()) : result.size() - 1;
+  result[along] /= 2;
+  const auto x = find(it, 0);
+  begin();
+  use(x);
+  keep(x);
+  make(result, bytes(it, 0));
+  return true;
+}
+
+bool Tape::upsample(const Signature& it) {
+  const auto* of = shape(it, 0);
+  const auto sides = whole_numbers(it, 1);
+  if (of == nullptr || of->size() != sides.size() + 2) return false;
+  const auto x = find(it, 0);
+  begin();
+  use(x);
+  Shape result{(*of)[0], (*of)[1]};
+  result.insert(result.end(), sides.begin(), sides.end());
+  make(result, bytes(it, 0));
+  return true;
+}
+
 bool Tape::dropout(const Signature& it) {
   if (!has_tensor(it, 0)) return false;
   const auto& of = *shape(it, 0);
@@ -455,8 +529,7 @@ bool Tape::concatenate(const Signature& it, bool is_stack) {
   return true;
 }
 
-/// Its result is the first tensor that it creates.
-bool Tape::pad(const Signature& it, Inside inside) {
+bool Tape::filled(const Signature& it, Inside inside) {
   const auto x = find(it, 0);
   begin();
   use(x);
