@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What autograd keeps of a forward pass, mechanism by mechanism: small steps with the operations, shapes and node
-// numbers that traces of Hugging Face's and torchvision's programs have.
+// What autograd keeps of a forward pass, mechanism by mechanism: small steps with the operations, shapes and
+// node numbers that traces of Hugging Face's and torchvision's programs have.
 #include <algorithm>
 
 #include <catch2/catch.hpp>
@@ -27,9 +27,10 @@ Op node(std::string name, std::string shapes, std::string types, int sequence, s
   return {std::move(name), std::move(shapes), std::move(types), std::move(values), sequence};
 }
 
-/// A copy of 4 samples, these operations, and a backward pass of nodes 1 to `nodes`, then `backward`. Weights: 8 x 16
-/// and 16 x 16.
-Profile profile_of(const std::vector<Forward>& operations, int nodes, const std::vector<Forward>& backward = {}) {
+/// A copy of 4 samples, these operations, and a backward pass of nodes 1 to `nodes`, then `backward`.
+/// Weights: 8 x 16 and 16 x 16.
+Profile profile_of(const std::vector<Forward>& operations, int nodes,
+                   const std::vector<Forward>& backward = {}) {
   auto step = small_step();
   const auto optimizer = step.back();
   auto gradient = step[4];
@@ -71,7 +72,8 @@ Forward product(int sequence) {
 
 }  // namespace
 
-TEST_CASE("of an operation without a node autograd keeps nothing, also if nobody knows it", "[import][memory]") {
+TEST_CASE("of an operation without a node autograd keeps nothing, also if nobody knows it",
+          "[import][memory]") {
   CHECK(kept({first, {node("aten::silu", "[[4,16]]", one, 2)}}, 2) == 4 * numbers);
   CHECK(kept({first, {node("aten::silu", "[[4,16]]", one, no_node)}}, 1) == 0);
   CHECK(kept({first,
@@ -92,7 +94,8 @@ TEST_CASE("the parts of an operation that has a node of its own prove nothing", 
 }
 
 TEST_CASE("a norm that is written out keeps its input once, and not its squares", "[import][memory]") {
-  // x pow(2).mean(), rsqrt, x times that: x (by pow and the product), a number a row, what the next product takes
+  // x pow(2).mean(), rsqrt, x times that: x (by pow and the product), a number a row, what the next product
+  // takes
   CHECK(kept({first,
               {node("aten::pow", "[[4,16],[]]", R"(["float","Scalar"])", 2)},
               {node("aten::mean", "[[4,16],[],[],[]]", R"(["float","ScalarList","Scalar",""])", 3,
@@ -103,7 +106,8 @@ TEST_CASE("a norm that is written out keeps its input once, and not its squares"
              6) == 4 * (numbers + 4 + numbers));
 }
 
-TEST_CASE("several products of one tensor keep it once, although their results look like it", "[import][memory]") {
+TEST_CASE("several products of one tensor keep it once, although their results look like it",
+          "[import][memory]") {
   const Forward relu{node("aten::relu", "[[4,16]]", one, 2)};
   CHECK(kept({first, relu, product(3), product(4), product(5)}, 5) == 4 * numbers);
 }
@@ -123,8 +127,8 @@ TEST_CASE("a product keeps a factor only if the other needs a gradient", "[impor
 }
 
 TEST_CASE("masks and indices are kept in their own types", "[import][memory]") {
-  CHECK(kept({first, {node("aten::native_dropout", "[[4,16],[],[]]", R"(["float","Scalar","Scalar"])", 2)}}, 2) ==
-        numbers);
+  CHECK(kept({first, {node("aten::native_dropout", "[[4,16],[],[]]", R"(["float","Scalar","Scalar"])", 2)}},
+             2) == numbers);
   CHECK(kept({first,
               {node("aten::lt", "[[4,16],[]]", R"(["float","Scalar"])", no_node)},
               {node("aten::masked_fill", "[[4,16],[4,16],[]]", R"(["float","bool","Scalar"])", 2)}},
@@ -136,14 +140,19 @@ TEST_CASE("masks and indices are kept in their own types", "[import][memory]") {
 }
 
 TEST_CASE("what routes tokens keeps indices", "[import][memory]") {
-  CHECK(kept({first, {node("aten::topk", "[[4,16],[],[]]", R"(["float","Scalar","Scalar"])", 2, R"(["","2","-1"])")}},
-             2) == 8 * 4 * 2);
+  CHECK(
+      kept({first,
+            {node("aten::topk", "[[4,16],[],[]]", R"(["float","Scalar","Scalar"])", 2, R"(["","2","-1"])")}},
+           2) == 8 * 4 * 2);
   CHECK(kept({first,
               {node("aten::add", "[[4],[]]", R"(["long int","Scalar"])", no_node)},
-              {node("aten::index_add_", "[[4,16],[],[4],[4,16]]", R"(["float","Scalar","long int","float"])", 2)}},
+              {node("aten::index_add_", "[[4,16],[],[4],[4,16]]", R"(["float","Scalar","long int","float"])",
+                    2)}},
              2) == 8 * 4);
-  CHECK(kept({first, {node("aten::glu", "[[4,16],[]]", R"(["float","Scalar"])", 2, R"(["","-1"])")}, product(3)},
-             2) == 4 * numbers);
+  CHECK(
+      kept(
+          {first, {node("aten::glu", "[[4,16],[]]", R"(["float","Scalar"])", 2, R"(["","-1"])")}, product(3)},
+          2) == 4 * numbers);
 }
 
 TEST_CASE("a softmax in fp32 of what has 16 bits keeps fp32", "[import][memory]") {
@@ -190,9 +199,11 @@ TEST_CASE("the loss of a model of text in fp32 holds logits three times", "[impo
       {node("aten::mm", "[[4,8],[8,16]]", halves, 1)},
       {node("aten::copy_", "[[4,16],[4,16]]", R"(["float","c10::BFloat16"])", 0),
        {node("aten::_to_copy", "[[4,16]]", half, 2)}},
-      {node("aten::_log_softmax", "[[4,16],[],[]]", R"(["float","Scalar","Scalar"])", 3, R"(["","1","False"])")},
+      {node("aten::_log_softmax", "[[4,16],[],[]]", R"(["float","Scalar","Scalar"])", 3,
+            R"(["","1","False"])")},
       {node("aten::nll_loss_forward", "[[4,16],[4]]", R"(["float","long int"])", 4)}};
-  CHECK(kept(forward, 4) == 4 * numbers + 2 * numbers);  // the logarithms; the model's output until the loss is there
+  CHECK(kept(forward, 4) ==
+        4 * numbers + 2 * numbers);  // the logarithms; the model's output until the loss is there
   double most = 0;
   for (const auto& moment : profile_of(forward, 4).memory) {
     if (moment.phase == ProfiledPhase::backward) most = std::max(most, moment.grows.value());

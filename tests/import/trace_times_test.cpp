@@ -104,15 +104,18 @@ TEST_CASE("kernels of one stream that overlap are refused, but not by what round
   CHECK(Pair{.overlap = 0}.refused().empty());
   CHECK(Pair{.overlap = 1}.refused().empty());  // whole microseconds
   CHECK(Pair{.overlap = 30}.refused() ==
-        "trace.json:73:1: error: on stream 9, 'second' from 20.000 to 70.000 us overlaps with 'first' from 0.000 to "
+        "trace.json:73:1: error: on stream 9, 'second' from 20.000 to 70.000 us overlaps with 'first' from "
+        "0.000 to "
         "50.000 us\n"
         "  note: trace.json:71:1: the other one is here\n"
-        "  hint: only a kernel that is launched programmatically (cudaLaunchKernelEx) begins before its predecessor on "
+        "  hint: only a kernel that is launched programmatically (cudaLaunchKernelEx) begins before its "
+        "predecessor on "
         "the stream ends: has the trace been damaged, or two merged?\n");
 }
 
 TEST_CASE("a kernel that was launched programmatically may begin before its predecessor ends", "[import]") {
-  const auto call = GENERATE(as<std::string>{}, "cudaLaunchKernelExC", "cuLaunchKernelEx", "cudaLaunchKernelExC_ptsz");
+  const auto call =
+      GENERATE(as<std::string>{}, "cudaLaunchKernelExC", "cuLaunchKernelEx", "cudaLaunchKernelExC_ptsz");
   CAPTURE(call);
   CHECK(Pair{.overlap = 0.353, .call = call}.refused().empty());  // cuBLAS's split-k reductions
   CHECK(Pair{.overlap = 3.4, .call = call}.refused().empty());    // cuDNN's set-up of workspaces
@@ -120,9 +123,10 @@ TEST_CASE("a kernel that was launched programmatically may begin before its pred
   CHECK(Pair{.overlap = 30, .second_takes = 10, .call = call}.refused().empty());  // wholly inside
   // Not before it begins, and copies never.
   CHECK_THAT((Pair{.overlap = 50, .call = call}.refused()), Contains("overlaps with"));
-  CHECK_THAT((Pair{.overlap = 30, .call = call, .second = {.name = "c", .category = "gpu_memcpy", .stream = 9}}
-                  .refused()),
-             Contains("overlaps with"));
+  CHECK_THAT(
+      (Pair{.overlap = 30, .call = call, .second = {.name = "c", .category = "gpu_memcpy", .stream = 9}}
+           .refused()),
+      Contains("overlaps with"));
   // The next one that was launched as usual waits for both.
   auto trace = Pair{.overlap = 3.4, .call = call}.trace();
   trace.launch({.name = "third", .stream = 9}, 907, 2, 1090, 50, 0);

@@ -5,8 +5,12 @@
 #include <array>
 #include <string_view>
 
-/// Operations of PyTorch by what autograd keeps of them (@source tools/autograd/derivatives.yaml of PyTorch 2.11).
+/// Operations of PyTorch by what autograd keeps of them (@source tools/autograd/derivatives.yaml of
+/// PyTorch 2.11).
 namespace gradway::kept_rules {
+
+inline constexpr int bytes_of_fp32 = 4;
+inline constexpr int bytes_of_index = 8;
 
 /// What autograd keeps of operations that take tensors and give one, of their size after broadcasting.
 /// `others`: each operand whose partner needs a gradient, as of a product. `divisor`: the second operand, and
@@ -96,10 +100,12 @@ inline constexpr std::array<std::string_view, 10> reductions{
     "mean", "sum", "amax", "amin", "var", "std", "var_mean", "std_mean", "logsumexp", "linalg_vector_norm"};
 constexpr std::size_t reductions_that_keep_nothing = 2;
 /// Put numbers where indices say, and keep the indices.
-inline constexpr std::array<std::string_view, 8> placements{
-    "index_add", "index_add_", "index_put_", "index_copy_", "scatter", "scatter_", "scatter_add", "scatter_add_"};
+inline constexpr std::array<std::string_view, 8> placements{"index_add",   "index_add_",  "index_put_",
+                                                            "index_copy_", "scatter",     "scatter_",
+                                                            "scatter_add", "scatter_add_"};
 /// Another shape of the same numbers; the second argument is that shape.
-inline constexpr std::array<std::string_view, 4> views{"view", "_unsafe_view", "_reshape_alias", "as_strided"};
+inline constexpr std::array<std::string_view, 4> views{"view", "_unsafe_view", "_reshape_alias",
+                                                       "as_strided"};
 /// Make a tensor of the shape that is their first argument.
 inline constexpr std::array<std::string_view, 7> creations{"empty", "zeros", "ones",         "full",
                                                            "rand",  "randn", "empty_strided"};
@@ -108,9 +114,9 @@ inline constexpr std::array<std::string_view, 11> comparisons{
     "eq", "ne", "lt", "gt", "le", "ge", "bitwise_not", "bitwise_and", "logical_not", "isneginf", "isinf"};
 /// Give no tensor that counts, and keep none.
 inline constexpr std::array<std::string_view, 20> harmless{
-    "arange",    "ones_like",  "zeros_like", "rand_like", "full_like", "empty_like",  "argmax",
-    "all",       "any",        "item",       "detach",    "alias",     "lift_fresh",  "_local_scalar_dense",
-    "resize_",   "is_nonzero", "uniform_",   "normal_",   "result_type", "scalar_tensor"};
+    "arange",  "ones_like",  "zeros_like", "rand_like", "full_like",   "empty_like",   "argmax",
+    "all",     "any",        "item",       "detach",    "alias",       "lift_fresh",   "_local_scalar_dense",
+    "resize_", "is_nonzero", "uniform_",   "normal_",   "result_type", "scalar_tensor"};
 /// Stand in a backward pass only where a forward pass runs again.
 inline constexpr std::array<std::string_view, 6> of_forward_passes{
     "aten::linear",   "aten::conv2d", "aten::layer_norm",

@@ -67,8 +67,8 @@ OperationWork linear(const Signature& signature, std::size_t) {
   const auto* rows = shape_of(signature, 0);
   const auto* weight = shape_of(signature, 1);
   if (rows == nullptr || weight == nullptr || rows->empty() || weight->size() != 2) return {};
-  const double results =
-      element_count(*rows) / std::max(1.0, static_cast<double>(rows->back())) * static_cast<double>(weight->front());
+  const double results = element_count(*rows) / std::max(1.0, static_cast<double>(rows->back())) *
+                         static_cast<double>(weight->front());
   const double size = element_bytes(signature.operands[0].type);
   return {KernelClass::matrix, Flops{2 * results * static_cast<double>(rows->back())}, 1,
           Bytes{size * (element_count(*rows) + element_count(*weight) + results)}};

@@ -71,8 +71,8 @@ void RawEvent::clear() {
   for (auto* time : {&start, &duration}) time->reset();
   wrong_time.reset();
   for (auto* text : {&category, &name, &shapes, &types, &values}) text->clear();
-  for (auto* number : {&process, &thread, &external, &sequence, &correlation, &device, &stream, &bytes, &allocated,
-                       &address, &device_type, &registers, &shared, &blocks, &threads})
+  for (auto* number : {&process, &thread, &external, &sequence, &correlation, &device, &stream, &bytes,
+                       &allocated, &address, &device_type, &registers, &shared, &blocks, &threads})
     *number = 0;
 }
 

@@ -21,8 +21,8 @@ AutogradNodes::AutogradNodes(const Trace& trace, const TracedStep& step,
   for (const auto& operation : trace.operations) {
     if (operation.sequence <= 0 || operation.start < step.begin || operation.start >= step.end) continue;
     const auto& name = trace.signatures[operation.signature].name;
-    const bool is_node = name.starts_with("autograd::engine::evaluate_function") ||
-                         name.find("Backward") != std::string::npos;
+    const bool is_node =
+        name.starts_with("autograd::engine::evaluate_function") || name.find("Backward") != std::string::npos;
     const auto owner = is_node ? last.find(operation.sequence) : last.end();
     if (owner != last.end()) owners_.insert(owner->second);
   }

@@ -12,9 +12,9 @@
 
 namespace gradway {
 
-/// Which operations of a forward pass have a node in autograd's graph. PyTorch numbers the nodes: an operation
-/// carries the number of the next one, so that a node belongs to the last operation with its number, if its
-/// backward pass ran. Without numbers in the trace every operation may have one.
+/// Which operations of a forward pass have a node in autograd's graph. PyTorch numbers the nodes: an
+/// operation carries the number of the next one, so that a node belongs to the last operation with its
+/// number, if its backward pass ran. Without numbers in the trace every operation may have one.
 class AutogradNodes {
  public:
   /// @param forward operations in the order of their start
@@ -96,8 +96,8 @@ class Tape {
 
   /// An operation of the forward pass that autograd may have a node for.
   struct Noted {
-    double gradients = 0;  ///< bytes, of the parameters that it takes
-    double temporary = 0;  ///< bytes in its backward pass, whatever the batch
+    double gradients = 0;    ///< bytes, of the parameters that it takes
+    double temporary = 0;    ///< bytes in its backward pass, whatever the batch
     double activations = 0;  ///< more bytes in its backward pass, with the batch
   };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What torch.compile's graphs keep. Their nodes are one for autograd, and what the backward graph takes of the forward
-// graph follows from the operands of its kernels.
+// What torch.compile's graphs keep. Their nodes are one for autograd, and what the backward graph takes of
+// the forward graph follows from the operands of its kernels.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -40,8 +40,7 @@ class Fresh {
   /// The last one of that shape, else of that size. @return whether there was one
   bool take(const Tensor& tensor, bool of_shape) {
     const auto found = std::find_if(tensors_.rbegin(), tensors_.rend(), [&](const Tensor& it) {
-      return it.bytes == tensor.bytes &&
-             (of_shape ? it.shape == tensor.shape : it.size() == tensor.size());
+      return it.bytes == tensor.bytes && (of_shape ? it.shape == tensor.shape : it.size() == tensor.size());
     });
     if (found == tensors_.rend()) return false;
     tensors_.erase(std::next(found).base());
@@ -54,8 +53,8 @@ class Fresh {
 
 }  // namespace
 
-/// Inductor lists a kernel's operands as those that it changes, those that it reads, those that it writes: the
-/// last is one that it writes, the others are read if there is a tensor that they can be.
+/// Inductor lists a kernel's operands as those that it changes, those that it reads, those that it writes:
+/// the last is one that it writes, the others are read if there is a tensor that they can be.
 bool Tape::take_fused(const Signature& it) {
   if (!is_fused(it.name)) return false;
   auto tensors = tensors_of(it);
@@ -103,7 +102,8 @@ void Tape::take_compiled_backward(Inside operations) {
     if (is_fused(it.name) || is_attention || is_product) until = operation->end();
     if (it.name == "aten::zero_" && !tensors.empty() && !is_parameter(tensors.front().shape)) {
       // the gradient of a result that the loss does not take
-      if (!noted_.empty()) noted_.back().activations += element_count(tensors.front().shape) * tensors.front().bytes;
+      if (!noted_.empty())
+        noted_.back().activations += element_count(tensors.front().shape) * tensors.front().bytes;
       fresh.add(tensors.front());
     }
     if (is_product && tensors.size() >= 2) {

@@ -64,8 +64,7 @@ using Streams = std::map<std::int64_t, std::vector<TracedActivity*>>;
 Streams streams_of(Trace& trace) {
   Streams streams;
   for (auto& activity : trace.activities) streams[activity.stream].push_back(&activity);
-  for (auto& [stream, activities] : streams)
-    std::ranges::stable_sort(activities, {}, &TracedActivity::start);
+  for (auto& [stream, activities] : streams) std::ranges::stable_sort(activities, {}, &TracedActivity::start);
   return streams;
 }
 
@@ -78,14 +77,14 @@ void check_streams(const Trace& trace, const Streams& streams, const Where& file
     for (const auto* next : std::span{activities}.subspan(1)) {
       const auto overlap = std::min(last->end(), next->end()) - next->start;
       if (overlap > longest_rounding && !overlaps.may(*last, *next) && ++found <= most_overlaps) {
-        problems.push_back(
-            {place_of(*next, file),
-             fmt::format("on stream {}, {} overlaps with {}", stream,
-                         text_of(trace, *next, activities.front()->start),
-                         text_of(trace, *last, activities.front()->start)),
-             {{place_of(*last, file), "the other one is here"}},
-             "only a kernel that is launched programmatically (cudaLaunchKernelEx) begins before its predecessor "
-             "on the stream ends: has the trace been damaged, or two merged?"});
+        problems.push_back({place_of(*next, file),
+                            fmt::format("on stream {}, {} overlaps with {}", stream,
+                                        text_of(trace, *next, activities.front()->start),
+                                        text_of(trace, *last, activities.front()->start)),
+                            {{place_of(*last, file), "the other one is here"}},
+                            "only a kernel that is launched programmatically (cudaLaunchKernelEx) begins "
+                            "before its predecessor "
+                            "on the stream ends: has the trace been damaged, or two merged?"});
       }
       if (next->end() > last->end()) last = next;
     }
