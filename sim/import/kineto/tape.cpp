@@ -125,7 +125,7 @@ std::vector<ProfiledMoment> Tape::moments() const {
     line.hold(it.made, last, it.size());
     if (it.needs_grad && it.consumer != none)
       line.hold(line.back(it.consumer), line.back(std::max(it.made, 0)), it.size());
-    if (is_output && last < 2 * count - 1) output.hold(last + 1, 2 * count - 1, it.size());
+    if (is_output && !returns_loss_ && last < 2 * count - 1) output.hold(last + 1, 2 * count - 1, it.size());
   }
   std::vector<double> gradients(2 * noted_.size(), 0);
   for (std::int32_t n = 0; n < count; ++n) {

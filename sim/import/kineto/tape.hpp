@@ -163,6 +163,7 @@ class Tape {
   std::map<std::pair<double, int>, std::vector<int>> by_size_;  ///< views by their elements and type
   std::vector<Noted> noted_;
   int output_ = none;
+  bool returns_loss_ = false;  ///< the model computes its loss itself
 };
 
 }  // namespace gradway

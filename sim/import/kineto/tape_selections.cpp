@@ -359,6 +359,11 @@ bool Tape::concatenate(const Signature& it, bool is_stack) {
 }
 
 bool Tape::filled(const Signature& it, Inside inside) {
+  // Hugging Face's decoders shift their labels in this way, in their forward pass. Loops take the loss of
+  // what they return and let go of the logits, as its Trainer.
+  constexpr std::size_t value = 2;
+  constexpr std::string_view ignored_label = "-100";
+  if (value < it.values.size() && it.values[value].starts_with(ignored_label)) returns_loss_ = true;
   const auto x = find(it, 0);
   begin();
   use(x);

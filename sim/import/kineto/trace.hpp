@@ -116,7 +116,8 @@ struct Trace {
   std::vector<TracedAllocation> allocations;  ///< only of traces with profile_memory=True
   std::vector<Annotation> optimizer_steps;
   std::vector<Annotation> profiler_steps;
-  std::vector<Span> overheads;  ///< the profiler's own work on the CPU
+  std::vector<Span> zero_grads;  ///< calls of Optimizer.zero_grad()
+  std::vector<Span> overheads;   ///< the profiler's own work on the CPU
   std::vector<DeviceLimits> limits;
   std::vector<std::int64_t> devices;    ///< GPUs that something ran on
   std::vector<std::int64_t> processes;  ///< that called CUDA
