@@ -211,6 +211,24 @@ TEST_CASE("the loss of a model of text in fp32 holds logits three times", "[impo
   CHECK(most == 3 * 4 * numbers);  // their gradient and that of the logits
 }
 
+TEST_CASE("a model that computes its loss itself does not hold its logits behind it", "[import][memory]") {
+  const auto output = [](const std::string& filled_with) {
+    const auto profile =
+        profile_of({{node("aten::mm", "[[4,8],[8,16]]", two, 1)},
+                    {node("aten::constant_pad_nd", "[[4,8],[],[]]", R"(["long int","ScalarList","Scalar"])",
+                          no_node, R"(["","[0, 1]",")" + filled_with + R"("])")},
+                    {node("aten::_log_softmax", "[[4,16],[],[]]", R"(["float","Scalar","Scalar"])", 2,
+                          R"(["","1","False"])")},
+                    {node("aten::nll_loss_forward", "[[4,16],[4]]", R"(["float","long int"])", 3)}},
+                   3);
+    double most = 0;
+    for (const auto& moment : profile.memory) most = std::max(most, moment.output.value());
+    return most;
+  };
+  CHECK(output("0.") == 4 * numbers);
+  CHECK(output("-100.") == 0);  // labels that Hugging Face's decoders shift
+}
+
 TEST_CASE("of a compiled graph is kept what its backward graph takes", "[import][memory]") {
   const std::vector<Op> graph{node("CompiledFunction", "[[4,8],[8,16]]", two, 1)};
   const std::vector<Op> backward_graph{node("CompiledFunctionBackward", "[[]]", one, 1)};
