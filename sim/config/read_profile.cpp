@@ -174,6 +174,7 @@ void read_memory_of(Reader& file, Profile& profile) {
   profile.memory_from = file.optional("memory_from", one_of("a source", sources), MemorySource::none);
   const auto moments = file.maybe("memory", [&](const Node& node) { return read_memory(node, problems); });
   profile.memory_lacks = file.maybe("memory_lacks", read_names).value_or(std::vector<std::string>{});
+  profile.keeps_gradients = file.maybe("keeps_gradients", boolean);
   if (!file.sound()) return;
   profile.memory = moments.value_or(std::vector<ProfiledMoment>{});
   const bool has_source = profile.memory_from != MemorySource::none;
@@ -232,7 +233,8 @@ void read_profile(Reader& file, Model& model) {
   if (!file.sound()) {  // without the launches the gradients cannot be judged
     file.maybe("gradients", text);
     file.maybe("buffers", text);
-    for (const auto* key : {"memory_from", "memory", "memory_lacks"}) file.maybe(key, text);
+    for (const auto* key : {"memory_from", "memory", "memory_lacks", "keeps_gradients"})
+      file.maybe(key, text);
     return;
   }
   profile.gradients = file.required(

@@ -75,8 +75,9 @@ MemoryUse lasting(const RankScenario& scenario, const MemoryOfSync& sync) {
 /// The moment of a micro-step when most is in use: activations as autograd keeps and frees them, gradients as
 /// the backward pass makes them.
 /// @param gradients_there of all parameters, from the micro-step before or in the buckets of a strategy
-MemoryUse peak_of_micro_step(const Job& job, const StepMemory& step, const Sync& sync,
-                             const MemoryUse& always, Bytes gradients, bool gradients_there) {
+/// @param keeps_gradients through the next forward pass
+MemoryUse peak_of_micro_step(const StepMemory& step, const Sync& sync, const MemoryUse& always,
+                             Bytes gradients, bool gradients_there, bool keeps_gradients) {
   auto peak = always;
   if (step.activations.empty()) {
     peak.gradients = gradients;
@@ -86,7 +87,7 @@ MemoryUse peak_of_micro_step(const Job& job, const StepMemory& step, const Sync&
     auto use = always;
     use.activations = always.activations + step.activations[i];
     const bool is_forward = i < step.forward;
-    const bool all_there = gradients_there || (is_forward && !job.frees_early);
+    const bool all_there = gradients_there || (is_forward && keeps_gradients);
     use.gradients = all_there ? gradients : std::min(gradients, step.gradients[i]);
     const auto ready = step.gradients.back() > 0_B ? step.gradients[i] / step.gradients.back() : 0;
     const bool is_loss = i + 1 == step.forward || (!is_forward && ready == 0);
@@ -97,6 +98,12 @@ MemoryUse peak_of_micro_step(const Job& job, const StepMemory& step, const Sync&
     if (use.allocated() > peak.allocated()) peak = use;
   }
   return peak;
+}
+
+/// A profile's loop is known better than by default.
+bool keeps_gradients(const RankScenario& scenario) {
+  const auto& profile = scenario.model.profile;
+  return !scenario.job.frees_early && (!profile || profile->keeps_gradients.value_or(true));
 }
 
 }  // namespace
@@ -140,8 +147,9 @@ MemoryUse memory_use(const RankScenario& scenario, const StepMemory& step, const
   optimizer.gradients = gradients;
   optimizer.optimizer_state += of_optimizer(scenario, of_sync).transient;
 
-  const std::array moments{peak_of_micro_step(job, step, sync, always, gradients, job.accumulate > 1),
-                           backward_ends, optimizer};
+  const std::array moments{
+      peak_of_micro_step(step, sync, always, gradients, job.accumulate > 1, keeps_gradients(scenario)),
+      backward_ends, optimizer};
   auto peak = *std::ranges::max_element(moments, {}, &MemoryUse::allocated);
   peak.slack = allocator_slack * peak.allocated();
   return peak;

@@ -109,6 +109,7 @@ struct Profile {
   MemorySource memory_from = MemorySource::none;
   std::vector<ProfiledMoment> memory;      ///< the moments that can be the peak, forward pass first
   std::vector<std::string> memory_lacks;   ///< operations of which nobody knows what autograd keeps
+  std::optional<bool> keeps_gradients{};   ///< through the next forward pass; absent: not known
   std::optional<Unprofiled> unprofiled{};  ///< where many runs need it: found once for all
 };
 

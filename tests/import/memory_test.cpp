@@ -115,6 +115,21 @@ TEST_CASE("recorded memory counts what was taken in the step's passes", "[import
   CHECK(profile.memory.back().gradients == Bytes{1024});
 }
 
+TEST_CASE("a trace tells whether gradients stay through the next forward pass", "[import][memory]") {
+  const auto keeps = [](std::size_t behind_launch) {
+    Loop loop;
+    loop.beside = [&](TraceBuilder& trace, int, std::size_t launch, double time) {
+      // behind the optimizer's step, whose range ends 0.9 us after its last launch
+      if (launch == behind_launch) trace.annotation("Optimizer.zero_grad#SGD.zero_grad", time + 0.95, 0.5);
+    };
+    return import_loop(small_step(), loop).profile.keeps_gradients;
+  };
+  CHECK(keeps(5) == false);  // optimizer.step(), optimizer.zero_grad()
+  CHECK(keeps(0) == false);  // behind the copy of the input, before the first kernel
+  CHECK(keeps(2) == true);   // right before loss.backward()
+  CHECK_FALSE(keeps(99).has_value());
+}
+
 TEST_CASE("moments that no batch makes the peak are left out", "[import][memory]") {
   const auto moment = [](double grows, double fixed) {
     return ProfiledMoment{.grows = Bytes{grows}, .fixed = Bytes{fixed}};

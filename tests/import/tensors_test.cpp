@@ -129,6 +129,7 @@ TEST_CASE("the optimizer is known by its annotation and its operations", "[impor
   };
 
   CHECK(with("SGD").profile.optimizer == Optimizer::sgd);
+  CHECK(with("SGD", "aten::_foreach_mul_").profile.optimizer == Optimizer::sgd_momentum);
   CHECK(with("AdamW").profile.optimizer == Optimizer::adamw);
   CHECK(with("AdamW", "aten::_fused_adamw_").profile.optimizer == Optimizer::adamw_fused);
   const auto unknown = with("Lion");

@@ -27,9 +27,10 @@ std::int64_t TraceBuilder::op(const Op& op, double start, double duration, int t
   const auto shapes = has_shapes ? fmt::format(R"(,"Input Dims":{},"Input type":{},"Concrete Inputs":{})",
                                                op.shapes, op.types, op.values)
                                  : "";
+  const auto sequence = op.sequence > 0 ? fmt::format(R"(,"Sequence number":{})", op.sequence) : "";
   events_.push_back(fmt::format(
-      R"({{"ph":"X","cat":"cpu_op","name":"{}","pid":{},"tid":{},"ts":{},"dur":{:.3f},"args":{{"External id":{}{}}}}})",
-      op.name, process, thread, time(start), duration, ids_, shapes));
+      R"({{"ph":"X","cat":"cpu_op","name":"{}","pid":{},"tid":{},"ts":{},"dur":{:.3f},"args":{{"External id":{}{}{}}}}})",
+      op.name, process, thread, time(start), duration, ids_, sequence, shapes));
   return ids_;
 }
 
@@ -132,10 +133,19 @@ TraceBuilder trace_of(const std::vector<Made>& step, const Loop& loop) {
       if (made.phase == ProfiledPhase::optimizer && !optimizer_begin) optimizer_begin = cpu + 1;
       const double call = cpu + made.cpu - made.call;
       if (is_backward)
-        trace.op({.name = "autograd::engine::evaluate_function: MmBackward0", .shapes = "[]", .types = "[]"},
+        trace.op({.name = "autograd::engine::evaluate_function: MmBackward0",
+                  .shapes = "[]",
+                  .types = "[]",
+                  .sequence = made.op.sequence},
                  cpu + 1, made.cpu - 0.5, thread);
+      double margin = 0.9;
+      for (const auto& outer : made.around) {
+        margin -= 0.1;
+        trace.op(outer, cpu + 2 - margin, made.cpu - 1 + 1.1 * margin, thread);
+      }
       const auto external = trace.op(made.op, cpu + 2, made.cpu - 1, thread);
       gpu = std::max(gpu + loop.gap, call + made.call + loop.gap);
+      if (made.early > 0) gpu -= loop.gap + made.early;
       trace.launch(made.kernel, call, made.call, gpu, made.gpu, external, thread, made.call_name);
       gpu += made.gpu;
       cpu += made.cpu;

@@ -22,6 +22,7 @@ struct Op {
   std::string shapes = "[[4,8]]";
   std::string types = R"(["float"])";
   std::string values = "[]";
+  int sequence = 0;  ///< of a node of autograd's graph; 0: none
 };
 
 struct Kernel {
@@ -75,8 +76,10 @@ struct Made {
   Kernel kernel{};
   double cpu = 20;  ///< microseconds
   double gpu = 30;
-  double call = 4;         ///< of `cpu`, inside the launch call
-  std::string gradient{};  ///< shape of a parameter whose gradient is ready then: "[8,16]"
+  double call = 4;           ///< of `cpu`, inside the launch call
+  double early = 0;          ///< begins so long before the launch before it ends on the GPU
+  std::vector<Op> around{};  ///< operations that the first one is part of, the outermost first
+  std::string gradient{};    ///< shape of a parameter whose gradient is ready then: "[8,16]"
   std::string call_name = "cudaLaunchKernel";
 };
 

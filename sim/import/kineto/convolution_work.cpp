@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <string>
 #include <vector>
 
@@ -30,18 +29,6 @@ constexpr std::string_view backward = "aten::convolution_backward";
 constexpr std::size_t backward_transposed = 7;
 constexpr std::size_t backward_mask = 10;  // which gradients: of the input, the filters, the bias
 
-/// "[1, 2]" as numbers; empty if it is nothing of the kind.
-std::vector<double> numbers(std::string_view text) {
-  std::vector<double> result;
-  while (!text.empty()) {
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error == std::errc{}) result.push_back(value);
-    text.remove_prefix(error == std::errc{} ? static_cast<std::size_t>(end - text.data()) : 1);
-  }
-  return result;
-}
-
 const Operand::Shape* tensor(const Signature& signature, std::size_t operand) {
   if (operand >= signature.operands.size()) return nullptr;
   const auto& shapes = signature.operands[operand].shapes;
@@ -50,10 +37,9 @@ const Operand::Shape* tensor(const Signature& signature, std::size_t operand) {
 
 /// The setting for a spatial dimension; one number stands for all of them.
 std::optional<double> setting(const Signature& signature, std::size_t argument, std::size_t dimension) {
-  if (argument >= signature.values.size()) return std::nullopt;
-  const auto values = numbers(signature.values[argument]);
+  const auto values = whole_numbers(signature, argument);
   if (values.empty()) return std::nullopt;
-  return values[std::min(dimension, values.size() - 1)];
+  return static_cast<double>(values[std::min(dimension, values.size() - 1)]);
 }
 
 bool is_depthwise(const Operand::Shape& input, const Operand::Shape& filters) {
@@ -64,10 +50,10 @@ double per_output(const Signature& signature, const Operand::Shape& filters, std
   return elements(signature, operand) / std::max(1.0, static_cast<double>(filters[0]));
 }
 
-/// Elements of the result; nothing if the settings are not in the trace.
-std::optional<double> result_elements(const Signature& signature, const Forward& forward,
-                                      const Operand::Shape& input, const Operand::Shape& filters) {
-  double results = static_cast<double>(input[0]) * static_cast<double>(filters[0]);
+/// Of the result; nothing if the settings are not in the trace.
+std::optional<Operand::Shape> result_shape(const Signature& signature, const Forward& forward,
+                                           const Operand::Shape& input, const Operand::Shape& filters) {
+  Operand::Shape results{input[0], filters[0]};
   for (std::size_t i = 0; i + 2 < input.size(); ++i) {
     const auto stride = setting(signature, forward.stride, i);
     const auto padding = setting(signature, forward.padding, i);
@@ -75,7 +61,7 @@ std::optional<double> result_elements(const Signature& signature, const Forward&
     if (!stride || !padding || !dilation || *stride <= 0) return std::nullopt;
     const double covered = *dilation * (static_cast<double>(filters[i + 2]) - 1) + 1;
     const double room = static_cast<double>(input[i + 2]) + 2 * *padding - covered;
-    results *= static_cast<double>(static_cast<std::int64_t>(room / *stride)) + 1;
+    results.push_back(static_cast<std::int64_t>(room / *stride) + 1);
   }
   return results;
 }
@@ -90,10 +76,11 @@ std::optional<OperationWork> forward_work(const Signature& signature, const Forw
   const auto* filters = tensor(signature, 1);
   if (input == nullptr || filters == nullptr || input->size() != filters->size()) return std::nullopt;
   if (is_depthwise(*input, *filters)) return OperationWork{};
-  const auto results = result_elements(signature, forward, *input, *filters);
-  if (!results) return std::nullopt;
-  return work(signature, *results * per_output(signature, *filters, 1), 1,
-              elements(signature, 0) + elements(signature, 1) + *results);
+  const auto shape = result_shape(signature, forward, *input, *filters);
+  if (!shape) return std::nullopt;
+  const auto results = element_count(*shape);
+  return work(signature, results * per_output(signature, *filters, 1), 1,
+              elements(signature, 0) + elements(signature, 1) + results);
 }
 
 std::optional<OperationWork> backward_work(const Signature& signature) {
@@ -115,29 +102,30 @@ std::optional<OperationWork> backward_work(const Signature& signature) {
 
 }  // namespace
 
-std::optional<double> convolution_results(const Signature& signature) {
+std::optional<Operand::Shape> convolution_results(const Signature& signature) {
   const auto* const forward = std::ranges::find(forwards, signature.name, &Forward::operation);
   const auto* input = tensor(signature, 0);
   const auto* filters = tensor(signature, 1);
   if (forward == forwards.end() || input == nullptr || filters == nullptr || input->size() != filters->size())
     return std::nullopt;
-  return result_elements(signature, *forward, *input, *filters);
+  return result_shape(signature, *forward, *input, *filters);
 }
 
-std::optional<double> pool_results(const Signature& signature) {
-  constexpr std::size_t kernel = 1;  // arguments of max_pool2d_with_indices
+std::optional<Operand::Shape> pool_results(const Signature& signature) {
+  constexpr std::size_t kernel = 1;  // arguments of max_pool2d_with_indices and avg_pool2d
   constexpr std::size_t stride = 2;
   constexpr std::size_t padding = 3;
   const auto* input = tensor(signature, 0);
   if (input == nullptr || input->size() != 4) return std::nullopt;
-  double results = static_cast<double>((*input)[0]) * static_cast<double>((*input)[1]);
+  Operand::Shape results{(*input)[0], (*input)[1]};
   for (std::size_t side = 0; side < 2; ++side) {
     const auto covered = setting(signature, kernel, side);
-    const auto step = setting(signature, stride, side);
+    auto step = setting(signature, stride, side);
+    if (!step) step = covered;  // the default
     const auto around = setting(signature, padding, side);
     if (!covered || !step || !around || *step <= 0) return std::nullopt;
     const double room = static_cast<double>((*input)[side + 2]) + 2 * *around - *covered;
-    results *= static_cast<double>(static_cast<std::int64_t>(room / *step)) + 1;
+    results.push_back(static_cast<std::int64_t>(room / *step) + 1);
   }
   return results;
 }

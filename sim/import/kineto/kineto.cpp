@@ -159,6 +159,7 @@ ImportedProfile import_trace(Trace trace, std::string_view kind, const std::file
   Where file;
   file.file = shown;
   auto problems = check_trace(trace, file);
+  count_overlaps_once(trace);
   auto joined = join_launches(trace);
   measure_cpu_time(trace, joined.launches);
   const auto steps =
@@ -189,6 +190,7 @@ ImportedProfile import_trace(Trace trace, std::string_view kind, const std::file
   profile.memory_from = memory.from;
   profile.memory = std::move(memory.moments);
   profile.memory_lacks = std::move(memory.lacks);
+  profile.keeps_gradients = keeps_gradients(trace, steps);
   warn_of_memory(profile, result.warnings);
   check_step_time(options, profile, file);
   result.notes.input_per_sample = input_bytes(profile);

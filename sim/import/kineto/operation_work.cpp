@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <functional>
 #include <numeric>
 
@@ -35,10 +36,6 @@ const Type* type_of(std::string_view name) {
   return found == known_types.end() ? nullptr : found;
 }
 
-double count(const Operand::Shape& shape) {
-  return std::accumulate(shape.begin(), shape.end(), 1.0, std::multiplies<>{});
-}
-
 const Operand::Shape* shape_of(const Signature& signature, std::size_t operand) {
   if (operand >= signature.operands.size()) return nullptr;
   const auto& shapes = signature.operands[operand].shapes;
@@ -48,7 +45,7 @@ const Operand::Shape* shape_of(const Signature& signature, std::size_t operand) 
 double operand_bytes(const Operand& operand) {
   const auto size = element_bytes(operand.type);
   double sum = 0;
-  for (const auto& shape : operand.shapes) sum += count(shape) * size;
+  for (const auto& shape : operand.shapes) sum += element_count(shape) * size;
   return sum;
 }
 
@@ -59,10 +56,10 @@ OperationWork product(const Signature& signature, std::size_t first) {
   if (left == nullptr || right == nullptr || left->size() < 2 || right->size() != left->size()) return {};
   const double outputs = static_cast<double>(right->back());
   const double inner = static_cast<double>(left->back());
-  const double results = count(*left) / std::max(1.0, inner) * outputs;
+  const double results = element_count(*left) / std::max(1.0, inner) * outputs;
   const double size = element_bytes(signature.operands[first].type);
   return {KernelClass::matrix, Flops{2 * results * inner}, 1,
-          Bytes{size * (count(*left) + count(*right) + results)}};
+          Bytes{size * (element_count(*left) + element_count(*right) + results)}};
 }
 
 /// x W^T over the last dimension.
@@ -70,11 +67,11 @@ OperationWork linear(const Signature& signature, std::size_t) {
   const auto* rows = shape_of(signature, 0);
   const auto* weight = shape_of(signature, 1);
   if (rows == nullptr || weight == nullptr || rows->empty() || weight->size() != 2) return {};
-  const double results =
-      count(*rows) / std::max(1.0, static_cast<double>(rows->back())) * static_cast<double>(weight->front());
+  const double results = element_count(*rows) / std::max(1.0, static_cast<double>(rows->back())) *
+                         static_cast<double>(weight->front());
   const double size = element_bytes(signature.operands[0].type);
   return {KernelClass::matrix, Flops{2 * results * static_cast<double>(rows->back())}, 1,
-          Bytes{size * (count(*rows) + count(*weight) + results)}};
+          Bytes{size * (element_count(*rows) + element_count(*weight) + results)}};
 }
 
 struct Product {
@@ -112,6 +109,23 @@ Bytes bytes_of(const Signature& signature) {
 
 }  // namespace
 
+double element_count(const Operand::Shape& shape) {
+  return std::accumulate(shape.begin(), shape.end(), 1.0, std::multiplies<>{});
+}
+
+std::vector<std::int64_t> whole_numbers(const Signature& signature, std::size_t argument) {
+  std::vector<std::int64_t> result;
+  if (argument >= signature.values.size()) return result;
+  std::string_view text = signature.values[argument];
+  while (!text.empty()) {
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc{}) result.push_back(value);
+    text.remove_prefix(error == std::errc{} ? static_cast<std::size_t>(end - text.data()) : 1);
+  }
+  return result;
+}
+
 int element_bytes(std::string_view type) {
   const auto* known = type_of(type);
   return known == nullptr ? 0 : known->bytes;
@@ -119,7 +133,7 @@ int element_bytes(std::string_view type) {
 
 double elements(const Signature& signature, std::size_t operand) {
   const auto* shape = shape_of(signature, operand);
-  return shape == nullptr ? 0 : count(*shape);
+  return shape == nullptr ? 0 : element_count(*shape);
 }
 
 std::optional<Precision> precision_of(const Signature& signature) {

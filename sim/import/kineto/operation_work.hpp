@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "sim/base/units.hpp"
 #include "sim/import/kineto/trace.hpp"
@@ -40,6 +41,9 @@ std::optional<Precision> precision_of(const Signature& signature);
 /// Bytes of an element of PyTorch's type "float", "c10::BFloat16", ...; 0 if it is not known.
 int element_bytes(std::string_view type);
 
+/// Product of all dimensions.
+double element_count(const Operand::Shape& shape);
+
 /// Elements of a tensor; 0 if there is none.
 double elements(const Signature& signature, std::size_t operand);
 
@@ -50,9 +54,12 @@ std::optional<OperationWork> attention_work(const Signature& signature);
 /// the values of the arguments (stride, padding) the size of a result is not known, nor is the work.
 std::optional<OperationWork> convolution_work(const Signature& signature);
 
-/// Elements that a convolution gives, or a pooling of images; nothing for any other operation, or if its
+/// Shape of what a convolution gives, or a pooling of images; nothing for any other operation, or if its
 /// settings are not in the trace.
-std::optional<double> convolution_results(const Signature& signature);
-std::optional<double> pool_results(const Signature& signature);
+std::optional<Operand::Shape> convolution_results(const Signature& signature);
+std::optional<Operand::Shape> pool_results(const Signature& signature);
+
+/// An argument "2" or "[8, -1]"; empty if it is nothing of the kind or not in the trace.
+std::vector<std::int64_t> whole_numbers(const Signature& signature, std::size_t argument);
 
 }  // namespace gradway

@@ -31,6 +31,7 @@ struct RawEvent {
   std::optional<std::int64_t> duration;
   std::optional<WrongTime> wrong_time;  ///< why
   std::int64_t external = 0;
+  std::int64_t sequence = 0;
   std::int64_t correlation = 0;
   std::int64_t device = 0;
   std::int64_t stream = 0;

@@ -176,11 +176,17 @@ class Collector final : public TraceSink {
   void operation(const RawEvent& event) {
     trace_.has_shapes = trace_.has_shapes || event.has_shapes;
     notice_distributed(event.name);
-    trace_.operations.push_back({span(event), event.external, event.thread, signature_id(event)});
+    trace_.operations.push_back(
+        {span(event), event.external, event.thread, signature_id(event), event.sequence});
   }
 
   std::uint32_t signature_id(const RawEvent& event) {
-    static constexpr std::array<std::string_view, 3> with_values{"conv", "attention", "pool"};
+    // Of convolutions and attention for their work, of the others for the shapes of what they give.
+    static constexpr std::array<std::string_view, 26> with_values{
+        "conv",    "attention", "pool",   "view",     "as_strided",    "softmax",      "::mean",
+        "::sum",   "::amax",    "::amin", "::var",    "::std",         "::cat",        "stack",
+        "::empty", "::zeros",   "::ones", "::full",   "::rand",        "index_select", "_reshape_alias",
+        "::topk",  "::sort",    "::glu",  "upsample", "::constant_pad"};
     const bool values = contains_any(event.name, with_values);
     key_.assign(event.name).append(1, '\0').append(event.shapes).append(event.types);
     if (values) key_.append(event.values);
@@ -221,6 +227,7 @@ class Collector final : public TraceSink {
     notice_distributed(event.name);
     if (event.name.starts_with("Optimizer.step#"))
       trace_.optimizer_steps.push_back({span(event), event.thread, event.name});
+    if (event.name.starts_with("Optimizer.zero_grad#")) trace_.zero_grads.push_back(span(event));
     if (event.name.starts_with("ProfilerStep#"))
       trace_.profiler_steps.push_back({span(event), event.thread, event.name});
   }

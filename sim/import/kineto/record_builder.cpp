@@ -71,8 +71,8 @@ void RawEvent::clear() {
   for (auto* time : {&start, &duration}) time->reset();
   wrong_time.reset();
   for (auto* text : {&category, &name, &shapes, &types, &values}) text->clear();
-  for (auto* number : {&process, &thread, &external, &correlation, &device, &stream, &bytes, &allocated,
-                       &address, &device_type, &registers, &shared, &blocks, &threads})
+  for (auto* number : {&process, &thread, &external, &sequence, &correlation, &device, &stream, &bytes,
+                       &allocated, &address, &device_type, &registers, &shared, &blocks, &threads})
     *number = 0;
 }
 
@@ -99,6 +99,7 @@ void EventBuilder::key(int depth, std::string_view name) {
                                      KnownName<F>{"dur", F::duration}, KnownName<F>{"args", F::arguments}};
   using A = Argument;
   static constexpr std::array arguments{KnownName<A>{"External id", A::external},
+                                        KnownName<A>{"Sequence number", A::sequence},
                                         KnownName<A>{"correlation", A::correlation},
                                         KnownName<A>{"device", A::device},
                                         KnownName<A>{"stream", A::stream},
@@ -186,6 +187,9 @@ void EventBuilder::argument_value(const JsonValue& value) {
   switch (argument_) {
     case Argument::external:
       event_.external = value.number;
+      break;
+    case Argument::sequence:
+      event_.sequence = value.number;
       break;
     case Argument::correlation:
       event_.correlation = value.number;

@@ -35,6 +35,7 @@ class EventBuilder {
   enum class Argument {
     none,
     external,
+    sequence,
     correlation,
     device,
     stream,

@@ -44,6 +44,27 @@ MemoryOfTrace memory_of_step(const Trace& trace, const std::vector<TracedStep>& 
   return memory;
 }
 
+std::optional<bool> keeps_gradients(const Trace& trace, const std::vector<TracedStep>& steps) {
+  if (trace.zero_grads.empty()) return std::nullopt;
+  const auto frees = [&](const TracedStep& step, const Span& call) {
+    const auto is_launched_in_it = [&](const TracedLaunch& launch) {
+      return launch.call->start >= call.start && launch.call->start < call.end();
+    };
+    const auto first = std::ranges::find_if(step.launches, [](const TracedLaunch& launch) {
+      return launch.phase == ProfiledPhase::forward && launch.activity->kind == TracedActivity::Kind::kernel;
+    });
+    const auto updated = std::ranges::any_of(trace.optimizer_steps, [&](const Annotation& update) {
+      return update.start >= step.begin && update.end() <= call.start;
+    });
+    const bool is_early = updated || (first != step.launches.end() && call.start < first->call->start);
+    return call.start >= step.begin && call.start < step.end && is_early &&
+           std::ranges::none_of(step.launches, is_launched_in_it);
+  };
+  return std::ranges::none_of(steps, [&](const TracedStep& step) {
+    return std::ranges::any_of(trace.zero_grads, [&](const Span& call) { return frees(step, call); });
+  });
+}
+
 std::vector<Span> autograd_of(const Trace& trace, std::span<const TracedStep> steps) {
   std::vector<Span> functions;
   for (const auto& operation : trace.operations) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,10 +25,16 @@ MemoryOfTrace memory_of_step(const Trace& trace, const std::vector<TracedStep>& 
 
 /// Allocations of the step that are neither its input nor kept from step to step: what was taken in a forward
 /// pass, also in that of the step before and not given back yet, and what was taken in the backward pass;
-/// of that, what is still there when the optimizer begins are gradients of parameters. Fixed is what
-/// operations took that only touch parameters. The moments are those at which something was taken.
+/// of that, what is still there when the optimizer begins are gradients of parameters, also of the steps
+/// before if the loop frees them late. Fixed is what operations took that only touch parameters. The moments
+/// are those at which something was taken.
 std::vector<ProfiledMoment> recorded_memory(const Trace& trace, const std::vector<TracedStep>& steps,
                                             std::size_t step, const Profile& profile);
+
+/// Whether gradients stay through the next forward pass: not if zero_grad() is called behind the optimizer's
+/// step or before the forward pass, and launches nothing (set_to_none, the default). Nothing if the trace has
+/// no such call.
+std::optional<bool> keeps_gradients(const Trace& trace, const std::vector<TracedStep>& steps);
 
 /// What autograd keeps by the operations of a step's forward pass and their shapes: a trace names no tensors,
 /// so each operand is taken for the last tensor made that has as many elements of its type. Operations that

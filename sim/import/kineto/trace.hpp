@@ -79,6 +79,7 @@ struct TracedOperation : Span {
   std::int64_t external = 0;
   std::int64_t thread = 0;
   std::uint32_t signature = 0;
+  std::int64_t sequence = 0;  ///< number of a node of autograd's graph (`AutogradNodes`); 0: none
 };
 
 /// A tensor's memory on the GPU that was taken, or given back.
@@ -115,7 +116,8 @@ struct Trace {
   std::vector<TracedAllocation> allocations;  ///< only of traces with profile_memory=True
   std::vector<Annotation> optimizer_steps;
   std::vector<Annotation> profiler_steps;
-  std::vector<Span> overheads;  ///< the profiler's own work on the CPU
+  std::vector<Span> zero_grads;  ///< calls of Optimizer.zero_grad()
+  std::vector<Span> overheads;   ///< the profiler's own work on the CPU
   std::vector<DeviceLimits> limits;
   std::vector<std::int64_t> devices;    ///< GPUs that something ran on
   std::vector<std::int64_t> processes;  ///< that called CUDA

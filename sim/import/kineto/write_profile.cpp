@@ -89,6 +89,7 @@ void append_memory(std::string& text, const Profile& profile) {
   if (!profile.memory_lacks.empty())
     fmt::format_to(out, "memory_lacks: >-\n  {}\n",
                    plain(one_line(fmt::format("{}", fmt::join(profile.memory_lacks, ", ")))));
+  if (profile.keeps_gradients) fmt::format_to(out, "keeps_gradients: {}\n", *profile.keeps_gradients);
   text += "memory: |\n  # phase grows_mbyte fixed_mbyte gradients_mbyte output_mbyte\n";
   for (const auto& moment : profile.memory) {
     fmt::format_to(out, "  {:<8} {:>13} {:>11} {:>11} {:>11}\n",

@@ -259,6 +259,7 @@ class Export {
       event.duration = range.end - range.start;
       event.thread = range.thread;
       event.external = ++id;
+      event.sequence = range.sequence;
       event.has_shapes = !range.shapes.empty();
       event.shapes = range.shapes;
       const bool is_gradient = range.name == "torch::autograd::AccumulateGrad";

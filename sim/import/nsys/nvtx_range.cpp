@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <string>
 
 namespace gradway {
@@ -42,6 +43,10 @@ NvtxRange nvtx_range(std::string_view text) {
   range.is_operation = !is_annotation && (end < text.size() || has_any(range.name, {"::"}));
   if (const auto sizes = text.find(marks[2]); sizes != std::string_view::npos)
     range.shapes = list_at(text.substr(sizes + marks[2].size()));
+  if (const auto number = text.find(marks[0]); number != std::string_view::npos) {
+    const auto digits = text.substr(number + marks[0].size());
+    std::from_chars(digits.data(), digits.data() + digits.size(), range.sequence);
+  }
   return range;
 }
 

@@ -13,6 +13,7 @@ namespace gradway {
 struct NvtxRange {
   std::string name;           ///< "aten::mm"
   std::string shapes;         ///< "[[4,8],[8,16]]", lists of tensors opened; empty: none
+  std::int64_t sequence = 0;  ///< of a node of autograd's graph; 0: none
   bool is_operation = false;  ///< not a range that somebody named
 };
 
