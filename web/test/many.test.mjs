@@ -7,7 +7,7 @@ import { chartOf, hoverUntil, ofKind, openedOnce, shot, tableOf, valueOf } from 
 for (const one of ofKind('sweep')) {
   describe(one.name, () => {
     const checks = openedOnce(one);
-    const { runs, vary, fastest, cheapest, level } = one.data.sweep;
+    const { runs, vary, fastest, cheapest, tied } = one.data.sweep;
     const good = runs.filter((run) => run.metrics && run.fits);
 
     const eachNumber = async (page) => {
@@ -39,9 +39,9 @@ for (const one of ofKind('sweep')) {
         for (const value of Object.values(runs[cheapest].set)) assert.ok((await heading.textContent()).includes(value));
       }
       for (const [rank, measure] of [['fastest', 'samples'], ['cheapest', 'million'], ['shortest_step', 'step']]) {
-        if (!level[rank] && typeof one.data.sweep[rank] !== 'number') continue;
+        if (!tied[rank] && typeof one.data.sweep[rank] !== 'number') continue;
         await page.getByLabel('Show', { exact: true }).selectOption(measure);
-        assert.equal((await heading.textContent()).includes('are tied in'), Boolean(level[rank]), rank);
+        assert.equal((await heading.textContent()).includes('are tied in'), Boolean(tied[rank]), rank);
       }
       const misfits = runs.filter((run) => run.fits === false);
       assert.equal(await page.locator('#misfits li').count(), misfits.length);
@@ -104,7 +104,7 @@ for (const one of ofKind('compare')) {
       rows.forEach(([platform, gpus, step], i) => {
         assert.ok(platform.startsWith(runs[i].scenario.platform));
         assert.deepEqual([gpus, step], [runs[i].scenario.job.gpus, runs[i].metrics.step_time_s]);
-        for (const what of ['speed', 'cost']) assert.equal(platform.includes(`tied in ${what}`), runs[i].costs.level.includes(what));
+        for (const what of ['speed', 'cost']) assert.equal(platform.includes(`tied in ${what}`), runs[i].costs.tied.includes(what));
         for (const [key, mark] of [['fastest', 'fastest'], ['cheapest', 'cheapest'], ['pareto', 'Pareto']]) assert.equal(platform.includes(mark), Boolean(runs[i].costs[key]), `${platform}: ${mark}`);
       });
       assert.equal(await page.locator('#evidence').count(), one.data.compare.mixed_evidence ? 1 : 0);
