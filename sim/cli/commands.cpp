@@ -26,7 +26,7 @@ std::span<const Command> commands() {
               "gradway run article/g6e --set job.gpus=4 --set strategy.bucket_cap='100 MiB'\n"
               "gradway run article/g6e --platform aws-p5.48xlarge --gpus 16\n"
               "gradway run article/g6e --json | jq .metrics.step_time_s\n"
-              "gradway run article/g6e --out result    # result/trace.json opens in ui.perfetto.dev\n"
+              "gradway run article/g6e --out result    # result/trace.json.gz opens in ui.perfetto.dev\n"
               "gradway run scale/gpt-aws-p5 --tokens 300B --deadline '14 days' --budget '100k USD'\n"
               "gradway run scale/gpt-aws-p5 --fit      # the largest batch_per_gpu",
               add_run,

@@ -12,6 +12,7 @@
 #include "sim/cli/argument_words.hpp"
 #include "sim/cli/commands.hpp"
 #include "sim/cli/files.hpp"
+#include "sim/files/gzip_stream.hpp"
 #include "sim/import/chakra/chakra_file.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/report/chakra_nodes.hpp"
@@ -27,6 +28,8 @@ struct ExportArguments {
   std::string scenario;
   std::vector<std::string> set;
   std::string out;
+  int ranks = 8;             ///< that a trace shows
+  bool chose_ranks = false;
 };
 
 /// Writes a file a rank and perhaps others, and names them.
@@ -44,7 +47,8 @@ void put_ranks(const ExportArguments& arguments, const std::vector<OutputFile>& 
 
 /// "DIR/NAME.RANK.et" of each rank, which ASTRA-sim is given as "DIR/NAME", and the groups of its ranks.
 void export_chakra(const ExportArguments& arguments, const Surroundings& around) {
-  check_folder(arguments.out);
+  if (arguments.chose_ranks)
+    refuse("'--ranks' is an option of 'export kineto'", "leave it out: Chakra's traces are of all ranks");
   const auto scenario = load_scenario(arguments.scenario, parse_overrides(arguments.set), around.data);
   const auto workload = plan(scenario, compute_costs(scenario));
   std::vector<OutputFile> files;
@@ -59,19 +63,20 @@ void export_chakra(const ExportArguments& arguments, const Surroundings& around)
   put_ranks(arguments, files, files.size() - 1, "", around);
 }
 
-/// "DIR/NAME.RANK.json" of each rank that a trace shows.
+/// "DIR/NAME.RANK.json.gz" of each rank that a trace shows.
 void export_kineto(const ExportArguments& arguments, const Surroundings& around) {
-  check_folder(arguments.out);
   const auto run =
       simulate(load_scenario(arguments.scenario, parse_overrides(arguments.set), around.data), "auto");
-  constexpr std::size_t all_up_to = 64;
-  constexpr std::size_t most = 8;
-  const auto shown = report::shown_ranks(run.folding, all_up_to, most);
+  const auto most = static_cast<std::size_t>(arguments.ranks);
+  const auto shown = report::shown_ranks(run.folding, most, most);
   const report::Slices slices{run, shown.ranks};
   std::vector<OutputFile> files;
   for (const auto rank : shown.ranks) {
-    files.push_back({fmt::format("{}.{}.json", run.scenario.name, rank),
-                     [&, rank](std::ostream& out) { report::write_kineto_trace(out, run, slices, rank); }});
+    files.push_back({fmt::format("{}.{}.json.gz", run.scenario.name, rank), [&, rank](std::ostream& out) {
+                       write_gzip(out, [&](std::ostream& text) {
+                         report::write_kineto_trace(text, run, slices, rank);
+                       });
+                     }});
   }
   put_ranks(arguments, files, files.size(), "; " + shown.words, around);
 }
@@ -94,6 +99,8 @@ Status export_scenario(const ExportArguments& arguments, const Surroundings& aro
   if (format == all_exports.end())
     refuse(fmt::format("cannot export '{}'", arguments.format),
            suggestion(arguments.format, export_formats()));
+  check_folder(arguments.out);
+  remove_abandoned_files(arguments.out);
   format->write(arguments, around);
   return Status::done;
 }
@@ -121,7 +128,16 @@ Action add_export(CLI::App& app) {
   app.add_option("-o,--out", arguments->out, "folder for the files, one a rank")
       ->type_name("DIR")
       ->required();
-  return [arguments](const Surroundings& around) { return export_scenario(*arguments, around); };
+  const auto* const ranks =
+      app.add_option("--ranks", arguments->ranks,
+                     "kineto: traces of all ranks if there are at most N, else of at most N that differ")
+          ->type_name("N")
+          ->check(CLI::Range(1, 1 << 20))
+          ->capture_default_str();
+  return [arguments, ranks](const Surroundings& around) {
+    arguments->chose_ranks = ranks->count() > 0;
+    return export_scenario(*arguments, around);
+  };
 }
 
 }  // namespace gradway::cli

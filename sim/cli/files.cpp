@@ -204,7 +204,9 @@ void check_yaml(const fs::path& file, bool replaces, const std::string& what) {
 
 void write_file(const fs::path& file, bool replaces, const std::function<void(std::ostream&)>& write) {
   check_file(file, replaces);
-  Unfinished unfinished{file.has_parent_path() ? file.parent_path() : fs::path{"."}};
+  const auto folder = file.has_parent_path() ? file.parent_path() : fs::path{"."};
+  remove_abandoned_files(folder);
+  Unfinished unfinished{folder};
   unfinished.add({file.filename().string(), write});
   unfinished.finish();
 }

@@ -14,7 +14,7 @@ class App;
 
 namespace gradway::cli {
 
-/// Adds `--out DIR`. @param files that it will hold: "report.html, report.json and trace.json"
+/// Adds `--out DIR`. @param files that it will hold: "report.html, report.json and trace.json.gz"
 void add_out(CLI::App& app, std::string& folder, const std::string& files);
 
 /// Was `--out` given? @throws ConfigError if nothing can be written there

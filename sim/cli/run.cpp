@@ -8,6 +8,7 @@
 #include "sim/cli/out_folder.hpp"
 #include "sim/cli/progress.hpp"
 #include "sim/cli/training_choice.hpp"
+#include "sim/files/gzip_stream.hpp"
 #include "sim/report/json/json.hpp"
 #include "sim/report/page/page.hpp"
 #include "sim/report/text/terminal.hpp"
@@ -62,9 +63,11 @@ Status run(const RunArguments& arguments, const CLI::App& app, const Surrounding
     report::write_text(around.results, finished, around.style, questions);
   }
   if (writes_files) {
-    const auto write_trace = [&](std::ostream& out) { report::write_trace(out, finished); };
+    const auto write_trace = [&](std::ostream& out) {
+      write_gzip(out, [&](std::ostream& text) { report::write_trace(text, finished); });
+    };
     put_results(
-        arguments.out, {{"report.json", write_json}, {"trace.json", write_trace}},
+        arguments.out, {{"report.json", write_json}, {"trace.json.gz", write_trace}},
         [&](std::ostream& out) { report::write_page(out, finished, GRADWAY_VERSION, questions); }, around);
   }
   return Status::done;
@@ -84,7 +87,7 @@ Action add_run(CLI::App& app) {
   add_price_choice(app, arguments->price);
   app.add_flag("--no-folding", arguments->no_folding, "simulate every rank, even those that do the same")
       ->disable_flag_override();
-  add_out(app, arguments->out, "report.html, report.json and trace.json");
+  add_out(app, arguments->out, "report.html, report.json and trace.json.gz");
   app.add_flag("--json", arguments->json, "print the report as JSON")->disable_flag_override();
   return [arguments, &app](const Surroundings& around) { return run(*arguments, app, around); };
 }

@@ -115,8 +115,8 @@ Written split(const Node& node, const QuantityKind& kind) {
   fail(node.where, fmt::format("'{}' is not a unit of {}", written.unit, kind.name), hint);
 }
 
-/// @return the value in the base unit of the kind.
-double quantity(const Node& node, KindIndex index, bool zero_is_good = false) {
+/// @return the value in the base unit of the kind. @param any_least however small it is
+double quantity(const Node& node, KindIndex index, bool zero_is_good = false, bool any_least = false) {
   const auto& kind = kinds_known[static_cast<std::size_t>(index)];
   const auto written = split(node, kind);
   const auto unit = std::ranges::find(kind.units, written.unit, &Unit::name);
@@ -126,7 +126,7 @@ double quantity(const Node& node, KindIndex index, bool zero_is_good = false) {
     fail(node.where, fmt::format("{} must not be negative, got '{}'", kind.one, node.text));
   if (value == 0 && zero_is_good) return 0;
   if (value == 0) fail(node.where, fmt::format("{} must be above zero here, got '{}'", kind.one, node.text));
-  if (value < kind.least) {
+  if (value < kind.least && !any_least) {
     fail(node.where,
          fmt::format("'{}' is too small for {}: at least {}", node.text, kind.one, kind.least_text));
   }
@@ -159,6 +159,9 @@ Bytes bytes(const Node& node) {
 }
 Bytes bytes_or_zero(const Node& node) {
   return Bytes{quantity(node, bytes_kind, true)};
+}
+Bytes mean_bytes(const Node& node) {
+  return Bytes{quantity(node, bytes_kind, true, true)};
 }
 Seconds duration(const Node& node) {
   return Seconds{quantity(node, time_kind)};

@@ -37,6 +37,7 @@ std::span<const QuantityKind> quantity_kinds();
 BytesPerSecond bandwidth(const Node& node);
 Bytes bytes(const Node& node);
 Bytes bytes_or_zero(const Node& node);
+Bytes mean_bytes(const Node& node);  ///< of many: can lie between 0 and 1 B
 Seconds duration(const Node& node);
 Seconds duration_or_zero(const Node& node);
 Seconds latency(const Node& node);  ///< at most 1 s: also what a launch costs

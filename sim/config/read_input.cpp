@@ -66,8 +66,8 @@ void read_columns(Reader& file, Dataset& dataset) {
   dataset.row_group = file.required("row_group", number(1, 1e12));
   std::vector<Column> columns;
   for (auto& one : file.maps("columns")) {
-    Column column{.name = one.required("name", text), .size = one.required("size", bytes_or_zero)};
-    column.unpacked = one.optional("unpacked", bytes_or_zero, column.size);
+    Column column{.name = one.required("name", text), .size = one.required("size", mean_bytes)};
+    column.unpacked = one.optional("unpacked", mean_bytes, column.size);
     column.codec = one.maybe("codec", codec);
     if (std::ranges::find(columns, column.name, &Column::name) != columns.end())
       one.error(one.value_place("name"), fmt::format("a second column '{}'", column.name), "");

@@ -217,9 +217,10 @@ void take_from_profile(ScenarioSpec& scenario, const Profile& profile) {
 
 void take_job(const Job& job, Model& model) {
   const bool megatron = has_megatron_modules(job) && model.run;
+  const bool compiled = job.compiled && model.run;
   const bool other_sequence = job.sequence > 0 && job.sequence != model.tokens_per_sample;
-  if (megatron || other_sequence || job.lora)
-    model.layers = layers_of(model.run, job.sequence, megatron, job.lora);
+  if (megatron || compiled || other_sequence || job.lora)
+    model.layers = layers_of(model.run, job.sequence, megatron, job.lora, compiled);
   // Anchors were measured with the model's own sequence, all parameters trained.
   if (other_sequence || job.lora) model.anchors.clear();
   if (!other_sequence) return;

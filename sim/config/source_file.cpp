@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/config/source_file.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <string_view>
 
 #include <fmt/format.h>
 
+#include "sim/base/open_file.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/config/problems.hpp"
 
@@ -107,13 +109,15 @@ SourceText read_source(const std::filesystem::path& path, const std::string& sho
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) fail(where, "this is a folder, not a file");
   if (!std::filesystem::exists(path, ignored)) fail(where, "there is no such file");
-  std::ifstream stream{path, std::ios::binary};
-  if (!stream) fail(where, "the file cannot be read", "check its permissions");
+  const int file = open_without_waiting(path);
+  if (file < 0) fail(where, "the file cannot be read", "check its permissions");
   std::string content;
-  for (std::array<char, 16384> part{}; stream && content.size() <= largest_file;) {
-    stream.read(part.data(), part.size());
-    content.append(part.data(), static_cast<std::size_t>(stream.gcount()));
+  std::array<char, 16384> part{};
+  for (ssize_t count = 1; count > 0 && content.size() <= largest_file;) {
+    count = ::read(file, part.data(), part.size());
+    if (count > 0) content.append(part.data(), static_cast<std::size_t>(count));
   }
+  ::close(file);
   if (content.size() > largest_file)
     fail(where, "the file is larger than 4 MiB", "is it really a description?");
   return SourceText{shown, std::move(content)};

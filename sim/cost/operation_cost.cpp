@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/contract.hpp"
+#include "sim/base/problem.hpp"
 
 namespace gradway {
 namespace {
@@ -143,7 +144,12 @@ Seconds datasheet_time(const Operation& operation, const Gpu& gpu) {
   const auto which = static_cast<std::size_t>(operation.precision);
   Seconds arithmetic{};
   if (operation.flops > Flops{}) {
-    expects(gpu.peak[which].has_value(), "the GPU has the precision of the job");
+    if (!gpu.peak[which])
+      throw ConfigError{Problem{{},
+                                fmt::format("the GPU '{}' has no peak for {}, in which the kernel '{}' computes",
+                                            gpu.name, name_of(operation.precision), operation.kernel),
+                                {},
+                                "add it to 'peak' and to 'matrix_efficiency' of the GPU's file"}};
     arithmetic = operation.flops / (*gpu.peak[which] * efficiency_of(operation, gpu));
   }
   return shortest + std::max(arithmetic, operation.bytes / (gpu.memory_bandwidth * gpu.memory_efficiency));
@@ -184,6 +190,8 @@ OperationCosts::OperationCosts(const KernelTimes& times, const Gpu& timed_on) : 
     const auto operation = gradway::operation(timed.kernel, size);
     // Smaller ones tell how fast the CPU was.
     if (operation.kernel.starts_with("optimizer") && size[0] < smallest_optimizer) continue;
+    const bool has_peak = timed_on.peak[static_cast<std::size_t>(operation.precision)].has_value();
+    if (operation.flops > Flops{} && !has_peak) continue;  // no job on this GPU computes in it
     if (points == points_.end() || points->first != timed.kernel)
       points = points_.try_emplace(timed.kernel).first;
     points->second.push_back(

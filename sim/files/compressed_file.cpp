@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/open_file.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/files/text_file.hpp"
 
@@ -37,7 +38,8 @@ CompressedFile::CompressedFile(const std::filesystem::path& path, std::string sh
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) refuse_at(whole(), "this is a folder, not a file", "");
   if (!std::filesystem::exists(path, ignored)) refuse_at(whole(), "there is no such file", "");
-  file_.reset(gzopen(path.c_str(), "rb"));
+  const int opened = open_without_waiting(path);
+  if (opened >= 0) file_.reset(gzdopen(opened, "rb"));
   if (!file_) refuse_at(whole(), "the file cannot be read", "check its permissions");
   gzbuffer(file_.get(), zlib_buffer);
   setg(part_.data(), part_.data(), part_.data());

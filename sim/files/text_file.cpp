@@ -36,6 +36,17 @@ void refuse_at(Where where, std::string what, std::string hint) {
   throw ConfigError{Problem{std::move(where), std::move(what), {}, std::move(hint)}};
 }
 
+void check_regular_file(const std::filesystem::path& file, const std::string& shown) {
+  Where where;
+  where.file = shown;
+  std::error_code error;
+  const auto status = std::filesystem::status(file, error);
+  if (!std::filesystem::exists(status)) refuse_at(where, "there is no such file", "");
+  if (std::filesystem::is_directory(status)) refuse_at(where, "this is a folder, not a file", "");
+  if (!std::filesystem::is_regular_file(status))
+    refuse_at(where, "this is a pipe or a device, not a file", "write its content to a file first");
+}
+
 Where TextFile::whole() const {
   Where where;
   where.file = name;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,10 @@ struct TextFile {
   /// anew.
   Where at(std::size_t offset, std::size_t length) const;
 };
+
+/// @param shown the file's name in messages
+/// @throws ConfigError if the file is missing, a folder, a pipe or a device
+void check_regular_file(const std::filesystem::path& file, const std::string& shown);
 
 /// @throws ConfigError with one problem
 [[noreturn]] void refuse_at(Where where, std::string what, std::string hint);

@@ -16,6 +16,7 @@ ActorId first_of(const Workload& workload, ProgramId program) {
 View::View(const Workload& workload, const Folding& folding, ActorId actor)
     : workload_{workload},
       program_{workload.program_of(actor)},
+      program_id_{workload.actors[actor.index()].program},
       actor_{static_cast<std::int32_t>(folding.actor_representative[actor.index()].index())} {
   for (const auto group : workload.actors[actor.index()].groups)
     groups_.push_back(static_cast<std::int32_t>(folding.group_representative[group.index()].index()));
@@ -27,6 +28,12 @@ View::View(const Workload& workload, const Folding& folding, ProgramId program)
 Purpose View::purpose_of(const Origin& origin) const {
   if (origin.group == Origin::none) return Purpose::data;
   return workload_.groups[static_cast<std::size_t>(origin.group)].purpose;
+}
+
+std::int32_t View::task_of(const Origin& origin, const MatchingCalls& calls) const {
+  if (origin.actor != Origin::none) return origin.task;
+  const auto slot = std::ranges::find(groups_, origin.group) - groups_.begin();
+  return calls.task_of(program_id_, {static_cast<std::uint32_t>(slot)}, origin);
 }
 
 bool View::sees(const Origin& origin) const {

@@ -41,17 +41,18 @@ class Causes {
   explicit Causes(const Run& run) : run_{run}, program_{run.workload.first_program()} {
     times_.resize(program_.tasks.size());
     const View view{run.workload, run.folding, ActorId{0}};
+    const MatchingCalls calls{run.workload};
     for (std::size_t i = 0; i < run.ops.size(); ++i) {
       const auto& origin = run.ops.op(OpId{i}).origin;
       if (origin.step != run.window.step || origin.task == Origin::none || !view.sees(origin)) continue;
-      auto& times = times_[static_cast<std::size_t>(origin.task)];
+      const auto task = static_cast<std::size_t>(view.task_of(origin, calls));
+      auto& times = times_[task];
       if (origin.activity == Activity::launch) {
         times.launched = run.timeline.end[i];
         continue;
       }
       // The marker before a call's parts stands for its wait, not for its work.
-      const bool is_call =
-          std::holds_alternative<Call>(program_.tasks[static_cast<std::size_t>(origin.task)].work);
+      const bool is_call = std::holds_alternative<Call>(program_.tasks[task].work);
       if (is_call && origin.activity == Activity::marker) continue;
       times.start = std::min(times.start, run.timeline.start[i]);
       times.end = std::max(times.end, run.timeline.end[i]);

@@ -105,10 +105,11 @@ Tensor conv_next_block(Eager& run, const std::string& name, Tensor x, std::int64
 }  // namespace
 
 std::vector<Layer> layers_of(const ForwardPass& network, int sequence, bool megatron,
-                             const std::optional<Lora>& lora) {
+                             const std::optional<Lora>& lora, bool compiled) {
   Eager eager{{.sequence = sequence,
                .precision = lora ? Precision::bf16 : Precision::fp32,
                .lora = lora,
+               .compiled = compiled,
                .megatron = megatron}};
   network(eager);
   eager.finish();

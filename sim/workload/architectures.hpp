@@ -92,8 +92,9 @@ std::vector<Layer> synthetic(const std::vector<SyntheticLayer>& layers);
 /// @param sequence tokens a sample, for models of text; 0: the model's own
 /// @param megatron as Megatron-Core's modules have them, with packed projections
 /// @param lora with adapters, all else frozen
+/// @param compiled in the order in which torch.compile's kernels run, which is not that of eager mode
 std::vector<Layer> layers_of(const ForwardPass& network, int sequence = 0, bool megatron = false,
-                             const std::optional<Lora>& lora = {});
+                             const std::optional<Lora>& lora = {}, bool compiled = false);
 
 /// Of all attention in a network; empty: it has none.
 std::set<AttentionHead> attention_heads_of(const ForwardPass& network);

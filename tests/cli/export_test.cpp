@@ -7,9 +7,11 @@
 #include <map>
 #include <set>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "sim/config/config.hpp"
+#include "sim/files/text_file.hpp"
 #include "sim/import/chakra/chakra_file.hpp"
 #include "sim/plan/plan.hpp"
 #include "tests/cli/program.hpp"
@@ -207,4 +209,54 @@ TEST_CASE("what cannot be exported is told", "[cli][export]") {
   folder.write("taken", "");
   CHECK_THAT(errors({"export", "chakra", "article/g6e", "-o", (folder.path() / "taken").string()}),
              Contains("is a file, not a folder"));
+}
+
+TEST_CASE("traces of a pipeline have each rank's own sends and receives", "[cli][export]") {
+  const TemporaryFolder folder;
+  folder.write("s.yaml",
+               "schema: 1\nmodel: gpt2\nplatform: dgx-h100\njob: { gpus: 4, batch_per_gpu: 2, precision: bf16, "
+               "accumulate: 8, sequence: 256 }\nparallel: { pipeline: 4 }\n");
+  folder.write("out/.s.0.json.gz.0123456789abcdef", "left by an export that was killed");
+  const auto outcome = run_gradway({"export", "kineto", "s.yaml", "-o", "out"}, {.folder = folder.path()});
+  REQUIRE(outcome.status == 0);
+  CHECK(std::distance(std::filesystem::directory_iterator{folder.path() / "out"}, {}) == 4);
+  std::map<std::string, int> sent;      // by group
+  std::map<std::string, int> received;
+  for (int rank = 0; rank < 4; ++rank) {
+    const auto file = folder.path() / "out" / fmt::format("s.{}.json.gz", rank);
+    const auto trace = nlohmann::json::parse(read_text_file(file.string()).content);
+    std::map<std::int64_t, int> kernels;  // by correlation
+    std::map<std::int64_t, int> launches;
+    for (const auto& event : trace["traceEvents"]) {
+      const auto& args = event["args"];
+      if (event["cat"] == "cuda_runtime") ++launches[args["correlation"]];
+      if (event["cat"] == "kernel") ++kernels[args["correlation"]];
+      if (!args.contains("Collective name")) continue;
+      CHECK(args["Group size"] == 2);
+      const std::string group = args["Process Group Name"];
+      if (args["Collective name"] == "send") ++sent[group];
+      if (args["Collective name"] == "recv") ++received[group];
+    }
+    for (const auto& [number, count] : kernels) CHECK(count == 1);
+    for (const auto& [number, count] : launches) CHECK(count == 1);
+  }
+  CHECK(sent.size() == 6);  // two directions between four stages
+  CHECK(sent == received);
+}
+
+TEST_CASE("an export of traces has eight ranks unless more are asked for", "[cli][export]") {
+  const TemporaryFolder folder;
+  const auto out = (folder.path() / "out").string();
+  const auto files = [&](const std::vector<std::string>& more) {
+    std::filesystem::remove_all(out);
+    std::vector<std::string> words{"export", "kineto", "article/g6e", "--set", "platform=dgx-h100",
+                                   "--set",  "job.gpus=16", "-o",     out};
+    words.insert(words.end(), more.begin(), more.end());
+    CHECK(run_gradway(words).status == 0);
+    return std::distance(std::filesystem::directory_iterator{out}, {});
+  };
+  CHECK(files({}) <= 8);
+  CHECK(files({"--ranks", "16"}) == 16);
+  CHECK_THAT(run_gradway({"export", "chakra", "article/g6e", "--ranks", "2", "-o", out}).errors,
+             Contains("'--ranks' is an option of 'export kineto'"));
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Small files that ask for much, or for what a terminal obeys: each is refused in few words, in little
 // memory, and before a user loses patience.
+#include <sys/stat.h>
+
 #include <zlib.h>
 
 #include <chrono>
@@ -197,4 +199,34 @@ TEST_CASE("importers refuse what would become a file that gradway refuses", "[cl
   CHECK(outcome.status == 0);
   CHECK_THAT(content_of(folder.path() / "m.yaml"), Contains("PyTorch profiler trace t\\xff.json, 3 steps\n"));
   CHECK(run_gradway({"show", "model", "m.yaml"}, {.folder = folder.path()}).status == 0);
+}
+
+TEST_CASE("no import waits for a pipe that no program writes to", "[cli][hostile]") {
+  const auto& [format, file, what] = GENERATE(table<const char*, const char*, const char*>(
+      {{"dataset", "x.tar", "this is a pipe or a device, not a file"},
+       {"dataset", "x.parquet", "this is a pipe or a device, not a file"},
+       {"nsys", "x.sqlite", "this is a pipe or a device, not a file"},
+       {"chakra", "x.et", "this is a pipe or a device, not a file"},
+       {"kineto", "x.json", "the file is empty"},
+       {"topo", "x.txt", "the file is empty"}}));
+  const TemporaryFolder folder;
+  REQUIRE(::mkfifo((folder.path() / file).c_str(), 0600) == 0);
+  const auto outcome = run_gradway({"import", format, file}, {.folder = folder.path()});
+  CHECK(outcome.status == 2);
+  CHECK_THAT(outcome.errors, Contains(std::string{file} + ": error: " + what));
+}
+
+TEST_CASE("a GPU without a peak is refused in words", "[cli][hostile]") {
+  const TemporaryFolder folder;
+  auto gpu = content_of(std::filesystem::path{GRADWAY_SOURCE_DIR} / "platforms/gpus/h100-sxm.yaml");
+  const auto peak = gpu.find("\npeak:");
+  gpu.erase(peak, gpu.find('\n', peak + 1) - peak);
+  folder.write("h100-sxm.yaml", gpu);
+  folder.write("aws-p5.48xlarge.yaml",
+               content_of(std::filesystem::path{GRADWAY_SOURCE_DIR} / "platforms/aws-p5.48xlarge.yaml"));
+  folder.write("s.yaml", "schema: 1\nmodel: resnet50\nplatform: aws-p5.48xlarge\n"
+                         "job: { gpus: 2, batch_per_gpu: 32, precision: fp32 }\n");
+  const auto outcome = run_gradway({"run", "s.yaml"}, {.folder = folder.path()});
+  CHECK(outcome.status == 2);
+  CHECK_THAT(outcome.errors, Contains("h100-sxm.yaml: error: the key 'peak' is missing"));
 }

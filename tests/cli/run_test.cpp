@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include "sim/files/text_file.hpp"
 #include "tests/cli/program.hpp"
 
 using namespace gradway::testing;
@@ -51,7 +52,7 @@ TEST_CASE("the same run twice gives the same bytes", "[cli][run]") {
   REQUIRE(one.status == 0);
   CHECK(one.output == two.output);
   CHECK(content_of(first.path() / "report.json") == one.output);
-  CHECK(content_of(first.path() / "trace.json") == content_of(second.path() / "trace.json"));
+  CHECK(content_of(first.path() / "trace.json.gz") == content_of(second.path() / "trace.json.gz"));
 }
 
 TEST_CASE("both engines give the same step", "[cli][run]") {
@@ -103,11 +104,11 @@ TEST_CASE("an --out makes the folder and fills it", "[cli][run]") {
   CHECK(outcome.status == 0);
   const auto in = "/new/result/";
   CHECK_THAT(outcome.errors, Contains("wrote ") && Contains(in + "report.json, "s) &&
-                                 Contains(in + "trace.json and "s) && Contains(in + "report.html\n"s));
+                                 Contains(in + "trace.json.gz and "s) && Contains(in + "report.html\n"s));
   CHECK_THAT(outcome.output, Contains("step time"));
   const auto report = Json::parse(content_of(out / "report.json"));
   CHECK(report["schema"] == 1);
-  const auto trace = Json::parse(content_of(out / "trace.json"));
+  const auto trace = Json::parse(gradway::read_text_file((out / "trace.json.gz").string()).content);
   CHECK(trace["otherData"]["ranks"] == "all 8 ranks");
   const auto& events = trace["traceEvents"];
   const auto step = std::ranges::find_if(
@@ -129,11 +130,11 @@ TEST_CASE("an --out leaves nothing behind when it cannot write", "[cli][run]") {
         "error: '--out file' is a file, not a folder\n  hint: give another name, or move the file away\n");
   CHECK(content_of(folder.path() / "file") == "mine");
 
-  folder.write("taken/trace.json/x", "mine");
+  folder.write("taken/trace.json.gz/x", "mine");
   const auto on_folder = run_gradway({"run", "article/g6e", "--out", "taken"}, {.folder = folder.path()});
   CHECK(on_folder.status == 2);
   CHECK(on_folder.output.empty());
-  CHECK_THAT(on_folder.errors, Contains("cannot write to 'taken': 'taken/trace.json' is a folder"));
+  CHECK_THAT(on_folder.errors, Contains("cannot write to 'taken': 'taken/trace.json.gz' is a folder"));
   CHECK(std::distance(fs::directory_iterator{folder.path() / "taken"}, fs::directory_iterator{}) == 1);
 
   const auto wrong = run_gradway({"run", "h200-4x/vit_l_32", "--out", "new", "--set", "job.gpus=9"},

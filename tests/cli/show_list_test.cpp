@@ -220,3 +220,18 @@ TEST_CASE("GPUs and calibrations are listed with what helps to choose, as tables
   const auto measured = Json::parse(run_gradway({"list", "calibrations", "--json"}, world).output);
   CHECK(measured["calibrations"].size() > 9);
 }
+
+TEST_CASE("the plan of a compiled layout names the gradients of its buckets", "[cli][show]") {
+  const TemporaryFolder folder;
+  folder.write("s.yaml",
+               "schema: 1\nmodel: tinyllama_1b1\nplatform: dgx-h100\njob: { gpus: 16, batch_per_gpu: 2, "
+               "precision: fp32, accumulate: 8, sequence: 256 }\nparallel: { tensor: 2, pipeline: 4 }\n");
+  const auto buckets = [&](const std::string& compile) {
+    const auto outcome =
+        run_gradway({"show", "plan", "s.yaml", "--set", "job.compile=" + compile}, {.folder = folder.path()});
+    CHECK(outcome.status == 0);
+    return outcome.output.substr(std::min(outcome.output.find("first ready"), outcome.output.size()));
+  };
+  CHECK_THAT(buckets("false"), Contains("wte.weight"));
+  CHECK(buckets("true") == buckets("false"));
+}

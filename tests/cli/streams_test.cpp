@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "sim/files/text_file.hpp"
 #include "tests/cli/program.hpp"
 
 using namespace gradway::testing;
@@ -31,7 +32,7 @@ TEST_CASE("results never land in a file that took the place of standard output",
 
   CHECK(outcome.status == 2);
   CHECK_THAT(content_of(folder.path() / "report.json"), Catch::Matchers::StartsWith("{\n  \"schema\": 1"));
-  CHECK_THAT(content_of(folder.path() / "trace.json"), Catch::Matchers::EndsWith("]}\n"));
+  CHECK_THAT(gradway::read_text_file((folder.path() / "trace.json.gz").string()).content, Catch::Matchers::EndsWith("]}\n"));
 }
 
 #ifndef __SANITIZE_ADDRESS__  // needs more address space than any limit leaves
@@ -79,7 +80,7 @@ TEST_CASE("a link laid in the way of an unfinished file is not followed", "[cli]
   folder.write("victim", "precious\n");
   folder.write("out/kept", "");
   const auto command = "cd '" + folder.path().string() +
-                       "' && for name in report.json trace.json report.html; do ln -s ../victim "
+                       "' && for name in report.json trace.json.gz report.html; do ln -s ../victim "
                        "out/.$name.$$; done && exec '" +
                        GRADWAY_PROGRAM + "' run article/g6e --out out >output 2>&1";
   CHECK(std::system(command.c_str()) == 0);

@@ -194,6 +194,10 @@ TEST_CASE("a trace of Chakra that is no step of data-parallel training is refuse
             remedy);
   CHECK(refusal_of([](auto& nodes) { nodes[3].attributes[2].value = std::int64_t{0}; }) ==
         "rank.0.et: error: the 'comm_size' of node 4 ('nccl:all_reduce') is none" + remedy);
+  CHECK(refusal_of([](auto& nodes) { nodes[3].attributes[2].value = std::int64_t{4097}; }) ==
+        "rank.0.et: error: the 'comm_size' of node 4 ('nccl:all_reduce') is 4097 bytes: gradients have elements "
+        "of 2 or 4" +
+            remedy);
   CHECK(refusal_of([](auto& nodes) {
           for (auto& node : nodes) node.name = "kernel";
         }) == "rank.0.et: error: node 4 ('kernel') reduces something outside of the backward pass" + remedy);
@@ -209,4 +213,19 @@ TEST_CASE("a trace of Chakra that is no step of data-parallel training is refuse
   options.gpu = "l40s";
   CHECK(message_of([&] { static_cast<void>(import_chakra(small_trace(), "rank.0.et", options)); }) ==
         "rank.0.et: error: the trace does not tell the batch\n  hint: give it with --batch N\n");
+}
+
+TEST_CASE("a trace of Chakra in JSON is bounded in depth and in values", "[import][chakra]") {
+  const auto message = [](const std::string& content) -> std::string {
+    try {
+      static_cast<void>(chakra_nodes(content, "x.json"));
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  CHECK_THAT(message("{\"a\":" + std::string(100'000, '[')), Contains("object 1 is nested more than 32 deep"));
+  std::string values = "{\"a\":[0";
+  for (int i = 0; i < 1'000'001; ++i) values += ",0";
+  CHECK_THAT(message(values + "]}"), Contains("object 1 has more than 1000000 values"));
 }

@@ -182,3 +182,18 @@ TEST_CASE("what fits on a multiprocessor follows from the compute capability", "
   CHECK(limits_of_capability(8, 9).threads == 1536);
   CHECK(limits_of_capability(3, 5).threads == 0);
 }
+
+TEST_CASE("long names that many events share are refused before they are copied", "[import][nsys]") {
+  const auto message = refusal_of(
+      "INSERT INTO StringIds VALUES(999999, printf('%.*c', 900000, 'x')); "
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<20000) INSERT INTO "
+      "NVTX_EVENTS(start,end,eventType,textId,globalTid) SELECT i*10,i*10+5,59,999999,1 FROM n");
+  CHECK_THAT(message, Contains("the names of its events add up to more than 200 times its size"));
+}
+
+TEST_CASE("importing an export with a write-ahead log leaves no file beside it", "[import][nsys]") {
+  const NsysExport file{trace_of(small_step()).json(), "PRAGMA journal_mode = WAL"};
+  static_cast<void>(import_export(file));
+  for (const auto* ending : {"-wal", "-shm"})
+    CHECK_FALSE(std::filesystem::exists(file.path().string() + ending));
+}

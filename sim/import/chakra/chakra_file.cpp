@@ -6,8 +6,6 @@
 #include <bit>
 #include <charconv>
 #include <fstream>
-#include <iterator>
-#include <sstream>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -24,6 +22,12 @@ using Json = nlohmann::json;
 
 constexpr std::uintmax_t most_bytes = std::uintmax_t{1} << 30;
 constexpr std::uint64_t most_types = 32;  // of nodes, known ones and some more
+// They keep a wrong file from filling memory, where each can take 70 times its bytes in the file. A step of
+// PyTorch has some 100,000 nodes with ten attributes each.
+constexpr std::size_t most_nodes = 2'000'000;
+constexpr std::size_t most_parts = 10'000'000;  // dependencies, and as many attributes
+constexpr std::size_t most_values = 1'000'000;  // of a node's JSON
+constexpr int deepest_value = 32;
 constexpr auto what_is_read =
     "gradway reads Chakra's execution traces, as of chakra_converter or 'gradway export chakra', and their "
     "JSON";
@@ -42,6 +46,30 @@ constexpr std::uint32_t string_val = 29;
   refuse_at(where, what, what_is_read);
 }
 
+/// The nodes of a file, no more than memory is for.
+class Nodes {
+ public:
+  explicit Nodes(const std::string& shown) : shown_{shown} {}
+
+  void add(ChakraNode node) {
+    if (nodes_.size() == most_nodes) refuse_file(shown_, fmt::format("the trace has more than {} nodes", most_nodes));
+    dependencies_ += node.ctrl_deps.size() + node.data_deps.size();
+    attributes_ += node.attributes.size();
+    if (std::max(dependencies_, attributes_) > most_parts)
+      refuse_file(shown_, fmt::format("the nodes have more than {} {}", most_parts,
+                                      dependencies_ > most_parts ? "dependencies" : "attributes"));
+    nodes_.push_back(std::move(node));
+  }
+  std::size_t size() const { return nodes_.size(); }
+  std::vector<ChakraNode> take() { return std::move(nodes_); }
+
+ private:
+  const std::string& shown_;
+  std::vector<ChakraNode> nodes_;
+  std::size_t dependencies_ = 0;
+  std::size_t attributes_ = 0;
+};
+
 /// Reads one file's nodes out of Protocol Buffers.
 class WireNodes {
  public:
@@ -49,7 +77,7 @@ class WireNodes {
 
   std::vector<ChakraNode> read(std::string_view content) {
     WireReader file{content};
-    std::vector<ChakraNode> nodes;
+    Nodes nodes{shown_};
     for (bool is_metadata = true; !file.at_end(); is_metadata = false) {
       begin_ = file.offset();
       const auto length = file.varint();
@@ -58,10 +86,10 @@ class WireNodes {
       if (is_metadata) {
         check_metadata(*message);
       } else {
-        nodes.push_back(node(*message));
+        nodes.add(node(*message));
       }
     }
-    return nodes;
+    return nodes.take();
   }
 
  private:
@@ -84,7 +112,14 @@ class WireNodes {
     });
   }
 
+  std::string text(std::string_view bytes) const {
+    constexpr std::size_t longest = 1'000'000;
+    if (bytes.size() > longest) refuse("has a name or a text of more than 1 MB");
+    return printable(bytes);
+  }
+
   void add_ids(std::vector<std::uint64_t>& ids, const WireField& field) const {
+    if (ids.size() + field.bytes.size() > most_parts) refuse("has too many dependencies");
     if (field.type == WireField::Type::varint) {
       ids.push_back(field.value);
       return;
@@ -103,7 +138,7 @@ class WireNodes {
       const bool is_number = field.type == WireField::Type::varint;
       const bool is_bytes = field.type == WireField::Type::bytes;
       if (field.number == 1 && is_number) node.id = field.value;
-      if (field.number == 2 && is_bytes) node.name = printable(field.bytes);
+      if (field.number == 2 && is_bytes) node.name = text(field.bytes);
       if (field.number == 3 && is_number) {
         if (field.value > most_types) refuse("is no Node of Chakra: it has no type that there is");
         node.type = static_cast<ChakraType>(field.value);
@@ -118,6 +153,7 @@ class WireNodes {
   }
 
   void add_attribute(ChakraNode& node, std::string_view message) const {
+    if (node.attributes.size() == most_parts) refuse("has too many attributes");
     ChakraAttribute attribute;
     bool has_value = false;
     const auto take = [&](ChakraAttribute::Value value) {
@@ -126,14 +162,14 @@ class WireNodes {
     };
     each_field(message, [&](const WireField& field) {
       const bool is_number = field.type == WireField::Type::varint;
-      if (field.number == 1 && field.type == WireField::Type::bytes) attribute.name = printable(field.bytes);
+      if (field.number == 1 && field.type == WireField::Type::bytes) attribute.name = text(field.bytes);
       if (field.number == double_val && field.type == WireField::Type::fixed64)
         take(std::bit_cast<double>(field.value));
       if (field.number == int32_val && is_number) take(static_cast<std::int32_t>(field.value));
       if (field.number == int64_val && is_number) take(static_cast<std::int64_t>(field.value));
       if (field.number == uint64_val && is_number) take(field.value);
       if (field.number == bool_val && is_number) take(field.value != 0);
-      if (field.number == string_val && field.type == WireField::Type::bytes) take(printable(field.bytes));
+      if (field.number == string_val && field.type == WireField::Type::bytes) take(text(field.bytes));
     });
     if (has_value) node.attributes.push_back(std::move(attribute));
   }
@@ -207,25 +243,50 @@ ChakraNode node_in(const Json& json) {
   return node;
 }
 
+/// The length of the JSON value that a text begins with, or of all of the text if the value does not end in it.
+/// @throws ConfigError if it is nested too deep, or has too many values, to be read into memory
+std::size_t length_of_value(std::string_view text, const std::string& shown, std::size_t number) {
+  const auto refuse = [&](const std::string& what) {
+    refuse_file(shown, fmt::format("object {} {}", number, what));
+  };
+  int depth = 0;
+  std::size_t values = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '"') {
+      for (++at; at < text.size() && text[at] != '"'; ++at) at += text[at] == '\\' ? 1 : 0;
+    } else if (c == '{' || c == '[') {
+      if (++depth > deepest_value) refuse(fmt::format("is nested more than {} deep", deepest_value));
+    } else if (c == ',') {
+      if (++values > most_values) refuse(fmt::format("has more than {} values", most_values));
+    } else if ((c == '}' || c == ']') && --depth <= 0) {
+      return at + 1;
+    }
+  }
+  return text.size();
+}
+
 /// One object after the other: the metadata, then a node each.
 std::vector<ChakraNode> json_nodes(std::string_view content, const std::string& shown) {
-  std::istringstream text{std::string{content}};
-  std::vector<ChakraNode> nodes;
+  constexpr std::string_view blanks = " \t\r\n";
+  Nodes nodes{shown};
   try {
-    for (bool is_metadata = true; (text >> std::ws).peek() != std::istringstream::traits_type::eof();
-         is_metadata = false) {
-      Json json;
-      text >> json;
-      if (!json.is_object())
-        refuse_file(shown, "this is no JSON of Chakra: it has something else than objects");
-      if (!is_metadata || json.contains("id") || json.contains("type")) nodes.push_back(node_in(json));
+    bool is_metadata = true;
+    for (auto at = content.find_first_not_of(blanks); at != std::string_view::npos;
+         at = content.find_first_not_of(blanks, at)) {
+      if (content[at] != '{') refuse_file(shown, "this is no JSON of Chakra: it has something else than objects");
+      const auto length = length_of_value(content.substr(at), shown, nodes.size() + 1);
+      const auto json = Json::parse(content.substr(at, length));
+      at += length;
+      if (!is_metadata || json.contains("id") || json.contains("type")) nodes.add(node_in(json));
+      is_metadata = false;
     }
   } catch (const Json::exception&) {
     refuse_file(shown, fmt::format("object {} is no node of Chakra", nodes.size() + 1));
   } catch (const std::logic_error&) {  // a number that is none
     refuse_file(shown, fmt::format("object {} has a number that is none", nodes.size() + 1));
   }
-  return nodes;
+  return nodes.take();
 }
 
 void put_value(std::string& out, const ChakraAttribute::Value& value) {
@@ -286,13 +347,14 @@ std::vector<ChakraNode> chakra_nodes(std::string_view content, const std::string
 }
 
 std::vector<ChakraNode> read_chakra(const std::filesystem::path& file, const std::string& shown) {
+  check_regular_file(file, shown);
   std::error_code error;
-  if (!std::filesystem::is_regular_file(file, error)) refuse_file(shown, "there is no such file");
-  if (std::filesystem::file_size(file, error) > most_bytes)
-    refuse_file(shown, fmt::format("the file has more than {} bytes", most_bytes));
+  const auto bytes = std::filesystem::file_size(file, error);
+  if (!error && bytes > most_bytes) refuse_file(shown, fmt::format("the file has more than {} bytes", most_bytes));
   std::ifstream in{file, std::ios::binary};
-  const std::string content{std::istreambuf_iterator<char>{in}, {}};
-  if (in.bad()) refuse_file(shown, "the file cannot be read");
+  std::string content(error ? 0 : bytes, '\0');
+  if (error || !in.read(content.data(), static_cast<std::streamsize>(content.size())))
+    refuse_file(shown, "the file cannot be read");
   return chakra_nodes(content, shown);
 }
 

@@ -335,6 +335,7 @@ std::string read_at(std::ifstream& in, std::uint64_t from, std::uint64_t count, 
 }  // namespace
 
 ParquetFooter read_parquet_footer(const fs::path& file) {
+  check_regular_file(file, file.string());
   std::error_code error;
   const auto size = fs::file_size(file, error);
   std::ifstream in{file, std::ios::binary};

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/printable.hpp"
 #include "sim/files/text_file.hpp"
 
 namespace gradway {
@@ -155,7 +156,8 @@ class TarReader {
     const auto path = pax_value(records_, "path");
     if (const auto text = pax_value(records_, "size")) {
       const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), size);
-      if (error != std::errc{}) refuse_at(whole(), fmt::format("byte {}: a size is no number", start), "");
+      if (error != std::errc{} || end != text->data() + text->size())
+        refuse_at(whole(), fmt::format("byte {}: the size '{}' is not a number", start, printable(*text)), "");
     }
     pass_over(size, start);
     pass_padding(size);
@@ -184,6 +186,7 @@ class TarReader {
 
 void read_tar_headers(const std::filesystem::path& file,
                       const std::function<void(const std::string& name, std::uint64_t size)>& tell) {
+  check_regular_file(file, file.string());
   TarReader{file}.read(tell);
 }
 

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -25,12 +27,52 @@ constexpr auto ranges_hint =
     "run the steps inside 'with torch.autograd.profiler.emit_nvtx(record_shapes=True):' under "
     "'nsys profile --trace=cuda,nvtx'";
 
-struct Range : NvtxRange {
+struct Range {
+  const NvtxRange* text = nullptr;
   std::int64_t start = 0;
   std::int64_t end = 0;
   std::int64_t thread = 0;
-  std::string_view type{};  ///< of its operands; empty: no kernel tells
+  std::string_view type{};  ///< of its operands; empty: unknown from kernels
 };
+
+/// A name of StringIds, as it is used.
+struct Name {
+  std::string text;
+  std::string_view type{};            ///< of the operands of a kernel of this name
+  std::optional<NvtxRange> range{};  ///< made when a range of this name is read
+};
+
+/// A row that begins with its start and its end, in nanoseconds.
+struct Row {
+  std::optional<std::int64_t> start, end;
+};
+struct CallRow : Row {
+  std::int64_t thread = 0;
+  std::int64_t correlation = 0;
+  std::optional<std::int64_t> name;
+};
+struct ActivityRow : Row {
+  std::int64_t device = 0;
+  std::int64_t stream = 0;
+  std::int64_t correlation = 0;
+};
+struct KernelRow : ActivityRow {
+  std::optional<std::int64_t> name;
+  std::int64_t blocks = 0;
+  std::int64_t threads = 0;
+  std::int64_t registers = 0;
+  std::int64_t shared = 0;
+};
+struct TransferRow : ActivityRow {
+  std::int64_t bytes = 0;
+  std::int64_t kind = 0;
+};
+
+/// What begins first comes first. Rows without a start come before all others, where they are refused.
+template <class Rows>
+void sort_by_start(Rows& rows) {
+  std::ranges::stable_sort(rows, {}, [](const Row& row) { return row.start; });
+}
 
 /// "cudaLaunchKernel" of "cudaLaunchKernel_v7000".
 std::string without_version(std::string name) {
@@ -57,6 +99,7 @@ class Export {
 
   void hand_to(TraceSink& sink) {
     device(sink);
+    read_names();
     read_ranges();
     calls(sink);
     kernels(sink);
@@ -76,11 +119,10 @@ class Export {
     }
   }
 
-  /// A row that lasts from its column 0 to its column 1, in nanoseconds.
-  void tell_times(const Rows& rows, RawEvent& event) const {
+  void set_times(const Row& row, RawEvent& event) const {
     event.is_complete = true;
-    const auto start = rows.whole(0);
-    const auto end = rows.whole(1);
+    const auto& start = row.start;
+    const auto& end = row.end;
     constexpr std::int64_t longest = 86'400'000'000'000;  // a day
     if (!start || *start < 0) {
       event.wrong_time = WrongTime{"start", start ? std::to_string(*start) : "", where()};
@@ -106,107 +148,179 @@ class Export {
     }
   }
 
-  /// Ranges that are pushed and popped; one that was open at the end has none, and is left out.
+  void read_names() {
+    auto rows = database_.rows("SELECT id, value FROM StringIds");
+    while (rows.next())
+      if (const auto id = rows.whole(0)) names_.try_emplace(*id, Name{rows.text(1)});
+  }
+
+  /// Returns the name of a row, null if it has none. Events carry their names, so these may add up to far
+  /// more than the file has. @throws ConfigError if they do
+  Name* name_of(const std::optional<std::int64_t>& id) {
+    const auto found = id ? names_.find(*id) : names_.end();
+    if (found == names_.end()) return nullptr;
+    count_text(found->second.text);
+    return &found->second;
+  }
+
+  void count_text(const std::string& text) {
+    constexpr std::uintmax_t always = 64'000'000;
+    constexpr std::uintmax_t a_byte = 200;  // a row of 60 bytes can name a kernel by a template's 10,000
+    text_bytes_ += text.size();
+    if (text_bytes_ > always + a_byte * database_.bytes())
+      refuse_at(where(), "the names of its events add up to more than 200 times its size",
+                "no program has such names: export the report again");
+  }
+
+  /// Reads the ranges that are pushed and popped. A range that was open at the end is left out.
   void read_ranges() {
     constexpr int push_pop = 59;  // NvtxPushPopRange
-    auto rows = database_.rows(fmt::format(
-        "SELECT e.start, e.end, e.globalTid, coalesce(e.text, s.value) FROM NVTX_EVENTS e LEFT JOIN "
-        "StringIds s "
-        "ON s.id = e.textId WHERE e.eventType = {} AND e.end IS NOT NULL ORDER BY e.start, e.end DESC",
-        push_pop));
+    auto rows = database_.rows("SELECT start, end, globalTid, text, textId, eventType FROM NVTX_EVENTS");
     bool has_shapes = false;
     while (rows.next()) {
+      if (rows.whole(5) != push_pop || rows.is_null(1)) continue;
       const auto start = rows.whole(0);
       const auto end = rows.whole(1);
       if (!start || !end || *end < *start)
         refuse_at(where(), "a range of NVTX ends before it begins", how_to_record);
-      ranges_.push_back({nvtx_range(rows.text(3)), *start, *end, rows.whole(2).value_or(0)});
-      has_shapes = has_shapes || !ranges_.back().shapes.empty();
-      if (ranges_.back().name.starts_with("Optimizer.step#")) optimizer_steps_.push_back(ranges_.back());
+      const auto* text = rows.is_null(3) ? range_of(name_of(rows.whole(4))) : inline_range(rows.text(3));
+      ranges_.push_back({text, *start, *end, rows.whole(2).value_or(0)});
+      has_shapes = has_shapes || !text->shapes.empty();
     }
     if (!has_shapes)
       refuse_at(where(), "no NVTX range tells an operation of PyTorch and its shapes", ranges_hint);
+    std::ranges::stable_sort(ranges_, [](const Range& a, const Range& b) {
+      return a.start != b.start ? a.start < b.start : a.end > b.end;
+    });
+    for (const auto& range : ranges_)
+      if (range.text->name.starts_with("Optimizer.step#"))
+        optimizer_steps_.emplace_back(range.start, optimizer_steps_.empty()
+                                                       ? range.end
+                                                       : std::max(range.end, optimizer_steps_.back().second));
     std::ranges::stable_sort(ranges_, {}, &Range::thread);
   }
 
+  static const NvtxRange* range_of(Name* name) {
+    static const NvtxRange none{};
+    if (name == nullptr) return &none;
+    if (!name->range) name->range = nvtx_range(name->text);
+    return &*name->range;
+  }
+
+  const NvtxRange* inline_range(const std::string& text) {
+    count_text(text);
+    return &inline_ranges_.emplace_back(nvtx_range(text));
+  }
+
   void calls(TraceSink& sink) {
+    std::vector<CallRow> all;
     auto rows = database_.rows(
-        "SELECT r.start, r.end, r.globalTid, r.correlationId, s.value FROM CUPTI_ACTIVITY_KIND_RUNTIME r "
-        "LEFT JOIN StringIds s ON s.id = r.nameId ORDER BY r.start");
-    while (rows.next()) {
+        "SELECT start, end, globalTid, correlationId, nameId FROM CUPTI_ACTIVITY_KIND_RUNTIME");
+    while (rows.next())
+      all.push_back({{rows.whole(0), rows.whole(1)},
+                     rows.whole(2).value_or(0),
+                     rows.whole(3).value_or(0),
+                     rows.whole(4)});
+    sort_by_start(all);
+    for (const auto& row : all) {
       RawEvent event;
       event.category = "cuda_runtime";
-      event.name = printable(without_version(rows.text(4)));
-      tell_times(rows, event);
-      event.thread = rows.whole(2).value_or(0);
+      if (const auto* name = name_of(row.name)) event.name = printable(without_version(name->text));
+      set_times(row, event);
+      event.thread = row.thread;
       // Nsight Systems: 24 bits of the thread, 24 of its process.
       event.process = (event.thread >> 24) & 0xffffff;
-      event.correlation = rows.whole(3).value_or(0);
+      event.correlation = row.correlation;
       if (event.start) calls_.emplace(event.correlation, std::pair{event.thread, *event.start});
       sink.event(event);
     }
   }
 
-  void activity(const Rows& rows, RawEvent& event, TraceSink& sink) {
-    tell_times(rows, event);
-    event.device = rows.whole(2).value_or(0);
-    event.stream = rows.whole(3).value_or(0);
-    event.correlation = rows.whole(4).value_or(0);
+  /// The columns "start, end, deviceId, streamId, correlationId", with which a query begins.
+  static ActivityRow activity_in(const Rows& rows) {
+    return {{rows.whole(0), rows.whole(1)},
+            rows.whole(2).value_or(0),
+            rows.whole(3).value_or(0),
+            rows.whole(4).value_or(0)};
+  }
+
+  void hand_on(const ActivityRow& row, RawEvent& event, TraceSink& sink) const {
+    set_times(row, event);
+    event.device = row.device;
+    event.stream = row.stream;
+    event.correlation = row.correlation;
     sink.event(event);
   }
 
   void kernels(TraceSink& sink) {
     auto rows = database_.rows(
-        "SELECT k.start, k.end, k.deviceId, k.streamId, k.correlationId, s.value, k.gridX, k.gridY, k.gridZ, "
-        "k.blockX, k.blockY, k.blockZ, k.registersPerThread, k.staticSharedMemory, k.dynamicSharedMemory "
-        "FROM CUPTI_ACTIVITY_KIND_KERNEL k LEFT JOIN StringIds s ON s.id = k.demangledName ORDER BY k.start");
+        "SELECT start, end, deviceId, streamId, correlationId, demangledName, gridX, gridY, gridZ, blockX, "
+        "blockY, blockZ, registersPerThread, staticSharedMemory, dynamicSharedMemory "
+        "FROM CUPTI_ACTIVITY_KIND_KERNEL");
     const auto product = [&](int first) {
       std::int64_t result = 1;
       for (int i = first; i < first + 3; ++i)
         result *= std::clamp<std::int64_t>(rows.whole(i).value_or(0), 0, 1 << 20);
       return result;
     };
+    std::vector<KernelRow> all;
     while (rows.next()) {
+      KernelRow row{activity_in(rows), rows.whole(5)};
+      row.blocks = std::min(product(6), std::int64_t{1} << 40);
+      row.threads = product(9);
+      row.registers = rows.whole(12).value_or(0);
+      for (const int column : {13, 14})
+        row.shared += std::clamp<std::int64_t>(rows.whole(column).value_or(0), 0, 1 << 24);
+      all.push_back(row);
+    }
+    sort_by_start(all);
+    for (const auto& row : all) {
       RawEvent event;
       event.category = "kernel";
-      event.name = printable(rows.text(5));
-      event.blocks = std::min(product(6), std::int64_t{1} << 40);
-      event.threads = product(9);
-      event.registers = rows.whole(12).value_or(0);
-      for (const int column : {13, 14})
-        event.shared += std::clamp<std::int64_t>(rows.whole(column).value_or(0), 0, 1 << 24);
-      activity(rows, event, sink);
-      tell_type(event);
+      auto* const name = name_of(row.name);
+      if (name != nullptr) event.name = printable(name->text);
+      event.blocks = row.blocks;
+      event.threads = row.threads;
+      event.registers = row.registers;
+      event.shared = row.shared;
+      hand_on(row, event, sink);
+      if (name != nullptr && name->type.empty()) name->type = operand_type(event.name);
+      set_types(event, name == nullptr ? operand_type("") : name->type);
     }
+  }
+
+  /// Reads the copies or the memsets.
+  std::vector<TransferRow> transfers(const std::string& table, const std::string& more) {
+    auto rows = database_.rows(
+        fmt::format("SELECT start, end, deviceId, streamId, correlationId, bytes{} FROM {}", more, table));
+    std::vector<TransferRow> all;
+    while (rows.next())
+      all.push_back({activity_in(rows), rows.whole(5).value_or(0),
+                     more.empty() ? std::int64_t{0} : rows.whole(6).value_or(0)});
+    sort_by_start(all);
+    return all;
   }
 
   void copies(TraceSink& sink) {
     if (!has("CUPTI_ACTIVITY_KIND_MEMCPY", {"deviceId", "streamId", "correlationId", "bytes", "copyKind"}))
       return;
-    auto rows = database_.rows(
-        "SELECT start, end, deviceId, streamId, correlationId, bytes, copyKind FROM "
-        "CUPTI_ACTIVITY_KIND_MEMCPY "
-        "ORDER BY start");
-    while (rows.next()) {
+    for (const auto& row : transfers("CUPTI_ACTIVITY_KIND_MEMCPY", ", copyKind")) {
       RawEvent event;
       event.category = "gpu_memcpy";
-      event.name = fmt::format("Memcpy {}", copy_kind(rows.whole(6).value_or(0)));
-      event.bytes = rows.whole(5).value_or(0);
-      activity(rows, event, sink);
+      event.name = fmt::format("Memcpy {}", copy_kind(row.kind));
+      event.bytes = row.bytes;
+      hand_on(row, event, sink);
     }
   }
 
   void memsets(TraceSink& sink) {
     if (!has("CUPTI_ACTIVITY_KIND_MEMSET", {"deviceId", "streamId", "correlationId", "bytes"})) return;
-    auto rows = database_.rows(
-        "SELECT start, end, deviceId, streamId, correlationId, bytes FROM CUPTI_ACTIVITY_KIND_MEMSET ORDER "
-        "BY start");
-    while (rows.next()) {
+    for (const auto& row : transfers("CUPTI_ACTIVITY_KIND_MEMSET", "")) {
       RawEvent event;
       event.category = "gpu_memset";
       event.name = "Memset (Device)";
-      event.bytes = rows.whole(5).value_or(0);
-      activity(rows, event, sink);
+      event.bytes = row.bytes;
+      hand_on(row, event, sink);
     }
   }
 
@@ -224,8 +338,8 @@ class Export {
   }
 
   /// The operations around a kernel's launch have operands of its type, unless an earlier kernel says
-  /// otherwise.
-  void tell_type(const RawEvent& kernel) {
+  /// otherwise. @param type of the kernel's operands
+  void set_types(const RawEvent& kernel, std::string_view type) {
     const auto call = calls_.find(kernel.correlation);
     if (call == calls_.end()) return;
     const auto [thread, time] = call->second;
@@ -235,10 +349,11 @@ class Export {
     for (int looked = 0; range != of_thread.begin() && looked < deep_enough; ++looked) {
       --range;
       if (range->end < time) continue;
-      if (range->type.empty()) range->type = operand_type(kernel.name);
+      if (range->type.empty()) range->type = type;
     }
-    const auto holds = [&](const Range& step) { return step.start <= time && time <= step.end; };
-    if (std::ranges::any_of(optimizer_steps_, holds)) ++optimizer_types_[operand_type(kernel.name)];
+    const auto behind =
+        std::ranges::upper_bound(optimizer_steps_, time, {}, &std::pair<std::int64_t, std::int64_t>::first);
+    if (behind != optimizer_steps_.begin() && std::prev(behind)->second >= time) ++optimizer_types_[type];
   }
 
   /// Gradients have the type of the parameters that most kernels of the optimizer change.
@@ -252,27 +367,32 @@ class Export {
     std::int64_t id = 0;
     for (const auto& range : ranges_) {
       RawEvent event;
-      event.category = range.is_operation ? "cpu_op" : "user_annotation";
-      event.name = printable(range.name);
+      const auto& [name, shapes, sequence, is_operation] = *range.text;
+      event.category = is_operation ? "cpu_op" : "user_annotation";
+      event.name = printable(name);
       event.is_complete = true;
       event.start = range.start;
       event.duration = range.end - range.start;
       event.thread = range.thread;
       event.external = ++id;
-      event.sequence = range.sequence;
-      event.has_shapes = !range.shapes.empty();
-      event.shapes = range.shapes;
-      const bool is_gradient = range.name == "torch::autograd::AccumulateGrad";
-      event.types = operand_types(range.shapes, is_gradient          ? gradient_type()
-                                                : range.type.empty() ? "float"
-                                                                     : range.type);
+      event.sequence = sequence;
+      event.has_shapes = !shapes.empty();
+      event.shapes = shapes;
+      const bool is_gradient = name == "torch::autograd::AccumulateGrad";
+      event.types = operand_types(shapes, is_gradient          ? gradient_type()
+                                          : range.type.empty() ? "float"
+                                                               : range.type);
       sink.event(event);
     }
   }
 
   Database database_;
+  std::unordered_map<std::int64_t, Name> names_;
+  std::deque<NvtxRange> inline_ranges_;  ///< of ranges whose text is no name of StringIds
+  std::uintmax_t text_bytes_ = 0;        ///< of the events that were handed on
   std::vector<Range> ranges_;  ///< by thread, then by start; the outer one first
-  std::vector<Range> optimizer_steps_;
+  /// By start, each with the latest end of those up to it.
+  std::vector<std::pair<std::int64_t, std::int64_t>> optimizer_steps_;
   std::unordered_map<std::int64_t, std::pair<std::int64_t, std::int64_t>> calls_;  ///< thread and start
   std::map<std::string_view, int> optimizer_types_;
 };

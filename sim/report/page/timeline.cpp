@@ -207,6 +207,7 @@ bool reduces(const Call& call) {
 /// time is where its ranks meet.
 std::vector<Span> spans_on_rank_0(const Run& run, int step) {
   const View view{run.workload, run.folding, ActorId{0}};
+  const MatchingCalls calls{run.workload};
   std::vector<Span> spans(view.program().tasks.size());
   std::vector<Span> marks(view.program().tasks.size());
   for (std::size_t i = 0; i < run.ops.size(); ++i) {
@@ -214,7 +215,7 @@ std::vector<Span> spans_on_rank_0(const Run& run, int step) {
     if (origin.step != step || !view.sees(origin)) continue;
     if (origin.activity == Activity::launch) continue;
     auto& of = origin.activity == Activity::marker ? marks : spans;
-    cover(of[static_cast<std::size_t>(origin.task)], run.timeline.start[i], run.timeline.end[i]);
+    cover(of[static_cast<std::size_t>(view.task_of(origin, calls))], run.timeline.start[i], run.timeline.end[i]);
   }
   for (std::size_t task = 0; task < spans.size(); ++task) {
     if (spans[task].start == Seconds::infinite()) spans[task] = marks[task];

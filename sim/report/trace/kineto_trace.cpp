@@ -27,7 +27,8 @@ struct KernelName {
   std::string_view kernel;
   std::string_view collective;
 };
-KernelName names_of(CollectiveKind kind) {
+/// @param receives of a message: the rank is its destination
+KernelName names_of(CollectiveKind kind, bool receives) {
   switch (kind) {
     case CollectiveKind::all_reduce:
       return {"AllReduce", "allreduce"};
@@ -43,7 +44,7 @@ KernelName names_of(CollectiveKind kind) {
     case CollectiveKind::send:
       break;
   }
-  return {"SendRecv", "send"};
+  return {"SendRecv", receives ? "recv" : "send"};
 }
 
 class KinetoWriter {
@@ -68,11 +69,12 @@ class KinetoWriter {
     if (const auto* call = std::get_if<Call>(&task.work)) {
       const auto& actor = run_.workload.actors[rank_];
       const auto id = actor.groups[call->group.index];
-      const auto names = names_of(call->kind);
+      const auto& members = run_.workload.groups[id.index()].members;
+      const auto names = names_of(call->kind, members.front().index() != rank_);
       args += fmt::format(
           R"(,"Collective name":"{}","In msg nelems":{:.0f},"Out msg nelems":{:.0f},"dtype":"Byte","Group size":{},"Process Group Name":"{}")",
           names.collective, input_of(*call, id).value(), output_of(*call, id).value(),
-          run_.workload.groups[id.index()].members.size(), id.index());
+          members.size(), id.index());
       return event(slice, stream, fmt::format("ncclKernel_{}", names.kernel), "kernel", args);
     }
     if (const auto* copy = std::get_if<Copy>(&task.work)) {

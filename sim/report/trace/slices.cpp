@@ -110,7 +110,8 @@ std::int64_t nanoseconds(Seconds time) {
   return static_cast<std::int64_t>(std::llround(time.value() * 1e9));
 }
 
-Slices::Slices(const Run& run, const std::vector<std::size_t>& ranks) : run_{run} {
+Slices::Slices(const Run& run, const std::vector<std::size_t>& ranks)
+    : run_{run}, calls_{run.workload} {
   for (const auto& program : run.workload.programs) segment_.push_back(segments(program));
   for (const auto rank : ranks) {
     by_actor_[run.folding.actor_representative[rank].index()];
@@ -143,9 +144,16 @@ Slices::Slices(const Run& run, const std::vector<std::size_t>& ranks) : run_{run
 
 std::vector<Slice> Slices::of(std::size_t rank) const {
   auto slices = by_actor_.at(run_.folding.actor_representative[rank].index());
-  for (const auto group : run_.workload.actors[rank].groups) {
-    const auto& more = by_group_.at(run_.folding.group_representative[group.index()].index());
-    slices.insert(slices.end(), more.begin(), more.end());
+  const auto& actor = run_.workload.actors[rank];
+  const auto& tasks = run_.workload.programs[actor.program.index()].tasks;
+  for (std::uint32_t slot = 0; slot < actor.groups.size(); ++slot) {
+    const auto group = run_.folding.group_representative[actor.groups[slot].index()];
+    for (auto call : by_group_.at(group.index())) {
+      call.task = calls_.task_of(actor.program, {slot}, {.task = call.task, .program = call.program});
+      call.program = static_cast<std::uint16_t>(actor.program.index());
+      call.phase = tasks[static_cast<std::size_t>(call.task)].phase;
+      slices.push_back(call);
+    }
   }
   if (const auto loader = loader_of(run_, rank)) {
     const auto& more = by_actor_.at(*loader);

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/graph/matching_calls.hpp"
 #include "sim/run/simulate.hpp"
 
 namespace gradway::report {
@@ -23,7 +24,7 @@ constexpr std::array<std::string_view, 7> track_names{"phases",        "compute"
 struct Slice {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
-  std::uint16_t program = 0;
+  std::uint16_t program = 0;         ///< of the rank, or of its loader
   std::int32_t task = Origin::none;  ///< of the program; none: a phase
   std::int32_t step = 0;
   Phase phase = Phase::forward;
@@ -48,18 +49,19 @@ class Slices {
   /// @param ranks the only ones that `of` will be asked for
   Slices(const Run& run, const std::vector<std::size_t>& ranks);
 
-  /// The slices of a rank, or of the rank that was simulated for it, in order of track, start and lane. What
-  /// belongs to its groups is among them.
+  /// Returns the slices of a rank, or of the rank that was simulated for it, in order of track, start and
+  /// lane. Calls on its groups are included, each as the task with which this rank takes part in it.
   std::vector<Slice> of(std::size_t rank) const;
 
  private:
   void add_phases(std::vector<Slice>& slices) const;
 
   const Run& run_;
+  MatchingCalls calls_;
   std::vector<std::vector<std::int32_t>>
       segment_;  ///< by program and task: phases in their order; none for background copies
   std::map<std::size_t, std::vector<Slice>> by_actor_;  ///< of those that were simulated for the ranks
-  std::map<std::size_t, std::vector<Slice>> by_group_;
+  std::map<std::size_t, std::vector<Slice>> by_group_;  ///< with the task of the first caller
 };
 
 /// What a slice is called: by program and task, its name, with the bytes it moves: "bucket 3 all-reduce
