@@ -37,9 +37,9 @@ struct Compared {
 /// Do they rest on evidence of different kinds?
 bool is_mixed(const Compared& compared);
 
-/// For a person: first the cheapest and the fastest, with their figures and how sure that is; then a row a run,
-/// with as many columns as there is room for; what rests on less than the others, what bounds those two, where
-/// prices come from, and what was left out.
+/// For a person: first the cheapest and the fastest, with their figures and how sure that is; then a row a
+/// run, with as many columns as there is room for; what rests on less than the others, what bounds those two,
+/// where prices come from, and what was left out.
 void write_table(std::ostream& out, const Compared& compared, const Style& style);
 
 /// One row a combination, those that were left out behind, with the reason.

@@ -20,22 +20,22 @@ struct Choice {
 /// The figure of one over that of the other, in nine of ten cases.
 Expected figure_ratio(const Choice& one, const Choice& other);
 
-/// Whether two have the same figure for all that anybody can tell: they differ by less than 0.1 %, which is less
-/// than two runs of one step do.
+/// Whether two have the same figure for all that anybody can tell: they differ by less than 0.1 %, which is
+/// less than two runs of one step do.
 bool are_equal(const Choice& one, const Choice& other);
 
 /// Whether the two are equal, or their difference is within what is not known.
 bool are_tied(const Choice& one, const Choice& other);
 
 /// Who comes first. A tie is a statement about two choices; down the order of their figures it is made
-/// consistent: nothing that is slower than an untied choice is tied, so that whatever lies between two that are
-/// tied is tied, too, and choices of the same figure are marked alike.
+/// consistent: nothing that is slower than an untied choice is tied, so that whatever lies between two that
+/// are tied is tied, too, and choices of the same figure are marked alike.
 struct Leaders {
   std::vector<std::size_t> which;  ///< the least figure first; empty if there is nothing to choose
   double difference = 0;           ///< of the largest of their figures from the least, as a fraction of it
-  /// By choice, of those that can be chosen: probability that the first one's figure is the smaller. One half for
-  /// the first and its equals. A choice that is not tied can have a probability below 95 %, if one that is
-  /// tied beats it for sure, or beats one that is ahead of it.
+  /// By choice, of those that can be chosen: probability that the first one's figure is the smaller. One half
+  /// for the first and its equals. A choice that is not tied can have a probability below 95 %, if one that
+  /// is tied beats it for sure, or beats one that is ahead of it.
   std::vector<std::optional<double>> first_is_ahead;
 
   bool tied() const { return which.size() > 1; }

@@ -47,16 +47,18 @@ std::optional<Reference> reference_of(const Scenario& scenario, const ComputeCos
 constexpr double own_doubt_of_kernels = 0.005;
 constexpr double own_doubt_beside_collectives = 0.016;
 constexpr double own_doubt_of_collectives = 0.045;
-// Other kernels of the same program (recomputed, compiled, cut into tensors): nine of ten ratios of two own steps
-// within 6.1 % (14 pairs of scenarios/h200-2x and h100-2x that differ in recomputation and sharding; 8.3 % of 9
-// with another batch; 7.6 % of 4 with tensor or context parallelism): 6 % each. Sequences of another length: nine of
-// ten of 163 pairs of MPT's table (scenarios/published/mpt-*.yaml) within 20 %: 15 % each.
+// Other kernels of the same program (recomputed, compiled, cut into tensors): nine of ten ratios of two own
+// steps within 6.1 % (14 pairs of scenarios/h200-2x and h100-2x that differ in recomputation and
+// sharding; 8.3 % of 9 with another batch; 7.6 % of 4 with tensor or context parallelism): 6 % each.
+// Sequences of another length: nine of ten of 163 pairs of MPT's table (scenarios/published/mpt-*.yaml)
+// within 20 %: 15 % each.
 constexpr double own_doubt_of_other_kernels = 0.06;
 constexpr double own_doubt_of_sequence = 0.15;
-// What is left if a GPU's kernels were timed on it: nine of ten ratios of own steps on H100 and H200 within 2.3 %
-// (26 pairs of scenarios/unmeasured/cases.yaml that differ in the GPU alone; the worst, 12 %, is bound by
-// launches): 1.6 % each. If they were moved from another GPU, all that is left is that GPU's: so ratios of H100
-// and A100 are within 26 %, and 90 pairs of MPT's rows (one model, sequence, recomputation) are within 24 %.
+// What is left if a GPU's kernels were timed on it: nine of ten ratios of own steps on H100 and H200
+// within 2.3 % (26 pairs of scenarios/unmeasured/cases.yaml that differ in the GPU alone; the worst, 12 %, is
+// bound by launches): 1.6 % each. If they were moved from another GPU, all that is left is that GPU's: so
+// ratios of H100 and A100 are within 26 %, and 90 pairs of MPT's rows (one model, sequence, recomputation)
+// are within 24 %.
 constexpr double own_doubt_of_timed_gpu = 0.016;
 
 /// Digest of what an error depends on, text by text.
@@ -129,7 +131,8 @@ class Errors {
 
   void add(const DoubtfulPart& one, std::string what, std::string of) {
     if (one.time > Seconds{} && one.doubt > 0)
-      errors_.push_back({{one.part, std::move(what)}, std::move(of), one.time, one.doubt, one.spare, one.saves});
+      errors_.push_back(
+          {{one.part, std::move(what)}, std::move(of), one.time, one.doubt, one.spare, one.saves});
   }
 
   /// Adds an error of at most so much. @return the part with what is left of its doubt
@@ -142,8 +145,10 @@ class Errors {
   /// What a program's launches cost is the same on every CPU but for how fast that is.
   void add_launches(const DoubtfulPart& part) {
     const auto of_cpu = std::min(part.doubt, doubt_of_launches(Basis::elsewhere));
-    const auto cpu = without(part, rest_of(part.doubt, of_cpu), job_.launches, fmt::format("launches of {}", model()));
-    add(cpu, digest_of(job_.launches, platform()), fmt::format("launches of {} by the CPU of {}", model(), platform()));
+    const auto cpu =
+        without(part, rest_of(part.doubt, of_cpu), job_.launches, fmt::format("launches of {}", model()));
+    add(cpu, digest_of(job_.launches, platform()),
+        fmt::format("launches of {} by the CPU of {}", model(), platform()));
   }
 
   void add_compute(const DoubtfulPart& part, const std::optional<Reference>& reference) {
@@ -170,16 +175,18 @@ class Errors {
     add({part.part, time, of_batch}, digest_of(batch, what), batch + of);
   }
 
-  /// Where no step of the model was measured: what this job's kernels, sequences and batch are off by, and what
-  /// the program is, on every GPU; the rest is the GPU's.
+  /// Where no step of the model was measured: what this job's kernels, sequences and batch are off by, and
+  /// what the program is, on every GPU; the rest is the GPU's.
   void add_unmeasured(const DoubtfulPart& part, double of_batch) {
     const auto precision = name_of(scenario_.job.precision);
-    auto rest = without(part, own_doubt_of_other_kernels, digest_of(job_.kernels), "which kernels this job runs");
+    auto rest =
+        without(part, own_doubt_of_other_kernels, digest_of(job_.kernels), "which kernels this job runs");
     rest = without(rest, own_doubt_of_sequence,
                    digest_of(model(), "sequence", std::to_string(scenario_.job.sequence)),
                    fmt::format("sequences of {}", model()));
     const auto batch = std::to_string(scenario_.job.batch_per_gpu);
-    rest = without(rest, of_batch, digest_of(model(), "batch", batch), fmt::format("batch {} of {}", batch, model()));
+    rest = without(rest, of_batch, digest_of(model(), "batch", batch),
+                   fmt::format("batch {} of {}", batch, model()));
     const auto own =
         grounds_.compute == Basis::predicted ? std::min(own_doubt_of_timed_gpu, rest.doubt) : rest.doubt;
     rest = without(rest, rest_of(rest.doubt, own), digest_of(model(), "program", precision),

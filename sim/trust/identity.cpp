@@ -32,15 +32,11 @@ class Values {
   void one(std::string_view text) { digest_.add(text); }
   void one(const std::string& text) { digest_.add(text); }
   template <class Number>
-    requires std::is_arithmetic_v<Number>
-  void one(Number number) {
-    digest_.add(fmt::format("{}", number));
-  }
+  requires std::is_arithmetic_v<Number>
+  void one(Number number) { digest_.add(fmt::format("{}", number)); }
   template <class Word>
-    requires std::is_enum_v<Word>
-  void one(Word word) {
-    one(static_cast<int>(word));
-  }
+  requires std::is_enum_v<Word>
+  void one(Word word) { one(static_cast<int>(word)); }
   template <class Kind>
   void one(const Quantity<Kind>& quantity) {
     one(quantity.value());
@@ -70,8 +66,7 @@ class Values {
 
   void one(const Alone&) {}
   void one(const Ddp& it) {
-    add(it.bucket_cap, it.comm_hook, it.powersgd_rank, it.zero_redundancy,
-        it.parameters_as_bucket_view);
+    add(it.bucket_cap, it.comm_hook, it.powersgd_rank, it.zero_redundancy, it.parameters_as_bucket_view);
   }
   void one(const OneCollective& it) { add(it.kind, it.size, it.one_by_one); }
   void one(const Fsdp& it) {
@@ -115,9 +110,9 @@ void add_kernels(Values& values, const Scenario& scenario) {
   const auto& job = scenario.job;
   const auto& layout = job.layout;
   const auto fp8 = fp8_of(job);
-  values.add(scenario.model.name, job.precision, half_parameters(job), job.attention,
-             job.channels_last, job.compiled, job.compiled_loss, job.composed_norms, job.recomputes_attention,
-             job.recomputes, job.keeps_products, job.recompute_every, job.framework, job.lora);
+  values.add(scenario.model.name, job.precision, half_parameters(job), job.attention, job.channels_last,
+             job.compiled, job.compiled_loss, job.composed_norms, job.recomputes_attention, job.recomputes,
+             job.keeps_products, job.recompute_every, job.framework, job.lora);
   values.add(fp8.has_value());
   if (fp8) values.add(fp8->recipe, fp8->by_transformer_engine, fp8->has_weights);
   values.add(layout.tensor, layout.sequence, layout.overlap, layout.context, layout.context_method,
@@ -170,13 +165,13 @@ JobIdentity identity_of(const Scenario& scenario) {
   Values kernels;
   add_kernels(kernels, scenario);
   Values launches;
-  launches.add(scenario.model.name, job.framework, job.compiled, job.compiled_loss,
-               job.launch_blocking, has_hooks(job.strategy));
+  launches.add(scenario.model.name, job.framework, job.compiled, job.compiled_loss, job.launch_blocking,
+               has_hooks(job.strategy));
   Values exchange;
   add_kernels(exchange, scenario);
-  exchange.add(scenario.platform.name, job.gpus, job.batch_per_gpu, job.sequence, job.accumulate, job.optimizer,
-           job.clip_grad_norm, job.launch_blocking, job.slow_gpu, layout.pipeline, layout.chunks,
-           layout.schedule, layout.order, job.strategy, job.traffic);
+  exchange.add(scenario.platform.name, job.gpus, job.batch_per_gpu, job.sequence, job.accumulate,
+               job.optimizer, job.clip_grad_norm, job.launch_blocking, job.slow_gpu, layout.pipeline,
+               layout.chunks, layout.schedule, layout.order, job.strategy, job.traffic);
   exchange.add(input.prefetch, input.background_copy, input.background_start, input.pin_memory);
   for (const auto& [name, value] : job.nccl)
     if (is_modelled(name)) exchange.add(name, value);
@@ -186,7 +181,8 @@ JobIdentity identity_of(const Scenario& scenario) {
   Values samples;
   samples.add(scenario.platform.name, input.dataset, input.codec, input.decode_on_gpu, input.columns);
   Values storage;
-  storage.add(scenario.platform.name, input.storage, input.shares_network, input.cache, input.columns, input.codec);
+  storage.add(scenario.platform.name, input.storage, input.shares_network, input.cache, input.columns,
+              input.codec);
   return {kernels.hex(), launches.hex(), exchange.hex(), step.hex(), samples.hex(), storage.hex()};
 }
 
@@ -196,7 +192,8 @@ std::string identity_of_links(const Platform& platform, Transport transport) {
   // Where nodes are alike, those of the first one stand at the front.
   const auto count = platform.node_size.links > 0 ? platform.node_size.links : platform.links.size();
   const auto links = std::span{platform.links}.first(count);
-  const bool has_nvlink = std::ranges::any_of(links, [](const Link& link) { return link.kind == LinkKind::nvlink; });
+  const bool has_nvlink =
+      std::ranges::any_of(links, [](const Link& link) { return link.kind == LinkKind::nvlink; });
   for (const auto& link : links) {
     if (transport == Transport::p2p && has_nvlink && link.kind != LinkKind::nvlink) continue;
     values.add(link.kind, link.count, platform.device(link.from).kind, platform.device(link.to).kind);
@@ -206,7 +203,8 @@ std::string identity_of_links(const Platform& platform, Transport transport) {
   }
   if (transport == Transport::net && platform.network) {
     const auto& network = *platform.network;
-    values.add(network.kind, network.gpudirect, network.message_latency, network.stream_rate, network.streams);
+    values.add(network.kind, network.gpudirect, network.message_latency, network.stream_rate,
+               network.streams);
   }
   return values.hex();
 }

@@ -11,8 +11,8 @@
 
 namespace gradway {
 
-/// A job by value, as digests of the settings that each kind of prediction error depends on. Two jobs share an
-/// error only if the digest that it depends on is equal.
+/// A job by value, as digests of the settings that each kind of prediction error depends on. Two jobs share
+/// an error only if the digest that it depends on is equal.
 struct JobIdentity {
   std::string kernels;   ///< which kernels a GPU runs, but for the optimizer's, the batch and the sequence
   std::string launches;  ///< how a program issues them, on any CPU

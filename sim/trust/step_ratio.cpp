@@ -72,7 +72,8 @@ Expected step_ratio(Seconds one, const std::vector<PossibleError>& of_one, Secon
 double probability_of_less(const Expected& ratio) {
   if (ratio.value == 1) return 0.5;
   // To be on the other side of 1 the ratio must grow if it is below 1, and shrink if it is above.
-  const auto beyond = ratio.value < 1 ? std::log(ratio.high / ratio.value) : std::log(ratio.value / ratio.low);
+  const auto beyond =
+      ratio.value < 1 ? std::log(ratio.high / ratio.value) : std::log(ratio.value / ratio.low);
   const auto deviation = beyond / nine_of_ten;
   if (deviation == 0) return ratio.value < 1 ? 1 : 0;
   return 0.5 * std::erfc(std::log(ratio.value) / deviation / std::numbers::sqrt2);

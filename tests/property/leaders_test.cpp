@@ -12,8 +12,8 @@ using namespace gradway;
 
 namespace {
 
-/// A choice of few possible figures, so that some are equal, with errors of few causes, so that some are shared
-/// and ties of pairs are not transitive.
+/// A choice of few possible figures, so that some are equal, with errors of few causes, so that some are
+/// shared and ties of pairs are not transitive.
 Choice any_choice() {
   const Seconds step{*rc::gen::inRange(90, 130) / 1e3};
   Choice made{.figure = step.value() * *rc::gen::element(1.0, 1.0, 1.1), .step = step};

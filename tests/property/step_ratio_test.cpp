@@ -27,7 +27,8 @@ Prediction any_prediction() {
     made.errors.push_back(
         {{static_cast<PartOfStep>(*rc::gen::inRange(0, 6)), std::string(1, *rc::gen::inRange('a', 'd'))},
          "made up",
-         made.step * (*rc::gen::inRange(0, 100) / 600.0), *rc::gen::inRange(0, 300) / 100.0});
+         made.step * (*rc::gen::inRange(0, 100) / 600.0),
+         *rc::gen::inRange(0, 300) / 100.0});
   }
   return made;
 }

@@ -112,7 +112,8 @@ TEST_CASE("the sentence on a tie says how sure the order is", "[report][sweep]")
 }
 
 TEST_CASE("a flat series is a flat line", "[report][sweep]") {
-  CHECK_THAT(table_of(made_up({caps}, {364.9, 364.90001, 364.91}, 0)), Contains("\n▄▄▄  364.9 to 364.9 ms\n"));
+  CHECK_THAT(table_of(made_up({caps}, {364.9, 364.90001, 364.91}, 0)),
+             Contains("\n▄▄▄  364.9 to 364.9 ms\n"));
 }
 
 TEST_CASE("axes that end alike keep their whole names", "[report][sweep]") {

@@ -57,8 +57,8 @@ TEST_CASE("against what is certain a ratio is as uncertain as the step", "[run][
   CHECK(ratio(hidden, certain).low == 1);
   CHECK(ratio(certain, hidden).high == 1);
   // Two that are independent add as squares of logarithms.
-  const Prediction both{100_ms,
-                        {{{PartOfStep::compute, "a"}, "", 50_ms, 0.5}, {{PartOfStep::launches, "b"}, "", 50_ms, 0.5}}};
+  const Prediction both{
+      100_ms, {{{PartOfStep::compute, "a"}, "", 50_ms, 0.5}, {{PartOfStep::launches, "b"}, "", 50_ms, 0.5}}};
   CHECK(ratio(both, certain).high == Approx(std::exp(std::sqrt(2) * std::log(1.25))));
 }
 

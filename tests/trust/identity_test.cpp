@@ -54,8 +54,9 @@ const std::vector<Settings>& jobs() {
       kind("distributed_optimizer", {megatron, {"model", "mixtral_8x7b"}, {"parallel", "{ expert: 2 }"}}),
       kind("local_sgd", {{"strategy.wan", "{ rate: 125 MB/s, rtt: 70 ms }"}}),
       {{"model", "vit_b_16"},
-       {"input", "{ dataset: imagenet-1k, storage: aws-efs, storage_network: shared, cache: page_cache, cache_size: "
-                 "100 GB, batch_overhead: 1 ms }"}},
+       {"input",
+        "{ dataset: imagenet-1k, storage: aws-efs, storage_network: shared, cache: page_cache, cache_size: "
+        "100 GB, batch_overhead: 1 ms }"}},
       {{"input.background_copy", "100 MB"}},
   };
   return all;
@@ -63,7 +64,8 @@ const std::vector<Settings>& jobs() {
 
 std::optional<JobIdentity> identity_with(const Settings& settings) {
   try {
-    return identity_of(load_scenario(std::string{GRADWAY_SOURCE_DIR} + "/tests/trust/job.yaml", settings, data));
+    return identity_of(
+        load_scenario(std::string{GRADWAY_SOURCE_DIR} + "/tests/trust/job.yaml", settings, data));
   } catch (const ConfigError&) {
     return std::nullopt;
   }
@@ -127,10 +129,12 @@ bool takes_part(const config::ScenarioKey& key) {
 
 }  // namespace
 
-TEST_CASE("each key changes the identity of a job, or is on the list of those that need not", "[trust][identity]") {
+TEST_CASE("each key changes the identity of a job, or is on the list of those that need not",
+          "[trust][identity]") {
   // Groups count by what is in them; lists of maps and keys that no --set takes are told below.
-  const std::set<std::string> elsewhere{"job",           "strategy", "parallel",       "input", "nccl", "traffic",
-                                        "input.columns", "strategy.operation", "strategy.timed", "strategy.size"};
+  const std::set<std::string> elsewhere{
+      "job",     "strategy",      "parallel",           "input",          "nccl",
+      "traffic", "input.columns", "strategy.operation", "strategy.timed", "strategy.size"};
   for (const auto& key : config::described_keys()) {
     if (elsewhere.contains(key.name) || key.name.starts_with("traffic.")) continue;
     CAPTURE(key.name, key.value);
@@ -147,7 +151,8 @@ TEST_CASE("every key outside the identity exists, with a reason", "[trust][ident
   }
 }
 
-TEST_CASE("a collective alone, a neighbour's traffic and columns take part in the identity", "[trust][identity]") {
+TEST_CASE("a collective alone, a neighbour's traffic and columns take part in the identity",
+          "[trust][identity]") {
   const Settings call{{"strategy.size", "1 GiB"}};
   const auto of_call = [&](const Settings& more) {
     auto settings = call;

@@ -88,11 +88,12 @@ Json programs_json(const Run& run) {
 }
 
 Json metrics_json(const Metrics& metrics, int gpus) {
-  Json json{{"step_time_s", metrics.step_time.value()},
-            {"steps_per_s", metrics.steps_per_s},
-            {"samples_per_s", metrics.samples_per_s},
-            {"tokens_per_s", known(metrics.tokens_per_s)},
-            {"tokens_per_s_per_gpu", metrics.tokens_per_s ? Json(*metrics.tokens_per_s / gpus) : Json(nullptr)}};
+  Json json{
+      {"step_time_s", metrics.step_time.value()},
+      {"steps_per_s", metrics.steps_per_s},
+      {"samples_per_s", metrics.samples_per_s},
+      {"tokens_per_s", known(metrics.tokens_per_s)},
+      {"tokens_per_s_per_gpu", metrics.tokens_per_s ? Json(*metrics.tokens_per_s / gpus) : Json(nullptr)}};
   json.update(parts_json(metrics));
   json.update({{"bubble_s", metrics.bubble ? Json(metrics.bubble->value()) : Json(nullptr)},
                {"gpu_busy_fraction", metrics.gpu_busy_fraction},

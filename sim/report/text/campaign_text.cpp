@@ -172,7 +172,8 @@ void write_what_ifs(std::ostream& out, const CampaignAnswers& answers, const Sty
 
 std::string terms_in_words(const CampaignTerms& one) {
   if (one.share == 1) return std::string{name_of(one.terms)};
-  return fmt::format("{} for {} of the nodes, the others on demand", name_of(one.terms), percent_text(one.share));
+  return fmt::format("{} for {} of the nodes, the others on demand", name_of(one.terms),
+                     percent_text(one.share));
 }
 
 void write_terms(std::ostream& out, const CampaignAnswers& answers, const Style& style) {

@@ -78,7 +78,8 @@ std::string met_cell(const Training& training) {
 
 /// A platform and a number of GPUs.
 std::string run_in_words(const Alternative& run) {
-  return fmt::format("{}, {} on {}", run.platform, counted_text(run.gpus, "GPU"), counted_text(run.nodes, "node"));
+  return fmt::format("{}, {} on {}", run.platform, counted_text(run.gpus, "GPU"),
+                     counted_text(run.nodes, "node"));
 }
 
 /// What the table shows of a run.
@@ -191,15 +192,15 @@ std::string speed_in_words(const Compared& compared, const Alternative& run) {
   const auto step = fmt::format("{} a step ({})", time_text(run.metrics.step_time),
                                 range_text(run.range.low, run.range.high));
   if (!compared.goal) return step;
-  return fmt::format("{}, {}", span_with_range_text(training_of(*compared.goal, run.metrics, run.range).seconds),
-                     step);
+  return fmt::format("{}, {}",
+                     span_with_range_text(training_of(*compared.goal, run.metrics, run.range).seconds), step);
 }
 
 std::string cost_in_words(const Compared& compared, const Alternative& run) {
-  if (compared.goal)
-    return usd_with_range_text(*training_of(*compared.goal, run.metrics, run.range).usd);
+  if (compared.goal) return usd_with_range_text(*training_of(*compared.goal, run.metrics, run.range).usd);
   const auto million = *usd_per_million_samples(run);
-  return fmt::format("{} USD for a million samples ({})", digits_text(million.value, 4), digits_range(million));
+  return fmt::format("{} USD for a million samples ({})", digits_text(million.value, 4),
+                     digits_range(million));
 }
 
 /// The answer: which run is first, with what figure, and how sure that is.
@@ -211,10 +212,12 @@ void write_answer(Fields& fields, const Compared& compared, const Leaders& leade
   std::vector<std::string> names;
   for (const auto& run : compared.runs) names.push_back(run_in_words(run));
   const auto sure = compared.runs.size() == 1 ? std::string{}
-                    : leaders.tied()          ? "; " + tied_in_words(leaders, names, better)
-                             : fmt::format("; {} than each of the others with a probability of {} or more", better,
-                                           probability_text(leaders.sure()));
-  fields.add(is_speed ? "fastest" : "cheapest", fmt::format("{}: {}{}", run_in_words(first), figure, sure), Paint::bold);
+                    : leaders.tied()
+                        ? "; " + tied_in_words(leaders, names, better)
+                        : fmt::format("; {} than each of the others with a probability of {} or more", better,
+                                      probability_text(leaders.sure()));
+  fields.add(is_speed ? "fastest" : "cheapest", fmt::format("{}: {}{}", run_in_words(first), figure, sure),
+             Paint::bold);
 }
 
 /// Region and date of the prices, and whose are missing.
@@ -235,12 +238,14 @@ void write_prices(Fields& fields, const Compared& compared) {
   }
   std::vector<std::string> items;
   for (const auto& [origin, platforms] : by_origin)
-    items.push_back(by_origin.size() == 1 ? origin : fmt::format("{}: {}", origin, fmt::join(platforms, ", ")));
+    items.push_back(by_origin.size() == 1 ? origin
+                                          : fmt::format("{}: {}", origin, fmt::join(platforms, ", ")));
   fields.add("prices", items);
   if (!missing.empty())
-    fields.add("no price", fmt::format("{}: not ranked by cost; --price takes what an hour of a node costs, --prices "
-                                       "a file of prices",
-                                       fmt::join(missing, ", ")),
+    fields.add("no price",
+               fmt::format("{}: not ranked by cost; --price takes what an hour of a node costs, --prices "
+                           "a file of prices",
+                           fmt::join(missing, ", ")),
                Paint::yellow);
 }
 
@@ -254,7 +259,8 @@ void write_remarks(std::ostream& out, const Compared& compared, const std::set<s
   std::vector<std::string> bounds;
   for (const auto i : first) {
     const auto& run = compared.runs[i];
-    bounds.push_back(fmt::format("{}: {}; {}", run_in_words(run), run.bottleneck.resource, run.bottleneck.why));
+    bounds.push_back(
+        fmt::format("{}: {}; {}", run_in_words(run), run.bottleneck.resource, run.bottleneck.why));
   }
   std::vector<std::string> left_out;
   for (const auto& one : compared.left_out) {

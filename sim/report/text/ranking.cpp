@@ -15,9 +15,7 @@ Json tied_json(const Leaders& leaders) {
   if (!leaders.tied()) return nullptr;
   Json ahead = Json::array();
   for (const auto i : leaders.which) ahead.push_back(*leaders.first_is_ahead[i]);
-  return {{"runs", leaders.which},
-          {"first_is_ahead", std::move(ahead)},
-          {"difference", leaders.difference}};
+  return {{"runs", leaders.which}, {"first_is_ahead", std::move(ahead)}, {"difference", leaders.difference}};
 }
 
 }  // namespace
@@ -27,8 +25,8 @@ void add_ranking(Json& document, const Ranking& ranking) {
   document["cheapest"] = winner_json(ranking.cheapest);
   document["shortest_step"] = winner_json(ranking.shortest_step);
   document["tied"] = {{"fastest", tied_json(ranking.fastest)},
-                       {"cheapest", tied_json(ranking.cheapest)},
-                       {"shortest_step", tied_json(ranking.shortest_step)}};
+                      {"cheapest", tied_json(ranking.cheapest)},
+                      {"shortest_step", tied_json(ranking.shortest_step)}};
 }
 
 }  // namespace gradway::report

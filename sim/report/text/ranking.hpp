@@ -8,8 +8,8 @@
 namespace gradway::report {
 
 /// Adds by name the index of the one that is ahead of all others, or null; and under `tied` by name, where
-/// several are tied, their indices, the first one's first, for each the probability that the first is ahead of
-/// it, and how far they differ, else null.
+/// several are tied, their indices, the first one's first, for each the probability that the first is ahead
+/// of it, and how far they differ, else null.
 void add_ranking(nlohmann::ordered_json& document, const Ranking& ranking);
 
 }  // namespace gradway::report

@@ -116,9 +116,8 @@ struct Room {
 const std::vector<Room> rooms{{}, {14, 3}, {14, 2}, {14, 1}, {14, 0}};
 
 Table table_of(const Sweep& sweep, const Overview& all, const Room& room) {
-  const bool has_tokens = std::ranges::any_of(all.points, [](const Shown& one) {
-    return one.figures && one.figures->tokens_per_s_per_gpu;
-  });
+  const bool has_tokens = std::ranges::any_of(
+      all.points, [](const Shown& one) { return one.figures && one.figures->tokens_per_s_per_gpu; });
   const auto is_shown = [&](const Result& result) {
     return result.drop <= room.keep && (has_tokens || result.title != tokens_title);
   };
@@ -222,7 +221,8 @@ void write_leaders(std::ostream& out, const Sweep& sweep, const Overview& all, c
   if (all.leaders.tied()) {
     std::vector<std::string> names;
     for (const auto& point : sweep.points) names.push_back(fmt::format("{}", fmt::join(point.values, ", ")));
-    text = fmt::format("{} is {}", names[all.leaders.which.front()], tied_in_words(all.leaders, names, "faster"));
+    text = fmt::format("{} is {}", names[all.leaders.which.front()],
+                       tied_in_words(all.leaders, names, "faster"));
   }
   if (text.empty()) return;
   out << '\n';

@@ -28,8 +28,8 @@ class Table {
   /// Columns of the longest line, if nothing is cut.
   std::size_t width() const;
 
-  /// Titles (unless all are empty) and rows, each after `indent`. If a line would pass the style's table width, the
-  /// first column is cut in its middle, and if that is not enough the other left-aligned ones.
+  /// Titles (unless all are empty) and rows, each after `indent`. If a line would pass the style's table
+  /// width, the first column is cut in its middle, and if that is not enough the other left-aligned ones.
   void write(std::ostream& out, const Style& style, std::string_view indent = "") const;
 
  private:

@@ -120,9 +120,10 @@ void write_results(Fields& fields, const Run& run) {
                                        four_digits_at_least(metrics.samples_per_s)));
   if (metrics.tokens_per_s) {
     const auto gpus = run.scenario.job.gpus;
-    fields.add("", fmt::format("{} tokens/s per GPU{}", count_text(*metrics.tokens_per_s / gpus, ""),
-                               gpus == 1 ? ""
-                                         : fmt::format(", {} tokens/s in all", count_text(*metrics.tokens_per_s, ""))));
+    fields.add(
+        "", fmt::format(
+                "{} tokens/s per GPU{}", count_text(*metrics.tokens_per_s / gpus, ""),
+                gpus == 1 ? "" : fmt::format(", {} tokens/s in all", count_text(*metrics.tokens_per_s, ""))));
   }
   const auto flops =
       metrics.tflops_per_gpu > 0 ? fmt::format("{:.4g} TFLOP/s each, ", metrics.tflops_per_gpu) : "";

@@ -178,7 +178,8 @@ std::string probability_text(double probability) {
 
 std::string mark_of(const Leaders& leaders, std::size_t choice, std::string_view winner) {
   const auto& probability = leaders.first_is_ahead[choice];
-  if (!leaders.has(choice)) return probability && *probability < sure_enough ? probability_text(*probability) : "";
+  if (!leaders.has(choice))
+    return probability && *probability < sure_enough ? probability_text(*probability) : "";
   if (!leaders.tied()) return std::string{winner};
   return *probability == 0.5 ? "tied" : fmt::format("tied, {}", probability_text(*probability));
 }
@@ -200,12 +201,14 @@ std::string tied_in_words(const Leaders& leaders, const std::vector<std::string>
   for (const auto i : leaders.which) most = std::max(most, *leaders.first_is_ahead[i]);
   const auto probability = probability_text(most);
   return others == 1
-             ? fmt::format("tied with {}: the difference of {} is within what is not known; the first is {} with a "
-                           "probability of {}",
-                           with, percent, better, probability)
-             : fmt::format("tied with {}: differences of up to {} are within what is not known; the first is {} "
-                           "than each with a probability of up to {}",
-                           with, percent, better, probability);
+             ? fmt::format(
+                   "tied with {}: the difference of {} is within what is not known; the first is {} with a "
+                   "probability of {}",
+                   with, percent, better, probability)
+             : fmt::format(
+                   "tied with {}: differences of up to {} are within what is not known; the first is {} "
+                   "than each with a probability of up to {}",
+                   with, percent, better, probability);
 }
 
 std::string hardware_in_words(const Platform& platform, int gpus) {

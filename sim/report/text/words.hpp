@@ -32,12 +32,13 @@ std::string in_words(std::string_view model, const Job& job);
 /// A probability in whole percent, never "100 %": nothing of this kind is certain.
 std::string probability_text(double probability);
 
-/// How a table marks a choice: the winner's word; "tied" for the first of several and its equals, "tied, 62 %" for
-/// others that are tied, with the probability that the first is ahead; "91 %" for what is not tied, but not behind
-/// for sure; "" for the rest.
+/// How a table marks a choice: the winner's word; "tied" for the first of several and its equals, "tied, 62
+/// %" for others that are tied, with the probability that the first is ahead; "91 %" for what is not tied,
+/// but not behind for sure; "" for the rest.
 std::string mark_of(const Leaders& leaders, std::size_t choice, std::string_view winner);
 
-/// "tied with B: the difference of 1.2 % is within what is not known; the first is faster with a probability of 62 %"
+/// "tied with B: the difference of 1.2 % is within what is not known; the first is faster with a probability
+/// of 62 %"
 /// @param names of all that were ranked @param better "faster" or "cheaper" @pre the leaders are tied
 std::string tied_in_words(const Leaders& leaders, const std::vector<std::string>& names,
                           std::string_view better);
