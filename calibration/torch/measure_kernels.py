@@ -46,7 +46,8 @@ ELEMENTWISE = ("copy", "permute", "add", "add_", "add_mixed", "complex_mul", "mu
                "hardswish_backward", "relu_", "threshold_backward", "dropout", "dropout_backward", "cast_to_16",
                "cast_to_32", "cast_to_8", "cast_transpose", "amax", "transpose")
 ROWS = ("layer_norm", "layer_norm_backward", "rms_norm", "rms_norm_backward", "bias_sum", "softmax", "softmax_backward",
-        "cat", "transpose", "strided", "log_softmax", "log_softmax_backward", "nll_loss", "nll_loss_backward")
+        "cat", "transpose", "strided", "log_softmax", "log_softmax_backward", "nll_loss", "nll_loss_backward",
+        "cast_rows", "cast_columns")
 NEVER_TIMED = ("count",)  # a word of `elementwise` that gradway knows
 
 
@@ -456,6 +457,8 @@ def to_fp8(m: Measurement, rows: int, width: int) -> None:
     """
     fp8, elements = torch.float8_e4m3fn, rows * width
 
+    torch._dynamo.reset()  # else the sizes of earlier calls make this one dynamic
+
     def add(what: str, number: str, call: Callable[[Any], Any]) -> None:
         def make() -> Call:
             x = random("bf16", rows, width)
@@ -465,9 +468,38 @@ def to_fp8(m: Measurement, rows: int, width: int) -> None:
         m.add(f"elementwise {what} {number}", (elements,), make, elements * element_bytes(number))
 
     add("cast_to_8", "bf16", lambda x: x.to(fp8))
-    add("cast_transpose", "bf16", torch.compile(lambda x: (x.to(fp8), x.to(fp8).t().contiguous())))
-    add("amax", "bf16", torch.compile(lambda x: x.abs().max()))
+    add("cast_transpose", "bf16", torch.compile(lambda x: (x.to(fp8), x.to(fp8).t().contiguous()), dynamic=False))
+    add("amax", "bf16", torch.compile(lambda x: x.abs().max(), dynamic=False))
     add("transpose", "fp8", lambda x: x.t().contiguous())
+
+
+def to_fp8_by_rows(m: Measurement, rows: int, width: int) -> None:
+    """Casts of bf16 to fp8 as torchao's rowwise recipe has them, compiled by themselves.
+
+    `cast_rows` has a scale for each row. `cast_columns` has one for each column and writes the transposed matrix, as
+    torch._scaled_mm wants the operands of the backward pass.
+    """
+    fp8 = torch.float8_e4m3fn
+    most = torch.finfo(fp8).max
+
+    def cast(x: Any, dim: int) -> Any:
+        greatest = x.abs().amax(dim, keepdim=True).to(torch.float64)
+        scale = (most / greatest.clamp(min=1e-12)).to(torch.float32)
+        return (x.to(torch.float32) * scale).clamp(-most, most).to(fp8), scale
+
+    def cast_columns(x: Any) -> Any:
+        y, scale = cast(x, 0)
+        return y.t().contiguous(), scale
+
+    torch._dynamo.reset()  # else the sizes of earlier calls make this one dynamic
+    for what, call in (("cast_rows", lambda x: cast(x, 1)), ("cast_columns", cast_columns)):
+        compiled = torch.compile(call, dynamic=False)
+
+        def make() -> Call:
+            x = random("bf16", rows, width)
+            return lambda: compiled(x)
+
+        m.add(f"rows {what} bf16", (rows, width), make, 2 * rows * width)
 
 
 def permute(m: Measurement, number: str, rows: int, width: int) -> None:
@@ -671,7 +703,12 @@ EXPERTS = ((8, 14336, 4096, (4096, 16384, 65536)), (8, 2048, 1024, (8192, 32768)
            (128, 768, 2048, (8192, 32768, 131072)), (16, 1536, 4096, (8192, 32768)),
            (64, 1408, 2048, (6144, 24576, 98304)), (20, 1536, 5120, (12320, 24640)), (32, 2048, 7168, (8192, 65536)), (64, 1024, 2048, (16384, 65536)),
            (8, 16384, 6144, (16384,)), (256, 2048, 7168, (65536,)))
-# Of linear layers: (tokens, out, in), with output layers, tensor-parallel shards and others' widths
+# Of linear layers: (tokens, out, in). Llama 3 70B and 8B on 8 tensor-parallel ranks, 16 (of the widest layers 4) and 12
+# sequences of 8192; what is larger throttles the GPU while it runs
+TENSOR_PARALLEL = ((131072, 1024, 8192), (131072, 128, 8192), (131072, 8192, 1024), (32768, 3584, 8192),
+                   (32768, 8192, 3584), (98304, 512, 4096), (98304, 128, 4096), (98304, 4096, 512),
+                   (98304, 1792, 4096), (98304, 4096, 1792))
+# ... with output layers, tensor-parallel shards and others' widths
 EXTRA = {
     "bf16": ((8192, 50304, 768), (4096, 50304, 2048), (16384, 50304, 1024), (8192, 50257, 768), (4096, 50257, 2048),
              (8192, 32000, 2048), (4096, 128256, 3072), (12608, 2304, 768), (12608, 768, 3072), (12608, 768, 768),
@@ -688,7 +725,7 @@ EXTRA = {
              (16384, 8192, 28672), (16384, 8192, 8192), (16384, 1024, 8192), (8192, 3584, 8192), (8192, 8192, 3584),
              (16384, 13824, 5120), (16384, 5120, 13824), (8192, 6656, 16384), (8192, 16384, 6656), (4096, 12288, 3072),
              (4096, 3072, 12288), (2048, 12288, 12288), (2048, 49152, 12288), (2048, 12288, 49152),
-             (16384, 32000, 4096), (8192, 128256, 4096), (8192, 16032, 8192)),
+             (16384, 32000, 4096), (8192, 128256, 4096), (8192, 16032, 8192)) + TENSOR_PARALLEL,
     "tf32": ((1600, 3072, 1024), (1600, 1024, 1024), (1600, 4096, 1024), (1600, 1024, 4096), (25216, 3072, 768),
              (25216, 768, 3072), (25216, 2304, 768), (25216, 768, 768), (4096, 50304, 1024), (64, 1000, 2048),
              (6144, 4096, 1024), (6144, 1024, 4096), (6144, 1024, 1024), (100352, 512, 128), (25088, 1024, 256),
@@ -698,6 +735,8 @@ EXTRA = {
              (8192, 4096, 1024)),
     "fp16": ((8192, 50304, 768), (6144, 4096, 1024), (4096, 3072, 1024), (4096, 1024, 1024), (4096, 4096, 1024),
              (4096, 1024, 4096), (4096, 12288, 4096), (4096, 4096, 4096), (4096, 16384, 4096), (4096, 4096, 16384)),
+    "fp8": ((16384, 1024, 4096), (16384, 14336, 4096), (16384, 4096, 14336), (16384, 1024, 8192), (16384, 28672, 8192),
+            (16384, 8192, 28672), (16384, 128, 4096), (16384, 256, 8192), (32768, 128, 8192)) + TENSOR_PARALLEL,
 }
 BLOCKS = {  # widths and numbers of tokens
     "bf16": ((768, 1024, 1536, 2048, 2560, 4096, 5120), (1024, 4096, 16384)),
@@ -708,6 +747,9 @@ BLOCKS = {  # widths and numbers of tokens
 }
 ROW_SIZES = ((512, 1024), (4096, 768), (8192, 1024), (32768, 1024), (12608, 768), (4096, 2048), (16384, 2048),
              (4096, 4096), (8192, 8192), (98304, 197), (65536, 1024), (200704, 128), (50176, 512))
+# (rows, width) that torchao's rowwise recipe casts: activations, their shards, weights
+CAST_BY_ROWS = ((131072, 8192), (131072, 3584), (131072, 1024), (131072, 128), (98304, 4096), (98304, 512), (16384, 14336),
+                (16384, 4096), (8192, 8192), (4096, 4096), (1024, 8192), (8192, 1024), (2048, 2048))
 CLASSES = ((64, 1000), (256, 1000), (2048, 50304), (8192, 50304), (4096, 32000), (4096, 128256), (16384, 50304),
            (8192, 50257))
 # (rows, width), width that of one of three
@@ -796,7 +838,8 @@ def parts() -> list[Part]:
         Part(grouped_product, ("grouped_product",), grouped_products()),
         Part(attention, ("attention_forward", "attention_backward"), attentions()),
         Part(elementwise, ("elementwise",), elementwise_sizes()),
-        Part(to_fp8, ("elementwise",), [(1 << power, 4096) for power in (10, 12, 14)]),
+        Part(to_fp8, ("elementwise",), [(1 << power, 4096) for power in (10, 12, 14, 16)]),
+        Part(to_fp8_by_rows, ("rows",), list(CAST_BY_ROWS)),
         Part(permute, ("elementwise",), [(number, *size) for number in ("fp32", "bf16") for size in PERMUTED]),
         Part(row_kernels, ("rows",), [(number, *size) for number in ("fp32", "bf16") for size in ROW_SIZES]),
         Part(log_softmax, ("rows",), [(number, *size) for number in ("fp32", "bf16", "fp16") for size in CLASSES]),

@@ -144,6 +144,8 @@ struct ReadKeys {
     optimizer.grad_reduce_dtype = strategy.optional("grad_reduce_dtype", dtype, optimizer.grad_reduce_dtype);
     optimizer.fp8_param_gather = strategy.optional("fp8_param_gather", boolean, optimizer.fp8_param_gather);
     optimizer.tensor_owners = strategy.maybe("tensor_owners", integer(1, most_ranks));
+    optimizer.gradient_accumulation_fusion =
+        strategy.optional("gradient_accumulation_fusion", boolean, optimizer.gradient_accumulation_fusion);
   }
 };
 
@@ -193,7 +195,8 @@ std::vector<KeyOfKinds> keys_of_kinds() {
           {"bucket_size", {megatron}},
           {"grad_reduce_dtype", {megatron}},
           {"fp8_param_gather", {megatron}},
-          {"tensor_owners", {megatron}}};
+          {"tensor_owners", {megatron}},
+          {"gradient_accumulation_fusion", {megatron}}};
 }
 
 void refuse_others(Reader& strategy, std::string_view kind) {

@@ -229,6 +229,10 @@ std::vector<ScenarioKey> fixed_keys() {
        "kind distributed_optimizer: InternLM's (zero1) in place of Megatron's: gradients are all-reduced, of "
        "so "
        "many ranks each steps whole tensors and broadcasts them; left out, even slices"},
+      {"strategy.gradient_accumulation_fusion", "true or false",
+       "kind distributed_optimizer: products of weights' gradients add them to their buffers; false "
+       "(Megatron's --no-gradient-accumulation-fusion): a kernel of its own adds each gradient",
+       "true"},
       {"parallel", "a map", "how ranks are laid out; what is left of job.gpus is data parallel"},
       {"parallel.tensor", "1 to 1048576", "ranks that share each layer", "1"},
       {"parallel.sequence", "true or false",

@@ -261,6 +261,7 @@ Seconds input_copy_time(const Scenario& scenario, int batch) {
 
 EagerSettings eager_settings(const Scenario& scenario, int batch) {
   const auto& job = scenario.job;
+  const auto* buffers = std::get_if<DistributedOptimizer>(&job.strategy);
   return {.batch = batch,
           .sequence = job.sequence,
           .precision = beside_fp8(job.precision),
@@ -278,6 +279,8 @@ EagerSettings eager_settings(const Scenario& scenario, int batch) {
           .compiled = job.compiled,
           .compiles_loss = job.compiled && job.compiled_loss,
           .composed_norms = job.composed_norms,
+          .adds_in_fp32 = buffers != nullptr && buffers->gradient_accumulation_fusion &&
+                          buffers->grad_reduce_dtype == Number::fp32,
           .megatron = has_megatron_modules(job),
           .expert_loop = job.experts == ExpertProducts::loop,
           .expert_capacity = job.layout.expert_capacity_factor};

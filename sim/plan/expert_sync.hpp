@@ -41,6 +41,7 @@ class ExpertSync final : public Sync {
   TaskId sum_norm(TaskList& tasks, TaskId norm) override;
   const Blocks* blocks() const override { return of_others_->blocks(); }
   bool keeps_gradients() const override { return of_others_->keeps_gradients(); }
+  double moved_by_adding() const override { return of_others_->moved_by_adding(); }
   std::vector<Partition> groups() const override;
   Seconds longer_pause() const override;
   std::vector<Unit> take_units() override;

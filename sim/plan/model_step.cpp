@@ -425,7 +425,7 @@ class Writer {
     place.go_to({}, leave, enter);
   }
 
-  /// A gradient of a later micro-step is added to the one that is there: two read, one written.
+  /// A gradient of a later micro-step is added to the one that is there.
   void accumulate(std::size_t first, std::size_t count, const Task& of) {
     if (sizes_.empty()) {
       for (const auto& gradient : gradients_in_order(rank_.model)) sizes_.push_back(gradient.size);
@@ -433,16 +433,17 @@ class Writer {
     Bytes size{};
     for (std::size_t i = first; i < first + count; ++i) size += sizes_[i];
     if (scenario_.job.half_parameters) size = size / 2;
+    size = size * sync_.moved_by_adding();
     const auto kernels = static_cast<int>(count);
     const auto launch = tasks_.gpu().launch_cost * kernels;
     if (is_pipeline()) {
       Task task;
-      task.work = Kernel{.work = tasks_.memory(3 * size, kernels)};
+      task.work = Kernel{.work = tasks_.memory(size, kernels)};
       task.launch = launch;
       task.launches = kernels;
       return merge(task);
     }
-    const auto id = tasks_.memory_kernels(fmt::format("{} accumulate", of.name), 3 * size, kernels, launch);
+    const auto id = tasks_.memory_kernels(fmt::format("{} accumulate", of.name), size, kernels, launch);
     tasks_[id].phase = Phase::backward;
     tasks_[id].layer = of.layer;
   }

@@ -107,6 +107,8 @@ class Sync {
   virtual const Blocks* blocks() const { return nullptr; }
   /// Whether the model's own gradients stay from micro-step to micro-step, so that each adds to them.
   virtual bool keeps_gradients() const { return true; }
+  /// What it moves to add a gradient to the one that is there, over the gradient's bytes in fp32.
+  virtual double moved_by_adding() const { return 3; }
   /// Communicators, in the order of slots.
   virtual std::vector<Partition> groups() const { return {}; }
   /// That the GPU makes before each kernel, because of the strategy.

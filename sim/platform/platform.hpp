@@ -54,7 +54,7 @@ struct Link {
 inline constexpr std::uint32_t everywhere = 0xffff'ffff;
 
 /// What carries messages between nodes.
-enum class NetworkKind : std::uint8_t { wire, infiniband, roce, efa, tcp, tcpx, tcpxo };
+enum class NetworkKind : std::uint8_t { wire, infiniband, roce, omni_path, efa, tcp, tcpx, tcpxo };
 
 /// How NCCL reaches other nodes over the NICs.
 struct Network {

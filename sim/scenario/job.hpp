@@ -125,6 +125,9 @@ struct DistributedOptimizer {
   /// InternLM's optimizer in place of Megatron's: gradients are all-reduced, and of so many ranks each steps
   /// whole tensors of its own and broadcasts them.
   std::optional<int> tensor_owners{};
+  /// Products of weights' gradients add them to the buffers themselves (apex's fused_weight_gradient_mlp_cuda);
+  /// false: another kernel does, --no-gradient-accumulation-fusion and all that is older than Megatron-LM 3.0.
+  bool gradient_accumulation_fusion = true;
   auto operator<=>(const DistributedOptimizer&) const = default;
 };
 

@@ -175,7 +175,7 @@ Tensor Eager::times_weight(Tensor x, double m, double inputs, double outputs, bo
   take_pieces(at, x);
   if (of(x).needs_grad) at.backward.push_back(product("nn", m, inputs, outputs));
   const auto of_inputs = at.backward.size();
-  at.backward.push_back(product("tn", outputs, inputs, m));
+  at.backward.push_back(product(adds_in_fp32() ? "tn_add" : "tn", outputs, inputs, m));
   if (bias) at.backward.push_back(rows("bias_sum", number, m, outputs));
   weight_back(at, weight);
   if (tied) {  // a second gradient of the embedding, added to the first

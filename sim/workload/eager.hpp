@@ -43,6 +43,7 @@ struct EagerSettings {
   bool sequence_parallel = false;  ///< ... and the tokens between products
   bool overlaps_gradients = true;  ///< ... which sum an input's gradient beside the product of the weight's
   bool sends_pieces = false;       ///< ... whose exchanges go piece by piece beside parts of the products
+  bool adds_in_fp32 = false;       ///< products add weights' gradients to buffers in fp32
   bool megatron = false;           ///< Megatron-Core's modules: packed projections, exchanges beside products
   int context = 1;                 ///< ranks that each have a part of every sequence
   ContextMethod context_method = ContextMethod::ring;
@@ -260,6 +261,8 @@ class Eager {
     bool is_product = false;         ///< aten::mm: of a linear layer without a bias
     std::int32_t experts = 0;        ///< of a loop over so many, which does it for each with its rows
     bool is_apart = false;           ///< torch.compile does not fuse it with others
+    /// ... but adds up the parts of its result's gradient in one kernel, which copies for a reduce-scatter too
+    bool adds_gradients = false;
     std::size_t runs_again = every;  ///< of its operations so many, the first, in a block that keeps some
     double parameter_bytes = 0;      ///< whose gradients it makes, fp32
     double temporary = 0;            ///< bytes, forward
@@ -296,6 +299,8 @@ class Eager {
   bool is_in_block() const { return layers_.back().name.find('.') != std::string::npos; }
   bool is_quantised() const { return settings_.lora && settings_.lora->quantised && is_in_block(); }
   std::vector<Operation> dequantised(double elements) const;
+  /// Gradients of 16 bits to buffers of 32.
+  bool adds_in_fp32() const { return settings_.adds_in_fp32 && is_half(); }
   /// Functions that make no gradient: no backward pass, and nothing kept for it.
   void leave_out_frozen();
   /// In checkpointed blocks that keep every second product: the first, the third ...
@@ -311,6 +316,8 @@ class Eager {
   void take_pieces(Node& at, Tensor x);
   void scatter_beside(Pass pass, Bytes whole);
   std::size_t cut_product(std::vector<Operation>& operations, std::size_t product) const;
+  void copy_gathered(std::vector<Operation>& to, Number number, double elements) const;
+  void copy_scattered(std::vector<Operation>& to, Number number, double elements) const;
   /// A gradient is of 16 bits where its tensor is of 8.
   Number gradient_number(const Info& info) const {
     return info.number == Number::fp8 ? half_number() : info.number;
@@ -328,12 +335,13 @@ class Eager {
   bool gathers_in_fp8() const;
   Tensor linear_in_fp8(Tensor x, const LinearShape& shape);
   void fused_cross_entropy(Tensor logits, double m);
-  Tensor copy_in_fp8(Node& at, Tensor x, double elements);
-  void cast_to_8(std::vector<Operation>& to, Number from, double elements) const;
-  void cast_both(std::vector<Operation>& to, Number from, double elements) const;
-  void cast_columns(std::vector<Operation>& to, Number from, double elements) const;
+  // Casts of a matrix to 8 bits. @param width of its rows
+  Tensor copy_in_fp8(Node& at, Tensor x, double elements, double width);
+  void cast_to_8(std::vector<Operation>& to, Number from, double elements, double width) const;
+  void cast_both(std::vector<Operation>& to, Number from, double elements, double width) const;
+  void cast_columns(std::vector<Operation>& to, Number from, double elements, double width) const;
   Operation turned_fp8(double elements) const;
-  void cast_weight_to_8(Node& at, double weight);
+  void cast_weight_to_8(Node& at, double weight, double width);
   Operation stream(std::string_view what, Number number, double elements) const;
   Operation rows(std::string_view what, Number number, double rows, double width) const;
   Operation product(const char* layout, double m, double n, double k) const;

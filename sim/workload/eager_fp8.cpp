@@ -51,11 +51,16 @@ bool Eager::gathers_in_fp8() const {
          settings_.tensor > 1 && !block_name(layers_.back().name).empty();
 }
 
-/// As eager torchao writes it: the greatest value, four kernels that make a scale of it, and in fp32 the
-/// product with the scale and the limits, before the cast. Compiled, by rows it is one kernel.
-void Eager::cast_to_8(std::vector<Operation>& to, Number from, double elements) const {
+/// As eager torchao writes it: absolute values, the greatest of them, four kernels that make a scale of it, and
+/// in fp32 the product with the scale and the limits, before the cast. Compiled, by rows it is one kernel.
+void Eager::cast_to_8(std::vector<Operation>& to, Number from, double elements, double width) const {
   const auto& fp8 = *settings_.fp8;
   const bool is_fused = fp8.by_transformer_engine || settings_.compiled;
+  if (is_fused && fp8.recipe == Fp8Recipe::rowwise) {
+    to.push_back(rows("cast_rows", from, elements / width, width));
+    return;
+  }
+  if (!is_fused) to.push_back(stream("copy", from, elements));
   if (!is_fused || fp8.recipe == Fp8Recipe::tensorwise) to.push_back(stream("amax", from, elements));
   if (is_fused) {
     to.push_back(stream("cast_to_8", from, elements));
@@ -68,8 +73,8 @@ void Eager::cast_to_8(std::vector<Operation>& to, Number from, double elements) 
 }
 
 /// As it lies in memory, and turned.
-void Eager::cast_both(std::vector<Operation>& to, Number from, double elements) const {
-  cast_to_8(to, from, elements);
+void Eager::cast_both(std::vector<Operation>& to, Number from, double elements, double width) const {
+  cast_to_8(to, from, elements, width);
   if (settings_.fp8->by_transformer_engine || settings_.compiled) {
     to.back() = stream("cast_transpose", from, elements);
   } else {
@@ -77,11 +82,14 @@ void Eager::cast_both(std::vector<Operation>& to, Number from, double elements) 
   }
 }
 
-/// Turned, scaled by what were columns: compiled, these are read once more for their greatest values.
-void Eager::cast_columns(std::vector<Operation>& to, Number from, double elements) const {
-  if (settings_.compiled) to.push_back(stream("amax", from, elements));
-  cast_to_8(to, from, elements);
-  if (!settings_.compiled) to.push_back(turned_fp8(elements));
+/// Transposed, with a scale for each column.
+void Eager::cast_columns(std::vector<Operation>& to, Number from, double elements, double width) const {
+  if (settings_.compiled) {
+    to.push_back(rows("cast_columns", from, elements / width, width));
+    return;
+  }
+  cast_to_8(to, from, elements, width);
+  to.push_back(turned_fp8(elements));
 }
 
 /// PyTorch's own copy of a transposed matrix; others do it by tiles.
@@ -90,7 +98,7 @@ Operation Eager::turned_fp8(double elements) const {
   return stream(by_tiles ? "permute" : "transpose", Number::fp8, elements);
 }
 
-Tensor Eager::copy_in_fp8(Node& at, Tensor x, double elements) {
+Tensor Eager::copy_in_fp8(Node& at, Tensor x, double elements, double width) {
   if (settings_.compiled && of(x).in_fp8 >= 0) return {of(x).in_fp8};
   const auto number = of(x).number;
   if (number == Number::fp8) {
@@ -99,30 +107,30 @@ Tensor Eager::copy_in_fp8(Node& at, Tensor x, double elements) {
   }
   const bool is_whole = elements == of(x).elements;
   if (settings_.fp8->by_transformer_engine && is_whole) {
-    cast_both(at.forward, number, elements);
+    cast_both(at.forward, number, elements, width);
     at.temporary += elements;
   } else {
-    cast_to_8(at.forward, number, elements);
+    cast_to_8(at.forward, number, elements, width);
   }
   const auto copy = make(elements, Number::fp8, false);
   of(x).in_fp8 = copy.id;
   return copy;
 }
 
-void Eager::cast_weight_to_8(Node& at, double weight) {
+void Eager::cast_weight_to_8(Node& at, double weight, double width) {
   const auto& fp8 = *settings_.fp8;
   if (fp8.by_transformer_engine) {
     auto& once = operations_.back().once;
     if (fp8.has_weights) {
       once.push_back(turned_fp8(weight));
     } else {
-      cast_both(once, parameter_number(), weight);
+      cast_both(once, parameter_number(), weight, width);
     }
     lasting_.back() += (fp8.has_weights ? 1 : 2) * weight;
     return;
   }
   if (fp8.has_weights) return;
-  cast_to_8(at.forward, parameter_number(), weight);
+  cast_to_8(at.forward, parameter_number(), weight, width);
   if (fp8.recipe == Fp8Recipe::tensorwise) save(make(weight, Number::fp8, false));
 }
 
@@ -139,34 +147,37 @@ Tensor Eager::linear_in_fp8(Tensor x, const LinearShape& shape) {
     if (shape.experts > 0)
       return operation(makes == Makes::weight_gradient ? "grouped_product fp8 tn" : "grouped_product fp8 nt",
                        {m, n, k, shape.experts});
-    const auto of_tensors = makes == Makes::output ? "product fp8 nt_fast" : "product fp8 nt";
+    const bool adds = makes == Makes::weight_gradient && by_engine && adds_in_fp32();
+    const auto of_tensors = makes == Makes::output ? "product fp8 nt_fast"
+                            : adds                 ? "product fp8 nt_add"
+                                                   : "product fp8 nt";
     return operation(by_rows ? "product fp8 nt_rows" : of_tensors, {m, n, k});
   };
   if (shape.bias) cast_weight(shape.outputs);
   const bool is_turned = settings_.compiled && of(x).in_fp8 >= 0;  // for another layer that reads it
   auto& at = node({x});
-  const auto copy = copy_in_fp8(at, x, gathers_beside ? read / settings_.tensor : read);
+  const auto copy = copy_in_fp8(at, x, gathers_beside ? read / settings_.tensor : read, shape.inputs);
   save(by_rows ? x : copy);
-  cast_weight_to_8(at, shape.weight());
+  cast_weight_to_8(at, shape.weight(), shape.inputs);
   forward(product(Makes::output, shape.m, shape.outputs, shape.inputs));
   take_pieces(at, x);
   // torchao adds the bias behind the product; what is compiled does so with what follows.
   if (shape.bias && !by_engine && !settings_.compiled) forward(stream("scale", number, made));
 
   if (by_rows) {
-    cast_to_8(at.backward, number, made);
+    cast_to_8(at.backward, number, made, shape.outputs);
   } else if (!gathers_gradient) {
-    cast_both(at.backward, number, made);
+    cast_both(at.backward, number, made, shape.outputs);
   }
   if (of(x).needs_grad) {
-    if (by_rows) cast_columns(at.backward, parameter_number(), shape.weight());
+    if (by_rows) cast_columns(at.backward, parameter_number(), shape.weight(), shape.inputs);
     if (!by_rows && !by_engine) at.backward.push_back(turned_fp8(shape.weight()));
     at.backward.push_back(product(Makes::input_gradient, shape.m, shape.inputs, shape.outputs));
   }
   const auto of_inputs = at.backward.size();
   if (by_rows) {
-    cast_columns(at.backward, number, made);
-    if (!is_turned) cast_columns(at.backward, number, read);
+    cast_columns(at.backward, number, made, shape.outputs);
+    if (!is_turned) cast_columns(at.backward, number, read, shape.inputs);
   } else {
     if (gathers_gradient) at.backward.push_back(turned_fp8(made));
     if ((!by_engine || gathers_beside) && !is_turned) at.backward.push_back(turned_fp8(read));

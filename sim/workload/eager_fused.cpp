@@ -170,6 +170,13 @@ void Eager::issue_fused() {
   for (auto last = count; last-- > 0;) {
     const auto& at = node_at(last);
     if (!fuses(at)) {
+      const auto parts = at.adds_gradients ? parts_of_gradient(at.result, last) : 0;
+      if (parts > 1) {
+        const auto more = parts + 1 - (at.backward.empty() ? 0 : 2);  // a copy reads and writes it once
+        const auto& result = of(at.result);
+        operations_[static_cast<std::size_t>(at.layer)].backward.push_back(
+            fused(more * result.elements * bytes_of(gradient_number(result))));
+      }
       issue_backward(at);
       continue;
     }

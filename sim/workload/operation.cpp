@@ -53,6 +53,9 @@ constexpr std::array rows{
     Traffic{"log_softmax_backward", 3},
     Traffic{"nll_loss", 0},
     Traffic{"nll_loss_backward", 1},
+    // to 8 bits, with a scale for each row; with one for each column, read twice, and transposed
+    Traffic{"cast_rows", 1, 1},
+    Traffic{"cast_columns", 2, 1},
 };
 
 bool is_loss(std::string_view what) {
@@ -69,6 +72,9 @@ std::optional<Precision> number_of(std::string_view word) {
   if (found == precision_words.end()) return std::nullopt;
   return static_cast<Precision>(found - precision_words.begin());
 }
+
+/// Added to a buffer in fp32, a result is not written in 16 bits: the buffer is read and written.
+constexpr double moved_by_adding = 2 * fp32_bytes - 2;
 
 void product(Operation& of, double batch, double m, double n, double k) {
   of.kind = OperationClass::product;
@@ -164,6 +170,7 @@ std::optional<Operation> find_operation(std::string kernel, const Sizes& size) {
   bool known = number.has_value();
   if (kind == "product") {
     product(of, 1, size[0], size[1], size[2]);
+    of.bytes += bytes_of_adding(kernel, size);
   } else if (kind == "batched_product") {
     product(of, size[0], size[1], size[2], size[3]);
   } else if (kind == "grouped_product") {
@@ -202,6 +209,10 @@ std::optional<Operation> find_operation(std::string kernel, const Sizes& size) {
   if (!known) return std::nullopt;
   of.kernel = std::move(kernel);
   return of;
+}
+
+Bytes bytes_of_adding(std::string_view kernel, const Sizes& size) {
+  return Bytes{kernel.ends_with("_add") ? moved_by_adding * size[0] * size[1] : 0};
 }
 
 Operation operation(std::string kernel, const Sizes& size) {

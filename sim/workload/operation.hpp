@@ -60,7 +60,8 @@ inline constexpr std::size_t most_sizes = 8;
 /// `kernel` says which, in words: its kind, and what kinds of that kind there are (sim/cost/kernel_times.hpp
 /// lists them):
 /// - product NUMBER LAYOUT: m, n, k; a letter a factor, n as it lies in memory, t transposed; fp8 makes
-///   bf16, and its nt sums in fp32, nt_fast in the tensor cores alone, nt_rows so with a scale for each row
+///   bf16, and its nt sums in fp32, nt_fast in the tensor cores alone, nt_rows so with a scale for each row;
+///   tn_add and nt_add (of fp8) add what they make to a buffer in fp32
 /// - batched_product NUMBER LAYOUT: batch, m, n, k
 /// - grouped_product NUMBER LAYOUT: m, n, k, groups: the tokens (m; k in tn) are cut into groups, each with
 ///   a weight of its own
@@ -90,6 +91,9 @@ struct Operation {
 std::optional<Operation> find_operation(std::string kernel, const std::array<double, most_sizes>& size);
 /// @pre there is such a kernel
 Operation operation(std::string kernel, const std::array<double, most_sizes>& size);
+
+/// What a product moves more because its result is added to a buffer in fp32.
+Bytes bytes_of_adding(std::string_view kernel, const std::array<double, most_sizes>& size);
 
 /// Kernels that take element by element, and those that take row by row; a name that ends in _ works in
 /// place.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 
@@ -39,6 +41,44 @@ TEST_CASE("by its datasheet an operation takes the larger of its arithmetic and 
   CHECK(datasheet_time(operation("elementwise add bf16", {1e9}), gpu).value() == Approx(shortest + 6e-3));
   CHECK(datasheet_time(operation("rows layer_norm fp32", {1e6, 1e3}), gpu).value() ==
         Approx(shortest + 8e-3));
+}
+
+TEST_CASE("a product that adds to fp32 reads and writes that beside its arithmetic") {
+  const auto gpu = round_gpu();
+  const auto plain = operation("product bf16 tn", {4096, 4096, 4096});
+  const auto adding = operation("product bf16 tn_add", {4096, 4096, 4096});
+  CHECK(adding.flops == plain.flops);
+  CHECK(adding.bytes - plain.bytes == Bytes{(4 + 4 - 2) * 4096.0 * 4096});
+  CHECK((datasheet_time(adding, gpu) - datasheet_time(plain, gpu)).value() ==
+        Approx(0.35 * 6 * 4096 * 4096 / 1e12));
+  // Bound by memory it takes all of it.
+  const auto thin = [&](const char* kernel) {
+    return datasheet_time(operation(kernel, {4096, 4096, 8}), gpu).value();
+  };
+  CHECK(thin("product bf16 tn_add") - thin("product bf16 tn") == Approx(6 * 4096.0 * 4096 / 1e12));
+  // One that was not timed is moved as the product it does.
+  const KernelTimes times{"round", "made up", {{"product bf16 tn", {4096, 4096, 4096}, 2_ms}}};
+  const OperationCosts costs{times, gpu};
+  CHECK(costs.factor(adding) == costs.factor(plain));
+}
+
+TEST_CASE("FlashAttention 1 reaches less of version 2 the longer sequences and the larger heads are") {
+  const auto gpu = round_gpu();
+  // Slower by: both have blocks enough.
+  const auto slower = [&](double tokens, double head) {
+    const auto time = [&](const char* kernel) {
+      return datasheet_time(operation(kernel, {4, 32, tokens, head}), gpu).value() - shortest;
+    };
+    return time("attention_forward bf16 flash causal") / time("attention_forward bf16 flash1 causal");
+  };
+  CHECK(slower(512, 64) == Approx(0.83));
+  CHECK(slower(1024, 128) == Approx(0.56));
+  CHECK(slower(16384, 64) == Approx(0.62));
+  CHECK(slower(131072, 128) == Approx(0.47));
+  CHECK(slower(256, 64) == Approx(0.83));
+  // In the middle of what was published: between.
+  CHECK(slower(1024 * std::sqrt(0.5), 64) == Approx((0.83 + 0.66) / 2));
+  CHECK(slower(512, 64 * std::sqrt(2.0)) == Approx((0.83 + 0.70) / 2));
 }
 
 TEST_CASE("attention with fewer blocks than multiprocessors leaves some of them idle") {

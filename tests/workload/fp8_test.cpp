@@ -97,18 +97,20 @@ TEST_CASE("compiled torchao casts with one scale a tensor", "[fp8]") {
 
 TEST_CASE("compiled torchao casts rows by rows and columns by columns", "[fp8]") {
   const auto step = eager_step(one_layer(), settings_of({Fp8Recipe::rowwise}, true));
-  CHECK(rows_of(step.layers[layer].forward) == std::vector<Row>{{"elementwise cast_to_8 bf16", x},
-                                                                {"elementwise cast_to_8 bf16", w},
+  CHECK(rows_of(step.layers[layer].forward) == std::vector<Row>{{"rows cast_rows bf16", m},
+                                                                {"rows cast_rows bf16", outputs},
                                                                 {"product fp8 nt_rows", m}});
-  CHECK(rows_of(step.layers[layer].backward) == std::vector<Row>{{"elementwise cast_to_8 bf16", y},
-                                                                 {"elementwise amax bf16", w},
-                                                                 {"elementwise cast_to_8 bf16", w},
+  CHECK(rows_of(step.layers[layer].backward) == std::vector<Row>{{"rows cast_rows bf16", m},
+                                                                 {"rows cast_columns bf16", outputs},
                                                                  {"product fp8 nt_rows", m},
-                                                                 {"elementwise amax bf16", y},
-                                                                 {"elementwise cast_to_8 bf16", y},
-                                                                 {"elementwise amax bf16", x},
-                                                                 {"elementwise cast_to_8 bf16", x},
+                                                                 {"rows cast_columns bf16", m},
+                                                                 {"rows cast_columns bf16", m},
                                                                  {"product fp8 nt_rows", outputs}});
+  const auto& casts = step.layers[layer].backward;
+  CHECK(casts[0].bytes == Bytes{(2 + 1) * y});
+  CHECK(casts[1].bytes == Bytes{(2 + 2 + 1) * w});  // read for the greatest values first
+  CHECK(casts[3].bytes == Bytes{(2 + 2 + 1) * y});
+  CHECK(casts[4].bytes == Bytes{(2 + 2 + 1) * x});
 }
 
 // cast_transpose of Transformer Engine; weights before the first micro-batch alone.
@@ -133,11 +135,11 @@ TEST_CASE("Transformer Engine casts and turns at once, and weights once a step",
   CHECK(gathered.memory.lasting[layer] == Bytes{w});
 }
 
-// x.abs().max(), four kernels for the scale, x.float(), times the scale, clamp, the cast: 9 for each tensor.
+// x.abs(), its max(), four kernels for the scale, x.float(), times the scale, clamp, the cast: 10 for each tensor.
 TEST_CASE("eager torchao issues every step of a cast", "[fp8]") {
   const auto step = eager_step(one_layer(), settings_of({Fp8Recipe::tensorwise}));
-  CHECK(step.layers[layer].forward.size() == 2 * 9 + 1);
-  CHECK(step.layers[layer].backward.size() == 9 + 1 + 1 + 1 + 1 + 1);  // and the copies that eager turns
+  CHECK(step.layers[layer].forward.size() == 2 * 10 + 1);
+  CHECK(step.layers[layer].backward.size() == 10 + 1 + 1 + 1 + 1 + 1);  // and the copies that eager turns
   const auto turned =
       std::ranges::count(step.layers[layer].backward, "elementwise transpose fp8", &Operation::kernel);
   CHECK(turned == 3);

@@ -23,7 +23,10 @@ class DistributedOptimizerSync final : public Sync {
   explicit DistributedOptimizerSync(const RankScenario& scenario);
 
   const Blocks* blocks() const override { return &blocks_; }
-  bool keeps_gradients() const override { return false; }
+  /// A product of a step's first micro-batch adds to zeros; kernels of their own are taken not to (InternLM's
+  /// do not, Megatron's do).
+  bool keeps_gradients() const override { return !settings_.gradient_accumulation_fusion; }
+  double moved_by_adding() const override { return (width_ + 2 * reduced_) / fp32_bytes; }
   void before_step(TaskList& tasks) override;
   void before_forward(TaskList& tasks, Module module) override;
   void gradients_ready(TaskList& tasks, std::size_t count, const Task& of, bool is_last) override;

@@ -34,6 +34,7 @@ class ZeroSync final : public Sync {
     return OwnGradients{Bytes{fp32_bytes * parameters_ / ranks_}, true};
   }
   bool keeps_gradients() const override { return settings_.stage == 1 && !settings_.adds_in_fp32(); }
+  double moved_by_adding() const override { return 3 * width_ / fp32_bytes; }
   std::vector<Unit> take_units() override { return std::move(units_); }
   MemoryOfSync memory() const override;
   std::optional<HeldBySync> held(const MomentOfStep& moment) const override;

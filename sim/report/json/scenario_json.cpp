@@ -180,6 +180,7 @@ struct StrategyKeys {
     json["grad_reduce_dtype"] = name_of(optimizer.grad_reduce_dtype);
     if (optimizer.fp8_param_gather) json["fp8_param_gather"] = true;
     if (optimizer.tensor_owners) json["tensor_owners"] = *optimizer.tensor_owners;
+    if (!optimizer.gradient_accumulation_fusion) json["gradient_accumulation_fusion"] = false;
   }
 
  private:

@@ -118,14 +118,15 @@ std::string words_of(const DistributedOptimizer& optimizer) {
                                                             *optimizer.tensor_owners)
                                               : std::string{};
   return fmt::format(
-      "{}, gradients reduced in {}{}{}{}",
+      "{}, gradients reduced in {}{}{}{}{}",
       !owners.empty()    ? owners.c_str()
       : optimizer.shards ? "Megatron's distributed optimizer"
                          : "Megatron's data parallelism",
       gradway::name_of(optimizer.grad_reduce_dtype),
       optimizer.overlap_grad_reduce ? ", overlapped" : " after the backward pass",
       optimizer.overlap_param_gather ? ", parameters gathered in the forward pass" : "",
-      optimizer.bucket_size ? fmt::format(", buckets of {:.6g} elements", *optimizer.bucket_size) : "");
+      optimizer.bucket_size ? fmt::format(", buckets of {:.6g} elements", *optimizer.bucket_size) : "",
+      optimizer.gradient_accumulation_fusion ? "" : ", gradients added by kernels of their own");
 }
 
 }  // namespace
