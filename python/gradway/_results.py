@@ -338,6 +338,7 @@ class Layout:
     mfu: float | None
     bubble_s: float | None
     memory_needed_bytes: float
+    memory_verdict: str  #: fits, tight, may not fit
     cost_usd_per_million_samples: float | None
     level_with_fastest: bool  #: too near to tell apart
     on_front: bool  #: none is faster with less memory

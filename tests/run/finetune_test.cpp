@@ -152,7 +152,7 @@ TEST_CASE("a step of fine-tuning multiplies two thirds of a step that trains all
                   {"strategy", "{kind: none}"},
                   {"job.gpus", "1"},
                   {"job.sequence", tokens},
-                  {"job.param_dtype", "bf16"}});
+                  {"job.state_dtype", "bf16"}});
   };
   const auto flops = [&](const char* how) {
     return model_flops_per_sample(one_gpu(how, "2048").model).value();

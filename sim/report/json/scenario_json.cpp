@@ -20,7 +20,7 @@ Json job_json(const Job& job) {
   Json json{{"gpus", job.gpus},
             {"batch_per_gpu", job.batch_per_gpu},
             {"precision", name_of(job.precision)},
-            {"param_dtype", job.half_parameters ? name_of(beside_fp8(job.precision)) : name_of(Number::fp32)},
+            {"state_dtype", name_of(job.state_dtype)},
             {"accumulate", job.accumulate},
             {"attention", name_of(job.attention)},
             {"memory_format", job.channels_last ? "channels_last" : "contiguous"},
@@ -29,7 +29,8 @@ Json job_json(const Job& job) {
             {"composed_norms", job.composed_norms},
             {"recompute", recompute_word(job)},
             {"framework", name_of(job.framework)},
-            {"frees_early", job.frees_early},
+            {"zero_grad", name_of(job.zero_grad)},
+            {"float_logits", job.float_logits},
             {"launch_blocking", job.launch_blocking},
             {"clip_grad_norm", job.clip_grad_norm}};
   if (const auto fp8 = fp8_of(job)) json["fp8_recipe"] = name_of(fp8->recipe);
