@@ -83,9 +83,9 @@ bool surely_does_not_fit(const Scenario& scenario, const MemoryUse& memory) {
 std::string verdict_in_words(const Scenario& scenario, const MemoryUse& memory) {
   const auto range = memory_range(scenario, memory);
   const auto& gpu = scenario.platform.gpu_models.front();
-  return fmt::format("{}: {:.3g} ({:.3g} to {:.3g}) of {:.3g} GB on each {}, most of it {}",
-                     name_of(range.verdict), memory.needed().value() / 1e9, range.low.value() / 1e9,
-                     range.high.value() / 1e9, gpu.memory.value() / 1e9, gpu.name, range.largest_part);
+  return fmt::format("{}: {:.3g} of {:.3g} GB on each {} ({:.3g} to {:.3g} GB, most of it {})",
+                     name_of(range.verdict), memory.needed().value() / 1e9, gpu.memory.value() / 1e9, gpu.name,
+                     range.low.value() / 1e9, range.high.value() / 1e9, range.largest_part);
 }
 
 }  // namespace gradway

@@ -38,7 +38,7 @@ bool surely_fits(const Scenario& scenario, const MemoryUse& memory);
 /// Whether even the lower end does not: the verdict is `does_not_fit`.
 bool surely_does_not_fit(const Scenario& scenario, const MemoryUse& memory);
 
-/// "does not fit: 93 (88 to 99) of 24 GB on each l4, most of it activations", with the verdict in front.
+/// "does not fit: 93 of 24 GB on each l4 (88 to 99 GB, most of it activations)", with the verdict in front.
 std::string verdict_in_words(const Scenario& scenario, const MemoryUse& memory);
 
 }  // namespace gradway

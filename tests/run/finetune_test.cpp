@@ -69,7 +69,7 @@ TEST_CASE("DDP reduces the gradients of adapters alone, and keeps all that is fr
   CHECK(reduced.bytes == Bytes{4 * trained});
   const auto& memory = memory_of(workload);
   CHECK(memory.parameters == Bytes{4 * trained + 2 * frozen});
-  CHECK(memory.buckets == Bytes{8 * trained});
+  CHECK(memory.buckets == Bytes{4 * trained});
   CHECK(memory.optimizer_state.value() >= 8 * trained);
   CHECK(memory.optimizer_state.value() <= 12 * trained);
   const auto all_trained = planned(llama({{"job.finetune", "full"}}));
