@@ -36,7 +36,7 @@ Bytes sent(const Scenario& scenario, CollectiveKind kind) {
   for (const auto& task : workload.first_program().tasks)
     if (const auto* call = std::get_if<Call>(&task.work);
         call != nullptr && call->kind == kind)
-      sum += call->size;
+      sum += call->bytes;
   return sum;
 }
 
