@@ -351,6 +351,7 @@ class Layout:
     mfu: float | None
     bubble_s: float | None
     memory_needed_bytes: float
+    memory_verdict: str  #: fits, tight, may not fit
     cost_usd_per_million_samples: float | None
     tied_with_fastest: bool  #: the difference is within what is not known
     on_front: bool  #: none is faster with less memory

@@ -140,7 +140,7 @@ Bytes checkpoint_size(const Scenario& scenario) {
   for (const auto& layer : scenario.model.layers) count += static_cast<double>(layer.parameter_count());
   const auto outer = job.local_sgd ? outer_state(job.local_sgd->outer) : Bytes{};
   const auto state = cost_of(job.optimizer).state;  // of parameters in fp32
-  if (job.half_parameters) return count * (Bytes{2} + state / 2 + outer);
+  if (has_half_states(job)) return count * (Bytes{2} + state / 2 + outer);
   const bool has_master = half_parameters(job.strategy);
   return count * ((has_master ? Bytes{2 + 4} : Bytes{4}) + state + outer);
 }

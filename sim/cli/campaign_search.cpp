@@ -63,7 +63,7 @@ Job fastest_layout(const Scenario& written, const CampaignSearch& search) {
                                     });
   if (found.ranked.empty())
     refuse("no layout of this job can run", "take more GPUs, or GPUs with more memory");
-  return found.ranked.front().job;
+  return found.recommended().job;
 }
 
 /// Plays the points that are made of one step.

@@ -16,7 +16,7 @@
 #include "sim/cli/out_folder.hpp"
 #include "sim/cli/points.hpp"
 #include "sim/cli/training_choice.hpp"
-#include "sim/plan/memory.hpp"
+#include "sim/plan/memory_range.hpp"
 #include "sim/report/compare.hpp"
 #include "sim/report/json/json.hpp"
 #include "sim/report/page/page.hpp"
@@ -124,8 +124,8 @@ void run(Combination& combination, const Asked& asked) {
   check_goal(goal, arguments.training, loaded);
   const auto finished = simulate(std::move(loaded), arguments.engine);
   const auto& scenario = finished.scenario;
-  if (!fits(scenario, finished.measured.memory)) {
-    combination.does_not_fit = why_it_does_not_fit(scenario, finished.measured.memory);
+  if (surely_does_not_fit(scenario, finished.measured.memory)) {
+    combination.does_not_fit = verdict_in_words(scenario, finished.measured.memory);
     return;
   }
   combination.scenario = scenario.name;

@@ -96,7 +96,7 @@ Status optimize_layout(const OptimizeArguments& arguments, const CLI::App& app, 
     report::write_table(around.results, laid_out, around.style);
   }
   if (writes_files) {
-    const auto snippet = report::layout_snippet(laid_out.found.ranked.front().job, laid_out.shape);
+    const auto snippet = report::layout_snippet(laid_out.found.recommended().job, laid_out.shape);
     put_results(
         arguments.out,
         {{"optimize.json", json}, {snippet.file, [&](std::ostream& out) { out << snippet.text; }}},

@@ -87,6 +87,13 @@ void check_ddp(const ScenarioSpec& scenario, Problems& problems) {
                          {},
                          "write 'zero_redundancy: true', or leave it out"});
   }
+  if (ddp.comm_hook != CommHook::none && has_half_states(scenario.job)) {
+    problems.add(Problem{scenario.place("strategy.comm_hook"),
+                         fmt::format("comm_hook compresses gradients of fp32, but job.state_dtype is {}",
+                                     name_of(scenario.job.state_dtype)),
+                         {{scenario.place("job.state_dtype"), "the format is here"}},
+                         "leave comm_hook out"});
+  }
 }
 
 /// What both forms of FSDP ask for.
@@ -107,6 +114,14 @@ void check_sharded(const ScenarioSpec& scenario, const Sharded& fsdp, const Mode
                          {{model.kind, "the model is here"}},
                          "write 'wrap: whole'"});
   }
+  if (fsdp.param_dtype && has_half_states(job) && *fsdp.param_dtype != job.state_dtype) {
+    problems.add(Problem{scenario.place("strategy.param_dtype"),
+                         fmt::format("parameters are gathered in {}, but job.state_dtype is {}",
+                                     name_of(*fsdp.param_dtype), name_of(job.state_dtype)),
+                         {{scenario.place("job.state_dtype"), "the format of the shards is here"}},
+                         "leave strategy.param_dtype out"});
+    return;
+  }
   const bool half = fsdp.param_dtype && *fsdp.param_dtype != Number::fp32;
   if (half && name_of(*fsdp.param_dtype) != name_of(beside_fp8(job.precision))) {
     problems.add(
@@ -123,22 +138,24 @@ void check_profiled_parameters(const ScenarioSpec& scenario, const ModelSpec& mo
   const auto& profile = model.model.profile;
   if (!profile || !is_half(scenario.job.precision) || profile->gradients.empty()) return;
   const bool recorded = profile->gradients.front().element_bytes == 2;
-  const bool wanted = half_parameters(scenario.job.strategy);
-  if (recorded == wanted || std::holds_alternative<Ddp>(scenario.job.strategy) ||
-      std::holds_alternative<Alone>(scenario.job.strategy))
-    return;
+  const bool wanted = half_parameters(scenario.job);
+  if (recorded == wanted) return;
+  const bool as_recorded = std::holds_alternative<Ddp>(scenario.job.strategy) ||
+                           std::holds_alternative<Alone>(scenario.job.strategy);
+  if (as_recorded && !scenario.given.contains("job.state_dtype")) return;
   const auto where = scenario.place(scenario.given.contains("strategy.param_dtype") ? "strategy.param_dtype"
+                                    : scenario.given.contains("job.state_dtype")    ? "job.state_dtype"
                                                                                     : "strategy.kind");
   problems.add(Problem{
       where,
-      recorded
-          ? fmt::format("the profile '{}' was recorded with parameters of 16 bits, the strategy has fp32",
-                        model.model.name)
-          : fmt::format("the profile '{}' was recorded under autocast, with parameters of fp32; the "
-                        "strategy computes with parameters of 16 bits",
-                        model.model.name),
+      recorded ? fmt::format("the profile '{}' was recorded with parameters of 16 bits, the job has fp32",
+                             model.model.name)
+               : fmt::format("the profile '{}' was recorded under autocast, with parameters of fp32; the "
+                             "job computes with parameters of 16 bits",
+                             model.model.name),
       {{model.kind, "the profile is here"}},
-      recorded ? "set strategy.param_dtype, or record a step under autocast"
+      recorded ? "set job.state_dtype, or strategy.param_dtype for masters in fp32, or record a step under "
+                 "autocast"
                : "record a step of model.to(torch.bfloat16)"});
 }
 
@@ -247,15 +264,6 @@ void check_optimizer(const ScenarioSpec& scenario, Problems& problems) {
 
 void check_strategy(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
   std::visit(CheckStrategy{scenario, model, problems}, scenario.job.strategy);
-  if (scenario.job.half_parameters && !std::holds_alternative<Alone>(scenario.job.strategy)) {
-    problems.add(Problem{scenario.place("job.param_dtype"),
-                         fmt::format("strategy {} has formats of its own", name_of(scenario.job.strategy)),
-                         scenario.given.contains("strategy.kind")
-                             ? std::vector<Note>{{scenario.place("strategy.kind"), "the strategy is here"}}
-                             : std::vector<Note>{},
-                         "leave it out; FSDP has strategy.param_dtype, ZeRO and Megatron's distributed "
-                         "optimizer keep parameters as job.precision says"});
-  }
   check_optimizer(scenario, problems);
   if (trains(scenario.job.strategy)) check_profiled_parameters(scenario, model, problems);
 }

@@ -27,6 +27,7 @@ constexpr auto recipes = choices_of<Fp8Recipe>(fp8_recipe_words);
 constexpr auto frameworks = choices_of<Framework>(framework_words);
 constexpr auto graphs = choices_of<CudaGraphs>(cuda_graphs_words);
 constexpr auto expert_products = choices_of<ExpertProducts>(expert_products_words);
+constexpr auto zero_grads = choices_of<ZeroGrad>(zero_grad_words);
 enum class Recomputed { none, selective, selective_op, full };
 constexpr Choice<Recomputed> recomputed[] = {{"none", Recomputed::none},
                                              {"selective", Recomputed::selective},
@@ -63,10 +64,10 @@ void read_job(Reader job, bool trains, ScenarioSpec& spec) {
       trains ? job.required("batch_per_gpu", batch) : job.optional("batch_per_gpu", batch, 1);
   result.precision = job.optional("precision", precision, result.precision);
   result.fp8_recipe = job.maybe("fp8_recipe", one_of("a recipe of fp8", recipes));
-  const auto number = job.optional("param_dtype", one_of("a format of numbers", formats), Number::fp32);
-  result.half_parameters = number != Number::fp32;
-  if (result.half_parameters && name_of(number) != name_of(beside_fp8(result.precision))) {
-    job.error(job.value_place("param_dtype"),
+  const auto number = job.optional("state_dtype", one_of("a format of numbers", formats), result.state_dtype);
+  result.state_dtype = number;
+  if (has_half_states(result) && name_of(number) != name_of(beside_fp8(result.precision))) {
+    job.error(job.value_place("state_dtype"),
               fmt::format("parameters of {} are multiplied in {}, but job.precision is {}", name_of(number),
                           name_of(number), name_of(result.precision)),
               fmt::format("set job.precision to {}", name_of(number)));
@@ -90,7 +91,8 @@ void read_job(Reader job, bool trains, ScenarioSpec& spec) {
   result.recompute_every = job.optional("recompute_every", integer(1, 10000), result.recompute_every);
   result.recomputes_attention = again == Recomputed::selective;
   result.framework = job.optional("framework", one_of("a framework", frameworks), result.framework);
-  result.frees_early = job.optional("frees_early", boolean, result.frees_early);
+  result.zero_grad = job.optional("zero_grad", one_of("a place of zero_grad", zero_grads), result.zero_grad);
+  result.float_logits = job.optional("float_logits", boolean, result.float_logits);
   result.launch_blocking = job.optional("launch_blocking", boolean, result.launch_blocking);
   result.cuda_graphs =
       job.optional("cuda_graphs", one_of("a choice of CUDA graphs", graphs), result.cuda_graphs);

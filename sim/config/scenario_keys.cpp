@@ -41,8 +41,10 @@ std::vector<ScenarioKey> fixed_keys() {
        "precision fp8: how operands are scaled: by torchao's recipes, or by Transformer Engine's delayed "
        "scaling; left out, tensorwise, or delayed with framework megatron, whose tensorwise is Transformer "
        "Engine's current scaling"},
-      {"job.param_dtype", "fp32, bf16, fp16",
-       "strategy none: of parameters, gradients and optimizer states; 16 bits need no autocast", "fp32"},
+      {"job.state_dtype", "fp32, bf16, fp16",
+       "format in which ranks keep parameters, gradients and optimizer states, under every strategy; bf16 and "
+       "fp16: as after model.to(bfloat16), without autocast and without masters in fp32",
+       "fp32"},
       {"job.accumulate", "1 to 10000", "micro-steps to one optimizer step, under DDP's no_sync", "1"},
       {"job.global_batch", "1 to 1000000000",
        "samples of a step, over all ranks, in place of job.accumulate, which then follows from it, "
@@ -75,10 +77,15 @@ std::vector<ScenarioKey> fixed_keys() {
       {"job.recompute_every", "1 to 10000",
        "recompute full: of so many blocks one is computed again, as torchtitan's selective_ac_option has it",
        "1"},
-      {"job.frees_early", "true or false",
-       "the training loop lets go of logits before the backward pass and of gradients after the optimizer's "
-       "step; memory only",
-       "false"},
+      {"job.zero_grad", "after_step, before_backward",
+       "when the training loop frees the gradients (zero_grad): after the optimizer's step, as Hugging Face's "
+       "Trainer and torchtitan do, or between the forward and the backward pass, as Lightning does; memory "
+       "only",
+       "after_step"},
+      {"job.float_logits", "true or false",
+       "under autocast the loss is taken of logits.float(), as in Hugging Face's models and torchtitan; false: "
+       "of the logits as they are, as in nanoGPT; memory only",
+       "true"},
       {"job.launch_blocking", "true or false",
        "CUDA_LAUNCH_BLOCKING=1: the CPU waits for each kernel and collective before it issues the next",
        "false"},

@@ -270,7 +270,7 @@ EagerSettings eager_settings(const Scenario& scenario, int batch) {
           .channels_last = job.channels_last,
           .attention = job.attention,
           .compute_capability = scenario.platform.gpu_models.front().compute_capability,
-          .holds_output = !job.frees_early,
+          .float_logits = job.float_logits,
           .recomputes_attention = job.recomputes_attention,
           .recomputes = job.recomputes,
           .keeps_products = job.keeps_products,

@@ -153,6 +153,7 @@ MemoryOfSync ExpertSync::memory() const {
   all.optimizer_share = (here * all.optimizer_share + there * more.optimizer_share) / (here + there);
   all.gradients += more.gradients;
   all.buckets += more.buckets;
+  all.first_buckets += more.first_buckets;
   all.kept += more.kept;
   all.after_backward += more.after_backward;
   return all;

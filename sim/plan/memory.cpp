@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/plan/optimizer_share.hpp"
 #include "sim/plan/optimizer_time.hpp"
 #include "sim/workload/profile.hpp"
 
@@ -30,17 +31,11 @@ Bytes cublas_workspaces(const Gpu& gpu) {
   return threads * (gpu.compute_capability >= hopper ? 32_MiB : 8320_KiB);
 }
 
-Bytes fp32(double elements) {
-  return Bytes{4 * elements};
-}
-
 /// Of all trained tensors: as the job says, but for a profile, whose gradients have the format of their
 /// parameters.
-Bytes parameters_of(const Model& model, const Job& job) {
-  if (!model.profile) {
-    const auto whole = fp32(static_cast<double>(model.parameter_count()));
-    return job.half_parameters ? whole / 2 : whole;
-  }
+Bytes parameters_of(const RankScenario& scenario) {
+  const auto& model = scenario.model;
+  if (!model.profile) return Bytes{state_bytes(scenario) * static_cast<double>(model.parameter_count())};
   Bytes sum{};
   for (const auto& gradient : model.profile->gradients)
     sum += Bytes{static_cast<double>(elements_of(gradient.shape)) * gradient.element_bytes};
@@ -49,8 +44,8 @@ Bytes parameters_of(const Model& model, const Job& job) {
 
 /// What the optimizer keeps of the parameters that a GPU steps.
 OptimizerMemory of_optimizer(const RankScenario& scenario, const MemoryOfSync& sync) {
-  const auto stepped = sync.parameters ? fp32(static_cast<double>(scenario.model.parameter_count()))
-                                       : parameters_of(scenario.model, scenario.job);
+  const auto count = static_cast<double>(scenario.model.parameter_count());
+  const auto stepped = sync.parameters ? Bytes{state_bytes(scenario) * count} : parameters_of(scenario);
   return optimizer_memory(scenario.model, scenario.job.optimizer, sync.optimizer_share * stepped,
                           sync.optimizer_share);
 }
@@ -59,7 +54,7 @@ OptimizerMemory of_optimizer(const RankScenario& scenario, const MemoryOfSync& s
 MemoryUse lasting(const RankScenario& scenario, const MemoryOfSync& sync) {
   const auto& job = scenario.job;
   MemoryUse use;
-  use.parameters = sync.parameters.value_or(parameters_of(scenario.model, job)) +
+  use.parameters = sync.parameters.value_or(parameters_of(scenario)) +
                    sync.frozen.value_or(scenario.model.frozen_size());
   use.optimizer_state = of_optimizer(scenario, sync).state;
   use.buckets = sync.buckets;
@@ -100,10 +95,11 @@ MemoryUse peak_of_micro_step(const StepMemory& step, const Sync& sync, const Mem
   return peak;
 }
 
-/// A profile's loop is known better than by default.
+/// A profile says what its training loop did.
 bool keeps_gradients(const RankScenario& scenario) {
   const auto& profile = scenario.model.profile;
-  return !scenario.job.frees_early && (!profile || profile->keeps_gradients.value_or(true));
+  return scenario.job.zero_grad == ZeroGrad::before_backward ||
+         (profile && profile->keeps_gradients.value_or(false));
 }
 
 }  // namespace
@@ -113,8 +109,7 @@ StepMemory memory_of_profile(const Profile& profile, const Job& job) {
   StepMemory step;
   if (job.recomputes) return step;  // the profile's blocks kept everything
   for (const auto& moment : profile.memory) {
-    const auto grows = job.frees_early ? moment.grows : moment.grows + moment.output;
-    step.activations.push_back(moment.fixed + grows * samples);
+    step.activations.push_back(moment.fixed + moment.grows * samples);
     step.gradients.push_back(moment.gradients);
     if (moment.phase == ProfiledPhase::forward) ++step.forward;
   }
@@ -135,7 +130,7 @@ MemoryUse memory_use(const RankScenario& scenario, const StepMemory& step, const
   const bool shards = of_sync.parameters.has_value();
   const auto gradients = of_sync.holds_gradients ? 0_B
                          : shards                ? of_sync.gradients
-                                                 : parameters_of(scenario.model, job);
+                                                 : parameters_of(scenario);
 
   always.activations = std::accumulate(step.lasting.begin(), step.lasting.end(), Bytes{});
 
@@ -152,22 +147,12 @@ MemoryUse memory_use(const RankScenario& scenario, const StepMemory& step, const
       backward_ends, optimizer};
   auto peak = *std::ranges::max_element(moments, {}, &MemoryUse::allocated);
   peak.slack = allocator_slack * peak.allocated();
+  peak.first_buckets = of_sync.first_buckets;
   return peak;
 }
 
 Bytes nccl_buffers(int channels) {
   return channels * nccl_channel;
-}
-
-bool fits(const Scenario& scenario, const MemoryUse& memory) {
-  const auto& gpu = scenario.platform.gpu_models.front();
-  return gpu.ideal || memory.needed() <= gpu.memory;
-}
-
-std::string why_it_does_not_fit(const Scenario& scenario, const MemoryUse& memory) {
-  const auto& gpu = scenario.platform.gpu_models.front();
-  return fmt::format("does not fit: {:.3g} of {:.3g} GB on each {}", memory.needed().value() / 1e9,
-                     gpu.memory.value() / 1e9, gpu.name);
 }
 
 }  // namespace gradway

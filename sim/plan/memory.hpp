@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
-
 #include "sim/plan/sync.hpp"
 #include "sim/workload/memory_use.hpp"
 #include "sim/workload/profile.hpp"
@@ -13,8 +11,7 @@ namespace gradway {
 /// Memory of one GPU at the peak of a step: the largest of the ends of the forward pass, of its loss, of the
 /// backward pass, and of the optimizer's step.
 ///
-/// Counted as on our own steps: gradients of the step before live until the forward pass ends (a loop that
-/// drops them earlier needs less). NCCL's buffers are left out: see `nccl_buffers`.
+/// NCCL's buffers are left out: see `nccl_buffers`.
 /// @param step what the model's passes hold (`ComputeCosts::memory`); empty: nobody knows, it is left out
 MemoryUse memory_use(const RankScenario& scenario, const StepMemory& step, const Sync& sync);
 
@@ -27,11 +24,5 @@ bool knows_memory(const Scenario& scenario);
 
 /// Of so many channels.
 Bytes nccl_buffers(int channels);
-
-/// An ideal GPU holds anything.
-bool fits(const Scenario& scenario, const MemoryUse& memory);
-
-/// "does not fit: 93 of 24 GB on each l4"
-std::string why_it_does_not_fit(const Scenario& scenario, const MemoryUse& memory);
 
 }  // namespace gradway

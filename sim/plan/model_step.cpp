@@ -432,7 +432,7 @@ class Writer {
     }
     Bytes size{};
     for (std::size_t i = first; i < first + count; ++i) size += sizes_[i];
-    if (scenario_.job.half_parameters) size = size / 2;
+    if (has_half_states(scenario_.job)) size = size / 2;
     size = size * sync_.moved_by_adding();
     const auto kernels = static_cast<int>(count);
     const auto launch = tasks_.gpu().launch_cost * kernels;

@@ -58,6 +58,14 @@ double optimizer_share(const RankScenario& scenario) {
   return share * of(own, scenario.job.expert_replicas()) + (1 - share) * of(others, scenario.job.replicas());
 }
 
+double state_bytes(const RankScenario& scenario) {
+  const auto& profile = scenario.model.profile;
+  const auto& strategy = scenario.job.strategy;
+  const bool is_recorded = std::holds_alternative<Alone>(strategy) || std::holds_alternative<Ddp>(strategy);
+  if (profile && is_recorded && !profile->gradients.empty()) return profile->gradients.front().element_bytes;
+  return bytes_of(scenario.job.state_dtype);
+}
+
 std::optional<HookCost> optimizer_hook(const Job& job) {
   if (std::holds_alternative<Fsdp1>(job.strategy)) return sharded_optimizer_cpu.flat;
   if (!std::holds_alternative<Fsdp>(job.strategy)) return std::nullopt;

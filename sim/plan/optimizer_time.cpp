@@ -67,15 +67,15 @@ Seconds orthogonalisation(const RankScenario& scenario, const std::vector<Matrix
 Seconds passes(const RankScenario& scenario, Optimizer optimizer, double parameters, std::size_t tensors) {
   const auto& gpu = scenario.platform.gpu_models.front();
   const auto cost = cost_of(optimizer);
-  const bool is_profiled = scenario.model.profile && !half_parameters(scenario.job);
+  const bool is_profiled = scenario.model.profile && !has_fp32_masters(scenario.job);
   if (gpu.ideal || scenario.kernel_costs == nullptr || is_profiled)
-    return memory_time(cost.traffic * parameters, gpu);
+    return memory_time(cost.traffic * parameters * (has_half_states(scenario.job) ? 0.5 : 1), gpu);
   const bool is_timed =
       std::ranges::find(timed_optimizer_words, name_of(optimizer)) != timed_optimizer_words.end();
   const auto like = is_timed ? optimizer : Optimizer::adamw;
   const auto step =
       operation(fmt::format("optimizer {}", name_of(like)), {parameters, static_cast<double>(tensors)});
-  const auto width = scenario.job.half_parameters ? 0.5 * cost.in_half : 1;
+  const auto width = has_half_states(scenario.job) ? 0.5 * cost.in_half : 1;
   return datasheet_time(step, gpu) * scenario.kernel_costs->factor(step) *
          (cost.traffic / cost_of(like).traffic) * width;
 }

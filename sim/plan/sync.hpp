@@ -31,11 +31,12 @@ struct HeldBySync {
 
 /// What a strategy keeps in a GPU's memory beside the model and its activations.
 struct MemoryOfSync {
-  std::optional<Bytes> parameters{};  ///< all copies that a rank keeps; empty: all of the model, in fp32
+  std::optional<Bytes> parameters{};  ///< all copies that a rank keeps; empty: all of the model
   std::optional<Bytes> frozen{};      ///< of parameters that nobody trains; empty: all of the model
-  double optimizer_share = 1;         ///< of the states of all parameters, in fp32
+  double optimizer_share = 1;         ///< of the states of all parameters
   Bytes gradients{};                  ///< with `held`: that live on behind the backward pass
   Bytes buckets{};
+  Bytes first_buckets{};         ///< as in MemoryUse
   Bytes kept{};                  ///< from step to step: errors and factors of a hook
   Bytes after_backward{};        ///< more of that kind at the end of the backward pass: casts in flight
   bool holds_gradients = false;  ///< in its buckets: they need no memory of their own

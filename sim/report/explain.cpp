@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/plan/memory.hpp"
+#include "sim/plan/memory_range.hpp"
 #include "sim/report/json/local_sgd_json.hpp"
 #include "sim/report/json/scenario_json.hpp"
 #include "sim/report/text/fields.hpp"
@@ -150,7 +150,7 @@ void write_text(std::ostream& out, const Explanation& explanation, std::string_v
   fields.add("job", !trains(scenario.job.strategy)
                         ? in_words(scenario.job.strategy)
                         : fmt::format("{}, {}", scenario.model.name, in_words(scenario.job.strategy)));
-  fields.add(fits(scenario, run.measured.memory) ? "step time" : "would take", time_text(metrics.step_time),
+  fields.add(surely_does_not_fit(scenario, run.measured.memory) ? "would take" : "step time", time_text(metrics.step_time),
              Paint::bold);
   if (run.range.low < run.range.high)
     fields.add("expected", fmt::format("{} in nine of ten cases", range_text(run.range.low, run.range.high)));
@@ -172,7 +172,7 @@ void write_text(std::ostream& out, const Explanation& explanation, std::string_v
 void write_json(std::ostream& out, const Explanation& explanation, std::string_view version) {
   const auto& run = explanation.run;
   const auto step = run.measured.metrics.step_time;
-  const bool it_fits = fits(run.scenario, run.measured.memory);
+  const bool it_fits = !surely_does_not_fit(run.scenario, run.measured.memory);
   Json json{
       {"schema", 1},
       {"gradway", version},
@@ -182,7 +182,7 @@ void write_json(std::ostream& out, const Explanation& explanation, std::string_v
       {"interval", {{"step_time_s", {run.range.low.value(), run.range.high.value()}}}},
       {"fits", it_fits},
       {"does_not_fit",
-       it_fits ? Json(nullptr) : Json(why_it_does_not_fit(run.scenario, run.measured.memory))},
+       it_fits ? Json(nullptr) : Json(verdict_in_words(run.scenario, run.measured.memory))},
       {"bottleneck", {{"resource", run.measured.bottleneck.resource}, {"why", run.measured.bottleneck.why}}},
       {"evidence", explanation.evidence},
       {"exposed", exposed_json(explanation)},

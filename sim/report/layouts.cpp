@@ -30,6 +30,7 @@ Json tried_layout_json(const LaidOut& laid_out, std::size_t i) {
             {"mfu", nullptr},
             {"bubble_s", nullptr},
             {"memory_needed_bytes", tried.memory.value()},
+            {"memory_verdict", name_of(tried.verdict)},
             {"cost_usd_per_million_samples", nullptr},
             {"tied_with_fastest", laid_out.found.leaders.has(i)},
             {"on_front", bool{laid_out.found.on_front[i]}}};
@@ -60,7 +61,7 @@ void write_json(std::ostream& out, const LaidOut& laid_out, std::string_view ver
         Json{{"step_time_s", one.step_time.value()}, {"memory_needed_bytes", one.memory.value()}});
     for (const auto& [key, value] : one.set) item["set"][key] = value;
   }
-  const auto& best = found.ranked.front();
+  const auto& best = found.recommended();
   const auto snippet = layout_snippet(best.job, laid_out.shape);
   const Json all{{"schema", 1},
                  {"gradway", version},

@@ -36,7 +36,7 @@ bool half_parameters(const Strategy& strategy) {
 }
 
 bool half_parameters(const Job& job) {
-  return job.half_parameters || half_parameters(job.strategy);
+  return has_half_states(job) || half_parameters(job.strategy);
 }
 
 std::string_view recompute_word(const Job& job) {

@@ -218,13 +218,22 @@ struct BackgroundFlow {
   double weight = 1;                   ///< its share against a flow of weight 1 where they meet
 };
 
+/// When the training loop calls `zero_grad(set_to_none=True)`, which frees the gradients: after the
+/// optimizer's step (or before the next forward pass), or between the forward and the backward pass.
+enum class ZeroGrad : std::uint8_t { after_step, before_backward };
+inline constexpr std::array<std::string_view, 2> zero_grad_words{"after_step", "before_backward"};
+constexpr std::string_view name_of(ZeroGrad when) {
+  return zero_grad_words[static_cast<std::size_t>(when)];
+}
+
 /// A training job: everything but the model and the hardware.
 struct Job {
   int gpus = 1;
   int batch_per_gpu = 1;
   Precision precision = Precision::fp32;
   std::optional<Fp8Recipe> fp8_recipe{};  ///< empty: the framework's own, see `fp8_of`
-  bool half_parameters = false;  ///< without autocast, with gradients and optimizer states of 16 bits
+  /// Format in which ranks keep parameters, gradients and optimizer states, as after `model.to(bfloat16)`.
+  Number state_dtype = Number::fp32;
   int accumulate = 1;
   int sequence = 0;  ///< tokens a sample, for models of text; 0: the model's own
   AttentionKernel attention = AttentionKernel::automatic;
@@ -236,9 +245,8 @@ struct Job {
   bool recomputes = false;      ///< activation checkpointing: each block runs again before its backward pass
   bool keeps_products = false;  ///< ... but for attention and every second product: torchtitan's selective op
   int recompute_every = 1;      ///< ... of so many blocks one
-  /// The training loop lets go of the logits before the backward pass, and of the gradients after the
-  /// optimizer's step; else they are there during the backward, and the next forward pass.
-  bool frees_early = false;
+  ZeroGrad zero_grad = ZeroGrad::after_step;
+  bool float_logits = true;  ///< under autocast the loss is taken of `logits.float()`
   bool launch_blocking = false;  ///< CUDA_LAUNCH_BLOCKING=1: the CPU waits for the end of each kernel
   double slow_gpu = 1;           ///< kernels of the last rank take so many times as long: a straggler
   CudaGraphs cuda_graphs = CudaGraphs::none;
@@ -266,6 +274,14 @@ struct Job {
 
 /// The same of a job.
 bool half_parameters(const Job& job);
+/// Whether parameters, gradients and optimizer states are kept in 16 bits, without masters in fp32.
+inline bool has_half_states(const Job& job) {
+  return job.state_dtype != Number::fp32;
+}
+/// Whether the GPU computes with parameters of 16 bits while the optimizer steps masters in fp32.
+inline bool has_fp32_masters(const Job& job) {
+  return half_parameters(job.strategy) && !has_half_states(job);
+}
 
 /// job.recompute: "none", "selective", "selective_op" or "full".
 std::string_view recompute_word(const Job& job);

@@ -14,7 +14,7 @@
 
 #include "sim/plan/compute_costs.hpp"
 #include "sim/plan/input/shared_by_loaders.hpp"
-#include "sim/plan/memory.hpp"
+#include "sim/plan/memory_range.hpp"
 #include "sim/platform/with_speeds.hpp"
 #include "sim/study/parallel.hpp"
 #include "sim/study/sharding_settings.hpp"
@@ -192,7 +192,8 @@ void answer(Questions& questions, const Scenario& scenario, std::string_view eng
       const auto measured = simulate(changed, engine).measured;
       auto& one = questions.answers()[i];
       one.step_time = measured.metrics.step_time;
-      if (!fits(changed, measured.memory)) one.words += ", which does not fit";
+      if (!fits(changed, measured.memory))
+        one.words += fmt::format(", which {}", name_of(memory_range(changed, measured.memory).verdict));
     } catch (...) {
       errors[i] = std::current_exception();
     }

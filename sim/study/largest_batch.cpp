@@ -7,6 +7,7 @@
 
 #include "sim/base/problem.hpp"
 #include "sim/plan/memory.hpp"
+#include "sim/plan/memory_range.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/run/simulate.hpp"
 
@@ -66,7 +67,7 @@ void check_one_sample(const Scenario& scenario, const MemoryUse& memory) {
                "import a trace that was recorded with profile_memory=True, or describe the model by its "
                "architecture");
   if (!fits(scenario, memory))
-    refuse_fit(fmt::format("with batch_per_gpu 1 the job {}", why_it_does_not_fit(scenario, memory)),
+    refuse_fit(fmt::format("with batch_per_gpu 1 the job {}", verdict_in_words(scenario, memory)),
                "no batch fits: take GPUs with more memory, or an optimizer that keeps less");
 }
 

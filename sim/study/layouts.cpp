@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/problem.hpp"
-#include "sim/plan/memory.hpp"
+#include "sim/plan/memory_range.hpp"
 #include "sim/plan/pipeline/schedule.hpp"
 #include "sim/plan/pipeline/stages.hpp"
 #include "sim/plan/plan.hpp"
@@ -328,6 +328,7 @@ class LayoutSearch {
             .range = run.range,
             .errors = run.errors,
             .memory = run.measured.memory.needed(),
+            .verdict = memory_range(run.scenario, run.measured.memory).verdict,
             .basis = run.basis,
             .warnings = run.warnings};
   }
@@ -406,6 +407,12 @@ void check_can_be_cut(const Scenario& written) {
 }
 
 }  // namespace
+
+const TriedLayout& LayoutsFound::recommended() const {
+  for (std::size_t i = 0; i < ranked.size(); ++i)
+    if (ranked[i].verdict == MemoryVerdict::fits && leaders.has(i)) return ranked[i];
+  return ranked.front();
+}
 
 LayoutsFound search_layouts(const Scenario& written, int global_batch, const std::string& engine,
                             const ForEach& for_each, const Watch& watch) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/base/watch.hpp"
+#include "sim/plan/memory_range.hpp"
 #include "sim/run/simulate.hpp"
 #include "sim/study/leaders.hpp"
 #include "sim/study/optimize.hpp"
@@ -21,6 +22,7 @@ struct TriedLayout {
   TimeRange range;                    ///< of the step's time
   std::vector<PossibleError> errors;  ///< that it may have
   Bytes memory{};                     ///< of the largest stage
+  MemoryVerdict verdict = MemoryVerdict::fits;
   std::vector<std::string> basis;     ///< what the prediction rests on
   std::vector<std::string> warnings;  ///< what to know before trusting it
 };
@@ -56,6 +58,9 @@ struct LayoutsFound {
   std::size_t do_not_fit = 0;  ///< of them
   std::size_t simulated = 0;
   std::size_t slower = 0;  ///< for sure, by what their kernels take alone, or as others of their kind did
+
+  /// The fastest; if its memory is tight, the fastest of those tied with it that surely fits.
+  const TriedLayout& recommended() const;
 };
 
 /// Layouts of the scenario's job that train on so many samples a step, by the rules of its framework:

@@ -25,6 +25,7 @@ struct Tried {
   std::vector<std::string> warnings;  ///< what to know before trusting it
   std::string cannot_run;  ///< why, "does not fit: 93 of 24 GB on each l4"; empty: it can. Then only figures
                            ///< of steps that were simulated count
+  bool surely_fits = false;  ///< with the upper end of the interval of its memory
 };
 
 /// Time that a sample takes: steps of different batches compare by it.

@@ -95,6 +95,10 @@ bool Search::as_good_as(const Tried& fastest, const Tried& one) const {
 /// that are as fast the one that is least trouble.
 const Tried& Search::simplest_of_best(const std::vector<const Tried*>& all) const {
   const auto& fastest = fastest_of(all);
+  std::vector<const Tried*> with_room;
+  for (const auto* one : all)
+    if (one->surely_fits && as_good_as(fastest, *one)) with_room.push_back(one);
+  if (!fastest.surely_fits && !with_room.empty()) return simplest_of_best(with_room);
   auto least = changes(fastest);
   std::vector<const Tried*> good;
   for (const auto* one : all) {

@@ -7,7 +7,7 @@
 
 #include "sim/base/problem.hpp"
 #include "sim/plan/ddp/buckets.hpp"
-#include "sim/plan/memory.hpp"
+#include "sim/plan/memory_range.hpp"
 
 namespace gradway {
 
@@ -36,7 +36,8 @@ Tried TriedSettings::simulate_one(const Setting& setting) const try {
           .memory = memory.needed(),
           .basis = run.basis,
           .warnings = run.warnings,
-          .cannot_run = fits(scenario, memory) ? "" : why_it_does_not_fit(scenario, memory)};
+          .cannot_run = fits(scenario, memory) ? "" : verdict_in_words(scenario, memory),
+          .surely_fits = surely_fits(scenario, memory)};
 } catch (const ConfigError& error) {
   if (setting.job == 0) throw;  // the user's own words are wrong, not what the search made of them
   return {.job = setting.job,

@@ -81,11 +81,11 @@ class Values {
   void one(const Zero& it) {
     add(it.stage, it.reduce_bucket_size, it.overlap_comm, it.prefetch_bucket_size, it.max_live_parameters,
         it.max_reuse_distance, it.param_persistence_threshold, it.communication_dtype, it.grad_accum_dtype,
-        it.reduce_scatter, it.synchronous_gathers);
+        it.reduce_scatter, it.synchronous_gathers, it.offload_optimizer);
   }
   void one(const DistributedOptimizer& it) {
     add(it.shards, it.overlap_grad_reduce, it.overlap_param_gather, it.bucket_size, it.grad_reduce_dtype,
-        it.fp8_param_gather, it.tensor_owners);
+        it.fp8_param_gather, it.tensor_owners, it.gradient_accumulation_fusion);
   }
   void one(const Lora& it) { add(it.rank, it.targets, it.quantised); }
   void one(const BackgroundFlow& it) { add(it.from, it.to, it.rate, it.load, it.weight); }
@@ -110,9 +110,10 @@ void add_kernels(Values& values, const Scenario& scenario) {
   const auto& job = scenario.job;
   const auto& layout = job.layout;
   const auto fp8 = fp8_of(job);
-  values.add(scenario.model.name, job.precision, half_parameters(job), job.attention, job.channels_last,
-             job.compiled, job.compiled_loss, job.composed_norms, job.recomputes_attention, job.recomputes,
-             job.keeps_products, job.recompute_every, job.framework, job.lora);
+  values.add(scenario.model.name, job.precision, half_parameters(job), job.state_dtype, job.experts,
+             job.attention, job.channels_last, job.compiled, job.compiled_loss, job.composed_norms,
+             job.recomputes_attention, job.recomputes, job.keeps_products, job.recompute_every, job.framework,
+             job.lora);
   values.add(fp8.has_value());
   if (fp8) values.add(fp8->recipe, fp8->by_transformer_engine, fp8->has_weights);
   values.add(layout.tensor, layout.sequence, layout.overlap, layout.context, layout.context_method,
@@ -125,7 +126,9 @@ constexpr std::array outside{
     KeyOutsideIdentity{"based_on", "the keys that it brings count"},
     KeyOutsideIdentity{"anchor", "the measured step is named in the error of what rests on it"},
     KeyOutsideIdentity{"steps", "the same job, simulated for longer"},
-    KeyOutsideIdentity{"job.frees_early", "memory only"},
+    KeyOutsideIdentity{"job.zero_grad", "memory only"},
+    KeyOutsideIdentity{"job.float_logits", "memory only"},
+    KeyOutsideIdentity{"job.global_batch", "job.accumulate follows from it"},
     KeyOutsideIdentity{"input.loader_workers", "what is not known is a core's, and the storage's"},
     KeyOutsideIdentity{"input.prefetch_factor", "what is not known is a core's, and the storage's"},
     KeyOutsideIdentity{"input.persistent_workers", "what is not known is a core's, and the storage's"},
@@ -170,8 +173,8 @@ JobIdentity identity_of(const Scenario& scenario) {
   Values exchange;
   add_kernels(exchange, scenario);
   exchange.add(scenario.platform.name, job.gpus, job.batch_per_gpu, job.sequence, job.accumulate,
-               job.optimizer, job.clip_grad_norm, job.launch_blocking, job.slow_gpu, layout.pipeline,
-               layout.chunks, layout.schedule, layout.order, job.strategy, job.traffic);
+               job.optimizer, job.clip_grad_norm, job.launch_blocking, job.cuda_graphs, job.slow_gpu,
+               layout.pipeline, layout.chunks, layout.schedule, layout.order, job.strategy, job.traffic);
   exchange.add(input.prefetch, input.background_copy, input.background_start, input.pin_memory);
   for (const auto& [name, value] : job.nccl)
     if (is_modelled(name)) exchange.add(name, value);

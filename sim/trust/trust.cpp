@@ -2,12 +2,14 @@
 #include "sim/trust/trust.hpp"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "sim/plan/input/loader.hpp"
-#include "sim/plan/memory.hpp"
+#include "sim/plan/memory_range.hpp"
 #include "sim/plan/offload.hpp"
 #include "sim/platform/host_copy.hpp"
 #include "sim/trust/step_range.hpp"
@@ -183,9 +185,12 @@ void about_memory(const Scenario& scenario, const MemoryUse& memory, Trust& trus
                       "that the job fits; record the trace with profile_memory=True",
                       fmt::join(profile->memory_lacks, ", ")));
   }
-  if (fits(scenario, memory)) return;
-  trust.warnings.push_back("the job " + why_it_does_not_fit(scenario, memory) +
-                           "; it would run out of memory");
+  const auto verdict = memory_range(scenario, memory).verdict;
+  if (verdict == MemoryVerdict::fits) return;
+  constexpr std::array<std::string_view, memory_verdict_words.size()> outcomes{
+      "", "it leaves little room", "it may run out of memory", "it would run out of memory"};
+  trust.warnings.push_back(fmt::format("memory {}; {}", verdict_in_words(scenario, memory),
+                                       outcomes[static_cast<std::size_t>(verdict)]));
 }
 
 /// What was set and changes nothing must not look as if it had been tried.

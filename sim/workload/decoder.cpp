@@ -203,7 +203,8 @@ class DecoderPass {
     if (is_gated() && run_.packs_projections()) {
       const auto each = run_.share(width);
       const auto parts = run_.split(project(".fc1", 2 * width), tokens_, {each, each});
-      x = run_.multiply(name + ".product", activation(name, parts[0]), parts[1]);
+      // bias_swiglu_fusion keeps the projections alone. @source Megatron-Core, fusions/fused_bias_swiglu.py
+      x = run_.multiply(name + ".product", activation(name, parts[0]), parts[1], true);
     } else if (is_gated()) {
       auto gate = project(".gate", width);
       if (!run_.is_compiled()) gate = activation(name, gate);
@@ -233,7 +234,7 @@ class DecoderPass {
     if (is_gated()) {
       const auto each = run_.share_of_expert(width);
       const auto parts = run_.split(y, rows, {each, each});
-      y = run_.multiply(name + ".product", activation(name, parts[0]), parts[1]);
+      y = run_.multiply(name + ".product", activation(name, parts[0]), parts[1], run_.packs_projections());
     } else {
       y = activation(name, y);
     }

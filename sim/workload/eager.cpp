@@ -266,11 +266,11 @@ Tensor Eager::add(const std::string& name, Tensor x, Tensor y) {
   return make(elements, Number::fp32, true);
 }
 
-Tensor Eager::multiply(const std::string& name, Tensor x, Tensor y) {
+Tensor Eager::multiply(const std::string& name, Tensor x, Tensor y, bool computes_x_again) {
   open(name);
   const auto [elements, number] = std::pair{of(x).elements, of(x).number};
   auto& at = node({x, y});
-  save(x);
+  if (!computes_x_again) save(x);
   save(y);
   const auto product = stream("mul", number, elements);
   forward(product);
@@ -432,11 +432,11 @@ void Eager::cross_entropy(const std::string& name, Tensor logits, std::int64_t r
   // Loops without autocast write model(x).float(), and keep no other form of the logits.
   if (settings_.half_parameters) {
     logits = cast(logits, Number::fp32);
-  } else if (settings_.holds_output) {
-    of({of(logits).storage}).saved_for = 0;
   }
   const auto [elements, number] = std::pair{of(logits).elements, of(logits).number};
   auto& at = node({logits});
+  // The softmax of logits.float() saves its result in fp32: 2 bytes more than that of 16 bits below.
+  if (settings_.float_logits && number != Number::fp32) save(logits);
   forward(rows("log_softmax", number, m, d(classes)));
   at.backward.push_back(rows("log_softmax_backward", number, m, d(classes)));
   auto logs = make(elements, number, true);
@@ -446,9 +446,13 @@ void Eager::cross_entropy(const std::string& name, Tensor logits, std::int64_t r
   save(logs);
   forward(rows("nll_loss", Number::fp32, m, d(classes)));
   // The largest logit, that of the target, and the sum: vocab_parallel_cross_entropy, PyTorch's loss_parallel
-  for (int i = 0; shared && settings_.tensor > 1 && i < 3; ++i)
+  const bool is_split = shared && settings_.tensor > 1;
+  for (int i = 0; is_split && i < 3; ++i)
     loss.forward_exchanges.push_back({CollectiveKind::all_reduce, Bytes{m * fp32_bytes}, 0, 0});
   loss.backward.push_back(rows("nll_loss_backward", Number::fp32, m, d(classes)));
+  // loss_parallel adds exp(logarithms) to the gradient. @source torch/distributed/tensor/parallel/loss.py,
+  // _nll_loss_and_log_softmax_backward, PyTorch 2.11
+  if (is_split && !settings_.megatron) loss.temporary_backward = fp32_bytes * elements;
   of({of(logits).storage}).last_use = static_cast<std::int32_t>(nodes_.size()) - 1;  // the call holds them
   make(1, Number::fp32, true);
 }

@@ -30,7 +30,7 @@ struct EagerSettings {
   bool channels_last = false;
   AttentionKernel attention = AttentionKernel::automatic;
   int compute_capability = 90;        ///< PyTorch chooses its attention by it
-  bool holds_output = false;          ///< the training loop keeps the logits until the step is over
+  bool float_logits = false;          ///< under autocast the loss is taken of `logits.float()`
   bool recomputes_attention = false;  ///< it keeps queries, keys and values alone, and runs again
   bool recomputes = false;      ///< blocks keep their inputs alone, and run again before their backward pass
   bool keeps_products = false;  ///< ... but for attention and every second product, which they keep
@@ -129,7 +129,8 @@ class Eager {
   /// In place; keeps its result, which is what follows keeps too.
   Tensor relu(const std::string& name, Tensor x);
   Tensor add(const std::string& name, Tensor x, Tensor y);
-  Tensor multiply(const std::string& name, Tensor x, Tensor y);
+  /// @param computes_x_again in the backward pass, from what it was made of: x is not kept
+  Tensor multiply(const std::string& name, Tensor x, Tensor y, bool computes_x_again = false);
   /// x times a trained number a channel.
   Tensor layer_scale(const std::string& name, Tensor x, std::int64_t channels);
   Tensor dropout(const std::string& name, Tensor x);

@@ -21,6 +21,9 @@ struct MemoryUse {
   Bytes slack{};    ///< between what is allocated and what PyTorch's allocator has reserved
   Bytes context{};  ///< CUDA's context with the kernels that are loaded
   Bytes nccl{};     ///< buffers of NCCL's channels
+  /// DDP's buckets of the first step, which may be there for a step beside those that replace them. Not part
+  /// of the sums below: steps that follow are without them.
+  Bytes first_buckets{};
 
   Bytes allocated() const {
     return parameters + gradients + optimizer_state + buckets + gathered + comm_hook + activations + input +

@@ -11,6 +11,7 @@ MemoryTimeline::MemoryTimeline(std::int32_t nodes)
 void MemoryTimeline::hold(std::int32_t from, std::int32_t to, double bytes) {
   change_[static_cast<std::size_t>(std::max(from, 0))] += bytes;
   change_[static_cast<std::size_t>(to) + 1] -= bytes;
+  if (from < nodes_ && to >= nodes_) after_forward_ += bytes;
 }
 
 void MemoryTimeline::pass(std::int32_t node, double forward, double backward) {

@@ -18,6 +18,7 @@ struct StepMemory {
   std::size_t forward = 0;       ///< so many of the moments are of the forward pass
   std::vector<std::int32_t> layers;  ///< by moment: whose it is; empty: not known
   std::vector<Bytes> lasting;        ///< by layer: there at every moment, in whichever micro-batch
+  Bytes after_forward{};             ///< what the forward pass leaves to the backward pass
 };
 
 /// Bytes that come and go in a step: node n of the forward pass runs at moment n, its backward pass at
@@ -33,10 +34,13 @@ class MemoryTimeline {
   void pass(std::int32_t node, double forward, double backward);
   /// By moment.
   std::vector<double> sums() const;
+  /// Bytes that are there from the forward into the backward pass.
+  double after_forward() const { return after_forward_; }
 
  private:
   std::int32_t nodes_;
   std::vector<double> change_;
+  double after_forward_ = 0;
 };
 
 }  // namespace gradway

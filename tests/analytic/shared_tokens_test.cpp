@@ -54,7 +54,7 @@ Scenario one_layer(int ranks) {
   scenario.job.gpus = ranks;
   scenario.job.batch_per_gpu = batch;
   scenario.job.precision = Precision::bf16;
-  scenario.job.half_parameters = true;
+  scenario.job.state_dtype = Number::bf16;
   scenario.job.strategy = Alone{};
   return scenario;
 }

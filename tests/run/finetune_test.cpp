@@ -69,7 +69,7 @@ TEST_CASE("DDP reduces the gradients of adapters alone, and keeps all that is fr
   CHECK(reduced.bytes == Bytes{4 * trained});
   const auto& memory = memory_of(workload);
   CHECK(memory.parameters == Bytes{4 * trained + 2 * frozen});
-  CHECK(memory.buckets == Bytes{8 * trained});
+  CHECK(memory.buckets == Bytes{4 * trained});
   CHECK(memory.optimizer_state.value() >= 8 * trained);
   CHECK(memory.optimizer_state.value() <= 12 * trained);
   const auto all_trained = planned(llama({{"job.finetune", "full"}}));
@@ -152,7 +152,7 @@ TEST_CASE("a step of fine-tuning multiplies two thirds of a step that trains all
                   {"strategy", "{kind: none}"},
                   {"job.gpus", "1"},
                   {"job.sequence", tokens},
-                  {"job.param_dtype", "bf16"}});
+                  {"job.state_dtype", "bf16"}});
   };
   const auto flops = [&](const char* how) {
     return model_flops_per_sample(one_gpu(how, "2048").model).value();

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "sim/base/problem.hpp"
-#include "sim/plan/memory.hpp"
+#include "sim/plan/memory_range.hpp"
 #include "sim/run/simulate.hpp"
 #include "sim/study/largest_batch.hpp"
 #include "tests/support/builders.hpp"

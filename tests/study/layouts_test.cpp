@@ -9,7 +9,7 @@
 #include <catch2/catch.hpp>
 
 #include "sim/config/config.hpp"
-#include "sim/plan/memory.hpp"
+#include "sim/plan/memory_range.hpp"
 #include "sim/study/layouts.hpp"
 #include "sim/study/parallel.hpp"
 #include "sim/study/unsearched_keys.hpp"

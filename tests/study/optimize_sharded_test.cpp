@@ -7,7 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include "sim/config/config.hpp"
-#include "sim/plan/memory.hpp"
+#include "sim/plan/memory_range.hpp"
 #include "sim/study/optimize.hpp"
 #include "sim/study/parallel.hpp"
 #include "tests/support/sharded.hpp"

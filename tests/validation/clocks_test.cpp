@@ -41,15 +41,15 @@ TEST_CASE("steps of large layers take as long as measured on a GPU at its power 
   CAPTURE(row.model, row.compile);
   const auto run = of_layers(
       row.model,
-      {{"job.batch_per_gpu", row.batch}, {"job.param_dtype", row.parameters}, {"job.compile", row.compile}});
+      {{"job.batch_per_gpu", row.batch}, {"job.state_dtype", row.parameters}, {"job.compile", row.compile}});
   CHECK(run.measured.metrics.step_time.value() * 1e3 == Approx(row.milliseconds).epsilon(0.02));
 }
 
 TEST_CASE("a lower power limit makes steps longer, and waiting makes kernels faster") {
-  const auto h100 = of_layers("llama_4096_8", {{"job.batch_per_gpu", "2"}, {"job.param_dtype", "bf16"}});
+  const auto h100 = of_layers("llama_4096_8", {{"job.batch_per_gpu", "2"}, {"job.state_dtype", "bf16"}});
   const auto of_500_w = of_layers(
       "llama_4096_8",
-      {{"platform", "grand-teton-8x-h100"}, {"job.batch_per_gpu", "2"}, {"job.param_dtype", "bf16"}});
+      {{"platform", "grand-teton-8x-h100"}, {"job.batch_per_gpu", "2"}, {"job.state_dtype", "bf16"}});
   CHECK(of_500_w.measured.metrics.step_time > h100.measured.metrics.step_time * 1.1);
   CHECK(h100.basis[1].find("a limit of 700 W lowers them") != std::string::npos);
 

@@ -21,7 +21,7 @@ Scenario gpt_on_h100(const std::string& optimizer, const std::string& dtype) {
                         {"platform", "hgx-8x-h100"},
                         {"job.gpus", "1"},
                         {"job.precision", "bf16"},
-                        {"job.param_dtype", dtype},
+                        {"job.state_dtype", dtype},
                         {"strategy", "{kind: none}"},
                         {"optimizer", optimizer}},
                        DataPath{{GRADWAY_SOURCE_DIR}});

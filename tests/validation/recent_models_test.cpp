@@ -40,7 +40,7 @@ double error_of(const Row& row) {
                             {"job.sequence", row.sequence},
                             {"optimizer", "adamw_fused"}};
   const std::string mode = row.mode;
-  if (mode != "amp") set.push_back({"job.param_dtype", "bf16"});
+  if (mode != "amp") set.push_back({"job.state_dtype", "bf16"});
   if (mode == "compile") set.push_back({"job.compile", "true"});
   const std::string source{GRADWAY_SOURCE_DIR};
   const auto run = simulate(load_scenario(std::string{"unmeasured/"} + row.gpu, set,

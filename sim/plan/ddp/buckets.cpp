@@ -7,10 +7,11 @@
 
 namespace gradway {
 
-std::vector<Unit> ddp_buckets(const Model& model, std::optional<Bytes> cap) {
+std::vector<Unit> ddp_buckets(const Model& model, std::optional<Bytes> cap, double width) {
   std::vector<Unit> buckets;
   Unit open;
-  for (const auto& gradient : gradients_in_order(model)) {
+  for (auto gradient : gradients_in_order(model)) {
+    gradient.size = gradient.size * (width / fp32_bytes);
     open.gradients.push_back(gradient);
     open.size += gradient.size;
     const auto limit = cap.value_or(buckets.empty() ? 1_MiB : 25_MiB);

@@ -34,7 +34,8 @@ Bytes powersgd_state(const Model& model, int rank) {
 DdpSync::DdpSync(const RankScenario& scenario)
     : scenario_{scenario},
       ddp_{std::get<Ddp>(scenario.job.strategy)},
-      buckets_{ddp_buckets(scenario.model, ddp_.bucket_cap)} {}
+      width_{state_bytes(scenario)},
+      buckets_{ddp_buckets(scenario.model, ddp_.bucket_cap, width_)} {}
 
 /// DDP starts a forward pass by sending rank 0's buffers (running means and variances, counts) to all: those
 /// of a type in one flat tensor, each copied back by a kernel of its own.
@@ -108,7 +109,8 @@ void DdpSync::after_optimizer(TaskList& tasks) {
   const bool views = ddp_.parameters_as_bucket_view;
   const auto cpu = tasks.hook(views ? zero_redundancy_cpu.of_views : zero_redundancy_cpu.broadcasts, tensors);
   std::vector<Bytes> messages;
-  for (const auto& sizes : tensors_of_ranks(scenario_.model, scenario_.data_parallel())) {
+  for (auto sizes : tensors_of_ranks(scenario_.model, scenario_.data_parallel())) {
+    for (auto& size : sizes) size = size * (width_ / fp32_bytes);
     if (views) {
       messages.push_back(std::accumulate(sizes.begin(), sizes.end(), Bytes{}));
     } else {
@@ -131,15 +133,18 @@ Seconds DdpSync::longer_pause() const {
   return hook == CommHook::fp16 || hook == CommHook::bf16 ? pause_of_many_streams : Seconds{};
 }
 
-/// DDP's first buckets live on beside those that it rebuilds after the first step, so they count twice.
+/// The second step (with static_graph, the third) rebuilds the buckets and lets go of the first ones, which
+/// NCCL's work of the step before may hold until its watchdog has seen that it is done: own measurement,
+/// 2026-11-25, 2 H100, PyTorch 2.11, allocated memory after each of the first steps.
 MemoryOfSync DdpSync::memory() const {
-  const Bytes parameters{4 * static_cast<double>(scenario_.model.parameter_count())};
+  const Bytes gradients{width_ * static_cast<double>(scenario_.model.parameter_count())};
   MemoryOfSync memory{.optimizer_share = optimizer_share(scenario_),
-                      .buckets = 2 * parameters,
+                      .buckets = gradients,
+                      .first_buckets = gradients,
                       .holds_gradients = ddp_.gradient_as_bucket_view};
   if (ddp_.comm_hook == CommHook::powersgd) memory.kept = powersgd_state(scenario_.model, ddp_.powersgd_rank);
   if (ddp_.comm_hook == CommHook::fp16 || ddp_.comm_hook == CommHook::bf16)
-    memory.after_backward = 0.5 * parameters;
+    memory.after_backward = 0.5 * gradients;
   return memory;
 }
 

@@ -25,6 +25,7 @@ class DdpSync final : public Sync {
  private:
   RankScenario scenario_;
   const Ddp& ddp_;               ///< of the scenario
+  double width_;                 ///< bytes of an element of a gradient
   std::vector<Unit> buckets_;    ///< in the order of their reduction
   std::size_t filled_ = 0;       ///< gradients of the open bucket that are in place
   std::vector<TaskId> reduced_;  ///< by bucket that was closed

@@ -125,7 +125,9 @@ StepMemory memory_of_turns(const StepMemory& whole, const PartOfModel& part,
     range.to = range.from;
     while (range.to < whole.forward && is_here(range.to)) ++range.to;
     if (range.from > 0 && range.from < whole.forward) range.before = whole.activations[range.from - 1];
-    if (range.to > range.from) range.kept = whole.activations[range.to - 1] - range.before;
+    // Of the loss, what its last call alone holds is gone.
+    const auto left = range.to == whole.forward ? whole.after_forward : whole.activations[range.to - 1];
+    if (range.to > range.from) range.kept = left - range.before;
   }
   const auto gradients_before = [&](std::size_t to) { return whole.gradients[moments - to - 1]; };
   Bytes under_way{};

@@ -29,7 +29,8 @@ DistributedOptimizerSync::DistributedOptimizerSync(const RankScenario& scenario)
       ranks_{scenario.data_parallel()},
       share_{optimizer_share(scenario)},
       width_{is_half(scenario.job.precision) ? 2 : fp32_bytes},
-      reduced_{bytes_of(settings_.grad_reduce_dtype)},
+      kept_{has_half_states(scenario.job) ? width_ : fp32_bytes},
+      reduced_{has_half_states(scenario.job) ? width_ : bytes_of(settings_.grad_reduce_dtype)},
       parameters_{static_cast<double>(scenario.model.parameter_count())},
       blocks_{blocks_of(scenario.model)},
       by_block_{scenario.model.profile != nullptr} {
@@ -128,7 +129,7 @@ void DistributedOptimizerSync::before_optimizer(TaskList& tasks) {
 
 void DistributedOptimizerSync::after_optimizer(TaskList& tasks) {
   const auto cast = tasks.memory_kernels("slice into parameters",
-                                         share_ * (Bytes{fp32_bytes * parameters_} + all_parameters()), 1,
+                                         share_ * (Bytes{kept_ * parameters_} + all_parameters()), 1,
                                          tasks.gpu().launch_cost);
   if (settings_.tensor_owners) broadcast_tensors(tasks, cast);
   if (settings_.overlap_param_gather || !gathers()) return;
@@ -167,10 +168,11 @@ Bytes DistributedOptimizerSync::all_parameters() const {
   return Bytes{width_ * parameters_ - (width_ - 1) * std::accumulate(in_fp8_.begin(), in_fp8_.end(), 0.0)};
 }
 
-/// Parameters and the buffers of gradients whole, a slice of the parameters in fp32.
+/// Parameters and the buffers of gradients whole, a slice of the parameters in fp32 unless states are of 16
+/// bits.
 MemoryOfSync DistributedOptimizerSync::memory() const {
-  const bool master = width_ != fp32_bytes;
-  const Bytes slice{fp32_bytes * parameters_ * share_};
+  const bool master = width_ != kept_;
+  const Bytes slice{kept_ * parameters_ * share_};
   return {.parameters = all_parameters() + (master ? slice : 0_B),
           .optimizer_share = share_,
           .buckets = Bytes{reduced_ * parameters_}};

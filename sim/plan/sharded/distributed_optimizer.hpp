@@ -61,6 +61,7 @@ class DistributedOptimizerSync final : public Sync {
   int ranks_;
   double share_;  ///< of the optimizer's states, that the rank with the most of them steps
   double width_;
+  double kept_;  ///< bytes of a parameter that the optimizer steps
   double reduced_;
   double parameters_;
   Blocks blocks_;

@@ -8,6 +8,7 @@
 
 #include "sim/cost/framework_cost.hpp"
 #include "sim/plan/clipping.hpp"
+#include "sim/plan/optimizer_share.hpp"
 
 namespace gradway {
 namespace {
@@ -29,7 +30,8 @@ FsdpSync::FsdpSync(const RankScenario& scenario)
       is_pipelined_{scenario.job.layout.pipeline > 1},
       shards_{scenario.data_parallel() / settings_.replicate},
       groups_{scenario.model, settings_.wrap, shards_},
-      gathered_width_{bytes_or(settings_.param_dtype, fp32_bytes)},
+      kept_width_{state_bytes(scenario)},
+      gathered_width_{bytes_or(settings_.param_dtype, kept_width_)},
       gradient_width_{gathered_width_},
       reduced_width_{bytes_or(settings_.reduce_dtype, gradient_width_)},
       state_(groups_.size()),
@@ -94,10 +96,10 @@ void FsdpSync::gather(TaskList& tasks, std::size_t group) {
   const bool by_few = state.by_few;
   const int over = by_few ? resharded_over(group) : shards_;
   const bool casts =
-      (gathered_width_ != fp32_bytes || settings_.fp8_all_gather) && !by_few && of.tensors() > 0;
+      (gathered_width_ != kept_width_ || settings_.fp8_all_gather) && !by_few && of.tensors() > 0;
   if (settings_.cpu_offload && !by_few) from_host(tasks, group);
   const auto traffic =
-      (casts ? share(group, fp32_bytes) + trained(group) / shards_ : Bytes{}) + 2 * gathered(group) / over;
+      (casts ? share(group, kept_width_) + trained(group) / shards_ : Bytes{}) + 2 * gathered(group) / over;
   const auto in = tasks.kernel_on(copy_in_, fmt::format("{} copy-in", of.name), traffic / fsdp_copies.copy_in,
                                   casts ? 4 : 2, tasks.hook(fsdp_cpu.gather, of.gathered_tensors()));
   tasks[in].unit = static_cast<std::int32_t>(group);
@@ -115,7 +117,7 @@ void FsdpSync::gather(TaskList& tasks, std::size_t group) {
 void FsdpSync::from_host(TaskList& tasks, std::size_t group) {
   Task task;
   task.name = fmt::format("{} from the host", groups_[group].name);
-  task.work = Copy{.bytes = share(group, fp32_bytes) + groups_[group].frozen / shards_};
+  task.work = Copy{.bytes = share(group, kept_width_) + groups_[group].frozen / shards_};
   task.phase = Phase::communication;
   task.stream = copy_in_;
   task.launch = tasks.hook(one_by_one, groups_[group].gathered_tensors());
@@ -128,7 +130,7 @@ void FsdpSync::from_host(TaskList& tasks, std::size_t group) {
 TaskId FsdpSync::to_host(TaskList& tasks, std::size_t group, TaskId reduced) {
   Task task;
   task.name = fmt::format("{} to the host", groups_[group].name);
-  task.work = Copy{.bytes = share(group, fp32_bytes), .to = Place::host};
+  task.work = Copy{.bytes = share(group, kept_width_), .to = Place::host};
   task.phase = Phase::communication;
   task.stream = after_reduction_;
   task.launch = tasks.hook(one_by_one, groups_[group].tensors());
@@ -256,10 +258,10 @@ void FsdpSync::reduce(TaskList& tasks, std::size_t group, Bytes moved) {
     tasks[last].unit = unit;
     if (offloaded_) tasks[last].after.push_back(*offloaded_);
   }
-  // The share is cast to fp32, and added to that of the micro-step before.
-  double traffic = reduced_width_ == fp32_bytes ? 0 : reduced_width_ + fp32_bytes;
+  // The share is cast to the format of the parameters, and added to that of the micro-step before.
+  double traffic = reduced_width_ == kept_width_ ? 0 : reduced_width_ + kept_width_;
   const bool adds = !is_pipelined_ && !settings_.no_sync && micro_.number > 0 && !settings_.cpu_offload;
-  if (adds) traffic += 3 * fp32_bytes;
+  if (adds) traffic += 3 * kept_width_;
   if (traffic > 0) {
     const auto kernels = micro_.number > 0 ? of.tensors() : 1;
     const auto id = tasks.kernel_on(after_reduction_, fmt::format("{} into gradients", of.name),
@@ -292,7 +294,7 @@ void FsdpSync::after_optimizer(TaskList& tasks) {
     weights += groups_[g].in_fp8 > 0 ? groups_[g].tensors() : 0;
   }
   const auto found =
-      tasks.memory_kernels("greatest values of weights", Bytes{fp32_bytes * elements / shards_}, kernels,
+      tasks.memory_kernels("greatest values of weights", Bytes{kept_width_ * elements / shards_}, kernels,
                            tasks.gpu().launch_cost * kernels);
   if (shards_ == 1) return;
   const auto id = tasks.call({CollectiveKind::all_reduce, Bytes{fp32_bytes * weights}, to_shards_},
@@ -307,7 +309,7 @@ TaskId FsdpSync::sum_norm(TaskList& tasks, TaskId norm) {
 
 MemoryOfSync FsdpSync::memory() const {
   if (settings_.cpu_offload) return {.parameters = 0_B, .frozen = 0_B, .optimizer_share = 0};
-  const Bytes shares{fp32_bytes * groups_.all_padded() / shards_};
+  const Bytes shares{kept_width_ * groups_.all_padded() / shards_};
   return {.parameters = shares,
           .frozen = groups_.frozen() / shards_,
           .optimizer_share = 1.0 / shards_,
@@ -348,7 +350,7 @@ std::optional<HeldBySync> FsdpSync::held(const MomentOfStep& moment) const {
   std::deque<Bytes> reducing;
   for (std::size_t g = root; g-- > 0;) {
     if (made[g] >= groups_[g].elements) {
-      if (!settings_.cpu_offload) held.gradients += share(g, fp32_bytes);
+      if (!settings_.cpu_offload) held.gradients += share(g, kept_width_);
       reducing.push_back(whole(g, reduced_width_) + share(g, reduced_width_));
     } else {
       held.gradients += Bytes{gradient_width_ * made[g]};

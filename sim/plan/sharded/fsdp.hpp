@@ -90,7 +90,8 @@ class FsdpSync final : public Sync {
   bool is_pipelined_;  ///< the model is cut into stages
   int shards_;         ///< ranks over which a group is cut
   WrappedModel groups_;
-  double gathered_width_;  ///< bytes an element
+  double kept_width_;      ///< bytes an element of the shards
+  double gathered_width_;
   double gradient_width_;  ///< of gradients as the backward pass makes them
   double reduced_width_;
   std::vector<Partition> partitions_;  ///< by slot

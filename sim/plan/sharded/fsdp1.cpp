@@ -7,6 +7,7 @@
 
 #include "sim/cost/framework_cost.hpp"
 #include "sim/plan/clipping.hpp"
+#include "sim/plan/optimizer_share.hpp"
 
 namespace gradway {
 namespace {
@@ -28,7 +29,8 @@ Fsdp1Sync::Fsdp1Sync(const RankScenario& scenario)
     : settings_{std::get<Fsdp1>(scenario.job.strategy)},
       shards_{scenario.data_parallel() / settings_.replicate},
       groups_{WrappedModel::flat(scenario.model, settings_.wrap, shards_)},
-      gathered_width_{bytes_or(settings_.param_dtype, fp32_bytes)},
+      kept_width_{state_bytes(scenario)},
+      gathered_width_{bytes_or(settings_.param_dtype, kept_width_)},
       reduced_width_{bytes_or(settings_.reduce_dtype, gathered_width_)},
       state_(groups_.size()),
       units_{groups_.units(reduced_width_)} {
@@ -56,8 +58,8 @@ void Fsdp1Sync::gather(TaskList& tasks, std::size_t group) {
   if (state.gathered) return;
   const auto& name = groups_[group].name;
   const auto unit = static_cast<std::int32_t>(group);
-  const bool casts = gathered_width_ != fp32_bytes;
-  const auto traffic = casts ? whole(group, fp32_bytes + gathered_width_) / shards_ : 0_B;
+  const bool casts = gathered_width_ != kept_width_;
+  const auto traffic = casts ? whole(group, kept_width_ + gathered_width_) / shards_ : 0_B;
   const auto in = tasks.kernel_on(cast_, fmt::format("{} cast", name), traffic, casts ? 1 : 0,
                                   tasks.hook(fsdp1_cpu.gather, 0));
   tasks[in].after.push_back(*gate_);
@@ -167,9 +169,9 @@ void Fsdp1Sync::reduce(TaskList& tasks, std::size_t group) {
          "reduce-scatter");
   if (settings_.replicate > 1)
     call(CollectiveKind::all_reduce, whole(group, reduced_width_) / shards_, 1, replicas_, "all-reduce");
-  double width = reduced_width_ == fp32_bytes ? 0 : reduced_width_ + fp32_bytes;
+  double width = reduced_width_ == kept_width_ ? 0 : reduced_width_ + kept_width_;
   if (shards_ * settings_.replicate > before) width += 2 * reduced_width_;
-  if (micro_.number > 0 && !settings_.no_sync) width += 3 * fp32_bytes;
+  if (micro_.number > 0 && !settings_.no_sync) width += 3 * kept_width_;
   if (width > 0) {
     const auto id = tasks.kernel_on(reduction_, fmt::format("{} into gradients", name),
                                     whole(group, width) / shards_, 1, tasks.gpu().launch_cost);
@@ -190,7 +192,7 @@ TaskId Fsdp1Sync::sum_norm(TaskList& tasks, TaskId norm) {
 }
 
 MemoryOfSync Fsdp1Sync::memory() const {
-  const Bytes shares{fp32_bytes * groups_.all_padded() / shards_};
+  const Bytes shares{kept_width_ * groups_.all_padded() / shards_};
   return {.parameters = shares, .optimizer_share = 1.0 / shards_, .gradients = shares};
 }
 
@@ -214,7 +216,7 @@ std::optional<HeldBySync> Fsdp1Sync::held(const MomentOfStep& moment) const {
   const auto made = groups_.made(moment.ready * elements);
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     const bool is_done = g != root && made[g] >= groups_[g].elements;
-    held.gradients += is_done ? whole(g, fp32_bytes) / shards_ : Bytes{2 * gathered_width_ * made[g]};
+    held.gradients += is_done ? whole(g, kept_width_) / shards_ : Bytes{2 * gathered_width_ * made[g]};
   }
   held.gathered += Bytes{reduced_width_ * groups_.largest_padded()};
   return held;

@@ -55,6 +55,7 @@ class Fsdp1Sync final : public Sync {
   const Fsdp1& settings_;
   int shards_;
   WrappedModel groups_;
+  double kept_width_;  ///< bytes an element of the shards
   double gathered_width_;
   double reduced_width_;
   std::vector<Partition> partitions_;  ///< by slot

@@ -9,6 +9,7 @@
 #include "sim/plan/clipping.hpp"
 #include "sim/plan/model_tasks.hpp"
 #include "sim/plan/offload.hpp"
+#include "sim/plan/optimizer_share.hpp"
 
 namespace gradway {
 
@@ -44,6 +45,7 @@ ZeroSync::ZeroSync(const RankScenario& scenario)
     : settings_{std::get<Zero>(scenario.job.strategy)},
       ranks_{scenario.data_parallel()},
       width_{is_half(scenario.job.precision) ? 2 : fp32_bytes},
+      kept_{has_half_states(scenario.job) ? width_ : fp32_bytes},
       gradients_{settings_.adds_in_fp32() ? fp32_bytes : width_},
       reduced_{settings_.communication_dtype ? bytes_of(*settings_.communication_dtype) : gradients_},
       parameters_{static_cast<double>(scenario.model.parameter_count())},
@@ -141,7 +143,7 @@ void ZeroSync::after_optimizer(TaskList& tasks) {
   const auto cast =
       settings_.offload_optimizer
           ? own_from_host(tasks, parameters_ / ranks_, width_, cast_)
-          : tasks.memory_kernels("slice into parameters", Bytes{(fp32_bytes + width_) * parameters_ / ranks_},
+          : tasks.memory_kernels("slice into parameters", Bytes{(kept_ + width_) * parameters_ / ranks_},
                                  1, tasks.gpu().launch_cost);
   if (ranks_ == 1) return;
   const auto gathered = tasks.call({CollectiveKind::all_gather, all, Slot{0}}, communicator_stream,
@@ -150,10 +152,10 @@ void ZeroSync::after_optimizer(TaskList& tasks) {
   tasks[id].after.push_back(gathered);
 }
 
-/// Parameters whole and a slice of them in fp32; buckets of gradients, two with overlap.
+/// Parameters whole and a slice of them in fp32, unless states are of 16 bits; buckets of gradients, two with overlap.
 MemoryOfSync ZeroSync::memory() const {
-  const bool master = width_ != fp32_bytes;
-  const Bytes slice{fp32_bytes * parameters_ / ranks_};
+  const bool master = width_ != kept_;
+  const Bytes slice{kept_ * parameters_ / ranks_};
   const auto buckets =
       (settings_.overlaps() ? 2 : 1) * Bytes{reduced_ * std::min(settings_.reduce_bucket_size, parameters_)};
   if (settings_.offload_optimizer)

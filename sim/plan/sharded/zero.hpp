@@ -47,6 +47,7 @@ class ZeroSync final : public Sync {
   const Zero& settings_;
   int ranks_;
   double width_;      ///< bytes of a parameter and of its gradient
+  double kept_;       ///< bytes of a parameter that the optimizer steps
   double gradients_;  ///< bytes of a gradient that is kept
   double reduced_;    ///< bytes of a gradient on the way
   double parameters_;

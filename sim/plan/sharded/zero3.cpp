@@ -9,6 +9,7 @@
 #include "sim/cost/framework_cost.hpp"
 #include "sim/plan/model_tasks.hpp"
 #include "sim/plan/offload.hpp"
+#include "sim/plan/optimizer_share.hpp"
 #include "sim/plan/sharded/zero.hpp"
 
 namespace gradway {
@@ -33,6 +34,7 @@ Zero3Sync::Zero3Sync(const RankScenario& scenario)
     : settings_{std::get<Zero>(scenario.job.strategy)},
       ranks_{scenario.data_parallel()},
       width_{is_half(scenario.job.precision) ? 2 : fp32_bytes},
+      kept_{has_half_states(scenario.job) ? width_ : fp32_bytes},
       reduced_{settings_.communication_dtype ? bytes_of(*settings_.communication_dtype) : width_},
       cast_{time_of_cast(scenario, width_)},
       blocks_{blocks_of(scenario.model)},
@@ -312,14 +314,14 @@ void Zero3Sync::flush(TaskList& tasks) {
 }
 
 void Zero3Sync::before_optimizer(TaskList& tasks) {
-  reduce_norm(tasks, Bytes{fp32_bytes * parameters_ / ranks_}, ranks_);
+  reduce_norm(tasks, Bytes{kept_ * parameters_ / ranks_}, ranks_);
 }
 
 void Zero3Sync::after_optimizer(TaskList& tasks) {
   const auto cast = settings_.offload_optimizer
                         ? own_from_host(tasks, parameters_ / ranks_, width_, cast_)
                         : tasks.memory_kernels("shares into parameters",
-                                               Bytes{(fp32_bytes + width_) * parameters_ / ranks_}, 1,
+                                               Bytes{(kept_ + width_) * parameters_ / ranks_}, 1,
                                                tasks.gpu().launch_cost);
   if (ranks_ == 1 || stays_ == 0) return;
   const auto gathered =
@@ -337,12 +339,12 @@ void Zero3Sync::after_optimizer(TaskList& tasks) {
 
 MemoryOfSync Zero3Sync::memory() const {
   const bool offloads = settings_.offload_optimizer;
-  const bool master = width_ != fp32_bytes && !offloads;
-  const Bytes share{(width_ + (master ? fp32_bytes : 0)) * parameters_ / ranks_};
+  const bool master = width_ != kept_ && !offloads;
+  const Bytes share{(width_ + (master ? kept_ : 0)) * parameters_ / ranks_};
   return {.parameters = share,
           .frozen = Bytes{width_ * frozen_ / ranks_},
           .optimizer_share = offloads ? 0 : 1.0 / ranks_,
-          .gradients = offloads ? 0_B : Bytes{fp32_bytes * parameters_ / ranks_},
+          .gradients = offloads ? 0_B : Bytes{kept_ * parameters_ / ranks_},
           .buckets = Bytes{reduced_ * std::min(settings_.reduce_bucket_size, parameters_)}};
 }
 

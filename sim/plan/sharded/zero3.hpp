@@ -78,6 +78,7 @@ class Zero3Sync final : public Sync {
   const Zero& settings_;
   int ranks_;
   double width_;
+  double kept_;  ///< bytes of a parameter that the optimizer steps
   double reduced_;
   Seconds cast_;  ///< of own parameters on the CPU, with offloaded states
   Blocks blocks_;

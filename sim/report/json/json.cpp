@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/plan/memory.hpp"
+#include "sim/plan/memory_range.hpp"
 #include "sim/report/json/errors_json.hpp"
 #include "sim/report/json/local_sgd_json.hpp"
 #include "sim/report/json/scenario_json.hpp"
@@ -47,6 +48,20 @@ Json memory_json(const MemoryUse& memory, bool knows_activations) {
           {"context_bytes", amount(memory.context.value())},
           {"nccl_bytes", amount(memory.nccl.value())},
           {"needed_bytes", amount(memory.needed().value())}};
+}
+
+/// The same of the whole job, with its 90 % prediction interval and the verdict. Without all activations only
+/// "does not fit" is sure.
+Json job_memory_json(const Run& run) {
+  const auto& memory = run.measured.memory;
+  const bool is_known = knows_memory(run.scenario);
+  const auto range = memory_range(run.scenario, memory);
+  auto json = memory_json(memory, is_known);
+  const bool is_sure = is_known || range.verdict == MemoryVerdict::does_not_fit;
+  json["range_bytes"] = is_known ? Json{amount(range.low.value()), amount(range.high.value())} : Json(nullptr);
+  json["verdict"] = is_sure ? Json(name_of(range.verdict)) : Json(nullptr);
+  json["largest_part"] = range.largest_part;
+  return json;
 }
 
 Json price_json(const std::optional<Price>& price) {
@@ -146,7 +161,7 @@ void write_json(std::ostream& out, const Run& run, std::string_view version, con
   }
   const auto& memory = run.measured.memory;
   const auto& gpu = run.scenario.platform.gpu_models.front();
-  const bool it_fits = fits(run.scenario, memory);
+  const bool it_fits = !surely_does_not_fit(run.scenario, memory);
   Json json{
       {"schema", 1},
       {"gradway", version},
@@ -156,9 +171,9 @@ void write_json(std::ostream& out, const Run& run, std::string_view version, con
       {"metrics", metrics_json(run.measured.metrics, run.scenario.job.gpus)},
       {"interval", {{"step_time_s", {run.range.low.value(), run.range.high.value()}}}},
       {"fits", it_fits},
-      {"does_not_fit", it_fits ? Json(nullptr) : Json(why_it_does_not_fit(run.scenario, memory))},
+      {"does_not_fit", it_fits ? Json(nullptr) : Json(verdict_in_words(run.scenario, memory))},
       {"gpu_memory_bytes", gpu.ideal ? Json(nullptr) : amount(gpu.memory.value())},
-      {"memory", memory_json(memory, knows_memory(run.scenario))},
+      {"memory", job_memory_json(run)},
       {"price", price_json(run.scenario.platform.price)},
       {"bottleneck", {{"resource", run.measured.bottleneck.resource}, {"why", run.measured.bottleneck.why}}},
       {"links", std::move(links)},

@@ -60,10 +60,11 @@ class LayoutTable {
   }
 
   void add(std::size_t i, std::string mark) {
-    const auto& [job, metrics, range, errors, memory, basis, warnings] = found().ranked[i];
+    const auto& tried = found().ranked[i];
+    const auto& metrics = tried.metrics;
     std::vector<std::string> cells{
-        short_words(job), time_text(metrics.step_time), metrics.mfu ? percent_text(*metrics.mfu) : "-",
-        metrics.bubble ? percent_text(*metrics.bubble / metrics.step_time) : "-", bytes_text(memory)};
+        short_words(tried.job), time_text(metrics.step_time), metrics.mfu ? percent_text(*metrics.mfu) : "-",
+        metrics.bubble ? percent_text(*metrics.bubble / metrics.step_time) : "-", bytes_text(tried.memory)};
     cells.push_back(std::move(mark));
     table_->add(std::move(cells));
   }
@@ -141,7 +142,7 @@ void write_remarks(std::ostream& out, const LaidOut& laid_out, const Style& styl
                                   found.simulated, found.candidates, found.do_not_fit, found.slower));
   fields.add("not searched", not_searched(found));
   fields.add("left out", left_out(laid_out), Paint::yellow);
-  fields.add("warning", found.ranked.front().warnings, Paint::yellow);
+  fields.add("warning", found.recommended().warnings, Paint::yellow);
 }
 
 void write_indented(std::ostream& out, const std::string& text) {
@@ -153,7 +154,7 @@ void write_indented(std::ostream& out, const std::string& text) {
 
 void write_table(std::ostream& out, const LaidOut& laid_out, const Style& style) {
   const auto& found = laid_out.found;
-  const auto& best = found.ranked.front();
+  const auto& best = found.recommended();
   out << style.paint(Paint::bold, fit(laid_out.scenario, style.width)) << '\n';
   const auto about = fmt::format("{} on {}: {}, {}, {} samples a step", laid_out.model, laid_out.platform,
                                  laid_out.hardware, name_of(best.job.precision), laid_out.global_batch);

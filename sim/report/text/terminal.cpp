@@ -10,6 +10,7 @@
 #include "sim/metrics/loading.hpp"
 #include "sim/metrics/utilisation.hpp"
 #include "sim/plan/memory.hpp"
+#include "sim/plan/memory_range.hpp"
 #include "sim/report/text/fields.hpp"
 #include "sim/report/text/local_sgd_text.hpp"
 #include "sim/report/text/provenance.hpp"
@@ -106,7 +107,7 @@ void add_largest_batch(Fields& fields, const LargestBatch& largest, const Scenar
 
 void write_results(Fields& fields, const Run& run) {
   const auto& metrics = run.measured.metrics;
-  fields.add(fits(run.scenario, run.measured.memory) ? "step time" : "would take",
+  fields.add(surely_does_not_fit(run.scenario, run.measured.memory) ? "would take" : "step time",
              time_text(metrics.step_time), Paint::bold);
   if (run.range.low < run.range.high) {
     fields.add("expected", fmt::format("{} in nine of ten cases", range_text(run.range.low, run.range.high)));
@@ -241,8 +242,8 @@ void write_text(std::ostream& out, const Run& run, const Style& style, const Run
 }
 
 void write_whether_it_fits(std::ostream& out, const Run& run, const Style& style) {
-  if (fits(run.scenario, run.measured.memory)) return;
-  const auto why = why_it_does_not_fit(run.scenario, run.measured.memory);
+  if (!surely_does_not_fit(run.scenario, run.measured.memory)) return;
+  const auto why = verdict_in_words(run.scenario, run.measured.memory);
   for (const auto& line : wrap(why, style.width)) out << style.paint(Paint::red, line) << '\n';
   for (const auto& line : wrap("what follows is what it would take with enough memory", style.width))
     out << style.paint(Paint::dim, line) << '\n';
