@@ -186,10 +186,10 @@ TEST_CASE("traces like the profiler's are a file a rank", "[cli][export]") {
   const TemporaryFolder folder;
   const auto outcome = run_gradway({"export", "kineto", "article/g6e", "-o", folder.path().string()});
   CHECK(outcome.status == 0);
-  CHECK_THAT(outcome.errors, Contains("g6e.0.json to ") && Contains("g6e.7.json; all 8 ranks\n"));
+  CHECK_THAT(outcome.errors, Contains("g6e.0.json.gz to ") && Contains("g6e.7.json.gz; all 8 ranks\n"));
   for (int rank = 0; rank < 8; ++rank) {
-    const auto trace =
-        nlohmann::json::parse(content_of(folder.path() / ("g6e." + std::to_string(rank) + ".json")));
+    const auto file = folder.path() / fmt::format("g6e.{}.json.gz", rank);
+    const auto trace = nlohmann::json::parse(read_text_file(file.string()).content);
     CHECK(trace.at("distributedInfo").at("rank") == rank);
     CHECK(trace.at("traceEvents").size() > 500);
   }
