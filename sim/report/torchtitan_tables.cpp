@@ -199,7 +199,7 @@ std::string unsaid(std::string_view key, const std::string& value) {
 std::string unsaid_of_job(const Job& job) {
   std::string notes;
   if (job.lora) notes += unsaid("job.finetune", job.lora->quantised ? "qlora" : "lora");
-  if (job.half_parameters) notes += unsaid("job.param_dtype", std::string{name_of(job.precision)});
+  if (has_half_states(job)) notes += unsaid("job.state_dtype", std::string{name_of(job.state_dtype)});
   if (job.framework != Framework::megatron && job.attention != AttentionKernel::automatic)
     notes += unsaid("job.attention", std::string{name_of(job.attention)});
   if (job.composed_norms) notes += unsaid("job.composed_norms", "true");

@@ -73,7 +73,7 @@ TEST_CASE("graphs take the CPU's time out of the step of a small GPT", "[validat
     return simulate(load_scenario("unmeasured/h100",
                                   {{"model", "gpt_124m"},
                                    {"job.batch_per_gpu", "1"},
-                                   {"job.param_dtype", "bf16"},
+                                   {"job.state_dtype", "bf16"},
                                    {"job.cuda_graphs", graphs}},
                                   {{GRADWAY_SOURCE_DIR}}),
                     "fluid")
