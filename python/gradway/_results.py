@@ -94,11 +94,13 @@ class Run(_Document):
     scenario: dict  #: as resolved, defaults included
     engine: str
     metrics: Metrics
-    #: holds what is real in nine of ten cases: `step_time_s`; in comparisons `run_hours`, `run_usd`, `usd_per_million_samples`, too
+    #: holds what is real in nine of ten cases: `step_time_s`, `memory_bytes`; in comparisons `run_hours`, `run_usd`, `usd_per_million_samples`, too
     interval: dict[str, tuple[float, float]]
     fits: bool | None  #: into the GPU's memory; None: its size is not known
     does_not_fit: str | None  #: why
     gpu_memory_bytes: float | None
+    memory_verdict: str | None  #: fits, tight, may not fit or does not fit; None: not all activations are known
+    memory_largest_part: str | None  #: parameters, gradients, optimizer, activations, buffers or framework
     memory: dict[str, float]  #: bytes, by what holds them
     bottleneck: Bottleneck
     links: tuple[Link, ...]

@@ -104,10 +104,13 @@ export interface Report {
   engine: string;
   ranks: { all: number; simulated: number };
   metrics: Metrics;
-  interval: { step_time_s: Range; [key: string]: Range | undefined };
+  interval: { step_time_s: Range; [key: string]: Range | null | undefined };
   /** false: the job would run out of memory, and all else is what it would take if it did not. */
   fits?: boolean;
   does_not_fit?: string | null;
+  /** Where the GPU's memory lies in the 90 % interval of what is needed; null: not all activations are known. */
+  memory_verdict?: 'fits' | 'tight' | 'may not fit' | 'does not fit' | null;
+  memory_largest_part?: string;
   memory: Record<string, number>;
   price: Price | null;
   bottleneck: { resource: string; why: string };

@@ -50,18 +50,16 @@ Json memory_json(const MemoryUse& memory, bool knows_activations) {
           {"needed_bytes", amount(memory.needed().value())}};
 }
 
-/// The same of the whole job, with its 90 % prediction interval and the verdict. Without all activations only
-/// "does not fit" is sure.
-Json job_memory_json(const Run& run) {
-  const auto& memory = run.measured.memory;
-  const bool is_known = knows_memory(run.scenario);
-  const auto range = memory_range(run.scenario, memory);
-  auto json = memory_json(memory, is_known);
-  const bool is_sure = is_known || range.verdict == MemoryVerdict::does_not_fit;
-  json["range_bytes"] = is_known ? Json{amount(range.low.value()), amount(range.high.value())} : Json(nullptr);
-  json["verdict"] = is_sure ? Json(name_of(range.verdict)) : Json(nullptr);
-  json["largest_part"] = range.largest_part;
-  return json;
+/// 90 % prediction interval of the memory that a GPU needs; null where not all activations are known.
+Json memory_range_json(const Run& run, const MemoryRange& range) {
+  if (!knows_memory(run.scenario)) return nullptr;
+  return {amount(range.low.value()), amount(range.high.value())};
+}
+
+/// Without all activations only "does not fit" is sure.
+Json memory_verdict_json(const Run& run, const MemoryRange& range) {
+  const bool is_sure = knows_memory(run.scenario) || range.verdict == MemoryVerdict::does_not_fit;
+  return is_sure ? Json(name_of(range.verdict)) : Json(nullptr);
 }
 
 Json price_json(const std::optional<Price>& price) {
@@ -161,7 +159,8 @@ void write_json(std::ostream& out, const Run& run, std::string_view version, con
   }
   const auto& memory = run.measured.memory;
   const auto& gpu = run.scenario.platform.gpu_models.front();
-  const bool it_fits = !surely_does_not_fit(run.scenario, memory);
+  const auto range = memory_range(run.scenario, memory);
+  const bool it_fits = range.verdict != MemoryVerdict::does_not_fit;
   Json json{
       {"schema", 1},
       {"gradway", version},
@@ -169,11 +168,15 @@ void write_json(std::ostream& out, const Run& run, std::string_view version, con
       {"engine", run.engine},
       {"ranks", {{"all", run.workload.ranks}, {"simulated", run.folding.simulated_ranks()}}},
       {"metrics", metrics_json(run.measured.metrics, run.scenario.job.gpus)},
-      {"interval", {{"step_time_s", {run.range.low.value(), run.range.high.value()}}}},
+      {"interval",
+       {{"step_time_s", {run.range.low.value(), run.range.high.value()}},
+        {"memory_bytes", memory_range_json(run, range)}}},
       {"fits", it_fits},
       {"does_not_fit", it_fits ? Json(nullptr) : Json(verdict_in_words(run.scenario, memory))},
       {"gpu_memory_bytes", gpu.ideal ? Json(nullptr) : amount(gpu.memory.value())},
-      {"memory", job_memory_json(run)},
+      {"memory_verdict", memory_verdict_json(run, range)},
+      {"memory_largest_part", range.largest_part},
+      {"memory", memory_json(memory, knows_memory(run.scenario))},
       {"price", price_json(run.scenario.platform.price)},
       {"bottleneck", {{"resource", run.measured.bottleneck.resource}, {"why", run.measured.bottleneck.why}}},
       {"links", std::move(links)},
