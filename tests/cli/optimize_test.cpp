@@ -111,9 +111,9 @@ TEST_CASE("what cannot run is left out with the reason", "[cli][optimize]") {
                       "               run an all-reduce\n"));
   // A GB of room beside plain DDP, and PowerSGD keeps the error of every gradient and more.
   const auto tight = run_gradway({"optimize", "article/g6e", "--lossy", "--over", "comm_hook,bucket_cap",
-                                  "--set", "job.batch_per_gpu=470"});
+                                  "--set", "job.batch_per_gpu=490"});
   CHECK(tight.status == 0);
-  CHECK_THAT(tight.output, Contains("left out") && Contains("hook powersgd of rank 1: does not fit: "));
+  CHECK_THAT(tight.output, Contains("left out") && Contains("hook powersgd of rank 1: may not fit: "));
   const auto impossible = run_gradway({"optimize", "article/g6e", "--set", "nccl.NCCL_PROTO=LL128"});
   CHECK(impossible.status == 2);
   CHECK_THAT(impossible.errors,
