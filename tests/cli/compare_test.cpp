@@ -109,7 +109,7 @@ TEST_CASE("combinations that cannot be are left out with the reason", "[cli][com
   CHECK(outcome.output.find("h200-4x") > outcome.output.find("aws-p4d.24xlarge"));
 
   const auto memory =
-      compare({"--set", "model=gpt_small", "--set", "job.batch_per_gpu=32"},
+      compare({"--set", "model=gpt_small", "--set", "job.batch_per_gpu=40"},
               {"compare", "article/p4d", "--platforms", "h200-4x,aws-p4d.24xlarge", "--gpus", "4", "--csv"});
   CHECK(memory.status == 0);
   CHECK_THAT(memory.output, Contains("\nh200-4x,4,0.") && Contains("does not fit: ") &&

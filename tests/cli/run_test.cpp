@@ -259,7 +259,7 @@ TEST_CASE("where not even one sample fits, that is told", "[cli][run]") {
   CHECK(outcome.output.empty());
   CHECK_THAT(outcome.errors,
              Catch::Matchers::StartsWith("error: with batch_per_gpu 1 the job does not fit: ") &&
-                 Contains(" of 24 GB on each l4\n  hint: no batch fits: "));
+                 Contains(" of 24 GB on each l4 (") && Contains("\n  hint: no batch fits: "));
 }
 
 TEST_CASE("a step with experts says how few were measured, and is less sure", "[cli][run]") {
