@@ -109,11 +109,11 @@ TEST_CASE("combinations that cannot be are left out with the reason", "[cli][com
   CHECK(outcome.output.find("h200-4x") > outcome.output.find("aws-p4d.24xlarge"));
 
   const auto memory =
-      compare({"--set", "model=gpt_small", "--set", "job.batch_per_gpu=32"},
+      compare({"--set", "model=gpt_small", "--set", "job.batch_per_gpu=40"},
               {"compare", "article/p4d", "--platforms", "h200-4x,aws-p4d.24xlarge", "--gpus", "4", "--csv"});
   CHECK(memory.status == 0);
-  CHECK_THAT(memory.output, Contains("\nh200-4x,4,0.") && Contains(",false,does not fit: ") &&
-                                Contains(" of 42.9 GB on each a100-sxm-40gb\n"));
+  CHECK_THAT(memory.output, Contains("\nh200-4x,4,0.") && Contains("does not fit: ") &&
+                                Contains(" of 42.9 GB on each a100-sxm-40gb ("));
 }
 
 TEST_CASE("what cannot be told apart is tied, and nothing is crowned for it", "[cli][compare]") {
@@ -198,7 +198,7 @@ TEST_CASE("if nothing runs, all errors are told", "[cli][compare]") {
   CHECK(large.output.empty());
   CHECK_THAT(
       large.errors,
-      Contains(" of 42.9 GB on each a100-sxm-40gb (platform 'aws-p4d.24xlarge')\n") &&
+      Contains(" of 42.9 GB on each a100-sxm-40gb (") &&
           Contains("hint: no platform holds the job: take a smaller batch, or GPUs with more memory\n"));
 }
 

@@ -111,9 +111,9 @@ TEST_CASE("what cannot run is left out with the reason", "[cli][optimize]") {
                       "               run an all-reduce\n"));
   // A GB of room beside plain DDP, and PowerSGD keeps the error of every gradient and more.
   const auto tight = run_gradway({"optimize", "article/g6e", "--lossy", "--over", "comm_hook,bucket_cap",
-                                  "--set", "job.batch_per_gpu=470"});
+                                  "--set", "job.batch_per_gpu=490"});
   CHECK(tight.status == 0);
-  CHECK_THAT(tight.output, Contains("left out") && Contains("hook powersgd of rank 1: does not fit: "));
+  CHECK_THAT(tight.output, Contains("left out") && Contains("hook powersgd of rank 1: may not fit: "));
   const auto impossible = run_gradway({"optimize", "article/g6e", "--set", "nccl.NCCL_PROTO=LL128"});
   CHECK(impossible.status == 2);
   CHECK_THAT(impossible.errors,
@@ -217,7 +217,7 @@ TEST_CASE("optimize says what is wrong with its arguments", "[cli][optimize]") {
        "--over bucket_cap=25 MB/s: error: 'MB/s' is not a unit of data\n"
        "  hint: 'MB/s' is a unit of bandwidth\n"},
       {{"--set", "job.batch_per_gpu=4096"},
-       "error: the job does not fit: 371 of 48 GB on each l40s (XX to YY GB, most of it activations), with the settings that need least\n  hint: "
+       "error: the job does not fit: 371 of 48 GB on each l40s (336 to 442 GB, most of it activations), with the settings that need least\n  hint: "
        "take a smaller batch, or GPUs with more memory\n"},
   }));
   auto command = arguments;
