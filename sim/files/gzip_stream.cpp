@@ -18,7 +18,6 @@ class GzipBuffer final : public std::streambuf {
   explicit GzipBuffer(std::ostream& out) : out_{out} {
     constexpr int gzip_format = 16;  // added to the size of the window
     constexpr int memory_level = 8;  // zlib's own default
-    // Traces shrink to a twelfth at the fastest level; slower levels take three times as long for a sixteenth.
     const int result = deflateInit2(&stream_, Z_BEST_SPEED, Z_DEFLATED, MAX_WBITS + gzip_format, memory_level,
                                     Z_DEFAULT_STRATEGY);
     expects(result == Z_OK, "zlib can compress");

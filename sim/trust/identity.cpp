@@ -79,7 +79,7 @@ class Values {
         it.param_dtype, it.reduce_dtype, it.no_sync, it.replicate);
   }
   void one(const Zero& it) {
-    add(it.stage, it.reduce_bucket_size, it.overlap_comm, it.prefetch_bucket_size, it.max_live_parameters,
+    add(it.stage, it.reduce_bucket_size, it.overlaps(), it.prefetch_bucket_size, it.max_live_parameters,
         it.max_reuse_distance, it.param_persistence_threshold, it.communication_dtype, it.grad_accum_dtype,
         it.reduce_scatter, it.synchronous_gathers, it.offload_optimizer);
   }

@@ -2,6 +2,8 @@
 #include <catch2/catch.hpp>
 
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 
 #include <fmt/format.h>
 
@@ -196,4 +198,13 @@ TEST_CASE("importing an export with a write-ahead log leaves no file beside it",
   static_cast<void>(import_export(file));
   for (const auto* ending : {"-wal", "-shm"})
     CHECK_FALSE(std::filesystem::exists(file.path().string() + ending));
+}
+
+TEST_CASE("an export whose write-ahead log holds changes is refused", "[import][nsys]") {
+  const NsysExport file{trace_of(small_step()).json(), "PRAGMA journal_mode = WAL"};
+  std::ofstream{file.path().string() + "-wal"} << "changes";
+  CHECK_THROWS_WITH(
+      import_export(file),
+      "report.sqlite: error: a write-ahead log with changes that are not yet in the database lies beside it\n"
+      "  hint: end the program that writes it, or run: sqlite3 FILE 'PRAGMA wal_checkpoint(TRUNCATE)'\n");
 }

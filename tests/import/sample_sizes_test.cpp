@@ -77,6 +77,13 @@ TEST_CASE("long names and sizes of GNU's tar and of pax count", "[import][datase
   CHECK(sample_sizes(folder.path() / "long.tar").bytes == Sizes{30, 35});
 }
 
+TEST_CASE("a size of pax that is not a number is refused", "[import][dataset]") {
+  const test::TemporaryFolder folder;
+  const std::string size = "13 size=12zz\n";
+  folder.write("pax.tar", member("PaxHeaders/x", size.size(), 'x', size) + member("a.jpg", 12) + end);
+  CHECK_THROWS_WITH(sample_sizes(folder.path() / "pax.tar"), Contains("the size '12zz' is not a number"));
+}
+
 TEST_CASE("a folder of tar files is shards", "[import][dataset]") {
   const test::TemporaryFolder folder;
   folder.write("s/0.tar", member("a.x", 10) + member("b.x", 20) + end);

@@ -161,13 +161,13 @@ struct StrategyKeys {
     json["stage"] = zero.stage;
     json["reduce_bucket_size"] = zero.reduce_bucket_size;
     json["overlap_comm"] = zero.overlaps();
+    if (!zero.reduce_scatter) json["reduce_scatter"] = false;
     if (zero.offload_optimizer) json["offload_optimizer"] = true;
     if (zero.stage == 3) {
       json["prefetch_bucket_size"] = zero.prefetch_bucket_size;
       json["max_live_parameters"] = zero.max_live_parameters;
       json["max_reuse_distance"] = zero.max_reuse_distance;
       json["param_persistence_threshold"] = zero.param_persistence_threshold;
-      if (!zero.reduce_scatter) json["reduce_scatter"] = false;
       if (zero.synchronous_gathers) json["synchronous_gathers"] = true;
     }
     number_json(json, "communication_dtype", zero.communication_dtype);
