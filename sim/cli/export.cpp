@@ -28,7 +28,7 @@ struct ExportArguments {
   std::string scenario;
   std::vector<std::string> set;
   std::string out;
-  int ranks = 8;             ///< that a trace shows
+  int ranks = 8;  ///< that a trace shows
   bool chose_ranks = false;
 };
 
@@ -72,11 +72,10 @@ void export_kineto(const ExportArguments& arguments, const Surroundings& around)
   const report::Slices slices{run, shown.ranks};
   std::vector<OutputFile> files;
   for (const auto rank : shown.ranks) {
-    files.push_back({fmt::format("{}.{}.json.gz", run.scenario.name, rank), [&, rank](std::ostream& out) {
-                       write_gzip(out, [&](std::ostream& text) {
-                         report::write_kineto_trace(text, run, slices, rank);
-                       });
-                     }});
+    files.push_back(
+        {fmt::format("{}.{}.json.gz", run.scenario.name, rank), [&, rank](std::ostream& out) {
+           write_gzip(out, [&](std::ostream& text) { report::write_kineto_trace(text, run, slices, rank); });
+         }});
   }
   put_ranks(arguments, files, files.size(), "; " + shown.words, around);
 }

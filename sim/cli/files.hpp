@@ -27,7 +27,8 @@ void remove_abandoned_files(const std::filesystem::path& folder);
 /// @throws ConfigError if that cannot be done; then nothing new is left behind.
 void write_files(const std::filesystem::path& folder, const std::vector<OutputFile>& files);
 
-/// Writes one file, whole or not at all, and removes what killed writers left in its folder. @param replaces a file of that name may stand there
+/// Writes one file, whole or not at all, and removes what killed writers left in its folder. @param replaces
+/// a file of that name may stand there
 /// @throws ConfigError if one stands there and must not be replaced, or if it cannot be written
 void write_file(const std::filesystem::path& file, bool replaces,
                 const std::function<void(std::ostream&)>& write);

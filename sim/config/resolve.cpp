@@ -53,8 +53,8 @@ void check_profile(const ScenarioSpec& scenario, const ModelSpec& model, Problem
 /// Keys that say how PyTorch runs a model count only where its kernels follow from its layers.
 void check_how_it_runs(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
   const bool follows = static_cast<bool>(model.model.run);
-  for (const auto* key : {"job.attention", "job.memory_format", "job.compile",
-                          "job.compile_loss", "job.composed_norms", "job.sequence"}) {
+  for (const auto* key : {"job.attention", "job.memory_format", "job.compile", "job.compile_loss",
+                          "job.composed_norms", "job.sequence"}) {
     if (follows || !scenario.given.contains(key) || !trains(scenario.job.strategy)) continue;
     problems.add(Problem{scenario.place(key),
                          fmt::format("{} would change nothing: the model '{}' is {}", key, model.model.name,

@@ -42,7 +42,8 @@ std::vector<ScenarioKey> fixed_keys() {
        "scaling; left out, tensorwise, or delayed with framework megatron, whose tensorwise is Transformer "
        "Engine's current scaling"},
       {"job.state_dtype", "fp32, bf16, fp16",
-       "format in which ranks keep parameters, gradients and optimizer states, under every strategy; bf16 and "
+       "format in which ranks keep parameters, gradients and optimizer states, under every strategy; bf16 "
+       "and "
        "fp16: as after model.to(bfloat16), without autocast and without masters in fp32",
        "fp32"},
       {"job.accumulate", "1 to 10000", "micro-steps to one optimizer step, under DDP's no_sync", "1"},
@@ -78,12 +79,14 @@ std::vector<ScenarioKey> fixed_keys() {
        "recompute full: of so many blocks one is computed again, as torchtitan's selective_ac_option has it",
        "1"},
       {"job.zero_grad", "after_step, before_backward",
-       "when the training loop frees the gradients (zero_grad): after the optimizer's step, as Hugging Face's "
+       "when the training loop frees the gradients (zero_grad): after the optimizer's step, as Hugging "
+       "Face's "
        "Trainer and torchtitan do, or between the forward and the backward pass, as Lightning does; memory "
        "only",
        "after_step"},
       {"job.float_logits", "true or false",
-       "under autocast the loss is taken of logits.float(), as in Hugging Face's models and torchtitan; false: "
+       "under autocast the loss is taken of logits.float(), as in Hugging Face's models and torchtitan; "
+       "false: "
        "of the logits as they are, as in nanoGPT; memory only",
        "true"},
       {"job.launch_blocking", "true or false",

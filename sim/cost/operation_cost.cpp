@@ -28,12 +28,14 @@ constexpr double of_ampere_on_hopper = 0.525;
 /// ... on Blackwell's processors of data centres, if a multiprocessor does as much a clock as Hopper's. Not
 /// measured.
 constexpr double of_ampere_on_blackwell = 0.25;
-/// What FlashAttention 1 reaches of what PyTorch's flash attention reached when we timed it, by tokens and the
-/// size of a head: version 2 spreads fewer tokens worse, and larger heads better, than version 1.
-/// @source the same benchmarks, forward and backward, 16,384 tokens in 2,048 / head heads: medians over A100 and
+/// What FlashAttention 1 reaches of what PyTorch's flash attention reached when we timed it, by tokens and
+/// the size of a head: version 2 spreads fewer tokens worse, and larger heads better, than version 1.
+/// @source the same benchmarks, forward and backward, 16,384 tokens in 2,048 / head heads: medians over A100
+/// and
 ///         H100, causal and not, of their speeds over ours, which reach 0.87 to 1 of the package's version 2
 constexpr double fewest_tokens = 512;
-constexpr std::array flash1_of_small_heads{0.83, 0.66, 0.66, 0.67, 0.63, 0.62};  // of 64; 512, 1024 ... 16,384 tokens
+constexpr std::array flash1_of_small_heads{0.83, 0.66, 0.66,
+                                           0.67, 0.63, 0.62};  // of 64; 512, 1024 ... 16,384 tokens
 constexpr std::array flash1_of_large_heads{0.70, 0.56, 0.51, 0.50, 0.49, 0.47};  // of 128
 constexpr double small_head = 64;
 /// Elements of an optimizer's step from which the GPU bounds it.
@@ -65,9 +67,10 @@ double grouped_share(const Operation& operation) {
 
 /// Of what a product moves more to add its result to a buffer in fp32, that share takes time beyond the
 /// arithmetic.
-/// @source SimuMax, configs/system/a100_pcie.json: 61 products of weights' gradients that add to fp32 reach 0.95 of
-///         what the other two products of their layers reach (b200_bf16_ceperm.json: 0.94; of those that add to
-///         bf16, as much as the others); with this share moved products of all kinds are off by the same
+/// @source SimuMax, configs/system/a100_pcie.json: 61 products of weights' gradients that add to fp32 reach
+/// 0.95 of
+///         what the other two products of their layers reach (b200_bf16_ceperm.json: 0.94; of those that add
+///         to bf16, as much as the others); with this share moved products of all kinds are off by the same
 constexpr double unhidden_adding = 0.35;
 
 /// One product of all its rows. Those of 8 bits are all nt.
@@ -162,11 +165,12 @@ Seconds datasheet_time(const Operation& operation, const Gpu& gpu) {
   Seconds arithmetic{};
   if (operation.flops > Flops{}) {
     if (!gpu.peak[which])
-      throw ConfigError{Problem{{},
-                                fmt::format("the GPU '{}' has no peak for {}, in which the kernel '{}' computes",
-                                            gpu.name, name_of(operation.precision), operation.kernel),
-                                {},
-                                "add it to 'peak' and to 'matrix_efficiency' of the GPU's file"}};
+      throw ConfigError{
+          Problem{{},
+                  fmt::format("the GPU '{}' has no peak for {}, in which the kernel '{}' computes", gpu.name,
+                              name_of(operation.precision), operation.kernel),
+                  {},
+                  "add it to 'peak' and to 'matrix_efficiency' of the GPU's file"}};
     arithmetic = operation.flops / (*gpu.peak[which] * efficiency_of(operation, gpu));
   }
   const auto memory = gpu.memory_bandwidth * gpu.memory_efficiency;
@@ -236,8 +240,8 @@ const std::vector<OperationCosts::Point>* OperationCosts::points_for(const Opera
   };
   for (const auto found :
        {with("flash1", "flash"), with("tn_add", "tn"), with("nt_add", "nt"), with("nt_fast", "nt"),
-        with("nt_rows", "nt"), with("fp8", "bf16"),
-        with("fp16", "bf16"), with("bf16", "fp32"), with("fp16", "fp32"), with("tf32", "fp32")}) {
+        with("nt_rows", "nt"), with("fp8", "bf16"), with("fp16", "bf16"), with("bf16", "fp32"),
+        with("fp16", "fp32"), with("tf32", "fp32")}) {
     if (found != points_.end()) return &found->second;
   }
   if (operation.flops > Flops{}) return nullptr;

@@ -24,7 +24,7 @@ class MatchingCalls {
  private:
   /// The calls of a program.
   struct Calls {
-    std::vector<std::size_t> position;                 ///< by task: which call on its slot it is
+    std::vector<std::size_t> position;                ///< by task: which call on its slot it is
     std::map<Slot, std::vector<std::int32_t>> tasks;  ///< by slot: the calls in the order of issue
   };
   std::vector<Calls> of_program_;

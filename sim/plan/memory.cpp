@@ -54,8 +54,8 @@ OptimizerMemory of_optimizer(const RankScenario& scenario, const MemoryOfSync& s
 MemoryUse lasting(const RankScenario& scenario, const MemoryOfSync& sync) {
   const auto& job = scenario.job;
   MemoryUse use;
-  use.parameters = sync.parameters.value_or(parameters_of(scenario)) +
-                   sync.frozen.value_or(scenario.model.frozen_size());
+  use.parameters =
+      sync.parameters.value_or(parameters_of(scenario)) + sync.frozen.value_or(scenario.model.frozen_size());
   use.optimizer_state = of_optimizer(scenario, sync).state;
   use.buckets = sync.buckets;
   use.comm_hook = sync.kept;
@@ -128,9 +128,7 @@ MemoryUse memory_use(const RankScenario& scenario, const StepMemory& step, const
   const auto of_sync = sync.memory();
   auto always = lasting(scenario, of_sync);
   const bool shards = of_sync.parameters.has_value();
-  const auto gradients = of_sync.holds_gradients ? 0_B
-                         : shards                ? of_sync.gradients
-                                                 : parameters_of(scenario);
+  const auto gradients = of_sync.holds_gradients ? 0_B : shards ? of_sync.gradients : parameters_of(scenario);
 
   always.activations = std::accumulate(step.lasting.begin(), step.lasting.end(), Bytes{});
 

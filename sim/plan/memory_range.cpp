@@ -17,10 +17,10 @@ struct Doubt {
   double high = 1;
 };
 
-/// Of activations, gathered parameters and casts of hooks, by what they rest on. From architectures: quantiles
-/// 5 and 95 % of (measured peak - all else) / predicted, of 130 own steps on two H200 and on one and two H100
-/// (2026-11-21 to 24) that are at least a third such memory. From shapes of a trace: +1 to +27 %, from recorded
-/// allocations within 3 %, of the traces of both machines.
+/// Of activations, gathered parameters and casts of hooks, by what they rest on. From architectures:
+/// quantiles 5 and 95 % of (measured peak - all else) / predicted, of 130 own steps on two H200 and on one
+/// and two H100 (2026-11-21 to 24) that are at least a third such memory. From shapes of a trace: +1 to +27
+/// %, from recorded allocations within 3 %, of the traces of both machines.
 Doubt doubt_of_activations(const Scenario& scenario) {
   const auto& profile = scenario.model.profile;
   if (profile && profile->memory_from == MemorySource::recorded) return {0.97, 1.03};
@@ -31,8 +31,8 @@ Doubt doubt_of_activations(const Scenario& scenario) {
 /// Of all else: what is allocated beside the tensors that are counted.
 constexpr Doubt of_states{0.99, 1.01};
 
-/// Reserved by PyTorch's allocator over what is allocated. It gives back what is cached before a request fails,
-/// so a job may run with nothing reserved.
+/// Reserved by PyTorch's allocator over what is allocated. It gives back what is cached before a request
+/// fails, so a job may run with nothing reserved.
 constexpr Doubt of_slack{0, 2};
 
 Bytes sum_of_states(const MemoryUse& use) {
@@ -65,7 +65,8 @@ MemoryRange memory_range(const Scenario& scenario, const MemoryUse& memory) {
   const auto unsure = memory.allocated() - sum_of_states(memory);
   MemoryRange range;
   range.low = of_states.low * sure + doubt.low * unsure + of_slack.low * memory.slack;
-  range.high = of_states.high * sure + doubt.high * unsure + of_slack.high * memory.slack + memory.first_buckets;
+  range.high =
+      of_states.high * sure + doubt.high * unsure + of_slack.high * memory.slack + memory.first_buckets;
   if (!gpu.ideal) range.verdict = verdict_of(range.low, memory.needed(), range.high, gpu.memory);
   range.largest_part = largest_part(memory);
   return range;
@@ -88,8 +89,8 @@ std::string verdict_in_words(const Scenario& scenario, const MemoryUse& memory) 
   const auto range = memory_range(scenario, memory);
   const auto& gpu = scenario.platform.gpu_models.front();
   return fmt::format("{}: {:.3g} of {:.3g} GB on each {} ({:.3g} to {:.3g} GB, most of it {})",
-                     name_of(range.verdict), memory.needed().value() / 1e9, gpu.memory.value() / 1e9, gpu.name,
-                     range.low.value() / 1e9, range.high.value() / 1e9, range.largest_part);
+                     name_of(range.verdict), memory.needed().value() / 1e9, gpu.memory.value() / 1e9,
+                     gpu.name, range.low.value() / 1e9, range.high.value() / 1e9, range.largest_part);
 }
 
 }  // namespace gradway

@@ -178,8 +178,8 @@ ModelTasks from_profile(const RankScenario& scenario, const ComputeCosts& costs,
                         const Blocks* blocks) {
   const auto& profile = *scenario.model.profile;
   // With parameters of 16 bits the profile's optimizer steps these; the strategy's steps its share in fp32.
-  const bool same_optimizer = scenario.job.optimizer == profile.optimizer && !has_fp32_masters(scenario.job) &&
-                              !host_optimizer_time(scenario);
+  const bool same_optimizer = scenario.job.optimizer == profile.optimizer &&
+                              !has_fp32_masters(scenario.job) && !host_optimizer_time(scenario);
   const auto share = optimizer_share(scenario);
   ModelTasks program;
   std::size_t ready = 0;

@@ -12,8 +12,8 @@ namespace gradway {
 /// Of all parameters, which part the optimizer steps on the GPU that has most to do.
 double optimizer_share(const RankScenario& scenario);
 
-/// Bytes of a parameter as a rank keeps it, and of its gradient and of each number of the optimizer's state: as
-/// `job.state_dtype` says; of a profile under DDP or without a strategy, as it was recorded.
+/// Bytes of a parameter as a rank keeps it, and of its gradient and of each number of the optimizer's state:
+/// as `job.state_dtype` says; of a profile under DDP or without a strategy, as it was recorded.
 double state_bytes(const RankScenario& scenario);
 
 /// What the CPU takes to issue the optimizer's step where it works on tensors of the strategy's own kind;

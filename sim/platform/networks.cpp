@@ -9,12 +9,13 @@ namespace {
 
 // Efficiencies.
 // infiniband: a loopback over HDR peaks at 23.3 of 25 GB/s (microsoft/superbenchmark at 700d6501, tests/data,
-//   ib_loopback). roce: the same NICs; 1024 bytes of payload in the 1106 that a packet takes on the wire at the
-//   MTU of Ethernet (RoCE version 2: Ethernet 38, IPv4 20, UDP 8, InfiniBand 16), 0.926.
-// omni_path: all-reduces of 4 GB on four nodes of 8 A100, whose ring NCCL 2.10.3 laid over one card of 100 Gbit/s
-//   each way, have 40.5 Gbit/s of bus bandwidth, on 4 GPUs a node 39.9 (bigscience-workshop/bigscience at 358e3c8f,
-//   experiments/bandwidth/all_reduce_bench-a100-n4.txt and n4_a100_all_reduce_bench.txt). The log has NET/IB
-//   without GDRDMA.
+//   ib_loopback). roce: the same NICs; 1024 bytes of payload in the 1106 that a packet takes on the wire at
+//   the MTU of Ethernet (RoCE version 2: Ethernet 38, IPv4 20, UDP 8, InfiniBand 16), 0.926.
+// omni_path: all-reduces of 4 GB on four nodes of 8 A100, whose ring NCCL 2.10.3 laid over one card of 100
+// Gbit/s
+//   each way, have 40.5 Gbit/s of bus bandwidth, on 4 GPUs a node 39.9 (bigscience-workshop/bigscience at
+//   358e3c8f, experiments/bandwidth/all_reduce_bench-a100-n4.txt and n4_a100_all_reduce_bench.txt). The log
+//   has NET/IB without GDRDMA.
 // efa: ib_write_bw over SRD on a p5en reaches 193.72 of 200 Gbit/s (awslabs awsome-distributed-training at
 //   7217859f). EFA of the first generation has less: see the platforms.
 // tcp and its kin: 8948 bytes of payload in the 9038 that a frame of 9000 takes on the wire (Ethernet 38,

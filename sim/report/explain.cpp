@@ -150,8 +150,8 @@ void write_text(std::ostream& out, const Explanation& explanation, std::string_v
   fields.add("job", !trains(scenario.job.strategy)
                         ? in_words(scenario.job.strategy)
                         : fmt::format("{}, {}", scenario.model.name, in_words(scenario.job.strategy)));
-  fields.add(surely_does_not_fit(scenario, run.measured.memory) ? "would take" : "step time", time_text(metrics.step_time),
-             Paint::bold);
+  fields.add(surely_does_not_fit(scenario, run.measured.memory) ? "would take" : "step time",
+             time_text(metrics.step_time), Paint::bold);
   if (run.range.low < run.range.high)
     fields.add("expected", fmt::format("{} in nine of ten cases", range_text(run.range.low, run.range.high)));
   if (metrics.cost_usd_per_million_samples)
@@ -181,8 +181,7 @@ void write_json(std::ostream& out, const Explanation& explanation, std::string_v
       {"step_time_s", step.value()},
       {"interval", {{"step_time_s", {run.range.low.value(), run.range.high.value()}}}},
       {"fits", it_fits},
-      {"does_not_fit",
-       it_fits ? Json(nullptr) : Json(verdict_in_words(run.scenario, run.measured.memory))},
+      {"does_not_fit", it_fits ? Json(nullptr) : Json(verdict_in_words(run.scenario, run.measured.memory))},
       {"bottleneck", {{"resource", run.measured.bottleneck.resource}, {"why", run.measured.bottleneck.why}}},
       {"evidence", explanation.evidence},
       {"exposed", exposed_json(explanation)},

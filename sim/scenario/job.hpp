@@ -125,8 +125,9 @@ struct DistributedOptimizer {
   /// InternLM's optimizer in place of Megatron's: gradients are all-reduced, and of so many ranks each steps
   /// whole tensors of its own and broadcasts them.
   std::optional<int> tensor_owners{};
-  /// Products of weights' gradients add them to the buffers themselves (apex's fused_weight_gradient_mlp_cuda);
-  /// false: another kernel does, --no-gradient-accumulation-fusion and all that is older than Megatron-LM 3.0.
+  /// Products of weights' gradients add them to the buffers themselves (apex's
+  /// fused_weight_gradient_mlp_cuda); false: another kernel does, --no-gradient-accumulation-fusion and all
+  /// that is older than Megatron-LM 3.0.
   bool gradient_accumulation_fusion = true;
   auto operator<=>(const DistributedOptimizer&) const = default;
 };
@@ -246,7 +247,7 @@ struct Job {
   bool keeps_products = false;  ///< ... but for attention and every second product: torchtitan's selective op
   int recompute_every = 1;      ///< ... of so many blocks one
   ZeroGrad zero_grad = ZeroGrad::after_step;
-  bool float_logits = true;  ///< under autocast the loss is taken of `logits.float()`
+  bool float_logits = true;      ///< under autocast the loss is taken of `logits.float()`
   bool launch_blocking = false;  ///< CUDA_LAUNCH_BLOCKING=1: the CPU waits for the end of each kernel
   double slow_gpu = 1;           ///< kernels of the last rank take so many times as long: a straggler
   CudaGraphs cuda_graphs = CudaGraphs::none;

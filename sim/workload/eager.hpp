@@ -259,10 +259,11 @@ class Eager {
     std::vector<Tensor> inputs;  ///< of these, that need a gradient
     std::vector<Tensor> saves;
     Tensor result;
-    bool is_product = false;         ///< aten::mm: of a linear layer without a bias
-    std::int32_t experts = 0;        ///< of a loop over so many, which does it for each with its rows
-    bool is_apart = false;           ///< torch.compile does not fuse it with others
-    /// ... but adds up the parts of its result's gradient in one kernel, which copies for a reduce-scatter too
+    bool is_product = false;   ///< aten::mm: of a linear layer without a bias
+    std::int32_t experts = 0;  ///< of a loop over so many, which does it for each with its rows
+    bool is_apart = false;     ///< torch.compile does not fuse it with others
+    /// ... but adds up the parts of its result's gradient in one kernel, which copies for a reduce-scatter
+    /// too
     bool adds_gradients = false;
     std::size_t runs_again = every;  ///< of its operations so many, the first, in a block that keeps some
     double parameter_bytes = 0;      ///< whose gradients it makes, fp32

@@ -51,8 +51,9 @@ bool Eager::gathers_in_fp8() const {
          settings_.tensor > 1 && !block_name(layers_.back().name).empty();
 }
 
-/// As eager torchao writes it: absolute values, the greatest of them, four kernels that make a scale of it, and
-/// in fp32 the product with the scale and the limits, before the cast. Compiled, by rows it is one kernel.
+/// As eager torchao writes it: absolute values, the greatest of them, four kernels that make a scale of it,
+/// and in fp32 the product with the scale and the limits, before the cast. Compiled, by rows it is one
+/// kernel.
 void Eager::cast_to_8(std::vector<Operation>& to, Number from, double elements, double width) const {
   const auto& fp8 = *settings_.fp8;
   const bool is_fused = fp8.by_transformer_engine || settings_.compiled;

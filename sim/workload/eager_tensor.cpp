@@ -83,12 +83,12 @@ void Eager::exchange_beside(Node& at, std::size_t of_inputs, Bytes gathered, Byt
       {kind, gradient, of_inputs, settings_.overlaps_gradients ? Exchange::next_layer : of_inputs});
 }
 
-/// NCCL gathers and scatters along a tensor's first dimension, the samples; sequence parallelism does so along
-/// the second, the tokens. DTensor copies what was gathered, unless there is one sample, and what will be
-/// scattered.
+/// NCCL gathers and scatters along a tensor's first dimension, the samples; sequence parallelism does so
+/// along the second, the tokens. DTensor copies what was gathered, unless there is one sample, and what will
+/// be scattered.
 /// @source torch/distributed/_functional_collectives.py, all_gather_tensor and reduce_scatter_tensor: cat of
-///         chunks; trace of two H200 (own measurement, PyTorch 2.11): 98 gathers and 98 reduce-scatters a step,
-///         a copy after each and before each
+///         chunks; trace of two H200 (own measurement, PyTorch 2.11): 98 gathers and 98 reduce-scatters a
+///         step, a copy after each and before each
 void Eager::copy_gathered(std::vector<Operation>& to, Number number, double elements) const {
   if (settings_.batch > 1) to.push_back(stream(settings_.compiled ? "copy" : "permute", number, elements));
 }

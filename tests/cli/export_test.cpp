@@ -213,14 +213,15 @@ TEST_CASE("what cannot be exported is told", "[cli][export]") {
 
 TEST_CASE("traces of a pipeline have each rank's own sends and receives", "[cli][export]") {
   const TemporaryFolder folder;
-  folder.write("s.yaml",
-               "schema: 1\nmodel: gpt2\nplatform: dgx-h100\njob: { gpus: 4, batch_per_gpu: 2, precision: bf16, "
-               "accumulate: 8, sequence: 256 }\nparallel: { pipeline: 4 }\n");
+  folder.write(
+      "s.yaml",
+      "schema: 1\nmodel: gpt2\nplatform: dgx-h100\njob: { gpus: 4, batch_per_gpu: 2, precision: bf16, "
+      "accumulate: 8, sequence: 256 }\nparallel: { pipeline: 4 }\n");
   folder.write("out/.s.0.json.gz.0123456789abcdef", "left by an export that was killed");
   const auto outcome = run_gradway({"export", "kineto", "s.yaml", "-o", "out"}, {.folder = folder.path()});
   REQUIRE(outcome.status == 0);
   CHECK(std::distance(std::filesystem::directory_iterator{folder.path() / "out"}, {}) == 4);
-  std::map<std::string, int> sent;      // by group
+  std::map<std::string, int> sent;  // by group
   std::map<std::string, int> received;
   for (int rank = 0; rank < 4; ++rank) {
     const auto file = folder.path() / "out" / fmt::format("s.{}.json.gz", rank);
@@ -249,8 +250,8 @@ TEST_CASE("an export of traces has eight ranks unless more are asked for", "[cli
   const auto out = (folder.path() / "out").string();
   const auto files = [&](const std::vector<std::string>& more) {
     std::filesystem::remove_all(out);
-    std::vector<std::string> words{"export", "kineto", "article/g6e", "--set", "platform=dgx-h100",
-                                   "--set",  "job.gpus=16", "-o",     out};
+    std::vector<std::string> words{"export", "kineto",      "article/g6e", "--set", "platform=dgx-h100",
+                                   "--set",  "job.gpus=16", "-o",          out};
     words.insert(words.end(), more.begin(), more.end());
     CHECK(run_gradway(words).status == 0);
     return std::distance(std::filesystem::directory_iterator{out}, {});

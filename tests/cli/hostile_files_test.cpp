@@ -224,8 +224,9 @@ TEST_CASE("a GPU without a peak is refused in words", "[cli][hostile]") {
   folder.write("h100-sxm.yaml", gpu);
   folder.write("aws-p5.48xlarge.yaml",
                content_of(std::filesystem::path{GRADWAY_SOURCE_DIR} / "platforms/aws-p5.48xlarge.yaml"));
-  folder.write("s.yaml", "schema: 1\nmodel: resnet50\nplatform: aws-p5.48xlarge\n"
-                         "job: { gpus: 2, batch_per_gpu: 32, precision: fp32 }\n");
+  folder.write("s.yaml",
+               "schema: 1\nmodel: resnet50\nplatform: aws-p5.48xlarge\n"
+               "job: { gpus: 2, batch_per_gpu: 32, precision: fp32 }\n");
   const auto outcome = run_gradway({"run", "s.yaml"}, {.folder = folder.path()});
   CHECK(outcome.status == 2);
   CHECK_THAT(outcome.errors, Contains("h100-sxm.yaml: error: the key 'peak' is missing"));

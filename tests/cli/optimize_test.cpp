@@ -217,7 +217,8 @@ TEST_CASE("optimize says what is wrong with its arguments", "[cli][optimize]") {
        "--over bucket_cap=25 MB/s: error: 'MB/s' is not a unit of data\n"
        "  hint: 'MB/s' is a unit of bandwidth\n"},
       {{"--set", "job.batch_per_gpu=4096"},
-       "error: the job does not fit: 371 of 48 GB on each l40s (336 to 442 GB, most of it activations), with the settings that need least\n  hint: "
+       "error: the job does not fit: 371 of 48 GB on each l40s (336 to 442 GB, most of it activations), with "
+       "the settings that need least\n  hint: "
        "take a smaller batch, or GPUs with more memory\n"},
   }));
   auto command = arguments;

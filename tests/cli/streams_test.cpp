@@ -32,7 +32,8 @@ TEST_CASE("results never land in a file that took the place of standard output",
 
   CHECK(outcome.status == 2);
   CHECK_THAT(content_of(folder.path() / "report.json"), Catch::Matchers::StartsWith("{\n  \"schema\": 1"));
-  CHECK_THAT(gradway::read_text_file((folder.path() / "trace.json.gz").string()).content, Catch::Matchers::EndsWith("]}\n"));
+  CHECK_THAT(gradway::read_text_file((folder.path() / "trace.json.gz").string()).content,
+             Catch::Matchers::EndsWith("]}\n"));
 }
 
 #ifndef __SANITIZE_ADDRESS__  // needs more address space than any limit leaves

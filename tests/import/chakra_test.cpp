@@ -195,7 +195,8 @@ TEST_CASE("a trace of Chakra that is no step of data-parallel training is refuse
   CHECK(refusal_of([](auto& nodes) { nodes[3].attributes[2].value = std::int64_t{0}; }) ==
         "rank.0.et: error: the 'comm_size' of node 4 ('nccl:all_reduce') is none" + remedy);
   CHECK(refusal_of([](auto& nodes) { nodes[3].attributes[2].value = std::int64_t{4097}; }) ==
-        "rank.0.et: error: the 'comm_size' of node 4 ('nccl:all_reduce') is 4097 bytes: gradients have elements "
+        "rank.0.et: error: the 'comm_size' of node 4 ('nccl:all_reduce') is 4097 bytes: gradients have "
+        "elements "
         "of 2 or 4" +
             remedy);
   CHECK(refusal_of([](auto& nodes) {
@@ -224,7 +225,8 @@ TEST_CASE("a trace of Chakra in JSON is bounded in depth and in values", "[impor
     }
     return "";
   };
-  CHECK_THAT(message("{\"a\":" + std::string(100'000, '[')), Contains("object 1 is nested more than 32 deep"));
+  CHECK_THAT(message("{\"a\":" + std::string(100'000, '[')),
+             Contains("object 1 is nested more than 32 deep"));
   std::string values = "{\"a\":[0";
   for (int i = 0; i < 1'000'001; ++i) values += ",0";
   CHECK_THAT(message(values + "]}"), Contains("object 1 has more than 1000000 values"));

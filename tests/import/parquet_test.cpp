@@ -172,7 +172,7 @@ TEST_CASE("folders of Parquet files hold one dataset", "[import][dataset]") {
 TEST_CASE("a column can have less than a byte a row", "[import][dataset]") {
   const TemporaryFolder folder;
   folder.write("t.parquet", file(footer(1'000, {group(1'000, {chunk({"image"}, 0, 1'000'000, 1'000'000),
-                                                               chunk({"flag"}, 0, 125, 125)})})));
+                                                              chunk({"flag"}, 0, 125, 125)})})));
   const auto yaml = parquet_yaml(read_parquet_footer(folder.path() / "t.parquet"), "t.parquet");
   CHECK_THAT(yaml, Contains("{ name: \"flag\", size: 0.125 B }"));
   CHECK(message_of([&] { return check_text(DataKind::dataset, yaml), 0; }).empty());

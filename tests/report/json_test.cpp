@@ -30,11 +30,16 @@ TEST_CASE("a report has the documented fields in their order", "[report][json]")
 
   std::vector<std::string> keys;
   for (const auto& [key, value] : report.items()) keys.push_back(key);
-  CHECK(keys == std::vector<std::string>{"schema", "gradway", "scenario", "engine", "ranks", "metrics",
-                                         "interval", "fits", "does_not_fit", "gpu_memory_bytes",
-                                         "memory_verdict", "memory_largest_part", "memory",
-                                         "price", "bottleneck", "links", "rests_on", "basis", "doubts",
-                                         "warnings"});
+  CHECK(keys == std::vector<std::string>{"schema",         "gradway",
+                                         "scenario",       "engine",
+                                         "ranks",          "metrics",
+                                         "interval",       "fits",
+                                         "does_not_fit",   "gpu_memory_bytes",
+                                         "memory_verdict", "memory_largest_part",
+                                         "memory",         "price",
+                                         "bottleneck",     "links",
+                                         "rests_on",       "basis",
+                                         "doubts",         "warnings"});
   CHECK(report["schema"] == 1);
   CHECK(report["gradway"] == "1.2.3");
   CHECK(report["engine"] == "fluid");
@@ -65,7 +70,8 @@ TEST_CASE("a report holds the interval, the parts of the memory and the price", 
   run.measured.memory.slack = 3_GB;
   run.scenario.platform.price = Price{UsdPerHour{36}, "here", "2026-07-20", "a bill"};
   const auto report = json_of(run);
-  CHECK(report["interval"].dump() == R"({"step_time_s":[0.009,0.012],"memory_bytes":[2970000000,9030000000]})");
+  CHECK(report["interval"].dump() ==
+        R"({"step_time_s":[0.009,0.012],"memory_bytes":[2970000000,9030000000]})");
   CHECK(report["memory"]["parameters_bytes"] == 1'000'000'000);
   CHECK(report["memory"]["needed_bytes"] == 6'000'000'000);
   CHECK(report["price"].dump() ==

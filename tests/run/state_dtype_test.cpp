@@ -34,8 +34,7 @@ Bytes sent(const Scenario& scenario, CollectiveKind kind) {
   Bytes sum{};
   const auto workload = plan(scenario, compute_costs(scenario));
   for (const auto& task : workload.first_program().tasks)
-    if (const auto* call = std::get_if<Call>(&task.work);
-        call != nullptr && call->kind == kind)
+    if (const auto* call = std::get_if<Call>(&task.work); call != nullptr && call->kind == kind)
       sum += call->bytes;
   return sum;
 }

@@ -135,7 +135,8 @@ TEST_CASE("Transformer Engine casts and turns at once, and weights once a step",
   CHECK(gathered.memory.lasting[layer] == Bytes{w});
 }
 
-// x.abs(), its max(), four kernels for the scale, x.float(), times the scale, clamp, the cast: 10 for each tensor.
+// x.abs(), its max(), four kernels for the scale, x.float(), times the scale, clamp, the cast: 10 for each
+// tensor.
 TEST_CASE("eager torchao issues every step of a cast", "[fp8]") {
   const auto step = eager_step(one_layer(), settings_of({Fp8Recipe::tensorwise}));
   CHECK(step.layers[layer].forward.size() == 2 * 10 + 1);

@@ -19,7 +19,8 @@ constexpr double hidden = 512;
 
 /// One block as Llama has it: three products read its first norm, two its second.
 EagerStep llama(const EagerSettings& settings) {
-  DecoderShape shape{.layers = 1, .heads = 8, .hidden = 512, .mlp = 2048, .vocabulary = 1024, .sequence = 128};
+  DecoderShape shape{
+      .layers = 1, .heads = 8, .hidden = 512, .mlp = 2048, .vocabulary = 1024, .sequence = 128};
   shape.bias = false;
   shape.norm = DecoderShape::Norm::rms_norm;
   shape.positions = DecoderShape::Positions::rotary;

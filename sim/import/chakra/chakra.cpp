@@ -178,10 +178,11 @@ class Importer {
       refuse_at(file_, fmt::format("the 'comm_size' of node {} ('{}') is none", node.id, node.name),
                 record_a_step);
     if (bytes % 2 != 0)
-      refuse_at(file_,
-                fmt::format("the 'comm_size' of node {} ('{}') is {} bytes: gradients have elements of 2 or 4",
-                            node.id, node.name, bytes),
-                record_a_step);
+      refuse_at(
+          file_,
+          fmt::format("the 'comm_size' of node {} ('{}') is {} bytes: gradients have elements of 2 or 4",
+                      node.id, node.name, bytes),
+          record_a_step);
     const int width = bytes % 4 == 0 ? 4 : 2;
     profile.gradients.push_back({.shape = {static_cast<std::int64_t>(bytes) / width},
                                  .element_bytes = width,

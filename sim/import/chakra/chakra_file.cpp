@@ -52,7 +52,8 @@ class Nodes {
   explicit Nodes(const std::string& shown) : shown_{shown} {}
 
   void add(ChakraNode node) {
-    if (nodes_.size() == most_nodes) refuse_file(shown_, fmt::format("the trace has more than {} nodes", most_nodes));
+    if (nodes_.size() == most_nodes)
+      refuse_file(shown_, fmt::format("the trace has more than {} nodes", most_nodes));
     dependencies_ += node.ctrl_deps.size() + node.data_deps.size();
     attributes_ += node.attributes.size();
     if (std::max(dependencies_, attributes_) > most_parts)
@@ -243,7 +244,8 @@ ChakraNode node_in(const Json& json) {
   return node;
 }
 
-/// The length of the JSON value that a text begins with, or of all of the text if the value does not end in it.
+/// The length of the JSON value that a text begins with, or of all of the text if the value does not end in
+/// it.
 /// @throws ConfigError if it is nested too deep, or has too many values, to be read into memory
 std::size_t length_of_value(std::string_view text, const std::string& shown, std::size_t number) {
   const auto refuse = [&](const std::string& what) {
@@ -274,7 +276,8 @@ std::vector<ChakraNode> json_nodes(std::string_view content, const std::string& 
     bool is_metadata = true;
     for (auto at = content.find_first_not_of(blanks); at != std::string_view::npos;
          at = content.find_first_not_of(blanks, at)) {
-      if (content[at] != '{') refuse_file(shown, "this is no JSON of Chakra: it has something else than objects");
+      if (content[at] != '{')
+        refuse_file(shown, "this is no JSON of Chakra: it has something else than objects");
       const auto length = length_of_value(content.substr(at), shown, nodes.size() + 1);
       const auto json = Json::parse(content.substr(at, length));
       at += length;
@@ -350,7 +353,8 @@ std::vector<ChakraNode> read_chakra(const std::filesystem::path& file, const std
   check_regular_file(file, shown);
   std::error_code error;
   const auto bytes = std::filesystem::file_size(file, error);
-  if (!error && bytes > most_bytes) refuse_file(shown, fmt::format("the file has more than {} bytes", most_bytes));
+  if (!error && bytes > most_bytes)
+    refuse_file(shown, fmt::format("the file has more than {} bytes", most_bytes));
   std::ifstream in{file, std::ios::binary};
   std::string content(error ? 0 : bytes, '\0');
   if (error || !in.read(content.data(), static_cast<std::streamsize>(content.size())))

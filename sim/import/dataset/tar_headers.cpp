@@ -157,7 +157,8 @@ class TarReader {
     if (const auto text = pax_value(records_, "size")) {
       const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), size);
       if (error != std::errc{} || end != text->data() + text->size())
-        refuse_at(whole(), fmt::format("byte {}: the size '{}' is not a number", start, printable(*text)), "");
+        refuse_at(whole(), fmt::format("byte {}: the size '{}' is not a number", start, printable(*text)),
+                  "");
     }
     pass_over(size, start);
     pass_padding(size);

@@ -14,7 +14,8 @@ namespace {
 
 constexpr auto export_again = "export it again: nsys export --type sqlite -o FILE.sqlite FILE.nsys-rep";
 
-/// The URI of a file that nobody changes: SQLite then makes neither a lock nor the files of a write-ahead log.
+/// The URI of a file that nobody changes: SQLite then makes neither a lock nor the files of a write-ahead
+/// log.
 /// @source https://www.sqlite.org/uri.html
 std::string uri_of(const std::filesystem::path& file) {
   std::string uri = "file:";
@@ -73,7 +74,8 @@ Database::Database(const std::filesystem::path& file, const std::string& shown) 
     refuse_at(where(), "a write-ahead log with changes that are not yet in the database lies beside it",
               "end the program that writes it, or run: sqlite3 FILE 'PRAGMA wal_checkpoint(TRUNCATE)'");
   sqlite3* handle = nullptr;
-  const int opened = sqlite3_open_v2(uri_of(file).c_str(), &handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr);
+  const int opened =
+      sqlite3_open_v2(uri_of(file).c_str(), &handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr);
   handle_.reset(handle);
   if (opened != SQLITE_OK) refuse_at(where(), fmt::format("cannot be read: {}", sqlite3_errstr(opened)), "");
   sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
@@ -129,7 +131,8 @@ Where Database::where() const {
 
 void Database::refuse_damaged() const {
   if (sqlite3_errcode(handle_.get()) == SQLITE_INTERRUPT)
-    refuse_at(where(), "the database is damaged: reading it takes longer than its size explains", export_again);
+    refuse_at(where(), "the database is damaged: reading it takes longer than its size explains",
+              export_again);
   refuse_at(where(), fmt::format("the database is damaged: {}", sqlite3_errmsg(handle_.get())), export_again);
 }
 

@@ -62,8 +62,9 @@ class Database {
   void count_row() const;
 
   std::uintmax_t bytes_ = 0;
-  mutable std::uintmax_t rows_ = 0;                 ///< read so far
-  std::unique_ptr<std::uintmax_t> periods_ = std::make_unique<std::uintmax_t>(0);  ///< that SQLite may work yet
+  mutable std::uintmax_t rows_ = 0;  ///< read so far
+  std::unique_ptr<std::uintmax_t> periods_ =
+      std::make_unique<std::uintmax_t>(0);  ///< that SQLite may work yet
   std::unique_ptr<sqlite3, Close> handle_;
   std::string shown_;
 };

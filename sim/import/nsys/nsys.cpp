@@ -38,7 +38,7 @@ struct Range {
 /// A name of StringIds, as it is used.
 struct Name {
   std::string text;
-  std::string_view type{};            ///< of the operands of a kernel of this name
+  std::string_view type{};           ///< of the operands of a kernel of this name
   std::optional<NvtxRange> range{};  ///< made when a range of this name is read
 };
 
@@ -390,7 +390,7 @@ class Export {
   std::unordered_map<std::int64_t, Name> names_;
   std::deque<NvtxRange> inline_ranges_;  ///< of ranges whose text is no name of StringIds
   std::uintmax_t text_bytes_ = 0;        ///< of the events that were handed on
-  std::vector<Range> ranges_;  ///< by thread, then by start; the outer one first
+  std::vector<Range> ranges_;            ///< by thread, then by start; the outer one first
   /// By start, each with the latest end of those up to it.
   std::vector<std::pair<std::int64_t, std::int64_t>> optimizer_steps_;
   std::unordered_map<std::int64_t, std::pair<std::int64_t, std::int64_t>> calls_;  ///< thread and start

@@ -128,9 +128,9 @@ void DistributedOptimizerSync::before_optimizer(TaskList& tasks) {
 }
 
 void DistributedOptimizerSync::after_optimizer(TaskList& tasks) {
-  const auto cast = tasks.memory_kernels("slice into parameters",
-                                         share_ * (Bytes{kept_ * parameters_} + all_parameters()), 1,
-                                         tasks.gpu().launch_cost);
+  const auto cast =
+      tasks.memory_kernels("slice into parameters", share_ * (Bytes{kept_ * parameters_} + all_parameters()),
+                           1, tasks.gpu().launch_cost);
   if (settings_.tensor_owners) broadcast_tensors(tasks, cast);
   if (settings_.overlap_param_gather || !gathers()) return;
   begins_ = cast;

@@ -90,7 +90,7 @@ class FsdpSync final : public Sync {
   bool is_pipelined_;  ///< the model is cut into stages
   int shards_;         ///< ranks over which a group is cut
   WrappedModel groups_;
-  double kept_width_;      ///< bytes an element of the shards
+  double kept_width_;  ///< bytes an element of the shards
   double gathered_width_;
   double gradient_width_;  ///< of gradients as the backward pass makes them
   double reduced_width_;

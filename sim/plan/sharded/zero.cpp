@@ -143,8 +143,8 @@ void ZeroSync::after_optimizer(TaskList& tasks) {
   const auto cast =
       settings_.offload_optimizer
           ? own_from_host(tasks, parameters_ / ranks_, width_, cast_)
-          : tasks.memory_kernels("slice into parameters", Bytes{(kept_ + width_) * parameters_ / ranks_},
-                                 1, tasks.gpu().launch_cost);
+          : tasks.memory_kernels("slice into parameters", Bytes{(kept_ + width_) * parameters_ / ranks_}, 1,
+                                 tasks.gpu().launch_cost);
   if (ranks_ == 1) return;
   const auto gathered = tasks.call({CollectiveKind::all_gather, all, Slot{0}}, communicator_stream,
                                    "parameters all-gather", tasks.cpu(ddp_cpu.all_reduce), cast);
@@ -152,7 +152,8 @@ void ZeroSync::after_optimizer(TaskList& tasks) {
   tasks[id].after.push_back(gathered);
 }
 
-/// Parameters whole and a slice of them in fp32, unless states are of 16 bits; buckets of gradients, two with overlap.
+/// Parameters whole and a slice of them in fp32, unless states are of 16 bits; buckets of gradients, two with
+/// overlap.
 MemoryOfSync ZeroSync::memory() const {
   const bool master = width_ != kept_;
   const Bytes slice{kept_ * parameters_ / ranks_};

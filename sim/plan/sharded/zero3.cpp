@@ -318,11 +318,11 @@ void Zero3Sync::before_optimizer(TaskList& tasks) {
 }
 
 void Zero3Sync::after_optimizer(TaskList& tasks) {
-  const auto cast = settings_.offload_optimizer
-                        ? own_from_host(tasks, parameters_ / ranks_, width_, cast_)
-                        : tasks.memory_kernels("shares into parameters",
-                                               Bytes{(kept_ + width_) * parameters_ / ranks_}, 1,
-                                               tasks.gpu().launch_cost);
+  const auto cast =
+      settings_.offload_optimizer
+          ? own_from_host(tasks, parameters_ / ranks_, width_, cast_)
+          : tasks.memory_kernels("shares into parameters", Bytes{(kept_ + width_) * parameters_ / ranks_}, 1,
+                                 tasks.gpu().launch_cost);
   if (ranks_ == 1 || stays_ == 0) return;
   const auto gathered =
       tasks.call({CollectiveKind::all_gather, Bytes{width_ * stays_}, Slot{0}}, communicator_stream,

@@ -215,7 +215,8 @@ std::vector<Span> spans_on_rank_0(const Run& run, int step) {
     if (origin.step != step || !view.sees(origin)) continue;
     if (origin.activity == Activity::launch) continue;
     auto& of = origin.activity == Activity::marker ? marks : spans;
-    cover(of[static_cast<std::size_t>(view.task_of(origin, calls))], run.timeline.start[i], run.timeline.end[i]);
+    cover(of[static_cast<std::size_t>(view.task_of(origin, calls))], run.timeline.start[i],
+          run.timeline.end[i]);
   }
   for (std::size_t task = 0; task < spans.size(); ++task) {
     if (spans[task].start == Seconds::infinite()) spans[task] = marks[task];

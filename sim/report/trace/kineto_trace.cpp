@@ -73,8 +73,8 @@ class KinetoWriter {
       const auto names = names_of(call->kind, members.front().index() != rank_);
       args += fmt::format(
           R"(,"Collective name":"{}","In msg nelems":{:.0f},"Out msg nelems":{:.0f},"dtype":"Byte","Group size":{},"Process Group Name":"{}")",
-          names.collective, input_of(*call, id).value(), output_of(*call, id).value(),
-          members.size(), id.index());
+          names.collective, input_of(*call, id).value(), output_of(*call, id).value(), members.size(),
+          id.index());
       return event(slice, stream, fmt::format("ncclKernel_{}", names.kernel), "kernel", args);
     }
     if (const auto* copy = std::get_if<Copy>(&task.work)) {

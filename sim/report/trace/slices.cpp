@@ -110,8 +110,7 @@ std::int64_t nanoseconds(Seconds time) {
   return static_cast<std::int64_t>(std::llround(time.value() * 1e9));
 }
 
-Slices::Slices(const Run& run, const std::vector<std::size_t>& ranks)
-    : run_{run}, calls_{run.workload} {
+Slices::Slices(const Run& run, const std::vector<std::size_t>& ranks) : run_{run}, calls_{run.workload} {
   for (const auto& program : run.workload.programs) segment_.push_back(segments(program));
   for (const auto rank : ranks) {
     by_actor_[run.folding.actor_representative[rank].index()];
