@@ -169,12 +169,13 @@ JobIdentity identity_of(const Scenario& scenario) {
   add_kernels(kernels, scenario);
   Values launches;
   launches.add(scenario.model.name, job.framework, job.compiled, job.compiled_loss, job.launch_blocking,
-               has_hooks(job.strategy));
+               job.cuda_graphs, has_hooks(job.strategy));
   Values exchange;
   add_kernels(exchange, scenario);
   exchange.add(scenario.platform.name, job.gpus, job.batch_per_gpu, job.sequence, job.accumulate,
                job.optimizer, job.clip_grad_norm, job.launch_blocking, job.cuda_graphs, job.slow_gpu,
-               layout.pipeline, layout.chunks, layout.schedule, layout.order, job.strategy, job.traffic);
+               layout.pipeline, layout.chunks, layout.schedule, job.strategy, job.traffic);
+  if (layout.is_cut()) exchange.add(layout.order);  // else it says nothing, and is not echoed
   exchange.add(input.prefetch, input.background_copy, input.background_start, input.pin_memory);
   for (const auto& [name, value] : job.nccl)
     if (is_modelled(name)) exchange.add(name, value);
