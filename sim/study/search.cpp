@@ -88,7 +88,9 @@ const Tried& Search::fastest_of(const std::vector<const Tried*>& all) const {
 
 /// Nobody can tell which of the two is faster, or nobody cares.
 bool Search::as_good_as(const Tried& fastest, const Tried& one) const {
-  return cost(one) <= (1 + equals) * cost(fastest) || are_tied(choice(fastest), choice(one));
+  if (cost(one) <= (1 + equals) * cost(fastest)) return true;
+  const auto ratio = figure_ratio(choice(fastest), choice(one));
+  return ratio.low <= 1 && 1 <= ratio.high;
 }
 
 /// Of those that are as good as the fastest, the one that changes least; of those the fastest, and of those

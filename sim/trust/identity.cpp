@@ -128,7 +128,6 @@ constexpr std::array outside{
     KeyOutsideIdentity{"steps", "the same job, simulated for longer"},
     KeyOutsideIdentity{"job.zero_grad", "memory only"},
     KeyOutsideIdentity{"job.float_logits", "memory only"},
-    KeyOutsideIdentity{"job.global_batch", "job.accumulate follows from it"},
     KeyOutsideIdentity{"input.loader_workers", "what is not known is a core's, and the storage's"},
     KeyOutsideIdentity{"input.prefetch_factor", "what is not known is a core's, and the storage's"},
     KeyOutsideIdentity{"input.persistent_workers", "what is not known is a core's, and the storage's"},

@@ -339,7 +339,7 @@ TEST_CASE("keys that change nothing of a step are no warnings", "[cli][import]")
   CHECK(torchtitan.errors.empty());
 }
 
-TEST_CASE("--sequence says how long samples are where a trainer's file does not", "[cli][import]") {
+TEST_CASE("option --sequence says how long samples are where a trainer's file does not", "[cli][import]") {
   const Desk desk;
   const auto taken =
       desk.import("torchtitan", "[training]\nlocal_batch_size = 1\n", with(of_text, {"--sequence", "4096"}));

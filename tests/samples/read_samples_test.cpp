@@ -70,7 +70,7 @@ TEST_CASE("each row of a probe becomes what its keys say", "[fit]") {
   CHECK(samples.origin.digest.size() == 16);
 }
 
-TEST_CASE("what only gradway-probe writes is understood", "[fit]") {
+TEST_CASE("what only the probes write is understood", "[fit]") {
   const auto samples = read_samples({{"a.json", R"([
     {"kind": "node", "probe": "1", "gpus": [{"name": "x"}], "nccl": null},
     {"kind": "instrument", "expected_seconds": 1e-3, "seconds": 1.001e-3},
@@ -94,7 +94,7 @@ TEST_CASE("what only gradway-probe writes is understood", "[fit]") {
     {"kind": "attention", "dtype": "bf16", "batch": 1, "heads": 2, "seq": 3, "head_dim": 4, "causal": true,
      "by": "cudnn", "seconds": 1e-6},
     {"kind": "kernel_gap", "seconds": 1e-6}, {"kind": "launch_latency", "seconds": 2e-6},
-    {"kind": "sync", "seconds": 3e-6}, {"kind": "event", "seconds": 4e-6}])"}});
+    {"kind": "sync", "seconds": 3e-6}, {"kind": "event", "seconds": 4e-6}, {"kind": "eager_operation", "seconds": 2e-5}])"}});
 
   CHECK(samples.remarks ==
         std::vector<std::string>{"a kernel of 1000 us came out at 2000 us: do not trust its times",

@@ -52,6 +52,7 @@ const std::vector<Settings>& jobs() {
             {"job.accumulate", "8"},
             {"parallel", "{ tensor: 2, sequence: true, pipeline: 2, virtual: 2, schedule: interleaved }"}}),
       kind("distributed_optimizer", {megatron, {"model", "mixtral_8x7b"}, {"parallel", "{ expert: 2 }"}}),
+      {{"model", "moe_gpt_0b5"}, {"strategy.kind", "none"}, {"job.gpus", "1"}},
       kind("local_sgd", {{"strategy.wan", "{ rate: 125 MB/s, rtt: 70 ms }"}}),
       {{"model", "vit_b_16"},
        {"input",
