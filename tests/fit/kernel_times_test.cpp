@@ -90,7 +90,8 @@ TEST_CASE("the shipped times of kernels are the fit of the shipped samples", "[f
   const auto shipped = load_calibration(name, DataPath{{GRADWAY_SOURCE_DIR}});
   std::vector<std::string> names{"full-clocks.json.gz", "kernels.json.gz", "grouped.json.gz",
                                  "batched.json.gz"};
-  if (name == "h100-kernels") names.insert(names.end(), {"fp8-casts.json.gz", "fp8-products.json.gz", "fp8-rowwise.json.gz"});
+  if (name == "h100-kernels")
+    names.insert(names.end(), {"fp8-casts.json.gz", "fp8-products.json.gz", "fp8-rowwise.json.gz"});
   std::vector<SampleFile> files;
   for (const auto& of : names) {
     files.push_back(read_sample_file(folder + "/samples/" + of));
