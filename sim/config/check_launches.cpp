@@ -89,7 +89,7 @@ void check_expert_loop(const ScenarioSpec& scenario, const ModelSpec& model, Pro
   } else if (job.precision == Precision::fp8) {
     add("a loop over experts is not simulated in fp8", "write 'precision: bf16', or 'experts: grouped'",
         {at("job.precision")});
-  } else if (job.keeps_products) {
+  } else if (job.recompute == Recompute::selective_op) {
     add("a loop over experts is not simulated with recompute selective_op", "write 'recompute: full'",
         {at("job.recompute")});
   }

@@ -5,17 +5,11 @@
 
 #include <fmt/format.h>
 
-#include "sim/scenario/strategy_words.hpp"
+#include "sim/scenario/strategy_fields.hpp"
 #include "sim/workload/blocks.hpp"
 
 namespace gradway::config {
 namespace {
-
-/// Keys that only DDP understands, and whether the scenario gives them a meaning.
-struct DdpKey {
-  const char* key;
-  bool is_used;
-};
 
 void check_without_ddp(const ScenarioSpec& scenario, Problems& problems) {
   const auto kind = scenario.place("strategy.kind");
@@ -51,21 +45,14 @@ void check_without_ddp(const ScenarioSpec& scenario, Problems& problems) {
                 {{kind, "the strategy is here"}},
                 "write 'kind: ddp'"});
   }
-  const DdpKey keys[] = {{"bucket_cap", ddp.bucket_cap.has_value()},
-                         {"static_graph", ddp.static_graph},
-                         {"gradient_as_bucket_view", ddp.gradient_as_bucket_view},
-                         {"comm_hook", ddp.comm_hook != CommHook::none},
-                         {"powersgd_rank", ddp.powersgd_rank != 1},
-                         {"zero_redundancy", ddp.zero_redundancy},
-                         {"parameters_as_bucket_view", ddp.parameters_as_bucket_view}};
-  for (const auto& [key, is_used] : keys) {
-    if (!is_used) continue;
+  for_each_field<Ddp>([&](const auto& field) {
+    if (has_default(field, ddp)) return;
     problems.add(Problem{
-        scenario.place(fmt::format("strategy.{}", key)),
-        fmt::format("strategy {} has no '{}'", name_of(scenario.job.strategy), key),
+        scenario.place(fmt::format("strategy.{}", field.key)),
+        fmt::format("strategy {} has no '{}'", name_of(scenario.job.strategy), field.key),
         {{kind, "the strategy is here"}},
         kind.line == 0 ? "leave it out, or set strategy.kind=ddp" : "leave it out, or write 'kind: ddp'"});
-  }
+  });
 }
 
 /// Settings of DDP that mean nothing without another.

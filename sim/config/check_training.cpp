@@ -103,14 +103,14 @@ class CheckFinetune {
 void check_recompute(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
   const auto& job = scenario.job;
   if (!trains(job.strategy)) return;
-  if (job.recompute_every > 1 && (!job.recomputes || job.keeps_products)) {
+  if (job.recompute_every > 1 && (!runs_blocks_again(job.recompute) || job.recompute == Recompute::selective_op)) {
     problems.add(Problem{
         scenario.place("job.recompute_every"),
-        fmt::format("job.recompute_every would change nothing: job.recompute is {}", recompute_word(job)),
+        fmt::format("job.recompute_every would change nothing: job.recompute is {}", name_of(job.recompute)),
         {},
         "leave it out, or write 'recompute: full'"});
   }
-  if (!job.recomputes) return;
+  if (!runs_blocks_again(job.recompute)) return;
   const auto blocks = blocks_of(model.model).count;
   if (blocks == 0) {
     problems.add(Problem{
@@ -125,7 +125,7 @@ void check_recompute(const ScenarioSpec& scenario, const ModelSpec& model, Probl
                          {{model.kind, "the model is here"}},
                          "write 'recompute: none'"});
   }
-  if (job.keeps_products) check_selective_op(scenario, model, problems);
+  if (job.recompute == Recompute::selective_op) check_selective_op(scenario, model, problems);
 }
 
 void check_finetune(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {

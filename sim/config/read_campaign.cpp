@@ -6,13 +6,14 @@
 #include "sim/base/nearest.hpp"
 #include "sim/config/goal_quantities.hpp"
 #include "sim/config/quantities.hpp"
+#include "sim/config/read_fields.hpp"
 #include "sim/config/read_measurements.hpp"
+#include "sim/scenario/campaign_fields.hpp"
 #include "sim/scenario/failure_models.hpp"
 
 namespace gradway::config {
 namespace {
 
-constexpr auto modes = choices_of<SaveMode>(save_mode_words);
 constexpr auto all_terms = choices_of<Terms>(terms_words);
 
 /// "best": nothing.
@@ -43,31 +44,20 @@ int kept(const Node& node) {
   return integer(1, 1'000'000)(node);
 }
 
-constexpr auto stagings = choices_of<Staging>(staging_words);
-
 CheckpointSettings read_checkpoint(Reader checkpoint, std::optional<Named>& storage) {
   CheckpointSettings result;
+  read_fields(checkpoint, result);
   if (const auto given = checkpoint.maybe("interval", interval)) result.interval = *given;
-  result.mode = checkpoint.optional("mode", one_of("a way to save", modes), result.mode);
-  result.sharded = checkpoint.optional("sharded", boolean, result.sharded);
-  result.size = checkpoint.maybe("size", bytes);
   checkpoint.exactly_one({"write", "storage"}, "where checkpoints go");
-  result.write = checkpoint.optional("write", bandwidth, result.write);
   storage = checkpoint.maybe("storage", named);
   if (storage) {
     checkpoint.forbid("read", "the tier of 'storage' says how fast it is read",
                       "leave it out, or give 'write'");
     result.keep = checkpoint.optional("keep", kept, result.keep);
   } else {
-    result.read = checkpoint.maybe("read", bandwidth);
     checkpoint.forbid("keep", "what is kept has no price without a tier",
                       "name a tier as 'storage', or leave it out");
   }
-  result.per_rank = checkpoint.maybe("per_rank", bandwidth);
-  result.staging = checkpoint.maybe("staging", one_of("a kind of host memory", stagings));
-  result.device_copy = checkpoint.maybe("device_copy", bandwidth);
-  result.overhead = checkpoint.optional("overhead", pause_or_none, result.overhead);
-  result.slowdown = checkpoint.optional("slowdown", slowdown, result.slowdown);
   if (result.mode == SaveMode::sync) {
     for (const auto* key : {"staging", "device_copy", "slowdown"}) {
       if (checkpoint.has(key))
@@ -83,23 +73,19 @@ CheckpointSettings read_checkpoint(Reader checkpoint, std::optional<Named>& stor
   return result;
 }
 
-RestartSettings read_restart(Reader restart) {
-  RestartSettings result;
-  result.detection = restart.optional("detection", pause_or_none, result.detection);
-  result.requeue = restart.optional("requeue", pause_or_none, result.requeue);
-  result.communicators = restart.optional("communicators", pause_or_none, result.communicators);
-  result.loader = restart.optional("loader", pause_or_none, result.loader);
-  restart.finish();
+/// Settings whose table says all that there is to read.
+template <class Settings>
+Settings read_group(Reader group) {
+  Settings result;
+  read_fields(group, result);
+  group.finish();
   return result;
 }
 
 FailureSettings read_failures(Reader failures) {
   FailureSettings result;
   result.model = failures.optional("model", name_among("a model of failures", failure_models()), "");
-  result.node_mttf = failures.maybe("node_mttf", time_span);
-  result.job_mttf = failures.maybe("job_mttf", time_span);
-  result.again = failures.optional("again", share, result.again);
-  result.again_within = failures.optional("again_within", time_span, result.again_within);
+  read_fields(failures, result);
   if (failures.has("model") && failures.has("node_mttf"))
     failures.error(failures.value_place("node_mttf"), "model and node_mttf both say how often nodes fail",
                    "choose one");
@@ -113,11 +99,7 @@ FailureSettings read_failures(Reader failures) {
 SpotSettings read_spot(Reader spot) {
   SpotSettings result;
   result.model = spot.optional("model", name_among("a model of spot nodes", spot_models()), "");
-  result.node_up = spot.maybe("node_up", time_span);
-  result.node_down = spot.maybe("node_down", time_span);
-  result.group = spot.maybe("group", integer(1, 100000));
-  result.notice = spot.optional("notice", pause_or_none, result.notice);
-  result.share = spot.optional("share", share, result.share);
+  read_fields(spot, result);
   if (spot.sound() && result.model.empty() && !result.node_up)
     spot.error(spot.where(), "it is not told how long spot nodes stay", "give model or node_up");
   spot.finish();
@@ -126,10 +108,7 @@ SpotSettings read_spot(Reader spot) {
 
 StragglerSettings read_stragglers(Reader stragglers) {
   StragglerSettings result;
-  result.node_every = stragglers.maybe("node_every", time_span);
-  result.slowdown = stragglers.optional("slowdown", slowdown, result.slowdown);
-  result.lasts = stragglers.optional("lasts", time_span, result.lasts);
-  result.jitter = stragglers.optional("jitter", share, result.jitter);
+  read_fields(stragglers, result);
   if (!result.node_every) {
     for (const auto* key : {"slowdown", "lasts"}) {
       if (stragglers.has(key))
@@ -143,31 +122,10 @@ StragglerSettings read_stragglers(Reader stragglers) {
   return result;
 }
 
-EvaluationSettings read_evaluation(Reader evaluation) {
-  EvaluationSettings result;
-  result.every = evaluation.required("every", integer(1, 1'000'000'000));
-  result.time = evaluation.required("time", time_span);
-  evaluation.finish();
-  return result;
-}
-
-CarbonSettings read_carbon(Reader carbon) {
-  CarbonSettings result;
-  result.grams_per_kwh = carbon.required("grid", grid_intensity);
-  result.node_power = carbon.required("node_power", power);
-  result.pue = carbon.optional("pue", slowdown, result.pue);
-  carbon.finish();
-  return result;
-}
-
-void read_goal(Reader& campaign, CampaignSettings& result) {
+void check_goal(Reader& campaign, const CampaignSettings& settings) {
   campaign.exactly_one({"tokens", "samples", "epochs", "rounds"}, "how much is trained on");
-  result.tokens = campaign.maybe("tokens", tokens);
-  result.samples = campaign.maybe("samples", samples);
-  result.epochs = campaign.maybe("epochs", weight);
-  result.rounds = campaign.maybe("rounds", integer(1, 100'000'000));
-  if (result.epochs) {
-    result.samples_per_epoch = campaign.required("samples_per_epoch", samples);
+  if (settings.epochs) {
+    campaign.required("samples_per_epoch", samples);
   } else {
     campaign.forbid("samples_per_epoch", "nothing is told in epochs", "leave it out, or give epochs");
   }
@@ -192,25 +150,22 @@ void read_campaign(Reader& scenario, ScenarioSpec& spec) {
   auto campaign = scenario.maybe_map("campaign");
   if (!campaign) return;
   CampaignSettings result;
-  read_goal(*campaign, result);
+  read_fields(*campaign, result);
+  check_goal(*campaign, result);
   if (auto group = campaign->maybe_map("checkpoint"))
     result.checkpoint = read_checkpoint(*group, spec.checkpoints);
-  if (auto group = campaign->maybe_map("restart")) result.restart = read_restart(*group);
+  if (auto group = campaign->maybe_map("restart")) result.restart = read_group<RestartSettings>(*group);
   if (auto group = campaign->maybe_map("failures")) result.failures = read_failures(*group);
   if (auto group = campaign->maybe_map("spot")) result.spot = read_spot(*group);
   if (auto group = campaign->maybe_map("stragglers")) result.stragglers = read_stragglers(*group);
-  if (auto group = campaign->maybe_map("evaluation")) result.evaluation = read_evaluation(*group);
-  result.spares = campaign->maybe("spares", integer(0, 100000));
-  result.repair = campaign->optional("repair", time_span, result.repair);
-  result.elastic_from = campaign->maybe("elastic_from", integer(1, 1 << 20));
-  result.terms = campaign->optional("terms", one_of("terms of payment", all_terms), result.terms);
+  if (auto group = campaign->maybe_map("evaluation"))
+    result.evaluation = read_group<EvaluationSettings>(*group);
   if (auto prices = campaign->maybe_map("prices")) {
     for (const auto& [word, terms] : all_terms)
       result.prices[static_cast<std::size_t>(terms)] = prices->maybe(word, price_per_hour);
     prices->finish();
   }
-  if (auto group = campaign->maybe_map("carbon")) result.carbon = read_carbon(*group);
-  result.seed = campaign->optional("seed", integer(0, 1'000'000'000), result.seed);
+  if (auto group = campaign->maybe_map("carbon")) result.carbon = read_group<CarbonSettings>(*group);
   campaign->finish();
   spec.campaign = std::move(result);
 }

@@ -8,6 +8,8 @@
 #include "sim/base/nearest.hpp"
 
 #include "sim/config/quantities.hpp"
+#include "sim/config/read_fields.hpp"
+#include "sim/scenario/input_fields.hpp"
 
 namespace gradway::config {
 namespace {
@@ -16,21 +18,7 @@ constexpr auto sample_formats = choices_of<SampleFormat>(sample_format_words);
 constexpr auto sample_contents = choices_of<SampleContent>(sample_content_words);
 constexpr auto tiers = choices_of<StorageTier::Kind>(StorageTier::kind_words);
 constexpr auto caches = choices_of<Cache::Kind>(Cache::kind_words);
-constexpr auto copy_starts = choices_of<CopyStart>(copy_start_words);
-constexpr Choice<std::optional<CopyStart>> prefetch_starts[] = {{"none", std::nullopt},
-                                                                {"ahead", CopyStart::ahead},
-                                                                {"step", CopyStart::step},
-                                                                {"forward", CopyStart::forward}};
 constexpr auto cache_policies = choices_of<CachePolicy>(cache_policy_words);
-enum class Epoch { first, later };
-constexpr Choice<Epoch> epochs[] = {{"first", Epoch::first}, {"later", Epoch::later}};
-enum class Decoder { cpu, gpu };
-constexpr Choice<Decoder> decoders[] = {{"cpu", Decoder::cpu}, {"gpu", Decoder::gpu}};
-enum class Sizes { mean, drawn };
-enum class StorageNetwork { own, shared };
-constexpr Choice<StorageNetwork> storage_networks[] = {{"own", StorageNetwork::own},
-                                                       {"shared", StorageNetwork::shared}};
-constexpr Choice<Sizes> sizes[] = {{"mean", Sizes::mean}, {"drawn", Sizes::drawn}};
 
 /// What stands in the scenario itself, or the name of a file.
 template <class Value>
@@ -49,14 +37,8 @@ auto name_or(Value (*read)(Reader&, const std::string&), Problems& problems) {
 }
 
 Codec codec(const Node& node) {
-  std::vector<Choice<Codec>> known;
-  for (const auto& one : codecs()) known.push_back({one.name, one});
-  return one_of<Codec>("a codec", known)(node);
+  return codecs()[index_of_word(value::Words{"a codec", codec_words}, node)];
 }
-
-}  // namespace
-
-namespace {
 
 /// Of Parquet: what lies in its columns takes the place of the size of a sample.
 void read_columns(Reader& file, Dataset& dataset) {
@@ -199,12 +181,7 @@ void check_prefetch(Reader& input, const InputSettings& settings) {
 
 void read_input(Reader input, ScenarioSpec& spec) {
   auto& result = spec.job.input;
-  result.pin_memory = input.optional("pin_memory", boolean, result.pin_memory);
-  result.loader_workers = input.optional("loader_workers", integer(0, 4096), result.loader_workers);
-  result.prefetch = input.optional("prefetch", one_of("a start of copies", prefetch_starts), result.prefetch);
-  result.background_copy = input.optional("background_copy", bytes_or_zero, result.background_copy);
-  result.background_start =
-      input.optional("background_start", one_of("a start of copies", copy_starts), result.background_start);
+  read_fields(input, result);
   auto dataset = input.optional("dataset", name_or(read_dataset, input.problems()), {});
   result.dataset = std::move(dataset.value);
   spec.dataset = std::move(dataset.name);
@@ -220,29 +197,14 @@ void read_input(Reader input, ScenarioSpec& spec) {
   auto storage = input.optional("storage", name_or(read_storage, input.problems()), {});
   result.storage = std::move(storage.value);
   spec.storage = std::move(storage.name);
-  result.shares_network = input.optional("storage_network", one_of("a network of storage", storage_networks),
-                                         StorageNetwork::own) == StorageNetwork::shared;
-  result.storage_weight = input.optional("storage_weight", number(0.001, 1000), result.storage_weight);
-  result.prefetch_factor = input.optional("prefetch_factor", integer(1, 1024), result.prefetch_factor);
-  result.persistent_workers = input.optional("persistent_workers", boolean, result.persistent_workers);
-  result.worker_start = input.optional("worker_start", duration_or_zero, result.worker_start);
   if (result.persistent_workers && result.loader_workers == 0)
     input.error(input.key_place("persistent_workers"), "there are no input.loader_workers that could stay",
                 "give some, or leave persistent_workers out: PyTorch refuses it, too");
   result.codec = input.maybe("codec", codec);
-  result.draws_sizes =
-      input.optional("sample_sizes", one_of("a choice of sizes", sizes), Sizes::mean) == Sizes::drawn;
-  result.batch_overhead = input.optional("batch_overhead", duration_or_zero, result.batch_overhead);
-  result.batch_overhead_spread =
-      input.optional("batch_overhead_spread", number(0, 100), result.batch_overhead_spread);
   if (result.batch_overhead == Seconds{} && result.batch_overhead_spread > 0)
     input.forbid("batch_overhead_spread", "there is no input.batch_overhead that could vary",
                  "give it, its mean, or leave this out");
-  result.epoch_steps = input.maybe("epoch_steps", integer(2, 100000));
   check_prefetch(input, result);
-  result.decode_on_gpu =
-      input.optional("decode", one_of("a decoder", decoders), Decoder::cpu) == Decoder::gpu;
-  result.first_epoch = input.optional("epoch", one_of("an epoch", epochs), Epoch::later) == Epoch::first;
   const auto policy =
       input.optional("cache_policy", one_of("a cache policy", cache_policies), CachePolicy::keeps);
   if (const auto kind = input.maybe("cache", one_of("a cache", caches))) {

@@ -5,55 +5,31 @@
 
 #include <fmt/format.h>
 
-#include "sim/config/goal_quantities.hpp"
-#include "sim/config/quantities.hpp"
+#include "sim/config/read_fields.hpp"
+#include "sim/scenario/local_sgd_fields.hpp"
 
 namespace gradway::config {
 namespace {
 
-constexpr auto numbers_sent = choices_of<Exchanged>(exchanged_words);
-constexpr auto outer_optimizers = choices_of<OuterOptimizer>(outer_optimizer_words);
-
-constexpr int most_workers = 10'000;
-constexpr int most_clients = 1'000'000;
-constexpr int most_steps = 1'000'000;
-
 /// Some of it: nothing at all would be no update.
-double some_share(const Node& node) {
-  const auto value = share(node);
-  if (value <= 0) fail(node.where, fmt::format("'{}' is nothing", node.text), "more than 0 %");
-  return value;
+void check_some(Reader& map, const char* key, double share) {
+  if (share > 0 || !map.has(key) || !map.sound()) return;
+  map.error(map.value_place(key), fmt::format("'{}' of nothing", key), "more than 0 %");
 }
 
 WanSettings read_wan(Reader wan) {
   WanSettings result;
-  result.rate = wan.required("rate", bandwidth);
-  result.rtt = wan.required("rtt", pause_or_none);
-  result.window = wan.maybe("window", bytes);
-  result.loss = wan.optional("loss", share, result.loss);
-  result.streams = wan.optional("streams", integer(1, 10000), result.streams);
-  result.usd_per_gb = wan.optional("egress", egress_price, result.usd_per_gb);
+  read_fields(wan, result);
   wan.finish();
   return result;
 }
 
 ClientClass read_class(Reader client) {
   ClientClass result;
-  result.name = client.required("name", text);
-  result.count = client.required("count", integer(1, most_clients));
-  result.down = client.required("down", bandwidth);
-  result.up = client.required("up", bandwidth);
-  result.rtt = client.optional("rtt", pause_or_none, result.rtt);
-  result.available = client.optional("available", some_share, result.available);
-  result.slowdown = client.optional("slowdown", weight, result.slowdown);
-  result.step = client.maybe("step", pause_or_none);
-  result.rate = client.maybe("rate", compute_rate);
+  read_fields(client, result);
+  check_some(client, "available", result.available);
   result.platform = client.optional("platform", text, result.platform);
   result.platform_at = client.value_place("platform");
-  result.spread = client.optional("spread", share, result.spread);
-  result.usd_per_hour = client.optional("price", price_per_hour, UsdPerHour{}).value();
-  result.usd_per_gb = client.optional("egress", egress_price, result.usd_per_gb);
-  result.data = client.optional("data", bytes, result.data);
   const char* told = nullptr;
   for (const auto* key : {"slowdown", "step", "rate", "platform"}) {
     if (!client.has(key)) continue;
@@ -94,13 +70,7 @@ ClientSettings read_clients(Reader clients) {
   ClientSettings result;
   for (auto& one : clients.maps("classes")) result.classes.push_back(read_class(one));
   if (!clients.has("classes")) clients.required("classes", text);
-  result.target = clients.required("target", integer(1, most_clients));
-  result.asked = clients.maybe("asked", integer(1, most_clients));
-  result.drop_out = clients.optional("drop_out", share, result.drop_out);
-  result.deadline = clients.maybe("deadline", time_span);
-  result.least = clients.optional("least", integer(1, most_clients), result.least);
-  result.retry = clients.optional("retry", time_span, result.retry);
-  result.usd_per_gb = clients.optional("egress", egress_price, result.usd_per_gb);
+  read_fields(clients, result);
   if (result.drop_out >= 1)
     clients.error(clients.value_place("drop_out"), "no client ever answers", "less than 100 %");
   if (clients.sound()) check_classes(clients, result);
@@ -146,26 +116,18 @@ void check_ways(Reader& strategy, const LocalSgd& result) {
 }  // namespace
 
 void read_local_sgd(Reader& strategy, bool is_local_sgd, ScenarioSpec& spec) {
-  static constexpr const char* keys[] = {"inner",     "workers", "inner_steps", "outer_optimizer",
-                                         "exchanged", "top_k",   "fragments",   "overlap_steps",
-                                         "data",      "wan",     "clients"};
   LocalSgd result;
-  result.workers = strategy.optional("workers", integer(2, most_workers), result.workers);
-  result.inner_steps = strategy.optional("inner_steps", integer(1, most_steps), result.inner_steps);
-  result.outer =
-      strategy.optional("outer_optimizer", one_of("an outer optimizer", outer_optimizers), result.outer);
-  result.exchanged =
-      strategy.optional("exchanged", one_of("a format of numbers", numbers_sent), result.exchanged);
-  result.top_k = strategy.optional("top_k", some_share, result.top_k);
-  result.fragments = strategy.optional("fragments", integer(1, most_steps), result.fragments);
-  result.overlap_steps = strategy.optional("overlap_steps", integer(0, most_steps), result.overlap_steps);
-  result.data = strategy.optional("data", bytes, result.data);
+  read_fields(strategy, result);
+  check_some(strategy, "top_k", result.top_k);
   if (auto group = strategy.maybe_map("wan")) result.wan = read_wan(*group);
   if (auto group = strategy.maybe_map("clients")) result.clients = read_clients(*group);
   if (!is_local_sgd) {
-    for (const auto* key : keys)
+    const auto forbid = [&](std::string_view key) {
       strategy.forbid(key, fmt::format("only a strategy of kind local_sgd has '{}'", key),
                       "leave it out, or write 'kind: local_sgd', with what stood there as 'inner'");
+    };
+    forbid("inner");
+    for_each_row<LocalSgd>([&](const auto& row) { forbid(row.key); });
     return;
   }
   if (strategy.sound()) check_ways(strategy, result);

@@ -8,36 +8,23 @@
 #include "sim/config/quantities.hpp"
 #include "sim/config/read.hpp"
 #include "sim/config/read_campaign.hpp"
+#include "sim/config/read_fields.hpp"
 #include "sim/config/read_input.hpp"
 #include "sim/config/read_measurements.hpp"
 #include "sim/config/read_strategy.hpp"
+#include "sim/scenario/job_fields.hpp"
 #include "sim/workload/profile_words.hpp"
 
 namespace gradway::config {
 namespace {
 
-constexpr int most_gpus = 1 << 20;
 constexpr int most_accumulated = 10000;
 constexpr int most_samples = 1'000'000'000;  // of a step
 
-constexpr auto attentions = choices_of<AttentionKernel>(attention_kernel_words);
-constexpr auto formats = choices_of<Number>(dtype_words);
 constexpr auto profiled = choices_of<Precision>(profile_words::precisions);
-constexpr auto recipes = choices_of<Fp8Recipe>(fp8_recipe_words);
-constexpr auto frameworks = choices_of<Framework>(framework_words);
-constexpr auto graphs = choices_of<CudaGraphs>(cuda_graphs_words);
-constexpr auto expert_products = choices_of<ExpertProducts>(expert_products_words);
-constexpr auto zero_grads = choices_of<ZeroGrad>(zero_grad_words);
-enum class Recomputed { none, selective, selective_op, full };
-constexpr Choice<Recomputed> recomputed[] = {{"none", Recomputed::none},
-                                             {"selective", Recomputed::selective},
-                                             {"selective_op", Recomputed::selective_op},
-                                             {"full", Recomputed::full}};
 enum class Finetuning { full, lora, qlora };
-constexpr Choice<Finetuning> finetunings[] = {
-    {"full", Finetuning::full}, {"lora", Finetuning::lora}, {"qlora", Finetuning::qlora}};
+constexpr auto finetunings = choices_of<Finetuning>(finetune_words);
 constexpr auto lora_targets = choices_of<Lora::Targets>(lora_target_words);
-constexpr Choice<bool> memory_formats[] = {{"contiguous", false}, {"channels_last", true}};
 
 void read_finetune(Reader& job, Job& result) {
   const auto how = job.optional("finetune", one_of("a fine-tuning", finetunings), Finetuning::full);
@@ -58,48 +45,19 @@ void read_finetune(Reader& job, Job& result) {
 
 void read_job(Reader job, bool trains, ScenarioSpec& spec) {
   auto& result = spec.job;
-  const auto batch = integer(1, 1'000'000);
-  result.gpus = job.required("gpus", integer(1, most_gpus));
-  result.batch_per_gpu =
-      trains ? job.required("batch_per_gpu", batch) : job.optional("batch_per_gpu", batch, 1);
-  result.precision = job.optional("precision", precision, result.precision);
-  result.fp8_recipe = job.maybe("fp8_recipe", one_of("a recipe of fp8", recipes));
-  const auto number = job.optional("state_dtype", one_of("a format of numbers", formats), result.state_dtype);
-  result.state_dtype = number;
-  if (has_half_states(result) && name_of(number) != name_of(beside_fp8(result.precision))) {
+  read_fields(job, result, trains ? "" : "batch_per_gpu");
+  if (has_half_states(result) && name_of(result.state_dtype) != name_of(beside_fp8(result.precision))) {
+    const auto number = name_of(result.state_dtype);
     job.error(job.value_place("state_dtype"),
-              fmt::format("parameters of {} are multiplied in {}, but job.precision is {}", name_of(number),
-                          name_of(number), name_of(result.precision)),
-              fmt::format("set job.precision to {}", name_of(number)));
+              fmt::format("parameters of {} are multiplied in {}, but job.precision is {}", number, number,
+                          name_of(result.precision)),
+              fmt::format("set job.precision to {}", number));
   }
-  result.accumulate = job.optional("accumulate", integer(1, most_accumulated), result.accumulate);
   spec.global_batch = job.maybe("global_batch", integer(1, most_samples));
   if (spec.global_batch && job.has("accumulate"))
     job.error(job.key_place("accumulate"), "'accumulate' clashes with 'global_batch'", "keep one of them",
               {{job.key_place("global_batch"), "accumulate follows from it"}});
-  result.sequence = job.optional("sequence", integer(1, 1 << 24), result.sequence);
-  result.attention = job.optional("attention", one_of("an attention", attentions), result.attention);
-  result.channels_last =
-      job.optional("memory_format", one_of("a memory format", memory_formats), result.channels_last);
-  result.compiled = job.optional("compile", boolean, result.compiled);
-  result.compiled_loss = job.optional("compile_loss", boolean, result.compiled_loss);
-  result.composed_norms = job.optional("composed_norms", boolean, result.composed_norms);
-  const auto again =
-      job.optional("recompute", one_of("what is computed again", recomputed), Recomputed::none);
-  result.keeps_products = again == Recomputed::selective_op;
-  result.recomputes = again == Recomputed::full || result.keeps_products;
-  result.recompute_every = job.optional("recompute_every", integer(1, 10000), result.recompute_every);
-  result.recomputes_attention = again == Recomputed::selective;
-  result.framework = job.optional("framework", one_of("a framework", frameworks), result.framework);
-  result.zero_grad = job.optional("zero_grad", one_of("a place of zero_grad", zero_grads), result.zero_grad);
-  result.float_logits = job.optional("float_logits", boolean, result.float_logits);
-  result.launch_blocking = job.optional("launch_blocking", boolean, result.launch_blocking);
-  result.cuda_graphs =
-      job.optional("cuda_graphs", one_of("a choice of CUDA graphs", graphs), result.cuda_graphs);
-  result.experts = job.optional("experts", one_of("a way to run experts", expert_products), result.experts);
-  result.slow_gpu = job.optional("slow_gpu", slowdown, result.slow_gpu);
   read_finetune(job, result);
-  result.clip_grad_norm = job.optional("clip_grad_norm", boolean, result.clip_grad_norm);
   job.finish("job");
 }
 

@@ -5,18 +5,22 @@
 #include <vector>
 
 #include "sim/config/problems.hpp"
+#include "sim/scenario/value_kind.hpp"
 
 namespace gradway::config {
 
 /// A key that a scenario can have, for people: `gradway list keys` and docs/scenario-keys.md. A test holds
 /// the rows against the reader: its keys, their values and their defaults.
 struct ScenarioKey {
-  std::string name;   ///< with dots; what is in an entry of a list, too: "traffic.from"
-  std::string value;  ///< what can stand there
+  std::string name;  ///< with dots; what is in an entry of a list, too: "traffic.from"
+  value::Kind kind;  ///< of what can stand there
   std::string meaning;
   std::string otherwise = {};  ///< what counts without the key, as it would be written; empty if nothing does
   bool is_required = false;    ///< where its group stands
   bool is_set_alone = true;    ///< by --set, --vary and the rows of a file of cases
+
+  /// What can stand there, for people.
+  std::string value() const { return in_words(kind); }
 };
 
 /// All keys: groups ("job") before what is in them ("job.gpus").

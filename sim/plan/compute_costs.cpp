@@ -215,7 +215,7 @@ void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, i
     costs.outputs.push_back(layer.output);
     if (in_pieces)
       costs.forward_pieces.push_back(forward.cut(layer.forward, layer.forward_exchanges, time_of));
-    if (settings.keeps_products)
+    if (settings.recompute == Recompute::selective_op)
       costs.again_pieces.push_back(again.cut(layer.again, layer.again_exchanges, time_of));
   }
   if (!in_pieces) return;
@@ -271,9 +271,7 @@ EagerSettings eager_settings(const Scenario& scenario, int batch) {
           .attention = job.attention,
           .compute_capability = scenario.platform.gpu_models.front().compute_capability,
           .float_logits = job.float_logits,
-          .recomputes_attention = job.recomputes_attention,
-          .recomputes = job.recomputes,
-          .keeps_products = job.keeps_products,
+          .recompute = job.recompute,
           .recompute_every = job.recompute_every,
           .lora = job.lora,
           .compiled = job.compiled,

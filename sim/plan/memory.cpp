@@ -107,7 +107,7 @@ bool keeps_gradients(const RankScenario& scenario) {
 StepMemory memory_of_profile(const Profile& profile, const Job& job) {
   const auto samples = static_cast<double>(job.batch_per_gpu) / profile.batch;
   StepMemory step;
-  if (job.recomputes) return step;  // the profile's blocks kept everything
+  if (runs_blocks_again(job.recompute)) return step;  // the profile's blocks kept everything
   for (const auto& moment : profile.memory) {
     step.activations.push_back(moment.fixed + moment.grows * samples);
     step.gradients.push_back(moment.gradients);
@@ -120,7 +120,7 @@ bool knows_memory(const Scenario& scenario) {
   const auto& profile = scenario.model.profile;
   if (!profile) return true;
   return profile->memory_from != MemorySource::none && profile->memory_lacks.empty() &&
-         !scenario.job.recomputes;
+         !runs_blocks_again(scenario.job.recompute);
 }
 
 MemoryUse memory_use(const RankScenario& scenario, const StepMemory& step, const Sync& sync) {

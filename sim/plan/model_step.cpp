@@ -32,7 +32,7 @@ std::optional<Seconds> pause_of(const ComputeCosts& costs, const Sync& sync) {
 
 /// Whatever the strategy asks for.
 bool needs_blocks(const Job& job) {
-  return job.recomputes || job.cuda_graphs == CudaGraphs::layers;
+  return runs_blocks_again(job.recompute) || job.cuda_graphs == CudaGraphs::layers;
 }
 
 /// Writes the step; its functions stand in the order of the step.
@@ -194,7 +194,7 @@ class Writer {
     const auto block = [](const ModelTask& one) { return one.block; };
     forward_ = by_number(model_.forward, chunk);
     backward_ = by_number(model_.backward, chunk);
-    again_ = by_number(scenario_.job.keeps_products ? model_.again : model_.forward, block);
+    again_ = by_number(scenario_.job.recompute == Recompute::selective_op ? model_.again : model_.forward, block);
     for (auto* tasks : {&forward_, &backward_}) tasks->resize(chunks);
     if (is_first_stage()) {
       for (const auto* one : forward_.front())
@@ -279,7 +279,7 @@ class Writer {
       }
       place.go_to({one->block, layer_of_rank(one->task.layer)}, leave,
                   [&](Module module) { sync_.before_forward(tasks_, of_rank(module)); });
-      add(*one, !part_ && is_last && !scenario_.job.recomputes);
+      add(*one, !part_ && is_last && !runs_blocks_again(scenario_.job.recompute));
     }
     place.go_to({}, leave, [](Module) {});
     if (turn.chunk + 1 == scenario_.job.layout.chunks) sync_.after_forward(tasks_, Module{});
@@ -295,7 +295,7 @@ class Writer {
     const auto leave = [&](Module module) { sync_.after_backward(tasks_, of_rank(module)); };
     const auto enter = [&](Module module) {
       sync_.before_backward(tasks_, of_rank(module));
-      const bool recomputes = scenario_.job.recomputes && turn.pass != Pass::weight_gradients;
+      const bool recomputes = runs_blocks_again(scenario_.job.recompute) && turn.pass != Pass::weight_gradients;
       if (recomputes && module.kind == Module::Kind::block) recompute(module.index);
     };
     for (auto* task : backward_[static_cast<std::size_t>(turn.chunk)]) {

@@ -156,7 +156,7 @@ void tell_layout(CampaignPoint& point, const Scenario& scenario) {
   point.set.emplace_back("strategy", json["strategy"].dump());
   for (const auto* key : {"batch_per_gpu", "accumulate"})
     point.set.emplace_back(fmt::format("job.{}", key), json["job"][key].dump());
-  point.set.emplace_back("job.recompute", std::string{recompute_word(job)});
+  point.set.emplace_back("job.recompute", std::string{name_of(job.recompute)});
 }
 
 void rank(CampaignPoints& points) {

@@ -171,8 +171,8 @@ std::string wrapped_model(const Fsdp1& fsdp, const Job& job) {
 }
 
 std::string recomputed_blocks(const Job& job) {
-  if (!job.recomputes) return "";
-  if (job.keeps_products)
+  if (!runs_blocks_again(job.recompute)) return "";
+  if (job.recompute == Recompute::selective_op)
     return "# torchtitan's apply_ac: activation_checkpoint.mode selective, selective_ac_option op.\n\n";
   const auto which =
       job.recompute_every > 1 ? fmt::format("[{}::{}]", job.recompute_every - 1, job.recompute_every) : "";

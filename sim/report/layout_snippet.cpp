@@ -50,7 +50,7 @@ std::vector<std::pair<std::string, std::string>> settings_of(const Job& job) {
           {"strategy", flow_map(strategy_json(job.strategy))},
           {"job.batch_per_gpu", fmt::format("{}", job.batch_per_gpu)},
           {"job.accumulate", fmt::format("{}", job.accumulate)},
-          {"job.recompute", std::string{recompute_word(job)}}};
+          {"job.recompute", std::string{name_of(job.recompute)}}};
 }
 
 LayoutSnippet layout_snippet(const Job& job, const SnippetModel& model) {

@@ -20,10 +20,10 @@ class ArgumentList {
     add("--global-batch-size {:.0f}", job_.samples());
     write_precision();
     write_attention();
-    if (job_.recomputes)
+    if (runs_blocks_again(job_.recompute))
       add("--recompute-granularity full --recompute-method uniform --recompute-num-layers {}",
           job_.recompute_every);
-    if (job_.recomputes_attention) add("--recompute-granularity selective");
+    if (job_.recompute == Recompute::selective) add("--recompute-granularity selective");
     write_optimizer();
     if (layout_.expert_capacity_factor)
       add("--moe-expert-capacity-factor {} --moe-pad-expert-input-to-capacity",

@@ -106,10 +106,10 @@ class Tables {
 
   void write_checkpoints() {
     table("activation_checkpoint");
-    const bool selects = job_.recomputes && (job_.keeps_products || job_.recompute_every > 1);
-    add_word("mode", selects ? "selective" : job_.recomputes ? "full" : "none");
+    const bool selects = runs_blocks_again(job_.recompute) && (job_.recompute == Recompute::selective_op || job_.recompute_every > 1);
+    add_word("mode", selects ? "selective" : runs_blocks_again(job_.recompute) ? "full" : "none");
     if (selects)
-      add_word("selective_ac_option", job_.keeps_products ? "op" : fmt::format("{}", job_.recompute_every));
+      add_word("selective_ac_option", job_.recompute == Recompute::selective_op ? "op" : fmt::format("{}", job_.recompute_every));
   }
 
   void write_compile() {
@@ -152,7 +152,7 @@ class Tables {
           "# without data-parallel ranks torchtitan has no mixed precision; the job that was predicted is in "
           "{}\n",
           name_of(job_.precision));
-    if (job_.recomputes_attention) note("job.recompute", "selective");
+    if (job_.recompute == Recompute::selective) note("job.recompute", "selective");
     if (layout.context > 1 && layout.context_method == ContextMethod::all_to_all)
       note("parallel.context_method", "all_to_all");
     if (layout.pipeline > 1 && layout.schedule == Schedule::zb_h1) note("parallel.schedule", "zb_h1");

@@ -39,11 +39,6 @@ bool half_parameters(const Job& job) {
   return has_half_states(job) || half_parameters(job.strategy);
 }
 
-std::string_view recompute_word(const Job& job) {
-  if (job.recomputes) return job.keeps_products ? "selective_op" : "full";
-  return job.recomputes_attention ? "selective" : "none";
-}
-
 std::optional<Fp8> fp8_of(const Job& job) {
   if (job.precision != Precision::fp8) return std::nullopt;
   const bool megatron = has_megatron_modules(job);

@@ -21,6 +21,7 @@
 #include "sim/workload/lora.hpp"
 #include "sim/workload/operation.hpp"
 #include "sim/workload/optimizer.hpp"
+#include "sim/workload/recompute.hpp"
 
 namespace gradway {
 
@@ -242,10 +243,8 @@ struct Job {
   bool compiled = false;              ///< torch.compile
   bool compiled_loss = false;         ///< ... of the loss too
   bool composed_norms = false;        ///< RMSNorms are written out in operations of PyTorch, not one kernel
-  bool recomputes_attention = false;  ///< its scores alone: Megatron's selective checkpoints
-  bool recomputes = false;      ///< activation checkpointing: each block runs again before its backward pass
-  bool keeps_products = false;  ///< ... but for attention and every second product: torchtitan's selective op
-  int recompute_every = 1;      ///< ... of so many blocks one
+  Recompute recompute = Recompute::none;
+  int recompute_every = 1;  ///< recompute full: of so many blocks one
   ZeroGrad zero_grad = ZeroGrad::after_step;
   bool float_logits = true;      ///< under autocast the loss is taken of `logits.float()`
   bool launch_blocking = false;  ///< CUDA_LAUNCH_BLOCKING=1: the CPU waits for the end of each kernel
@@ -284,8 +283,6 @@ inline bool has_fp32_masters(const Job& job) {
   return half_parameters(job.strategy) && !has_half_states(job);
 }
 
-/// job.recompute: "none", "selective", "selective_op" or "full".
-std::string_view recompute_word(const Job& job);
 /// How a job's linear layers run in 8 bits; empty: its precision is another. Without a recipe: torchao's
 /// `tensorwise`, or `delayed` of Transformer Engine in Megatron's modules, which are always that engine's.
 std::optional<Fp8> fp8_of(const Job& job);

@@ -152,16 +152,15 @@ class Candidates {
   }
 
   void add_recompute(Job job) {
-    job.recomputes = job.recomputes_attention = job.keeps_products = false;
+    job.recompute = Recompute::none;
     job.recompute_every = 1;
     add_strategies(job);
     if (job.attention == AttentionKernel::math || job.attention == AttentionKernel::composed) {
-      job.recomputes_attention = true;
+      job.recompute = Recompute::selective;
       add_strategies(job);
-      job.recomputes_attention = false;
     }
     if (blocks_ == 0) return;
-    job.recomputes = true;
+    job.recompute = Recompute::full;
     add_strategies(job);
   }
 
@@ -220,13 +219,13 @@ class Candidates {
 }  // namespace
 
 std::optional<Job> with_selective_checkpoints(const Scenario& written, const Job& from) {
-  const bool can = written.model.run && from.framework == Framework::pytorch && !from.keeps_products &&
-                   blocks_of(written.model).count > 0 && !from.recomputes_attention;
+  const bool can = written.model.run && from.framework == Framework::pytorch &&
+                   (from.recompute == Recompute::none || from.recompute == Recompute::full) &&
+                   blocks_of(written.model).count > 0;
   if (!can) return std::nullopt;
   auto job = from;
-  job.keeps_products = true;
-  if (from.recomputes) return job;
-  job.recomputes = true;
+  job.recompute = Recompute::selective_op;
+  if (from.recompute == Recompute::full) return job;
   job.recompute_every = 1;
   if (job.accumulate % 2 != 0) return std::nullopt;
   job.accumulate /= 2;

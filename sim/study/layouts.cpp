@@ -36,14 +36,13 @@ auto cut_of(const Job& job) {
   const auto& layout = job.layout;
   return std::tuple{layout.tensor, layout.sequence, layout.context,
                     layout.expert, layout.pipeline, layout.schedule,
-                    layout.chunks, job.recomputes,  job.recomputes_attention,
-                    job.strategy};
+                    layout.chunks, job.recompute,   job.strategy};
 }
 
 /// As many ranks that share layers, tokens and experts, and what is computed again.
-using Kind = std::tuple<int, int, int, bool, bool>;
+using Kind = std::tuple<int, int, int, Recompute>;
 Kind kind_of(const Job& job) {
-  return {job.layout.tensor, job.layout.context, job.layout.expert, job.recomputes, job.recomputes_attention};
+  return {job.layout.tensor, job.layout.context, job.layout.expert, job.recompute};
 }
 
 /// Layouts that hide as much of their exchanges and launches: they differ in replicas alone.

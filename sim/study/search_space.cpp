@@ -327,7 +327,7 @@ class Reading {
     auto& jobs = asked_.space.jobs;
     for (std::size_t job = 0, all = jobs.size(); job < all; ++job) {
       auto changes = asked_.space.changes[job];
-      const bool recomputes = jobs[job].job.recomputes;
+      const bool recomputes = runs_blocks_again(jobs[job].job.recompute);
       changes.push_back(told(axis->key, recomputes ? "none" : "full"));
       add_job(std::move(changes));
       const auto other = jobs.size() - 1;

@@ -13,6 +13,9 @@
 
 #include "sim/base/digest.hpp"
 #include "sim/cost/nccl_settings.hpp"
+#include "sim/scenario/job_fields.hpp"
+#include "sim/scenario/layout_fields.hpp"
+#include "sim/scenario/strategy_fields.hpp"
 
 namespace gradway {
 namespace {
@@ -25,6 +28,18 @@ class Values {
   template <class... Value>
   Values& add(const Value&... value) {
     (one(value), ...);
+    return *this;
+  }
+
+  /// The fields of a table that count and take part in the identity. @param part of the errors that they decide; none: all
+  template <class Settings>
+  Values& fields(const Settings& settings, bool FieldDecides::*part = nullptr) {
+    for_each_field<Settings>([&](const auto& field) {
+      if (!field.traits.outside_identity.empty() || (part != nullptr && !(field.traits.decides.*part))) return;
+      const bool has_value = counts(field, settings);
+      one(has_value);
+      if (has_value) one(effective_value(field, settings));
+    });
     return *this;
   }
 
@@ -64,28 +79,12 @@ class Values {
     std::visit([&](const auto& kind) { one(kind); }, value);
   }
 
-  void one(const Alone&) {}
-  void one(const Ddp& it) {
-    add(it.bucket_cap, it.comm_hook, it.powersgd_rank, it.zero_redundancy, it.parameters_as_bucket_view);
-  }
-  void one(const OneCollective& it) { add(it.kind, it.size, it.one_by_one); }
-  void one(const Fsdp& it) {
-    add(it.wrap.blocks, it.reshard, it.forward_prefetch, it.backward_prefetch, it.param_dtype,
-        it.reduce_dtype, it.no_sync, it.replicate, it.cpu_offload, it.fp8_all_gather,
-        it.separate_reduce_scatter_group, it.reduce_scatter_max_input_buffers);
-  }
-  void one(const Fsdp1& it) {
-    add(it.wrap.blocks, it.sharding, it.forward_prefetch, it.backward_prefetch, it.limit_all_gathers,
-        it.param_dtype, it.reduce_dtype, it.no_sync, it.replicate);
-  }
-  void one(const Zero& it) {
-    add(it.stage, it.reduce_bucket_size, it.overlaps(), it.prefetch_bucket_size, it.max_live_parameters,
-        it.max_reuse_distance, it.param_persistence_threshold, it.communication_dtype, it.grad_accum_dtype,
-        it.reduce_scatter, it.synchronous_gathers, it.offload_optimizer);
-  }
-  void one(const DistributedOptimizer& it) {
-    add(it.shards, it.overlap_grad_reduce, it.overlap_param_gather, it.bucket_size, it.grad_reduce_dtype,
-        it.fp8_param_gather, it.tensor_owners, it.gradient_accumulation_fusion);
+  void one(const Wrap& wrap) { one(wrap.blocks); }
+  template <class Settings>
+  requires requires { fields_of(std::type_identity<Settings>{}); }
+  void one(const Settings& settings) {
+    fields(settings, &FieldDecides::exchange);
+    one(replicas_of(settings));
   }
   void one(const Lora& it) { add(it.rank, it.targets, it.quantised); }
   void one(const BackgroundFlow& it) { add(it.from, it.to, it.rate, it.load, it.weight); }
@@ -108,16 +107,10 @@ class Values {
 /// The settings that decide which kernels a rank's GPU runs for a sample, and on which shapes.
 void add_kernels(Values& values, const Scenario& scenario) {
   const auto& job = scenario.job;
-  const auto& layout = job.layout;
   const auto fp8 = fp8_of(job);
-  values.add(scenario.model.name, job.precision, half_parameters(job), job.state_dtype, job.experts,
-             job.attention, job.channels_last, job.compiled, job.compiled_loss, job.composed_norms,
-             job.recomputes_attention, job.recomputes, job.keeps_products, job.recompute_every, job.framework,
-             job.lora);
-  values.add(fp8.has_value());
-  if (fp8) values.add(fp8->recipe, fp8->by_transformer_engine, fp8->has_weights);
-  values.add(layout.tensor, layout.sequence, layout.overlap, layout.context, layout.context_method,
-             layout.expert, layout.expert_tensor, layout.expert_imbalance, layout.expert_capacity_factor);
+  values.add(scenario.model.name, half_parameters(job), job.lora, fp8.has_value());
+  if (fp8) values.add(fp8->by_transformer_engine, fp8->has_weights);
+  values.fields(job, &FieldDecides::kernels).fields(job.layout, &FieldDecides::kernels);
 }
 
 constexpr std::array outside{
@@ -126,8 +119,6 @@ constexpr std::array outside{
     KeyOutsideIdentity{"based_on", "the keys that it brings count"},
     KeyOutsideIdentity{"anchor", "the measured step is named in the error of what rests on it"},
     KeyOutsideIdentity{"steps", "the same job, simulated for longer"},
-    KeyOutsideIdentity{"job.zero_grad", "memory only"},
-    KeyOutsideIdentity{"job.float_logits", "memory only"},
     KeyOutsideIdentity{"input.loader_workers", "what is not known is a core's, and the storage's"},
     KeyOutsideIdentity{"input.prefetch_factor", "what is not known is a core's, and the storage's"},
     KeyOutsideIdentity{"input.persistent_workers", "what is not known is a core's, and the storage's"},
@@ -138,7 +129,6 @@ constexpr std::array outside{
     KeyOutsideIdentity{"input.sample_sizes", "the same samples, on average or drawn"},
     KeyOutsideIdentity{"input.epoch", "the same cache and storage, in another epoch"},
     KeyOutsideIdentity{"input.epoch_steps", "the same step, in an epoch that is simulated whole"},
-    KeyOutsideIdentity{"strategy.static_graph", "what it saves is not predicted"},
     KeyOutsideIdentity{"strategy.workers", "workers of local_sgd take the same step"},
     KeyOutsideIdentity{"strategy.inner_steps", "a campaign's, its step is the same"},
     KeyOutsideIdentity{"strategy.outer_optimizer", "a campaign's, its step is the same"},
@@ -162,19 +152,16 @@ constexpr std::array outside{
 
 JobIdentity identity_of(const Scenario& scenario) {
   const auto& job = scenario.job;
-  const auto& layout = job.layout;
   const auto& input = job.input;
   Values kernels;
   add_kernels(kernels, scenario);
   Values launches;
-  launches.add(scenario.model.name, job.framework, job.compiled, job.compiled_loss, job.launch_blocking,
-               job.cuda_graphs, has_hooks(job.strategy));
+  launches.add(scenario.model.name, has_hooks(job.strategy)).fields(job, &FieldDecides::launches);
   Values exchange;
   add_kernels(exchange, scenario);
-  exchange.add(scenario.platform.name, job.gpus, job.batch_per_gpu, job.sequence, job.accumulate,
-               job.optimizer, job.clip_grad_norm, job.launch_blocking, job.cuda_graphs, job.slow_gpu,
-               layout.pipeline, layout.chunks, layout.schedule, job.strategy, job.traffic);
-  if (layout.is_cut()) exchange.add(layout.order);  // else it says nothing, and is not echoed
+  exchange.add(scenario.platform.name, job.optimizer, job.strategy, job.traffic)
+      .fields(job, &FieldDecides::exchange)
+      .fields(job.layout, &FieldDecides::exchange);
   exchange.add(input.prefetch, input.background_copy, input.background_start, input.pin_memory);
   for (const auto& [name, value] : job.nccl)
     if (is_modelled(name)) exchange.add(name, value);

@@ -164,7 +164,7 @@ void about_loading(const Scenario& scenario, Trust& trust) {
 
 void about_memory(const Scenario& scenario, const MemoryUse& memory, Trust& trust) {
   if (const auto* profile = scenario.model.profile.get()) {
-    if (scenario.job.recomputes) {
+    if (runs_blocks_again(scenario.job.recompute)) {
       trust.warnings.emplace_back(
           "the memory is without activations: a profile does not tell what blocks keep that are computed "
           "again");

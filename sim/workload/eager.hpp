@@ -16,6 +16,7 @@
 #include "sim/workload/lora.hpp"
 #include "sim/workload/model.hpp"
 #include "sim/workload/operation.hpp"
+#include "sim/workload/recompute.hpp"
 #include "sim/workload/step_memory.hpp"
 
 namespace gradway {
@@ -31,9 +32,7 @@ struct EagerSettings {
   AttentionKernel attention = AttentionKernel::automatic;
   int compute_capability = 90;        ///< PyTorch chooses its attention by it
   bool float_logits = false;          ///< under autocast the loss is taken of `logits.float()`
-  bool recomputes_attention = false;  ///< it keeps queries, keys and values alone, and runs again
-  bool recomputes = false;      ///< blocks keep their inputs alone, and run again before their backward pass
-  bool keeps_products = false;  ///< ... but for attention and every second product, which they keep
+  Recompute recompute = Recompute::none;
   int recompute_every = 1;      ///< of so many blocks one does
   std::optional<Lora> lora{};
   bool compiled = false;           ///< torch.compile fuses what lies between products

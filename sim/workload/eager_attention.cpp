@@ -80,7 +80,7 @@ Tensor Eager::attend(const std::vector<Tensor>& qkv, const Attention& shape) {
       at.temporary_backward = 2 * queries * bytes_of(number);
     }
   }
-  if (settings_.recomputes_attention) {
+  if (settings_.recompute == Recompute::selective) {
     at.backward.insert(at.backward.begin(), at.forward.begin(), at.forward.end());
     for (auto& sent : at.backward_exchanges) {
       sent.at += at.forward.size();
@@ -166,7 +166,7 @@ void Eager::attend_in_parts(const Attention& shape, Number number, const Fused& 
 
 /// For the backward pass, unless it runs again.
 void Eager::keep_of_attention(Tensor tensor) {
-  if (!settings_.recomputes_attention) save(tensor);
+  if (settings_.recompute != Recompute::selective) save(tensor);
 }
 
 /// Of tokens that ranks share: as much as the whole over the ranks.

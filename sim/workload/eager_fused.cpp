@@ -149,7 +149,7 @@ void Eager::issue_fused() {
     }
     auto& to = operations_[static_cast<std::size_t>(node_at(end - 1).layer)];
     to.forward.push_back(fused(bytes));
-    if (settings_.keeps_products) to.again.push_back(fused(bytes));
+    if (settings_.recompute == Recompute::selective_op) to.again.push_back(fused(bytes));
     first = end;
   }
 

@@ -12,7 +12,7 @@ namespace gradway {
 
 void Eager::finish() {
   if (settings_.lora) leave_out_frozen();
-  if (settings_.keeps_products) keep_products();
+  if (settings_.recompute == Recompute::selective_op) keep_products();
   if (settings_.compiled) {
     recompute_fused();
     issue_fused();
@@ -48,7 +48,7 @@ void Eager::issue_forward(const Node& at) {
 }
 
 void Eager::issue_again(const Node& at) {
-  if (!settings_.keeps_products) return;
+  if (settings_.recompute != Recompute::selective_op) return;
   auto& to = operations_[static_cast<std::size_t>(at.layer)];
   if (at.runs_again == Node::every) {
     append(to.again, to.again_exchanges, at.forward, at.forward_exchanges);
@@ -145,7 +145,7 @@ void Eager::hold_recomputed(MemoryTimeline& held) const {
     }
   }
   const auto is_kept = [&](std::int32_t tensor, std::int32_t made) {
-    if (!settings_.keeps_products || block_of(made) == Blocks::none) return false;
+    if (settings_.recompute != Recompute::selective_op || block_of(made) == Blocks::none) return false;
     const auto& at = nodes_[static_cast<std::size_t>(made)];
     return at.runs_again != Node::every && (at.runs_again == 0 || at.result.id == tensor);
   };
@@ -174,13 +174,13 @@ void Eager::account() {
   for (const auto& info : tensors_) {
     const auto bytes = info.elements * bytes_of(info.number);
     const bool owns = info.storage == static_cast<std::int32_t>(&info - tensors_.data());
-    if (owns && !settings_.recomputes)
+    if (owns && !runs_blocks_again(settings_.recompute))
       held.hold(info.made, info.saved_for >= 0 ? held.back(info.saved_for) : info.last_use, bytes);
     if (info.storage >= 0 && info.needs_grad && info.consumers > 0)
       held.hold(held.back(info.consumer), held.back(std::max(info.made, 0)),
                 info.elements * bytes_of(gradient_number(info)));
   }
-  if (settings_.recomputes) hold_recomputed(held);
+  if (runs_blocks_again(settings_.recompute)) hold_recomputed(held);
   std::vector<double> gradients(2 * nodes_.size(), 0);
   for (std::int32_t n = 0; n < count; ++n) {
     const auto& at = nodes_[static_cast<std::size_t>(n)];

@@ -105,7 +105,7 @@ TEST_CASE("micro-steps reduce each, or the last one alone", "[analytic]") {
 TEST_CASE("blocks that are computed again take their forward pass once more", "[analytic]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   auto scenario = six_blocks(2_ms, 4_ms, Fsdp{});
-  scenario.job.recomputes = true;
+  scenario.job.recompute = Recompute::full;
   CHECK(step_ms(scenario, engine) == Approx(c + 6 * 2 + 6 * (2 + 4) + c).epsilon(tolerance::closed_form));
   scenario.job.strategy = Ddp{.bucket_cap = 100_MB};  // reductions of 3 ms hide behind blocks of 6
   CHECK(step_ms(scenario, engine) == Approx(6 * 2 + 6 * (2 + 4) + 3).epsilon(tolerance::closed_form));
@@ -164,13 +164,13 @@ TEST_CASE("ZeRO-3 waits for the gathers of what runs again, and nothing hides sy
   // to it, so that kernels hide all but the first; nothing hides the one bucket.
   Zero zero{.stage = 3, .max_live_parameters = 1, .max_reuse_distance = 1};
   auto scenario = six_blocks(0_ms, 0_ms, zero);
-  scenario.job.recomputes = true;
+  scenario.job.recompute = Recompute::full;
   CHECK(step_ms(scenario, engine) == Approx((6 + 5) * c + norm + 6 * c).epsilon(tolerance::closed_form));
   scenario = six_blocks(2_ms, 4_ms, zero);
-  scenario.job.recomputes = true;
+  scenario.job.recompute = Recompute::full;
   CHECK(step_ms(scenario, engine) ==
         Approx(c + 6 * (2 + 2 + 4) + norm + 6 * c).epsilon(tolerance::closed_form));
-  scenario.job.recomputes = false;
+  scenario.job.recompute = Recompute::none;
   zero.reduce_bucket_size = 25e6;  // a bucket of a block each
   zero.reduce_scatter = false;
   zero.synchronous_gathers = true;

@@ -112,7 +112,7 @@ TEST_CASE("torchtitan's selective checkpoints are the job that was predicted", "
   CHECK(job->samples() == samples);
   written.job = *job;
   const auto again = imported(report::layout_snippet(*job, {12, written.model.tokens_per_sample}));
-  CHECK(again.job.keeps_products);
+  CHECK(again.job.recompute == Recompute::selective_op);
   CHECK(step_of(again) == step_of(written));
 }
 

@@ -168,7 +168,7 @@ TEST_CASE("ZeRO-3 gathers for what runs again, and once more for its backward pa
     return std::ranges::count_if(names, [](const auto& name) { return name.ends_with("all-gather"); });
   };
   CHECK(gathers() == 8 + 7);  // the last is used again at once
-  scenario.job.recomputes = true;
+  scenario.job.recompute = Recompute::full;
   CHECK(gathers() == 8 + 3 * 3 + 1);  // and so is the last of each block
 }
 

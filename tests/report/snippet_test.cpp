@@ -262,7 +262,7 @@ TEST_CASE("fully_shard is told to offload", "[report]") {
 TEST_CASE("blocks that are recomputed run through PyTorch's checkpoint", "[report]") {
   Job job;
   job.gpus = 8;
-  job.recomputes = true;
+  job.recompute = Recompute::full;
   job.strategy = Fsdp{};
   check_python(made_up_fsdp + pytorch_snippet(job) +
                "assert [b.forward() for b in blocks[:2]] == ['again h0', 'again h1']\n");

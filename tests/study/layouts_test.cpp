@@ -197,8 +197,8 @@ TEST_CASE("selective checkpoints stand in for whole blocks, or make room for twi
     const auto other = with_selective_checkpoints(scenario, job);
     if (!other) continue;
     CHECK(other->samples() == samples);
-    CHECK(other->keeps_products);
-    CHECK(other->batch_per_gpu == (job.recomputes ? 1 : 2) * job.batch_per_gpu);
+    CHECK(other->recompute == Recompute::selective_op);
+    CHECK(other->batch_per_gpu == (runs_blocks_again(job.recompute) ? 1 : 2) * job.batch_per_gpu);
     if (other->layout.schedule == Schedule::interleaved)
       CHECK(other->accumulate % other->layout.pipeline == 0);
   }

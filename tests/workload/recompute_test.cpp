@@ -36,11 +36,10 @@ DecoderShape small_llama(int layers) {
           .activation = DecoderShape::Activation::swiglu};
 }
 
-EagerSettings settings_of(bool keeps_products, int every = 1) {
+EagerSettings settings_of(Recompute recompute, int every = 1) {
   return {.precision = Precision::bf16,
           .half_parameters = true,
-          .recomputes = true,
-          .keeps_products = keeps_products,
+          .recompute = recompute,
           .recompute_every = every};
 }
 
@@ -76,27 +75,27 @@ RunsAgain runs_again(const DecoderShape& shape, const EagerSettings& settings) {
 
 TEST_CASE("selective op runs every second product again, and no attention") {
   // Of queries, KEYS, values, OUTPUT, gate, UP and the last one.
-  const auto again = runs_again(small_llama(2), settings_of(true));
+  const auto again = runs_again(small_llama(2), settings_of(Recompute::selective_op));
   CHECK(again.columns == std::vector<double>{keys, hidden, mlp});
   CHECK(again.attentions == 0);
-  auto compiled = settings_of(true);
+  auto compiled = settings_of(Recompute::selective_op);
   compiled.compiled = true;
   CHECK(runs_again(small_llama(2), compiled).columns == again.columns);
 }
 
 TEST_CASE("products with biases are other operations, which all run again") {
   const DecoderShape gpt{.layers = 2, .heads = heads, .hidden = hidden, .mlp = mlp, .vocabulary = 1000};
-  CHECK(runs_again(gpt, settings_of(true)).columns == std::vector<double>{3 * hidden, hidden, mlp, hidden});
+  CHECK(runs_again(gpt, settings_of(Recompute::selective_op)).columns == std::vector<double>{3 * hidden, hidden, mlp, hidden});
 }
 
 TEST_CASE("attention in several kernels runs again") {
-  auto settings = settings_of(true);
+  auto settings = settings_of(Recompute::selective_op);
   settings.attention = AttentionKernel::math;
   CHECK(runs_again(small_llama(2), settings).columns.size() == 5);
 }
 
 TEST_CASE("what was scattered is kept, and what was gathered is gathered again") {
-  auto settings = settings_of(true);
+  auto settings = settings_of(Recompute::selective_op);
   settings.tensor = 2;
   settings.sequence_parallel = true;
   const auto again = runs_again(small_llama(2), settings);
@@ -105,17 +104,17 @@ TEST_CASE("what was scattered is kept, and what was gathered is gathered again")
 }
 
 TEST_CASE("a block of selective op keeps its input and the results of what does not run again") {
-  const auto settings = settings_of(true);
+  const auto settings = settings_of(Recompute::selective_op);
   // Input, queries, values, attention with its sums, gate, and what the last product made.
   CHECK(kept(3, settings) - kept(2, settings) ==
         2 * rows * (hidden + hidden + keys + hidden + mlp + hidden) + 4 * rows * heads);
-  CHECK(kept(3, settings_of(false)) - kept(2, settings_of(false)) == 2 * rows * hidden);
+  CHECK(kept(3, settings_of(Recompute::full)) - kept(2, settings_of(Recompute::full)) == 2 * rows * hidden);
 }
 
 TEST_CASE("of so many blocks one is computed again") {
-  auto none = settings_of(false);
-  none.recomputes = false;
+  auto none = settings_of(Recompute::full);
+  none.recompute = Recompute::none;
   const auto of_all = kept(3, none) - kept(2, none);
-  CHECK(kept(4, settings_of(false, 2)) - kept(2, settings_of(false, 2)) == of_all + 2 * rows * hidden);
-  CHECK(kept(6, settings_of(false, 3)) - kept(3, settings_of(false, 3)) == 2 * of_all + 2 * rows * hidden);
+  CHECK(kept(4, settings_of(Recompute::full, 2)) - kept(2, settings_of(Recompute::full, 2)) == of_all + 2 * rows * hidden);
+  CHECK(kept(6, settings_of(Recompute::full, 3)) - kept(3, settings_of(Recompute::full, 3)) == 2 * of_all + 2 * rows * hidden);
 }

@@ -100,7 +100,7 @@ void Zero3Sync::find_trace(const RankScenario& scenario) {
     auto begin = end - 1;
     if (block != Blocks::none)
       while (begin > 0 && blocks_.of_layer[begin - 1] == block) --begin;
-    if (block != Blocks::none && job.recomputes && (block + 1) % job.recompute_every == 0)
+    if (block != Blocks::none && runs_blocks_again(job.recompute) && (block + 1) % job.recompute_every == 0)
       for (auto layer = begin; layer < end; ++layer) add_layer(layer);
     for (; end > begin; --end) add_layer(end - 1);
   }

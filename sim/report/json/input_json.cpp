@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/report/json/fields_json.hpp"
 #include "sim/report/text/text.hpp"
+#include "sim/scenario/input_fields.hpp"
 
 namespace gradway::report {
 namespace {
@@ -72,31 +74,19 @@ Json storage_json(const StorageTier& tier) {
 }  // namespace
 
 Json input_json(const InputSettings& input) {
-  Json json{{"pin_memory", input.pin_memory},
-            {"loader_workers", input.loader_workers},
-            {"prefetch", input.prefetch ? name_of(*input.prefetch) : "none"},
-            {"background_copy", exact_bytes_text(input.background_copy)},
-            {"background_start", name_of(input.background_start)}};
-  if (!input.dataset) return json;
-  json["prefetch_factor"] = input.prefetch_factor;
-  json["persistent_workers"] = input.persistent_workers;
-  json["worker_start"] = in_units(input.worker_start);
-  json["sample_sizes"] = input.draws_sizes ? "drawn" : "mean";
-  json["batch_overhead"] = in_units(input.batch_overhead);
-  json["batch_overhead_spread"] = input.batch_overhead_spread;
-  if (input.epoch_steps) json["epoch_steps"] = *input.epoch_steps;
-  json["dataset"] = dataset_json(*input.dataset);
-  if (!input.columns.empty()) json["columns"] = input.columns;
-  if (input.storage) json["storage"] = storage_json(*input.storage);
-  json["storage_network"] = input.shares_network ? "shared" : "own";
-  json["storage_weight"] = input.storage_weight;
-  if (input.codec) json["codec"] = input.codec->name;
-  json["decode"] = input.decode_on_gpu ? "gpu" : "cpu";
-  json["epoch"] = input.first_epoch ? "first" : "later";
-  if (!input.cache) return json;
-  json["cache"] = Cache::kind_words[static_cast<std::size_t>(input.cache->kind)];
-  json["cache_size"] = exact_bytes_text(input.cache->size);
-  json["cache_policy"] = cache_policy_words[static_cast<std::size_t>(input.cache->policy)];
+  Json json = Json::object();
+  add_fields(json, input, [&](std::string_view key) {
+    if (!input.dataset) return;
+    if (key == "dataset") json["dataset"] = dataset_json(*input.dataset);
+    if (key == "columns" && !input.columns.empty()) json["columns"] = input.columns;
+    if (key == "storage" && input.storage) json["storage"] = storage_json(*input.storage);
+    if (key == "codec" && input.codec) json["codec"] = input.codec->name;
+    if (!input.cache) return;
+    if (key == "cache") json["cache"] = Cache::kind_words[static_cast<std::size_t>(input.cache->kind)];
+    if (key == "cache_size") json["cache_size"] = exact_bytes_text(input.cache->size);
+    if (key == "cache_policy")
+      json["cache_policy"] = cache_policy_words[static_cast<std::size_t>(input.cache->policy)];
+  });
   return json;
 }
 

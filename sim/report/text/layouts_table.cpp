@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <ostream>
 #include <sstream>
 
@@ -15,6 +16,12 @@
 
 namespace gradway::report {
 namespace {
+
+// In the order of Recompute.
+constexpr std::array<std::string_view, 4> recompute_marks{"", " selective", " op", " full"};
+constexpr std::array<std::string_view, 4> recompute_phrases{
+    "", ", attention's scores computed again", ", blocks computed again but for every second product",
+    ", blocks computed again"};
 
 using enum Table::Align;
 
@@ -32,17 +39,13 @@ std::string short_words(const Job& job) {
   words += fmt::format(" d{} mb{}", job.data_parallel(), job.batch_per_gpu);
   const bool usual = layout.schedule == Schedule::one_f_one_b || layout.schedule == Schedule::interleaved;
   if (!usual) words += fmt::format(" {}", name_of(layout.schedule));
-  if (job.recomputes) words += job.keeps_products ? " op" : " full";
-  if (job.recomputes_attention) words += " selective";
+  words += recompute_marks[static_cast<std::size_t>(job.recompute)];
   if (const auto replicas = replicas_of(job.strategy); replicas > 1) words += fmt::format(" r{}", replicas);
   return words;
 }
 
 std::string full_words(const Job& job) {
-  const auto* recompute = job.keeps_products         ? ", blocks computed again but for every second product"
-                          : job.recomputes           ? ", blocks computed again"
-                          : job.recomputes_attention ? ", attention's scores computed again"
-                                                     : "";
+  const auto recompute = recompute_phrases[static_cast<std::size_t>(job.recompute)];
   return fmt::format("{}; {} of {}{}; {}", in_words(job.layout, job),
                      job.accumulate == 1 ? "1 micro-batch" : fmt::format("{} micro-batches", job.accumulate),
                      job.batch_per_gpu, recompute, in_words(job.strategy));
@@ -99,7 +102,7 @@ void write_ranked(std::ostream& out, const LaidOut& laid_out, const Style& style
       "again{}; r: replicas; smaller: needs less memory than all faster ones",
       laid_out.written.framework == Framework::megatron ? " (-: without sequence parallelism)" : "",
       any(&Layout::context) ? " c: context ranks;" : "", any(&Layout::expert) ? " e: expert ranks;" : "",
-      std::ranges::any_of(found.ranked, [](const auto& one) { return one.job.keeps_products; })
+      std::ranges::any_of(found.ranked, [](const auto& one) { return one.job.recompute == Recompute::selective_op; })
           ? ", op: but for attention and every second product"
           : "");
   for (const auto& line : wrap(key, style.width)) out << style.paint(Paint::dim, line) << '\n';

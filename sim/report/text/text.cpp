@@ -9,6 +9,7 @@
 
 #include "sim/base/contract.hpp"
 #include "sim/base/printable.hpp"
+#include "sim/scenario/value_text.hpp"
 
 namespace gradway::report {
 namespace {
@@ -24,9 +25,6 @@ constexpr std::array byte_scales{Scale{"B", 1},    Scale{"kB", 1e3},  Scale{"MB"
                                  Scale{"GB", 1e9}, Scale{"TB", 1e12}, Scale{"PB", 1e15}};
 constexpr std::array count_scales{Scale{"", 1},    Scale{"k", 1e3},  Scale{"M", 1e6},
                                   Scale{"G", 1e9}, Scale{"T", 1e12}, Scale{"P", 1e15}};
-constexpr std::array exact_scales{Scale{"GiB", 1073741824}, Scale{"GB", 1e9},   Scale{"MiB", 1048576},
-                                  Scale{"MB", 1e6},         Scale{"KiB", 1024}, Scale{"kB", 1e3}};
-
 /// The largest scale in which the number, rounded to four digits, is at least one.
 const Scale& fitting(double value, std::span<const Scale> scales) {
   const Scale* best = &scales.front();
@@ -111,13 +109,7 @@ std::string signed_percent_text(double fraction) {
 }
 
 std::string exact_bytes_text(Bytes amount) {
-  for (const auto& scale : exact_scales) {
-    const auto count = amount.value() / scale.factor;
-    if (count >= 1 && count == std::floor(count)) return fmt::format("{:.0f} {}", count, scale.name);
-  }
-  // {} is the shortest text that reads back as the same number.
-  return amount.value() == std::floor(amount.value()) ? fmt::format("{:.0f} B", amount.value())
-                                                      : fmt::format("{} B", amount.value());
+  return value::text(value::Amount{value::Unit::size, {}}, amount);
 }
 
 std::string thousands_text(std::int64_t count) {

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/config/scenario_keys.hpp"
+#include "sim/scenario/fields.hpp"
+#include "sim/scenario/value_text.hpp"
+
+namespace gradway::config {
+
+/// The rows of a table of fields, as keys of a scenario. @param group "job."
+template <class Settings>
+std::vector<ScenarioKey> described_fields(std::string_view group) {
+  std::vector<ScenarioKey> keys;
+  for_each_row<Settings>([&](const auto& row) {
+    auto& key = keys.emplace_back(
+        ScenarioKey{std::string{group} + std::string{row.key}, row.kind, std::string{row.help}});
+    if constexpr (is_own_field_v<decltype(row)>) {
+      key.otherwise = row.otherwise;
+      key.is_required = row.is_required;
+    } else {
+      key.is_required = row.traits.is_required;
+      if (!key.is_required) key.otherwise = value_text(row.kind, Settings{}.*row.member);
+    }
+  });
+  return keys;
+}
+
+}  // namespace gradway::config

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "sim/scenario/job.hpp"
+#include "sim/scenario/value_kind.hpp"
+
+/// Values as a scenario has them: text that reads back as the same value.
+namespace gradway::value {
+
+std::string text(const Amount& kind, double amount);
+std::string text(const Elements& kind, double count);
+std::string text(const Wrapping& kind, const Wrap& wrap);
+std::string text(const AxisOrder& kind, const std::array<RankAxis, 5>& order);
+inline std::string text(const Boolean&, bool given) {
+  return given ? "true" : "false";
+}
+inline std::string text(const Real&, double number) {
+  return fmt::format("{}", number);
+}
+inline std::string text(const Slowdown&, double times) {
+  return fmt::format("{}", times);
+}
+inline std::string text(const Text&, const std::string& words) {
+  return words;
+}
+/// "" for what cannot be written: no value at all.
+inline std::string text(const Whole& kind, std::int64_t number) {
+  return number < kind.least ? "" : fmt::format("{}", number);
+}
+inline std::string text(const Resharding&, int over) {
+  return over == Fsdp::over_all ? "true" : over == Fsdp::kept ? "false" : fmt::format("{}", over);
+}
+template <class Word>
+std::string text(const Words& kind, Word word) {
+  return std::string{kind.words[static_cast<std::size_t>(word)]};
+}
+template <class Word>
+std::string text(const WordsOrNone& kind, const std::optional<Word>& word) {
+  return word ? std::string{kind.words[static_cast<std::size_t>(*word)]} : "none";
+}
+template <class Unit>
+std::string text(const Amount& kind, const Quantity<Unit>& amount) {
+  return text(kind, amount.value());
+}
+
+}  // namespace gradway::value
+
+namespace gradway {
+
+/// The text of a member; "" if it has no value.
+template <class Kind, class Member>
+std::string value_text(const Kind& kind, const Member& member) {
+  return value::text(kind, member);
+}
+template <class Kind, class Member>
+std::string value_text(const Kind& kind, const std::optional<Member>& member) {
+  if constexpr (std::is_same_v<Kind, value::WordsOrNone>) {
+    return value::text(kind, member);
+  } else {
+    return member ? value::text(kind, *member) : "";
+  }
+}
+
+}  // namespace gradway
