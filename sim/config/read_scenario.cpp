@@ -84,6 +84,7 @@ void read_job(Reader job, bool trains, ScenarioSpec& spec) {
   result.compiled = job.optional("compile", boolean, result.compiled);
   result.compiled_loss = job.optional("compile_loss", boolean, result.compiled_loss);
   result.composed_norms = job.optional("composed_norms", boolean, result.composed_norms);
+  result.composed_rotary = job.optional("composed_rotary", boolean, result.composed_rotary);
   const auto again =
       job.optional("recompute", one_of("what is computed again", recomputed), Recomputed::none);
   result.keeps_products = again == Recomputed::selective_op;

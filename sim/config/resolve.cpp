@@ -54,7 +54,7 @@ void check_profile(const ScenarioSpec& scenario, const ModelSpec& model, Problem
 void check_how_it_runs(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
   const bool follows = static_cast<bool>(model.model.run);
   for (const auto* key : {"job.attention", "job.memory_format", "job.compile", "job.compile_loss",
-                          "job.composed_norms", "job.sequence"}) {
+                          "job.composed_norms", "job.composed_rotary", "job.sequence"}) {
     if (follows || !scenario.given.contains(key) || !trains(scenario.job.strategy)) continue;
     problems.add(Problem{scenario.place(key),
                          fmt::format("{} would change nothing: the model '{}' is {}", key, model.model.name,
@@ -112,6 +112,27 @@ void check_norms(const ScenarioSpec& scenario, const ModelSpec& model, Problems&
   if (why.empty()) return;
   problems.add(Problem{scenario.place("job.composed_norms"),
                        "job.composed_norms would change nothing: " + why,
+                       {std::move(where)},
+                       "leave it out"});
+}
+
+void check_rotary(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
+  const auto& job = scenario.job;
+  if (!job.composed_rotary || !model.model.run) return;
+  std::string why;
+  Note where{model.kind, "the model is here"};
+  if (has_megatron_modules(job)) {
+    why = "Megatron's rotary positions are one kernel";
+    where = {scenario.place("job.framework"), "the framework is here"};
+  } else if (job.compiled) {
+    why = "torch.compile fuses them either way";
+    where = {scenario.place("job.compile"), "it is here"};
+  } else if (!has_rotary_positions(model.model.run)) {
+    why = fmt::format("the model '{}' has no rotary positions", model.model.name);
+  }
+  if (why.empty()) return;
+  problems.add(Problem{scenario.place("job.composed_rotary"),
+                       "job.composed_rotary would change nothing: " + why,
                        {std::move(where)},
                        "leave it out"});
 }
@@ -254,6 +275,7 @@ void check_scenario(const ScenarioSpec& scenario, const ModelSpec& model, const 
   check_recompute(scenario, model, problems);
   check_finetune(scenario, model, problems);
   check_norms(scenario, model, problems);
+  check_rotary(scenario, model, problems);
   check_loss(scenario, model, problems);
   check_launches(scenario, model, problems);
   check_attention(scenario, model, gpu, problems);

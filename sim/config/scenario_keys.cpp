@@ -69,6 +69,11 @@ std::vector<ScenarioKey> fixed_keys() {
        "own "
        "before 2.9; T5's always are; Megatron has a kernel",
        "false"},
+      {"job.composed_rotary", "true or false",
+       "rotary positions are written out in operations on halves of heads, as Hugging Face's models have "
+       "them; "
+       "without, one complex product in fp32, as in torchtitan",
+       "false"},
       {"job.recompute", "none, selective, selective_op, full",
        "activation checkpointing: full: each block keeps its input alone, and runs again before its backward "
        "pass; selective_op, as torchtitan has it: but for attention and every second product, which it "

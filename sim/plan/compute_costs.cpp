@@ -279,6 +279,7 @@ EagerSettings eager_settings(const Scenario& scenario, int batch) {
           .compiled = job.compiled,
           .compiles_loss = job.compiled && job.compiled_loss,
           .composed_norms = job.composed_norms,
+          .composed_rotary = job.composed_rotary,
           .adds_in_fp32 = buffers != nullptr && buffers->gradient_accumulation_fusion &&
                           buffers->grad_reduce_dtype == Number::fp32,
           .megatron = has_megatron_modules(job),

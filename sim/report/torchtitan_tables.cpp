@@ -203,6 +203,7 @@ std::string unsaid_of_job(const Job& job) {
   if (job.framework != Framework::megatron && job.attention != AttentionKernel::automatic)
     notes += unsaid("job.attention", std::string{name_of(job.attention)});
   if (job.composed_norms) notes += unsaid("job.composed_norms", "true");
+  if (job.composed_rotary) notes += unsaid("job.composed_rotary", "true");
   if (job.layout.expert_imbalance != 1)
     notes += unsaid("parallel.expert_imbalance", fmt::format("{}", job.layout.expert_imbalance));
   if (job.framework != Framework::megatron && job.layout.expert_capacity_factor)

@@ -242,6 +242,7 @@ struct Job {
   bool compiled = false;              ///< torch.compile
   bool compiled_loss = false;         ///< ... of the loss too
   bool composed_norms = false;        ///< RMSNorms are written out in operations of PyTorch, not one kernel
+  bool composed_rotary = false;       ///< rotary positions are, in the model's own precision
   bool recomputes_attention = false;  ///< its scores alone: Megatron's selective checkpoints
   bool recomputes = false;      ///< activation checkpointing: each block runs again before its backward pass
   bool keeps_products = false;  ///< ... but for attention and every second product: torchtitan's selective op

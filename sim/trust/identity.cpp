@@ -112,8 +112,8 @@ void add_kernels(Values& values, const Scenario& scenario) {
   const auto fp8 = fp8_of(job);
   values.add(scenario.model.name, job.precision, half_parameters(job), job.state_dtype, job.experts,
              job.attention, job.channels_last, job.compiled, job.compiled_loss, job.composed_norms,
-             job.recomputes_attention, job.recomputes, job.keeps_products, job.recompute_every, job.framework,
-             job.lora);
+             job.composed_rotary, job.recomputes_attention, job.recomputes, job.keeps_products,
+             job.recompute_every, job.framework, job.lora);
   values.add(fp8.has_value());
   if (fp8) values.add(fp8->recipe, fp8->by_transformer_engine, fp8->has_weights);
   values.add(layout.tensor, layout.sequence, layout.overlap, layout.context, layout.context_method,

@@ -27,6 +27,7 @@ Json job_json(const Job& job) {
             {"compile", job.compiled},
             {"compile_loss", job.compiled_loss},
             {"composed_norms", job.composed_norms},
+            {"composed_rotary", job.composed_rotary},
             {"recompute", recompute_word(job)},
             {"framework", name_of(job.framework)},
             {"zero_grad", name_of(job.zero_grad)},
