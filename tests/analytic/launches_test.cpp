@@ -99,7 +99,7 @@ TEST_CASE("graphs keep what they allocate", "[validation][graphs][memory]") {
                                    {"job.cuda_graphs", graphs}},
                                   {{GRADWAY_SOURCE_DIR}}),
                     "fluid")
-        .measured.metrics.memory.allocated()
+        .measured.memory.allocated()
         .value();
   };
   CHECK(peak("step", "adamw_fused") == Approx(978e6 + 8227e6).epsilon(0.1));
