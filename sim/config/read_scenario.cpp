@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <limits>
+
 #include <utility>
 
 #include <fmt/format.h>
@@ -56,10 +58,19 @@ void read_finetune(Reader& job, Job& result) {
   }
 }
 
+/// Beyond the largest simulation the message says what can be done instead.
+int gpus(const Node& node) {
+  const auto count = integer(1, std::numeric_limits<int>::max())(node);
+  if (count > most_gpus)
+    fail(node.where, fmt::format("{} GPUs are more than a simulation can have: 1 to {}", count, most_gpus),
+         "lower job.gpus, or simulate one of several equal parts of the cluster");
+  return count;
+}
+
 void read_job(Reader job, bool trains, ScenarioSpec& spec) {
   auto& result = spec.job;
   const auto batch = integer(1, 1'000'000);
-  result.gpus = job.required("gpus", integer(1, most_gpus));
+  result.gpus = job.required("gpus", gpus);
   result.batch_per_gpu =
       trains ? job.required("batch_per_gpu", batch) : job.optional("batch_per_gpu", batch, 1);
   result.precision = job.optional("precision", precision, result.precision);

@@ -6,8 +6,7 @@
 namespace gradway::report::exact {
 
 std::string time(Seconds value) {
-  if (value == Seconds{} || value >= Seconds{1}) return fmt::format("{} s", value.value());
-  return fmt::format("{} ms", value.value() * 1e3);
+  return fmt::format("{} s", value.value());
 }
 
 std::string rate(BytesPerSecond value) {
