@@ -152,7 +152,9 @@ Status init(InitArguments arguments, const Surroundings& around) {
 
 Action add_init(CLI::App& app) {
   const auto arguments = std::make_shared<InitArguments>();
-  app.add_option("--model", arguments->job.model, "a name of 'gradway list models', or a model's file beside the scenario's; asked for on a terminal")
+  app.add_option(
+         "--model", arguments->job.model,
+         "a name of 'gradway list models', or a model's file beside the scenario's; asked for on a terminal")
       ->type_name("NAME");
   app.add_option("--platform", arguments->job.platform,
                  "a name of 'gradway list platforms'; asked for on a terminal")

@@ -80,7 +80,8 @@ void check_how_it_runs(const ScenarioSpec& scenario, const ModelSpec& model, Pro
   }
 }
 
-/// Under tensor parallelism the key is taken, as torchtitan takes it, and the loss runs as it does without it.
+/// Under tensor parallelism the key is taken, as torchtitan takes it, and the loss runs as it does without
+/// it.
 void check_loss(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
   const auto& job = scenario.job;
   if (!job.compiled_loss || !model.model.run || job.compiled) return;

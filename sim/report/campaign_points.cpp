@@ -80,7 +80,8 @@ std::string marks(const CampaignPoints& points, const Firsts& firsts, std::size_
   return fmt::format("{}", fmt::join(words, "; "));
 }
 
-Leaders leaders_in(const CampaignPoints& points, const std::function<std::optional<double>(const CampaignEstimate&)>& figure,
+Leaders leaders_in(const CampaignPoints& points,
+                   const std::function<std::optional<double>(const CampaignEstimate&)>& figure,
                    std::vector<double> CampaignEstimate::*by_seed) {
   std::vector<std::optional<Choice>> choices;
   for (const auto& point : points.points) {
@@ -255,13 +256,13 @@ void write_json(std::ostream& out, const CampaignPoints& points, std::string_vie
     runs.push_back(std::move(run));
   }
   Json json{{"schema", 1},
-                  {"gradway", version},
-                  {"vary", std::move(vary)},
-                  {"limits",
-                   {{"deadline_s", questions.deadline ? Json(questions.deadline->value()) : Json(nullptr)},
-                    {"budget_usd", figure_or_null(questions.budget_usd)},
-                    {"sure", questions.sure}}},
-                  {"runs", std::move(runs)}};
+            {"gradway", version},
+            {"vary", std::move(vary)},
+            {"limits",
+             {{"deadline_s", questions.deadline ? Json(questions.deadline->value()) : Json(nullptr)},
+              {"budget_usd", figure_or_null(questions.budget_usd)},
+              {"sure", questions.sure}}},
+            {"runs", std::move(runs)}};
   add_ranking(json, {{"fastest", points.fastest()}, {"cheapest", points.cheapest()}});
   json["best"] = index_or_null(points.best());
   out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';

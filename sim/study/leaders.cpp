@@ -16,8 +16,8 @@ constexpr std::size_t most_asked = 32;
 /// Runs of one step on one machine differ by more (docs/ACCURACY.md).
 constexpr double equal_within = 1e-3;
 
-/// What luck makes of the ratio of two figures, around its median. Runs of one seed have the same luck as far as
-/// their campaigns are alike.
+/// What luck makes of the ratio of two figures, around its median. Runs of one seed have the same luck as far
+/// as their campaigns are alike.
 Expected luck_of(const Choice& one, const Choice& other) {
   if (one.by_seed.empty() || one.by_seed.size() != other.by_seed.size()) return {1, 1, 1};
   std::vector<double> ratios;

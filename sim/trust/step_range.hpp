@@ -77,8 +77,8 @@ std::vector<DoubtfulPart> doubtful_parts(const Metrics& metrics, const Grounds& 
 Seconds lengthens(const DoubtfulPart& part);
 Seconds shortens(const DoubtfulPart& part);
 
-/// Launches that the step waits for and those that it hides are issued by one CPU: they are off together. Every
-/// other part is off by its own doubt, independently of the others: the root of the sum of squares.
+/// Launches that the step waits for and those that it hides are issued by one CPU: they are off together.
+/// Every other part is off by its own doubt, independently of the others: the root of the sum of squares.
 TimeRange step_range(const Metrics& metrics, const Grounds& grounds);
 
 }  // namespace gradway

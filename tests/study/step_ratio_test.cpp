@@ -50,7 +50,8 @@ TEST_CASE("launches that are hidden and those that are not are issued by one CPU
   const auto launched = [](PartOfStep part) { return PossibleError{{part, "host"}, "host", 30_ms, 0.5}; };
   const Prediction both{100_ms, {launched(PartOfStep::launches), launched(PartOfStep::hidden_launches)}};
   CHECK(ratio(both, {100_ms}).high == Approx(1.3));
-  const Prediction apart{100_ms, {launched(PartOfStep::launches), {{PartOfStep::input, "copies"}, "copies", 30_ms, 0.5}}};
+  const Prediction apart{
+      100_ms, {launched(PartOfStep::launches), {{PartOfStep::input, "copies"}, "copies", 30_ms, 0.5}}};
   CHECK(ratio(apart, {100_ms}).high == Approx(std::exp(std::sqrt(2.0) * std::log(1.15))));
 }
 
