@@ -80,19 +80,16 @@ void check_how_it_runs(const ScenarioSpec& scenario, const ModelSpec& model, Pro
   }
 }
 
+/// Under tensor parallelism the key is taken, as torchtitan takes it, and the loss runs as it does without
+/// it.
 void check_loss(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
   const auto& job = scenario.job;
-  if (!job.compiled_loss || !model.model.run) return;
-  const bool is_split = job.layout.tensor > 1;
-  if (job.compiled && !is_split) return;
-  const auto* key = is_split ? "parallel.tensor" : "job.compile";
+  if (!job.compiled_loss || !model.model.run || job.compiled) return;
   std::vector<Note> notes;
-  if (scenario.given.contains(key)) notes.push_back({scenario.place(key), "it is here"});
+  if (scenario.given.contains("job.compile")) notes.push_back({scenario.place("job.compile"), "it is here"});
   problems.add(Problem{scenario.place("job.compile_loss"),
-                       is_split ? "job.compile_loss would change nothing: ranks of parallel.tensor share the "
-                                  "logits, and their loss is not compiled"
-                                : "job.compile_loss would change nothing: nothing is compiled",
-                       std::move(notes), is_split ? "leave it out" : "set job.compile too, or leave it out"});
+                       "job.compile_loss would change nothing: nothing is compiled", std::move(notes),
+                       "set job.compile too, or leave it out"});
 }
 
 void check_norms(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {

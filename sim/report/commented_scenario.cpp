@@ -95,10 +95,7 @@ class Writer {
                                         [](const auto& setting) { return std::string_view{setting.first}; });
     for (const auto& one : offers) {
       const bool is_of_it = one.strategy.empty() || one.strategy == kind->second;
-      // Ranks that share the logits have no compiled loss.
-      const bool clashes = one.key == "parallel.tensor" && has("job.compile_loss");
-      if (group_of(one.key) == group && is_of_it && !has(one.key) && !clashes &&
-          (!one.is_of_text || scenario_.is_text))
+      if (group_of(one.key) == group && is_of_it && !has(one.key) && (!one.is_of_text || scenario_.is_text))
         line("#", one.key, one.value);
     }
   }

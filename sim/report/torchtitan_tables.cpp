@@ -202,6 +202,8 @@ std::string unsaid_of_job(const Job& job) {
   if (has_half_states(job)) notes += unsaid("job.state_dtype", std::string{name_of(job.state_dtype)});
   if (job.framework != Framework::megatron && job.attention != AttentionKernel::automatic)
     notes += unsaid("job.attention", std::string{name_of(job.attention)});
+  if (job.framework != Framework::megatron && job.cuda_graphs != CudaGraphs::none)
+    notes += unsaid("job.cuda_graphs", std::string{name_of(job.cuda_graphs)});
   if (job.composed_norms) notes += unsaid("job.composed_norms", "true");
   if (job.composed_rotary) notes += unsaid("job.composed_rotary", "true");
   if (job.layout.expert_imbalance != 1)

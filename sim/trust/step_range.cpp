@@ -175,10 +175,19 @@ Seconds shortens(const DoubtfulPart& part) {
 TimeRange step_range(const Metrics& metrics, const Grounds& grounds) {
   double up = 0;
   double down = 0;
+  Seconds late{};
+  Seconds early{};
   for (const auto& part : doubtful_parts(metrics, grounds)) {
+    if (is_of_the_host(part.part)) {
+      late += lengthens(part);
+      early += shortens(part);
+      continue;
+    }
     up += square(lengthens(part));
     down += square(shortens(part));
   }
+  up += square(late);
+  down += square(early);
   return {metrics.step_time - Seconds{std::sqrt(down)}, metrics.step_time + Seconds{std::sqrt(up)}};
 }
 
