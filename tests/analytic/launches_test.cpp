@@ -87,8 +87,8 @@ TEST_CASE("graphs take the CPU's time out of the step of a small GPT", "[validat
 }
 
 // One H100, 2026-11-25, PyTorch 2.11: the same GPT with batch 8 and fused AdamW, its forward and backward
-// pass in one graph: parameters, states and the graph's pool take 978 and 8,227 MB, of which the allocator's
-// rounding is a part.
+// pass in one graph: parameters and states take 978 MB (computed), the graph's pool 8,227 MB, of which the
+// allocator's rounding is a part.
 TEST_CASE("graphs keep what they allocate", "[validation][graphs][memory]") {
   const auto peak = [](const char* graphs, const char* optimizer) {
     return simulate(load_scenario("unmeasured/h100",
