@@ -85,6 +85,16 @@ void read_sharded(Reader& strategy, Settings& settings) {
   settings.no_sync = strategy.optional("no_sync", boolean, settings.no_sync);
 }
 
+/// Settings of stage 3 change nothing in other stages, and jobs that differ in these alone are equal.
+void forget_settings_of_stage_3(Zero& zero) {
+  const Zero plain;
+  zero.prefetch_bucket_size = plain.prefetch_bucket_size;
+  zero.max_live_parameters = plain.max_live_parameters;
+  zero.max_reuse_distance = plain.max_reuse_distance;
+  zero.param_persistence_threshold = plain.param_persistence_threshold;
+  zero.synchronous_gathers = plain.synchronous_gathers;
+}
+
 /// The keys of each kind. Those of DDP are read whatever the kind: a job may have them where they mean
 /// nothing yet, and `resolve` says so.
 struct ReadKeys {
@@ -133,6 +143,7 @@ struct ReadKeys {
     zero.reduce_scatter = strategy.optional("reduce_scatter", boolean, zero.reduce_scatter);
     zero.synchronous_gathers = strategy.optional("synchronous_gathers", boolean, zero.synchronous_gathers);
     zero.offload_optimizer = strategy.optional("offload_optimizer", boolean, zero.offload_optimizer);
+    if (zero.stage < 3) forget_settings_of_stage_3(zero);
   }
   void operator()(DistributedOptimizer& optimizer) const {
     optimizer.overlap_grad_reduce =
