@@ -59,11 +59,11 @@ void read_finetune(Reader& job, Job& result) {
 
 /// Beyond the largest simulation the message says what can be done instead.
 int gpus(const Node& node) {
-  const auto count = integer(1, std::numeric_limits<int>::max())(node);
+  const auto count = whole(node, 1, std::numeric_limits<std::int64_t>::max());
   if (count > most_gpus)
     fail(node.where, fmt::format("{} GPUs are more than a simulation can have: 1 to {}", count, most_gpus),
          "lower job.gpus, or simulate one of several equal parts of the cluster");
-  return count;
+  return static_cast<int>(count);
 }
 
 void read_job(Reader job, bool trains, ScenarioSpec& spec) {

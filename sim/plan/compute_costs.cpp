@@ -76,7 +76,8 @@ class OperationTimes {
   std::map<std::pair<std::array<double, most_sizes>, std::string_view>, Seconds> known_;
 };
 
-/// The GPU runs the first kernels of a loop over experts while the CPU launches the others.
+/// The GPU runs the first kernels of a loop over experts while the CPU launches the others. An assumption:
+/// many more than a layer without a loop has.
 constexpr int most_launches_of_piece = 100;
 
 /// The operations of a pass, layer by layer, cut where something is sent or waited for, and long ones
