@@ -54,8 +54,8 @@ void add_money(CheckpointCost& cost, const CheckpointSettings& settings) {
   if (!settings.storage) return;
   const auto& tier = *settings.storage;
   cost.keep = settings.keep;
-  cost.usd_per_s = cost.size / gigabyte * tier.usd_per_gb_month.value_or(0) / seconds_of_a_month;
-  cost.usd_of_reading = cost.size / gigabyte * tier.usd_per_gb_out.value_or(0);
+  cost.usd_per_s = cost.size / gigabyte * tier.price.usd_per_gb_month.value_or(0) / seconds_of_a_month;
+  cost.usd_of_reading = cost.size / gigabyte * tier.price.usd_per_gb_out.value_or(0);
 }
 
 }  // namespace

@@ -90,6 +90,8 @@ class StepOfPoints {
     }
     if (search_.finds_layout) report::tell_layout(point, run_->scenario);
     point.estimate = answers.estimate;
+    point.step = run_->measured.metrics.step_time;
+    point.errors = run_->errors;
     point.in_time = answers.in_time;
     point.in_budget = answers.in_budget;
     point.late_s = answers.late_s;

@@ -113,6 +113,10 @@ std::span<const Command> commands() {
               "gradway list keys            # what can stand in a scenario\n"
               "GRADWAY_PATH=my-data gradway list scenarios",
               add_list},
+      Command{"schema", "print a JSON Schema of scenario files, for editors",
+              "gradway schema > gradway-scenario.json    # then, in the first line of a scenario:\n"
+              "# yaml-language-server: $schema=gradway-scenario.json",
+              add_schema, "", is_aside},
       Command{"help", "explain a topic, or a command", "gradway help units\ngradway help run", add_help, "",
               is_aside},
       Command{"manual", "print the manual page", "gradway manual | man -l -", add_manual, "", is_aside},

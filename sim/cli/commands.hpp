@@ -45,6 +45,7 @@ Action add_import(CLI::App& app);
 Action add_export(CLI::App& app);
 Action add_show(CLI::App& app);
 Action add_list(CLI::App& app);
+Action add_schema(CLI::App& app);
 Action add_help(CLI::App& app);
 Action add_manual(CLI::App& app);
 Action add_completion(CLI::App& app);

@@ -26,26 +26,14 @@ Words fixed(const DataPath&) {
   return words();
 }
 
-/// "fp32, tf32 or bf16" as words; nothing for what is no list of words.
-Words words_of_value(std::string_view value) {
-  Words words(1);
-  for (const auto c : value) {
-    if (c == ',') {
-      words.emplace_back();
-    } else if (c != ' ' || !words.back().empty()) {
-      words.back() += c;
-    }
-  }
-  const bool has_blanks =
-      std::ranges::any_of(words, [](const auto& word) { return word.find(' ') != std::string::npos; });
-  if (value == "true or false") return {"true", "false"};
-  return has_blanks || words.size() < 2 ? Words{} : words;
-}
-
 Words words_of_key(std::string_view key) {
-  const auto& keys = config::described_keys();
-  const auto found = std::ranges::find(keys, key, &config::ScenarioKey::name);
-  return found == keys.end() ? Words{} : words_of_value(found->value);
+  Words words;
+  for (const auto& row : config::described_keys()) {
+    if (row.name != key) continue;
+    for (const auto word : words_of(row.kind))
+      if (std::ranges::find(words, word) == words.end()) words.emplace_back(word);
+  }
+  return words;
 }
 
 Words values_of_key(const std::string& key, const DataPath& data) {
@@ -184,7 +172,7 @@ class Completion {
     const auto equals = value.find('=');
     if (equals == std::string::npos) {
       for (const auto& key : config::described_keys()) {
-        if (key.is_set_alone && key.value != "a map") write_line(before + key.name + "=", key.meaning);
+        if (key.is_set_alone && !key.is_group()) write_line(before + key.name + "=", key.help());
       }
       return;
     }

@@ -48,6 +48,7 @@ Explanation explained(const ExplainArguments& arguments, const Surroundings& aro
   tell(watch, "reading the scenario and building its platform");
   const auto scenario =
       load_scenario(arguments.scenario, parse_overrides(arguments.set), around.data, arguments.price);
+  announce_large_platform(around, scenario.platform);
   tell(watch, "simulating what would help");
   return gradway::explain(scenario, arguments.engine, arguments.jobs > 0 ? arguments.jobs : all_cores());
 }

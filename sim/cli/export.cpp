@@ -12,6 +12,7 @@
 #include "sim/cli/argument_words.hpp"
 #include "sim/cli/commands.hpp"
 #include "sim/cli/files.hpp"
+#include "sim/cli/progress.hpp"
 #include "sim/files/gzip_stream.hpp"
 #include "sim/import/chakra/chakra_file.hpp"
 #include "sim/plan/plan.hpp"
@@ -65,8 +66,9 @@ void export_chakra(const ExportArguments& arguments, const Surroundings& around)
 
 /// "DIR/NAME.RANK.json.gz" of each rank that a trace shows.
 void export_kineto(const ExportArguments& arguments, const Surroundings& around) {
-  const auto run =
-      simulate(load_scenario(arguments.scenario, parse_overrides(arguments.set), around.data), "auto");
+  auto scenario = load_scenario(arguments.scenario, parse_overrides(arguments.set), around.data);
+  announce_large_platform(around, scenario.platform);
+  const auto run = simulate(std::move(scenario), "auto");
   const auto most = static_cast<std::size_t>(arguments.ranks);
   const auto shown = report::shown_ranks(run.folding, most, most);
   const report::Slices slices{run, shown.ranks};

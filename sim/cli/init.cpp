@@ -2,8 +2,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -82,18 +84,49 @@ void complete(ShortHands& job, const std::vector<std::string>& models,
   need(job.gpus, "--gpus N", [&] { return ask_gpus(around); });
 }
 
+/// A model of one's own, which stands where the scenario finds it by its name.
+struct OwnModel {
+  std::string name;
+  std::string file;
+};
+
+/// @param model a name or a file @param out the scenario's file; empty: one in the working folder
+/// @throws ConfigError if it is a file that the scenario would not find
+std::optional<OwnModel> own_model(const std::string& model, const std::string& out) {
+  namespace fs = std::filesystem;
+  constexpr std::string_view ending = ".yaml";
+  if (model.empty()) return std::nullopt;
+  const bool is_file = model.ends_with(ending);
+  const auto name = is_file ? fs::path{model}.stem().string() : model;
+  const auto folder = fs::path{out}.parent_path();
+  std::error_code ignored;
+  for (const auto& file : {folder / "models" / (name + ".yaml"), folder / (name + ".yaml")}) {
+    if (!fs::is_regular_file(file, ignored)) continue;
+    if (!is_file || fs::equivalent(file, model, ignored)) return OwnModel{name, file.string()};
+  }
+  if (is_file && fs::is_regular_file(model, ignored))
+    refuse(fmt::format("'--model {}': a scenario finds a model by its name, beside itself or in a folder "
+                       "'models' there",
+                       printable(model)),
+           fmt::format("write the scenario beside it: '-o {}'",
+                       printable((fs::path{model}.parent_path() / "first.yaml").string())));
+  return std::nullopt;
+}
+
 Status init(InitArguments arguments, const Surroundings& around) {
   const auto& out = arguments.out;
   if (!out.empty()) check_yaml(out, arguments.force, "scenarios");
   const auto models = list_names(DataKind::model, around.data);
   const auto platforms = list_names(DataKind::platform, around.data);
-  check_known("--model", arguments.job.model, "model", models);
+  const auto own = own_model(arguments.job.model, out);
+  if (!own) check_known("--model", arguments.job.model, "model", models);
   check_known("--platform", arguments.job.platform, "platform", platforms);
   check_known("--strategy", arguments.strategy, "strategy", strategies_of_training());
   check_known("--framework", arguments.framework, "framework",
               {framework_words.begin(), framework_words.end()});
   complete(arguments.job, models, platforms, around);
-  const FirstScenarioRequest request{.model = arguments.job.model,
+  const FirstScenarioRequest request{.model = own ? own->name : arguments.job.model,
+                                     .model_file = own ? own->file : "",
                                      .platform = arguments.job.platform,
                                      .gpus = gpus_of(arguments.job.gpus),
                                      .strategy = arguments.strategy,
@@ -119,7 +152,9 @@ Status init(InitArguments arguments, const Surroundings& around) {
 
 Action add_init(CLI::App& app) {
   const auto arguments = std::make_shared<InitArguments>();
-  app.add_option("--model", arguments->job.model, "a name of 'gradway list models'; asked for on a terminal")
+  app.add_option(
+         "--model", arguments->job.model,
+         "a name of 'gradway list models', or a model's file beside the scenario's; asked for on a terminal")
       ->type_name("NAME");
   app.add_option("--platform", arguments->job.platform,
                  "a name of 'gradway list platforms'; asked for on a terminal")

@@ -11,8 +11,13 @@
 
 #include "sim/base/watch.hpp"
 #include "sim/cli/surroundings.hpp"
+#include "sim/platform/platform.hpp"
 
 namespace gradway::cli {
+
+/// Says on standard error, before it begins, what a simulation of very many GPUs takes: folded ranks cost
+/// nothing, but each part and link of the platform does.
+void announce_large_platform(const Surroundings& around, const Platform& platform);
 
 /// A line on the terminal that says what long work is at and how long it will be; silent elsewhere, and for
 /// the first second. Can be told from several threads; is gone when it goes out of scope.

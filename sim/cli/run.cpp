@@ -38,6 +38,7 @@ Run simulated(const RunArguments& arguments, const std::vector<Override>& overri
   const auto watch = progress.watch();
   tell(watch, "reading the scenario and building its platform");
   auto scenario = load_scenario(arguments.scenario, overrides, around.data, arguments.price);
+  announce_large_platform(around, scenario.platform);
   check_goal(questions.goal, arguments.training, scenario);
   if (arguments.fit) {
     tell(watch, "looking for the largest batch");

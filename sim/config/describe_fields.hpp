@@ -20,8 +20,10 @@ std::vector<ScenarioKey> described_fields(std::string_view group) {
     if constexpr (is_own_field_v<decltype(row)>) {
       key.otherwise = row.otherwise;
       key.is_required = row.is_required;
+      key.outside_identity = row.outside_identity;
     } else {
       key.is_required = row.traits.is_required;
+      key.outside_identity = row.traits.outside_identity;
       if (!key.is_required) key.otherwise = value_text(row.kind, Settings{}.*row.member);
     }
   });

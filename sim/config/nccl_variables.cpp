@@ -13,6 +13,7 @@
 #include "sim/base/nearest.hpp"
 #include "sim/config/quantities.hpp"
 #include "sim/config/scalars.hpp"
+#include "sim/cost/nccl_settings.hpp"
 
 namespace gradway::config {
 namespace {
@@ -51,17 +52,19 @@ std::string channels(const Node& node) {
   return number(node, 1, 64);
 }
 
+constexpr std::array<std::string_view, 6> levels{"LOC", "NVL", "PIX", "PXB", "PHB", "SYS"};
+
 /// "LOC" ... "SYS", or the numbers that NCCL had before it had names (NCCL's documentation, NCCL_P2P_LEVEL).
 std::string level(const Node& node) {
-  static const std::vector<std::string> names = {"LOC", "NVL", "PIX", "PXB", "PHB", "SYS"};
   constexpr std::array<std::string_view, 6> by_number = {"LOC", "PIX", "PXB", "PHB", "SYS", "SYS"};
   const auto& word = scalar(node, "a level");
   auto name = upper(word);
-  if (std::ranges::find(names, name) != names.end()) return name;
+  if (std::ranges::find(levels, name) != levels.end()) return name;
   if (word.size() == 1 && word[0] >= '0' && word[0] <= '5') {
     return std::string{by_number[static_cast<std::size_t>(word[0] - '0')]};
   }
-  fail(node.where, fmt::format("'{}' is not a level of NCCL", word), suggestion(name, names));
+  fail(node.where, fmt::format("'{}' is not a level of NCCL", word),
+       suggestion(name, {levels.begin(), levels.end()}));
 }
 
 /// A word of NCCL's lists and whether gradway models what it stands for.
@@ -73,6 +76,9 @@ struct ListWord {
 constexpr ListWord known_algorithms[] = {{"Ring", true},         {"Tree", true}, {"CollnetDirect", true},
                                          {"CollnetChain", true}, {"NVLS", true}, {"NVLSTree", true},
                                          {"PAT", false}};
+constexpr std::array<std::string_view, 6> modelled_algorithms{"Ring",         "Tree", "CollnetDirect",
+                                                              "CollnetChain", "NVLS", "NVLSTree"};
+constexpr std::array<std::string_view, 3> protocols{"LL", "LL128", "Simple"};
 constexpr ListWord known_protocols[] = {{"LL", true}, {"LL128", true}, {"Simple", true}};
 
 std::vector<std::string> modelled_names(std::span<const ListWord> words) {
@@ -161,36 +167,40 @@ std::string sockets_a_thread(const Node& node) {
 struct Variable {
   std::string_view name;
   std::string (*parse)(const Node&);
-  std::string_view value;  ///< what `parse` takes, for people
+  value::Kind kind;  ///< what `parse` takes
   std::string_view meaning;
 };
 
+constexpr value::Described zero_or_one{"0 or 1"};
+
 constexpr std::array variables = {
-    Variable{"NCCL_P2P_DISABLE", flag, "0 or 1", "GPUs do not copy to each other directly"},
-    Variable{"NCCL_SHM_DISABLE", flag, "0 or 1", "nor through host memory"},
-    Variable{"NCCL_NVB_DISABLE", flag, "0 or 1", "no way over NVLinks through another GPU of the node"},
-    Variable{"NCCL_PXN_DISABLE", flag, "0 or 1", "no way over a NIC of another GPU of the node"},
-    Variable{"NCCL_NET_DISABLE_INTRA", flag, "0 or 1", "accepted, not modelled"},
-    Variable{"NCCL_SHM_USE_CUDA_MEMCPY", flag, "0 or 1", "accepted, not modelled"},
-    Variable{"NCCL_CROSS_NIC", cross_nic, "0 to 2", "accepted, not modelled"},
-    Variable{"NCCL_P2P_LEVEL", level, "LOC, NVL, PIX, PXB, PHB, SYS", "how far apart GPUs use P2P"},
-    Variable{"NCCL_NET_GDR_LEVEL", level, "LOC, NVL, PIX, PXB, PHB, SYS",
+    Variable{"NCCL_P2P_DISABLE", flag, zero_or_one, "GPUs do not copy to each other directly"},
+    Variable{"NCCL_SHM_DISABLE", flag, zero_or_one, "nor through host memory"},
+    Variable{"NCCL_NVB_DISABLE", flag, zero_or_one, "no way over NVLinks through another GPU of the node"},
+    Variable{"NCCL_PXN_DISABLE", flag, zero_or_one, "no way over a NIC of another GPU of the node"},
+    Variable{"NCCL_NET_DISABLE_INTRA", flag, zero_or_one, "accepted, not modelled"},
+    Variable{"NCCL_SHM_USE_CUDA_MEMCPY", flag, zero_or_one, "accepted, not modelled"},
+    Variable{"NCCL_CROSS_NIC", cross_nic, value::Whole{0, 2}, "accepted, not modelled"},
+    Variable{"NCCL_P2P_LEVEL", level, value::Words{"a level", levels}, "how far apart GPUs use P2P"},
+    Variable{"NCCL_NET_GDR_LEVEL", level, value::Words{"a level", levels},
              "how far from a GPU a NIC reads and writes its memory"},
-    Variable{"NCCL_ALGO", algorithm, "Ring, Tree, CollnetDirect, CollnetChain, NVLS, NVLSTree",
+    Variable{"NCCL_ALGO", algorithm, value::Words{"an algorithm", modelled_algorithms},
              "one or several with commas; ^ in front: all but these"},
-    Variable{"NCCL_PROTO", protocol, "LL, LL128, Simple",
+    Variable{"NCCL_PROTO", protocol, value::Words{"a protocol", protocols},
              "one or several with commas; ^ in front: all but these"},
-    Variable{"NCCL_MIN_NCHANNELS", channels, "1 to 64", "channels at least"},
-    Variable{"NCCL_MAX_NCHANNELS", channels, "1 to 64", "channels at most"},
-    Variable{"NCCL_BUFFSIZE", buffer_size, "1024 to 1073741824",
+    Variable{"NCCL_MIN_NCHANNELS", channels, value::Whole{1, 64}, "channels at least"},
+    Variable{"NCCL_MAX_NCHANNELS", channels, value::Whole{1, 64}, "channels at most"},
+    Variable{"NCCL_BUFFSIZE", buffer_size, value::Whole{1024, 1073741824},
              "in bytes, or 4 MiB; accepted, not modelled"},
-    Variable{"NCCL_NTHREADS", threads, "64, 128, 256 or 512", "accepted, not modelled"},
-    Variable{"NCCL_NVLS_ENABLE", nvls, "0 to 2", "reductions in NVSwitches; 2 where the hardware has it"},
-    Variable{"NCCL_COLLNET_ENABLE", flag, "0 or 1",
+    Variable{"NCCL_NTHREADS", threads, value::Described{"64, 128, 256 or 512"}, "accepted, not modelled"},
+    Variable{"NCCL_NVLS_ENABLE", nvls, value::Whole{0, 2},
+             "reductions in NVSwitches; 2 where the hardware has it"},
+    Variable{"NCCL_COLLNET_ENABLE", flag, zero_or_one,
              "InfiniBand switches reduce (SHARP; its plugin must be there)"},
-    Variable{"NCCL_NET_GDR_READ", flag, "0 or 1", "NICs also read GPU memory, not only write it"},
-    Variable{"NCCL_SOCKET_NTHREADS", socket_threads, "1 to 16", "TCP: threads of a connection"},
-    Variable{"NCCL_NSOCKS_PERTHREAD", sockets_a_thread, "1 to 64", "TCP: sockets of a thread, 64 in all"},
+    Variable{"NCCL_NET_GDR_READ", flag, zero_or_one, "NICs also read GPU memory, not only write it"},
+    Variable{"NCCL_SOCKET_NTHREADS", socket_threads, value::Whole{1, 16}, "TCP: threads of a connection"},
+    Variable{"NCCL_NSOCKS_PERTHREAD", sockets_a_thread, value::Whole{1, 64},
+             "TCP: sockets of a thread, 64 in all"},
 };
 
 /// Variables of NCCL that no key has: they choose cards, time-outs, logs and plug-ins.
@@ -343,8 +353,9 @@ std::map<std::string, std::string> read_nccl(Reader& nccl) {
 std::vector<ScenarioKey> nccl_keys() {
   std::vector<ScenarioKey> keys;
   for (const auto& variable : variables) {
-    keys.push_back(
-        {fmt::format("nccl.{}", variable.name), std::string{variable.value}, std::string{variable.meaning}});
+    auto& key = keys.emplace_back(
+        ScenarioKey{fmt::format("nccl.{}", variable.name), variable.kind, std::string{variable.meaning}});
+    if (!is_modelled(std::string{variable.name})) key.outside_identity = "not modelled";
   }
   return keys;
 }

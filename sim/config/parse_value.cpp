@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <set>
 
 #include <fmt/format.h>
@@ -42,12 +43,19 @@ double amount(const value::Amount& kind, const Node& node) {
       return bandwidth(node).value();
     case value::Unit::time:
       return (may_be_none ? duration_or_zero(node) : duration(node)).value();
+    case value::Unit::latency:
+      return latency_or_zero(node).value();
     case value::Unit::span:
       return time_span(node).value();
     case value::Unit::pause:
       return pause_or_none(node).value();
     case value::Unit::share:
       return share(node);
+    case value::Unit::positive_share: {
+      const auto part = share(node);
+      if (part == 0) fail(node.where, fmt::format("'{}' is nothing", node.text), "more than 0 %");
+      return part;
+    }
     case value::Unit::step_rate:
       return step_rate(node).value();
     case value::Unit::tokens:
@@ -77,6 +85,14 @@ double elements(const Node& node) {
   if (error != std::errc{} || rest != end || !(count >= 1 && count <= most_elements))
     fail(node.where, fmt::format("'{}' is no number of elements", node.text), "from 1 to 1e15, such as 5e8");
   return count;
+}
+
+int gpus(const value::Gpus& kind, const Node& node) {
+  const auto count = whole(node, 1, std::numeric_limits<std::int64_t>::max());
+  if (count > kind.most)
+    fail(node.where, fmt::format("{} GPUs are more than a simulation can have: 1 to {}", count, kind.most),
+         "lower job.gpus, or simulate one of several equal parts of the cluster");
+  return static_cast<int>(count);
 }
 
 Wrap wrapping(const Node& node) {

@@ -32,6 +32,7 @@ std::size_t index_of_word(const value::WordsOrNone& words, const Node& node);
 double amount(const value::Amount& kind, const Node& node);
 /// Such as 5e8.
 double elements(const Node& node);
+int gpus(const value::Gpus& kind, const Node& node);
 /// "block", "4 blocks", "whole".
 Wrap wrapping(const Node& node);
 /// true, false, or a number of ranks: `Fsdp::over_all`, `Fsdp::kept`, or the number.
@@ -46,6 +47,10 @@ Value parse_value(const value::Boolean&, const Node& node) {
 template <class Value>
 Value parse_value(const value::Whole& kind, const Node& node) {
   return static_cast<Value>(whole(node, kind.least, kind.most));
+}
+template <class Value>
+Value parse_value(const value::Gpus& kind, const Node& node) {
+  return gpus(kind, node);
 }
 template <class Value>
 Value parse_value(const value::Real& kind, const Node& node) {

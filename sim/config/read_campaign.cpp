@@ -73,15 +73,6 @@ CheckpointSettings read_checkpoint(Reader checkpoint, std::optional<Named>& stor
   return result;
 }
 
-/// Settings whose table says all that there is to read.
-template <class Settings>
-Settings read_group(Reader group) {
-  Settings result;
-  read_fields(group, result);
-  group.finish();
-  return result;
-}
-
 FailureSettings read_failures(Reader failures) {
   FailureSettings result;
   result.model = failures.optional("model", name_among("a model of failures", failure_models()), "");

@@ -14,7 +14,8 @@ void read_fields(Reader& map, Settings& settings, std::string_view not_required 
   for_each_field<Settings>([&](const auto& field) {
     auto& member = settings.*field.member;
     using Member = std::remove_reference_t<decltype(member)>;
-    constexpr bool can_be_none = std::is_same_v<std::remove_cvref_t<decltype(field.kind)>, value::WordsOrNone>;
+    constexpr bool can_be_none =
+        std::is_same_v<std::remove_cvref_t<decltype(field.kind)>, value::WordsOrNone>;
     using Value = std::conditional_t<can_be_none, Member, PlainValue<Member>>;
     const auto parse = [&](const Node& node) { return parse_value<Value>(field.kind, node); };
     if constexpr (can_be_none) {
@@ -27,6 +28,15 @@ void read_fields(Reader& map, Settings& settings, std::string_view not_required 
       member = map.optional(field.key, parse, member);
     }
   });
+}
+
+/// Settings whose table says all that there is to read.
+template <class Settings>
+Settings read_group(Reader group) {
+  Settings result;
+  read_fields(group, result);
+  group.finish();
+  return result;
 }
 
 }  // namespace gradway::config

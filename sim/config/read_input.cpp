@@ -6,17 +6,14 @@
 #include <fmt/format.h>
 
 #include "sim/base/nearest.hpp"
-
 #include "sim/config/quantities.hpp"
 #include "sim/config/read_fields.hpp"
+#include "sim/scenario/dataset_fields.hpp"
 #include "sim/scenario/input_fields.hpp"
 
 namespace gradway::config {
 namespace {
 
-constexpr auto sample_formats = choices_of<SampleFormat>(sample_format_words);
-constexpr auto sample_contents = choices_of<SampleContent>(sample_content_words);
-constexpr auto tiers = choices_of<StorageTier::Kind>(StorageTier::kind_words);
 constexpr auto caches = choices_of<Cache::Kind>(Cache::kind_words);
 constexpr auto cache_policies = choices_of<CachePolicy>(cache_policy_words);
 
@@ -62,17 +59,18 @@ void read_columns(Reader& file, Dataset& dataset) {
                "columns: [ { name: image, size: 110 kB } ]");
 }
 
+/// Required of a file; a scenario may give its own figures without one.
+std::string source_of(Reader& file, const std::string& name) {
+  return name.empty() ? file.optional("source", text, std::string{}) : file.required("source", text);
+}
+
 }  // namespace
 
 Dataset read_dataset(Reader& file, const std::string& name) {
   Dataset dataset;
   dataset.name = name;
-  dataset.source =
-      name.empty() ? file.optional("source", text, std::string{}) : file.required("source", text);
-  dataset.samples = file.required("samples", number(1, 1e15));
-  dataset.spread = file.optional("spread", number(0, 100), 0.0);
-  dataset.format = file.optional("format", one_of("a format", sample_formats), dataset.format);
-  dataset.content = file.maybe("content", one_of("a content of samples", sample_contents));
+  dataset.source = source_of(file, name);
+  read_fields(file, dataset);
   if (dataset.format == SampleFormat::tokens && !dataset.content) dataset.content = SampleContent::text;
   if (dataset.format == SampleFormat::parquet) {
     read_columns(file, dataset);
@@ -84,15 +82,7 @@ Dataset read_dataset(Reader& file, const std::string& name) {
     dataset.request = file.optional("request", bytes, Bytes{});
     dataset.compressible = file.optional("compressible", boolean, dataset.compressible);
   }
-  dataset.delivered = file.optional("delivered", bytes, Bytes{});
-  if (auto cpu = file.maybe_map("cpu")) {
-    dataset.decode = cpu->optional("decode", duration_or_zero, Seconds{});
-    dataset.transform = cpu->optional("transform", duration_or_zero, Seconds{});
-    dataset.collate = cpu->optional("collate", duration_or_zero, Seconds{});
-    dataset.core_error = cpu->maybe("error", number(0, 10));
-    cpu->finish();
-  }
-  dataset.gpu_decode = file.optional("gpu_decode", duration, Seconds{});
+  if (auto cpu = file.maybe_map("cpu")) dataset.cpu = read_group<Dataset::Cpu>(std::move(*cpu));
   if (dataset.request > 0_B &&
       (dataset.format == SampleFormat::files || dataset.format == SampleFormat::tokens))
     file.error(file.key_place("request"),
@@ -105,34 +95,20 @@ Dataset read_dataset(Reader& file, const std::string& name) {
 StorageTier read_storage(Reader& file, const std::string& name) {
   StorageTier tier;
   tier.name = name;
-  tier.source = name.empty() ? file.optional("source", text, std::string{}) : file.required("source", text);
-  tier.kind = file.optional("kind", one_of("a kind of storage", tiers), tier.kind);
-  tier.read = file.required("read", bandwidth);
-  tier.error = file.maybe("error", number(0, 10));
-  tier.write = file.maybe("write", bandwidth);
-  tier.per_node = file.maybe("per_node", bandwidth);
-  tier.per_connection = file.maybe("per_connection", bandwidth);
-  tier.first_byte = file.optional("first_byte", latency_or_zero, Seconds{});
-  tier.first_byte_spread = file.optional("first_byte_spread", number(0, 100), 0.0);
+  tier.source = source_of(file, name);
+  read_fields(file, tier);
   if (tier.first_byte_spread > 0 && tier.first_byte == Seconds{} && file.sound())
     file.error(file.key_place("first_byte_spread"), "there is no first_byte that could vary",
                "give first_byte, its mean, or leave this out");
-  tier.requests_per_second = file.maybe("requests_per_second", number(1e-3, 1e15));
   if (auto burst = file.maybe_map("burst")) {
-    tier.burst = StorageTier::Burst{.credit = burst->required("credit", bytes),
-                                    .sustained = burst->required("sustained", bandwidth)};
+    tier.burst.emplace();
+    read_fields(*burst, *tier.burst);
     if (burst->sound() && tier.burst->sustained >= tier.read)
       burst->error(burst->key_place("sustained"), "what is sustained is less than 'read', the burst's rate",
                    "", {{file.key_place("read"), "'read' is here"}});
     burst->finish();
   }
-  if (auto price = file.maybe_map("price")) {
-    tier.as_of = price->required("as_of", text);
-    tier.usd_per_gb_month = price->maybe("usd_per_gb_month", number(0, 1e6));
-    tier.usd_per_million_requests = price->maybe("usd_per_million_requests", number(0, 1e9));
-    tier.usd_per_gb_out = price->maybe("usd_per_gb_out", number(0, 1e6));
-    price->finish();
-  }
+  if (auto price = file.maybe_map("price")) tier.price = read_group<StorageTier::Price>(std::move(*price));
   file.finish();
   return tier;
 }

@@ -96,6 +96,7 @@ void read_strategy(Reader& scenario, ScenarioSpec& spec) {
             settings = spec.ddp;
           } else {
             read_fields(*strategy, settings);
+            if constexpr (std::is_same_v<Settings, Zero>) forget_what_does_not_count(settings);
           }
         },
         result);

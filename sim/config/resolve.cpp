@@ -54,7 +54,7 @@ void check_profile(const ScenarioSpec& scenario, const ModelSpec& model, Problem
 void check_how_it_runs(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
   const bool follows = static_cast<bool>(model.model.run);
   for (const auto* key : {"job.attention", "job.memory_format", "job.compile", "job.compile_loss",
-                          "job.composed_norms", "job.sequence"}) {
+                          "job.composed_norms", "job.composed_rotary", "job.sequence"}) {
     if (follows || !scenario.given.contains(key) || !trains(scenario.job.strategy)) continue;
     problems.add(Problem{scenario.place(key),
                          fmt::format("{} would change nothing: the model '{}' is {}", key, model.model.name,
@@ -80,19 +80,16 @@ void check_how_it_runs(const ScenarioSpec& scenario, const ModelSpec& model, Pro
   }
 }
 
+/// Under tensor parallelism the key is taken, as torchtitan takes it, and the loss runs as it does without
+/// it.
 void check_loss(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
   const auto& job = scenario.job;
-  if (!job.compiled_loss || !model.model.run) return;
-  const bool is_split = job.layout.tensor > 1;
-  if (job.compiled && !is_split) return;
-  const auto* key = is_split ? "parallel.tensor" : "job.compile";
+  if (!job.compiled_loss || !model.model.run || job.compiled) return;
   std::vector<Note> notes;
-  if (scenario.given.contains(key)) notes.push_back({scenario.place(key), "it is here"});
+  if (scenario.given.contains("job.compile")) notes.push_back({scenario.place("job.compile"), "it is here"});
   problems.add(Problem{scenario.place("job.compile_loss"),
-                       is_split ? "job.compile_loss would change nothing: ranks of parallel.tensor share the "
-                                  "logits, and their loss is not compiled"
-                                : "job.compile_loss would change nothing: nothing is compiled",
-                       std::move(notes), is_split ? "leave it out" : "set job.compile too, or leave it out"});
+                       "job.compile_loss would change nothing: nothing is compiled", std::move(notes),
+                       "set job.compile too, or leave it out"});
 }
 
 void check_norms(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
@@ -112,6 +109,27 @@ void check_norms(const ScenarioSpec& scenario, const ModelSpec& model, Problems&
   if (why.empty()) return;
   problems.add(Problem{scenario.place("job.composed_norms"),
                        "job.composed_norms would change nothing: " + why,
+                       {std::move(where)},
+                       "leave it out"});
+}
+
+void check_rotary(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
+  const auto& job = scenario.job;
+  if (!job.composed_rotary || !model.model.run) return;
+  std::string why;
+  Note where{model.kind, "the model is here"};
+  if (has_megatron_modules(job)) {
+    why = "Megatron's rotary positions are one kernel";
+    where = {scenario.place("job.framework"), "the framework is here"};
+  } else if (job.compiled) {
+    why = "torch.compile fuses them either way";
+    where = {scenario.place("job.compile"), "it is here"};
+  } else if (!has_rotary_positions(model.model.run)) {
+    why = fmt::format("the model '{}' has no rotary positions", model.model.name);
+  }
+  if (why.empty()) return;
+  problems.add(Problem{scenario.place("job.composed_rotary"),
+                       "job.composed_rotary would change nothing: " + why,
                        {std::move(where)},
                        "leave it out"});
 }
@@ -254,6 +272,7 @@ void check_scenario(const ScenarioSpec& scenario, const ModelSpec& model, const 
   check_recompute(scenario, model, problems);
   check_finetune(scenario, model, problems);
   check_norms(scenario, model, problems);
+  check_rotary(scenario, model, problems);
   check_loss(scenario, model, problems);
   check_launches(scenario, model, problems);
   check_attention(scenario, model, gpu, problems);

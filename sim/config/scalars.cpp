@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "sim/platform/with_speeds.hpp"
+#include "sim/scenario/value_kind.hpp"
 
 namespace gradway::config {
 namespace {
@@ -137,7 +138,8 @@ double real(const Node& node, double least, double most) {
   const auto& word = scalar(node, "a number");
   const auto value = node.quoted ? std::nullopt : number_of<double>(word);
   if (!value || !(*value >= least && *value <= most))
-    fail(node.where, fmt::format("'{}' is not a number from {:g} to {:g}", word, least, most));
+    fail(node.where, fmt::format("'{}' is not a number from {} to {}", word, value::plain_number(least),
+                                 value::plain_number(most)));
   return *value;
 }
 

@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <span>
+#include <unordered_map>
 #include <utility>
 
 #include "sim/base/contract.hpp"
@@ -72,19 +73,19 @@ using Users = std::vector<Use>;
 
 /// Of resources that the same paths use equally often the narrowest: the others can carry more.
 std::map<Users, double> narrowest(const OpGraph& graph, const Platform& platform) {
-  std::vector<Users> users(platform.resources.size());
+  std::unordered_map<ResourceId, Users> users;  // few of a large platform, whose ranks are folded
   for (std::uint32_t path = 0; path < graph.paths().size(); ++path) {
     for (const auto resource : graph.path(path)) {
-      auto& of = users[resource.index()];
+      auto& of = users[resource];
       if (of.empty() || of.back().path != path) of.push_back({path, 0});
       ++of.back().times;
     }
   }
   std::map<Users, double> found;
-  for (std::size_t i = 0; i < users.size(); ++i) {
-    const double capacity = platform.resources[i].rate();
-    if (users[i].empty() || std::isinf(capacity)) continue;
-    const auto [place, is_new] = found.try_emplace(std::move(users[i]), capacity);
+  for (auto& [resource, of] : users) {
+    const double capacity = platform.resources[resource.index()].rate();
+    if (std::isinf(capacity)) continue;
+    const auto [place, is_new] = found.try_emplace(std::move(of), capacity);
     if (!is_new) place->second = std::min(place->second, capacity);
   }
   return found;

@@ -57,7 +57,6 @@ class Communicators {
   };
 
   std::unique_ptr<Routes> routes_;
-  AlikeNodes nodes_;
   std::vector<Kind> kinds_;
   std::vector<Place> groups_;
 };

@@ -27,8 +27,9 @@ bool copies(const Program& program, Place to) {
 
 /// Beside the traffic of the job. @pre it was checked when the scenario was read
 std::vector<BackgroundWay> background_ways(const Scenario& scenario) {
-  const Routes routes{scenario.platform};
   std::vector<BackgroundWay> ways;
+  if (scenario.job.traffic.empty()) return ways;
+  const Routes routes{scenario.platform};
   for (const auto& neighbour : scenario.job.traffic) {
     const auto from = find_device(scenario.platform, neighbour.from);
     const auto to = find_device(scenario.platform, neighbour.to);

@@ -2,23 +2,21 @@
 #include "sim/metrics/resource_uses.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace gradway {
 namespace {
 
-/// By resource: what flows of the step carry, and what endless ones would like to.
 struct Amounts {
-  explicit Amounts(std::size_t resources) : carried(resources, 0), wanted(resources, 0) {}
-
-  std::vector<double> carried;
-  std::vector<double> wanted;
+  std::vector<double> carried;          ///< by resource: bytes that flows of the step carry
+  std::map<ResourceId, double> wanted;  ///< bytes a second that endless flows ask for; few resources have any
 };
 
 Amounts amounts(const StepWindow& window, const Platform& platform, const OpGraph& ops) {
-  Amounts of{platform.resources.size()};
+  Amounts of{.carried = std::vector<double>(platform.resources.size(), 0), .wanted = {}};
   for (const auto& op : ops.ops()) {
     if (op.is_endless()) {
-      for (const auto resource : ops.path(op.path)) of.wanted[resource.index()] += op.cap;
+      for (const auto resource : ops.path(op.path)) of.wanted[resource] += op.cap;
     }
     if (op.kind != OpKind::flow || !window.has(op.origin.step)) continue;
     for (const auto resource : ops.path(op.path)) of.carried[resource.index()] += op.amount;
@@ -32,29 +30,34 @@ Amounts amounts(const StepWindow& window, const Platform& platform, const OpGrap
 ResourceUses use_of_resources(const StepWindow& window, const Platform& platform, const Lowered& lowered) {
   const auto of = amounts(window, platform, lowered.ops);
   const auto& representative = lowered.folding.resource_representative;
-  std::vector<ResourceId> used;
-  std::vector<std::uint32_t> alike(platform.resources.size(), 0);  // by resource that stands for itself
+  const auto is_used = [&](ResourceId id) {
+    const auto kind = platform.resources[id.index()].kind;
+    return kind != ResourceKind::gpu && kind != ResourceKind::cores &&
+           of.carried[representative[id.index()].index()] != 0;
+  };
+  std::size_t used = 0;
+  std::map<ResourceId, std::size_t> alike;  // by resource that stands for itself
   for (std::size_t i = 0; i < platform.resources.size(); ++i) {
-    const auto stands_for = representative[i];
-    const auto kind = platform.resources[i].kind;
-    if (kind == ResourceKind::gpu || kind == ResourceKind::cores || of.carried[stands_for.index()] == 0)
-      continue;
-    used.emplace_back(i);
-    ++alike[stands_for.index()];
+    if (!is_used(ResourceId{i})) continue;
+    ++used;
+    ++alike[representative[i]];
   }
   ResourceUses uses;
-  const bool is_large = used.size() > most_links_listed;
-  for (const auto id : used) {
-    const auto& resource = platform.resources[id.index()];
-    const auto stands_for = representative[id.index()];
+  const bool is_large = used > most_links_listed;
+  for (std::size_t i = 0; i < platform.resources.size(); ++i) {
+    const ResourceId id{i};
+    if (!is_used(id)) continue;
+    const auto& resource = platform.resources[i];
+    const auto stands_for = representative[i];
     const auto bytes = of.carried[stands_for.index()];
     if (stands_for == id) uses.carried.emplace_back(id, Bytes{bytes});
     if (is_large && stands_for != id) continue;
     // What a loader reads for the first steps of an epoch comes before them.
     const auto busy = std::min(1.0, bytes / (resource.rate() * window.each().value()));
+    const auto wanted = of.wanted.find(stands_for);
     uses.links.push_back({platform.name_of(id), busy, Bytes{bytes},
-                          of.wanted[stands_for.index()] / resource.rate(),
-                          is_large ? alike[id.index()] - 1 : 0});
+                          wanted == of.wanted.end() ? 0 : wanted->second / resource.rate(),
+                          is_large ? alike.at(id) - 1 : 0});
   }
   std::ranges::stable_sort(uses.links, std::ranges::greater{}, &ResourceUse::busy_fraction);
   return uses;

@@ -63,9 +63,10 @@ Hop CollectiveWays::hop(std::size_t from_gpu, std::size_t to_gpu, std::size_t ra
   const auto from = platform.gpus[from_gpu];
   const auto to = platform.gpus[to_gpu];
   const auto node = platform.device(from).node;
-  if (size.devices == 0 || node != platform.device(to).node) return sought(from_gpu, to_gpu, rail);
+  if (size.devices == 0) return sought(from_gpu, to_gpu, rail);
+  if (node != platform.device(to).node) return hop_between(from_gpu, to_gpu, rail);
   const auto number = static_cast<std::size_t>(node);
-  const Inside asked{from.index() - number * size.devices, to.index() - number * size.devices, rail};
+  const Ends asked{from.index() - number * size.devices, to.index() - number * size.devices, rail};
   auto known = inside_.find(asked);
   if (known == inside_.end()) {
     auto found = sought(from_gpu, to_gpu, rail);
@@ -77,6 +78,33 @@ Hop CollectiveWays::hop(std::size_t from_gpu, std::size_t to_gpu, std::size_t ra
   }
   auto hop = known->second;
   for (auto& id : hop.path) id = ResourceId{id.index() + number * size.resources};
+  return hop;
+}
+
+/// Where nodes are alike it is that of the first two nodes that had such a hop, moved to these. Ideal rules
+/// deal out equal ways by the number of the sender, which another node does not have.
+Hop CollectiveWays::hop_between(std::size_t from_gpu, std::size_t to_gpu, std::size_t rail) const {
+  const auto& platform = routes_.platform();
+  const auto& nodes = routes_.alike_nodes();
+  if (!nodes.hold() || platform.collectives == CollectiveRules::ideal) return sought(from_gpu, to_gpu, rail);
+  const auto a_node = platform.node_size.devices;
+  const auto from = platform.gpus[from_gpu].index();
+  const auto to = platform.gpus[to_gpu].index();
+  const Ends asked{from % a_node, to % a_node, rail};
+  auto known = between_.find(asked);
+  if (known == between_.end()) {
+    auto found = sought(from_gpu, to_gpu, rail);
+    const auto is_of_both = [&](ResourceId id) {
+      return nodes.node_of(id) == from / a_node || nodes.node_of(id) == to / a_node;
+    };
+    if (!std::ranges::all_of(found.path, is_of_both)) return found;
+    known = between_.emplace(asked, HopBetween{std::move(found), from / a_node, to / a_node}).first;
+  }
+  auto hop = known->second.hop;
+  for (auto& id : hop.path) {
+    const bool is_sender = nodes.node_of(id) == known->second.from_node;
+    id = nodes.on_node(id, is_sender ? from / a_node : to / a_node);
+  }
   return hop;
 }
 

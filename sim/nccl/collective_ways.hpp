@@ -48,16 +48,23 @@ class CollectiveWays {
   const std::vector<PairFlow>& pairs() const;
 
  private:
-  /// A hop between two devices of one node, counted from its first.
-  struct Inside {
+  /// Two devices, each counted from the first device of its node.
+  struct Ends {
     std::size_t from;
     std::size_t to;
     std::size_t rail;
-    auto operator<=>(const Inside&) const = default;
+    auto operator<=>(const Ends&) const = default;
+  };
+  /// A hop from one node to another.
+  struct HopBetween {
+    Hop hop;
+    std::size_t from_node;
+    std::size_t to_node;
   };
 
   std::optional<std::size_t> relay(std::size_t from_gpu, std::size_t to_gpu) const;
   Hop hop(std::size_t from_gpu, std::size_t to_gpu, std::size_t rail) const;
+  Hop hop_between(std::size_t from_gpu, std::size_t to_gpu, std::size_t rail) const;
   Hop sought(std::size_t from_gpu, std::size_t to_gpu, std::size_t rail) const;
   std::vector<Hops> lay(const std::vector<std::vector<Edge>>& trees) const;
   std::vector<ResourceId> through_nvswitches() const;
@@ -71,7 +78,8 @@ class CollectiveWays {
   bool relays_ = false;  ///< NVLinks join some of the first node directly, and may lead through others
   std::vector<GpuNumbers> orders_;
   std::vector<Hops> rings_;
-  mutable std::map<Inside, Hop> inside_;  ///< on the first node that had it
+  mutable std::map<Ends, Hop> inside_;          ///< on the first node that had it
+  mutable std::map<Ends, HopBetween> between_;  ///< on the first two nodes that had it
   /// Laid when the first collective takes them: each costs as much as all rings.
   mutable std::map<std::pair<Algorithm, bool>, std::vector<SharedPath>> paths_;
   mutable std::optional<SharedPath> nvswitches_;

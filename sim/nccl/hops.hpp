@@ -30,7 +30,10 @@ class Hops {
   const Kind& operator[](std::size_t index) const { return kinds_[kind_[index]]; }
   /// The resources of all of them in order.
   const std::vector<ResourceId>& path() const& { return path_; }
-  std::vector<ResourceId> path() && { return std::move(path_); }
+  std::vector<ResourceId> path() && {
+    path_.shrink_to_fit();
+    return std::move(path_);
+  }
   std::vector<ResourceId> path_without_last() const;
 
  private:

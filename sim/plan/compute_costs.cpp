@@ -76,7 +76,12 @@ class OperationTimes {
   std::map<std::pair<std::array<double, most_sizes>, std::string_view>, Seconds> known_;
 };
 
-/// The operations of a pass, layer by layer, cut where something is sent or waited for.
+/// The GPU runs the first kernels of a loop over experts while the CPU launches the others. An assumption:
+/// many more than a layer without a loop has.
+constexpr int most_launches_of_piece = 100;
+
+/// The operations of a pass, layer by layer, cut where something is sent or waited for, and long ones
+/// between.
 class Pieces {
  public:
   template <class TimeOf>
@@ -97,7 +102,7 @@ class Pieces {
         pending_.pop_front();
       }
       const bool cuts = !piece.sends.empty() || piece.waits_for > 0 || pieces.empty() ||
-                        pieces.back().host_waits ||
+                        pieces.back().host_waits || pieces.back().launches >= most_launches_of_piece ||
                         (!ends && operations[i].of_parameters != pieces.back().of_parameters);
       if (cuts && !(ends && piece.sends.empty())) {
         piece.of_parameters = !ends && operations[i].of_parameters;
@@ -277,6 +282,7 @@ EagerSettings eager_settings(const Scenario& scenario, int batch) {
           .compiled = job.compiled,
           .compiles_loss = job.compiled && job.compiled_loss,
           .composed_norms = job.composed_norms,
+          .composed_rotary = job.composed_rotary,
           .adds_in_fp32 = buffers != nullptr && buffers->gradient_accumulation_fusion &&
                           buffers->grad_reduce_dtype == Number::fp32,
           .megatron = has_megatron_modules(job),

@@ -53,14 +53,10 @@ std::vector<ResourceId> AlikeNodes::moved(const std::vector<ResourceId>& path,
   std::vector<ResourceId> result;
   result.reserve(path.size());
   for (const auto id : path) {
-    const bool is_inside = id.index() < first_between_;
-    const auto first = is_inside ? 0 : first_between_;
-    const auto a_node = is_inside ? inside_ : between_;
-    const auto node = (id.index() - first) / a_node;
+    const auto node = node_of(id);
     const auto place = std::ranges::lower_bound(from, node);
     expects(place != from.end() && *place == node, "a path stays on the nodes of its ranks");
-    const auto now = to[static_cast<std::size_t>(place - from.begin())];
-    result.emplace_back(first + now * a_node + (id.index() - first) % a_node);
+    result.push_back(on_node(id, to[static_cast<std::size_t>(place - from.begin())]));
   }
   return result;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/platform/builder.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "sim/base/contract.hpp"
@@ -45,10 +47,13 @@ void PlatformBuilder::repeat_node(int nodes, const std::vector<std::string>& nam
   expects(names.size() == size.devices, "each part of a node has a name");
   const auto count = static_cast<std::size_t>(nodes);
   platform.node_size = size;
-  platform.devices.reserve(count * size.devices);
-  platform.memories.reserve(count * size.devices);
-  platform.links.reserve(count * size.links);
-  platform.resources.reserve(count * size.resources);
+  // With room for a switch and the links of NICs to it: growing would copy the tables of a large platform.
+  const auto nics = static_cast<std::size_t>(
+      std::ranges::count(platform.devices, DeviceKind::nic, [](const Device& part) { return part.kind; }));
+  platform.devices.reserve(count * size.devices + 1);
+  platform.memories.reserve(count * size.devices + 1);
+  platform.links.reserve(count * (size.links + 2 * nics));
+  platform.resources.reserve(count * (size.resources + 2 * nics));
   for (std::size_t node = 1; node < count; ++node) {
     const auto device = [&](DeviceId id) { return DeviceId{id.index() + node * size.devices}; };
     const auto resource = [&](ResourceId id) { return ResourceId{id.index() + node * size.resources}; };

@@ -17,13 +17,14 @@ class FabricBuilder {
     if (fabric_.kind != Kind::star) {
       for (int s = 0; s < fabric_.spines; ++s) spines_.push_back(add_switch(fmt::format("spine{}", s)));
     }
-    const auto devices = builder_.platform().devices;  // a copy: switches are added meanwhile
-    std::map<int, int> nics;                           // seen of each node
-    for (std::size_t i = 0; i < devices.size(); ++i) {
+    const auto& devices = builder_.platform().devices;
+    const auto parts = devices.size();  // without the switches that are added below
+    std::map<int, int> nics;            // seen of each node
+    for (std::size_t i = 0; i < parts; ++i) {
       if (devices[i].kind != DeviceKind::nic) continue;
-      const auto rail = nics[devices[i].node]++;
-      builder_.connect(DeviceId{i}, switch_of(devices[i].node, rail), LinkKind::network,
-                       rates(fabric_.bandwidth));
+      const auto node = devices[i].node;
+      const auto rail = nics[node]++;
+      builder_.connect(DeviceId{i}, switch_of(node, rail), LinkKind::network, rates(fabric_.bandwidth));
     }
   }
 

@@ -26,6 +26,11 @@ Routes::Routes(const Platform& platform) : platform_{platform}, search_{platform
   }
 }
 
+const AlikeNodes& Routes::alike_nodes() const {
+  if (!alike_nodes_) alike_nodes_.emplace(platform_);
+  return *alike_nodes_;
+}
+
 /// Nothing if the answer would not hold on other nodes.
 std::optional<Routes::Question> Routes::question(DeviceId a, DeviceId b, Over over, std::size_t label) const {
   const auto size = platform_.node_size.devices;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/platform/alike_nodes.hpp"
 #include "sim/platform/platform.hpp"
 #include "sim/platform/route_search.hpp"
 
@@ -43,6 +44,8 @@ class Routes {
   explicit Routes(const Platform& platform);
 
   const Platform& platform() const { return platform_; }
+  /// Compared link by link when it is first asked for.
+  const AlikeNodes& alike_nodes() const;
 
   /// The way with the fewest hops; GPUs and NICs in between only if there is no other. Several ways of equal
   /// length are dealt out by `label` (as a fabric's ECMP does by flow).
@@ -86,6 +89,7 @@ class Routes {
 
   const Platform& platform_;
   mutable RouteSearch search_;
+  mutable std::optional<AlikeNodes> alike_nodes_;
   std::vector<std::vector<DeviceId>> nodes_;  ///< devices by node; empty where nodes are alike
   mutable std::map<Question, Way> ways_;
   mutable std::map<Question, int> nvlinks_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <ostream>
 
@@ -12,6 +13,7 @@
 
 #include "sim/report/json/campaign_estimate_json.hpp"
 #include "sim/report/json/scenario_json.hpp"
+#include "sim/report/text/ranking.hpp"
 #include "sim/report/text/table.hpp"
 #include "sim/report/text/text.hpp"
 #include "sim/report/text/training_text.hpp"
@@ -45,10 +47,6 @@ std::optional<double> cost_of(const CampaignEstimate& one) {
   return one.usd ? std::optional{one.usd->value} : std::nullopt;
 }
 
-bool is_any(const CampaignPoint&) {
-  return true;
-}
-
 Json index_or_null(const std::optional<std::size_t>& index) {
   return index ? Json(*index) : Json(nullptr);
 }
@@ -61,12 +59,37 @@ bool has_limits(const CampaignPoints& points) {
   return points.questions.deadline || points.questions.budget_usd;
 }
 
-std::string marks(const CampaignPoints& points, std::size_t index) {
+/// Who comes first, for marks in a table.
+struct Firsts {
+  std::optional<std::size_t> best;
+  Leaders fastest;
+  Leaders cheapest;
+};
+
+/// "fastest, cheapest"; "cost tied, 62 %".
+std::string marks(const CampaignPoints& points, const Firsts& firsts, std::size_t index) {
   std::vector<std::string> words;
-  if (has_limits(points) && !points.is_ranked && points.best() == index) words.emplace_back("best");
-  if (points.fastest() == index) words.emplace_back("fastest");
-  if (points.cheapest() == index) words.emplace_back("cheapest");
-  return fmt::format("{}", fmt::join(words, ", "));
+  if (has_limits(points) && !points.is_ranked && firsts.best == index) words.emplace_back("best");
+  const auto add = [&](const Leaders& leaders, std::string_view winner, std::string_view figure) {
+    const auto mark = mark_of(leaders, index, winner);
+    if (mark.empty()) return;
+    words.push_back(mark == winner ? mark : fmt::format("{} {}", figure, mark));
+  };
+  add(firsts.fastest, "fastest", "time");
+  add(firsts.cheapest, "cheapest", "cost");
+  return fmt::format("{}", fmt::join(words, "; "));
+}
+
+Leaders leaders_in(const CampaignPoints& points,
+                   const std::function<std::optional<double>(const CampaignEstimate&)>& figure,
+                   std::vector<double> CampaignEstimate::*by_seed) {
+  std::vector<std::optional<Choice>> choices;
+  for (const auto& point : points.points) {
+    const auto value = point.estimate ? figure(*point.estimate) : std::nullopt;
+    choices.emplace_back();
+    if (value) choices.back() = Choice{*value, point.step, point.errors, *point.estimate.*by_seed};
+  }
+  return leaders_of(choices);
 }
 
 /// "3.0 % +2.1 days": the share of the runs that keep a limit, and what they need too much.
@@ -134,12 +157,12 @@ double CampaignPoint::misses(const CampaignQuestions& questions) const {
   return worst;
 }
 
-std::optional<std::size_t> CampaignPoints::fastest() const {
-  return least(points, is_any, time_of);
+Leaders CampaignPoints::fastest() const {
+  return leaders_in(*this, time_of, &CampaignEstimate::seconds_by_seed);
 }
 
-std::optional<std::size_t> CampaignPoints::cheapest() const {
-  return least(points, is_any, cost_of);
+Leaders CampaignPoints::cheapest() const {
+  return leaders_in(*this, cost_of, &CampaignEstimate::usd_by_seed);
 }
 
 std::optional<std::size_t> CampaignPoints::best() const {
@@ -178,6 +201,7 @@ void write_table(std::ostream& out, const CampaignPoints& points, const Style& s
   const bool has_layouts =
       std::ranges::any_of(points.points, [](const auto& one) { return !one.layout.empty(); });
   Table table{columns_of(points, has_layouts)};
+  const Firsts firsts{points.best(), points.fastest(), points.cheapest()};
   const auto rows = points.is_ranked ? std::min(most_rows, points.points.size()) : points.points.size();
   for (std::size_t i = 0; i < rows; ++i) {
     const auto& point = points.points[i];
@@ -193,7 +217,7 @@ void write_table(std::ostream& out, const CampaignPoints& points, const Style& s
     cells.push_back(estimate.usd ? usd_text(estimate.usd->value) : "");
     if (!points.is_ranked) cells.push_back(percent_text(estimate.goodput.value));
     for (auto& cell : limit_cells(point, points.questions)) cells.push_back(std::move(cell));
-    cells.push_back(marks(points, i));
+    cells.push_back(marks(points, firsts, i));
     table.add(cells);
   }
   out << style.paint(Paint::bold, points.scenario) << '\n';
@@ -231,17 +255,16 @@ void write_json(std::ostream& out, const CampaignPoints& points, std::string_vie
     }
     runs.push_back(std::move(run));
   }
-  const Json json{{"schema", 1},
-                  {"gradway", version},
-                  {"vary", std::move(vary)},
-                  {"limits",
-                   {{"deadline_s", questions.deadline ? Json(questions.deadline->value()) : Json(nullptr)},
-                    {"budget_usd", figure_or_null(questions.budget_usd)},
-                    {"sure", questions.sure}}},
-                  {"runs", std::move(runs)},
-                  {"fastest", index_or_null(points.fastest())},
-                  {"cheapest", index_or_null(points.cheapest())},
-                  {"best", index_or_null(points.best())}};
+  Json json{{"schema", 1},
+            {"gradway", version},
+            {"vary", std::move(vary)},
+            {"limits",
+             {{"deadline_s", questions.deadline ? Json(questions.deadline->value()) : Json(nullptr)},
+              {"budget_usd", figure_or_null(questions.budget_usd)},
+              {"sure", questions.sure}}},
+            {"runs", std::move(runs)}};
+  add_ranking(json, {{"fastest", points.fastest()}, {"cheapest", points.cheapest()}});
+  json["best"] = index_or_null(points.best());
   out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
 }
 

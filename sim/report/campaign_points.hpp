@@ -10,6 +10,7 @@
 
 #include "sim/report/text/style.hpp"
 #include "sim/study/campaign.hpp"
+#include "sim/study/leaders.hpp"
 #include "sim/study/sweep.hpp"
 
 namespace gradway::report {
@@ -18,6 +19,8 @@ namespace gradway::report {
 struct CampaignPoint {
   std::vector<std::string> values;  ///< one an axis
   std::optional<CampaignEstimate> estimate{};
+  Seconds step{};  ///< as predicted, with the errors that it may have
+  std::vector<PossibleError> errors{};
   std::optional<double> in_time{}, in_budget{};
   std::optional<double> late_s{}, over_usd{};  ///< above the limits; below zero: there is room
   /// Keys beside those of the axes that were chosen for it, as `--set` takes them.
@@ -38,9 +41,10 @@ struct CampaignPoints {
   std::vector<CampaignPoint> points{};
   bool is_ranked = false;
 
-  /// Of the least median time, and of the least median cost. None if there is no such figure.
-  std::optional<std::size_t> fastest() const;
-  std::optional<std::size_t> cheapest() const;
+  /// By the median time, and by the median cost. What luck does and what the step may be off by both count; a
+  /// campaign takes as many times longer as its steps.
+  Leaders fastest() const;
+  Leaders cheapest() const;
   /// Of those that keep all limits the cheapest, or without prices the fastest; none if none does.
   std::optional<std::size_t> best() const;
 };

@@ -82,8 +82,7 @@ class Writer {
     const auto& row = described(key);
     const auto group = group_of(key);
     const std::string indent(group.empty() ? 0 : 2, ' ');
-    const bool is_group = row.value == "a map";
-    const auto meaning = is_group ? row.meaning : fmt::format("{} ({})", row.meaning, row.value);
+    const auto meaning = row.is_group() ? row.help() : fmt::format("{} ({})", row.help(), row.value());
     for (const auto& text : wrap(meaning, widest_comment - indent.size() - 2))
       out_ << fmt::format("{}# {}\n", indent, text);
     const auto name = group.empty() ? key : key.substr(group.size() + 1);
@@ -95,10 +94,7 @@ class Writer {
                                         [](const auto& setting) { return std::string_view{setting.first}; });
     for (const auto& one : offers) {
       const bool is_of_it = one.strategy.empty() || one.strategy == kind->second;
-      // Ranks that share the logits have no compiled loss.
-      const bool clashes = one.key == "parallel.tensor" && has("job.compile_loss");
-      if (group_of(one.key) == group && is_of_it && !has(one.key) && !clashes &&
-          (!one.is_of_text || scenario_.is_text))
+      if (group_of(one.key) == group && is_of_it && !has(one.key) && (!one.is_of_text || scenario_.is_text))
         line("#", one.key, one.value);
     }
   }

@@ -29,6 +29,7 @@ class ArgumentList {
       add("--moe-expert-capacity-factor {} --moe-pad-expert-input-to-capacity",
           *layout_.expert_capacity_factor);
     if (layout_.order != Layout{}.order) write_order();
+    write_graphs();
     if (job_.compiled) notes_ += unsaid("job.compile", "true");
     return fmt::format("{}{}{}\n", notes_, unsaid_of_job(job_), fmt::join(arguments_, " \\\n"));
   }
@@ -70,6 +71,13 @@ class ArgumentList {
     if (!fp8) return;
     add("--fp8-format hybrid --fp8-recipe {}", fp8->recipe == Fp8Recipe::delayed ? "delayed" : "tensorwise");
     if (fp8->recipe == Fp8Recipe::rowwise) notes_ += unsaid("job.fp8_recipe", "rowwise");
+  }
+
+  /// Graphs of whole blocks, or of whole iterations.
+  void write_graphs() {
+    if (job_.cuda_graphs == CudaGraphs::none) return;
+    add("--cuda-graph-impl local --cuda-graph-scope {}",
+        job_.cuda_graphs == CudaGraphs::step ? "full_iteration" : "full");
   }
 
   void write_attention() {

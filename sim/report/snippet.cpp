@@ -62,6 +62,42 @@ std::string accumulation(const Job& job) {
                      job.accumulate - 1, job.accumulate);
 }
 
+std::string torch_format(Number number) {
+  return number == Number::bf16 ? "torch.bfloat16" : "torch.float16";
+}
+
+/// What is done to `model` before a strategy wraps it. @param has_blocks FSDP compiles block by block
+std::string prepared_model(const Job& job, bool has_blocks) {
+  std::string text;
+  if (job.precision == Precision::tf32) text += "torch.set_float32_matmul_precision(\"high\")\n";
+  if (has_half_states(job)) text += fmt::format("model = model.to({})\n", torch_format(job.state_dtype));
+  if (job.channels_last) text += "model = model.to(memory_format=torch.channels_last)\n";
+  if (job.precision == Precision::fp8)
+    text +=
+        "from torchao.float8 import convert_to_float8_training\n\nmodel = "
+        "convert_to_float8_training(model)\n";
+  if (job.compiled && has_blocks)
+    text += "for block in blocks:\n    block.compile()\n";
+  else if (job.compiled)
+    text += job.compiled_loss
+                ? "# `model` returns the loss, which is compiled too\nmodel = torch.compile(model)\n"
+                : "model = torch.compile(model)\n";
+  if (job.compiled && job.compiled_loss && has_blocks) text += "loss_fn = torch.compile(loss_fn)\n";
+  return text.empty() ? text : "import torch\n\n" + text + "\n";
+}
+
+/// What the training loop does around the passes.
+std::string around_passes(const Job& job) {
+  std::string text;
+  if (is_half(job.precision) && !half_parameters(job))
+    text += fmt::format("# In the loop: the forward pass under `with torch.autocast(\"cuda\", dtype={}):`.\n",
+                        beside_fp8(job.precision) == Precision::fp16 ? "torch.float16" : "torch.bfloat16");
+  if (job.clip_grad_norm)
+    text +=
+        "# In the loop: `torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)` before the optimizer.\n";
+  return text;
+}
+
 /// Where batches come from, if that was told.
 std::string data_loader(const Job& job) {
   const auto& input = job.input;
@@ -77,8 +113,13 @@ std::string data_loader(const Job& job) {
 }  // namespace
 
 Snippet snippet_of(const Job& job) {
-  const auto python = [&](const char* file, const std::string& model) {
-    return Snippet{"pytorch", file, variables(job) + recomputed_blocks(job) + model + data_loader(job)};
+  const auto python = [&](const char* file, std::string model) {
+    constexpr std::string_view import_torch = "import torch\n";
+    const auto prepared = prepared_model(job, !std::holds_alternative<Ddp>(job.strategy));
+    if (!prepared.empty() && model.starts_with(import_torch)) model.erase(0, import_torch.size());
+    return Snippet{
+        "pytorch", file,
+        variables(job) + recomputed_blocks(job) + prepared + model + around_passes(job) + data_loader(job)};
   };
   if (const auto* ddp = std::get_if<Ddp>(&job.strategy))
     return python("ddp.py", imports(*ddp) + "\n" + wrapped_model(*ddp) + hook(*ddp) + accumulation(job));

@@ -106,10 +106,12 @@ class Tables {
 
   void write_checkpoints() {
     table("activation_checkpoint");
-    const bool selects = runs_blocks_again(job_.recompute) && (job_.recompute == Recompute::selective_op || job_.recompute_every > 1);
+    const bool selects = runs_blocks_again(job_.recompute) &&
+                         (job_.recompute == Recompute::selective_op || job_.recompute_every > 1);
     add_word("mode", selects ? "selective" : runs_blocks_again(job_.recompute) ? "full" : "none");
     if (selects)
-      add_word("selective_ac_option", job_.recompute == Recompute::selective_op ? "op" : fmt::format("{}", job_.recompute_every));
+      add_word("selective_ac_option",
+               job_.recompute == Recompute::selective_op ? "op" : fmt::format("{}", job_.recompute_every));
   }
 
   void write_compile() {
@@ -202,7 +204,10 @@ std::string unsaid_of_job(const Job& job) {
   if (has_half_states(job)) notes += unsaid("job.state_dtype", std::string{name_of(job.state_dtype)});
   if (job.framework != Framework::megatron && job.attention != AttentionKernel::automatic)
     notes += unsaid("job.attention", std::string{name_of(job.attention)});
+  if (job.framework != Framework::megatron && job.cuda_graphs != CudaGraphs::none)
+    notes += unsaid("job.cuda_graphs", std::string{name_of(job.cuda_graphs)});
   if (job.composed_norms) notes += unsaid("job.composed_norms", "true");
+  if (job.composed_rotary) notes += unsaid("job.composed_rotary", "true");
   if (job.layout.expert_imbalance != 1)
     notes += unsaid("parallel.expert_imbalance", fmt::format("{}", job.layout.expert_imbalance));
   if (job.framework != Framework::megatron && job.layout.expert_capacity_factor)

@@ -89,7 +89,23 @@ constexpr std::array spots{
         "GCP c3-88, 4 zones, May 2023: 0.017 losses of a node in an hour (skypilot-org/spot-traces 221da1a)"},
 };
 
+template <class Model, std::size_t count>
+constexpr std::array<std::string_view, count> names_of(const std::array<Model, count>& all) {
+  std::array<std::string_view, count> names{};
+  for (std::size_t i = 0; i < count; ++i) names[i] = all[i].name;
+  return names;
+}
+constexpr auto failure_names = names_of(models);
+constexpr auto spot_names = names_of(spots);
+
 }  // namespace
+
+std::span<const std::string_view> failure_model_names() {
+  return failure_names;
+}
+std::span<const std::string_view> spot_model_names() {
+  return spot_names;
+}
 
 std::span<const FailureModel> failure_models() {
   return models;

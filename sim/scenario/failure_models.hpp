@@ -24,6 +24,7 @@ struct FailureModel {
 };
 
 std::span<const FailureModel> failure_models();
+std::span<const std::string_view> failure_model_names();
 /// @return null if there is none of that name
 const FailureModel* find_failure_model(std::string_view name);
 
@@ -40,6 +41,7 @@ struct SpotModel {
 };
 
 std::span<const SpotModel> spot_models();
+std::span<const std::string_view> spot_model_names();
 const SpotModel* find_spot_model(std::string_view name);
 
 }  // namespace gradway

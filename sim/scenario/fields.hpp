@@ -30,9 +30,9 @@ struct FieldTraits {
   FieldDecides decides{};
 };
 
-/// A key of a scenario and the member that it fills. From the tables of these follow the reader, `gradway list
-/// keys`, what reports repeat of a scenario, and the identity of its settings. The default is the member's
-/// initialiser.
+/// A key of a scenario and the member that it fills. From the tables of these follow the reader, `gradway
+/// list keys`, what reports repeat of a scenario, and the identity of its settings. The default is the
+/// member's initialiser.
 template <class Settings, class Member, class Kind>
 struct Field {
   std::string_view key;
@@ -55,6 +55,7 @@ struct OwnField {
   std::string_view help;
   std::string_view otherwise{};  ///< what counts without the key
   bool is_required = false;
+  std::string_view outside_identity{};
 };
 
 template <class Row>
@@ -97,6 +98,14 @@ template <class Settings, class Visit>
 constexpr void for_each_field(const Visit& visit) {
   for_each_row<Settings>([&](const auto& row) {
     if constexpr (!is_own_field_v<decltype(row)>) visit(row);
+  });
+}
+
+/// Gives settings that change nothing their default: jobs that differ in these alone are equal.
+template <class Settings>
+void forget_what_does_not_count(Settings& settings) {
+  for_each_field<Settings>([&](const auto& field) {
+    if (!counts(field, settings)) settings.*field.member = Settings{}.*field.member;
   });
 }
 

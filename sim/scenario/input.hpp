@@ -68,15 +68,20 @@ struct Dataset {
   Bytes request{};           ///< what one request brings of shards and pages; files: a sample. 0: a sample
   bool compressible = true;  ///< codecs make it smaller: not JPEG, video, random floats
   Bytes delivered{};         ///< of a sample, as it goes to the GPU
-  Seconds decode{};          ///< CPU time of one core a sample: image or record to numbers
-  Seconds transform{};       ///< ... to crop, flip, normalise
-  Seconds collate{};         ///< ... to put it into the batch
-  std::optional<double> core_error{};  ///< standard error of these, of themselves, on the job's CPU; empty:
-                                       ///< they are of another one
-  Seconds unpack{};                    ///< ... to unpack its columns
-  std::vector<Column> columns{};       ///< of Parquet, those that are read
-  double row_group = 0;                ///< of Parquet: rows that lie together, on average
-  Seconds gpu_decode{};                ///< GPU time a sample where the GPU decodes; 0: it cannot
+  /// CPU time of one core a sample.
+  struct Cpu {
+    Seconds decode{};               ///< image or record to numbers
+    Seconds transform{};            ///< to crop, flip, normalise
+    Seconds collate{};              ///< to put it into the batch
+    std::optional<double> error{};  ///< relative standard error of these on the job's CPU; empty: they were
+                                    ///< measured on another CPU
+    Seconds sum() const { return decode + transform + collate; }
+  };
+  Cpu cpu{};
+  Seconds unpack{};               ///< CPU time of one core a sample to unpack its columns
+  std::vector<Column> columns{};  ///< of Parquet, those that are read
+  double row_group = 0;           ///< of Parquet: rows that lie together, on average
+  Seconds gpu_decode{};           ///< GPU time a sample where the GPU decodes; 0: it cannot
 };
 
 /// What one request of a loader worker brings. @param sample as it is stored
@@ -130,11 +135,15 @@ struct StorageTier {
     BytesPerSecond sustained{};
   };
   std::optional<Burst> burst{};
-  // Money, in USD as of a date; empty: not known or none.
-  std::string as_of;
-  std::optional<double> usd_per_gb_month{};
-  std::optional<double> usd_per_million_requests{};
-  std::optional<double> usd_per_gb_out{};  ///< egress, or the crossing of a zone
+  /// In USD as of a date; empty: not known or none.
+  struct Price {
+    std::string as_of;
+    std::optional<double> usd_per_gb_month{};
+    std::optional<double> usd_per_million_requests{};
+    std::optional<double> usd_per_gb_out{};  ///< egress, or the crossing of a zone
+    bool is_known() const { return !as_of.empty(); }
+  };
+  Price price{};
 
   /// Each node has its own.
   bool is_local() const {

@@ -19,12 +19,14 @@ constexpr auto fields_of(std::type_identity<InputSettings>) {
   constexpr std::string_view measured_apart = "what is not known is a core's, and the storage's";
   constexpr std::string_view stated = "a figure that the user states";
   return std::tuple{
-      field("pin_memory", &Input::pin_memory, value::Boolean{}, "copies from pinned host memory, beside kernels"),
+      field("pin_memory", &Input::pin_memory, value::Boolean{},
+            "copies from pinned host memory, beside kernels"),
       field("loader_workers", &Input::loader_workers, value::Whole{0, 4096},
             "with a dataset: processes of each rank that make its batches; 0: the training process does",
             {.outside_identity = measured_apart}),
       field("prefetch", &Input::prefetch, value::WordsOrNone{"a start of copies", copy_start_words},
-            "when the copy of the next batch starts, on a stream of its own: when the CPU issues it, when the GPU "
+            "when the copy of the next batch starts, on a stream of its own: when the CPU issues it, when "
+            "the GPU "
             "begins the step, after the forward pass; none: each batch is copied in its own step"),
       field("background_copy", &Input::background_copy, value::Amount{value::Unit::size, "100 MB", "0 MB"},
             "what each GPU also copies from pinned host memory beside every step, for the next one"),
@@ -49,22 +51,28 @@ constexpr auto fields_of(std::type_identity<InputSettings>) {
             "its standard deviation over the mean, drawn for each rank and step",
             {.is_echoed = loads, .outside_identity = stated}),
       field("epoch_steps", &Input::epoch_steps, value::Whole{2, 100000},
-            "with a dataset: an epoch of so many steps is simulated whole, from empty queues to its last batch; "
+            "with a dataset: an epoch of so many steps is simulated whole, from empty queues to its last "
+            "batch; "
             "left out, a step in its midst",
             {.is_echoed = loads, .outside_identity = "the same step, in an epoch that is simulated whole"}),
-      OwnField{"dataset", value::Name{},
-               "that is read, step by step; or its keys: samples, sample_size, format ...; left out, samples are "
-               "in host memory, ready"},
+      OwnField{
+          "dataset", value::Name{},
+          "that is read, step by step; or its keys: samples, sample_size, format ...; left out, samples are "
+          "in host memory, ready"},
       OwnField{"columns", value::Names{}, "columns of a Parquet file that are read; left out, all"},
-      OwnField{"storage", value::Name{},
-               "of 'gradway list storage', that serves it; or a map with the keys of such a file; left out, host "
-               "memory"},
-      field("storage_network", &Input::shares_network, value::Words{"a network of storage", storage_network_words},
-            "own: storage has network cards of its own; shared: samples come over those that NCCL uses, of each "
+      OwnField{
+          "storage", value::Name{},
+          "of 'gradway list storage', that serves it; or a map with the keys of such a file; left out, host "
+          "memory"},
+      field("storage_network", &Input::shares_network,
+            value::Words{"a network of storage", storage_network_words},
+            "own: storage has network cards of its own; shared: samples come over those that NCCL uses, of "
+            "each "
             "rank over the one nearest to its GPU",
             {.is_echoed = loads}),
       field("storage_weight", &Input::storage_weight, value::Real{0.001, 1000},
-            "with a shared network: the share of each worker that reads, against a collective's of 1, where they "
+            "with a shared network: the share of each worker that reads, against a collective's of 1, where "
+            "they "
             "meet",
             {.is_echoed = loads, .outside_identity = stated}),
       OwnField{"codec", value::Words{"a codec", codec_words}, "that samples are packed with"},

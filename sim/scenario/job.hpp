@@ -239,10 +239,11 @@ struct Job {
   int accumulate = 1;
   int sequence = 0;  ///< tokens a sample, for models of text; 0: the model's own
   AttentionKernel attention = AttentionKernel::automatic;
-  bool channels_last = false;         ///< images and convolutions in NHWC
-  bool compiled = false;              ///< torch.compile
-  bool compiled_loss = false;         ///< ... of the loss too
-  bool composed_norms = false;        ///< RMSNorms are written out in operations of PyTorch, not one kernel
+  bool channels_last = false;    ///< images and convolutions in NHWC
+  bool compiled = false;         ///< torch.compile
+  bool compiled_loss = false;    ///< ... of the loss too
+  bool composed_norms = false;   ///< RMSNorms are written out in operations of PyTorch, not one kernel
+  bool composed_rotary = false;  ///< rotary positions are, in the model's own precision
   Recompute recompute = Recompute::none;
   int recompute_every = 1;  ///< recompute full: of so many blocks one
   ZeroGrad zero_grad = ZeroGrad::after_step;

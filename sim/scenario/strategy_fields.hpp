@@ -30,7 +30,8 @@ constexpr auto fields_of(std::type_identity<Alone>) {
 constexpr auto fields_of(std::type_identity<Ddp>) {
   return std::tuple{
       field("bucket_cap", &Ddp::bucket_cap, value::Amount{value::Unit::size, "25 MiB"},
-            "size at which a bucket of gradients closes; left out, PyTorch's own: 1 MiB for the first, 25 MiB for "
+            "size at which a bucket of gradients closes; left out, PyTorch's own: 1 MiB for the first, 25 "
+            "MiB for "
             "the others"),
       field("static_graph", &Ddp::static_graph, value::Boolean{}, "as DDP's; what it saves is not predicted",
             {.outside_identity = "what it saves is not predicted"}),
@@ -49,13 +50,13 @@ constexpr auto fields_of(std::type_identity<Ddp>) {
 }
 
 constexpr auto fields_of(std::type_identity<OneCollective>) {
-  return std::tuple{
-      field("operation", &OneCollective::kind, value::Words{"a collective", calibration_words::operations}, "what is called"),
-      field("size", &OneCollective::size, value::Amount{value::Unit::size, "1 GiB"},
-            "required: the buffer on each rank (all_gather, reduce_scatter: the large one)",
-            {.is_required = true}),
-      field("timed", &OneCollective::one_by_one, value::Words{"a way to time", timing_words},
-            "calls follow each other on the GPU, or PyTorch issues each and waits for it")};
+  return std::tuple{field("operation", &OneCollective::kind,
+                          value::Words{"a collective", calibration_words::operations}, "what is called"),
+                    field("size", &OneCollective::size, value::Amount{value::Unit::size, "1 GiB"},
+                          "required: the buffer on each rank (all_gather, reduce_scatter: the large one)",
+                          {.is_required = true}),
+                    field("timed", &OneCollective::one_by_one, value::Words{"a way to time", timing_words},
+                          "calls follow each other on the GPU, or PyTorch issues each and waits for it")};
 }
 
 /// Keys that FSDP2 and FSDP1 share.
@@ -71,25 +72,28 @@ constexpr auto sharded_formats() {
 
 template <class Sharded>
 constexpr auto wrap_field() {
-  return field("wrap", &Sharded::wrap, value::Wrapping{},
-               "what is gathered and reduced together: block, so many blocks, or whole; the rest of the model "
-               "belongs to the root");
+  return field(
+      "wrap", &Sharded::wrap, value::Wrapping{},
+      "what is gathered and reduced together: block, so many blocks, or whole; the rest of the model "
+      "belongs to the root");
 }
 
 constexpr auto fields_of(std::type_identity<Fsdp>) {
   return std::tuple_cat(
       std::tuple{
           wrap_field<Fsdp>(),
-          field("reshard_after_forward", &Fsdp::reshard, value::Resharding{strategy_values::most_ranks},
-                "free parameters after the forward pass, keep them, or keep them over so many ranks; left out, "
-                "PyTorch's own: true for all but the root"),
+          field(
+              "reshard_after_forward", &Fsdp::reshard, value::Resharding{strategy_values::most_ranks},
+              "free parameters after the forward pass, keep them, or keep them over so many ranks; left out, "
+              "PyTorch's own: true for all but the root"),
           field("forward_prefetch", &Fsdp::forward_prefetch, strategy_values::ahead,
                 "groups gathered ahead, beyond the CPU's own lead"),
           field("backward_prefetch", &Fsdp::backward_prefetch, strategy_values::ahead,
                 "groups gathered ahead; 0: one, as PyTorch does by itself"),
-          field("cpu_offload", &Fsdp::cpu_offload, value::Boolean{},
-                "parameters, gradients and optimizer states are in host memory (CPUOffloadPolicy), and the CPU "
-                "steps them"),
+          field(
+              "cpu_offload", &Fsdp::cpu_offload, value::Boolean{},
+              "parameters, gradients and optimizer states are in host memory (CPUOffloadPolicy), and the CPU "
+              "steps them"),
           field("fp8_all_gather", &Fsdp::fp8_all_gather, value::Boolean{},
                 "precision fp8: torchao's enable_fsdp_float8_all_gather: weights are cast before they are "
                 "gathered, their scales found after the optimizer's step",
@@ -97,7 +101,8 @@ constexpr auto fields_of(std::type_identity<Fsdp>) {
           field("separate_reduce_scatter_group", &Fsdp::separate_reduce_scatter_group, value::Boolean{},
                 "reductions on a communicator of their own (PyTorch 2.13, set_separate_reduce_scatter_group)",
                 {.is_echoed = [](const Fsdp& fsdp) { return fsdp.separate_reduce_scatter_group; }}),
-          field("reduce_scatter_max_input_buffers", &Fsdp::reduce_scatter_max_input_buffers, value::Whole{1, 1000},
+          field("reduce_scatter_max_input_buffers", &Fsdp::reduce_scatter_max_input_buffers,
+                value::Whole{1, 1000},
                 "groups whose gradients may wait for their reduction at once (PyTorch 2.13, "
                 "set_reduce_scatter_max_input_buffers)",
                 {.is_echoed = [](const Fsdp& fsdp) { return fsdp.reduce_scatter_max_input_buffers > 1; }})},
@@ -107,11 +112,11 @@ constexpr auto fields_of(std::type_identity<Fsdp>) {
 constexpr auto fields_of(std::type_identity<Fsdp1>) {
   return std::tuple_cat(
       std::tuple{wrap_field<Fsdp1>(),
-                 field("sharding_strategy", &Fsdp1::sharding, value::Words{"a sharding strategy", sharding_words},
-                       "as PyTorch's"),
+                 field("sharding_strategy", &Fsdp1::sharding,
+                       value::Words{"a sharding strategy", sharding_words}, "as PyTorch's"),
                  field("forward_prefetch", &Fsdp1::forward_prefetch, value::Boolean{}, "as PyTorch's"),
-                 field("backward_prefetch", &Fsdp1::backward_prefetch, value::Words{"a prefetch", prefetch_words},
-                       "as PyTorch's"),
+                 field("backward_prefetch", &Fsdp1::backward_prefetch,
+                       value::Words{"a prefetch", prefetch_words}, "as PyTorch's"),
                  field("limit_all_gathers", &Fsdp1::limit_all_gathers, value::Boolean{}, "as PyTorch's")},
       sharded_formats<Fsdp1>());
 }
@@ -119,18 +124,21 @@ constexpr auto fields_of(std::type_identity<Fsdp1>) {
 constexpr auto fields_of(std::type_identity<Zero>) {
   using strategy_values::splits_parameters;
   return std::tuple{
-      field("stage", &Zero::stage, value::Whole{1, 3}, "what is split: optimizer, gradients too, parameters too"),
+      field("stage", &Zero::stage, value::Whole{1, 3},
+            "what is split: optimizer, gradients too, parameters too"),
       field("reduce_bucket_size", &Zero::reduce_bucket_size, value::Elements{"5e8"},
             "gradients that are reduced together"),
-      field("overlap_comm", &Zero::overlap_comm, value::Boolean{}, "left out, DeepSpeed's own: true for stage 3",
+      field("overlap_comm", &Zero::overlap_comm, value::Boolean{},
+            "left out, DeepSpeed's own: true for stage 3",
             {.effective = [](const Zero& zero) { return std::optional{zero.overlaps()}; }}),
       field("reduce_scatter", &Zero::reduce_scatter, value::Boolean{},
             "stage 3: gradients are reduce-scattered, else all-reduced",
             {.is_echoed = [](const Zero& zero) { return !zero.reduce_scatter; }}),
-      field("offload_optimizer", &Zero::offload_optimizer, value::Boolean{},
-            "DeepSpeed's offload_optimizer of device cpu: fp32 weights, gradients and optimizer states are in "
-            "host memory, and the CPU steps them",
-            {.is_echoed = [](const Zero& zero) { return zero.offload_optimizer; }}),
+      field(
+          "offload_optimizer", &Zero::offload_optimizer, value::Boolean{},
+          "DeepSpeed's offload_optimizer of device cpu: fp32 weights, gradients and optimizer states are in "
+          "host memory, and the CPU steps them",
+          {.is_echoed = [](const Zero& zero) { return zero.offload_optimizer; }}),
       field("prefetch_bucket_size", &Zero::prefetch_bucket_size, value::Elements{"5e7"},
             "stage 3: parameters gathered ahead", {.is_echoed = splits_parameters}),
       field("max_live_parameters", &Zero::max_live_parameters, value::Elements{"1e9"},
@@ -141,7 +149,8 @@ constexpr auto fields_of(std::type_identity<Zero>) {
       field("param_persistence_threshold", &Zero::param_persistence_threshold, value::Elements{"1e5"},
             "stage 3: parameters smaller than this stay gathered", {.is_echoed = splits_parameters}),
       field("synchronous_gathers", &Zero::synchronous_gathers, value::Boolean{},
-            "stage 3: as DeepSpeed 0.3 of 2021 gathered: tensor by tensor, slice by slice, and the CPU waits for "
+            "stage 3: as DeepSpeed 0.3 of 2021 gathered: tensor by tensor, slice by slice, and the CPU waits "
+            "for "
             "the GPU",
             {.is_echoed = [](const Zero& zero) { return zero.stage == 3 && zero.synchronous_gathers; }}),
       field("communication_dtype", &Zero::communication_dtype, strategy_values::dtype,
@@ -154,7 +163,8 @@ constexpr auto fields_of(std::type_identity<DistributedOptimizer>) {
   using Megatron = DistributedOptimizer;
   return std::tuple{
       field("shard_optimizer", &Megatron::shards, value::Boolean{},
-            "false is Megatron's data parallelism without the distributed optimizer: gradients are all-reduced, "
+            "false is Megatron's data parallelism without the distributed optimizer: gradients are "
+            "all-reduced, "
             "and each rank steps all parameters"),
       field("overlap_grad_reduce", &Megatron::overlap_grad_reduce, value::Boolean{},
             "reductions beside the backward pass"),
@@ -167,9 +177,10 @@ constexpr auto fields_of(std::type_identity<DistributedOptimizer>) {
       field("fp8_param_gather", &Megatron::fp8_param_gather, value::Boolean{},
             "precision fp8: Megatron's --fp8-param-gather: weights are kept and gathered in fp8",
             {.is_echoed = [](const Megatron& it) { return it.fp8_param_gather; }}),
-      field("tensor_owners", &Megatron::tensor_owners, value::Whole{1, strategy_values::most_ranks},
-            "InternLM's (zero1) in place of Megatron's: gradients are all-reduced, of so many ranks each steps "
-            "whole tensors and broadcasts them; left out, even slices"),
+      field(
+          "tensor_owners", &Megatron::tensor_owners, value::Whole{1, strategy_values::most_ranks},
+          "InternLM's (zero1) in place of Megatron's: gradients are all-reduced, of so many ranks each steps "
+          "whole tensors and broadcasts them; left out, even slices"),
       field("gradient_accumulation_fusion", &Megatron::gradient_accumulation_fusion, value::Boolean{},
             "products of weights' gradients add them to their buffers; false (Megatron's "
             "--no-gradient-accumulation-fusion): a kernel of its own adds each gradient",
@@ -181,7 +192,8 @@ template <class Visit>
 constexpr void for_each_strategy(const Visit& visit) {
   [&]<std::size_t... i>(std::index_sequence<i...>) {
     (visit(std::type_identity<std::variant_alternative_t<i, Strategy>>{}, strategy_words[i]), ...);
-  }(std::make_index_sequence<std::variant_size_v<Strategy>>{});
+  }
+  (std::make_index_sequence<std::variant_size_v<Strategy>>{});
 }
 
 }  // namespace gradway

@@ -10,11 +10,13 @@ namespace gradway::value {
 namespace {
 
 // In the order of the enum.
-constexpr std::array<std::string_view, 14> units{"a size",
+constexpr std::array<std::string_view, 16> units{"a size",
                                                  "a bandwidth",
                                                  "a time",
+                                                 "a latency",
                                                  "a span",
                                                  "a pause",
+                                                 "a share",
                                                  "a share",
                                                  "a rate",
                                                  "a number of tokens",
@@ -28,8 +30,9 @@ constexpr std::array<std::string_view, 14> units{"a size",
 struct ToWords {
   std::string operator()(const Boolean&) const { return "true or false"; }
   std::string operator()(const Whole& of) const { return fmt::format("{} to {}", of.least, of.most); }
+  std::string operator()(const Gpus& of) const { return fmt::format("1 to {}", of.most); }
   std::string operator()(const Real& of) const {
-    return fmt::format("a number from {:g} to {:g}", of.least, of.most);
+    return fmt::format("a number from {} to {}", plain_number(of.least), plain_number(of.most));
   }
   std::string operator()(const Slowdown&) const { return "a slow-down from 1 to 1000"; }
   std::string operator()(const Words& of) const { return fmt::format("{}", fmt::join(of.words, ", ")); }
@@ -46,7 +49,9 @@ struct ToWords {
     return fmt::format("{}, or {}", of.word, (*this)(of.numbers));
   }
   std::string operator()(const Wrapping&) const { return "a wrapping such as 4 blocks"; }
-  std::string operator()(const Resharding& of) const { return fmt::format("true, false or 2 to {}", of.most); }
+  std::string operator()(const Resharding& of) const {
+    return fmt::format("true, false or 2 to {}", of.most);
+  }
   std::string operator()(const AxisOrder&) const { return "an order such as tp-cp-ep-dp-pp"; }
   std::string operator()(const Described& of) const { return std::string{of.text}; }
   std::string operator()(const Name&) const { return "a name"; }
@@ -58,8 +63,29 @@ struct ToWords {
 
 }  // namespace
 
+std::string plain_number(double number) {
+  auto digits = fmt::format("{:g}", number);
+  const auto exponent = digits.find('e');
+  if (exponent == std::string::npos) return digits;
+  const auto is_negative = digits[exponent + 1] == '-';
+  const auto power = digits.find_first_not_of("+-0", exponent + 1);
+  return fmt::format("{}e{}{}", digits.substr(0, exponent), is_negative ? "-" : "", digits.substr(power));
+}
+
 std::string in_words(const Kind& kind) {
   return std::visit(ToWords{}, kind);
+}
+
+std::vector<std::string_view> words_of(const Kind& kind) {
+  if (std::holds_alternative<Boolean>(kind)) return {"true", "false"};
+  if (const auto* words = std::get_if<Words>(&kind)) return {words->words.begin(), words->words.end()};
+  if (const auto* words = std::get_if<WordsOrNone>(&kind)) {
+    std::vector<std::string_view> all{"none"};
+    all.insert(all.end(), words->words.begin(), words->words.end());
+    return all;
+  }
+  if (const auto* counted = std::get_if<WholeOrWord>(&kind)) return {counted->word};
+  return {};
 }
 
 }  // namespace gradway::value

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 namespace gradway {
 
@@ -18,6 +19,11 @@ struct Boolean {};
 /// A whole number in plain digits.
 struct Whole {
   std::int64_t least = 0;
+  std::int64_t most = 0;
+};
+
+/// A number of GPUs; beyond the largest simulation the message says what can be done instead.
+struct Gpus {
   std::int64_t most = 0;
 };
 
@@ -45,9 +51,11 @@ enum class Unit : std::uint8_t {
   size,
   bandwidth,
   time,
+  latency,
   span,   ///< of a training: days, hours
   pause,  ///< of any length, or none
   share,
+  positive_share,
   step_rate,
   tokens,
   samples,
@@ -62,7 +70,7 @@ enum class Unit : std::uint8_t {
 struct Amount {
   Unit unit = Unit::size;
   std::string_view example;
-  std::string_view zero{};         ///< how none of it is written; empty: there must be some
+  std::string_view zero{};        ///< how none of it is written; empty: there must be some
   std::string_view instead_of{};  ///< a word that can stand in place of the amount
 };
 
@@ -90,11 +98,18 @@ struct Names {};
 struct Map {};
 struct Maps {};
 
-using Kind = std::variant<Boolean, Whole, Real, Slowdown, Words, WordsOrNone, Amount, Elements, WholeOrWord, Wrapping,
-                          Resharding, AxisOrder, Described, Name, Text, Names, Map, Maps>;
+using Kind =
+    std::variant<Boolean, Whole, Gpus, Real, Slowdown, Words, WordsOrNone, Amount, Elements, WholeOrWord,
+                 Wrapping, Resharding, AxisOrder, Described, Name, Text, Names, Map, Maps>;
+
+/// "1e-6" and "5e8", as people write them; six digits.
+std::string plain_number(double number);
 
 /// What can stand there, for people: "true or false", "1 to 1000", "a size such as 25 MiB".
 std::string in_words(const Kind& kind);
+
+/// The words that can stand there, alone or beside numbers; empty for other kinds.
+std::vector<std::string_view> words_of(const Kind& kind);
 
 }  // namespace value
 }  // namespace gradway

@@ -2,6 +2,7 @@
 #include "sim/scenario/value_text.hpp"
 
 #include <cmath>
+#include <cstdlib>
 
 #include <fmt/ranges.h>
 
@@ -24,24 +25,52 @@ std::string size_text(double bytes) {
   return bytes == std::floor(bytes) ? fmt::format("{:.0f} B", bytes) : fmt::format("{} B", bytes);
 }
 
+/// The fewest digits that, times the unit, are the same value again: 700 ms are read as 0.7000000000000001 s.
+std::string shortest(double value, double unit) {
+  for (int digits = 1; digits < 17; ++digits) {
+    auto text = fmt::format("{:.{}g}", value / unit, digits);
+    if (text.find('e') == std::string::npos && std::strtod(text.c_str(), nullptr) * unit == value)
+      return text;
+  }
+  return fmt::format("{}", value / unit);
+}
+
+std::string time_text(double seconds) {
+  return seconds == 0 || seconds >= 1 ? fmt::format("{} s", seconds) : shortest(seconds, 1e-3) + " ms";
+}
+
 std::string span_text(double seconds) {
-  return seconds == 0 || seconds >= 1 ? fmt::format("{} s", seconds) : fmt::format("{} ms", seconds * 1e3);
+  constexpr std::array longer{Scale{"day", 86400}, Scale{"h", 3600}, Scale{"min", 60}};
+  for (const auto& [unit, factor] : longer) {
+    const auto count = seconds / factor;
+    if (count >= 1 && count == std::floor(count)) return fmt::format("{:.0f} {}", count, unit);
+  }
+  return time_text(seconds);
+}
+
+/// Whether "none of it" cannot be written in this unit by itself.
+bool must_be_some(Unit unit) {
+  return unit == Unit::size || unit == Unit::bandwidth || unit == Unit::time || unit == Unit::tokens ||
+         unit == Unit::samples || unit == Unit::node_price;
 }
 
 }  // namespace
 
 std::string text(const Amount& kind, double amount) {
+  if (amount == 0 && kind.zero.empty() && must_be_some(kind.unit)) return {};
   switch (kind.unit) {
     case Unit::size:
       return size_text(amount);
     case Unit::bandwidth:
       return fmt::format("{} B/s", amount);
     case Unit::time:
-      return fmt::format("{} s", amount);
+    case Unit::latency:
+      return time_text(amount);
     case Unit::span:
     case Unit::pause:
       return span_text(amount);
     case Unit::share:
+    case Unit::positive_share:
       return fmt::format("{} %", amount * 100);
     case Unit::step_rate:
       return fmt::format("{} steps/s", 1 / amount);
@@ -63,10 +92,8 @@ std::string text(const Amount& kind, double amount) {
 }
 
 std::string text(const Elements&, double count) {
-  auto digits = fmt::format("{:g}", count);  // "5e+08" is 5e8 to people
-  const auto plus = digits.find("e+");
-  if (plus == std::string::npos) return digits;
-  return digits.substr(0, plus + 1) + digits.substr(digits.find_first_not_of("+0", plus + 1));
+  auto short_text = plain_number(count);
+  return std::strtod(short_text.c_str(), nullptr) == count ? short_text : fmt::format("{}", count);
 }
 
 std::string text(const Wrapping&, const Wrap& wrap) {

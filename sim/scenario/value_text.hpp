@@ -13,6 +13,7 @@
 /// Values as a scenario has them: text that reads back as the same value.
 namespace gradway::value {
 
+/// "" for none of it where there must be some.
 std::string text(const Amount& kind, double amount);
 std::string text(const Elements& kind, double count);
 std::string text(const Wrapping& kind, const Wrap& wrap);
@@ -28,6 +29,9 @@ inline std::string text(const Slowdown&, double times) {
 }
 inline std::string text(const Text&, const std::string& words) {
   return words;
+}
+inline std::string text(const Gpus&, int count) {
+  return fmt::format("{}", count);
 }
 /// "" for what cannot be written: no value at all.
 inline std::string text(const Whole& kind, std::int64_t number) {

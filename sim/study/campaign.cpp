@@ -161,7 +161,7 @@ CampaignRun typical_of(const std::vector<CampaignRun>& runs, const CampaignPlan&
 std::string basis_of_storage(const StorageTier& tier, double data) {
   auto text = fmt::format("checkpoints: {} ({})", tier.name, tier.source);
   if (data > 0) text += fmt::format("; the data of the job take {:.3g} % of what it gives", 100 * data);
-  if (tier.usd_per_gb_month) text += fmt::format("; prices of {}", tier.as_of);
+  if (tier.price.usd_per_gb_month) text += fmt::format("; prices of {}", tier.price.as_of);
   return text;
 }
 

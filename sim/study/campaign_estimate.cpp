@@ -85,6 +85,10 @@ CampaignEstimate estimate_of(const std::vector<CampaignRun>& runs, const Campaig
       .mean_updates = mean(runs, [](const CampaignRun& run) { return run.updates; }),
       .mean_sent_bytes = mean(runs, [](const CampaignRun& run) { return run.sent.value(); }),
       .ideal_s = plan.steps * plan.step.value()};
+  for (const auto& run : runs) {
+    estimate.seconds_by_seed.push_back(seconds(run));
+    if (hour.usd) estimate.usd_by_seed.push_back(usd(run));
+  }
   if (hour.usd) {
     estimate.usd = spread(runs, usd);
     estimate.mean_usd = mean(runs, usd);

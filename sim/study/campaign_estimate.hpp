@@ -39,6 +39,7 @@ struct CampaignEstimate {
   double mean_sent_bytes = 0;
   double ideal_s = 0;                           ///< all steps, as predicted and alone
   std::array<double, bucket_count> bucket_s{};  ///< means: they add up to `mean_s`
+  std::vector<double> seconds_by_seed{}, usd_by_seed{};
 };
 
 /// What an hour of a campaign's nodes costs and emits.

@@ -298,7 +298,7 @@ std::string scenario_text(const ScenarioSettings& settings) {
 
 FirstScenario first_scenario(const FirstScenarioRequest& request, const std::string& file,
                              const DataPath& data) {
-  const auto model = load_model(request.model, data);
+  const auto model = load_model(request.model_file.empty() ? request.model : request.model_file, data);
   const auto platform = load_platform(request.platform, request.gpus, data);
   const Recipes recipes{request, model, platform};
   FirstScenario found;

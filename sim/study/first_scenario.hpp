@@ -12,6 +12,7 @@ namespace gradway {
 /// What a first scenario is asked for.
 struct FirstScenarioRequest {
   std::string model;
+  std::string model_file{};  ///< where the model is read from; empty: its name finds it
   std::string platform;
   int gpus = 1;
   std::string strategy{};   ///< as `strategy.kind`; empty: none on one GPU, else ddp if it fits, or fsdp

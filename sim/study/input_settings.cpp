@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include "sim/scenario/input_fields.hpp"
+#include "sim/scenario/value_text.hpp"
+
 namespace gradway {
 namespace {
 
@@ -19,10 +22,6 @@ std::vector<std::string> numbers_of_workers(const Scenario& scenario) {
   std::vector<std::string> values;
   for (int workers = 1; workers <= most; workers *= 2) values.push_back(std::to_string(workers));
   return values;
-}
-
-std::string word(bool value) {
-  return value ? "true" : "false";
 }
 
 }  // namespace
@@ -52,10 +51,6 @@ std::vector<std::string> usual_values(const Scenario& scenario, std::string_view
 
 std::optional<std::string> written_value(const InputSettings& input, std::string_view key) {
   const auto name = [](const std::string& text) { return text.empty() ? std::nullopt : std::optional{text}; };
-  if (key == "input.loader_workers") return std::to_string(input.loader_workers);
-  if (key == "input.prefetch_factor") return std::to_string(input.prefetch_factor);
-  if (key == "input.pin_memory") return word(input.pin_memory);
-  if (key == "input.decode") return input.decode_on_gpu ? "gpu" : "cpu";
   if (key == "input.storage" && input.storage) return name(input.storage->name);
   if (key == "input.dataset" && input.dataset) return name(input.dataset->name);
   if (key == "input.codec" && input.codec) return std::string{input.codec->name};
@@ -63,7 +58,11 @@ std::optional<std::string> written_value(const InputSettings& input, std::string
     return std::string{Cache::kind_words[static_cast<std::size_t>(input.cache->kind)]};
   if (key == "input.cache_policy" && input.cache)
     return std::string{cache_policy_words[static_cast<std::size_t>(input.cache->policy)]};
-  return std::nullopt;
+  std::optional<std::string> written;
+  for_each_field<InputSettings>([&](const auto& field) {
+    if (key.substr(key.find('.') + 1) == field.key) written = value_text(field.kind, input.*field.member);
+  });
+  return written;
 }
 
 }  // namespace gradway

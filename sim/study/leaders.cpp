@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/base/quantiles.hpp"
+
 namespace gradway {
 namespace {
 
@@ -14,12 +16,25 @@ constexpr std::size_t most_asked = 32;
 /// Runs of one step on one machine differ by more (docs/ACCURACY.md).
 constexpr double equal_within = 1e-3;
 
+/// What luck makes of the ratio of two figures, around its median. Runs of one seed have the same luck as far
+/// as their campaigns are alike.
+Expected luck_of(const Choice& one, const Choice& other) {
+  if (one.by_seed.empty() || one.by_seed.size() != other.by_seed.size()) return {1, 1, 1};
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < one.by_seed.size(); ++i) ratios.push_back(one.by_seed[i] / other.by_seed[i]);
+  const auto middle = quantile(ratios, 0.5);
+  return {1, quantile(ratios, 0.05) / middle, quantile(ratios, 0.95) / middle};
+}
+
 }  // namespace
 
 Expected figure_ratio(const Choice& one, const Choice& other) {
   const auto steps = step_ratio(one.step, one.errors, other.step, other.errors);
   const auto value = one.figure == other.figure ? 1 : one.figure / other.figure;
-  return {value, value * (steps.low / steps.value), value * (steps.high / steps.value)};
+  const auto luck = luck_of(one, other);
+  const auto together = [](double a, double b) { return std::hypot(std::log(a), std::log(b)); };
+  return {value, value * std::exp(-together(steps.low / steps.value, luck.low)),
+          value * std::exp(together(steps.high / steps.value, luck.high))};
 }
 
 bool are_equal(const Choice& one, const Choice& other) {

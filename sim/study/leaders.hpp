@@ -15,6 +15,8 @@ struct Choice {
   double figure = 0;
   Seconds step{};
   std::vector<PossibleError> errors{};
+  /// The figure of runs that only luck tells apart, seed by seed; empty: there is no luck.
+  std::vector<double> by_seed{};
 };
 
 /// The figure of one over that of the other, in nine of ten cases.

@@ -6,7 +6,8 @@
 #include <fmt/format.h>
 
 #include "sim/nccl/rank_order.hpp"
-#include "sim/scenario/strategy_words.hpp"
+#include "sim/scenario/strategy_fields.hpp"
+#include "sim/scenario/value_text.hpp"
 #include "sim/workload/blocks.hpp"
 
 namespace gradway {
@@ -14,10 +15,20 @@ namespace {
 
 template <class Value>
 struct ValueToTry {
-  std::string text;
   Value value;
   std::string words{};
 };
+
+/// The key of a member, and the text of a value of it: "" where the key is left out.
+template <class Settings, class Value>
+std::pair<std::string, std::string> written(Value Settings::*member, const Value& value) {
+  std::pair<std::string, std::string> key_and_text;
+  for_each_field<Settings>([&](const auto& field) {
+    if constexpr (std::is_same_v<decltype(field.member), Value Settings::*>)
+      if (field.member == member) key_and_text = {std::string{field.key}, value_text(field.kind, value)};
+  });
+  return key_and_text;
+}
 
 /// Words that are asked for under a condition only.
 std::string words_if(bool asked, std::string words) {
@@ -34,16 +45,24 @@ class Settings {
   }
 
  private:
+  /// A setting whose key and texts are in the table of its kind.
   template <class Kind, class Value>
-  ShardingSetting& add(const Kind& strategy, const std::string& name, Value Kind::*member,
-                       std::vector<ValueToTry<Value>> values) {
+  ShardingSetting& add(const Kind& strategy, Value Kind::*member, std::vector<ValueToTry<Value>> values) {
+    const auto name = written(member, strategy.*member).first;
+    return add(strategy, member, name, "strategy." + name, std::move(values),
+               [member](const Value& value) { return written(member, value).second; });
+  }
+
+  template <class Kind, class Value, class TextOf>
+  ShardingSetting& add(const Kind& strategy, Value Kind::*member, std::string name, std::string key,
+                       std::vector<ValueToTry<Value>> values, const TextOf& text_of) {
     ShardingSetting setting;
-    setting.name = name;
-    setting.key = (name == "replicate" ? "parallel." : "strategy.") + name;
-    for (auto& [text, value, words] : values) {
+    setting.name = std::move(name);
+    setting.key = std::move(key);
+    for (auto& [value, words] : values) {
       auto other = strategy;
-      other.*member = std::move(value);
-      setting.values.push_back({std::move(text), std::move(other), std::move(words)});
+      other.*member = value;
+      setting.values.push_back({text_of(value), std::move(other), std::move(words)});
     }
     setting.take = [member](Strategy& to, const Strategy& from) {
       std::get<Kind>(to).*member = std::get<Kind>(from).*member;
@@ -59,15 +78,14 @@ class Settings {
     add_wrap(fsdp);
     const bool is_kept = fsdp.reshard == Fsdp::kept;
     std::vector<ValueToTry<std::optional<int>>> reshard{
-        {"", std::nullopt},
-        {"true", Fsdp::over_all, words_if(is_kept, "parameters freed after the forward pass")},
-        {"false", Fsdp::kept, words_if(!is_kept, "parameters kept after the forward pass")}};
-    for (const auto ranks : ranks_of_a_node()) reshard.push_back({fmt::format("{}", ranks), ranks});
-    add(fsdp, "reshard_after_forward", &Fsdp::reshard, std::move(reshard));
-    add(fsdp, "forward_prefetch", &Fsdp::forward_prefetch,
-        {{"0", 0}, {"1", 1, asked_ahead(fsdp.forward_prefetch == 0)}, {"2", 2}})
-        .only_hides = true;
-    add(fsdp, "backward_prefetch", &Fsdp::backward_prefetch, {{"0", 0}, {"2", 2}}).only_hides = true;
+        {std::nullopt},
+        {Fsdp::over_all, words_if(is_kept, "parameters freed after the forward pass")},
+        {Fsdp::kept, words_if(!is_kept, "parameters kept after the forward pass")}};
+    for (const auto ranks : ranks_of_a_node()) reshard.push_back({ranks});
+    add(fsdp, &Fsdp::reshard, std::move(reshard));
+    add(fsdp, &Fsdp::forward_prefetch, {{0}, {1, asked_ahead(fsdp.forward_prefetch == 0)}, {2}}).only_hides =
+        true;
+    add(fsdp, &Fsdp::backward_prefetch, {{0}, {2}}).only_hides = true;
     add_replicate(fsdp);
   }
 
@@ -75,38 +93,30 @@ class Settings {
     using enum Fsdp1::Sharding;
     using enum Fsdp1::Prefetch;
     add_wrap(fsdp);
-    add(fsdp, "sharding_strategy", &Fsdp1::sharding,
-        {{std::string{name_of(full_shard)}, full_shard},
-         {std::string{name_of(shard_grad_op)}, shard_grad_op,
-          words_if(fsdp.sharding == full_shard, "parameters kept after the forward pass")}});
-    add(fsdp, "forward_prefetch", &Fsdp1::forward_prefetch,
-        {{"false", false}, {"true", true, asked_ahead(!fsdp.forward_prefetch)}})
-        .only_hides = true;
-    std::vector<ValueToTry<Fsdp1::Prefetch>> prefetches;
-    for (const auto prefetch : {pre, post, none})
-      prefetches.push_back({std::string{name_of(prefetch)}, prefetch});
-    add(fsdp, "backward_prefetch", &Fsdp1::backward_prefetch, std::move(prefetches)).only_hides = true;
+    add(fsdp, &Fsdp1::sharding,
+        {{full_shard},
+         {shard_grad_op, words_if(fsdp.sharding == full_shard, "parameters kept after the forward pass")}});
+    add(fsdp, &Fsdp1::forward_prefetch, {{false}, {true, asked_ahead(!fsdp.forward_prefetch)}}).only_hides =
+        true;
+    add(fsdp, &Fsdp1::backward_prefetch, {{pre}, {post}, {none}}).only_hides = true;
     add_replicate(fsdp);
   }
 
   void list(const Zero& zero) {
-    add(zero, "stage", &Zero::stage, {{"1", 1}, {"2", 2}, {"3", 3}});
-    add(zero, "overlap_comm", &Zero::overlap_comm,
-        {{"", std::nullopt},
-         {"true", true, words_if(!zero.overlaps(), "reductions beside the backward pass")},
-         {"false", false}});
-    add(zero, "reduce_bucket_size", &Zero::reduce_bucket_size, {{"5e8", 5e8}, {"2e8", 2e8}, {"5e7", 5e7}});
-    add(zero, "prefetch_bucket_size", &Zero::prefetch_bucket_size,
-        {{"5e7", 5e7}, {"2e8", 2e8}, {"5e8", 5e8}});
+    add(zero, &Zero::stage, {{1}, {2}, {3}});
+    add(zero, &Zero::overlap_comm,
+        {{std::nullopt}, {true, words_if(!zero.overlaps(), "reductions beside the backward pass")}, {false}});
+    add(zero, &Zero::reduce_bucket_size, {{5e8}, {2e8}, {5e7}});
+    add(zero, &Zero::prefetch_bucket_size, {{5e7}, {2e8}, {5e8}});
   }
 
   void list(const DistributedOptimizer& optimizer) {
     const bool overlaps = optimizer.overlap_grad_reduce;
-    add(optimizer, "overlap_grad_reduce", &DistributedOptimizer::overlap_grad_reduce,
-        {{"false", false}, {"true", true, words_if(!overlaps, "reductions beside the backward pass")}});
-    add(optimizer, "overlap_param_gather", &DistributedOptimizer::overlap_param_gather,
-        {{"false", false},
-         {"true", true,
+    add(optimizer, &DistributedOptimizer::overlap_grad_reduce,
+        {{false}, {true, words_if(!overlaps, "reductions beside the backward pass")}});
+    add(optimizer, &DistributedOptimizer::overlap_param_gather,
+        {{false},
+         {true,
           words_if(overlaps && !optimizer.overlap_param_gather, "gathers beside the next forward pass")}});
   }
 
@@ -118,31 +128,31 @@ class Settings {
   void add_wrap(const Sharded& fsdp) {
     const auto blocks = blocks_of(scenario_.model).count;
     std::vector<ValueToTry<Wrap>> wraps;
-    if (blocks > 0) wraps.push_back({"block", Wrap{1}});
+    if (blocks > 0) wraps.push_back({Wrap{1}});
     const auto in_blocks = [](int count) { return fmt::format("{} blocks", count); };
-    if (fsdp.wrap.blocks > 1) wraps.push_back({in_blocks(fsdp.wrap.blocks), fsdp.wrap});
+    if (fsdp.wrap.blocks > 1) wraps.push_back({fsdp.wrap});
     for (const int times : {2, 4, 8}) {
       const auto together = std::max(1, fsdp.wrap.blocks) * times;
       if (together >= blocks) break;
-      wraps.push_back({in_blocks(together), Wrap{together},
-                       words_if(fsdp.wrap.blocks > 0 && times < 8, in_blocks(together) + " a group")});
+      wraps.push_back(
+          {Wrap{together}, words_if(fsdp.wrap.blocks > 0 && times < 8, in_blocks(together) + " a group")});
     }
-    wraps.push_back({"whole", Wrap{0}});
-    add(fsdp, "wrap", &Sharded::wrap, std::move(wraps));
+    wraps.push_back({Wrap{0}});
+    add(fsdp, &Sharded::wrap, std::move(wraps));
   }
 
   template <class Sharded>
   void add_replicate(const Sharded& fsdp) {
     const auto gpus = scenario_.job.gpus;
     const auto nodes = node_count(scenario_.platform, gpus);
-    std::vector<ValueToTry<int>> replicas{{"1", 1}};
+    std::vector<ValueToTry<int>> replicas{{1}};
     for (int count = 2; count < gpus; ++count) {
       if (gpus % count != 0) continue;
-      replicas.push_back({fmt::format("{}", count), count,
-                          words_if(fsdp.replicate == 1 && count == nodes,
-                                   "sharded inside each node, repeated over the nodes")});
+      replicas.push_back({count, words_if(fsdp.replicate == 1 && count == nodes,
+                                          "sharded inside each node, repeated over the nodes")});
     }
-    add(fsdp, "replicate", &Sharded::replicate, std::move(replicas));
+    add(fsdp, &Sharded::replicate, "replicate", "parallel.replicate", std::move(replicas),
+        [](int count) { return fmt::to_string(count); });
   }
 
   /// The GPUs of a node, or parts of the only one.

@@ -9,7 +9,8 @@
 
 namespace gradway {
 
-/// What an error comes from, compared by value: predictions whose causes are equal have the same error.
+/// What an error comes from, compared by value: predictions whose causes are equal have the same error, and
+/// so have parts of one prediction.
 struct Cause {
   PartOfStep part = PartOfStep::compute;
   std::string what;  ///< digest of everything that the error depends on

@@ -13,6 +13,7 @@
 
 #include "sim/base/digest.hpp"
 #include "sim/cost/nccl_settings.hpp"
+#include "sim/scenario/dataset_fields.hpp"
 #include "sim/scenario/job_fields.hpp"
 #include "sim/scenario/layout_fields.hpp"
 #include "sim/scenario/strategy_fields.hpp"
@@ -31,11 +32,13 @@ class Values {
     return *this;
   }
 
-  /// The fields of a table that count and take part in the identity. @param part of the errors that they decide; none: all
+  /// The fields of a table that count and take part in the identity. @param part of the errors that they
+  /// decide; none: all
   template <class Settings>
   Values& fields(const Settings& settings, bool FieldDecides::*part = nullptr) {
     for_each_field<Settings>([&](const auto& field) {
-      if (!field.traits.outside_identity.empty() || (part != nullptr && !(field.traits.decides.*part))) return;
+      if (!field.traits.outside_identity.empty() || (part != nullptr && !(field.traits.decides.*part)))
+        return;
       const bool has_value = counts(field, settings);
       one(has_value);
       if (has_value) one(effective_value(field, settings));
@@ -84,20 +87,19 @@ class Values {
   requires requires { fields_of(std::type_identity<Settings>{}); }
   void one(const Settings& settings) {
     fields(settings, &FieldDecides::exchange);
-    one(replicas_of(settings));
+    if constexpr (requires { replicas_of(settings); }) one(replicas_of(settings));
   }
   void one(const Lora& it) { add(it.rank, it.targets, it.quantised); }
   void one(const BackgroundFlow& it) { add(it.from, it.to, it.rate, it.load, it.weight); }
   void one(const Codec& it) { add(it.name, it.ratio, it.decompressed); }
   void one(const Column& it) { add(it.name, it.size, it.unpacked, it.codec); }
   void one(const Dataset& it) {
-    add(it.name, it.samples, it.sample_size, it.spread, it.format, it.request, it.compressible, it.delivered,
-        it.decode, it.transform, it.collate, it.unpack, it.columns, it.row_group, it.gpu_decode);
+    add(it.name, it.sample_size, it.request, it.compressible, it.unpack, it.columns, it.row_group, it.cpu);
+    fields(it, &FieldDecides::exchange);
   }
-  void one(const StorageTier::Burst& it) { add(it.credit, it.sustained); }
   void one(const StorageTier& it) {
-    add(it.name, it.kind, it.read, it.per_node, it.per_connection, it.first_byte, it.first_byte_spread,
-        it.requests_per_second, it.burst);
+    add(it.name, it.burst);
+    fields(it, &FieldDecides::exchange);
   }
   void one(const Cache& it) { add(it.kind, it.size, it.policy, it.tier); }
 
@@ -112,41 +114,6 @@ void add_kernels(Values& values, const Scenario& scenario) {
   if (fp8) values.add(fp8->by_transformer_engine, fp8->has_weights);
   values.fields(job, &FieldDecides::kernels).fields(job.layout, &FieldDecides::kernels);
 }
-
-constexpr std::array outside{
-    KeyOutsideIdentity{"schema", "the version of the format"},
-    KeyOutsideIdentity{"source", "a text for people"},
-    KeyOutsideIdentity{"based_on", "the keys that it brings count"},
-    KeyOutsideIdentity{"anchor", "the measured step is named in the error of what rests on it"},
-    KeyOutsideIdentity{"steps", "the same job, simulated for longer"},
-    KeyOutsideIdentity{"input.loader_workers", "what is not known is a core's, and the storage's"},
-    KeyOutsideIdentity{"input.prefetch_factor", "what is not known is a core's, and the storage's"},
-    KeyOutsideIdentity{"input.persistent_workers", "what is not known is a core's, and the storage's"},
-    KeyOutsideIdentity{"input.worker_start", "a time that the user states"},
-    KeyOutsideIdentity{"input.batch_overhead", "a time that the user states"},
-    KeyOutsideIdentity{"input.batch_overhead_spread", "a time that the user states"},
-    KeyOutsideIdentity{"input.storage_weight", "a share that the user states"},
-    KeyOutsideIdentity{"input.sample_sizes", "the same samples, on average or drawn"},
-    KeyOutsideIdentity{"input.epoch", "the same cache and storage, in another epoch"},
-    KeyOutsideIdentity{"input.epoch_steps", "the same step, in an epoch that is simulated whole"},
-    KeyOutsideIdentity{"strategy.workers", "workers of local_sgd take the same step"},
-    KeyOutsideIdentity{"strategy.inner_steps", "a campaign's, its step is the same"},
-    KeyOutsideIdentity{"strategy.outer_optimizer", "a campaign's, its step is the same"},
-    KeyOutsideIdentity{"strategy.exchanged", "a campaign's, its step is the same"},
-    KeyOutsideIdentity{"strategy.top_k", "a campaign's, its step is the same"},
-    KeyOutsideIdentity{"strategy.fragments", "a campaign's, its step is the same"},
-    KeyOutsideIdentity{"strategy.overlap_steps", "a campaign's, its step is the same"},
-    KeyOutsideIdentity{"strategy.data", "a campaign's, its step is the same"},
-    KeyOutsideIdentity{"strategy.wan", "a campaign's, its step is the same"},
-    KeyOutsideIdentity{"strategy.clients", "a campaign's, its step is the same"},
-    KeyOutsideIdentity{"campaign", "the whole training, of which this is the step"},
-    KeyOutsideIdentity{"faster", "a what-if about the same hardware, whose unknowns stay the same"},
-    KeyOutsideIdentity{"nccl.NCCL_NET_DISABLE_INTRA", "not modelled"},
-    KeyOutsideIdentity{"nccl.NCCL_SHM_USE_CUDA_MEMCPY", "not modelled"},
-    KeyOutsideIdentity{"nccl.NCCL_CROSS_NIC", "not modelled"},
-    KeyOutsideIdentity{"nccl.NCCL_BUFFSIZE", "not modelled"},
-    KeyOutsideIdentity{"nccl.NCCL_NTHREADS", "not modelled"},
-};
 
 }  // namespace
 
@@ -197,10 +164,6 @@ std::string identity_of_links(const Platform& platform, Transport transport) {
                network.streams);
   }
   return values.hex();
-}
-
-std::span<const KeyOutsideIdentity> keys_outside_identity() {
-  return outside;
 }
 
 }  // namespace gradway

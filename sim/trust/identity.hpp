@@ -24,19 +24,11 @@ struct JobIdentity {
   auto operator<=>(const JobIdentity&) const = default;
 };
 
+/// Each key of a scenario takes part, or says why not (`ScenarioKey::outside_identity`): a test walks them.
 JobIdentity identity_of(const Scenario& scenario);
 
 /// Digest of the links of a node that NCCL uses with this transport, and of the network if it is NET. Equal
 /// for platforms whose GPUs are of one generation and joined alike, whatever their names.
 std::string identity_of_links(const Platform& platform, Transport transport);
-
-/// A key of a scenario, or a group of keys, that takes no part in JobIdentity.
-struct KeyOutsideIdentity {
-  std::string_view key;
-  std::string_view reason;
-};
-
-/// Every key that `described_keys()` lists is in JobIdentity or here; a test walks them.
-std::span<const KeyOutsideIdentity> keys_outside_identity();
 
 }  // namespace gradway

@@ -122,7 +122,7 @@ double doubt_of_making(const Dataset& dataset) {
   // Of another CPU: a server's cores decode 140 million pixels a second (pytorch/vision PR 8496), those of
   // our Xeon 243, so 1.7 times as many.
   constexpr double of_another_cpu = 1;
-  return dataset.core_error ? both(doubt_of_measured_loaders, *dataset.core_error) : of_another_cpu;
+  return dataset.cpu.error ? both(doubt_of_measured_loaders, *dataset.cpu.error) : of_another_cpu;
 }
 
 double doubt_of_reading(const InputSettings& input) {
@@ -175,10 +175,19 @@ Seconds shortens(const DoubtfulPart& part) {
 TimeRange step_range(const Metrics& metrics, const Grounds& grounds) {
   double up = 0;
   double down = 0;
+  Seconds late{};
+  Seconds early{};
   for (const auto& part : doubtful_parts(metrics, grounds)) {
+    if (is_of_the_host(part.part)) {
+      late += lengthens(part);
+      early += shortens(part);
+      continue;
+    }
     up += square(lengthens(part));
     down += square(shortens(part));
   }
+  up += square(late);
+  down += square(early);
   return {metrics.step_time - Seconds{std::sqrt(down)}, metrics.step_time + Seconds{std::sqrt(up)}};
 }
 

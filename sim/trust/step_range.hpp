@@ -56,6 +56,11 @@ inline constexpr std::array<std::string_view, 10> part_words{"compute",
                                                              "reading_samples"};
 static_assert(part_words.size() == static_cast<std::size_t>(PartOfStep::reading) + 1);
 
+/// Whether the CPU that launches kernels makes the part long or short.
+constexpr bool is_of_the_host(PartOfStep part) {
+  return part == PartOfStep::launches || part == PartOfStep::hidden_launches;
+}
+
 /// A part of a step, and by which fraction of itself it may be off.
 struct DoubtfulPart {
   PartOfStep part = PartOfStep::compute;
@@ -72,8 +77,8 @@ std::vector<DoubtfulPart> doubtful_parts(const Metrics& metrics, const Grounds& 
 Seconds lengthens(const DoubtfulPart& part);
 Seconds shortens(const DoubtfulPart& part);
 
-/// Each part of the step is off by its own doubt, independently of the others: the root of the sum of
-/// squares.
+/// Launches that the step waits for and those that it hides are issued by one CPU: they are off together.
+/// Every other part is off by its own doubt, independently of the others: the root of the sum of squares.
 TimeRange step_range(const Metrics& metrics, const Grounds& grounds);
 
 }  // namespace gradway

@@ -28,7 +28,9 @@ using ErrorsOfTwo = std::map<Cause, Shifts>;
 
 void add(ErrorsOfTwo& all, const std::vector<PossibleError>& errors, Shift Shifts::*side) {
   for (const auto& error : errors) {
-    auto& shift = all[error.cause].*side;
+    auto cause = error.cause;
+    if (is_of_the_host(cause.part)) cause.part = PartOfStep::launches;
+    auto& shift = all[cause].*side;
     shift.up += lengthens(error.doubtful());
     shift.down += shortens(error.doubtful());
   }

@@ -148,7 +148,7 @@ void about_loading(const Scenario& scenario, Trust& trust) {
     trust.warnings.push_back(
         fmt::format("the dataset {} does not tell what a GPU needs to decode a sample: it costs nothing",
                     called(dataset.name)));
-  if (dataset.decode + dataset.transform + dataset.collate == Seconds{})
+  if (dataset.cpu.sum() == Seconds{})
     trust.warnings.push_back(
         fmt::format("the dataset {} does not tell what its samples cost a core: workers only read",
                     called(dataset.name)));

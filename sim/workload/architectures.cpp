@@ -133,16 +133,27 @@ std::set<AttentionHead> attention_heads_of(const ForwardPass& network) {
   return eager.attention_heads();
 }
 
-bool has_rms_norm_kernels(const ForwardPass& network) {
+namespace {
+
+/// Whether a forward pass launches a kernel whose words begin so.
+bool launches(const ForwardPass& network, std::string_view words) {
   Eager eager{{}};
   network(eager);
   eager.finish();
-  const auto is_norm = [](const Operation& operation) {
-    return operation.kernel.starts_with("rows rms_norm");
-  };
   return std::ranges::any_of(eager.operations(), [&](const LayerOperations& layer) {
-    return std::ranges::any_of(layer.forward, is_norm);
+    return std::ranges::any_of(layer.forward,
+                               [&](const Operation& one) { return one.kernel.starts_with(words); });
   });
+}
+
+}  // namespace
+
+bool has_rms_norm_kernels(const ForwardPass& network) {
+  return launches(network, "rows rms_norm");
+}
+
+bool has_rotary_positions(const ForwardPass& network) {
+  return launches(network, "elementwise complex_mul");
 }
 
 void take_forward_pass(Model& model, ForwardPass run) {

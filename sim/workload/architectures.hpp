@@ -102,4 +102,6 @@ std::set<AttentionHead> attention_heads_of(const ForwardPass& network);
 /// Whether a network has RMSNorms that are one kernel each.
 bool has_rms_norm_kernels(const ForwardPass& network);
 
+bool has_rotary_positions(const ForwardPass& network);
+
 }  // namespace gradway

@@ -30,14 +30,15 @@ struct EagerSettings {
   bool half_parameters = false;  ///< no autocast: parameters, gradients and all between are of 16 bits
   bool channels_last = false;
   AttentionKernel attention = AttentionKernel::automatic;
-  int compute_capability = 90;        ///< PyTorch chooses its attention by it
-  bool float_logits = false;          ///< under autocast the loss is taken of `logits.float()`
+  int compute_capability = 90;  ///< PyTorch chooses its attention by it
+  bool float_logits = false;    ///< under autocast the loss is taken of `logits.float()`
   Recompute recompute = Recompute::none;
-  int recompute_every = 1;      ///< of so many blocks one does
+  int recompute_every = 1;  ///< of so many blocks one does
   std::optional<Lora> lora{};
   bool compiled = false;           ///< torch.compile fuses what lies between products
   bool compiles_loss = false;      ///< ... and the loss as well
   bool composed_norms = false;     ///< RMSNorms are operations one by one, where there is a choice
+  bool composed_rotary = false;    ///< rotary positions are, where there is a choice
   int tensor = 1;                  ///< ranks that share each layer
   bool sequence_parallel = false;  ///< ... and the tokens between products
   bool overlaps_gradients = true;  ///< ... which sum an input's gradient beside the product of the weight's
@@ -351,6 +352,7 @@ class Eager {
   Tensor norm(const std::string& name, Tensor x, std::int64_t rows, std::int64_t width, std::string_view what,
               std::vector<Parameter> parameters);
   /// @param m rows
+  Tensor rotary_in_steps(const std::string& name, Tensor x);
   Tensor rms_norm_in_steps(const std::string& name, Tensor x, double m, std::int64_t width);
   void keep_of_attention(Tensor tensor);
   /// Behind `open`.
@@ -377,6 +379,7 @@ class Eager {
   void issue_loop(std::size_t first, std::size_t end);
   void issue_loop_backward(std::size_t first, std::size_t end);
   Operation tiny(bool host_waits) const;
+  void combine_in_loop(Node& at, double elements, Number number) const;
   void issue_backward(const Node& at);
   void issue_again(const Node& at);
   void issue();

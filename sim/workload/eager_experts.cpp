@@ -14,6 +14,11 @@ namespace {
 /// What finds the rows of an expert: its number, its row of the mask, and `torch.where` on that, each read by
 /// the CPU. On a host whose products took 39 us these took 14, 14 and 54 us.
 constexpr int lookups = 3;
+/// What the gradient of an index (`x[rows]`) launches to sort the rows before it adds them up: 14 tiny
+/// kernels that take the CPU as long as these operations. @source trace of Mixtral's loop on an H100,
+/// 2026-11-25, PyTorch 2.11: IndexBackward0 is 18 kernels and 337 us of the CPU, where each of an
+/// MmBackward0's two products is 70
+constexpr int sorts_of_index = 3;
 /// What makes the mask of a layer's experts, before the CPU reads which of them have rows.
 constexpr int kernels_of_mask = 4;
 
@@ -34,6 +39,21 @@ Operation of_one_expert(const Operation& of_all, std::int32_t experts) {
 }
 
 }  // namespace
+
+/// Rows times their shares, which are fp32: so is the product, which is cast and added to the rows of all.
+/// The gradient of an index is sorted, zeroed and added up as that of the rows is.
+void Eager::combine_in_loop(Node& at, double elements, Number number) const {
+  const auto wide = [&](const char* what) { return stream(what, Number::fp32, elements); };
+  const bool casts = number != Number::fp32;
+  at.forward = {tiny(false), wide("scale")};
+  if (casts) at.forward.push_back(stream("cast_to_16", Number::fp32, elements));
+  at.forward.push_back(stream("add", number, elements));
+  at.backward = {stream("permute", number, elements)};
+  if (casts) at.backward.push_back(stream("cast_to_32", number, elements));
+  at.backward.insert(at.backward.end(), {wide("scale"), wide("mul"), wide("sum")});
+  if (casts) at.backward.push_back(stream("cast_to_16", Number::fp32, elements));
+  at.backward.insert(at.backward.end(), sorts_of_index + 3, tiny(false));  // zeroed, put, and added up
+}
 
 /// Something tiny. @param host_waits the CPU reads what comes of it
 Operation Eager::tiny(bool host_waits) const {
@@ -100,8 +120,9 @@ Tensor Eager::dispatch(const std::string& name, Tensor x, std::int64_t routed, s
   forward(stream("permute", number, elements));
   if (loop_ > 0) {  // each expert's gradient is one of all rows, and they are added up
     const auto all = of(x).elements * d(experts);
-    at.backward = {stream("zero", number, all), stream("permute", number, elements),
-                   stream("add", number, all)};
+    at.backward = {stream("zero", number, all)};
+    at.backward.insert(at.backward.end(), sorts_of_index, tiny(false));
+    at.backward.insert(at.backward.end(), {stream("permute", number, elements), stream("add", number, all)});
     at.temporary_backward = of(x).elements * bytes_of(number);
     return make(elements, number, true);
   }
@@ -156,13 +177,14 @@ Tensor Eager::combine(const std::string& name, Tensor x, Tensor shares, std::int
   const auto permute = stream("permute", number, elements);
   const auto sum = stream("sum", number, elements);
   auto& at = node({x, shares});
-  loop_ = 0;
+  const bool in_loop = std::exchange(loop_, 0) > 0;
   save(x);
   save(shares);
   // PyTorch's index_add keeps what it adds, Megatron's scatter_add where it goes.
   if (!settings_.megatron) save(make(elements, number, false));
   at.forward = {permute, times, sum};
   at.backward = {permute, times, times, sum};  // of the rows, then of their shares
+  if (in_loop) combine_in_loop(at, elements, number);
   at.temporary = at.temporary_backward = elements * bytes_of(number);
   return make(d(rows_of_sample * width) * settings_.batch, number, true);
 }

@@ -95,7 +95,7 @@ Scenario loading(int ranks, int workers, Seconds decode, Bytes sample = {}) {
   Dataset dataset;
   dataset.samples = 1e6;
   dataset.sample_size = sample;
-  dataset.decode = decode;
+  dataset.cpu.decode = decode;
   scenario.job.input.dataset = dataset;
   return scenario;
 }

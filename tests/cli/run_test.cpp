@@ -155,6 +155,27 @@ TEST_CASE("wrong input leaves standard output empty", "[cli][run]") {
   CHECK_THAT(too_many.errors, Contains("--set job.gpus=9: error: ") && Contains("  hint: "));
 }
 
+TEST_CASE("what very many GPUs take is said before it begins; more than a simulation can have are refused",
+          "[cli][run]") {
+  const auto run = [](const std::string& gpus) {
+    return run_gradway({"run", "article/g6e", "--set", "platform=dgx-h100", "--set", "job.gpus=" + gpus});
+  };
+  const auto many = run("200000");
+  CHECK(many.status == 0);
+  CHECK(many.errors ==
+        "gradway: a simulation of 200,000 GPUs takes about 2 s of CPU time and 0.4 GB of memory\n");
+
+  const auto few = run("1024");
+  CHECK(few.status == 0);
+  CHECK(few.errors.empty());
+
+  const auto too_many = run("10000000");
+  CHECK(too_many.status == 2);
+  CHECK(too_many.errors ==
+        "--set job.gpus=10000000: error: 10000000 GPUs are more than a simulation can have: 1 to 1048576\n"
+        "  hint: lower job.gpus, or simulate one of several equal parts of the cluster\n");
+}
+
 TEST_CASE("files in messages have the names that were typed", "[cli][run]") {
   const TemporaryFolder folder;
   folder.write("mine.yaml", "schema: 1\nplatfrom: x\n");

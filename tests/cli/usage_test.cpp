@@ -46,7 +46,7 @@ TEST_CASE("wrong usage is told with what would be right", "[cli][usage]") {
       {{"frobnicate"},
        "error: 'gradway' has no command 'frobnicate'\n"
        "  hint: known: init, run, explain, sweep, compare, campaign, optimize, validate, calibrate, import, "
-       "export, show, list, "
+       "export, show, list, schema, "
        "help, manual, completion (see 'gradway --help')\n"},
       {{"--vesrion"},
        "error: 'gradway' has no option '--vesrion'\n"
@@ -136,7 +136,7 @@ TEST_CASE("wrong usage is told with what would be right", "[cli][usage]") {
        "error: there is no help on 'zzz'\n"
        "  hint: known: scenario, names, units, platforms, calibrations, strategies, layouts, sweep, "
        "exit-status, init, run, explain, compare, campaign, optimize, validate, calibrate, import, "
-       "export, show, list, help, "
+       "export, show, list, schema, help, "
        "manual, completion\n"},
       {{"completion", "fis"}, "error: there are no completions for 'fis'\n  hint: did you mean 'fish'?\n"},
       {{"init"},

@@ -276,7 +276,7 @@ TEST_CASE("every shipped storage tier has a source, rates in order and prices as
     if (tier.per_connection) CHECK(*tier.per_connection <= tier.per_node.value_or(tier.read));
     CHECK(tier.first_byte > Seconds{});
     CHECK(tier.first_byte < 100_ms);
-    CHECK(tier.usd_per_gb_month.has_value() == !tier.as_of.empty());
+    CHECK(tier.price.usd_per_gb_month.has_value() == tier.price.is_known());
   }
 }
 
@@ -294,7 +294,7 @@ TEST_CASE("every shipped dataset has a source, and pictures cost as their pixels
 
   // What an item takes besides decoding: 0.59 ms of a file, 0.40 ms of a tar; decoding goes by pixels.
   const auto decode = [&](const std::string& name, double besides) {
-    return load(name).decode.value() * 1e3 - besides;
+    return load(name).cpu.decode.value() * 1e3 - besides;
   };
   const auto of_imagenet = decode("imagenet-1k", 0.59) / (500 * 375);
   CHECK(decode("coco", 0.59) / (640 * 480) == Approx(of_imagenet).epsilon(0.01));

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <regex>
-
 #include <catch2/catch.hpp>
 
 #include "sim/config/config.hpp"
@@ -17,16 +15,15 @@ TEST_CASE("a default that the table of keys tells is what counts without the key
     ++defaults;
     CAPTURE(key.name);
     std::vector<Override> bare;
-    std::smatch kind;
-    if (std::regex_search(key.meaning, kind, std::regex{"^kinds? (\\w+)"}))
-      bare.push_back({"strategy.kind", kind[1]});
-    if (kind[1] == "local_sgd" || key.name.starts_with("strategy.wan."))
+    const std::string kind{key.strategies.empty() ? "" : key.strategies.front()};
+    if (!kind.empty()) bare.push_back({"strategy.kind", kind});
+    if (kind == "local_sgd" || key.name.starts_with("strategy.wan."))
       bare.push_back({"strategy", "{ kind: local_sgd, wan: { rate: 1 GB/s, rtt: 9 ms } }"});
     if (key.name.starts_with("strategy.clients."))
       bare.push_back({"strategy",
                       "{ kind: local_sgd, clients: { target: 1, classes: [{ name: a, count: 2, up: 1 MB/s, "
                       "down: 1 MB/s }] } }"});
-    if (kind[1] == "collective") bare.push_back({"strategy.size", "1 GiB"});
+    if (kind == "collective") bare.push_back({"strategy.size", "1 GiB"});
     if (key.meaning.find("stage 3") != std::string::npos) bare.push_back({"strategy.stage", "3"});
     if (key.name.starts_with("campaign."))
       bare.push_back(

@@ -304,3 +304,21 @@ TEST_CASE("DeepSpeed is told exactly what the strategy has", "[report]") {
 }
 )");
 }
+
+TEST_CASE("a block of PyTorch is the predicted job: autocast, compilation, formats", "[report][snippet]") {
+  auto job = plain_job();
+  CHECK(pytorch_snippet(job).find("torch.compile") == std::string::npos);
+  CHECK(pytorch_snippet(job).find("autocast") == std::string::npos);
+  job.precision = Precision::bf16;
+  job.compiled = job.compiled_loss = job.channels_last = job.clip_grad_norm = true;
+  CHECK_THAT(pytorch_snippet(job),
+             Catch::Contains("import torch\n\nmodel = model.to(memory_format=torch.channels_last)\n"
+                             "# `model` returns the loss, which is compiled too\n"
+                             "model = torch.compile(model)\n") &&
+                 Catch::Contains("torch.autocast(\"cuda\", dtype=torch.bfloat16)") &&
+                 Catch::Contains("clip_grad_norm_"));
+  Fsdp fsdp;
+  fsdp.param_dtype = Number::bf16;
+  job.strategy = fsdp;
+  CHECK_THAT(pytorch_snippet(job), Catch::Contains("block.compile()") && !Catch::Contains("autocast"));
+}

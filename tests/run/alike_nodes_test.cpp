@@ -7,6 +7,7 @@
 
 #include "sim/config/config.hpp"
 #include "sim/lower/lower.hpp"
+#include "sim/nccl/collective_ways.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/platform/alike_nodes.hpp"
 
@@ -68,6 +69,32 @@ TEST_CASE("a group on other nodes has the flows that a communicator of its own w
   }
 
   CHECK(shared > workload.groups.size() / 2);
+}
+
+TEST_CASE("a hop of a ring between nodes that are alike is the one that is sought for its two GPUs",
+          "[nccl]") {
+  const auto platform =
+      GENERATE("dgx-h100", "aws-p5.48xlarge", "gcp-a3-highgpu-8g", "aws-p4d.24xlarge", "a100-4x-hdr");
+  const auto scenario = scenario_of("scale/pod-1024", {{"platform", platform}, {"job.gpus", "40"}});
+  const Routes routes{scenario.platform};
+  REQUIRE(routes.alike_nodes().hold());
+  const auto settings = nccl_settings(scenario.job.nccl);
+
+  const CollectiveWays ways{routes, settings, first_gpus(scenario.job.gpus)};
+
+  REQUIRE(ways.orders().size() == ways.rings().size());
+  for (std::size_t rail = 0; rail < ways.orders().size(); ++rail) {
+    const auto& order = ways.orders()[rail];
+    std::vector<ResourceId> expected;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const auto& gpus = scenario.platform.gpus;
+      const auto hop = make_hop(routes, scenario.platform, settings, gpus[order[i]],
+                                gpus[order[(i + 1) % order.size()]], rail);
+      REQUIRE(hop);
+      expected.insert(expected.end(), hop->path.begin(), hop->path.end());
+    }
+    CHECK(ways.rings()[rail].path() == expected);
+  }
 }
 
 TEST_CASE("nodes that do not all hang on one switch do not stand for each other") {

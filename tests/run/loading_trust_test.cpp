@@ -22,8 +22,8 @@ Scenario loading(int workers, std::optional<double> error = {}) {
   input.loader_workers = workers;
   auto& dataset = input.dataset.emplace();
   dataset.samples = 1e6;
-  dataset.decode = 0.75_ms;
-  dataset.core_error = error;
+  dataset.cpu.decode = 0.75_ms;
+  dataset.cpu.error = error;
   return scenario;
 }
 
@@ -31,7 +31,7 @@ Scenario loading(int workers, std::optional<double> error = {}) {
 Scenario reading(int workers, StorageTier::Kind kind, std::optional<double> error = {}) {
   auto scenario = loading(workers);
   auto& input = scenario.job.input;
-  input.dataset->decode = {};
+  input.dataset->cpu.decode = {};
   input.dataset->sample_size = 1_MB;
   auto& tier = input.storage.emplace();
   tier.kind = kind;
@@ -79,7 +79,7 @@ TEST_CASE("storage that is full is doubted, not the cores behind it", "[run][tru
   // they read 32 MB together and then decode.
   auto scenario = reading(8, StorageTier::Kind::local_drive);
   scenario.job.input.storage->first_byte = {};
-  scenario.job.input.dataset->decode = 0.02_ms;
+  scenario.job.input.dataset->cpu.decode = 0.02_ms;
   scenario.platform = with_loading(scenario.platform, StorageRates{.all = BytesPerSecond{1e9}}, {}, {});
   const auto run = simulate(scenario, "fluid");
   CHECK(run.measured.metrics.step_time.value() == Approx((32e-3 + 0.08e-3) / 8));

@@ -142,7 +142,8 @@ TEST_CASE("of sharding's settings that are level the one that changes least is b
   CHECK(are_tied(choice(optimum.best), choice(optimum.fastest)));
   for (const auto& [key, without] : optimum.turned_back) {
     CAPTURE(key);
-    CHECK_FALSE(are_tied(choice(without), choice(optimum.best)));
+    // Ties are not transitive: what is tied with the best may still be slower than the fastest for sure.
+    CHECK_FALSE(are_tied(choice(without), choice(optimum.fastest)));
   }
   for (const auto& row : optimum.best_of_values) {
     CAPTURE(row.setting, row.value);

@@ -46,6 +46,28 @@ TEST_CASE("a prediction beside itself is exactly as long, without doubt", "[run]
   CHECK(same.high == 1);
 }
 
+TEST_CASE("launches that are hidden and those that are not are issued by one CPU", "[ratio]") {
+  const auto launched = [](PartOfStep part) { return PossibleError{{part, "host"}, "host", 30_ms, 0.5}; };
+  const Prediction both{100_ms, {launched(PartOfStep::launches), launched(PartOfStep::hidden_launches)}};
+  CHECK(ratio(both, {100_ms}).high == Approx(1.3));
+  const Prediction apart{
+      100_ms, {launched(PartOfStep::launches), {{PartOfStep::input, "copies"}, "copies", 30_ms, 0.5}}};
+  CHECK(ratio(apart, {100_ms}).high == Approx(std::exp(std::sqrt(2.0) * std::log(1.15))));
+}
+
+TEST_CASE("luck ties campaigns as far as their runs of one seed differ", "[ratio]") {
+  const auto campaign = [](double figure, std::vector<double> by_seed) {
+    return Choice{figure, 100_ms, {}, std::move(by_seed)};
+  };
+  const auto one = campaign(10, {9, 10, 11, 20});
+  // The same luck: each run is 2 % longer.
+  CHECK_FALSE(are_tied(one, campaign(10.2, {9.18, 10.2, 11.22, 20.4})));
+  CHECK(are_tied(one, campaign(10.2, {20, 9, 11, 10})));
+  // Equal times: what an hour costs decides.
+  CHECK_FALSE(are_tied(one, campaign(12, {10.8, 12, 13.2, 24})));
+  CHECK(probability_of_less(figure_ratio(one, campaign(10.2, {20, 9, 11, 10}))) < 0.95);
+}
+
 TEST_CASE("against what is certain a ratio is as uncertain as the step", "[run][ratio]") {
   const Prediction certain{100_ms};
   const Prediction compute{100_ms, {{{PartOfStep::compute, "a"}, "", 80_ms, 0.5}}};

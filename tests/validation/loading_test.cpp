@@ -28,7 +28,7 @@ Seconds step(Seconds gpu, Seconds each, int workers, std::optional<double> cores
   scenario.job.input.loader_workers = workers;
   Dataset dataset;
   dataset.samples = 1e6;
-  dataset.decode = each;
+  dataset.cpu.decode = each;
   scenario.job.input.dataset = dataset;
   scenario.platform = with_loading(std::move(scenario.platform), {}, {}, cores);
   return simulate(scenario, "fluid").measured.metrics.step_time;

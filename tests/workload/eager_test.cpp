@@ -148,6 +148,27 @@ TEST_CASE("a norm of 16 bits with a weight of fp32 runs step by step") {
                .megatron = true}) == std::vector<std::string>{"rows rms_norm bf16"});
 }
 
+// Llama 3.2 1B of transformers 5.17 on an H100, PyTorch 2.11: mul, neg, cat, mul, add forward; two products,
+// two halves each zeroed, copied and added up, a neg and a copy backward.
+TEST_CASE("rotary positions are one complex product, or written out in the model's precision") {
+  const auto rotary = [](const EagerSettings& settings) {
+    const auto step = eager_step(model_of([](Eager& run) {
+                                   const auto x = run.linear("in", run.input(64), 1, 64, 64, false);
+                                   run.rotary("rotary", x, 64);
+                                 }),
+                                 settings);
+    std::pair<std::size_t, std::size_t> launched{step.layers.back().forward.size(),
+                                                 step.layers.back().backward.size()};
+    return launched;
+  };
+  using Launched = std::pair<std::size_t, std::size_t>;
+  CHECK(rotary({.precision = Precision::bf16, .half_parameters = true}).first == 3);
+  EagerSettings composed{.precision = Precision::bf16, .half_parameters = true, .composed_rotary = true};
+  CHECK(rotary(composed) == Launched{5, 10});
+  composed.compiled = true;
+  CHECK(rotary(composed).first < 5);
+}
+
 TEST_CASE("what autograd keeps of a GPT is, to the byte, what PyTorch kept") {
   // torch.autograd.graph.saved_tensors_hooks over the forward pass, own runs on an H100, 2026-11-22: all
   // tensors but parameters, by storage.

@@ -80,6 +80,24 @@ TEST_CASE("a loop over experts does the work of grouped products, in small parts
   CHECK(sum(loop, true, products) - sum(grouped, true, products) == 8 * sum(grouped, true, grouped_products));
 }
 
+// The same runs, one expert: forward 16 operations, five of them reads; backward IndexBackward0 (of rows, and
+// of shares) 18 kernels each, SelectBackward0 a copy in a tensor of all weights, which is added to the
+// others'.
+TEST_CASE("an expert of a loop is gathered, weighted in fp32 and added by itself", "[workload]") {
+  const auto launches = [](int number, bool forward) {
+    return sum(step_of(number, true), forward, [](const Operation&) { return 1.0; });
+  };
+  CHECK(launches(9, true) - launches(8, true) == layers * 14);
+  CHECK(launches(9, false) - launches(8, false) == layers * 32);
+  const auto casts = [](const Operation& one) {
+    return one.kernel == "elementwise cast_to_16 fp32" ? one.size[0] : 0;
+  };
+  // Of each pair of a token and an expert 64 numbers, forward and backward.
+  for (const bool forward : {true, false})
+    CHECK(sum(step_of(8, true), forward, casts) - sum(step_of(8, false), forward, casts) ==
+          Approx(layers * 4 * 32 * 2 * 64));
+}
+
 TEST_CASE("the gradient of each expert in a loop is one of all weights, which are added up", "[workload]") {
   const auto zeroed = [](const EagerStep& step) {
     return sum(step, false, [](const Operation& one) {

@@ -55,12 +55,12 @@ std::optional<BatchCost> batch_cost(const Scenario& scenario) {
   cost.stored = read(1 - stored.hits, input.storage, false);
   if (shares_cards(input)) cost.stored.weight = input.storage_weight;
   if (stored.hits > 0) cost.cached = read(stored.hits, input.cache->tier, true);
-  cost.core = (dataset.transform + dataset.collate) * samples;
+  cost.core = (dataset.cpu.transform + dataset.cpu.collate) * samples;
   (input.decode_on_gpu ? cost.gpu : cost.core) +=
-      (input.decode_on_gpu ? dataset.gpu_decode : dataset.decode) * samples;
+      (input.decode_on_gpu ? dataset.gpu_decode : dataset.cpu.decode) * samples;
   auto of_bytes = dataset.unpack * samples;
   cost.core += of_bytes;
-  if (!input.decode_on_gpu) of_bytes += dataset.decode * samples;
+  if (!input.decode_on_gpu) of_bytes += dataset.cpu.decode * samples;
   if (input.codec) {
     const auto unpack = dataset.sample_size * samples / input.codec->decompressed;
     cost.core += unpack;

@@ -18,7 +18,7 @@ StoredSamples stored_samples(const InputSettings& input) {
 }
 
 std::optional<double> storage_usd_per_million_samples(const InputSettings& input, double samples_per_s) {
-  if (!input.dataset || !input.storage || input.storage->as_of.empty()) return std::nullopt;
+  if (!input.dataset || !input.storage || !input.storage->price.is_known()) return std::nullopt;
   constexpr double million = 1e6;
   constexpr double gigabyte = 1e9;
   constexpr double seconds_of_a_month = 365.25 / 12 * 86400;
@@ -27,9 +27,9 @@ std::optional<double> storage_usd_per_million_samples(const InputSettings& input
   const double gb_of_a_sample = stored.size.value() / gigabyte;
   const double requests = million * (stored.size / stored.request) * (1 - stored.hits);
   const double months = million / samples_per_s / seconds_of_a_month;
-  return tier.usd_per_gb_month.value_or(0) * gb_of_a_sample * input.dataset->samples * months +
-         tier.usd_per_million_requests.value_or(0) * requests / million +
-         tier.usd_per_gb_out.value_or(0) * gb_of_a_sample * million * (1 - stored.hits);
+  return tier.price.usd_per_gb_month.value_or(0) * gb_of_a_sample * input.dataset->samples * months +
+         tier.price.usd_per_million_requests.value_or(0) * requests / million +
+         tier.price.usd_per_gb_out.value_or(0) * gb_of_a_sample * million * (1 - stored.hits);
 }
 
 bool shares_cards(const InputSettings& input) {

@@ -11,13 +11,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-template <class Settings>
-Json fields_json(const Settings& settings) {
-  Json json = Json::object();
-  add_fields(json, settings);
-  return json;
-}
-
 Json checkpoint_json(const CheckpointSettings& settings) {
   Json json = Json::object();
   add_fields(json, settings, [&](std::string_view key) {

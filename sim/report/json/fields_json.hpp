@@ -20,6 +20,9 @@ inline nlohmann::ordered_json value_json(const value::Boolean&, bool given) {
 inline nlohmann::ordered_json value_json(const value::Whole&, int number) {
   return number;
 }
+inline nlohmann::ordered_json value_json(const value::Gpus&, int count) {
+  return count;
+}
 inline nlohmann::ordered_json value_json(const value::Real&, double number) {
   return number;
 }
@@ -58,6 +61,14 @@ void add_fields(nlohmann::ordered_json& json, const Settings& settings, const Ad
 template <class Settings>
 void add_fields(nlohmann::ordered_json& json, const Settings& settings) {
   add_fields(json, settings, [](std::string_view) {});
+}
+
+/// Settings whose table says all.
+template <class Settings>
+nlohmann::ordered_json fields_json(const Settings& settings) {
+  auto json = nlohmann::ordered_json::object();
+  add_fields(json, settings);
+  return json;
 }
 
 }  // namespace gradway::report

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/report/json/input_json.hpp"
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "sim/report/json/fields_json.hpp"
 #include "sim/report/text/text.hpp"
+#include "sim/scenario/dataset_fields.hpp"
 #include "sim/scenario/input_fields.hpp"
 
 namespace gradway::report {
@@ -13,61 +13,40 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string in_units(Seconds time) {
-  return fmt::format("{} s", time.value());
-}
-
-std::string in_units(BytesPerSecond rate) {
-  return fmt::format("{} B/s", rate.value());
+Json column_json(const Column& column) {
+  Json json{{"name", column.name},
+            {"size", exact_bytes_text(column.size)},
+            {"unpacked", exact_bytes_text(column.unpacked)}};
+  if (column.codec) json["codec"] = column.codec->name;
+  return json;
 }
 
 Json dataset_json(const Dataset& dataset) {
   if (!dataset.name.empty()) return dataset.name;
-  Json json{{"samples", dataset.samples},
-            {"spread", dataset.spread},
-            {"format", name_of(dataset.format)},
-            {"cpu",
-             {{"decode", in_units(dataset.decode)},
-              {"transform", in_units(dataset.transform)},
-              {"collate", in_units(dataset.collate)}}}};
-  if (dataset.content) json["content"] = name_of(*dataset.content);
-  if (dataset.core_error) json["cpu"]["error"] = *dataset.core_error;
-  if (dataset.gpu_decode > Seconds{}) json["gpu_decode"] = in_units(dataset.gpu_decode);
-  if (dataset.delivered > 0_B) json["delivered"] = exact_bytes_text(dataset.delivered);
-  if (dataset.format == SampleFormat::parquet) {
-    json["row_group"] = dataset.row_group;
-    for (const auto& column : dataset.columns) {
-      auto& one = json["columns"].emplace_back(Json{{"name", column.name},
-                                                    {"size", exact_bytes_text(column.size)},
-                                                    {"unpacked", exact_bytes_text(column.unpacked)}});
-      if (column.codec) one["codec"] = column.codec->name;
+  const bool has_columns = dataset.format == SampleFormat::parquet;
+  Json json = Json::object();
+  add_fields(json, dataset, [&](std::string_view key) {
+    if (key == "cpu") json["cpu"] = fields_json(dataset.cpu);
+    if (has_columns) {
+      if (key == "row_group") json["row_group"] = dataset.row_group;
+      if (key == "columns")
+        for (const auto& column : dataset.columns) json["columns"].push_back(column_json(column));
+      return;
     }
-    return json;
-  }
-  json["sample_size"] = exact_bytes_text(dataset.sample_size);
-  json["compressible"] = dataset.compressible;
-  if (dataset.request > 0_B) json["request"] = exact_bytes_text(dataset.request);
+    if (key == "sample_size") json["sample_size"] = exact_bytes_text(dataset.sample_size);
+    if (key == "compressible") json["compressible"] = dataset.compressible;
+    if (key == "request" && dataset.request > 0_B) json["request"] = exact_bytes_text(dataset.request);
+  });
   return json;
 }
 
 Json storage_json(const StorageTier& tier) {
   if (!tier.name.empty()) return tier.name;
-  Json json{
-      {"kind", name_of(tier.kind)}, {"read", in_units(tier.read)}, {"first_byte", in_units(tier.first_byte)}};
-  if (tier.first_byte_spread > 0) json["first_byte_spread"] = tier.first_byte_spread;
-  if (tier.error) json["error"] = *tier.error;
-  if (tier.write) json["write"] = in_units(*tier.write);
-  if (tier.per_node) json["per_node"] = in_units(*tier.per_node);
-  if (tier.per_connection) json["per_connection"] = in_units(*tier.per_connection);
-  if (tier.requests_per_second) json["requests_per_second"] = *tier.requests_per_second;
-  if (tier.burst)
-    json["burst"] = {{"credit", exact_bytes_text(tier.burst->credit)},
-                     {"sustained", in_units(tier.burst->sustained)}};
-  if (tier.as_of.empty()) return json;
-  auto& price = json["price"] = {{"as_of", tier.as_of}};
-  if (tier.usd_per_gb_month) price["usd_per_gb_month"] = *tier.usd_per_gb_month;
-  if (tier.usd_per_million_requests) price["usd_per_million_requests"] = *tier.usd_per_million_requests;
-  if (tier.usd_per_gb_out) price["usd_per_gb_out"] = *tier.usd_per_gb_out;
+  Json json = Json::object();
+  add_fields(json, tier, [&](std::string_view key) {
+    if (key == "burst" && tier.burst) json["burst"] = fields_json(*tier.burst);
+    if (key == "price" && tier.price.is_known()) json["price"] = fields_json(tier.price);
+  });
   return json;
 }
 

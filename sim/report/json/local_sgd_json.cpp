@@ -12,13 +12,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-template <class Settings>
-Json fields_json(const Settings& settings) {
-  Json json = Json::object();
-  add_fields(json, settings);
-  return json;
-}
-
 Json class_json(const ClientClass& one) {
   Json json = Json::object();
   add_fields(json, one, [&](std::string_view) {

@@ -87,8 +87,9 @@ Json scenario_json(const Scenario& scenario) {
                {"strategy", strategy_of(scenario.job)},
                {"optimizer", name_of(scenario.job.optimizer)},
                {"nccl", Json::object()},
-               {"input", input_json(scenario.job.input)},
-               {"steps", scenario.job.steps}});
+               {"input", input_json(scenario.job.input)}});
+  // The steps of an epoch are in the input, and a scenario has one of the two.
+  if (!scenario.job.input.epoch_steps) json["steps"] = scenario.job.steps;
   for (const auto& [name, value] : scenario.job.nccl) json["nccl"][name] = value;
   if (auto parallel = parallel_json(scenario.job); !parallel.empty()) json["parallel"] = std::move(parallel);
   if (!scenario.job.traffic.empty()) json["traffic"] = traffic_json(scenario.job.traffic);

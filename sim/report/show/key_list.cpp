@@ -12,11 +12,11 @@ namespace gradway::report {
 
 void write_keys(std::ostream& out, std::span<const config::ScenarioKey> keys, const Style& style) {
   for (const auto& key : keys) {
-    out << style.paint(Paint::bold, key.name) << ": " << key.value;
+    out << style.paint(Paint::bold, key.name) << ": " << key.value();
     if (key.is_required) out << "; required";
     if (!key.otherwise.empty()) out << fmt::format("; {} if left out", key.otherwise);
     out << '\n';
-    for (const auto& line : wrap(key.meaning, style.width - 4)) out << "    " << line << '\n';
+    for (const auto& line : wrap(key.help(), style.width - 4)) out << "    " << line << '\n';
   }
 }
 
@@ -25,11 +25,11 @@ void write_keys_json(std::ostream& out, std::span<const config::ScenarioKey> key
   auto list = Json::array();
   for (const auto& key : keys) {
     list.push_back({{"key", key.name},
-                    {"value", key.value},
+                    {"value", key.value()},
                     {"required", key.is_required},
                     {"default", key.otherwise.empty() ? Json{} : Json(key.otherwise)},
                     {"set", key.is_set_alone},
-                    {"meaning", key.meaning}});
+                    {"meaning", key.help()}});
   }
   out << Json{{"schema", 1}, {"keys", std::move(list)}}.dump(2) << '\n';
 }

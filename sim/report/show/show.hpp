@@ -53,4 +53,7 @@ void write_keys(std::ostream& out, std::span<const config::ScenarioKey> keys, co
 /// The same as one JSON document, in the same order; the default is null where nothing counts instead.
 void write_keys_json(std::ostream& out, std::span<const config::ScenarioKey> keys);
 
+/// A JSON Schema (draft 7) of scenario files, made from the same keys.
+void write_scenario_schema(std::ostream& out);
+
 }  // namespace gradway::report

@@ -41,10 +41,10 @@ void write_storage(std::ostream& out, const StorageTier& tier, const Style& styl
   if (tier.burst)
     fields.add("burst", fmt::format("{} at full rate, then {}", bytes_text(tier.burst->credit),
                                     rate_text(tier.burst->sustained)));
-  add_usd(fields, "to keep", tier.usd_per_gb_month, "a GB and month");
-  add_usd(fields, "to ask", tier.usd_per_million_requests, "for a million requests");
-  add_usd(fields, "to move out", tier.usd_per_gb_out, "a GB");
-  if (!tier.as_of.empty()) fields.add("prices of", tier.as_of);
+  add_usd(fields, "to keep", tier.price.usd_per_gb_month, "a GB and month");
+  add_usd(fields, "to ask", tier.price.usd_per_million_requests, "for a million requests");
+  add_usd(fields, "to move out", tier.price.usd_per_gb_out, "a GB");
+  if (tier.price.is_known()) fields.add("prices of", tier.price.as_of);
   fields.add("source", tier.source);
 }
 
@@ -65,10 +65,10 @@ void write_dataset(std::ostream& out, const Dataset& dataset, const Style& style
   if (dataset.row_group > 0) fields.add("a row group", fmt::format("{:.10g} rows", dataset.row_group));
   fields.add("a request", bytes_text(request_of(dataset, dataset.sample_size)));
   if (dataset.delivered > 0_B) fields.add("to the GPU", bytes_text(dataset.delivered) + " a sample");
-  fields.add("a core",
-             fmt::format("{} to decode, {} to transform, {} to collate a sample", time_text(dataset.decode),
-                         time_text(dataset.transform), time_text(dataset.collate)));
-  if (dataset.core_error) fields.add("known to", percent_text(*dataset.core_error) + " (standard error)");
+  fields.add("a core", fmt::format("{} to decode, {} to transform, {} to collate a sample",
+                                   time_text(dataset.cpu.decode), time_text(dataset.cpu.transform),
+                                   time_text(dataset.cpu.collate)));
+  if (dataset.cpu.error) fields.add("known to", percent_text(*dataset.cpu.error) + " (standard error)");
   if (dataset.gpu_decode > Seconds{})
     fields.add("a GPU", time_text(dataset.gpu_decode) + " to decode a sample");
   if (!dataset.compressible) fields.add("codecs", "do not make it smaller");

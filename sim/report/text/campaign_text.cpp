@@ -8,6 +8,7 @@
 #include "sim/report/campaign.hpp"
 #include "sim/report/text/fields.hpp"
 #include "sim/report/text/local_sgd_text.hpp"
+#include "sim/report/text/provenance.hpp"
 #include "sim/report/text/table.hpp"
 #include "sim/report/text/text.hpp"
 #include "sim/report/text/training_text.hpp"
@@ -227,7 +228,7 @@ void write_text(std::ostream& out, const Campaign& campaign, const Style& style)
              fmt::format("medians of {} runs and where nine of ten lie; where the time goes: means, which "
                          "add up",
                          thousands_text(answers.estimate.runs)));
-  fields.add("basis", answers.basis);
+  fields.add("provenance", provenance_in_short(answers.basis));
   auto warnings = run.warnings;
   warnings.insert(warnings.end(), answers.warnings.begin(), answers.warnings.end());
   fields.add("warning", warnings, Paint::yellow);

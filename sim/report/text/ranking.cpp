@@ -20,13 +20,19 @@ Json tied_json(const Leaders& leaders) {
 
 }  // namespace
 
+void add_ranking(Json& document, const std::vector<std::pair<std::string, Leaders>>& leaders) {
+  Json tied = Json::object();
+  for (const auto& [name, of_it] : leaders) {
+    document[name] = winner_json(of_it);
+    tied[name] = tied_json(of_it);
+  }
+  document["tied"] = std::move(tied);
+}
+
 void add_ranking(Json& document, const Ranking& ranking) {
-  document["fastest"] = winner_json(ranking.fastest);
-  document["cheapest"] = winner_json(ranking.cheapest);
-  document["shortest_step"] = winner_json(ranking.shortest_step);
-  document["tied"] = {{"fastest", tied_json(ranking.fastest)},
-                      {"cheapest", tied_json(ranking.cheapest)},
-                      {"shortest_step", tied_json(ranking.shortest_step)}};
+  add_ranking(document, {{"fastest", ranking.fastest},
+                         {"cheapest", ranking.cheapest},
+                         {"shortest_step", ranking.shortest_step}});
 }
 
 }  // namespace gradway::report

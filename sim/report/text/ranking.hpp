@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include <nlohmann/json.hpp>
 
 #include "sim/study/leaders.hpp"
@@ -11,5 +15,7 @@ namespace gradway::report {
 /// several are tied, their indices, the first one's first, for each the probability that the first is ahead
 /// of it, and how far they differ, else null.
 void add_ranking(nlohmann::ordered_json& document, const Ranking& ranking);
+void add_ranking(nlohmann::ordered_json& document,
+                 const std::vector<std::pair<std::string, Leaders>>& leaders);
 
 }  // namespace gradway::report

@@ -109,7 +109,7 @@ std::string signed_percent_text(double fraction) {
 }
 
 std::string exact_bytes_text(Bytes amount) {
-  return value::text(value::Amount{value::Unit::size, {}}, amount);
+  return value::text(value::Amount{value::Unit::size, "", "0 B"}, amount);
 }
 
 std::string thousands_text(std::int64_t count) {

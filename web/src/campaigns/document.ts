@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The document of campaigns side by side; see DATA.md.
 import type { Estimate } from '../campaign/document';
-import type { Maybe } from '../document';
+import type { Maybe, Tie } from '../document';
 
 export interface Limits {
   deadline_kept: Maybe;
@@ -23,7 +23,9 @@ export interface CampaignPoints {
   vary: { key: string; values: string[] }[];
   limits: { deadline_s: Maybe; budget_usd: Maybe; sure: number };
   runs: CampaignPoint[];
+  /** Ahead of all others; null where several are tied, or none can be ranked. */
   fastest: number | null;
   cheapest: number | null;
+  tied?: { fastest: Tie | null; cheapest: Tie | null };
   best: number | null;
 }

@@ -9,7 +9,7 @@ import { daysAgainstDollars } from './scatter';
 import { nameOf, pointsTable } from './table';
 
 export function campaignsPage({ title: name, campaigns: all }: CampaignsDocument): HTMLElement[] {
-  const { runs, limits, fastest, cheapest, best } = all;
+  const { runs, limits, fastest, cheapest, tied, best } = all;
   const hasLimits = known(limits.deadline_s) || known(limits.budget_usd);
   const asked = [known(limits.deadline_s) && `in ${spanText(limits.deadline_s)}`, known(limits.budget_usd) && `for ${usdText(limits.budget_usd)}`].filter(Boolean).join(', ');
   const tile = (word: string, index: number | null, isCost: boolean): Tile | null => {
@@ -24,8 +24,8 @@ export function campaignsPage({ title: name, campaigns: all }: CampaignsDocument
     title(name, [counted(runs.length, 'campaign'), hasLimits ? `${asked}, by ${percentText(limits.sure)} of the runs` : ''].filter(Boolean).join(' · ')),
     tiles([
       hasLimits && (tile('Best', best, true) ?? tile('Best', best, false) ?? { name: 'Best', text: 'none', exact: null, notes: ['none keeps its limits'] }),
-      tile('Fastest', fastest, false),
-      tile('Cheapest', cheapest, true),
+      tile(tied?.fastest ? 'Fastest (tied)' : 'Fastest', fastest ?? tied?.fastest?.runs[0] ?? null, false),
+      tile(tied?.cheapest ? 'Cheapest (tied)' : 'Cheapest', cheapest ?? tied?.cheapest?.runs[0] ?? null, true),
       hasLimits && { name: 'Keep their limits', text: String(kept), exact: kept, notes: [`of ${runs.length}`] },
     ]),
     daysAgainstDollars(all),

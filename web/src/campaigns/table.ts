@@ -10,11 +10,13 @@ export const nameOf = (point: CampaignPoint, all: CampaignPoints): string => {
   return (differing.length > 0 ? differing : all.vary).map(({ key }) => point.set[key] ?? '').join(', ') || (point.layout ?? 'as written');
 };
 
-export const marksOf = (index: number, { best, fastest, cheapest, limits }: CampaignPoints): string =>
+export const marksOf = (index: number, { best, fastest, cheapest, tied, limits }: CampaignPoints): string =>
   [
     index === best && (known(limits.deadline_s) || known(limits.budget_usd)) ? 'best' : '',
     index === fastest ? 'fastest' : '',
+    tied?.fastest?.runs.includes(index) ? 'time tied' : '',
     index === cheapest ? 'cheapest' : '',
+    tied?.cheapest?.runs.includes(index) ? 'cost tied' : '',
   ].filter(Boolean).join(', ');
 
 /** "2.1 days late, kept by 3 %" */

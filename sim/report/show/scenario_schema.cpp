@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <ostream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/config/quantities.hpp"
+#include "sim/config/scenario_keys.hpp"
+#include "sim/report/show/show.hpp"
+
+namespace gradway::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using config::ScenarioKey;
+
+constexpr std::string_view number_pattern = R"(\+?[0-9.]+([eE][-+]?[0-9]+)?)";
+
+/// The kind of quantity whose units an amount has; "" where config reads words of its own ("days", "300B").
+std::string_view quantity_of(value::Unit unit) {
+  switch (unit) {
+    case value::Unit::size:
+      return "data";
+    case value::Unit::bandwidth:
+      return "bandwidth";
+    case value::Unit::time:
+    case value::Unit::latency:
+      return "time";
+    case value::Unit::step_rate:
+      return "step rate";
+    case value::Unit::node_price:
+      return "price";
+    case value::Unit::power:
+      return "power";
+    case value::Unit::compute_rate:
+      return "compute rate";
+    case value::Unit::span:
+    case value::Unit::pause:
+    case value::Unit::share:
+    case value::Unit::positive_share:
+    case value::Unit::tokens:
+    case value::Unit::samples:
+    case value::Unit::data_price:
+    case value::Unit::emission:
+      return "";
+  }
+  return "";
+}
+
+/// What can be written for an amount, as a regular expression.
+std::string pattern_of(const value::Amount& amount) {
+  const auto kinds = config::quantity_kinds();
+  const auto kind = std::ranges::find(kinds, quantity_of(amount.unit), &config::QuantityKind::name);
+  std::string pattern = fmt::format("{}.*", number_pattern);
+  if (kind != kinds.end()) {
+    std::vector<std::string_view> units;
+    for (const auto& unit : kind->units) units.push_back(unit.name);
+    pattern = fmt::format("{} *({})", number_pattern, fmt::join(units, "|"));
+  }
+  if (!amount.instead_of.empty()) pattern = fmt::format("({}|{})", amount.instead_of, pattern);
+  return fmt::format("^{}$", pattern);
+}
+
+Json any_of(Json one, Json other) {
+  return {{"anyOf", Json::array({std::move(one), std::move(other)})}};
+}
+
+/// What a value of each kind looks like in YAML.
+struct ToSchema {
+  Json operator()(const value::Boolean&) const { return {{"type", "boolean"}}; }
+  Json operator()(const value::Whole& of) const {
+    return {{"type", "integer"}, {"minimum", of.least}, {"maximum", of.most}};
+  }
+  Json operator()(const value::Gpus& of) const { return (*this)(value::Whole{1, of.most}); }
+  Json operator()(const value::Real& of) const {
+    return {{"type", "number"}, {"minimum", of.least}, {"maximum", of.most}};
+  }
+  Json operator()(const value::Slowdown&) const { return (*this)(value::Real{1, 1000}); }
+  Json operator()(const value::Words& of) const { return {{"enum", of.words}}; }
+  Json operator()(const value::WordsOrNone& of) const { return {{"enum", words_of(value::Kind{of})}}; }
+  Json operator()(const value::Amount& of) const {
+    Json text{{"type", "string"}, {"pattern", pattern_of(of)}, {"examples", {of.example}}};
+    const bool is_count = of.unit == value::Unit::tokens || of.unit == value::Unit::samples;
+    return is_count ? any_of({{"type", "number"}, {"minimum", 1}}, std::move(text)) : text;
+  }
+  Json operator()(const value::Elements& of) const {
+    return {{"type", {"number", "string"}}, {"examples", {of.example}}};
+  }
+  Json operator()(const value::WholeOrWord& of) const {
+    return any_of((*this)(of.numbers), {{"const", of.word}});
+  }
+  Json operator()(const value::Wrapping&) const {
+    return {{"type", "string"},
+            {"pattern", "^(block|whole|[0-9]+ blocks)$"},
+            {"examples", {"block", "4 blocks"}}};
+  }
+  Json operator()(const value::Resharding& of) const {
+    return any_of({{"type", "boolean"}}, (*this)(value::Whole{2, of.most}));
+  }
+  Json operator()(const value::AxisOrder&) const {
+    return {{"type", "string"},
+            {"pattern", "^(tp|cp|ep|dp|pp)(-(tp|cp|ep|dp|pp)){4}$"},
+            {"examples", {"tp-cp-ep-dp-pp"}}};
+  }
+  Json operator()(const value::Described&) const { return Json::object(); }
+  Json operator()(const value::Name&) const { return {{"type", "string"}}; }
+  Json operator()(const value::Text&) const { return {{"type", "string"}}; }
+  Json operator()(const value::Names&) const { return {{"type", "array"}, {"items", {{"type", "string"}}}}; }
+  Json operator()(const value::Map&) const { return {{"type", "object"}}; }
+  Json operator()(const value::Maps&) const { return {{"type", "array"}, {"items", {{"type", "object"}}}}; }
+};
+
+/// A key with those that stand in it; several rows where strategies give it different values.
+struct Branch {
+  std::vector<const ScenarioKey*> rows;
+  std::vector<std::pair<std::string, Branch>> keys;
+
+  Branch& operator[](std::string_view name) {
+    const auto found = std::ranges::find(keys, name, &std::pair<std::string, Branch>::first);
+    return found != keys.end() ? found->second : keys.emplace_back(name, Branch{}).second;
+  }
+};
+
+Branch tree_of_keys() {
+  Branch root;
+  for (const auto& key : config::described_keys()) {
+    auto* branch = &root;
+    for (std::size_t at = 0; at <= key.name.size();) {
+      const auto dot = std::min(key.name.find('.', at), key.name.size());
+      branch = &(*branch)[key.name.substr(at, dot - at)];
+      at = dot + 1;
+    }
+    branch->rows.push_back(&key);
+  }
+  return root;
+}
+
+Json value_schema(const Branch& branch) {
+  std::vector<Json> all;
+  std::vector<std::string> help;
+  for (const auto* row : branch.rows) {
+    auto schema = std::visit(ToSchema{}, row->kind);
+    if (std::ranges::find(all, schema) == all.end()) all.push_back(std::move(schema));
+    help.push_back(row->help());
+  }
+  Json schema = all.size() == 1 ? std::move(all.front()) : Json{{"anyOf", all}};
+  schema["description"] = fmt::format("{}", fmt::join(help, "; "));
+  return schema;
+}
+
+Json schema_of(const Branch& branch);
+
+/// A map with these keys and no others.
+Json map_schema(const Branch& branch, bool may_be_partial) {
+  Json schema{{"type", "object"}, {"additionalProperties", false}, {"properties", Json::object()}};
+  Json required = Json::array();
+  for (const auto& [name, key] : branch.keys) {
+    schema["properties"][name] = schema_of(key);
+    if (key.rows.front()->is_required) required.push_back(name);
+  }
+  if (!required.empty() && !may_be_partial) schema["required"] = std::move(required);
+  return schema;
+}
+
+Json schema_of(const Branch& branch) {
+  auto schema = value_schema(branch);
+  if (branch.keys.empty()) return schema;
+  const auto& kind = branch.rows.front()->kind;
+  const auto& name = branch.rows.front()->name;
+  auto map = map_schema(branch, name == "job");
+  if (std::holds_alternative<value::Maps>(kind)) {
+    schema["items"] = std::move(map);
+  } else if (std::holds_alternative<value::Map>(kind)) {
+    schema.update(map);
+  } else {  // a name, or its keys
+    auto description = std::move(schema["description"]);
+    schema.erase("description");
+    schema = any_of(std::move(schema), std::move(map));
+    schema["description"] = std::move(description);
+  }
+  return schema;
+}
+
+/// What else holds where a strategy of a kind stands: which keys there are. Those of ddp are read everywhere.
+Json rules_of_kinds(const Branch& strategy) {
+  Json rules = Json::array();
+  for (const auto kind : words_of(strategy.rows.front()->kind)) {
+    if (kind == "local_sgd") continue;  // it has the keys of its workers' own strategy as well
+    Json names = Json::array();
+    for (const auto& [name, key] : strategy.keys) {
+      const bool is_there = std::ranges::any_of(key.rows, [kind](const ScenarioKey* row) {
+        const auto& kinds = row->strategies;
+        return kinds.empty() || std::ranges::find(kinds, kind) != kinds.end() ||
+               std::ranges::find(kinds, "ddp") != kinds.end();
+      });
+      if (is_there) names.push_back(name);
+    }
+    rules.push_back({{"if", {{"required", {"kind"}}, {"properties", {{"kind", {{"const", kind}}}}}}},
+                     {"then", {{"propertyNames", {{"enum", std::move(names)}}}}}});
+  }
+  return rules;
+}
+
+}  // namespace
+
+void write_scenario_schema(std::ostream& out) {
+  auto root = tree_of_keys();
+  auto schema = map_schema(root, true);
+  auto& strategy = root["strategy"];
+  strategy.rows = strategy["kind"].rows;
+  schema["properties"]["strategy"]["allOf"] = rules_of_kinds(strategy);
+  Json file{
+      {"$schema", "http://json-schema.org/draft-07/schema#"},
+      {"title", "A scenario of gradway"},
+      {"description", "What is trained, where, and how: one file for 'gradway run' and the other commands."}};
+  file.update(schema);
+  file["properties"]["schema"] = {{"const", 1}, {"description", root["schema"].rows.front()->meaning}};
+  file["required"] = {"schema"};
+  const Json calls_one{
+      {"required", {"strategy"}},
+      {"properties",
+       {{"strategy", {{"required", {"kind"}}, {"properties", {{"kind", {{"const", "collective"}}}}}}}}}};
+  file["allOf"] = Json::array(
+      {{{"if", {{"not", {{"required", {"based_on"}}}}}},
+        {"then", {{"required", {"platform", "job"}}, {"properties", {{"job", {{"required", {"gpus"}}}}}}}}},
+       {{"if", {{"not", {{"anyOf", Json::array({Json{{"required", {"based_on"}}}, calls_one})}}}}},
+        {"then", {{"required", {"model"}}, {"properties", {{"job", {{"required", {"batch_per_gpu"}}}}}}}}}});
+  out << file.dump(2) << '\n';
+}
+
+}  // namespace gradway::report
