@@ -10,6 +10,15 @@
 
 namespace gradway::config {
 
+template <class Kind, class Member>
+std::string default_text(const Kind& kind, const Member& member) {
+  if constexpr (std::is_same_v<Kind, value::Amount> && std::is_same_v<Member, Seconds>) {
+    return value::readable_text(kind, member.value());
+  } else {
+    return value_text(kind, member);
+  }
+}
+
 /// The rows of a table of fields, as keys of a scenario. @param group "job."
 template <class Settings>
 std::vector<ScenarioKey> described_fields(std::string_view group) {
@@ -24,7 +33,7 @@ std::vector<ScenarioKey> described_fields(std::string_view group) {
     } else {
       key.is_required = row.traits.is_required;
       key.outside_identity = row.traits.outside_identity;
-      if (!key.is_required) key.otherwise = value_text(row.kind, Settings{}.*row.member);
+      if (!key.is_required) key.otherwise = default_text(row.kind, Settings{}.*row.member);
     }
   });
   return keys;

@@ -50,13 +50,13 @@ constexpr auto fields_of(std::type_identity<Ddp>) {
 }
 
 constexpr auto fields_of(std::type_identity<OneCollective>) {
-  return std::tuple{field("operation", &OneCollective::kind,
-                          value::Words{"a collective", calibration_words::operations}, "what is called"),
-                    field("size", &OneCollective::size, value::Amount{value::Unit::size, "1 GiB"},
-                          "required: the buffer on each rank (all_gather, reduce_scatter: the large one)",
-                          {.is_required = true}),
-                    field("timed", &OneCollective::one_by_one, value::Words{"a way to time", timing_words},
-                          "calls follow each other on the GPU, or PyTorch issues each and waits for it")};
+  return std::tuple{
+      field("operation", &OneCollective::kind, value::Words{"a collective", calibration_words::operations},
+            "what is called"),
+      field("size", &OneCollective::size, value::Amount{value::Unit::size, "1 GiB"},
+            "the buffer on each rank (all_gather, reduce_scatter: the large one)", {.is_required = true}),
+      field("timed", &OneCollective::one_by_one, value::Words{"a way to time", timing_words},
+            "calls follow each other on the GPU, or PyTorch issues each and waits for it")};
 }
 
 /// Keys that FSDP2 and FSDP1 share.
@@ -132,7 +132,7 @@ constexpr auto fields_of(std::type_identity<Zero>) {
             "left out, DeepSpeed's own: true for stage 3",
             {.effective = [](const Zero& zero) { return std::optional{zero.overlaps()}; }}),
       field("reduce_scatter", &Zero::reduce_scatter, value::Boolean{},
-            "stage 3: gradients are reduce-scattered, else all-reduced",
+            "ZeRO-3: gradients are reduce-scattered, else all-reduced",
             {.is_echoed = [](const Zero& zero) { return !zero.reduce_scatter; }}),
       field(
           "offload_optimizer", &Zero::offload_optimizer, value::Boolean{},
@@ -140,23 +140,23 @@ constexpr auto fields_of(std::type_identity<Zero>) {
           "host memory, and the CPU steps them",
           {.is_echoed = [](const Zero& zero) { return zero.offload_optimizer; }}),
       field("prefetch_bucket_size", &Zero::prefetch_bucket_size, value::Elements{"5e7"},
-            "stage 3: parameters gathered ahead", {.is_echoed = splits_parameters}),
+            "ZeRO-3: parameters gathered ahead", {.is_echoed = splits_parameters}),
       field("max_live_parameters", &Zero::max_live_parameters, value::Elements{"1e9"},
-            "stage 3: most parameters that are gathered at once", {.is_echoed = splits_parameters}),
+            "ZeRO-3: most parameters that are gathered at once", {.is_echoed = splits_parameters}),
       field("max_reuse_distance", &Zero::max_reuse_distance, value::Elements{"1e9"},
-            "stage 3: parameters that are used again before so many others stay gathered",
+            "ZeRO-3: parameters that are used again before so many others stay gathered",
             {.is_echoed = splits_parameters}),
       field("param_persistence_threshold", &Zero::param_persistence_threshold, value::Elements{"1e5"},
-            "stage 3: parameters smaller than this stay gathered", {.is_echoed = splits_parameters}),
+            "ZeRO-3: parameters smaller than this stay gathered", {.is_echoed = splits_parameters}),
       field("synchronous_gathers", &Zero::synchronous_gathers, value::Boolean{},
-            "stage 3: as DeepSpeed 0.3 of 2021 gathered: tensor by tensor, slice by slice, and the CPU waits "
+            "ZeRO-3: as DeepSpeed 0.3 of 2021 gathered: tensor by tensor, slice by slice, and the CPU waits "
             "for "
             "the GPU",
             {.is_echoed = [](const Zero& zero) { return zero.stage == 3 && zero.synchronous_gathers; }}),
       field("communication_dtype", &Zero::communication_dtype, strategy_values::dtype,
             "format of reduced gradients; left out, that of the model"),
       field("grad_accum_dtype", &Zero::grad_accum_dtype, strategy_values::dtype,
-            "stage 1, in bf16: format in which gradients of micro-steps are added up; left out, bf16")};
+            "ZeRO-1 in bf16: format in which gradients of micro-steps are added up; left out, bf16")};
 }
 
 constexpr auto fields_of(std::type_identity<DistributedOptimizer>) {

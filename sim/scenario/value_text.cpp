@@ -25,27 +25,16 @@ std::string size_text(double bytes) {
   return bytes == std::floor(bytes) ? fmt::format("{:.0f} B", bytes) : fmt::format("{} B", bytes);
 }
 
-/// The fewest digits that, times the unit, are the same value again: 700 ms are read as 0.7000000000000001 s.
-std::string shortest(double value, double unit) {
-  for (int digits = 1; digits < 17; ++digits) {
-    auto text = fmt::format("{:.{}g}", value / unit, digits);
-    if (text.find('e') == std::string::npos && std::strtod(text.c_str(), nullptr) * unit == value)
-      return text;
-  }
-  return fmt::format("{}", value / unit);
-}
-
+/// In ms below a second, where that reads back as the same value: 0.0062 s is not 6.2 x 0.001 s.
 std::string time_text(double seconds) {
-  return seconds == 0 || seconds >= 1 ? fmt::format("{} s", seconds) : shortest(seconds, 1e-3) + " ms";
-}
-
-std::string span_text(double seconds) {
-  constexpr std::array longer{Scale{"day", 86400}, Scale{"h", 3600}, Scale{"min", 60}};
-  for (const auto& [unit, factor] : longer) {
-    const auto count = seconds / factor;
-    if (count >= 1 && count == std::floor(count)) return fmt::format("{:.0f} {}", count, unit);
+  constexpr double ms = 1e-3;
+  if (seconds == 0 || seconds >= 1) return fmt::format("{} s", seconds);
+  for (int digits = 1; digits < 17; ++digits) {
+    auto text = fmt::format("{:.{}g}", seconds / ms, digits);
+    if (text.find('e') == std::string::npos && std::strtod(text.c_str(), nullptr) * ms == seconds)
+      return text + " ms";
   }
-  return time_text(seconds);
+  return fmt::format("{} s", seconds);
 }
 
 /// Whether "none of it" cannot be written in this unit by itself.
@@ -65,10 +54,10 @@ std::string text(const Amount& kind, double amount) {
       return fmt::format("{} B/s", amount);
     case Unit::time:
     case Unit::latency:
-      return time_text(amount);
+      return fmt::format("{} s", amount);
     case Unit::span:
     case Unit::pause:
-      return span_text(amount);
+      return time_text(amount);
     case Unit::share:
     case Unit::positive_share:
       return fmt::format("{} %", amount * 100);
@@ -89,6 +78,16 @@ std::string text(const Amount& kind, double amount) {
       return fmt::format("{} TFLOP/s", amount / 1e12);
   }
   return {};
+}
+
+std::string readable_text(const Amount& kind, double amount) {
+  constexpr std::array longer{Scale{"day", 86400}, Scale{"h", 3600}, Scale{"min", 60}};
+  if (kind.unit != Unit::span && kind.unit != Unit::pause) return text(kind, amount);
+  for (const auto& [unit, factor] : longer) {
+    const auto count = amount / factor;
+    if (count >= 1 && count == std::floor(count)) return fmt::format("{:.0f} {}", count, unit);
+  }
+  return text(kind, amount);
 }
 
 std::string text(const Elements&, double count) {

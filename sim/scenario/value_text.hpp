@@ -15,6 +15,8 @@ namespace gradway::value {
 
 /// "" for none of it where there must be some.
 std::string text(const Amount& kind, double amount);
+/// The same for people: "1 day" in place of "86400 s".
+std::string readable_text(const Amount& kind, double amount);
 std::string text(const Elements& kind, double count);
 std::string text(const Wrapping& kind, const Wrap& wrap);
 std::string text(const AxisOrder& kind, const std::array<RankAxis, 5>& order);

@@ -130,7 +130,7 @@ std::string said_of(const config::ScenarioKey& key, const std::string& value) {
   if (key.meaning.starts_with("with storage:"))
     changes.push_back({"campaign", "{ samples: 1M, checkpoint: { storage: s3-standard } }"});
   if (key.meaning == "required with epochs") changes.push_back({"campaign.epochs", "1"});
-  if (key.meaning.find("stage 3") != std::string::npos) changes.push_back({"strategy.stage", "3"});
+  if (key.meaning.find("ZeRO-3") != std::string::npos) changes.push_back({"strategy.stage", "3"});
   changes.push_back(set_in_its_map(key, value));
   try {
     load_scenario(GRADWAY_SOURCE_DIR "/tests/config/good/full.yaml", changes, {});
