@@ -6,7 +6,8 @@
     run = gradway.run("article/g6e", set={"job.gpus": 4})
     run.step_time_s, run.bottleneck.why
 
-A scenario is a name of `gradway list scenarios`, a path of a file, or a dict with the keys of such a file. Quantities
+A scenario is a name of `gradway list scenarios`, a path of a file, or a dict with the keys of such a file (`Scenario`
+names them for editors and type checkers). Quantities
 are text with their unit, as in files ("25 MiB"). Results are dataclasses; what is no bare number has its unit at the
 end of its name (`_s`: seconds). `records()` of a result gives rows for `pandas.DataFrame`, `to_dict()` the document
 that the program prints with `--json`, to the last digit.
@@ -21,9 +22,10 @@ from gradway._results import (
     Bottleneck, Campaign, Case, Comparison, FailedPoint, Layout, LayoutOptimum, LeftOut, Link, Metrics, Optimum, Run, Setting,
     Spread, Sweep, Validation,
 )
+from gradway._scenario import Scenario
 
 __all__ = [
     "Bottleneck", "Campaign", "Case", "Comparison", "FailedPoint", "GradwayError", "InputError", "Layout", "LayoutOptimum", "LeftOut",
-    "Link", "Metrics", "Note", "Optimum", "Problem", "Run", "ScenarioLike", "Setting", "SimulationError", "Spread", "Sweep",
+    "Link", "Metrics", "Note", "Optimum", "Problem", "Run", "Scenario", "ScenarioLike", "Setting", "SimulationError", "Spread", "Sweep",
     "Validation", "call", "campaign", "compare", "optimize", "optimize_layout", "report", "run", "sweep", "validate",
 ]

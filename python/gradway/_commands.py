@@ -9,12 +9,15 @@ from typing import Any, Iterable, Mapping, Sequence, Union
 
 from gradway._process import Answer, ask
 from gradway._results import Campaign, Comparison, LayoutOptimum, Optimum, Run, Sweep, Validation
+from gradway._scenario import Scenario
 from gradway._shards import merged
 from gradway._text import document, setting
 
 #: A name of `gradway list scenarios`, a path, or the keys of a scenario. A model or a platform that a dict names is looked
 #: up in the working folder, the folders of GRADWAY_PATH, then in the data that came with gradway.
-ScenarioLike = Union[str, "os.PathLike[str]", Mapping[str, Any]]
+ScenarioLike = Union[str, "os.PathLike[str]", Scenario, Mapping[str, Any]]
+#: The same of a file of cases.
+CasesLike = Union[str, "os.PathLike[str]", Mapping[str, Any]]
 
 _log = logging.getLogger("gradway")
 
@@ -75,7 +78,7 @@ def sweep(scenario: ScenarioLike, vary: Mapping[str, str | Iterable[Any]], *, se
     return Sweep.of(json.loads(_results(merged(["sweep", *_set(set), *options], name, texts, client, shards))))
 
 
-def validate(cases: ScenarioLike, *, set: Mapping[str, Any] | None = None) -> Validation:
+def validate(cases: CasesLike, *, set: Mapping[str, Any] | None = None) -> Validation:
     """Compares predictions with measured step times, as `gradway validate`.
 
     cases: a path or a name of a file of cases, or its keys; the `scenario` of a dict may be a dict.

@@ -6,23 +6,24 @@
 
 #include "sim/base/units.hpp"
 #include "sim/config/scalars.hpp"
+#include "sim/scenario/fields.hpp"
 #include "sim/scenario/job.hpp"
 #include "sim/scenario/value_kind.hpp"
 
 /// Parsers of the kinds of value that a table of fields names.
 namespace gradway::config {
 
-template <class Value>
-struct PlainValueOf {
-  using type = Value;
-};
-template <class Value>
-struct PlainValueOf<std::optional<Value>> {
-  using type = Value;
-};
+template <class Member>
+constexpr auto plain_value_of() {
+  if constexpr (is_optional_v<Member>) {
+    return std::type_identity<typename Member::value_type>{};
+  } else {
+    return std::type_identity<Member>{};
+  }
+}
 /// What stands in a file for a member that may be left out.
 template <class Member>
-using PlainValue = typename PlainValueOf<Member>::type;
+using PlainValue = typename decltype(plain_value_of<Member>())::type;
 
 /// Place of a word among those of a kind. @throws ConfigError with the nearest of them
 std::size_t index_of_word(const value::Words& words, const Node& node);

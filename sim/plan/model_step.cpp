@@ -194,7 +194,8 @@ class Writer {
     const auto block = [](const ModelTask& one) { return one.block; };
     forward_ = by_number(model_.forward, chunk);
     backward_ = by_number(model_.backward, chunk);
-    again_ = by_number(scenario_.job.recompute == Recompute::selective_op ? model_.again : model_.forward, block);
+    again_ =
+        by_number(scenario_.job.recompute == Recompute::selective_op ? model_.again : model_.forward, block);
     for (auto* tasks : {&forward_, &backward_}) tasks->resize(chunks);
     if (is_first_stage()) {
       for (const auto* one : forward_.front())
@@ -295,7 +296,8 @@ class Writer {
     const auto leave = [&](Module module) { sync_.after_backward(tasks_, of_rank(module)); };
     const auto enter = [&](Module module) {
       sync_.before_backward(tasks_, of_rank(module));
-      const bool recomputes = runs_blocks_again(scenario_.job.recompute) && turn.pass != Pass::weight_gradients;
+      const bool recomputes =
+          runs_blocks_again(scenario_.job.recompute) && turn.pass != Pass::weight_gradients;
       if (recomputes && module.kind == Module::Kind::block) recompute(module.index);
     };
     for (auto* task : backward_[static_cast<std::size_t>(turn.chunk)]) {

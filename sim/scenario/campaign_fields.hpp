@@ -94,7 +94,7 @@ inline auto fields_of(std::type_identity<SpotSettings>) {
       field("notice", &Spot::notice, value::Amount{value::Unit::pause, "2 min"},
             "what can be saved within it is"),
       field("share", &Spot::share, value::Amount{value::Unit::share, "50 %"},
-            "nodes that train and can be taken away; the others are on demand")};
+            "share of the training nodes that are spot nodes; the others are on demand")};
 }
 
 constexpr auto fields_of(std::type_identity<StragglerSettings>) {

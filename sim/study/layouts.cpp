@@ -34,9 +34,8 @@ constexpr std::size_t at_once = 8;
 /// Ways to cut the model that differ in more than the micro-batch.
 auto cut_of(const Job& job) {
   const auto& layout = job.layout;
-  return std::tuple{layout.tensor, layout.sequence, layout.context,
-                    layout.expert, layout.pipeline, layout.schedule,
-                    layout.chunks, job.recompute,   job.strategy};
+  return std::tuple{layout.tensor,   layout.sequence, layout.context, layout.expert, layout.pipeline,
+                    layout.schedule, layout.chunks,   job.recompute,  job.strategy};
 }
 
 /// As many ranks that share layers, tokens and experts, and what is computed again.

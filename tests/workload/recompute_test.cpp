@@ -85,7 +85,8 @@ TEST_CASE("selective op runs every second product again, and no attention") {
 
 TEST_CASE("products with biases are other operations, which all run again") {
   const DecoderShape gpt{.layers = 2, .heads = heads, .hidden = hidden, .mlp = mlp, .vocabulary = 1000};
-  CHECK(runs_again(gpt, settings_of(Recompute::selective_op)).columns == std::vector<double>{3 * hidden, hidden, mlp, hidden});
+  CHECK(runs_again(gpt, settings_of(Recompute::selective_op)).columns ==
+        std::vector<double>{3 * hidden, hidden, mlp, hidden});
 }
 
 TEST_CASE("attention in several kernels runs again") {
@@ -115,6 +116,8 @@ TEST_CASE("of so many blocks one is computed again") {
   auto none = settings_of(Recompute::full);
   none.recompute = Recompute::none;
   const auto of_all = kept(3, none) - kept(2, none);
-  CHECK(kept(4, settings_of(Recompute::full, 2)) - kept(2, settings_of(Recompute::full, 2)) == of_all + 2 * rows * hidden);
-  CHECK(kept(6, settings_of(Recompute::full, 3)) - kept(3, settings_of(Recompute::full, 3)) == 2 * of_all + 2 * rows * hidden);
+  CHECK(kept(4, settings_of(Recompute::full, 2)) - kept(2, settings_of(Recompute::full, 2)) ==
+        of_all + 2 * rows * hidden);
+  CHECK(kept(6, settings_of(Recompute::full, 3)) - kept(3, settings_of(Recompute::full, 3)) ==
+        2 * of_all + 2 * rows * hidden);
 }

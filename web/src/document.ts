@@ -3,6 +3,7 @@
 
 import type { CampaignReport } from './campaign/document';
 import type { CampaignPoints } from './campaigns/document';
+import type { Scenario as Written, ScenarioJob, ScenarioStrategy } from './scenario';
 
 export type Range = [number, number];
 export type Maybe = number | null | undefined;
@@ -61,12 +62,12 @@ export interface LinkUse {
   alike?: number;
 }
 
-export interface Scenario {
-  model?: string;
+/** A scenario as a report repeats it, defaults included. */
+export interface Scenario extends Written {
   platform: string;
-  job: { gpus: number; batch_per_gpu: number; precision: string; accumulate: number };
-  strategy: { kind: string; operation?: string; size?: string; [key: string]: unknown };
-  optimizer: string;
+  job: Written['job'] & Required<Pick<ScenarioJob, 'gpus' | 'batch_per_gpu' | 'precision' | 'accumulate'>>;
+  strategy: ScenarioStrategy & Required<Pick<ScenarioStrategy, 'kind'>>;
+  optimizer: NonNullable<Written['optimizer']>;
 }
 
 export interface Price {

@@ -137,6 +137,15 @@ Branch tree_of_keys() {
   return root;
 }
 
+/// As YAML has it: numbers and truth values are no text.
+Json default_of(const ScenarioKey& key) {
+  const bool is_text =
+      !std::holds_alternative<value::Boolean>(key.kind) && !std::holds_alternative<value::Whole>(key.kind) &&
+      !std::holds_alternative<value::Real>(key.kind) && !std::holds_alternative<value::Slowdown>(key.kind) &&
+      !std::holds_alternative<value::Elements>(key.kind);
+  return is_text ? Json(key.otherwise) : Json::parse(key.otherwise);
+}
+
 Json value_schema(const Branch& branch) {
   std::vector<Json> all;
   std::vector<std::string> help;
@@ -147,6 +156,8 @@ Json value_schema(const Branch& branch) {
   }
   Json schema = all.size() == 1 ? std::move(all.front()) : Json{{"anyOf", all}};
   schema["description"] = fmt::format("{}", fmt::join(help, "; "));
+  const auto& row = *branch.rows.front();
+  if (!row.otherwise.empty() && branch.rows.size() == 1) schema["default"] = default_of(row);
   return schema;
 }
 

@@ -102,7 +102,8 @@ void write_ranked(std::ostream& out, const LaidOut& laid_out, const Style& style
       "again{}; r: replicas; smaller: needs less memory than all faster ones",
       laid_out.written.framework == Framework::megatron ? " (-: without sequence parallelism)" : "",
       any(&Layout::context) ? " c: context ranks;" : "", any(&Layout::expert) ? " e: expert ranks;" : "",
-      std::ranges::any_of(found.ranked, [](const auto& one) { return one.job.recompute == Recompute::selective_op; })
+      std::ranges::any_of(found.ranked,
+                          [](const auto& one) { return one.job.recompute == Recompute::selective_op; })
           ? ", op: but for attention and every second product"
           : "");
   for (const auto& line : wrap(key, style.width)) out << style.paint(Paint::dim, line) << '\n';

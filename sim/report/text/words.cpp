@@ -10,6 +10,9 @@
 #include "sim/base/contract.hpp"
 #include "sim/cost/nccl_model.hpp"
 #include "sim/report/text/text.hpp"
+#include "sim/scenario/layout_fields.hpp"
+#include "sim/scenario/strategy_fields.hpp"
+#include "sim/scenario/value_text.hpp"
 #include "sim/study/compare.hpp"
 
 namespace gradway::report {
@@ -36,6 +39,19 @@ constexpr double sure_enough = 0.95;  // the other way round in one of twenty ca
 constexpr std::size_t most_named = 4;
 constexpr double least_told = 5e-4;  // a smaller share would read 0.0 %
 
+/// The keys of a table that have another value than their default, but for those that the sentence has said.
+template <class Settings>
+std::string other_keys(const Settings& settings, std::initializer_list<std::string_view> said) {
+  std::string words;
+  for_each_field<Settings>([&](const auto& field) {
+    const bool is_said = std::ranges::find(said, field.key) != said.end();
+    if (is_said || has_default(field, settings) || !counts(field, settings)) return;
+    const auto text = value_text(field.kind, settings.*field.member);
+    words += text == "true" ? fmt::format(", {}", field.key) : fmt::format(", {} {}", field.key, text);
+  });
+  return words;
+}
+
 std::string words_of(const Alone&) {
   return "none: ranks do not exchange gradients";
 }
@@ -57,7 +73,8 @@ std::string words_of(const Ddp& ddp) {
   if (ddp.gradient_as_bucket_view) words += ", gradients as bucket views";
   if (ddp.static_graph) words += ", static graph";
   if (ddp.zero_redundancy) words += ", ZeroRedundancyOptimizer";
-  return words;
+  return words + other_keys(ddp, {"bucket_cap", "comm_hook", "powersgd_rank", "gradient_as_bucket_view",
+                                  "static_graph", "zero_redundancy"});
 }
 
 std::string words_of(const Wrap& wrap) {
@@ -88,7 +105,10 @@ std::string words_of(const Fsdp& fsdp) {
   if (fsdp.separate_reduce_scatter_group) words += ", reduced on a communicator of its own";
   if (fsdp.reduce_scatter_max_input_buffers > 1)
     words += fmt::format(", {} reductions at once", fsdp.reduce_scatter_max_input_buffers);
-  return words + formats_of(fsdp);
+  return words + formats_of(fsdp) +
+         other_keys(fsdp, {"wrap", "reshard_after_forward", "forward_prefetch", "backward_prefetch",
+                           "cpu_offload", "separate_reduce_scatter_group", "reduce_scatter_max_input_buffers",
+                           "param_dtype", "reduce_dtype", "no_sync"});
 }
 
 std::string words_of(const Fsdp1& fsdp) {
@@ -110,7 +130,9 @@ std::string words_of(const Zero& zero) {
   if (!zero.reduce_scatter) words += ", all-reduced";
   if (zero.offload_optimizer) words += ", states offloaded to the CPU";
   if (zero.synchronous_gathers) words += ", synchronous gathers";
-  return words;
+  return words +
+         other_keys(zero, {"stage", "overlap_comm", "reduce_bucket_size", "communication_dtype",
+                           "grad_accum_dtype", "reduce_scatter", "offload_optimizer", "synchronous_gathers"});
 }
 
 std::string words_of(const DistributedOptimizer& optimizer) {
@@ -118,15 +140,18 @@ std::string words_of(const DistributedOptimizer& optimizer) {
                                                             *optimizer.tensor_owners)
                                               : std::string{};
   return fmt::format(
-      "{}, gradients reduced in {}{}{}{}{}",
-      !owners.empty()    ? owners.c_str()
-      : optimizer.shards ? "Megatron's distributed optimizer"
-                         : "Megatron's data parallelism",
-      gradway::name_of(optimizer.grad_reduce_dtype),
-      optimizer.overlap_grad_reduce ? ", overlapped" : " after the backward pass",
-      optimizer.overlap_param_gather ? ", parameters gathered in the forward pass" : "",
-      optimizer.bucket_size ? fmt::format(", buckets of {:.6g} elements", *optimizer.bucket_size) : "",
-      optimizer.gradient_accumulation_fusion ? "" : ", gradients added by kernels of their own");
+             "{}, gradients reduced in {}{}{}{}{}",
+             !owners.empty()    ? owners.c_str()
+             : optimizer.shards ? "Megatron's distributed optimizer"
+                                : "Megatron's data parallelism",
+             gradway::name_of(optimizer.grad_reduce_dtype),
+             optimizer.overlap_grad_reduce ? ", overlapped" : " after the backward pass",
+             optimizer.overlap_param_gather ? ", parameters gathered in the forward pass" : "",
+             optimizer.bucket_size ? fmt::format(", buckets of {:.6g} elements", *optimizer.bucket_size) : "",
+             optimizer.gradient_accumulation_fusion ? "" : ", gradients added by kernels of their own") +
+         other_keys(optimizer,
+                    {"shard_optimizer", "grad_reduce_dtype", "overlap_grad_reduce", "overlap_param_gather",
+                     "bucket_size", "tensor_owners", "gradient_accumulation_fusion"});
 }
 
 }  // namespace
@@ -165,7 +190,9 @@ std::string in_words(const Layout& layout, const Job& job) {
     parts.push_back(
         fmt::format("experts over {}{}", layout.expert,
                     layout.expert_tensor > 1 ? fmt::format(", each over {}", layout.expert_tensor) : ""));
-  return fmt::format("{}, as {} exchanges", fmt::join(parts, ", "), name_of(job.framework));
+  const auto others = other_keys(layout, {"tensor", "sequence", "overlap", "context", "context_method",
+                                          "pipeline", "virtual", "schedule", "expert", "expert_tensor"});
+  return fmt::format("{}{}, as {} exchanges", fmt::join(parts, ", "), others, name_of(job.framework));
 }
 
 std::string in_words(std::string_view model, const Job& job) {

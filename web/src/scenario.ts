@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: Apache-2.0
+// Made by scripts/types from `gradway schema`: change the tables of fields in sim/scenario instead.
+
+export interface ScenarioJob {
+  gpus?: number;
+  batch_per_gpu?: number;
+  precision?: 'fp32' | 'tf32' | 'bf16' | 'fp16' | 'fp8';
+  state_dtype?: 'fp32' | 'bf16' | 'fp16';
+  accumulate?: number;
+  global_batch?: number;
+  attention?: 'auto' | 'cudnn' | 'flash' | 'flash1' | 'efficient' | 'math' | 'composed';
+  memory_format?: 'contiguous' | 'channels_last';
+  compile?: boolean;
+  compile_loss?: boolean;
+  composed_norms?: boolean;
+  composed_rotary?: boolean;
+  recompute?: 'none' | 'selective' | 'selective_op' | 'full';
+  framework?: 'pytorch' | 'megatron' | 'deepspeed';
+  zero_grad?: 'after_step' | 'before_backward';
+  float_logits?: boolean;
+  launch_blocking?: boolean;
+  cuda_graphs?: 'none' | 'layers' | 'step';
+  experts?: 'grouped' | 'loop';
+  clip_grad_norm?: boolean;
+  fp8_recipe?: 'tensorwise' | 'rowwise' | 'delayed';
+  slow_gpu?: number;
+  sequence?: number;
+  recompute_every?: number;
+  finetune?: 'full' | 'lora' | 'qlora';
+  lora_rank?: number;
+  lora_targets?: 'attention' | 'all_linear';
+}
+
+export interface ScenarioStrategyClientsClasses {
+  name?: string;
+  count?: number;
+  down?: string;
+  up?: string;
+  rtt?: string;
+  available?: string;
+  step?: string;
+  rate?: string;
+  platform?: string;
+  slowdown?: number;
+  spread?: string;
+  price?: string;
+  egress?: string;
+  data?: string;
+}
+
+export interface ScenarioStrategyClients {
+  target?: number;
+  asked?: number;
+  drop_out?: string;
+  deadline?: string;
+  least?: number;
+  retry?: string;
+  egress?: string;
+  classes?: ScenarioStrategyClientsClasses[];
+}
+
+export interface ScenarioStrategyWan {
+  rate?: string;
+  rtt?: string;
+  loss?: string;
+  streams?: number;
+  egress?: string;
+  window?: string;
+}
+
+export interface ScenarioStrategy {
+  kind?: 'ddp' | 'none' | 'collective' | 'fsdp' | 'fsdp1' | 'zero' | 'distributed_optimizer' | 'local_sgd';
+  bucket_cap?: string;
+  static_graph?: boolean;
+  gradient_as_bucket_view?: boolean;
+  comm_hook?: 'none' | 'fp16' | 'bf16' | 'powersgd';
+  powersgd_rank?: number;
+  zero_redundancy?: boolean;
+  parameters_as_bucket_view?: boolean;
+  operation?: 'all_reduce' | 'all_gather' | 'reduce_scatter' | 'broadcast' | 'send_recv' | 'all_to_all';
+  size?: string;
+  timed?: 'back_to_back' | 'one_by_one';
+  wrap?: string;
+  reshard_after_forward?: boolean | number;
+  forward_prefetch?: number | boolean;
+  backward_prefetch?: number | 'pre' | 'post' | 'none';
+  cpu_offload?: boolean;
+  fp8_all_gather?: boolean;
+  separate_reduce_scatter_group?: boolean;
+  reduce_scatter_max_input_buffers?: number;
+  param_dtype?: 'fp32' | 'bf16' | 'fp16';
+  reduce_dtype?: 'fp32' | 'bf16' | 'fp16';
+  no_sync?: boolean;
+  sharding_strategy?: 'full_shard' | 'shard_grad_op';
+  limit_all_gathers?: boolean;
+  stage?: number;
+  reduce_bucket_size?: number | string;
+  overlap_comm?: boolean;
+  reduce_scatter?: boolean;
+  offload_optimizer?: boolean;
+  prefetch_bucket_size?: number | string;
+  max_live_parameters?: number | string;
+  max_reuse_distance?: number | string;
+  param_persistence_threshold?: number | string;
+  synchronous_gathers?: boolean;
+  communication_dtype?: 'fp32' | 'bf16' | 'fp16';
+  grad_accum_dtype?: 'fp32' | 'bf16' | 'fp16';
+  shard_optimizer?: boolean;
+  overlap_grad_reduce?: boolean;
+  overlap_param_gather?: boolean;
+  bucket_size?: number | string;
+  grad_reduce_dtype?: 'fp32' | 'bf16' | 'fp16';
+  fp8_param_gather?: boolean;
+  tensor_owners?: number;
+  gradient_accumulation_fusion?: boolean;
+  inner?: 'ddp' | 'none' | 'fsdp' | 'fsdp1' | 'zero' | 'distributed_optimizer';
+  workers?: number;
+  inner_steps?: number;
+  exchanged?: 'fp32' | 'bf16' | 'fp16' | 'int8' | 'int4';
+  top_k?: string;
+  clients?: ScenarioStrategyClients;
+  outer_optimizer?: 'average' | 'sgd' | 'nesterov';
+  fragments?: number;
+  overlap_steps?: number;
+  wan?: ScenarioStrategyWan;
+  data?: string;
+}
+
+export interface ScenarioParallel {
+  tensor?: number;
+  sequence?: boolean;
+  overlap?: 'none' | 'async' | 'userbuffers' | 'async_tp';
+  context?: number;
+  context_method?: 'ring' | 'all_gather' | 'all_to_all';
+  expert?: number;
+  expert_tensor?: number;
+  expert_imbalance?: number;
+  expert_capacity_factor?: number;
+  pipeline?: number;
+  virtual?: number;
+  schedule?: 'gpipe' | '1f1b' | 'interleaved' | 'looped_bfs' | 'zb_h1' | 'zb_v' | 'dual_pipe_v';
+  replicate?: number;
+  order?: string;
+}
+
+export interface ScenarioInputDatasetCpu {
+  decode?: string;
+  transform?: string;
+  collate?: string;
+  error?: number;
+}
+
+export interface ScenarioInputDataset {
+  source?: string;
+  samples?: number;
+  spread?: number;
+  format?: 'files' | 'shards' | 'tokens' | 'pages' | 'parquet';
+  cpu?: ScenarioInputDatasetCpu;
+  content?: 'images' | 'text' | 'volumes';
+  gpu_decode?: string;
+  delivered?: string;
+  sample_size?: string;
+  compressible?: boolean;
+  request?: string;
+  row_group?: number;
+  columns?: Record<string, unknown>[];
+}
+
+export interface ScenarioInputStorageBurst {
+  credit?: string;
+  sustained?: string;
+}
+
+export interface ScenarioInputStoragePrice {
+  as_of?: string;
+  usd_per_gb_month?: number;
+  usd_per_million_requests?: number;
+  usd_per_gb_out?: number;
+}
+
+export interface ScenarioInputStorage {
+  source?: string;
+  kind?: 'object_store' | 'parallel_file_system' | 'block_volume' | 'local_drive' | 'nfs' | 'memory';
+  read?: string;
+  first_byte?: string;
+  first_byte_spread?: number;
+  error?: number;
+  write?: string;
+  per_node?: string;
+  per_connection?: string;
+  requests_per_second?: number;
+  burst?: ScenarioInputStorageBurst;
+  price?: ScenarioInputStoragePrice;
+}
+
+export interface ScenarioInput {
+  pin_memory?: boolean;
+  loader_workers?: number;
+  prefetch?: 'none' | 'ahead' | 'step' | 'forward';
+  background_copy?: string;
+  background_start?: 'ahead' | 'step' | 'forward';
+  prefetch_factor?: number;
+  persistent_workers?: boolean;
+  worker_start?: string;
+  sample_sizes?: 'mean' | 'drawn';
+  batch_overhead?: string;
+  batch_overhead_spread?: number;
+  epoch_steps?: number;
+  dataset?: string | ScenarioInputDataset;
+  columns?: string[];
+  storage?: string | ScenarioInputStorage;
+  storage_network?: 'own' | 'shared';
+  storage_weight?: number;
+  codec?: 'lz4' | 'snappy' | 'zstd' | 'zlib';
+  decode?: 'cpu' | 'gpu';
+  epoch?: 'later' | 'first';
+  cache?: 'page_cache' | 'local_nvme';
+  cache_size?: string;
+  cache_policy?: 'keeps' | 'lru' | 'random';
+}
+
+export interface ScenarioAnchor {
+  gpu?: string;
+  precision?: 'fp32' | 'tf32' | 'bf16' | 'fp16';
+  batch?: number;
+  optimizer?: 'sgd' | 'adamw' | 'adamw_fused' | 'sgd_momentum' | 'adamw_8bit' | 'lion' | 'lamb' | 'muon';
+  step_time?: string;
+  rate?: string;
+  source?: string;
+}
+
+export interface ScenarioTraffic {
+  from?: string;
+  to?: string;
+  rate?: string;
+  load?: number;
+  weight?: number;
+}
+
+export interface ScenarioCampaignCheckpoint {
+  interval?: string;
+  mode?: 'sync' | 'async';
+  sharded?: boolean;
+  size?: string;
+  storage?: string;
+  keep?: number | 'all';
+  write?: string;
+  read?: string;
+  per_rank?: string;
+  overhead?: string;
+  staging?: 'pageable' | 'pinned';
+  device_copy?: string;
+  slowdown?: number;
+}
+
+export interface ScenarioCampaignRestart {
+  detection?: string;
+  requeue?: string;
+  communicators?: string;
+  loader?: string;
+}
+
+export interface ScenarioCampaignFailures {
+  model?: 'llama3' | 'rsc-1' | 'rsc-2' | 'opt-175b' | 'delta-a100' | 'delta-h100';
+  node_mttf?: string;
+  job_mttf?: string;
+  again?: string;
+  again_within?: string;
+}
+
+export interface ScenarioCampaignSpot {
+  model?: 'advisor-10-20' | 'advisor-5-10' | 'aws-v100-2023' | 'aws-v100-2023-groups' | 'aws-v100-2022' | 'gcp-c3-2023';
+  node_up?: string;
+  node_down?: string;
+  group?: number;
+  notice?: string;
+  share?: string;
+}
+
+export interface ScenarioCampaignStragglers {
+  node_every?: string;
+  slowdown?: number;
+  lasts?: string;
+  jitter?: string;
+}
+
+export interface ScenarioCampaignEvaluation {
+  every?: number;
+  time?: string;
+}
+
+export interface ScenarioCampaignPrices {
+  on_demand?: string;
+  spot?: string;
+  reserved?: string;
+}
+
+export interface ScenarioCampaignCarbon {
+  grid?: string;
+  node_power?: string;
+  pue?: number;
+}
+
+export interface ScenarioCampaign {
+  tokens?: number | string;
+  samples?: number | string;
+  rounds?: number;
+  epochs?: number;
+  samples_per_epoch?: number | string;
+  checkpoint?: ScenarioCampaignCheckpoint;
+  restart?: ScenarioCampaignRestart;
+  failures?: ScenarioCampaignFailures;
+  spot?: ScenarioCampaignSpot;
+  stragglers?: ScenarioCampaignStragglers;
+  evaluation?: ScenarioCampaignEvaluation;
+  spares?: number;
+  repair?: string;
+  elastic_from?: number;
+  terms?: 'on_demand' | 'spot' | 'reserved';
+  prices?: ScenarioCampaignPrices;
+  carbon?: ScenarioCampaignCarbon;
+  seed?: number;
+}
+
+export interface ScenarioFaster {
+  gpu?: number;
+  cpu?: number;
+  host_memory?: number;
+  pcie?: number;
+  nvlink?: number;
+  inter_socket?: number;
+  network?: number;
+}
+
+export interface ScenarioNccl {
+  NCCL_P2P_DISABLE?: string | number;
+  NCCL_SHM_DISABLE?: string | number;
+  NCCL_NVB_DISABLE?: string | number;
+  NCCL_PXN_DISABLE?: string | number;
+  NCCL_NET_DISABLE_INTRA?: string | number;
+  NCCL_SHM_USE_CUDA_MEMCPY?: string | number;
+  NCCL_CROSS_NIC?: number;
+  NCCL_P2P_LEVEL?: 'LOC' | 'NVL' | 'PIX' | 'PXB' | 'PHB' | 'SYS';
+  NCCL_NET_GDR_LEVEL?: 'LOC' | 'NVL' | 'PIX' | 'PXB' | 'PHB' | 'SYS';
+  NCCL_ALGO?: 'Ring' | 'Tree' | 'CollnetDirect' | 'CollnetChain' | 'NVLS' | 'NVLSTree';
+  NCCL_PROTO?: 'LL' | 'LL128' | 'Simple';
+  NCCL_MIN_NCHANNELS?: number;
+  NCCL_MAX_NCHANNELS?: number;
+  NCCL_BUFFSIZE?: number;
+  NCCL_NTHREADS?: string | number;
+  NCCL_NVLS_ENABLE?: number;
+  NCCL_COLLNET_ENABLE?: string | number;
+  NCCL_NET_GDR_READ?: string | number;
+  NCCL_SOCKET_NTHREADS?: number;
+  NCCL_NSOCKS_PERTHREAD?: number;
+}
+
+export interface Scenario {
+  schema?: 1;
+  source?: string;
+  based_on?: string;
+  model?: string;
+  platform?: string;
+  job?: ScenarioJob;
+  strategy?: ScenarioStrategy;
+  parallel?: ScenarioParallel;
+  optimizer?: 'sgd' | 'adamw' | 'adamw_fused' | 'sgd_momentum' | 'adamw_8bit' | 'lion' | 'lamb' | 'muon';
+  input?: ScenarioInput;
+  anchor?: ScenarioAnchor;
+  steps?: number;
+  traffic?: ScenarioTraffic[];
+  campaign?: ScenarioCampaign;
+  faster?: ScenarioFaster;
+  nccl?: ScenarioNccl;
+}
