@@ -13,8 +13,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-
 /// Builds settings from the events of the JSON library, which have no places: each event is one token of the
 /// text, in order, so a cursor follows them.
 class Builder final : public nlohmann::json_sax<Json> {

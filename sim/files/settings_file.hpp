@@ -44,8 +44,8 @@ struct SettingsFile {
 /// @throws ConfigError at what is no JSON, at keys that stand twice, and at what is nested too deep
 SettingsFile read_json_settings(TextFile text);
 
-/// Reads the part of TOML that files of settings use: tables, keys with texts on one line, numbers, true and
-/// false, and lists of those. @throws ConfigError at anything else, and at keys and tables that stand twice
+/// Reads TOML 1.0. Dates and times are texts. @throws ConfigError at what is no TOML, and at control
+/// characters
 SettingsFile read_toml_settings(TextFile text);
 
 /// Arguments of a command line.

@@ -11,6 +11,9 @@
 
 namespace gradway {
 
+/// What some editors of Windows put in front of UTF-8.
+inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
 /// A text that was read whole, and its name in messages.
 struct TextFile {
   std::string name;
