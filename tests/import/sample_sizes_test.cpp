@@ -77,13 +77,6 @@ TEST_CASE("long names and sizes of GNU's tar and of pax count", "[import][datase
   CHECK(sample_sizes(folder.path() / "long.tar").bytes == Sizes{30, 35});
 }
 
-TEST_CASE("a size of pax that is not a number is refused", "[import][dataset]") {
-  const test::TemporaryFolder folder;
-  const std::string size = "13 size=12zz\n";
-  folder.write("pax.tar", member("PaxHeaders/x", size.size(), 'x', size) + member("a.jpg", 12) + end);
-  CHECK_THROWS_WITH(sample_sizes(folder.path() / "pax.tar"), Contains("the size '12zz' is not a number"));
-}
-
 TEST_CASE("a folder of tar files is shards", "[import][dataset]") {
   const test::TemporaryFolder folder;
   folder.write("s/0.tar", member("a.x", 10) + member("b.x", 20) + end);
@@ -124,8 +117,9 @@ TEST_CASE("damaged tar files are refused", "[import][dataset]") {
   const auto whole = member("a", 1000) + member("b", 10);
   CHECK_THAT(told(std::string(2000, 'x')), Contains("this is not a tar file"));
   CHECK_THAT(told(whole.substr(0, 900)), Contains("ends inside the file that begins at byte 0"));
-  CHECK_THAT(told(whole.substr(0, 1700)), Contains("ends inside the file that begins at byte 1536"));
+  CHECK_THAT(told(whole.substr(0, 1700)),
+             Contains("damaged after the file that begins at byte 0: Truncated tar archive"));
   auto wrong = whole;
   wrong[1536] = 'c';
-  CHECK_THAT(told(wrong), Contains("byte 1536 is not where a file of the tar file begins"));
+  CHECK_THAT(told(wrong), Contains("damaged after the file that begins at byte 0: Damaged tar archive"));
 }
