@@ -146,13 +146,16 @@ const SideBySide* Communicator::side_by_side(const Footprint& kernel) const {
 /// taken as those of this one.
 CommunicatorFacts Communicator::facts_as_measured(int ranks) const {
   const auto node = gpus_by_domain(platform(), gpus_).front();
-  const bool is_inside = facts_.nodes == 1 && ranks <= static_cast<int>(platform().gpus.size());
+  const auto there_are = std::min(ranks, static_cast<int>(platform().gpus.size()));
+  const auto gpus = first_gpus(there_are);
+  // More ranks than a node has were measured on another kind of node.
+  const bool is_inside =
+      facts_.nodes == 1 && there_are == ranks && gpus_by_domain(platform(), gpus).size() == 1;
   if (!is_inside || !has_direct_nvlinks(routes_, node)) {
     auto same = facts_;
     same.ranks = ranks;
     return same;
   }
-  const auto gpus = first_gpus(ranks);
   return describe_communicator(platform(), routes_, settings_, CollectiveWays{routes_, settings_, gpus},
                                gpus);
 }

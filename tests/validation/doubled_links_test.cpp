@@ -47,12 +47,12 @@ Seconds time_of(const std::string& platform, int gpus, const std::string& operat
 }  // namespace
 
 TEST_CASE("twice the bandwidth never takes longer where one collective was measured", "[validation]") {
-  const std::string platform =
-      GENERATE("aws-g6e.12xlarge", "aws-g6e.48xlarge", "azure-nd40rs-v2", "pcie-2x-rtx-a6000");
+  const std::string platform = GENERATE("aws-g6e.12xlarge", "aws-g6e.48xlarge", "azure-nd40rs-v2",
+                                        "azure-nc96ads-a100-v4", "pcie-2x-rtx-a6000");
   const test::TemporaryFolder folder;
   folder.write("platforms/doubled.yaml", with_doubled_links(platform));
   const DataPath data{{folder.path(), root}};
-  for (const auto gpus : {2, 4, 8, 13}) {
+  for (const auto gpus : {2, 4, 7, 8, 13}) {
     if (platform == "pcie-2x-rtx-a6000" && gpus > 2) continue;
     for (const auto* operation : {"all_reduce", "reduce_scatter"}) {
       for (const auto* size : {"100 kB", "700 kB", "1000 kB", "2 MB", "1 GiB"}) {
@@ -60,6 +60,17 @@ TEST_CASE("twice the bandwidth never takes longer where one collective was measu
         CHECK(time_of("doubled", gpus, operation, size, data) <=
               time_of(platform, gpus, operation, size, data) * (1 + 1e-9));
       }
+    }
+  }
+}
+
+TEST_CASE("several nodes are not faster than one where one node was measured", "[validation]") {
+  const DataPath data{{root}};
+  for (const auto* platform : {"aws-g6e.12xlarge", "azure-nc96ads-a100-v4"}) {
+    for (const auto gpus : {7, 8, 12}) {
+      CAPTURE(platform, gpus);
+      CHECK(time_of(platform, gpus, "all_reduce", "1 GiB", data) >=
+            time_of(platform, 4, "all_reduce", "1 GiB", data));
     }
   }
 }
