@@ -20,7 +20,7 @@ bool Tape::take(const TracedOperation& operation, Inside inside) {
   const auto& it = trace_.signatures[operation.signature];
   constexpr std::string_view space = "aten::";
   const bool is_compiled = operation.start < compiled_until_;
-  has_node_ = is_compiled || autograd_.has_any(inside);
+  has_node_ = is_compiled || has_node(inside);
   if (is_compiled && take_fused(it)) return true;
   if (!it.name.starts_with(space)) return false;
   // Autocast calls an operation again, in another format.
@@ -76,7 +76,8 @@ bool Tape::needs_grad(const Signature& it, std::size_t operand, int tensor) cons
 }
 
 bool Tape::take_without_node(const TracedOperation& operation) {
-  has_node_ = autograd_.has(operation);
+  const auto* const one = &operation;
+  has_node_ = has_node({&one, 1});
   if (has_node_) return false;
   const auto& it = trace_.signatures[operation.signature];
   const auto x = find(it, 0);
