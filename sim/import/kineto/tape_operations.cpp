@@ -23,10 +23,11 @@ bool Tape::take(const TracedOperation& operation, Inside inside) {
   has_node_ = is_compiled || has_node(inside);
   if (is_compiled && take_fused(it)) return true;
   if (!it.name.starts_with(space)) return false;
-  // Autocast calls an operation again, in another format.
+  // Autocast calls an operation again, in another format. Without gradients it has no numbers.
   const auto is_again = [&](const TracedOperation* part) {
-    return trace_.signatures[part->signature].name == it.name &&
-           (part->sequence > 0 || !autograd_.are_known());
+    const auto& called = trace_.signatures[part->signature];
+    const bool is_other_format = operation.sequence == 0 && bytes(called, 0) != bytes(it, 0);
+    return called.name == it.name && (part->sequence > 0 || !autograd_.are_known() || is_other_format);
   };
   if (std::ranges::any_of(inside.subspan(1), is_again)) return false;
   const auto name = std::string_view{it.name}.substr(space.size());
