@@ -55,6 +55,28 @@ std::vector<const TracedOperation*> compiled_backward(const Trace& trace, const 
   return found;
 }
 
+bool is_product(std::string_view name) {
+  return name == "aten::mm" || name == "aten::addmm" || name == "aten::bmm" || name == "aten::baddbmm";
+}
+
+/// A backward graph has two products for each of the forward graph, and neither its attention nor its
+/// convolutions.
+bool graph_computes_again(const Trace& trace, std::span<const TracedOperation* const> forward_pass,
+                          std::span<const TracedOperation* const> graphs) {
+  const auto name_of = [&](const TracedOperation* it) -> std::string_view {
+    return trace.signatures[it->signature].name;
+  };
+  const auto products = [&](std::span<const TracedOperation* const> operations) {
+    return std::ranges::count_if(operations, is_product, name_of);
+  };
+  const auto is_of_forward_pass = [](std::string_view name) {
+    return name == "aten::convolution" || (name.starts_with("aten::_scaled_dot_product") &&
+                                           name.find("_backward") == std::string_view::npos);
+  };
+  return products(graphs) > 2 * products(forward_pass) ||
+         std::ranges::any_of(graphs, is_of_forward_pass, name_of);
+}
+
 /// Numbers of the nodes whose backward pass begins in a stretch of time, but not in one of `except`.
 std::set<std::int64_t> nodes_that_ran(const Trace& trace, std::int64_t begin, std::int64_t end,
                                       std::span<const ComputedAgain> except) {
@@ -155,7 +177,8 @@ MemoryOfTrace kept_tensors(const Trace& trace, const TracedStep& step, const Pro
   Tape tape{trace, step, profile, nodes};
   Taken taken{trace, step};
   taken.take(operations, nodes, tape, *calls);
-  tape.take_compiled_backward(compiled_backward(trace, autograd));
+  const auto of_graphs = compiled_backward(trace, autograd);
+  tape.take_compiled_backward(of_graphs);
 
   std::set<const TracedOperation*> again;
   std::vector<std::vector<ProfiledMoment>> moments_of_calls;
@@ -173,8 +196,11 @@ MemoryOfTrace kept_tensors(const Trace& trace, const TracedStep& step, const Pro
     moments_of_calls.push_back(inside.moments());
   }
 
-  MemoryOfTrace memory{.from = MemorySource::shapes, .moments = {}, .lacks = {}};
+  MemoryOfTrace memory{.from = of_graphs.empty() ? MemorySource::shapes : MemorySource::compiled,
+                       .moments = {},
+                       .lacks = {}};
   std::set<std::string> lacks;
+  if (graph_computes_again(trace, operations, of_graphs)) lacks.insert("layers that a graph computes again");
   for (std::size_t i = 0; i < step.launches.size(); ++i) {
     const auto& launch = step.launches[i];
     const bool is_forward = launch.phase == ProfiledPhase::forward || again.contains(launch.operation);
