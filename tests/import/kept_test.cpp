@@ -244,4 +244,23 @@ TEST_CASE("of a compiled graph is kept what its backward graph takes", "[import]
   CHECK(with("[[4,16],[4,16],[4,16]]", three) == 2 * 4 * numbers);
   // a backward kernel that takes the gradient alone
   CHECK(with("[[4,16],[4,16]]", two) == 4 * numbers);
+  CHECK(profile_of(forward, 1, {product_back}).memory_from == MemorySource::compiled);
+}
+
+TEST_CASE("of a graph that computes layers again nobody knows what it keeps", "[import][memory]") {
+  const std::vector<Op> graph{node("CompiledFunction", "[[4,8],[8,16]]", two, 1)};
+  const std::vector<Op> backward_graph{node("CompiledFunctionBackward", "[[]]", one, 1)};
+  const std::string three = R"(["float","float","float"])";
+  const std::vector<Forward> forward{{node("aten::mm", "[[4,8],[8,16],[4,16]]", three, 0), graph}};
+  const auto lacks = [&](int products, const std::string& last) {
+    std::vector<Forward> backward(static_cast<std::size_t>(products),
+                                  {node("aten::mm", "[[4,16],[16,16],[4,16]]", three, 0), backward_graph});
+    backward.push_back({node(last, "[[4,16],[4,16]]", two, 0), backward_graph});
+    return profile_of(forward, 1, backward).memory_lacks;
+  };
+  const std::vector<std::string> again{"layers that a graph computes again"};
+  CHECK(lacks(2, "triton_poi_fused_1").empty());
+  CHECK(lacks(3, "triton_poi_fused_1") == again);
+  CHECK(lacks(2, "aten::_scaled_dot_product_flash_attention_backward").empty());
+  CHECK(lacks(2, "aten::_scaled_dot_product_flash_attention") == again);
 }

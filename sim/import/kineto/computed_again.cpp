@@ -19,9 +19,10 @@ constexpr std::string_view reentrant_node = "CheckpointFunctionBackward";
 
 using Operations = std::vector<const TracedOperation*>;
 
+/// Operations of a thread nest.
 bool is_inside(const TracedOperation& operation, const TracedOperation& whole) {
   return operation.thread == whole.thread && &operation != &whole && operation.start >= whole.start &&
-         operation.end() <= whole.end();
+         operation.start < whole.end();
 }
 
 /// Of the thread of `whole`, in the order of their start, the outer before the inner.
@@ -113,7 +114,7 @@ bool runs_forward(const Trace& trace, const Operations& operations) {
 Operations backward_operations(const Trace& trace, const TracedStep& step, const Span& autograd) {
   Operations found;
   for (const auto& operation : trace.operations) {
-    if (operation.start >= autograd.start && operation.end() <= autograd.end() && operation.start < step.end)
+    if (operation.start >= autograd.start && operation.start < std::min(autograd.end(), step.end))
       found.push_back(&operation);
   }
   std::ranges::sort(found, {}, [](const TracedOperation* it) {
