@@ -61,7 +61,8 @@ Profile profile_of(Way way) {
     writer.run(node("aten::mm", "[[4,16],[16,16]]", two, number(3)), thread);
     writer.run(node("aten::silu", "[[4,16]]", one, number(4)), thread);
   };
-  const auto back = [&](int number, const std::function<void()>& first = [] {}) {
+  const auto back = [&](
+                        int number, const std::function<void()>& first = [] {}) {
     const auto name = number % again == 3 || number == 1 || number == 5 ? "MmBackward0" : "SiluBackward0";
     writer.inside(node(std::string{"autograd::engine::evaluate_function: "} + name, "[]", "[]", number),
                   autograd_thread, [&] {
@@ -72,11 +73,11 @@ Profile profile_of(Way way) {
                   });
   };
   const auto gradient = [&](const std::string& shape) {
-    writer.inside({"autograd::engine::evaluate_function: torch::autograd::AccumulateGrad", "[]", "[]"},
-                  autograd_thread, [&] {
-                    writer.inside({"torch::autograd::AccumulateGrad", "[" + shape + "]", one},
-                                  autograd_thread, [] {});
-                  });
+    writer.inside(
+        {"autograd::engine::evaluate_function: torch::autograd::AccumulateGrad", "[]", "[]"}, autograd_thread,
+        [&] {
+          writer.inside({"torch::autograd::AccumulateGrad", "[" + shape + "]", one}, autograd_thread, [] {});
+        });
   };
   for (int step = 0; step < 3; ++step) {
     writer.run({"aten::copy_", "[[4,8],[4,8]]", two}, main_thread,
@@ -98,10 +99,11 @@ Profile profile_of(Way way) {
         back(again + 2);
         gradient("[4,16]");
       };
-      writer.inside(
-          node("autograd::engine::evaluate_function: CheckpointFunctionBackward", "[]", "[]", 2),
-          autograd_thread,
-          [&] { writer.inside(node("CheckpointFunctionBackward", "[[4,16]]", one, 2), autograd_thread, nodes); });
+      writer.inside(node("autograd::engine::evaluate_function: CheckpointFunctionBackward", "[]", "[]", 2),
+                    autograd_thread, [&] {
+                      writer.inside(node("CheckpointFunctionBackward", "[[4,16]]", one, 2), autograd_thread,
+                                    nodes);
+                    });
     } else {
       back(4, [&] {
         if (way == Way::not_reentrant) layer(autograd_thread, again);

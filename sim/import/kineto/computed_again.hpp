@@ -16,10 +16,11 @@ namespace gradway {
 struct ComputedAgain {
   std::size_t first = 0;  ///< of the operations of the forward pass
   std::size_t end = 0;    ///< behind the last one
-  std::vector<const TracedOperation*> again;  ///< as they run in the backward pass, the outer before the inner
-  bool is_reentrant = false;                  ///< use_reentrant=True: autograd runs inside of a node
-  Span backward;           ///< of the node in which they run again
-  std::int64_t later = 0;  ///< by so much the numbers of nodes are higher when they run again
+  std::vector<const TracedOperation*>
+      again;                  ///< as they run in the backward pass, the outer before the inner
+  bool is_reentrant = false;  ///< use_reentrant=True: autograd runs inside of a node
+  Span backward;              ///< of the node in which they run again
+  std::int64_t later = 0;     ///< by so much the numbers of nodes are higher when they run again
 };
 
 /// The calls of a step in the order of the forward pass. Reentrant ones are nodes of their own, which run the

@@ -170,8 +170,7 @@ MemoryOfTrace kept_tensors(const Trace& trace, const TracedStep& step, const Pro
   const auto autograd = autograd_of(trace, {&step, 1}).front();
   const auto operations = forward_operations(trace, step, autograd.start);
   const auto calls = computed_again(trace, step, operations, autograd);
-  if (!calls)
-    return {.from = MemorySource::none, .moments = {}, .lacks = {"layers that are computed again"}};
+  if (!calls) return {.from = MemorySource::none, .moments = {}, .lacks = {"layers that are computed again"}};
   const auto ran = nodes_that_ran(trace, step.begin, step.end, *calls);
   const AutogradNodes nodes{operations, ran};
   Tape tape{trace, step, profile, nodes};
@@ -196,16 +195,15 @@ MemoryOfTrace kept_tensors(const Trace& trace, const TracedStep& step, const Pro
     moments_of_calls.push_back(inside.moments());
   }
 
-  MemoryOfTrace memory{.from = of_graphs.empty() ? MemorySource::shapes : MemorySource::compiled,
-                       .moments = {},
-                       .lacks = {}};
+  MemoryOfTrace memory{
+      .from = of_graphs.empty() ? MemorySource::shapes : MemorySource::compiled, .moments = {}, .lacks = {}};
   std::set<std::string> lacks;
   if (graph_computes_again(trace, operations, of_graphs)) lacks.insert("layers that a graph computes again");
   for (std::size_t i = 0; i < step.launches.size(); ++i) {
     const auto& launch = step.launches[i];
     const bool is_forward = launch.phase == ProfiledPhase::forward || again.contains(launch.operation);
-    const bool counts = is_forward && profile.launches[i].grows &&
-                        launch.activity->kind == TracedActivity::Kind::kernel;
+    const bool counts =
+        is_forward && profile.launches[i].grows && launch.activity->kind == TracedActivity::Kind::kernel;
     if (!counts || taken.knows(launch.operation)) continue;
     const auto* operation = taken.whole(launch.operation);
     lacks.insert(operation == nullptr ? short_name(trace.names.text(launch.activity->name))

@@ -95,12 +95,12 @@ class Tape {
     bool is_weight = false;  ///< a 16-bit copy of one
     bool needs_grad = true;
     MadeBy by = MadeBy::anything;
-    int made = 0;          ///< by this operation
-    int uses = 0;          ///< how often operations of the forward pass took it
-    int last_use = 0;      ///< by this operation of the forward pass
-    int saved_for = none;  ///< the operation whose backward pass needs it last
-    int consumer = none;   ///< the last operation that takes it
-    int cast_from = none;  ///< the tensor that it is another format of
+    int made = 0;               ///< by this operation
+    int uses = 0;               ///< how often operations of the forward pass took it
+    int last_use = 0;           ///< by this operation of the forward pass
+    int saved_for = none;       ///< the operation whose backward pass needs it last
+    int consumer = none;        ///< the last operation that takes it
+    int cast_from = none;       ///< the tensor that it is another format of
     bool is_elsewhere = false;  ///< on the tape that this one runs inside of
     double size() const { return is_elsewhere ? 0 : elements * bytes; }
   };
