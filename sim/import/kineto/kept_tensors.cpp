@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -120,9 +121,12 @@ class Taken {
           continue;
         }
       }
-      i = take_one(operations.subspan(i), nodes, tape, is_inside) + i;
+      i += take_one(operations.subspan(i), nodes, tape, is_inside);
     }
-    if (is_inside) tape.end_again(call->is_reentrant);
+    for (; call != calls.end(); ++call) {
+      if (!std::exchange(is_inside, false)) tape.begin_again();
+      tape.end_again(call->is_reentrant);
+    }
   }
 
   bool knows(const TracedOperation* operation) const {
