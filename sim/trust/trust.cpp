@@ -176,8 +176,9 @@ void about_memory(const Scenario& scenario, const MemoryUse& memory, Trust& trus
     } else {
       constexpr std::array<std::string_view, 3> from{
           "activations: what autograd keeps, by the shapes of the profile's trace",
-          "activations: what compiled graphs keep, by the operands of their kernels, which was 0 to 31 % too "
-          "little in eight programs; profile_memory=True records it",
+          "activations: what compiled graphs keep, by the operands of their kernels (eight programs: memory "
+          "8 % "
+          "too little to 6 % too much); profile_memory=True records it",
           "activations: the allocations that the profiler recorded"};
       trust.basis.emplace_back(from[static_cast<std::size_t>(profile->memory_from) - 1]);
     }
