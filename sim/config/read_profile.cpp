@@ -224,6 +224,7 @@ void read_profile(Reader& file, Model& model) {
   profile.steps = file.required("steps", integer(1, 1'000'000));
   profile.traced_step = file.required("traced_step", duration);
   profile.step_time = file.maybe("step_time", duration);
+  profile.accumulate_grad = file.maybe("accumulate_grad", duration);
   profile.gap = file.required("gap", duration_or_zero);
   model.input_per_sample = file.required("input_per_sample", bytes_or_zero);
   model.tokens_per_sample = file.optional("sequence", integer(1, 1 << 24), 0);

@@ -55,6 +55,11 @@ inline constexpr double kernels_of_operation = 1.25;
 /// kernel takes on the scenario's host.
 inline constexpr Seconds measured_host_kernel = 17.6_us;
 
+/// What autograd took on that host to hand a parameter its gradient, under the profiler with shapes; with DDP
+/// it took 3.0 to 3.2 times as long more, there (four traces) and on a host 2.8 times as slow (2 H100 and 32
+/// cores, 2026-11-25), while what a launch takes differs by program, too (one H100's host: 20 to 34 us).
+inline constexpr Seconds measured_host_gradient = 3.9_us;
+
 /// What a step takes beyond its kernels, for each of our operations: the same jobs
 /// where the GPU bound them, steps less kernels and input copy, 1.0 to 2.0 us.
 inline constexpr Seconds pause_of_operation = 1.5_us;
@@ -90,6 +95,7 @@ struct DdpCpuCosts {
   Seconds view;          ///< to set a gradient to its place in the bucket, in place of the copy back
   Seconds view_of_hook;  ///< the same after a communication hook
   Seconds all_reduce;    ///< one call of c10d; 2 H100 on a host 1.5 times as slow, 2026-11-25: 37 to 43 us
+  Seconds bucket;        ///< DDP's own reduction of a bucket; under the profiler 99 to 109 us (three traces)
   Seconds hook;          ///< a communication hook written in Python, a bucket
   Seconds powersgd;      ///< PowerSGD, a bucket: what follows its synchronisation, when nothing hides it
   Seconds buffer;        ///< a module's buffer, copied back after the broadcast
@@ -99,6 +105,7 @@ inline constexpr DdpCpuCosts ddp_cpu{.gradient = 8.0_us,
                                      .view = 4.5_us,
                                      .view_of_hook = 7.4_us,
                                      .all_reduce = 30.0_us,
+                                     .bucket = 66.0_us,
                                      .hook = 105.0_us,
                                      .powersgd = 350.0_us,
                                      .buffer = 11.5_us};

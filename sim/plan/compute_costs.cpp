@@ -298,6 +298,10 @@ ComputeCosts compute_costs(const Scenario& scenario, const Waiting& waiting) {
     costs.profile = profile_costs(scenario);
     costs.memory = memory_of_profile(*scenario.model.profile, scenario.job);
     costs.launch = launch_of(*scenario.model.profile) * costs.profile->cpu_scale;
+    // Hooks take as long beside a program whose operations are quickly launched.
+    if (const auto gradient = scenario.model.profile->accumulate_grad)
+      costs.launch = measured_host_kernel * (*gradient / measured_host_gradient) *
+                     (costs.profile->cpu_scale / profiled_cpu_share);
     costs.slower_host = costs.launch / measured_host_kernel;
     return costs;
   }

@@ -162,12 +162,16 @@ Unprofiled without_profiler(const Profile& profile) {
   if (profile.step_time) {
     const auto measured = *profile.step_time;
     const auto with_pause = [&](double share) { return replay(step, 0, profile.gap * share); };
+    const auto with_both = [&](double share) { return replay(step, costs.cpu_scale, profile.gap * share); };
     const auto with_cpu = [&](double scale) { return replay(step, scale, costs.pause); };
     // What the kernels lack of the step by little, while the CPU is known to be faster, is theirs.
     const bool nearly_all = with_pause(widest_pause) * nearly >= measured &&
                             with_cpu(costs.cpu_scale) <= with_cpu(0) * (1 + noise);
     if (nearly_all || with_pause(widest_pause) >= measured) {
-      costs.pause = profile.gap * meet(with_pause, measured, 0, nearly_all ? longest_pause : widest_pause);
+      // Where the CPU lengthens the step here and there, the pauses take up the less.
+      const auto assumed = with_both(0) <= measured ? costs.cpu_scale : 0;
+      const auto with_assumed = [&](double share) { return replay(step, assumed, profile.gap * share); };
+      costs.pause = profile.gap * meet(with_assumed, measured, 0, nearly_all ? longest_pause : widest_pause);
       // The GPU alone explains the step, so the CPU must be fast enough not to lengthen it.
       if (with_cpu(costs.cpu_scale) > measured * (1 + noise)) {
         costs.cpu_scale = meet(with_cpu, measured * (1 + noise), 0, costs.cpu_scale);

@@ -66,7 +66,7 @@ void about_move(const Scenario& scenario, const ProfileCosts& costs, Trust& trus
   const auto& profile = *scenario.model.profile;
   const auto& gpu = scenario.platform.gpu_models.front();
   trust.grounds.compute = Basis::measured;
-  trust.grounds.launches = profile.step_time || !costs.launch_bound ? Basis::measured : Basis::elsewhere;
+  trust.grounds.launches = profile.step_time ? Basis::measured : Basis::elsewhere;
   if (costs.moved == Moved::anchor) {
     trust.grounds.compute = Basis::stretched;
     trust.basis.push_back(

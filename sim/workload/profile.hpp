@@ -72,6 +72,7 @@ struct ProfiledBuffer {
 enum class MemorySource {
   none,      ///< nothing: activations are missing
   shapes,    ///< what autograd keeps, by the shapes of the operations
+  compiled,  ///< the same, but torch.compile's kernels do not say which operands they write
   recorded,  ///< the allocations that the profiler saw (profile_memory)
 };
 
@@ -102,6 +103,9 @@ struct Profile {
   int steps = 0;                     ///< of the trace, averaged
   Seconds traced_step{};             ///< under the profiler
   std::optional<Seconds> step_time;  ///< the same step without the profiler
+  /// CPU time of autograd to hand a parameter its gradient, under the profiler: the same work in every
+  /// program, so that it tells how fast the host is. Absent: not in the trace.
+  std::optional<Seconds> accumulate_grad{};
   Seconds gap{};  ///< median pause between two kernels while the CPU is ahead, under the profiler
   std::vector<Launch> launches;             ///< of one step, in the order of issue
   std::vector<ProfiledGradient> gradients;  ///< in the order in which they get ready

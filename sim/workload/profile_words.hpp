@@ -14,7 +14,7 @@ namespace gradway::profile_words {
 inline constexpr std::array<std::string_view, 3> phases = {"forward", "backward", "optimizer"};
 inline constexpr std::array<std::string_view, 5> classes = {"matrix", "attention", "memory", "copy_in",
                                                             "copy_out"};
-inline constexpr std::array<std::string_view, 3> memory_sources = {"none", "shapes", "recorded"};
+inline constexpr std::array<std::string_view, 4> memory_sources = {"none", "shapes", "compiled", "recorded"};
 /// Steps in fp8 are not read: their products are simulated alone.
 inline constexpr std::array<std::string_view, 4> precisions = {"fp32", "tf32", "bf16", "fp16"};
 inline constexpr auto optimizers = optimizer_words;

@@ -163,3 +163,19 @@ TEST_CASE("the time before the first launch of a trace is that of the other step
 
   CHECK(cpu_us(import_loop(small_step(), loop).profile, 0) == Approx(50));
 }
+
+TEST_CASE("what autograd takes to hand a parameter its gradient is the usual time without a launch",
+          "[import]") {
+  const std::string name = "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad";
+  const auto with = [&](int a_step) {
+    const Loop loop{.beside = [&](TraceBuilder& trace, int, std::size_t launch, double time) {
+      if (launch != 4) return;
+      for (int i = 0; i < a_step; ++i) trace.op({name, "[]", "[]"}, time - 1 + 0.01 * i, 0.125, 200);
+      trace.op({name, "[]", "[]"}, time - 8, 7.5, 200);  // it adds to a gradient: its launch is another's
+    }};
+    return import_loop(small_step(), loop).profile.accumulate_grad;
+  };
+  REQUIRE(with(6));
+  CHECK(with(6)->value() == Approx(0.125e-6));
+  CHECK_FALSE(with(1));  // three steps: too few to tell
+}

@@ -77,7 +77,8 @@ TEST_CASE("an operation that nobody knows is named, and proves nothing", "[impor
   }));
 }
 
-TEST_CASE("a forward pass that runs again in the backward pass is not known by shapes", "[import][memory]") {
+TEST_CASE("without numbers of nodes a forward pass that runs again is not known by shapes",
+          "[import][memory]") {
   auto step = small_step();
   const auto backward = std::ranges::find(step, ProfiledPhase::backward, &Made::phase);
   backward->op = {"aten::linear", "[[4,8],[16,8]]", two};

@@ -143,7 +143,9 @@ TraceBuilder trace_of(const std::vector<Made>& step, const Loop& loop) {
         margin -= 0.1;
         trace.op(outer, cpu + 2 - margin, made.cpu - 1 + 1.1 * margin, thread);
       }
-      const auto external = trace.op(made.op, cpu + 2, made.cpu - 1, thread);
+      auto op = made.op;
+      if (is_backward) op.sequence = 0;  // autograd notes nothing while it runs
+      const auto external = trace.op(op, cpu + 2, made.cpu - 1, thread);
       gpu = std::max(gpu + loop.gap, call + made.call + loop.gap);
       if (made.early > 0) gpu -= loop.gap + made.early;
       trace.launch(made.kernel, call, made.call, gpu, made.gpu, external, thread, made.call_name);

@@ -95,6 +95,7 @@ TEST_CASE("a profile that is written and read is the same", "[import]") {
                        .name = "c"}};
   profile.gradients = {{{1000}, 4, 2}, {{}, 2, 3}, {{1024, 3, 32, 32}, 8, 3}};
   profile.buffers = {{{64}, 4}, {{}, 8}};
+  profile.accumulate_grad = 6.4_us;
   profile.memory_from = MemorySource::shapes;
   profile.memory = {{.grows = Bytes{1234567}, .fixed = Bytes{1}},
                     {ProfiledPhase::backward, Bytes{1e9}, Bytes{2}, Bytes{3}, Bytes{4e6}}};
@@ -113,6 +114,7 @@ TEST_CASE("a profile that is written and read is the same", "[import]") {
   CHECK(read.steps == profile.steps);
   CHECK(read.traced_step.value() == Approx(profile.traced_step.value()).epsilon(1e-12));
   CHECK(read.step_time->value() == Approx(profile.step_time->value()).epsilon(1e-12));
+  CHECK(read.accumulate_grad->value() == Approx(6.4e-6).epsilon(1e-12));
   CHECK(read.gap.value() == Approx(profile.gap.value()).epsilon(1e-12));
   REQUIRE(read.launches.size() == profile.launches.size());
   for (std::size_t i = 0; i < read.launches.size(); ++i) {

@@ -148,3 +148,18 @@ TEST_CASE("an anchor on the platform's GPU overrules the roofline") {
   for (const auto time : costs.gpu) sum += time.value();
   CHECK(sum == Approx(5e-3).epsilon(1e-6));
 }
+
+TEST_CASE("where the CPU lengthens a step that the GPU bounds, the pauses between kernels take up the less") {
+  // 20 slow launches after a synchronisation, which the GPU waits for, then 80 fast ones.
+  auto profile = even_profile(50, 2_us, 10_us, 2_us);
+  for (std::size_t i = 0; i < 20; ++i) profile.launches[i].cpu = 20_us;
+  profile.launches.back().host_waits = true;
+  const auto alone = without_profiler(profile);
+  const auto gpu_alone = us(replay({101, ReplayedLaunch{{}, 10_us, false}}, 1, 2_us * profiled_pause_share));
+  REQUIRE(us(alone.step) > gpu_alone);
+  profile.step_time = alone.step;
+  const auto costs = without_profiler(profile);
+  CHECK(costs.cpu_scale == profiled_cpu_share);
+  CHECK(us(costs.pause) == Approx(us(alone.pause)).epsilon(0.01));
+  CHECK(us(costs.step) == Approx(us(alone.step)));
+}

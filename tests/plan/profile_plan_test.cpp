@@ -145,3 +145,17 @@ TEST_CASE("the memory of a profile grows with the batch where it said so") {
   CHECK(plan_of(half).memory.parameters == 6_MB);
   CHECK(plan_of(half).memory.optimizer_state == 12_MB);
 }
+
+TEST_CASE("the host of a trace says what DDP's hooks take there, whatever the program's launches take") {
+  auto profile = even_profile(3, 5_us, 20_us, 2_us);
+  profile.accumulate_grad = 2 * measured_host_gradient;
+  const auto hooks_of = [](const Profile& it) {
+    const auto graph = plan_of(ddp(it, 1_GiB));
+    return std::pair{task_named(graph, "into bucket").launch, task_named(graph, "all-reduce").launch};
+  };
+  const auto [copy, reduction] = hooks_of(profile);
+  CHECK(copy.value() == Approx(2 * ddp_cpu.gradient.value()));
+  CHECK(reduction.value() == Approx(2 * ddp_cpu.bucket.value()));
+  for (auto& launch : profile.launches) launch.cpu = 2_us;
+  CHECK(hooks_of(profile) == std::pair{copy, reduction});
+}

@@ -97,6 +97,23 @@ std::int64_t first_event(const Trace& trace, std::int64_t time) {
 
 }  // namespace
 
+std::optional<Seconds> time_to_accumulate(const Trace& trace) {
+  constexpr std::string_view name = "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad";
+  constexpr std::size_t enough = 8;
+  std::map<std::int64_t, std::vector<std::int64_t>> calls;  // by thread, their starts
+  for (const auto& call : trace.calls) calls[call.thread].push_back(call.start);
+  for (auto& [thread, starts] : calls) std::ranges::sort(starts);
+  std::vector<std::int64_t> times;
+  for (const auto& operation : trace.operations) {
+    if (trace.signatures[operation.signature].name != name) continue;
+    const auto& starts = calls[operation.thread];
+    const auto next = std::ranges::lower_bound(starts, operation.start);
+    if (next == starts.end() || *next >= operation.end()) times.push_back(operation.duration);
+  }
+  if (times.size() < enough) return std::nullopt;
+  return Seconds{static_cast<double>(std::max<std::int64_t>(1, lower_median(times))) / 1e9};
+}
+
 void measure_cpu_time(const Trace& trace, std::vector<TracedLaunch>& launches) {
   const auto waits = synchronisations(trace, launches);
   mark_waits(waits, launches);

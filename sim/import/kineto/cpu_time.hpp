@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "sim/import/kineto/launches.hpp"
 
 namespace gradway {
+
+/// The usual time of autograd to hand a parameter its gradient, without a launch; nothing if too few did.
+std::optional<Seconds> time_to_accumulate(const Trace& trace);
 
 /// Fills in what the CPU needed for each launch and where it then waited for the GPU.
 ///

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -127,6 +128,11 @@ void warn_of_memory(const Profile& profile, std::vector<std::string>& warnings) 
                                    fmt::join(profile.memory_lacks, ", "), hint));
   } else if (profile.memory_from == MemorySource::none) {
     warnings.push_back(fmt::format("the trace does not tell what autograd keeps; {}", hint));
+  } else if (profile.memory_from == MemorySource::compiled) {
+    warnings.push_back(fmt::format(
+        "what compiled graphs keep follows from the operands of their kernels, which do not say what is "
+        "written: in eight programs the memory was 8 % too low to 6 % too high; {}",
+        hint));
   }
 }
 
@@ -151,7 +157,11 @@ Seconds cpu_time(const Profile& profile) {
 
 ImportedProfile import_kineto(const std::filesystem::path& path, const std::string& shown,
                               const ImportOptions& options) {
-  return import_trace(read_trace(path, shown), "PyTorch profiler trace", path, shown, options);
+  auto trace = read_trace(path, shown);
+  const auto accumulate_grad = time_to_accumulate(trace);
+  auto result = import_trace(std::move(trace), "PyTorch profiler trace", path, shown, options);
+  result.profile.accumulate_grad = accumulate_grad;
+  return result;
 }
 
 ImportedProfile import_trace(Trace trace, std::string_view kind, const std::filesystem::path& path,

@@ -5,6 +5,7 @@
 #include <set>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 
 #include "sim/import/kineto/operation_work.hpp"
 #include "sim/import/kineto/step_moments.hpp"
@@ -12,19 +13,14 @@
 
 namespace gradway {
 
-AutogradNodes::AutogradNodes(const Trace& trace, const TracedStep& step,
-                             std::span<const TracedOperation* const> forward) {
+AutogradNodes::AutogradNodes(std::span<const TracedOperation* const> forward,
+                             const std::set<std::int64_t>& ran, std::int64_t later) {
   std::unordered_map<std::int64_t, const TracedOperation*> last;
   for (const auto* operation : forward) {
-    if (operation->sequence > 0) last[operation->sequence] = operation;
+    if (operation->sequence > 0) last[operation->sequence - later] = operation;
   }
-  for (const auto& operation : trace.operations) {
-    if (operation.sequence <= 0 || operation.start < step.begin || operation.start >= step.end) continue;
-    const auto& name = trace.signatures[operation.signature].name;
-    const bool is_node =
-        name.starts_with("autograd::engine::evaluate_function") || name.find("Backward") != std::string::npos;
-    const auto owner = is_node ? last.find(operation.sequence) : last.end();
-    if (owner != last.end()) owners_.insert(owner->second);
+  for (const auto& [number, operation] : last) {
+    if (ran.contains(number)) owners_.insert(operation);
   }
   known_ = !owners_.empty();
 }
@@ -113,6 +109,93 @@ void Tape::keep(int tensor) {
   if (tensor != none && has_node_ && at(tensor).saved_for == none) at(tensor).saved_for = now();
 }
 
+const Tape::Again* Tape::call_that_made(const Made& it) const {
+  const auto call = std::ranges::find_if(calls_, [&](const Again& one) { return one.made(it); });
+  return call == calls_.end() ? nullptr : &*call;
+}
+
+void Tape::end_again(bool is_reentrant) {
+  auto call = std::exchange(runs_again_, {});
+  call.last = now();
+  call.is_reentrant = is_reentrant;
+  for (auto& it : made_) {
+    if (call.made(it)) {
+      it.needs_grad = !it.is_weight;  // where something takes it later
+    } else if (it.last_use >= call.first && (it.saved_for == none || it.saved_for > call.first)) {
+      it.saved_for = call.first;
+    }
+  }
+  for (auto n = call.first; n <= call.last; ++n) noted_[static_cast<std::size_t>(n)] = {};
+  calls_.push_back(call);
+}
+
+void Tape::begin_inside(const Tape& outer, std::size_t call) {
+  const auto& of = outer.calls_[call];
+  std::map<int, int> seen;
+  for (const auto& view : outer.views_) {
+    const auto& it = outer.at(view.tensor);
+    const bool is_taken = it.made < of.first && it.last_use >= of.first && !it.is_weight;
+    if (!is_taken) continue;
+    const auto [known, is_new] = seen.emplace(view.tensor, static_cast<int>(made_.size()));
+    if (is_new) {
+      made_.push_back({.elements = it.elements,
+                       .bytes = it.bytes,
+                       .needs_grad = it.needs_grad,
+                       .by = it.by,
+                       .made = now(),
+                       .last_use = now(),
+                       .is_elsewhere = true});
+    }
+    show_as(known->second, view.shape);
+  }
+}
+
+void Tape::end_inside(const Tape& outer, std::size_t call) {
+  const auto& of = outer.calls_[call];
+  if (of.is_reentrant) {
+    // The node holds what it has made again until it is done.
+    if (!made_.empty()) made_.back().saved_for = 0;
+    return;
+  }
+  for (const auto& it : outer.made_) {
+    if (!of.made(it) || it.consumer <= of.last) continue;
+    const auto same = std::ranges::find_if(made_, [&](const Made& one) {
+      return one.made == it.made - of.first && one.elements == it.elements && one.bytes == it.bytes;
+    });
+    if (same != made_.end() && same->needs_grad) same->consumer = now();
+  }
+}
+
+std::vector<ProfiledMoment> Tape::moments_with(std::span<const std::vector<ProfiledMoment>> calls) const {
+  const auto own = moments();
+  const auto count = noted_.size();
+  std::vector<ProfiledMoment> all{own.begin(), own.begin() + static_cast<std::ptrdiff_t>(count)};
+  Bytes ready{};
+  for (auto n = static_cast<int>(count) - 1; n >= 0; --n) {
+    const auto back = [&](int node) { return own[2 * count - 1 - static_cast<std::size_t>(node)]; };
+    const auto call = std::ranges::find(calls_, n, &Again::last);
+    if (call == calls_.end() || call->first > n) {
+      auto& moment = all.emplace_back(back(n));
+      moment.gradients += ready;
+      continue;
+    }
+    const auto& inside = calls[static_cast<std::size_t>(call - calls_.begin())];
+    const auto nodes = static_cast<int>(inside.size()) / 2;
+    for (int i = 0; i < 2 * nodes; ++i) {
+      const auto node = std::min(2 * nodes - 1 - i, call->last - call->first - 1);
+      auto moment = back(i < nodes ? call->last : call->first + std::max(0, node));
+      const auto& more = inside[static_cast<std::size_t>(i)];
+      moment.grows += more.grows;
+      moment.fixed += more.fixed;
+      moment.gradients += ready + more.gradients;
+      all.push_back(moment);
+    }
+    if (!inside.empty()) ready += inside.back().gradients;
+    n = call->first;
+  }
+  return all;
+}
+
 std::vector<ProfiledMoment> Tape::moments() const {
   const auto count = static_cast<std::int32_t>(noted_.size());
   MemoryTimeline grows{count};
@@ -122,9 +205,13 @@ std::vector<ProfiledMoment> Tape::moments() const {
     auto& line = it.is_weight ? fixed : grows;
     const bool is_output = &it - made_.data() == output_;  // the call of the loss holds it while it runs
     const auto last = it.saved_for != none ? line.back(it.saved_for) : is_output ? count - 1 : it.last_use;
-    line.hold(it.made, last, it.size());
-    if (it.needs_grad && it.consumer != none)
-      line.hold(line.back(it.consumer), line.back(std::max(it.made, 0)), it.size());
+    const auto* call = call_that_made(it);
+    // Autocast holds the copies of weights until the forward pass is over.
+    line.hold(it.made, call != nullptr && it.is_weight ? std::max(last, count - 1) : last, it.size());
+    if (it.needs_grad && it.consumer != none) {
+      const auto until = call == nullptr ? it.made : call->is_reentrant ? call->first : call->last;
+      line.hold(line.back(it.consumer), line.back(std::max(until, 0)), it.size());
+    }
     if (is_output && !returns_loss_ && last < 2 * count - 1) output.hold(last + 1, 2 * count - 1, it.size());
   }
   std::vector<double> gradients(2 * noted_.size(), 0);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <span>
 #include <unordered_set>
 #include <utility>
@@ -18,7 +19,10 @@ namespace gradway {
 class AutogradNodes {
  public:
   /// @param forward operations in the order of their start
-  AutogradNodes(const Trace& trace, const TracedStep& step, std::span<const TracedOperation* const> forward);
+  /// @param ran numbers of the nodes whose backward pass ran
+  /// @param later the numbers of the operations are so much higher
+  AutogradNodes(std::span<const TracedOperation* const> forward, const std::set<std::int64_t>& ran,
+                std::int64_t later = 0);
 
   bool are_known() const { return known_; }
   bool has(const TracedOperation& operation) const { return !known_ || owners_.contains(&operation); }
@@ -57,6 +61,18 @@ class Tape {
   /// @return whether it has none
   bool take_without_node(const TracedOperation& operation);
 
+  /// Operations from here on run again before their backward pass (`ComputedAgain`) and keep nothing now.
+  void begin_again() { runs_again_ = {static_cast<int>(noted_.size()), none}; }
+  /// What they have taken is there until they have run again.
+  void end_again(bool is_reentrant);
+  /// For the tape of operations that run again: the tensors that they take are there already.
+  /// @param call of `outer`, counted from 0
+  void begin_inside(const Tape& outer, std::size_t call);
+  /// For the same tape, behind its operations: what `outer` still takes of the call's results.
+  void end_inside(const Tape& outer, std::size_t call);
+  /// The moments of this tape with those of its calls that run again, each where its backward pass begins.
+  std::vector<ProfiledMoment> moments_with(std::span<const std::vector<ProfiledMoment>> calls) const;
+
   /// From here on until then, operations are those of a graph that torch.compile made.
   void begin_compiled(std::int64_t until) { compiled_until_ = until; }
   /// @param operations of the backward graph, in the order of their start
@@ -79,13 +95,14 @@ class Tape {
     bool is_weight = false;  ///< a 16-bit copy of one
     bool needs_grad = true;
     MadeBy by = MadeBy::anything;
-    int made = 0;          ///< by this operation
-    int uses = 0;          ///< how often operations of the forward pass took it
-    int last_use = 0;      ///< by this operation of the forward pass
-    int saved_for = none;  ///< the operation whose backward pass needs it last
-    int consumer = none;   ///< the last operation that takes it
-    int cast_from = none;  ///< the tensor that it is another format of
-    double size() const { return elements * bytes; }
+    int made = 0;               ///< by this operation
+    int uses = 0;               ///< how often operations of the forward pass took it
+    int last_use = 0;           ///< by this operation of the forward pass
+    int saved_for = none;       ///< the operation whose backward pass needs it last
+    int consumer = none;        ///< the last operation that takes it
+    int cast_from = none;       ///< the tensor that it is another format of
+    bool is_elsewhere = false;  ///< on the tape that this one runs inside of
+    double size() const { return is_elsewhere ? 0 : elements * bytes; }
   };
 
   /// A shape in which operations see a tensor.
@@ -101,6 +118,18 @@ class Tape {
     double activations = 0;  ///< more bytes in its backward pass, with the batch
   };
 
+  /// Operations that run again.
+  struct Again {
+    int first = none;
+    int last = none;
+    bool is_reentrant = false;
+    bool made(const Made& it) const { return it.made >= first && it.made <= last; }
+  };
+
+  bool has_node(Inside operations) const {
+    return runs_again_.first == none && autograd_.has_any(operations);
+  }
+  const Again* call_that_made(const Made& it) const;
   double gradient_of(const Shape& shape) const;
   bool is_parameter(const Shape& shape) const;
   Noted& begin() { return noted_.emplace_back(); }
@@ -162,6 +191,8 @@ class Tape {
   std::vector<View> views_;
   std::map<std::pair<double, int>, std::vector<int>> by_size_;  ///< views by their elements and type
   std::vector<Noted> noted_;
+  Again runs_again_;  ///< the operations that are being taken; `first` is none: they do not
+  std::vector<Again> calls_;
   int output_ = none;
   bool returns_loss_ = false;  ///< the model computes its loss itself
 };

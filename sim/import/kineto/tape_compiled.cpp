@@ -37,6 +37,11 @@ class Fresh {
  public:
   void add(Tensor tensor) { tensors_.push_back(std::move(tensor)); }
 
+  bool has(const Tensor& tensor, bool of_shape) const {
+    return std::ranges::any_of(tensors_, [&](const Tensor& it) {
+      return it.bytes == tensor.bytes && (of_shape ? it.shape == tensor.shape : it.size() == tensor.size());
+    });
+  }
   /// The last one of that shape, else of that size. @return whether there was one
   bool take(const Tensor& tensor, bool of_shape) {
     const auto found = std::find_if(tensors_.rbegin(), tensors_.rend(), [&](const Tensor& it) {
@@ -54,7 +59,8 @@ class Fresh {
 }  // namespace
 
 /// Inductor lists a kernel's operands as those that it changes, those that it reads, those that it writes:
-/// the last is one that it writes, the others are read if there is a tensor that they can be.
+/// the last is one that it writes, and so is what stands behind the last parameter, but for a tensor like the
+/// last, to which it may be added. The others are read if there is a tensor that they can be.
 bool Tape::take_fused(const Signature& it) {
   if (!is_fused(it.name)) return false;
   auto tensors = tensors_of(it);
@@ -62,9 +68,18 @@ bool Tape::take_fused(const Signature& it) {
   const auto result = std::move(tensors.back());
   tensors.pop_back();
   begin();
+  const auto found_parameter = std::find_if(tensors.rbegin(), tensors.rend(),
+                                            [&](const Tensor& one) { return is_parameter(one.shape); });
+  const auto* const last_parameter = found_parameter == tensors.rend() ? nullptr : &*found_parameter;
   std::vector<int> taken;
   for (const auto& tensor : tensors) {
     if (is_parameter(tensor.shape)) continue;
+    const bool is_like_result = tensor.shape == result.shape && tensor.bytes == result.bytes;
+    if (last_parameter != nullptr && &tensor > last_parameter && !is_like_result &&
+        !is_parameter(result.shape)) {
+      make(tensor.shape, tensor.bytes);
+      continue;
+    }
     auto x = find(tensor.shape, tensor.bytes, {.except = taken, .only_unused = true});
     if (x == none) x = find(tensor.shape, tensor.bytes, {.except = taken});
     use(x);
@@ -115,6 +130,13 @@ void Tape::take_compiled_backward(Inside operations) {
       for (std::size_t i = 1; i <= 3; ++i) fresh.add(tensors[i]);
     }
     if (!is_fused(it.name)) continue;
+    // A kernel that takes a new tensor in another shape has its memory for the result; the last is then read.
+    const auto is_reused = [&] {
+      return tensors.size() > 1 && tensors.front().size() == tensors.back().size() &&
+             tensors.front().shape != tensors.back().shape && !fresh.has(tensors.front(), true) &&
+             fresh.has(tensors.front(), false) && !is_parameter(tensors.back().shape);
+    };
+    if (is_reused()) keep_for_compiled(tensors.back().shape, tensors.back().bytes);
     const bool sums = it.name.find("_add_") != std::string::npos;
     std::map<std::pair<double, int>, bool> carried;
     for (std::size_t i = 0; i + 1 < tensors.size(); ++i) {

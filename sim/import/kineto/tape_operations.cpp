@@ -20,13 +20,14 @@ bool Tape::take(const TracedOperation& operation, Inside inside) {
   const auto& it = trace_.signatures[operation.signature];
   constexpr std::string_view space = "aten::";
   const bool is_compiled = operation.start < compiled_until_;
-  has_node_ = is_compiled || autograd_.has_any(inside);
+  has_node_ = is_compiled || has_node(inside);
   if (is_compiled && take_fused(it)) return true;
   if (!it.name.starts_with(space)) return false;
-  // Autocast calls an operation again, in another format.
+  // Autocast calls an operation again, in another format. Without gradients it has no numbers.
   const auto is_again = [&](const TracedOperation* part) {
-    return trace_.signatures[part->signature].name == it.name &&
-           (part->sequence > 0 || !autograd_.are_known());
+    const auto& called = trace_.signatures[part->signature];
+    const bool is_other_format = operation.sequence == 0 && bytes(called, 0) != bytes(it, 0);
+    return called.name == it.name && (part->sequence > 0 || !autograd_.are_known() || is_other_format);
   };
   if (std::ranges::any_of(inside.subspan(1), is_again)) return false;
   const auto name = std::string_view{it.name}.substr(space.size());
@@ -76,7 +77,8 @@ bool Tape::needs_grad(const Signature& it, std::size_t operand, int tensor) cons
 }
 
 bool Tape::take_without_node(const TracedOperation& operation) {
-  has_node_ = autograd_.has(operation);
+  const auto* const one = &operation;
+  has_node_ = has_node({&one, 1});
   if (has_node_) return false;
   const auto& it = trace_.signatures[operation.signature];
   const auto x = find(it, 0);

@@ -109,6 +109,8 @@ std::string profile_yaml(const Profile& profile, const ProfileNotes& notes) {
       milliseconds(profile.traced_step));
   const auto out = std::back_inserter(text);
   if (profile.step_time) fmt::format_to(out, "step_time: {} ms\n", milliseconds(*profile.step_time));
+  if (profile.accumulate_grad)
+    fmt::format_to(out, "accumulate_grad: {} us\n", microseconds(*profile.accumulate_grad));
   fmt::format_to(out, "gap: {} us\ninput_per_sample: {} B\n", microseconds(profile.gap),
                  decimal(notes.input_per_sample.value(), 3));
   if (notes.sequence > 0) fmt::format_to(out, "sequence: {}\n", notes.sequence);

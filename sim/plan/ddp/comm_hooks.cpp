@@ -33,9 +33,12 @@ TaskId all_reduce(TaskList& tasks, std::string name, Bytes size, std::int32_t bu
 
 TaskId reduce_bucket(TaskList& tasks, const ReadyBucket& ready, const Ddp& ddp) {
   switch (ddp.comm_hook) {
-    case CommHook::none:
-      return all_reduce(tasks, fmt::format("bucket {} all-reduce", ready.index), ready.bucket.size,
-                        ready.index, tasks.last());
+    case CommHook::none: {
+      const auto id = all_reduce(tasks, fmt::format("bucket {} all-reduce", ready.index), ready.bucket.size,
+                                 ready.index, tasks.last());
+      tasks[id].launch = tasks.cpu(ddp_cpu.bucket);
+      return id;
+    }
     case CommHook::fp16:
     case CommHook::bf16:
       return reduce_in_half(tasks, ready);

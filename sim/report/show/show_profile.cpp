@@ -2,6 +2,7 @@
 #include "sim/report/show/show.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <ostream>
 
@@ -83,8 +84,10 @@ std::string memory_text(const Profile& profile) {
   const auto lacks = profile.memory_lacks.empty()
                          ? ""
                          : fmt::format(", without those of {}", fmt::join(profile.memory_lacks, ", "));
+  constexpr std::array<std::string_view, 4> by{"", "by shapes", "by the operands of compiled kernels",
+                                               "as recorded"};
   return fmt::format("activations of {} {}{}", bytes_text(most),
-                     profile.memory_from == MemorySource::recorded ? "as recorded" : "by shapes", lacks);
+                     by[static_cast<std::size_t>(profile.memory_from)], lacks);
 }
 
 void write_head(Fields& fields, const Profile& profile, const Totals& all) {

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include "sim/plan/compute_costs.hpp"
+#include "sim/trust/trust_in_compute.hpp"
+#include "tests/support/profiles.hpp"
+
+using namespace gradway;
+
+TEST_CASE("CPU times of a trace without the time of a step beside it are doubted more") {
+  const auto basis = [](std::optional<Seconds> step_time, Seconds cpu) {
+    auto profile = test::even_profile(50, cpu, 10_us, 2_us);
+    profile.step_time = step_time;
+    const auto scenario = test::profiled_scenario(profile);
+    Trust trust;
+    about_compute(scenario, compute_costs(scenario), trust);
+    return trust.grounds.launches;
+  };
+  CHECK(basis({}, 2_us) == Basis::elsewhere);
+  CHECK(basis({}, 40_us) == Basis::elsewhere);
+  CHECK(basis(1200_us, 2_us) == Basis::measured);
+  CHECK(basis(2000_us, 40_us) == Basis::measured);
+}
