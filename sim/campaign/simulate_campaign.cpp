@@ -242,12 +242,18 @@ class Play {
       if (!spend(pause.bucket, pause.time)) return false;
       at(risked_, pause.bucket) += pause.time;
       pause.done_at = progress_;
-      if (pause.bucket != Bucket::exchange) continue;
-      ++run_.exchanges;
+      if (pause.bucket == Bucket::exchange) count_exchanges(1);
+    }
+    return true;
+  }
+
+  /// One after the other, so that sums round alike however many come at once.
+  void count_exchanges(Ticks count) {
+    run_.exchanges += static_cast<int>(count);
+    for (; count > 0; --count) {
       run_.sent += plan_.exchanged;
       run_.usd_beside += plan_.exchange_usd;
     }
-    return true;
   }
 
   /// The first save since the processes began allocates what it copies to.
@@ -319,15 +325,48 @@ class Play {
     pending_->durable_at += often * time;
   }
 
+  /// From one pause to the next it goes as it went from `from` to now, until something comes of its own,
+  /// another pause or a checkpoint is due, or the work ends: so often, to the tick, at once.
+  void repeat_pause(const Mark& from) {
+    const auto time = now_ - from.now;
+    const auto steps = progress_ - from.progress;
+    const bool is_as_slow = from.next_slow == next_slow_ && from.slow_until == slow_until_ &&
+                            (slow_until_ <= from.now || slow_until_ > now_);
+    if (pending_ || from.pending || from.replicas != replicas_ || !is_as_slow) return;
+    const auto own = std::ranges::find_if(
+        pauses_, [&](const Pause& pause) { return pause.done_at == progress_ && pause.every == steps; });
+    if (own == pauses_.end()) return;
+    auto last = std::min(run_.work, next_save_) - 1;
+    for (const auto& pause : pauses_)
+      if (&pause != &*own) last = std::min(last, (from.progress / pause.every + 1) * pause.every - 1);
+    if (last < progress_) return;
+    const auto often = std::min((next_of_its_own() - 1 - now_) / time, (last - progress_) / steps);
+    if (often <= 0) return;
+    for (std::size_t i = 0; i < bucket_count; ++i) {
+      run_.times[i] += often * (run_.times[i] - from.times[i]);
+      risked_[i] += often * (risked_[i] - from.risked[i]);
+    }
+    if (own->bucket == Bucket::exchange) count_exchanges(often);
+    now_ += often * time;
+    progress_ += often * steps;
+    own->done_at = progress_;
+  }
+
   /// Goes on to the end. @return false if it was interrupted
   bool attempt() {
-    std::optional<Mark> before;  // the last checkpoint of this attempt
+    std::optional<Mark> before;    // the last checkpoint of this attempt
+    std::optional<Mark> at_pause;  // the last pause since then
     while (progress_ < run_.work) {
       const auto target = std::min({run_.work, next_save_, first_pause(progress_)});
       if (!work_until(target) || !make_pauses()) return false;
       const bool is_due = plan_.saves && (progress_ == next_save_ || progress_ == run_.work);
       if (is_due && (!save() || !widen())) return false;
-      if (!is_due) continue;
+      if (!is_due) {
+        if (at_pause) repeat_pause(*at_pause);
+        at_pause = mark();
+        continue;
+      }
+      at_pause.reset();
       const auto here = mark();
       if (before && are_alike(*before, here)) repeat(*before);
       before = mark();

@@ -196,6 +196,29 @@ TEST_CASE("times between checkpoints that pass alike are those that pass one by 
   }
 }
 
+TEST_CASE("pauses that pass alike are those that pass one by one, to the nanosecond",
+          "[campaign][simulation]") {
+  const int variant = GENERATE(range(0, 24));
+  auto plan = eventful(variant);
+  plan.evaluation_every = variant % 3 == 0 ? 1 : 7;
+  plan.evaluation = ticks_of(Seconds{0.25});
+  auto at_once = plan, one_by_one = plan;
+  at_once.epoch_every = 0;
+  // A pause of nothing that is due as often has each time looked at by itself.
+  one_by_one.epoch_every = plan.evaluation_every;
+  one_by_one.epoch_start = 0;
+  for (int seed = 0; seed < 2; ++seed) {
+    CAPTURE(variant, seed);
+    const auto a = simulate_campaign(at_once, Seconds{1800}, seed, Keep::stops);
+    const auto b = simulate_campaign(one_by_one, Seconds{1800}, seed, Keep::stops);
+    CHECK(at(a.times, Bucket::evaluation) > 0);
+    CHECK(a.times == b.times);
+    CHECK(a.checkpoints == b.checkpoints);
+    CHECK(a.node_seconds == b.node_seconds);
+    CHECK(a.failures == b.failures);
+  }
+}
+
 TEST_CASE("the same seed gives the same campaign, another another", "[campaign][simulation]") {
   const auto once = simulate_campaign(eventful(1), Seconds{1800}, 3);
   const auto again = simulate_campaign(eventful(1), Seconds{1800}, 3);
