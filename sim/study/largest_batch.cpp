@@ -38,6 +38,7 @@ class MemoryOfBatches {
   }
 
   bool holds(int batch) { return fits(scenario_, of(batch)); }
+  bool holds_with_room(int batch) { return surely_fits(scenario_, of(batch)); }
 
  private:
   const Scenario& with(int batch) {
@@ -48,6 +49,23 @@ class MemoryOfBatches {
   Scenario scenario_;
   MemoryUse of_one_;
 };
+
+/// The largest number for which something holds that holds for `least` and, from some number on, no more.
+template <class Holds>
+int largest_from(int least, const Holds& holds) {
+  int holding = least;
+  int too_many = 2 * least;
+  while (too_many <= most_samples && holds(too_many)) {
+    holding = too_many;
+    too_many *= 2;
+  }
+  too_many = std::min(too_many, most_samples + 1);
+  while (too_many - holding > 1) {
+    const auto middle = holding + (too_many - holding) / 2;
+    (holds(middle) ? holding : too_many) = middle;
+  }
+  return holding;
+}
 
 void check_has_one(const Scenario& scenario) {
   if (!trains(scenario.job.strategy))
@@ -77,22 +95,16 @@ LargestBatch largest_batch(const Scenario& scenario) {
   check_has_one(scenario);
   MemoryOfBatches memory{scenario};
   check_one_sample(scenario, memory.of_one());
-  int fit = 1;
-  int too_many = 2;
-  while (too_many <= most_samples && memory.holds(too_many)) {
-    fit = too_many;
-    too_many *= 2;
-  }
-  too_many = std::min(too_many, most_samples + 1);
-  while (too_many - fit > 1) {
-    const auto middle = fit + (too_many - fit) / 2;
-    (memory.holds(middle) ? fit : too_many) = middle;
-  }
-  LargestBatch largest{.batch = fit,
+  const auto tight = largest_from(1, [&](int batch) { return memory.holds(batch); });
+  const auto with_room = memory.holds_with_room(1)
+                             ? largest_from(1, [&](int batch) { return memory.holds_with_room(batch); })
+                             : tight;
+  LargestBatch largest{.batch = with_room,
                        .as_written = scenario.job.batch_per_gpu,
-                       .needs = memory.of(fit).needed(),
-                       .one_more_needs = {}};
-  if (too_many <= most_samples) largest.one_more_needs = memory.of(too_many).needed();
+                       .needs = memory.of(with_room).needed(),
+                       .one_more_needs = {},
+                       .tight_batch = tight};
+  if (with_room < most_samples) largest.one_more_needs = memory.of(with_room + 1).needed();
   return largest;
 }
 

@@ -7,12 +7,14 @@
 
 namespace gradway {
 
-/// The largest batch that a GPU has memory for, by the estimate of `memory_use`.
+/// The largest batch that a GPU has memory for with room: the whole 90 % interval of what it needs. If not
+/// even one sample has that, the largest whose expected value the GPU can hold.
 struct LargestBatch {
   int batch = 0;                        ///< samples a GPU
   int as_written = 0;                   ///< in the scenario
   Bytes needs{};                        ///< that the card must hold
   std::optional<Bytes> one_more_needs;  ///< none if it would be more than a scenario can ask for
+  int tight_batch = 0;                  ///< the largest whose expected value fits, without room
 };
 
 /// All but the batch is as the scenario has it.

@@ -263,11 +263,11 @@ TEST_CASE("a run with the largest batch is that of the batch", "[cli][run]") {
   CHECK(largest["as_written"] == 2);
   CHECK(report["scenario"]["job"]["batch_per_gpu"] == batch);
   const auto alone = with_batch(std::to_string(batch));
-  CHECK(alone["fits"] == true);
+  CHECK(alone["memory_verdict"] == "fits");
   CHECK(report["metrics"] == alone["metrics"]);
   CHECK(largest["needed_bytes"] == alone["memory"]["needed_bytes"]);
   const auto more = with_batch(std::to_string(batch + 1));
-  CHECK(more["memory_verdict"] == "may not fit");
+  CHECK(more["memory_verdict"] == "tight");
   CHECK(largest["one_more_needs_bytes"] == more["memory"]["needed_bytes"]);
 
   CHECK_THAT(run_gradway({"run", "scale/gpt-aws-p5", "--set", "job.gpus=8", "--fit"}).output,

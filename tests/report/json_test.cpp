@@ -86,7 +86,7 @@ TEST_CASE("a report holds the scenario as it was resolved, with its defaults", "
       report["scenario"].dump() ==
       R"({"schema":1,"model":"tiny","platform":"made-up",)"
       R"("job":{"gpus":2,"batch_per_gpu":32,"precision":"fp32","state_dtype":"fp32","accumulate":1,)"
-      R"("attention":"auto","memory_format":"contiguous","compile":false,"compile_loss":false,"composed_norms":false,"composed_rotary":false,"recompute":"none",)"
+      R"("attention":"auto","memory_format":"contiguous","compile":false,"fused_loss":false,"composed_norms":false,"composed_rotary":false,"recompute":"none",)"
       R"("framework":"pytorch","zero_grad":"after_step","float_logits":true,"launch_blocking":false,"cuda_graphs":"none","experts":"grouped","clip_grad_norm":false},)"
       R"("strategy":{"kind":"ddp","bucket_cap":"4 MiB","static_graph":false,"gradient_as_bucket_view":false,)"
       R"("comm_hook":"none"},"optimizer":"sgd","nccl":{"NCCL_ALGO":"RING"},)"
@@ -142,7 +142,7 @@ TEST_CASE("what was asked beside a run stands in its report", "[report][json]") 
   CHECK_FALSE(json_of(run).contains("training"));
   report::RunQuestions questions{
       .goal = TrainingGoal{.tokens = {}, .samples = 640000.0, .deadline = Seconds{110}}};
-  questions.largest_batch = LargestBatch{.batch = 32, .as_written = 8, .needs = 2_GB, .one_more_needs = 3_GB};
+  questions.largest_batch = LargestBatch{.batch = 32, .as_written = 8, .needs = 2_GB, .one_more_needs = 3_GB, .tight_batch = 36};
   std::ostringstream out;
   report::write_json(out, run, "1.2.3", questions);
   const auto report = Json::parse(out.str());
@@ -153,7 +153,7 @@ TEST_CASE("what was asked beside a run stands in its report", "[report][json]") 
       R"("seconds_high":120.0,"cost_usd":1.0,"cost_usd_low":0.8999999999999999,"cost_usd_high":1.2,"deadline_s":110.0,)"
       R"("deadline_met":"may","budget_usd":null,"budget_met":null})");
   CHECK(report["largest_batch"].dump() ==
-        R"({"batch_per_gpu":32,"as_written":8,"needed_bytes":2000000000,"one_more_needs_bytes":3000000000})");
+        R"({"batch_per_gpu":32,"as_written":8,"needed_bytes":2000000000,"one_more_needs_bytes":3000000000,"tight_batch_per_gpu":36})");
 }
 
 TEST_CASE("a validation holds its cases and figures as fractions", "[report][json]") {

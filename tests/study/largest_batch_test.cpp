@@ -34,6 +34,12 @@ bool runs_with(Scenario scenario, int batch) {
   return fits(run.scenario, run.measured.memory);
 }
 
+MemoryVerdict verdict_with(Scenario scenario, int batch) {
+  scenario.job.batch_per_gpu = batch;
+  const auto run = simulate(scenario, "fluid");
+  return memory_range(run.scenario, run.measured.memory).verdict;
+}
+
 std::string refusal(const Scenario& scenario) {
   try {
     largest_batch(scenario);
@@ -45,17 +51,19 @@ std::string refusal(const Scenario& scenario) {
 
 }  // namespace
 
-TEST_CASE("the largest batch fits, and one sample more does not", "[study][fit]") {
+TEST_CASE("the largest batch fits with room, and one sample more does not", "[study][fit]") {
   const auto gpus = GENERATE(1, 4);
   const auto memory = GENERATE(4_GB, 10_GB, 40_GB);
   CAPTURE(gpus, memory.value());
   const auto scenario = gpt_on(gpus, memory);
   const auto largest = largest_batch(scenario);
   CHECK(largest.as_written == 3);
-  CHECK(runs_with(scenario, largest.batch));
-  CHECK_FALSE(runs_with(scenario, largest.batch + 1));
-  CHECK(largest.needs <= memory);
-  CHECK(*largest.one_more_needs > memory);
+  CHECK(verdict_with(scenario, largest.batch) == MemoryVerdict::fits);
+  CHECK(verdict_with(scenario, largest.batch + 1) != MemoryVerdict::fits);
+  CHECK(runs_with(scenario, largest.tight_batch));
+  CHECK_FALSE(runs_with(scenario, largest.tight_batch + 1));
+  CHECK(largest.batch < largest.tight_batch);
+  CHECK(largest.needs < *largest.one_more_needs);
 }
 
 TEST_CASE("where there is no largest batch, the reason is told", "[study][fit]") {
@@ -97,8 +105,9 @@ TEST_CASE("a profile that tells its memory has a largest batch", "[study][fit]")
   const auto scenario = test::profiled_scenario(profile);
   const auto memory = scenario.platform.gpu_models.front().memory.value() / 1e9;
   // a gigabyte a sample and a twentieth for the allocator; under a gigabyte for all else
-  CHECK(largest_batch(scenario).batch <= memory / 1.05);
-  CHECK(largest_batch(scenario).batch >= memory / 1.05 - 2);
+  CHECK(largest_batch(scenario).tight_batch <= memory / 1.05);
+  CHECK(largest_batch(scenario).tight_batch >= memory / 1.05 - 2);
+  CHECK(largest_batch(scenario).batch < largest_batch(scenario).tight_batch);
 }
 
 TEST_CASE("a report says when the memory of a profile lacks activations", "[study][fit]") {

@@ -138,7 +138,8 @@ Json largest_batch_json(const LargestBatch& largest) {
   Json json{{"batch_per_gpu", largest.batch},
             {"as_written", largest.as_written},
             {"needed_bytes", amount(largest.needs.value())},
-            {"one_more_needs_bytes", nullptr}};
+            {"one_more_needs_bytes", nullptr},
+            {"tight_batch_per_gpu", largest.tight_batch}};
   if (largest.one_more_needs) json["one_more_needs_bytes"] = amount(largest.one_more_needs->value());
   return json;
 }

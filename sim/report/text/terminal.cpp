@@ -94,8 +94,10 @@ std::string four_digits_at_least(double rate) {
 
 void add_largest_batch(Fields& fields, const LargestBatch& largest, const Scenario& scenario) {
   const auto& gpu = scenario.platform.gpu_models.front();
-  const auto of_one_more = largest.one_more_needs
-                               ? fmt::format("; {} would need {}", thousands_text(largest.batch + 1),
+  const bool has_room = largest.tight_batch > largest.batch;
+  const auto of_one_more =
+      has_room                 ? fmt::format("; up to {} would be tight", thousands_text(largest.tight_batch))
+      : largest.one_more_needs ? fmt::format("; {} would need {}", thousands_text(largest.batch + 1),
                                              bytes_text(*largest.one_more_needs))
                                : "";
   fields.add(
