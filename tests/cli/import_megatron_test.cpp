@@ -143,6 +143,7 @@ TEST_CASE("Megatron-LM's arguments become keys of the scenario", "[cli][import]"
        "optimizer"},
       {"--bf16 --grad-reduce-in-bf16", "  grad_reduce_dtype: bf16\n"},
       {"--fp16", "  grad_reduce_dtype: fp16\n"},
+      {"--no-gradient-accumulation-fusion", "  gradient_accumulation_fusion: false\n"},
       {"--fp16 --accumulate-allreduce-grads-in-fp32", "shard_optimizer: false\noptimizer"},
       {"--ddp-bucket-size 100000000", "  bucket_size: 1e8\n"},
       {"--global-batch-size 64", "  accumulate: 8\n"},

@@ -49,9 +49,20 @@ TEST_CASE("torchtitan compiles the loss too, unless its list of components lacks
     return desk.import("torchtitan", settings, of_text).output;
   };
   const std::string enabled = "[compile]\nenable = true\n";
-  CHECK_THAT(compiled(enabled), Contains("  compile: true\n  compile_loss: true\n"));
+  CHECK_THAT(compiled(enabled), Contains("  compile: true\n  fused_loss: true\n"));
   CHECK_THAT(compiled(enabled + "components = [\"model\"]\n"),
-             Contains("  compile: true\n") && !Contains("compile_loss"));
+             Contains("  compile: true\n") && !Contains("fused_loss"));
+}
+
+TEST_CASE("the format that torchtitan creates a model in is that of its states", "[cli][import]") {
+  const Desk desk;
+  const auto drafted = [&](const std::string& settings) {
+    return desk.import("torchtitan", "[training]\n" + settings, of_text).output;
+  };
+  CHECK_THAT(drafted("dtype = \"bfloat16\"\n"), Contains("  precision: bf16\n  state_dtype: bf16\n"));
+  CHECK_THAT(drafted("dtype = \"float32\"\n"), !Contains("state_dtype"));
+  CHECK_THAT(drafted("dtype = \"bfloat16\"\nmixed_precision_param = \"float32\"\n"),
+             !Contains("state_dtype") && Contains("they are taken in fp32"));
 }
 
 TEST_CASE("torchtitan's offload to the CPU is taken", "[cli][import]") {

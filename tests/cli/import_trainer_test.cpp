@@ -152,6 +152,8 @@ TEST_CASE("what the files say is a strategy, an optimizer and a precision", "[cl
        "kind: zero\n  stage: 1\n  reduce_bucket_size: 123456789\n"},
       {R"("zero_optimization": {"stage": 1}, "bf16": {"enabled": true}, "data_types": {"grad_accum_dtype": "fp32"})",
        "kind: zero\n  stage: 1\n  grad_accum_dtype: fp32\n"},
+      {R"("bf16": {"enabled": true, "bf16_master_weights_and_grads": true, "bf16_optimizer_states": true}, "zero_optimization": {"stage": 2})",
+       "precision: bf16\n  state_dtype: bf16\n"},
       {R"("zero_optimization": {"stage": 2, "overlap_comm": false, "stage3_max_live_parameters": 1})",
        "stage: 2\n  overlap_comm: false\n"},
       {R"("zero_optimization": {"stage": 3, "prefetch_bucket_size": 15e6})",
@@ -170,6 +172,9 @@ TEST_CASE("what gradway cannot say of a trainer's file is listed", "[cli][import
   const Desk desk;
   using Row = std::pair<std::string, std::string>;
   const auto [settings, note] = GENERATE(values<Row>({
+      {R"("bf16": {"enabled": true, "bf16_master_weights_and_grads": true}, "zero_optimization": {"stage": 2})",
+       "bf16.bf16_master_weights_and_grads true: gradway has masters, gradients and optimizer states in one "
+       "format: fp32 is taken, which needs more memory"},
       {R"("optimizer": {"type": "OneBitAdam"})",
        "optimizer.type \"OneBitAdam\": gradway has no such optimizer, so sgd counts until the scenario has "
        "one: "

@@ -150,6 +150,8 @@ constexpr auto taken_of_deepspeed = std::to_array<std::string_view>({
     "gradient_accumulation_steps",
     "bf16.enabled",
     "bfloat16.enabled",
+    "bf16.bf16_master_weights_and_grads",
+    "bf16.bf16_optimizer_states",
     "fp16.enabled",
     "communication_data_type",
     "data_types.grad_accum_dtype",
@@ -257,12 +259,29 @@ class Deepspeed {
     job.emplace_back("gpus", fmt::format("{}", batch.gpus));
     job.emplace_back("batch_per_gpu", fmt::format("{}", batch.micro));
     job.emplace_back("precision", precision);
+    take_states(precision);
     if (batch.accumulate > 1) job.emplace_back("accumulate", fmt::format("{}", batch.accumulate));
     if (options_.sequence) job.emplace_back("sequence", fmt::format("{}", *options_.sequence));
     if (settings_.boolean({"compile.enabled"}).value_or(false)) job.emplace_back("compile", "true");
     job.emplace_back("framework", "deepspeed");
     if (settings_.number({"gradient_clipping"}, 0).value_or(0) > 0)
       job.emplace_back("clip_grad_norm", "true");
+  }
+
+  /// Masters, gradients and states of the optimizer in bf16, in place of fp32.
+  /// @source DeepSpeed 0.18, runtime/precision_config.py and docs/_pages/config-json.md
+  void take_states(const std::string& precision) {
+    const TrainerSettings::Spellings masters = {"bf16.bf16_master_weights_and_grads"};
+    const TrainerSettings::Spellings states = {"bf16.bf16_optimizer_states"};
+    const bool has_masters = settings_.boolean(masters).value_or(false);
+    const bool has_states = settings_.boolean(states).value_or(false);
+    if (precision != "bf16" || has_masters == has_states) {
+      if (precision == "bf16" && has_masters) draft_.job.emplace_back("state_dtype", "bf16");
+      return;
+    }
+    settings_.note(has_masters ? masters : states,
+                   "gradway has masters, gradients and optimizer states in one format: fp32 is taken, which "
+                   "needs more memory");
   }
 
   /// The stage; an older form is true or false.

@@ -283,6 +283,8 @@ class Megatron {
     const bool in_bf16 = flag("grad_reduce_in_bf16");
     const bool in_half = precision_ == "bf16" ? in_bf16 : precision_ == "fp16" && !in_fp32;
     if (in_half) strategy.emplace_back("grad_reduce_dtype", precision_);
+    if (flag("no_gradient_accumulation_fusion"))
+      strategy.emplace_back("gradient_accumulation_fusion", "false");
   }
 
   void take_optimizer() {

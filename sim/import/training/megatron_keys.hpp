@@ -174,7 +174,6 @@ inline constexpr auto untaken_of_megatron = std::to_array<UntakenKey>({
     {"num_distributed_optimizer_instances", "1", "gradway's optimizer is split over all data-parallel ranks"},
     {"use_precision_aware_optimizer", "false", "gradway's optimizer keeps its states in fp32"},
     {"optimizer_cpu_offload", "false", "gradway keeps parameters, gradients and states on the GPU"},
-    {"no_gradient_accumulation_fusion", "false", "gradway adds gradients up as Megatron-LM does by default"},
     {"distribute_saved_activations", "false", "gradway's tensor ranks each keep a block's whole input"},
     {"window_size", {}, "gradway's attention is to all tokens, which is more work"},
     {"mtp_num_layers", "0", "gradway has no multi-token prediction: less work than with it"},
@@ -184,6 +183,7 @@ inline constexpr auto untaken_of_megatron = std::to_array<UntakenKey>({
 /// Taken arguments, for what misspelled ones may have meant.
 inline constexpr auto taken_of_megatron = std::to_array<std::string_view>({
     "nnodes",
+    "no_gradient_accumulation_fusion",
     "nproc_per_node",
     "world_size",
     "num_layers",

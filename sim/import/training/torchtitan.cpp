@@ -191,6 +191,19 @@ class Torchtitan {
     return "fp32";
   }
 
+  /// The format that the model is created in: parameters, gradients and states of the optimizer have it.
+  /// @source torchtitan/train.py, utils.set_default_dtype(TORCH_DTYPE_MAP[job_config.training.dtype])
+  void take_states(const std::string& param) {
+    const Spellings key = {"training.dtype"};
+    const auto type = take_type(key, "fp32");
+    if (type == "fp32") return;
+    if (type == param) {
+      draft_.job.emplace_back("state_dtype", type);
+    } else {
+      settings_.note(key, "gradway computes in the format of the parameters: they are taken in fp32");
+    }
+  }
+
   /// @return micro-steps to a step
   long long take_job(const Degrees& degrees, const std::string& param) {
     const auto local = settings_.whole_number(local_key, 1, most_batch_of_drafts).value_or(8);
@@ -207,6 +220,7 @@ class Torchtitan {
     const auto recipe = take_float8();
     job.emplace_back("precision", recipe.empty() ? param : "fp8");
     if (!recipe.empty()) job.emplace_back("fp8_recipe", recipe);
+    take_states(param);
     if (accumulate > 1) job.emplace_back("accumulate", fmt::format("{}", accumulate));
     job.emplace_back("sequence", fmt::format("{}", take_sequence()));
     take_compile(degrees);
@@ -319,7 +333,7 @@ class Torchtitan {
       return settings_.note({"compile.components"}, "gradway compiles no loss alone: here nothing");
     draft_.job.emplace_back("compile", "true");
     const bool is_of_2025 = are_listed || settings_.find({"compile.enable"}) != nullptr;
-    if (is_of_2025 && has("loss") && degrees.tensor == 1) draft_.job.emplace_back("compile_loss", "true");
+    if (is_of_2025 && has("loss") && degrees.tensor == 1) draft_.job.emplace_back("fused_loss", "true");
   }
 
   void take_strategy(const Degrees& degrees, const std::string& param, const std::string& reduce,

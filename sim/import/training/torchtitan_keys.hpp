@@ -68,6 +68,7 @@ inline constexpr auto taken_of_torchtitan = std::to_array<std::string_view>({
     "training.local_batch_size",
     "training.global_batch_size",
     "training.seq_len",
+    "training.dtype",
     "training.mixed_precision_param",
     "training.mixed_precision_reduce",
     "training.compile",
