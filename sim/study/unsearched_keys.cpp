@@ -28,6 +28,9 @@ std::vector<UnsearchedKey> unsearched_keys(const Scenario& written, const Job& b
     keys.push_back(
         {{{"strategy.param_dtype", std::string{name_of(half_of(best))}}, {"strategy.reduce_dtype", "fp32"}},
          set_formats});
+  if (fsdp != nullptr && fsdp->wrap.blocks > 0 && fsdp->reshard != Fsdp::kept)
+    keys.push_back({{{"strategy.reshard_after_forward", "false"}},
+                    [](Job& job) { std::get<Fsdp>(job.strategy).reshard = Fsdp::kept; }});
   if (is_pytorch && written.model.run && !best.compiled && !best.lora && written.model.experts.number == 0)
     keys.push_back({{{"job.compile", "true"}}, [](Job& job) { job.compiled = true; }});
   if (best.optimizer == Optimizer::adamw)

@@ -184,7 +184,7 @@ TEST_CASE("the search says what keys that it does not search would be worth", "[
 
 TEST_CASE("where all of a recipe is set nothing is left that no search tries", "[study][layout]") {
   auto scenario = decoder_of("pytorch");
-  scenario.job.strategy = Fsdp{.param_dtype = Number::bf16, .reduce_dtype = Number::fp32};
+  scenario.job.strategy = Fsdp{.reshard = Fsdp::kept, .param_dtype = Number::bf16, .reduce_dtype = Number::fp32};
   scenario.job.optimizer = Optimizer::adamw_fused;
   scenario.job.compiled = true;
   CHECK(unsearched_keys(scenario, scenario.job).empty());
