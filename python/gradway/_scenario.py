@@ -17,7 +17,7 @@ ScenarioJob = TypedDict("ScenarioJob", {
     "attention": Literal["auto", "cudnn", "flash", "flash1", "efficient", "math", "composed"],
     "memory_format": Literal["contiguous", "channels_last"],
     "compile": bool,
-    "compile_loss": bool,
+    "fused_loss": bool,
     "composed_norms": bool,
     "composed_rotary": bool,
     "recompute": Literal["none", "selective", "selective_op", "full"],

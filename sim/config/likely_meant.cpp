@@ -37,6 +37,10 @@ constexpr std::string_view shard_hint =
     "the ranks of a sharded group follow from 'job.gpus' and 'parallel.replicate': leave it out";
 
 constexpr auto foreign_keys = std::to_array<ForeignKey>({
+    {"compile_loss", "", "did you mean 'job.fused_loss'?"},
+    {"fused_cross_entropy", "", "did you mean 'job.fused_loss'?"},
+    {"cross_entropy_loss_fusion", "", "did you mean 'job.fused_loss'?"},
+    {"frees_early", "", "did you mean 'job.zero_grad'? before_backward frees gradients early"},
     {"num_gpus", "", gpus_hint},
     {"n_gpus", "", gpus_hint},
     {"ngpus", "", gpus_hint},
@@ -135,11 +139,17 @@ struct ForeignWord {
 constexpr std::string_view four_bits =
     "gradway does not model training in 4 bits; fp8 is the narrowest precision it has";
 constexpr std::string_view precision_thing = "a precision";
+constexpr std::string_view format_thing = "a format of numbers";
 constexpr std::string_view strategy_thing = "a strategy";
 constexpr std::string_view recompute_thing = "what is computed again";
 
 constexpr auto foreign_words = std::to_array<ForeignWord>({
     {precision_thing, "bfloat16", "did you mean 'bf16'?"},
+    {format_thing, "bfloat16", "did you mean 'bf16'?"},
+    {format_thing, "float16", "did you mean 'fp16'?"},
+    {format_thing, "half", "did you mean 'fp16'?"},
+    {format_thing, "float32", "did you mean 'fp32'?"},
+    {format_thing, "float", "did you mean 'fp32'?"},
     {precision_thing, "bf16-mixed", "did you mean 'bf16'?"},
     {precision_thing, "float16", "did you mean 'fp16'?"},
     {precision_thing, "half", "did you mean 'fp16'?"},

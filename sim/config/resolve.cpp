@@ -53,7 +53,7 @@ void check_profile(const ScenarioSpec& scenario, const ModelSpec& model, Problem
 /// Keys that say how PyTorch runs a model count only where its kernels follow from its layers.
 void check_how_it_runs(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
   const bool follows = static_cast<bool>(model.model.run);
-  for (const auto* key : {"job.attention", "job.memory_format", "job.compile", "job.compile_loss",
+  for (const auto* key : {"job.attention", "job.memory_format", "job.compile", "job.fused_loss",
                           "job.composed_norms", "job.composed_rotary", "job.sequence"}) {
     if (follows || !scenario.given.contains(key) || !trains(scenario.job.strategy)) continue;
     problems.add(Problem{scenario.place(key),
@@ -78,18 +78,6 @@ void check_how_it_runs(const ScenarioSpec& scenario, const ModelSpec& model, Pro
                          {{model.kind, "the model is here"}},
                          fmt::format("at most {}, or a model with more positions", longest)});
   }
-}
-
-/// Under tensor parallelism the key is taken, as torchtitan takes it, and the loss runs as it does without
-/// it.
-void check_loss(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
-  const auto& job = scenario.job;
-  if (!job.compiled_loss || !model.model.run || job.compiled) return;
-  std::vector<Note> notes;
-  if (scenario.given.contains("job.compile")) notes.push_back({scenario.place("job.compile"), "it is here"});
-  problems.add(Problem{scenario.place("job.compile_loss"),
-                       "job.compile_loss would change nothing: nothing is compiled", std::move(notes),
-                       "set job.compile too, or leave it out"});
 }
 
 void check_norms(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
@@ -273,7 +261,6 @@ void check_scenario(const ScenarioSpec& scenario, const ModelSpec& model, const 
   check_finetune(scenario, model, problems);
   check_norms(scenario, model, problems);
   check_rotary(scenario, model, problems);
-  check_loss(scenario, model, problems);
   check_launches(scenario, model, problems);
   check_attention(scenario, model, gpu, problems);
   check_anchor(scenario, model, problems);

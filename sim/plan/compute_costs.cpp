@@ -280,7 +280,7 @@ EagerSettings eager_settings(const Scenario& scenario, int batch) {
           .recompute_every = job.recompute_every,
           .lora = job.lora,
           .compiled = job.compiled,
-          .compiles_loss = job.compiled && job.compiled_loss,
+          .fused_loss = job.fused_loss,
           .composed_norms = job.composed_norms,
           .composed_rotary = job.composed_rotary,
           .adds_in_fp32 = buffers != nullptr && buffers->gradient_accumulation_fusion &&

@@ -79,10 +79,12 @@ std::string prepared_model(const Job& job, bool has_blocks) {
   if (job.compiled && has_blocks)
     text += "for block in blocks:\n    block.compile()\n";
   else if (job.compiled)
-    text += job.compiled_loss
+    text += job.fused_loss
                 ? "# `model` returns the loss, which is compiled too\nmodel = torch.compile(model)\n"
                 : "model = torch.compile(model)\n";
-  if (job.compiled && job.compiled_loss && has_blocks) text += "loss_fn = torch.compile(loss_fn)\n";
+  if (job.compiled && job.fused_loss && has_blocks) text += "loss_fn = torch.compile(loss_fn)\n";
+  if (!job.compiled && job.fused_loss)
+    text += "# The loss: one fused kernel, such as CrossEntropyLoss of flash_attn.losses.cross_entropy.\n";
   return text.empty() ? text : "import torch\n\n" + text + "\n";
 }
 

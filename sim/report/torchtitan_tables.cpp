@@ -117,7 +117,7 @@ class Tables {
   void write_compile() {
     table("compile");
     add("enable", job_.compiled ? "true" : "false");
-    if (job_.compiled) add("components", job_.compiled_loss ? "[\"model\", \"loss\"]" : "[\"model\"]");
+    if (job_.compiled) add("components", job_.fused_loss ? "[\"model\", \"loss\"]" : "[\"model\"]");
   }
 
   void write_optimizer() {

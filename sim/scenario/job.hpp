@@ -241,7 +241,7 @@ struct Job {
   AttentionKernel attention = AttentionKernel::automatic;
   bool channels_last = false;    ///< images and convolutions in NHWC
   bool compiled = false;         ///< torch.compile
-  bool compiled_loss = false;    ///< ... of the loss too
+  bool fused_loss = false;       ///< the loss is one kernel: the compiler's, or one that the program calls
   bool composed_norms = false;   ///< RMSNorms are written out in operations of PyTorch, not one kernel
   bool composed_rotary = false;  ///< rotary positions are, in the model's own precision
   Recompute recompute = Recompute::none;

@@ -46,10 +46,13 @@ constexpr auto fields_of(std::type_identity<Job>) {
             "how images lie in memory: NCHW or NHWC", {.decides = {.kernels = true}}),
       field("compile", &Job::compiled, value::Boolean{}, "torch.compile: what lies between products is fused",
             {.decides = {.kernels = true, .launches = true}}),
-      field("compile_loss", &Job::compiled_loss, value::Boolean{},
-            "job.compile takes in the loss as well, as with nanoGPT's models, Hugging Face's that are given "
-            "labels, and torchtitan from 2025: nothing of 32 bits is as large as the logits",
-            {.decides = {.kernels = true, .launches = true}}),
+      field(
+          "fused_loss", &Job::fused_loss, value::Boolean{},
+          "the loss is one kernel, so nothing of 32 bits is as large as the logits: torch.compile makes it "
+          "with "
+          "job.compile (nanoGPT, Hugging Face's models that are given labels, torchtitan from 2025), or the "
+          "program calls one (flash-attn's, as llm-foundry does, or Liger's)",
+          {.decides = {.kernels = true, .launches = true}}),
       field("composed_norms", &Job::composed_norms, value::Boolean{},
             "RMSNorms are written out in operations, as Hugging Face's and IBM's models have them and "
             "PyTorch's "

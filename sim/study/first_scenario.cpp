@@ -168,7 +168,7 @@ class Recipes {
       found.recipe = framework_ == "megatron" ? megatron : deepspeed;
     } else if (traits_.is_text) {
       const bool shards = way.strategy.starts_with("fsdp");
-      if (!traits_.has_experts) found.job = {{"job.compile", "true"}, {"job.compile_loss", "true"}};
+      if (!traits_.has_experts) found.job = {{"job.compile", "true"}, {"job.fused_loss", "true"}};
       found.job.push_back(clipped());
       found.optimizer = "adamw_fused";
       found.recipe = !shards ? nanogpt : traits_.has_experts ? torchtitan_experts : torchtitan;

@@ -428,7 +428,7 @@ void Eager::cross_entropy(const std::string& name, Tensor logits, std::int64_t r
   open(name);
   if (shared) classes = share(classes);
   const auto m = d(rows_of_sample) * settings_.batch;
-  if (settings_.compiles_loss && settings_.tensor == 1) return fused_cross_entropy(logits, m);
+  if (settings_.fused_loss && settings_.tensor == 1) return fused_cross_entropy(logits, m);
   // Loops without autocast write model(x).float(), and keep no other form of the logits.
   if (settings_.half_parameters) {
     logits = cast(logits, Number::fp32);

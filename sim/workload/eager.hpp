@@ -36,7 +36,7 @@ struct EagerSettings {
   int recompute_every = 1;  ///< of so many blocks one does
   std::optional<Lora> lora{};
   bool compiled = false;           ///< torch.compile fuses what lies between products
-  bool compiles_loss = false;      ///< ... and the loss as well
+  bool fused_loss = false;         ///< the loss is one kernel
   bool composed_norms = false;     ///< RMSNorms are operations one by one, where there is a choice
   bool composed_rotary = false;    ///< rotary positions are, where there is a choice
   int tensor = 1;                  ///< ranks that share each layer

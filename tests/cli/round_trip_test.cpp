@@ -91,7 +91,7 @@ void check_layouts(const Scenario& written, std::size_t every) {
 
 TEST_CASE("torchtitan's tables are the job that was predicted", "[cli][import]") {
   const auto [job, strategy, optimizer] = GENERATE(table<std::string, std::string, std::string>({
-      {"batch_per_gpu: 2, precision: bf16, compile: true, compile_loss: true, clip_grad_norm: true",
+      {"batch_per_gpu: 2, precision: bf16, compile: true, fused_loss: true, clip_grad_norm: true",
        "{kind: fsdp, param_dtype: bf16, reduce_dtype: fp32}", "adamw_fused"},
       {"batch_per_gpu: 2, precision: bf16, sequence: 512",
        "{kind: fsdp, param_dtype: bf16, reduce_dtype: bf16, reshard_after_forward: false}", "adamw"},

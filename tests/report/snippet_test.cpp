@@ -310,7 +310,7 @@ TEST_CASE("a block of PyTorch is the predicted job: autocast, compilation, forma
   CHECK(pytorch_snippet(job).find("torch.compile") == std::string::npos);
   CHECK(pytorch_snippet(job).find("autocast") == std::string::npos);
   job.precision = Precision::bf16;
-  job.compiled = job.compiled_loss = job.channels_last = job.clip_grad_norm = true;
+  job.compiled = job.fused_loss = job.channels_last = job.clip_grad_norm = true;
   CHECK_THAT(pytorch_snippet(job),
              Catch::Contains("import torch\n\nmodel = model.to(memory_format=torch.channels_last)\n"
                              "# `model` returns the loss, which is compiled too\n"

@@ -11,7 +11,7 @@ export interface ScenarioJob {
   attention?: 'auto' | 'cudnn' | 'flash' | 'flash1' | 'efficient' | 'math' | 'composed';
   memory_format?: 'contiguous' | 'channels_last';
   compile?: boolean;
-  compile_loss?: boolean;
+  fused_loss?: boolean;
   composed_norms?: boolean;
   composed_rotary?: boolean;
   recompute?: 'none' | 'selective' | 'selective_op' | 'full';
