@@ -183,8 +183,9 @@ std::vector<std::string> basis_of(const Scenario& scenario, const Metrics& metri
   }
   if (scenario.job.local_sgd)
     basis.emplace_back(
-        "local SGD: what all train on counts; whether the loss follows is not predicted (8 workers with 500 "
-        "inner steps matched synchronous training on C4, DiLoCo, arXiv 2311.08105)");
+        "local SGD: whether the loss follows is not predicted; the samples of all workers count (8 workers "
+        "with "
+        "500 inner steps matched synchronous training on C4, DiLoCo, arXiv 2311.08105)");
   return basis;
 }
 

@@ -182,9 +182,27 @@ TEST_CASE("the search says what keys that it does not search would be worth", "[
   CHECK(simulated(scenario, all).measured.metrics.step_time.value() == found.worth.back().step_time.value());
 }
 
+TEST_CASE("a tied layout with room in the memory is recommended before a tight one", "[study][layout]") {
+  using enum MemoryVerdict;
+  LayoutsFound found;
+  const auto add = [&](MemoryVerdict verdict) { found.ranked.emplace_back().verdict = verdict; };
+  add(tight);
+  add(may_not_fit);
+  add(fits);
+  add(fits);
+  found.leaders.which = {0, 1, 2};
+  CHECK(&found.recommended() == &found.ranked[2]);
+  found.leaders.which = {0, 1};  // the third is slower for sure
+  CHECK(&found.recommended() == &found.ranked[0]);
+  found.ranked[0].verdict = fits;
+  found.leaders.which = {0, 1, 2};
+  CHECK(&found.recommended() == &found.ranked[0]);
+}
+
 TEST_CASE("where all of a recipe is set nothing is left that no search tries", "[study][layout]") {
   auto scenario = decoder_of("pytorch");
-  scenario.job.strategy = Fsdp{.reshard = Fsdp::kept, .param_dtype = Number::bf16, .reduce_dtype = Number::fp32};
+  scenario.job.strategy =
+      Fsdp{.reshard = Fsdp::kept, .param_dtype = Number::bf16, .reduce_dtype = Number::fp32};
   scenario.job.optimizer = Optimizer::adamw_fused;
   scenario.job.compiled = true;
   CHECK(unsearched_keys(scenario, scenario.job).empty());

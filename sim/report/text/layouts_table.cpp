@@ -154,6 +154,18 @@ void write_indented(std::ostream& out, const std::string& text) {
   for (std::string line; std::getline(lines, line);) out << (line.empty() ? "" : "    ") << line << '\n';
 }
 
+/// Why the fastest is not the one to take: another is tied with it and has room in the memory.
+std::string tied_with_the_fastest(const LayoutsFound& found) {
+  const auto& fastest = found.ranked.front();
+  const auto best = static_cast<std::size_t>(&found.recommended() - found.ranked.data());
+  return fmt::format(
+      "tied with the fastest, {}: that takes {}, is faster with a probability of {}, and leaves no "
+      "room in the memory ({}: {})",
+      short_words(fastest.job), time_text(fastest.metrics.step_time),
+      probability_text(*found.leaders.first_is_ahead[best]), name_of(fastest.verdict),
+      bytes_text(fastest.memory));
+}
+
 }  // namespace
 
 void write_table(std::ostream& out, const LaidOut& laid_out, const Style& style) {
@@ -172,7 +184,9 @@ void write_table(std::ostream& out, const LaidOut& laid_out, const Style& style)
     fields.add("throughput", fmt::format("{:.4g} tokens/s per GPU", *tokens / best.job.gpus));
   if (const auto& cost = best.metrics.cost_usd_per_million_samples)
     fields.add("cost", fmt::format("{:.4g} USD for a million samples", *cost));
-  if (found.leaders.tied()) {
+  if (&best != &found.ranked.front()) {
+    fields.add("", tied_with_the_fastest(found));
+  } else if (found.leaders.tied()) {
     std::vector<std::string> names;
     for (const auto& one : found.ranked) names.push_back(short_words(one.job));
     fields.add("", tied_in_words(found.leaders, names, "faster"));
