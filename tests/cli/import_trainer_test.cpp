@@ -290,7 +290,8 @@ TEST_CASE("a trainer's file that contradicts itself or leaves too much open is r
        "    2 | mixed_precision_param = \"bf16\"\n      |                         ^~~~~~\n"
        "  hint: known: bfloat16, float32, float16\n"},
       {"torchtitan", "[training]\nsteps = 1,\n", where,
-       "job.toml:2:10: error: the line does not end where its value ends\n"},
+       "job.toml:2:10: error: invalid TOML: error while parsing key-value pair: expected a comment or "
+       "whitespace, saw ','\n"},
       {"torchtitan",
        "a = 1\n",
        {"--platform", "dgx-h1000"},
