@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "sim/base/random.hpp"
+#include "sim/campaign/campaign_state.hpp"
 #include "sim/campaign/simulate_rounds.hpp"
 
 namespace gradway {
@@ -21,37 +22,6 @@ Ticks later(Ticks now, double seconds) {
   const auto far = static_cast<double>(never - now) / 1e9;
   return seconds < far ? now + static_cast<Ticks>(seconds * 1e9) : never;
 }
-
-/// Written, but not yet on storage.
-struct Pending {
-  Ticks progress = 0;
-  Ticks durable_at = 0;
-  Buckets risked{};  ///< time up to its begin
-};
-
-/// A pause each time that so much more is done.
-struct Pause {
-  Ticks every = 0;
-  Ticks time = 0;
-  Bucket bucket{};
-  Ticks done_at = -1;  ///< progress at which it was last made
-};
-
-/// How it stands right after a checkpoint.
-struct Mark {
-  Ticks now = 0, progress = 0, saved = 0;
-  Ticks next_slow = 0, slow_until = 0;
-  int replicas = 0;
-  std::optional<Pending> pending;
-  Buckets risked{}, times{};
-};
-
-/// Nodes that are missing until then.
-struct Absence {
-  Ticks until = 0;
-  int nodes = 0;
-  bool is_paid = true;
-};
 
 class Play {
  public:
@@ -146,7 +116,7 @@ class Play {
     int back = 0;
     for (const auto& absence : absences_)
       if (!absence.is_paid && absence.until <= now_) back += absence.nodes;
-    std::erase_if(absences_, [&](const Absence& absence) { return absence.until <= now_; });
+    std::erase_if(absences_, [&](const AbsentNodes& absence) { return absence.until <= now_; });
     if (back == 0 || next_loss_ <= now_ || next_loss_ == never) return;
     const auto now_there = plan_.spot->nodes - taken_away();
     const auto share = static_cast<double>(std::max(1, now_there - back)) / std::max(1, now_there);
@@ -267,19 +237,19 @@ class Play {
     const auto risked = risked_;
     if (!spend(Bucket::saving, pause_of_save())) return false;
     has_buffers_ = true;
-    pending_ = Pending{progress_, now_ + plan_.checkpoint.write, risked};
+    pending_ = PendingSave{progress_, now_ + plan_.checkpoint.write, risked};
     commit();
     ++run_.checkpoints;
     next_save_ = progress_ + every_;
     return true;
   }
 
-  Mark mark() const {
+  CampaignMark mark() const {
     return {now_, progress_, saved_, next_slow_, slow_until_, replicas_, pending_, risked_, run_.times};
   }
 
   /// Between the two nothing came that comes at its own time, and what follows `to` is what followed `from`.
-  bool are_alike(const Mark& from, const Mark& to) const {
+  bool are_alike(const CampaignMark& from, const CampaignMark& to) const {
     const auto& [a, b] = std::tie(from.pending, to.pending);
     const bool pends_alike =
         a.has_value() == b.has_value() &&
@@ -310,7 +280,7 @@ class Play {
 
   /// From one checkpoint to the next it goes as it went from `from` to now, until something comes of its own,
   /// a pause is due, or the work ends: so often, to the tick, at once.
-  void repeat(const Mark& from) {
+  void repeat(const CampaignMark& from) {
     const auto time = now_ - from.now;
     const auto steps = progress_ - from.progress;
     const auto last = std::min(run_.work, first_pause(progress_)) - 1;
@@ -327,14 +297,15 @@ class Play {
 
   /// From one pause to the next it goes as it went from `from` to now, until something comes of its own,
   /// another pause or a checkpoint is due, or the work ends: so often, to the tick, at once.
-  void repeat_pause(const Mark& from) {
+  void repeat_pause(const CampaignMark& from) {
     const auto time = now_ - from.now;
     const auto steps = progress_ - from.progress;
     const bool is_as_slow = from.next_slow == next_slow_ && from.slow_until == slow_until_ &&
                             (slow_until_ <= from.now || slow_until_ > now_);
     if (pending_ || from.pending || from.replicas != replicas_ || !is_as_slow) return;
-    const auto own = std::ranges::find_if(
-        pauses_, [&](const Pause& pause) { return pause.done_at == progress_ && pause.every == steps; });
+    const auto own = std::ranges::find_if(pauses_, [&](const PeriodicPause& pause) {
+      return pause.done_at == progress_ && pause.every == steps;
+    });
     if (own == pauses_.end()) return;
     auto last = std::min(run_.work, next_save_) - 1;
     for (const auto& pause : pauses_)
@@ -354,8 +325,8 @@ class Play {
 
   /// Goes on to the end. @return false if it was interrupted
   bool attempt() {
-    std::optional<Mark> before;    // the last checkpoint of this attempt
-    std::optional<Mark> at_pause;  // the last pause since then
+    std::optional<CampaignMark> before;    // the last checkpoint of this attempt
+    std::optional<CampaignMark> at_pause;  // the last pause since then
     while (progress_ < run_.work) {
       const auto target = std::min({run_.work, next_save_, first_pause(progress_)});
       if (!work_until(target) || !make_pauses()) return false;
@@ -427,7 +398,7 @@ class Play {
     const auto needs = pause_of_save() + plan_.checkpoint.write;
     if (plan_.saves && needs <= spot.notice && progress_ > saved_) {
       charge(Bucket::saving, needs);
-      pending_ = Pending{progress_, now_, risked_};
+      pending_ = PendingSave{progress_, now_, risked_};
     }
     const auto down = spot_down_.log_normal(spot.model.down_mean.value(), spot.model.down_mean_over_median);
     if (nodes > 0) {
@@ -457,7 +428,7 @@ class Play {
 
   void wait_for_nodes() {
     while (possible_replicas() < plan_.least_replicas) {
-      const auto first = std::ranges::min_element(absences_, {}, &Absence::until);
+      const auto first = std::ranges::min_element(absences_, {}, &AbsentNodes::until);
       const auto time = std::min(first->until, give_up_ + 1) - now_;
       charge(Bucket::waiting, time);  // nothing runs that could fail
       if (next_failure_ < never) next_failure_ += time;
@@ -503,14 +474,14 @@ class Play {
   Ticks now_ = 0;
   Ticks progress_ = 0;  ///< in time of steps alone
   Ticks saved_ = 0;     ///< up to where it is on storage
-  std::optional<Pending> pending_;
+  std::optional<PendingSave> pending_;
   Buckets risked_{};  ///< time since the last checkpoint on storage began
-  std::vector<Pause> pauses_;
+  std::vector<PeriodicPause> pauses_;
   bool has_buffers_ = false;  ///< in host memory, for checkpoints
   Ticks every_ = never, next_save_ = never, give_up_ = never;
   Ticks next_failure_ = never, next_loss_ = never, next_slow_ = never, slow_until_ = 0;
   int replicas_ = 1;
-  std::vector<Absence> absences_;
+  std::vector<AbsentNodes> absences_;
   double unpaid_ = 0;  ///< node-seconds
 };
 

@@ -82,7 +82,7 @@ class Writer {
     const auto& row = described(key);
     const auto group = group_of(key);
     const std::string indent(group.empty() ? 0 : 2, ' ');
-    const auto meaning = row.is_group() ? row.help() : fmt::format("{} ({})", row.help(), row.value());
+    const auto meaning = row.is_group() ? row.meaning : fmt::format("{} ({})", row.meaning, row.value());
     for (const auto& text : wrap(meaning, widest_comment - indent.size() - 2))
       out_ << fmt::format("{}# {}\n", indent, text);
     const auto name = group.empty() ? key : key.substr(group.size() + 1);

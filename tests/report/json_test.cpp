@@ -142,7 +142,8 @@ TEST_CASE("what was asked beside a run stands in its report", "[report][json]") 
   CHECK_FALSE(json_of(run).contains("training"));
   report::RunQuestions questions{
       .goal = TrainingGoal{.tokens = {}, .samples = 640000.0, .deadline = Seconds{110}}};
-  questions.largest_batch = LargestBatch{.batch = 32, .as_written = 8, .needs = 2_GB, .one_more_needs = 3_GB, .tight_batch = 36};
+  questions.largest_batch =
+      LargestBatch{.batch = 32, .as_written = 8, .needs = 2_GB, .one_more_needs = 3_GB, .tight_batch = 36};
   std::ostringstream out;
   report::write_json(out, run, "1.2.3", questions);
   const auto report = Json::parse(out.str());
@@ -152,8 +153,9 @@ TEST_CASE("what was asked beside a run stands in its report", "[report][json]") 
       R"({"tokens":null,"samples":640000.0,"steps":10000.0,"seconds":100.0,"seconds_low":90.0,)"
       R"("seconds_high":120.0,"cost_usd":1.0,"cost_usd_low":0.8999999999999999,"cost_usd_high":1.2,"deadline_s":110.0,)"
       R"("deadline_met":"may","budget_usd":null,"budget_met":null})");
-  CHECK(report["largest_batch"].dump() ==
-        R"({"batch_per_gpu":32,"as_written":8,"needed_bytes":2000000000,"one_more_needs_bytes":3000000000,"tight_batch_per_gpu":36})");
+  CHECK(
+      report["largest_batch"].dump() ==
+      R"({"batch_per_gpu":32,"as_written":8,"needed_bytes":2000000000,"one_more_needs_bytes":3000000000,"tight_batch_per_gpu":36})");
 }
 
 TEST_CASE("a validation holds its cases and figures as fractions", "[report][json]") {

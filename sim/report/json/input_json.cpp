@@ -26,6 +26,7 @@ Json dataset_json(const Dataset& dataset) {
   const bool has_columns = dataset.format == SampleFormat::parquet;
   Json json = Json::object();
   add_fields(json, dataset, [&](std::string_view key) {
+    if (key == "source" && !dataset.source.empty()) json["source"] = dataset.source;
     if (key == "cpu") json["cpu"] = fields_json(dataset.cpu);
     if (has_columns) {
       if (key == "row_group") json["row_group"] = dataset.row_group;
@@ -44,6 +45,7 @@ Json storage_json(const StorageTier& tier) {
   if (!tier.name.empty()) return tier.name;
   Json json = Json::object();
   add_fields(json, tier, [&](std::string_view key) {
+    if (key == "source" && !tier.source.empty()) json["source"] = tier.source;
     if (key == "burst" && tier.burst) json["burst"] = fields_json(*tier.burst);
     if (key == "price" && tier.price.is_known()) json["price"] = fields_json(tier.price);
   });
