@@ -16,6 +16,7 @@
 #include "sim/plan/sharded/fsdp1.hpp"
 #include "sim/plan/sharded/zero.hpp"
 #include "sim/plan/sharded/zero3.hpp"
+#include "sim/scenario/strategy_facts.hpp"
 
 namespace gradway {
 namespace {
@@ -243,8 +244,8 @@ Bytes tied_bytes(const Model& model) {
 }
 
 std::unique_ptr<Sync> sync_of_part(const RankScenario& rank, const Model& whole) {
-  const bool exchanges = !std::holds_alternative<Alone>(rank.job.strategy);
-  if (exchanges && splits_experts(rank.job, whole)) return std::make_unique<ExpertSync>(rank, whole);
+  if (facts_of(rank.job.strategy).exchanges && splits_experts(rank.job, whole))
+    return std::make_unique<ExpertSync>(rank, whole);
   return make_sync(rank);
 }
 
