@@ -384,7 +384,7 @@ class Writer {
       for (const auto& parameter : own) {
         const bool is_vector = parameter.shape.size() == 1;
         const bool is_whole = std::ranges::find(whole, parameter.shape, &Parameter::shape) != whole.end();
-        const bool is_router = rank_.model.layers[i].name.ends_with(".router");
+        const bool is_router = rank_.model.layers[i].role == LayerRole::router;
         if (!(is_vector || is_router) || !is_whole || (is_shared && !at_once)) continue;
         sizes.insert(sizes.end(), at_once ? 1 : times,
                      Bytes{fp32_bytes * static_cast<double>(parameter.elements())});

@@ -68,7 +68,7 @@ ModelTasks from_layers(const RankScenario& scenario, const ComputeCosts& costs, 
                               const std::vector<ComputeCosts::Piece>& pieces, std::size_t gradients) {
     if (pieces.empty()) return;
     bool is_first = !costs.is_dtensor.empty() && costs.is_dtensor[layer] != 0;
-    bool sorts_rows = is_eager && scenario.job.layout.expert > 1 && layers[layer].name.ends_with(".dispatch");
+    bool sorts_rows = is_eager && scenario.job.layout.expert > 1 && layers[layer].role == LayerRole::dispatch;
     const auto* last = &pieces.back();
     while (last != &pieces.front() && last->launches == 0) --last;
     bool was_read = false;

@@ -29,6 +29,7 @@ std::string_view Eager::arithmetic() const {
 void Eager::open(const std::string& name, std::vector<Parameter> parameters) {
   Layer layer;
   layer.name = name;
+  layer.role = role_;
   if (settings_.lora) {
     for (auto& parameter : parameters) layer.frozen.push_back({std::move(parameter)});
   } else {
