@@ -136,9 +136,10 @@ Bytes tied_bytes(const Model& model) {
   return size;
 }
 
-std::unique_ptr<Sync> sync_of_part(const RankScenario& rank, const Model& whole) {
+std::unique_ptr<Sync> sync_of_part(const RankScenario& rank, const Model& whole,
+                                   const std::vector<std::int32_t>& layers) {
   if (facts_of(rank.job.strategy).exchanges && splits_experts(rank.job, whole))
-    return std::make_unique<ExpertSync>(rank, whole);
+    return std::make_unique<ExpertSync>(rank, whole, layers);
   return make_sync(rank);
 }
 
@@ -165,7 +166,7 @@ Parts parts_of_model(const Scenario& scenario, const ComputeCosts& costs) {
                   .messages = messages,
                   .tied = parts.tied};
     const RankScenario of_rank{scenario, part.part.model};
-    const auto sync = sync_of_part(of_rank, whole);
+    const auto sync = sync_of_part(of_rank, whole, part.part.layers);
     parts.partitions = sync->groups();
     if (parts.partitions.empty()) parts.partitions.push_back(all_ranks());
     auto next = static_cast<std::uint32_t>(parts.partitions.size());
