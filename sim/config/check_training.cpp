@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/scenario/strategy_facts.hpp"
 #include "sim/workload/blocks.hpp"
 
 namespace gradway::config {
@@ -33,17 +34,6 @@ void check_selective_op(const ScenarioSpec& scenario, const ModelSpec& model, Pr
   }
 }
 
-/// Whether a strategy is simulated with parameters that are frozen.
-struct TrainsFrozen {
-  bool operator()(const Alone&) const { return true; }
-  bool operator()(const OneCollective&) const { return true; }
-  bool operator()(const Ddp&) const { return true; }
-  bool operator()(const Fsdp&) const { return true; }
-  bool operator()(const Fsdp1&) const { return false; }
-  bool operator()(const Zero&) const { return true; }
-  bool operator()(const DistributedOptimizer&) const { return true; }
-};
-
 class CheckFinetune {
  public:
   CheckFinetune(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems)
@@ -62,7 +52,7 @@ class CheckFinetune {
     if (job_.layout.tensor > 1)
       add("parallel.tensor", "adapters of layers that ranks share are not simulated",
           "leave it out: set parallel.pipeline, or shard with 'kind: fsdp'", {here()});
-    if (!std::visit(TrainsFrozen{}, job_.strategy))
+    if (!facts_of(job_.strategy).trains_frozen)
       add("strategy.kind", "fsdp1 with frozen parameters is not simulated",
           "write 'kind: fsdp', which is FSDP2", {here()});
   }

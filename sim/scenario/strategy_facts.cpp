@@ -21,7 +21,11 @@ struct Facts {
     if (fsdp.fp8_all_gather) facts.fp8_gather = "fp8_all_gather";
     return facts;
   }
-  StrategyFacts operator()(const Fsdp1& fsdp) const { return sharded(is_half(fsdp.param_dtype)); }
+  StrategyFacts operator()(const Fsdp1& fsdp) const {
+    auto facts = sharded(is_half(fsdp.param_dtype));
+    facts.trains_frozen = false;
+    return facts;
+  }
   StrategyFacts operator()(const Zero& zero) const {
     auto facts = sharded(true);
     facts.framework = Framework::deepspeed;

@@ -20,6 +20,7 @@ struct StrategyFacts {
   bool shards_optimizer = false;     ///< each rank steps only its share of the parameters
   bool offloads = false;             ///< the CPU steps the parameters, in host memory
   bool waits_for_gathers = false;    ///< the CPU waits for each gather of parameters
+  bool trains_frozen = true;         ///< it is simulated with frozen parameters
   bool gradients_are_views = false;  ///< gradients are views into the communication buckets
   bool adds_in_fp32 = false;         ///< products add weights' gradients to buffers in fp32
   std::string_view fp8_gather{};     ///< the key that gathers weights in fp8, if it is set
