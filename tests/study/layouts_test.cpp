@@ -10,9 +10,9 @@
 
 #include "sim/config/config.hpp"
 #include "sim/plan/memory_range.hpp"
-#include "sim/study/layouts.hpp"
 #include "sim/study/parallel.hpp"
-#include "sim/study/unsearched_keys.hpp"
+#include "sim/study/search/layouts.hpp"
+#include "sim/study/search/unsearched_keys.hpp"
 
 using namespace gradway;
 

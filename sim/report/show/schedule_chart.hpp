@@ -4,7 +4,7 @@
 #include <iosfwd>
 
 #include "sim/plan/pipeline/schedule.hpp"
-#include "sim/report/text/style.hpp"
+#include "sim/report/format/style.hpp"
 
 namespace gradway::report {
 
