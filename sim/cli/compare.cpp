@@ -16,7 +16,7 @@
 #include "sim/cli/shell/common_options.hpp"
 #include "sim/cli/shell/out_folder.hpp"
 #include "sim/cli/shell/training_choice.hpp"
-#include "sim/plan/memory_range.hpp"
+#include "sim/compute/memory_range.hpp"
 #include "sim/report/format/training_text.hpp"
 #include "sim/report/page/page.hpp"
 #include "sim/report/points/compare.hpp"

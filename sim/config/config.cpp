@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/printable.hpp"
+#include "sim/compute/profile_costs.hpp"
 #include "sim/config/find/document.hpp"
 #include "sim/config/find/files_read.hpp"
 #include "sim/config/find/lookup.hpp"
@@ -17,9 +18,8 @@
 #include "sim/config/read/prices.hpp"
 #include "sim/config/read/read.hpp"
 #include "sim/config/yaml/source_file.hpp"
-#include "sim/plan/input/shared_by_loaders.hpp"
-#include "sim/plan/profile_costs.hpp"
 #include "sim/platform/with_speeds.hpp"
+#include "sim/scenario/shared_by_loaders.hpp"
 
 namespace gradway {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "sim/plan/pipeline/schedule.hpp"
-#include "sim/plan/pipeline/stages.hpp"
+#include "sim/scenario/pipeline/schedule.hpp"
+#include "sim/scenario/pipeline/stages.hpp"
 #include "sim/scenario/strategy_words.hpp"
 
 namespace gradway::config {

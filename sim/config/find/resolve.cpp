@@ -13,9 +13,9 @@
 #include "sim/config/check/strategy.hpp"
 #include "sim/config/check/training.hpp"
 #include "sim/config/read/campaign.hpp"
-#include "sim/plan/input/shared_by_loaders.hpp"
 #include "sim/platform/background.hpp"
 #include "sim/platform/storage_way.hpp"
+#include "sim/scenario/shared_by_loaders.hpp"
 #include "sim/workload/architectures.hpp"
 #include "sim/workload/attention_choice.hpp"
 

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/plan/memory_range.hpp"
+#include "sim/compute/memory_range.hpp"
 #include "sim/report/format/fields.hpp"
 #include "sim/report/format/local_sgd_json.hpp"
 #include "sim/report/format/local_sgd_text.hpp"

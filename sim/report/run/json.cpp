@@ -9,8 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "sim/plan/memory.hpp"
-#include "sim/plan/memory_range.hpp"
+#include "sim/compute/memory_range.hpp"
 #include "sim/report/format/errors_json.hpp"
 #include "sim/report/format/local_sgd_json.hpp"
 #include "sim/report/format/scenario_json.hpp"

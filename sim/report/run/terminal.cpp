@@ -7,10 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "sim/compute/memory_range.hpp"
 #include "sim/metrics/loading.hpp"
 #include "sim/metrics/utilisation.hpp"
-#include "sim/plan/memory.hpp"
-#include "sim/plan/memory_range.hpp"
 #include "sim/report/format/fields.hpp"
 #include "sim/report/format/local_sgd_text.hpp"
 #include "sim/report/format/provenance.hpp"

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "sim/plan/pipeline/schedule.hpp"
 #include "sim/report/format/words.hpp"
 #include "sim/report/search/trainer_settings_text.hpp"
+#include "sim/scenario/pipeline/schedule.hpp"
 
 namespace gradway::report {
 namespace {

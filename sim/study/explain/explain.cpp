@@ -12,10 +12,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/plan/compute_costs.hpp"
-#include "sim/plan/input/shared_by_loaders.hpp"
-#include "sim/plan/memory_range.hpp"
+#include "sim/compute/compute_costs.hpp"
+#include "sim/compute/memory_range.hpp"
 #include "sim/platform/with_speeds.hpp"
+#include "sim/scenario/shared_by_loaders.hpp"
 #include "sim/study/parallel.hpp"
 #include "sim/study/search/sharding_settings.hpp"
 

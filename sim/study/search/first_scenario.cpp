@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/compute/memory_range.hpp"
 #include "sim/nccl/rank_order.hpp"
-#include "sim/plan/memory.hpp"
 #include "sim/scenario/strategy_words.hpp"
 #include "sim/study/search/largest_batch.hpp"
 #include "sim/workload/architectures.hpp"

@@ -6,8 +6,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/problem.hpp"
-#include "sim/plan/memory.hpp"
-#include "sim/plan/memory_range.hpp"
+#include "sim/compute/memory_range.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/run/simulate.hpp"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "sim/plan/pipeline/schedule.hpp"
-#include "sim/plan/pipeline/stages.hpp"
+#include "sim/scenario/pipeline/schedule.hpp"
+#include "sim/scenario/pipeline/stages.hpp"
 #include "sim/study/search/layouts.hpp"
 #include "sim/workload/blocks.hpp"
 
@@ -21,7 +21,7 @@ bool divide_each_other(int a, int b) {
   return a % b == 0 || b % a == 0;
 }
 
-/// The rules of schedules: see plan/pipeline/schedule.hpp.
+/// The rules of schedules: see scenario/pipeline/schedule.hpp.
 bool has_enough(const Layout& layout, int micro_batches) {
   if (layout.schedule == Schedule::interleaved) return micro_batches % layout.pipeline == 0;
   if (layout.schedule == Schedule::dual_pipe_v) return micro_batches >= 2 * layout.pipeline;

@@ -12,10 +12,10 @@
 #include <fmt/format.h>
 
 #include "sim/base/problem.hpp"
-#include "sim/plan/memory_range.hpp"
-#include "sim/plan/pipeline/schedule.hpp"
-#include "sim/plan/pipeline/stages.hpp"
+#include "sim/compute/memory_range.hpp"
 #include "sim/plan/plan.hpp"
+#include "sim/scenario/pipeline/schedule.hpp"
+#include "sim/scenario/pipeline/stages.hpp"
 #include "sim/study/search/unsearched_keys.hpp"
 #include "sim/workload/blocks.hpp"
 

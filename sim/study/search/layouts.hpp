@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "sim/base/watch.hpp"
-#include "sim/plan/memory_range.hpp"
+#include "sim/compute/memory_range.hpp"
 #include "sim/run/simulate.hpp"
 #include "sim/study/compare/leaders.hpp"
 #include "sim/study/search/optimize.hpp"

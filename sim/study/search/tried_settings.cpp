@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "sim/base/problem.hpp"
+#include "sim/compute/memory_range.hpp"
 #include "sim/plan/ddp/buckets.hpp"
-#include "sim/plan/memory_range.hpp"
 
 namespace gradway {
 

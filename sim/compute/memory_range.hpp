@@ -28,6 +28,10 @@ struct MemoryRange {
   std::string_view largest_part;  ///< parameters, gradients, optimizer, activations, buffers or framework
 };
 
+/// Whether all memory of a step's passes is known. A profile may lack some tensors, and says nothing about
+/// blocks that run again in the backward pass.
+bool knows_memory(const Scenario& scenario);
+
 MemoryRange memory_range(const Scenario& scenario, const MemoryUse& memory);
 
 /// Whether the expected value fits: the verdict is `fits` or `tight`.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/plan/replay.hpp"
+#include "sim/compute/replay.hpp"
 
 #include <algorithm>
 

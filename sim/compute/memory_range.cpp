@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/plan/memory_range.hpp"
+#include "sim/compute/memory_range.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -59,6 +59,13 @@ MemoryVerdict verdict_of(Bytes low, Bytes expected, Bytes high, Bytes capacity) 
 }
 
 }  // namespace
+
+bool knows_memory(const Scenario& scenario) {
+  const auto& profile = scenario.model.profile;
+  if (!profile) return true;
+  return profile->memory_from != MemorySource::none && profile->memory_lacks.empty() &&
+         !runs_blocks_again(scenario.job.recompute);
+}
 
 MemoryRange memory_range(const Scenario& scenario, const MemoryUse& memory) {
   const auto doubt = doubt_of_activations(scenario);

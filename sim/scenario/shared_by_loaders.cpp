@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/plan/input/shared_by_loaders.hpp"
+#include "sim/scenario/shared_by_loaders.hpp"
 
 #include <algorithm>
 

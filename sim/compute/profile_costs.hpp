@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/scenario/scenario.hpp"
+#include "sim/workload/step_memory.hpp"
 
 namespace gradway {
 
@@ -44,5 +45,8 @@ Unprofiled without_profiler(const Profile& profile);
 /// arithmetic.
 /// @pre the model has a profile; its GPU is the platform's or `scenario.profiled_gpu`
 ProfileCosts profile_costs(const Scenario& scenario);
+
+/// Memory that the passes of a profiled step hold with the job's batch. Empty if the profile has no memory.
+StepMemory memory_of_profile(const Profile& profile, const Job& job);
 
 }  // namespace gradway

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
+#include "sim/compute/profile_costs.hpp"
+#include "sim/compute/replay.hpp"
 #include "sim/cost/framework_cost.hpp"
-#include "sim/plan/profile_costs.hpp"
-#include "sim/plan/replay.hpp"
 #include "tests/support/profiles.hpp"
 
 using namespace gradway;

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "sim/compute/profile_costs.hpp"
+#include "sim/compute/rank_scenario.hpp"
 #include "sim/cost/clocks.hpp"
-#include "sim/plan/profile_costs.hpp"
-#include "sim/plan/rank_scenario.hpp"
 #include "sim/workload/eager.hpp"
 
 namespace gradway {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/plan/optimizer_share.hpp"
+#include "sim/compute/optimizer_share.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "sim/cost/kernel_cost.hpp"
-#include "sim/plan/expert_sync.hpp"
 
 namespace gradway {
 namespace {
@@ -39,6 +38,17 @@ struct Share {
 };
 
 }  // namespace
+
+bool splits_experts(const Job& job, const Model& model) {
+  return model.experts.number > 0 && job.expert_replicas() != job.replicas();
+}
+
+Model with_parameters(const Model& model, bool of_experts) {
+  auto part = model;
+  for (auto& layer : part.layers)
+    if (layer.is_of_experts != of_experts) layer.parameters.clear();
+  return part;
+}
 
 double optimizer_share(const RankScenario& scenario) {
   const auto of = [&](const Model& model, int ranks) {

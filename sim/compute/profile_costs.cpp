@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/plan/profile_costs.hpp"
+#include "sim/compute/profile_costs.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,10 +9,10 @@
 
 #include <boost/math/tools/toms748_solve.hpp>
 
+#include "sim/compute/anchors.hpp"
+#include "sim/compute/replay.hpp"
 #include "sim/cost/framework_cost.hpp"
 #include "sim/cost/kernel_cost.hpp"
-#include "sim/plan/anchors.hpp"
-#include "sim/plan/replay.hpp"
 
 namespace gradway {
 namespace {
@@ -198,6 +198,18 @@ ProfileCosts profile_costs(const Scenario& scenario) {
   // Last, so that an anchor of the job's own batch is met.
   for (auto& time : costs.gpu) time = time * costs.anchor_scale;
   return costs;
+}
+
+StepMemory memory_of_profile(const Profile& profile, const Job& job) {
+  const auto samples = static_cast<double>(job.batch_per_gpu) / profile.batch;
+  StepMemory step;
+  if (runs_blocks_again(job.recompute)) return step;  // the profile's blocks kept everything
+  for (const auto& moment : profile.memory) {
+    step.activations.push_back(moment.fixed + moment.grows * samples);
+    step.gradients.push_back(moment.gradients);
+    if (moment.phase == ProfiledPhase::forward) ++step.forward;
+  }
+  return step;
 }
 
 }  // namespace gradway

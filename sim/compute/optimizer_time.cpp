@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/plan/optimizer_time.hpp"
+#include "sim/compute/optimizer_time.hpp"
 
 #include <algorithm>
 #include <ranges>
@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "sim/compute/optimizer_share.hpp"
 #include "sim/cost/kernel_cost.hpp"
 #include "sim/cost/operation_cost.hpp"
-#include "sim/plan/optimizer_share.hpp"
 #include "sim/workload/blocks.hpp"
 
 namespace gradway {

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "sim/graph/workload.hpp"
-#include "sim/plan/compute_costs.hpp"
-#include "sim/plan/pipeline/schedule.hpp"
+#include "sim/scenario/pipeline/schedule.hpp"
 #include "sim/scenario/scenario.hpp"
 #include "sim/workload/model.hpp"
+#include "sim/workload/step_memory.hpp"
 
 namespace gradway {
 

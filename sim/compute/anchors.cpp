@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/plan/anchors.hpp"
+#include "sim/compute/anchors.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/plan/compute_costs.hpp"
+#include "sim/compute/compute_costs.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -10,11 +10,10 @@
 #include <fmt/format.h>
 
 #include "sim/base/problem.hpp"
+#include "sim/compute/anchors.hpp"
+#include "sim/compute/optimizer_time.hpp"
 #include "sim/cost/framework_cost.hpp"
 #include "sim/cost/kernel_cost.hpp"
-#include "sim/plan/anchors.hpp"
-#include "sim/plan/memory.hpp"
-#include "sim/plan/optimizer_time.hpp"
 #include "sim/platform/host_copy.hpp"
 
 namespace gradway {

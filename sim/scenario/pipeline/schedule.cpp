@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/plan/pipeline/schedule.hpp"
+#include "sim/scenario/pipeline/schedule.hpp"
 
 #include <algorithm>
 #include <array>

@@ -4,10 +4,17 @@
 #include <optional>
 #include <vector>
 
+#include "sim/compute/rank_scenario.hpp"
 #include "sim/cost/framework_cost.hpp"
-#include "sim/plan/rank_scenario.hpp"
 
 namespace gradway {
+
+/// Whether the gradients of routed experts are added up over other ranks than those of the rest.
+bool splits_experts(const Job& job, const Model& model);
+
+/// Parameters of a rank, of routed experts or of all else: the model with those alone. Layers keep their
+/// places.
+Model with_parameters(const Model& model, bool of_experts);
 
 /// Of all parameters, which part the optimizer steps on the GPU that has most to do.
 double optimizer_share(const RankScenario& scenario);

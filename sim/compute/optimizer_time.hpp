@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "sim/plan/rank_scenario.hpp"
+#include "sim/compute/rank_scenario.hpp"
 
 namespace gradway {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/plan/pipeline/stages.hpp"
+#include "sim/scenario/pipeline/stages.hpp"
 
 #include <algorithm>
 #include <set>
