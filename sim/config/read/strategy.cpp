@@ -52,22 +52,22 @@ int* replicas_to_set(Strategy& strategy) {
   return nullptr;
 }
 
-struct Kind {
+struct NamedStrategy {
   Strategy strategy{};
   bool is_local_sgd = false;
 };
 
 /// Of local SGD the strategy is that of the ranks of one worker. @return whether it is
 bool read_kind(Reader& strategy, Strategy& result) {
-  std::vector<Choice<Kind>> kinds;
+  std::vector<Choice<NamedStrategy>> kinds;
   std::vector<Choice<Strategy>> inner;
   for_each_strategy([&]<class Settings>(std::type_identity<Settings>, std::string_view name) {
     kinds.push_back({name, {Settings{}}});
     if (trains(Settings{})) inner.push_back({name, Settings{}});
   });
   kinds.push_back({"local_sgd", {result, true}});
-  const auto kind =
-      strategy.optional("kind", one_of("a strategy", std::span<const Choice<Kind>>{kinds}), {result});
+  const auto kind = strategy.optional(
+      "kind", one_of("a strategy", std::span<const Choice<NamedStrategy>>{kinds}), {result});
   result = kind.strategy;
   if (!kind.is_local_sgd) return false;
   result = strategy.optional(

@@ -20,10 +20,10 @@ namespace words = calibration_words;
 constexpr Choice<std::optional<Algorithm>> algorithms[] = {{words::any, std::nullopt},
                                                            {words::algorithms[0], Algorithm::ring},
                                                            {words::algorithms[1], Algorithm::tree}};
-constexpr Choice<std::optional<Protocol>> protocols[] = {{words::any, std::nullopt},
-                                                         {words::protocols[0], Protocol::ll},
-                                                         {words::protocols[1], Protocol::ll128},
-                                                         {words::protocols[2], Protocol::simple}};
+constexpr Choice<std::optional<Protocol>> protocol_choices[] = {{words::any, std::nullopt},
+                                                                {words::protocols[0], Protocol::ll},
+                                                                {words::protocols[1], Protocol::ll128},
+                                                                {words::protocols[2], Protocol::simple}};
 
 /// The unit behind a number; empty at the end of the row, so that the number's parser tells what is missing.
 std::string_view unit_of(Row& row) {
@@ -72,7 +72,7 @@ CollectiveTable read_table(Reader& table) {
   result.transport = table.required("transport", one_of("a transport", transports));
   result.kind = table.required("operation", one_of("an operation", operations));
   result.algorithm = table.required("algorithm", one_of("an algorithm", algorithms));
-  result.protocol = table.required("protocol", one_of("a protocol", protocols));
+  result.protocol = table.required("protocol", one_of("a protocol", protocol_choices));
   result.ranks = table.required("ranks", integer(2, 1 << 20));
   result.nodes = table.optional("nodes", integer(1, 1 << 20), 1);
   result.samples = table.optional("samples", integer(0, 1 << 30), 0);

@@ -52,13 +52,13 @@ constexpr std::array spans{NamedFactor{"s", 1},
 constexpr double most_counted = 1e18;
 constexpr double longest_span = 36500 * day;
 
-bool is_blank(char c) {
+bool is_white_space(char c) {
   return std::isspace(static_cast<unsigned char>(c)) != 0;
 }
 
 std::string_view without_blanks(std::string_view text) {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  while (!text.empty() && is_white_space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_white_space(text.back())) text.remove_suffix(1);
   return text;
 }
 

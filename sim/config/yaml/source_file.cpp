@@ -32,8 +32,8 @@ std::vector<std::string> split_lines(std::string_view content) {
   return lines;
 }
 
-/// Letters, digits, marks and blanks in lines: nothing that a text could be refused for.
-bool is_plain(std::string_view content) {
+/// Printable ASCII and line ends alone: a text that no check can refuse.
+bool is_printable_ascii(std::string_view content) {
   return std::ranges::all_of(content, [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); });
 }
 
@@ -49,7 +49,7 @@ SourceText::SourceText(std::string shown, std::string content)
     : shown_{std::move(shown)}, content_{std::move(content)} {
   if (content_.starts_with(byte_order_mark)) content_.erase(0, byte_order_mark.size());
   lines_ = split_lines(content_);
-  if (is_plain(content_)) return;
+  if (is_printable_ascii(content_)) return;
   if (content_.find('\0') != std::string::npos) {
     fail(whole(), "this is not a text file: it has NUL bytes", "gradway reads YAML in UTF-8");
   }

@@ -32,7 +32,7 @@ std::optional<std::pair<int, int>> tile_in(std::string_view name) {
   return std::nullopt;
 }
 
-const Shape* shape_of(const Signature& operation, std::size_t operand) {
+const Shape* only_shape_of(const Signature& operation, std::size_t operand) {
   if (operand >= operation.operands.size() || operation.operands[operand].shapes.size() != 1) return nullptr;
   const auto& shape = operation.operands[operand].shapes.front();
   return shape.empty() ? nullptr : &shape;
@@ -46,8 +46,8 @@ struct Result {
 std::optional<Result> result_of(const Signature& operation) {
   const auto& name = operation.name;
   const bool adds = name == "aten::addmm" || name == "aten::baddbmm";
-  const auto* a = shape_of(operation, adds ? 1 : 0);
-  const auto* b = shape_of(operation, adds ? 2 : 1);
+  const auto* a = only_shape_of(operation, adds ? 1 : 0);
+  const auto* b = only_shape_of(operation, adds ? 2 : 1);
   if (a == nullptr || b == nullptr || a->size() < 2 || b->size() < 2) return std::nullopt;
   Result result;
   if (name == "aten::linear") {
@@ -77,7 +77,7 @@ bool is_scheduled_attention(std::string_view kernel) {
 std::int64_t tiles_of(std::string_view kernel, const Signature& operation) {
   if (is_scheduled_attention(kernel)) {
     constexpr std::int64_t rows_of_tile = 128;
-    const auto* queries = shape_of(operation, 0);
+    const auto* queries = only_shape_of(operation, 0);
     if (queries == nullptr || queries->size() != 4) return 0;
     return (*queries)[0] * (*queries)[1] * parts((*queries)[2], rows_of_tile);
   }
