@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/compute/optimizer_time.hpp"
 #include "sim/cost/framework_cost.hpp"
 #include "sim/plan/clipping.hpp"
 #include "sim/plan/cuda_graphs.hpp"

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "sim/compute/optimizer_time.hpp"
 #include "sim/plan/cuda_graphs.hpp"
-#include "sim/plan/optimizer_time.hpp"
 
 namespace gradway {
 namespace {

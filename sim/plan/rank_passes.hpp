@@ -6,11 +6,11 @@
 #include <optional>
 #include <vector>
 
-#include "sim/plan/compute_costs.hpp"
+#include "sim/compute/compute_costs.hpp"
 #include "sim/plan/model_tasks.hpp"
 #include "sim/plan/pipeline/exchanges.hpp"
-#include "sim/plan/pipeline/schedule.hpp"
 #include "sim/plan/sync.hpp"
+#include "sim/scenario/pipeline/schedule.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace gradway {
