@@ -27,8 +27,6 @@ std::string read_by_host(const ScenarioSpec& scenario, const Model& model) {
   if (model.experts.number > 0 && reads_counts(job)) return "the CPU reads how many rows each expert gets";
   if (const auto* fsdp = std::get_if<Fsdp>(&job.strategy); fsdp && fsdp->cpu_offload)
     return "the CPU steps the parameters (strategy.cpu_offload)";
-  if (const auto* zero = std::get_if<Zero>(&job.strategy); zero && zero->synchronous_gathers)
-    return "the CPU waits for each gather (strategy.synchronous_gathers)";
   return "";
 }
 
