@@ -10,15 +10,15 @@
 #include <CLI/CLI.hpp>
 
 #include "sim/cli/commands.hpp"
-#include "sim/cli/out_folder.hpp"
-#include "sim/cli/progress.hpp"
+#include "sim/cli/shell/out_folder.hpp"
+#include "sim/cli/shell/progress.hpp"
 #include "sim/cost/nccl_model.hpp"
-#include "sim/report/json/json.hpp"
+#include "sim/report/format/text.hpp"
 #include "sim/report/page/page.hpp"
-#include "sim/report/text/text.hpp"
-#include "sim/report/validation.hpp"
+#include "sim/report/run/json.hpp"
+#include "sim/report/run/validation.hpp"
 #include "sim/run/simulate.hpp"
-#include "sim/study/proposed_anchor.hpp"
+#include "sim/study/compare/proposed_anchor.hpp"
 
 namespace gradway::cli {
 namespace {

@@ -14,17 +14,6 @@ Partition all_of(const char* name) {
 
 }  // namespace
 
-bool splits_experts(const Job& job, const Model& model) {
-  return model.experts.number > 0 && job.expert_replicas() != job.replicas();
-}
-
-Model with_parameters(const Model& model, bool of_experts) {
-  auto part = model;
-  for (auto& layer : part.layers)
-    if (layer.is_of_experts != of_experts) layer.parameters.clear();
-  return part;
-}
-
 ExpertSync::ExpertSync(const RankScenario& scenario, const Model& whole)
     : others_{with_parameters(scenario.model, false)},
       experts_{with_parameters(scenario.model, true)},

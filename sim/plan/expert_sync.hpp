@@ -5,16 +5,10 @@
 #include <optional>
 #include <vector>
 
+#include "sim/compute/optimizer_share.hpp"
 #include "sim/plan/sync.hpp"
 
 namespace gradway {
-
-/// Whether the gradients of routed experts are added up over other ranks than those of the rest.
-bool splits_experts(const Job& job, const Model& model);
-
-/// Parameters of a rank, of routed experts or of all else: the model with those alone. Layers keep their
-/// places.
-Model with_parameters(const Model& model, bool of_experts);
 
 /// A strategy twice: for routed experts over the ranks that hold the same experts, and for all else over
 /// those that hold the same part of the model; each with buckets and communicators of its own, as Megatron's

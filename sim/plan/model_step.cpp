@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/compute/optimizer_time.hpp"
 #include "sim/cost/framework_cost.hpp"
 #include "sim/plan/clipping.hpp"
 #include "sim/plan/cuda_graphs.hpp"
@@ -18,7 +19,6 @@
 #include "sim/plan/memory.hpp"
 #include "sim/plan/model_tasks.hpp"
 #include "sim/plan/module_position.hpp"
-#include "sim/plan/optimizer_time.hpp"
 #include "sim/plan/pipeline/exchanges.hpp"
 
 namespace gradway {

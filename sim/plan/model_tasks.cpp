@@ -6,12 +6,12 @@
 
 #include <fmt/format.h>
 
+#include "sim/compute/optimizer_share.hpp"
 #include "sim/cost/framework_cost.hpp"
 #include "sim/cost/kernel_cost.hpp"
 #include "sim/plan/offload.hpp"
-#include "sim/plan/optimizer_share.hpp"
-#include "sim/plan/pipeline/schedule.hpp"
 #include "sim/plan/task_list.hpp"
+#include "sim/scenario/pipeline/schedule.hpp"
 
 namespace gradway {
 namespace {

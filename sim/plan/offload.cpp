@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "sim/compute/optimizer_share.hpp"
 #include "sim/cost/kernel_cost.hpp"
-#include "sim/plan/optimizer_share.hpp"
 #include "sim/platform/routes.hpp"
 
 namespace gradway {

@@ -10,12 +10,12 @@
 #include "sim/plan/expert_sync.hpp"
 #include "sim/plan/input/loader.hpp"
 #include "sim/plan/model_step.hpp"
-#include "sim/plan/pipeline/stages.hpp"
 #include "sim/plan/sharded/distributed_optimizer.hpp"
 #include "sim/plan/sharded/fsdp.hpp"
 #include "sim/plan/sharded/fsdp1.hpp"
 #include "sim/plan/sharded/zero.hpp"
 #include "sim/plan/sharded/zero3.hpp"
+#include "sim/scenario/pipeline/stages.hpp"
 
 namespace gradway {
 namespace {

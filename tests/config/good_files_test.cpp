@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "sim/config/config.hpp"
-#include "sim/plan/input/shared_by_loaders.hpp"
+#include "sim/scenario/shared_by_loaders.hpp"
 #include "tests/support/config_files.hpp"
 
 using namespace gradway;

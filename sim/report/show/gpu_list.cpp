@@ -8,8 +8,8 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "sim/report/text/table.hpp"
-#include "sim/report/text/text.hpp"
+#include "sim/report/format/table.hpp"
+#include "sim/report/format/text.hpp"
 
 namespace gradway::report {
 namespace {

@@ -9,12 +9,12 @@
 #include "sim/cost/calibration_words.hpp"
 #include "sim/cost/collective_table.hpp"
 #include "sim/cost/nccl_model.hpp"
+#include "sim/report/format/fields.hpp"
+#include "sim/report/format/table.hpp"
+#include "sim/report/format/text.hpp"
+#include "sim/report/format/words.hpp"
 #include "sim/report/show/show_kernel_times.hpp"
 #include "sim/report/show/show_rates.hpp"
-#include "sim/report/text/fields.hpp"
-#include "sim/report/text/table.hpp"
-#include "sim/report/text/text.hpp"
-#include "sim/report/text/words.hpp"
 
 namespace gradway::report {
 namespace {

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/run/terminal.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "sim/report/format/text.hpp"
+
+namespace gradway::report {
+namespace {
+
+/// A part of the step. Fills differ, so that the bar reads without colours too.
+struct Part {
+  std::string_view name;
+  std::string_view fill;
+  Paint paint;
+  Seconds Metrics::*time;
+};
+
+constexpr std::array shown_parts{
+    Part{"compute", "█", Paint::green, &Metrics::compute},
+    Part{"exposed communication", "▒", Paint::red, &Metrics::exposed_communication},
+    Part{"input wait", "▓", Paint::yellow, &Metrics::input_wait},
+    Part{"optimizer", "▚", Paint::blue, &Metrics::optimizer},
+    Part{"launch-bound", "░", Paint::magenta, &Metrics::launch_bound},
+    Part{"idle", "·", Paint::dim, &Metrics::idle},
+};
+
+std::string repeat(std::string_view text, std::size_t times) {
+  std::string all;
+  for (std::size_t i = 0; i < times; ++i) all += text;
+  return all;
+}
+
+/// The bar: each part ends where its rounded sum ends, so that rounding never adds up.
+std::string bar(const Metrics& metrics, std::size_t width, const Style& style) {
+  std::string text;
+  double sum = 0;
+  std::size_t end = 0;
+  for (const auto& part : shown_parts) {
+    sum += metrics.*part.time / metrics.step_time;
+    const auto next =
+        static_cast<std::size_t>(std::round(std::clamp(sum, 0.0, 1.0) * static_cast<double>(width)));
+    text += style.paint(part.paint, repeat(part.fill, next - std::min(end, next)));
+    end = std::max(end, next);
+  }
+  return text;
+}
+
+/// All rows in the unit of the step, so that they compare at a glance.
+struct ColumnUnit {
+  std::string_view name;
+  double seconds;
+};
+
+ColumnUnit unit_for(Seconds step) {
+  if (step.value() >= 10) return {"s", 1};
+  return step.value() >= 1e-3 ? ColumnUnit{"ms", 1e-3} : ColumnUnit{"us", 1e-6};
+}
+
+std::string row(std::string_view mark, std::string_view name, Seconds time, Seconds step) {
+  const auto unit = unit_for(step);
+  const auto decimals = step.value() / unit.seconds < 100 ? 2 : 1;
+  return fmt::format("  {} {:<22}{:>12.{}f} {:<2}{:>8.1f} %", mark, name, time.value() / unit.seconds,
+                     decimals, unit.name, time / step * 100);
+}
+
+}  // namespace
+
+void write_breakdown(std::ostream& out, const Metrics& metrics, const Style& style) {
+  if (!(metrics.step_time.value() > 0)) return;
+  out << "  " << bar(metrics, std::max<std::size_t>(style.width, 12) - 4, style) << "\n\n";
+  for (const auto& part : shown_parts) {
+    out << row(style.paint(part.paint, part.fill), part.name, metrics.*part.time, metrics.step_time) << '\n';
+  }
+  const auto also = [&](std::string_view name, Seconds time, const char* what) {
+    if (time > Seconds{})
+      out << style.paint(Paint::dim, row(" ", name, time, metrics.step_time) + "   " + what) << '\n';
+  };
+  if (metrics.is_of_parts) {
+    for (std::size_t i = 0; i < purpose_words.size(); ++i)
+      also(fmt::format("  exposed, {}", purpose_words[i]), metrics.exposed[i], "of exposed communication");
+  }
+  if (metrics.bubble) also("bubble", *metrics.bubble, "idle of all stages, on average");
+  const auto hidden = metrics.communication - metrics.exposed_communication;
+  if (metrics.communication.value() > 0) {
+    out << style.paint(Paint::dim,
+                       row(" ", "hidden communication", hidden, metrics.step_time) + "   beside kernels")
+        << '\n';
+  }
+}
+
+}  // namespace gradway::report
