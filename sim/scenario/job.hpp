@@ -67,8 +67,6 @@ struct Fsdp {
   int replicate = 1;                     ///< HSDP: how often the sharded group is repeated
   bool cpu_offload = false;              ///< CPUOffloadPolicy: shares, gradients and states are on the host
   bool fp8_all_gather = false;           ///< torchao's enable_fsdp_float8_all_gather, with scales ahead
-  bool separate_reduce_scatter_group = false;  ///< reductions on a communicator of their own, PyTorch 2.13
-  int reduce_scatter_max_input_buffers = 1;    ///< gradients that wait for their reduction, PyTorch 2.13
   auto operator<=>(const Fsdp&) const = default;
 };
 
@@ -102,9 +100,6 @@ struct Zero {
   /// micro-step to them. Empty: gradients stay as they are made.
   std::optional<Number> grad_accum_dtype{};
   bool reduce_scatter = true;  ///< stage 3; else buckets are all-reduced
-  /// Stage 3 as in DeepSpeed 0.3: each tensor is gathered by itself, into a list of the ranks' slices, and
-  /// the GPU is waited for before and after.
-  bool synchronous_gathers = false;
   /// offload_optimizer of device cpu: fp32 masters, gradients and states are in host memory, and the CPU
   /// steps them.
   bool offload_optimizer = false;

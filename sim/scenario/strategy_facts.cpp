@@ -30,7 +30,6 @@ struct Facts {
     auto facts = sharded(true);
     facts.framework = Framework::deepspeed;
     facts.offloads = zero.offload_optimizer;
-    facts.waits_for_gathers = zero.synchronous_gathers;
     return facts;
   }
   StrategyFacts operator()(const DistributedOptimizer& optimizer) const {

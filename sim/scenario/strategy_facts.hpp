@@ -19,7 +19,6 @@ struct StrategyFacts {
   bool has_hooks = false;            ///< Python code runs around each part of the model
   bool shards_optimizer = false;     ///< each rank steps only its share of the parameters
   bool offloads = false;             ///< the CPU steps the parameters, in host memory
-  bool waits_for_gathers = false;    ///< the CPU waits for each gather of parameters
   bool trains_frozen = true;         ///< it is simulated with frozen parameters
   bool gradients_are_views = false;  ///< gradients are views into the communication buckets
   bool adds_in_fp32 = false;         ///< products add weights' gradients to buffers in fp32

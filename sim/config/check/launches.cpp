@@ -29,7 +29,6 @@ std::string read_by_host(const ScenarioSpec& scenario, const Model& model) {
   const auto strategy = facts_of(job.strategy);
   if (strategy.offloads && strategy.framework == Framework::pytorch)
     return "the CPU steps the parameters (strategy.cpu_offload)";
-  if (strategy.waits_for_gathers) return "the CPU waits for each gather (strategy.synchronous_gathers)";
   return "";
 }
 
