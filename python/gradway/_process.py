@@ -45,7 +45,7 @@ class Answer(NamedTuple):
 
 
 class _Process:
-    """One running program; sim/cli/serve.hpp says how it is asked. Raises GradwayError if it ends."""
+    """One running program; sim/cli/shell/serve.hpp says how it is asked. Raises GradwayError if it ends."""
 
     def __init__(self, path: str):
         self._said = tempfile.TemporaryFile()

@@ -8,10 +8,10 @@
 #include <CLI/CLI.hpp>
 
 #include "sim/base/nearest.hpp"
-#include "sim/cli/argument_words.hpp"
-#include "sim/cli/calibrate_actions.hpp"
+#include "sim/cli/calibrate/actions.hpp"
 #include "sim/cli/commands.hpp"
-#include "sim/report/text/text.hpp"
+#include "sim/cli/shell/argument_words.hpp"
+#include "sim/report/format/text.hpp"
 #include "sim/samples/read_samples.hpp"
 
 namespace gradway::cli {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/cli/status.hpp"
-#include "sim/cli/surroundings.hpp"
+#include "sim/cli/shell/status.hpp"
+#include "sim/cli/shell/surroundings.hpp"
 
 namespace CLI {
 class App;

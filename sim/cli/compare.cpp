@@ -10,17 +10,17 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
-#include "sim/cli/campaign_search.hpp"
+#include "sim/cli/campaign/search.hpp"
 #include "sim/cli/commands.hpp"
-#include "sim/cli/common_options.hpp"
-#include "sim/cli/out_folder.hpp"
-#include "sim/cli/points.hpp"
-#include "sim/cli/training_choice.hpp"
-#include "sim/plan/memory_range.hpp"
-#include "sim/report/compare.hpp"
-#include "sim/report/json/json.hpp"
+#include "sim/cli/points/points.hpp"
+#include "sim/cli/shell/common_options.hpp"
+#include "sim/cli/shell/out_folder.hpp"
+#include "sim/cli/shell/training_choice.hpp"
+#include "sim/compute/memory_range.hpp"
+#include "sim/report/format/training_text.hpp"
 #include "sim/report/page/page.hpp"
-#include "sim/report/text/training_text.hpp"
+#include "sim/report/points/compare.hpp"
+#include "sim/report/run/json.hpp"
 
 namespace gradway::cli {
 namespace {

@@ -7,8 +7,8 @@
 #include <CLI/CLI.hpp>
 
 #include "sim/base/nearest.hpp"
-#include "sim/cli/argument_words.hpp"
 #include "sim/cli/commands.hpp"
+#include "sim/cli/shell/argument_words.hpp"
 
 namespace gradway::cli {
 namespace {

@@ -5,12 +5,12 @@
 #include <CLI/CLI.hpp>
 
 #include "sim/cli/commands.hpp"
-#include "sim/cli/common_options.hpp"
-#include "sim/cli/out_folder.hpp"
-#include "sim/cli/points.hpp"
-#include "sim/cli/progress.hpp"
-#include "sim/report/explain.hpp"
+#include "sim/cli/points/points.hpp"
+#include "sim/cli/shell/common_options.hpp"
+#include "sim/cli/shell/out_folder.hpp"
+#include "sim/cli/shell/progress.hpp"
 #include "sim/report/page/page.hpp"
+#include "sim/report/run/explain.hpp"
 #include "sim/study/parallel.hpp"
 
 namespace gradway::cli {

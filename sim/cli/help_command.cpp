@@ -6,10 +6,10 @@
 #include <CLI/CLI.hpp>
 
 #include "sim/base/nearest.hpp"
-#include "sim/cli/argument_words.hpp"
 #include "sim/cli/commands.hpp"
-#include "sim/cli/help.hpp"
-#include "sim/cli/topics.hpp"
+#include "sim/cli/shell/argument_words.hpp"
+#include "sim/cli/shell/help.hpp"
+#include "sim/cli/shell/topics.hpp"
 
 namespace gradway::cli {
 namespace {

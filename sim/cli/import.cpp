@@ -10,10 +10,10 @@
 
 #include "sim/base/nearest.hpp"
 #include "sim/base/printable.hpp"
-#include "sim/cli/argument_words.hpp"
 #include "sim/cli/commands.hpp"
-#include "sim/cli/files.hpp"
-#include "sim/cli/import_formats.hpp"
+#include "sim/cli/import/formats.hpp"
+#include "sim/cli/shell/argument_words.hpp"
+#include "sim/cli/shell/files.hpp"
 
 namespace gradway::cli {
 namespace {

@@ -13,14 +13,14 @@
 
 #include "sim/base/nearest.hpp"
 #include "sim/base/printable.hpp"
-#include "sim/cli/argument_words.hpp"
 #include "sim/cli/commands.hpp"
-#include "sim/cli/common_options.hpp"
-#include "sim/cli/files.hpp"
-#include "sim/cli/option_value.hpp"
-#include "sim/cli/read_back.hpp"
-#include "sim/config/scalars.hpp"
-#include "sim/report/commented_scenario.hpp"
+#include "sim/cli/shell/argument_words.hpp"
+#include "sim/cli/shell/common_options.hpp"
+#include "sim/cli/shell/files.hpp"
+#include "sim/cli/shell/option_value.hpp"
+#include "sim/cli/shell/read_back.hpp"
+#include "sim/config/yaml/scalars.hpp"
+#include "sim/report/search/commented_scenario.hpp"
 
 namespace gradway::cli {
 namespace {

@@ -7,12 +7,12 @@
 #include <CLI/CLI.hpp>
 
 #include "sim/base/nearest.hpp"
-#include "sim/cli/argument_words.hpp"
 #include "sim/cli/commands.hpp"
+#include "sim/cli/shell/argument_words.hpp"
+#include "sim/report/format/text.hpp"
 #include "sim/report/show/gpu_list.hpp"
 #include "sim/report/show/platform_list.hpp"
 #include "sim/report/show/show.hpp"
-#include "sim/report/text/text.hpp"
 
 namespace gradway::cli {
 namespace {

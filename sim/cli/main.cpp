@@ -9,9 +9,9 @@
 #include <sstream>
 #include <string_view>
 
-#include "sim/cli/failure.hpp"
-#include "sim/cli/serve.hpp"
-#include "sim/cli/usage.hpp"
+#include "sim/cli/shell/failure.hpp"
+#include "sim/cli/shell/serve.hpp"
+#include "sim/cli/shell/usage.hpp"
 
 namespace gradway::cli {
 namespace {

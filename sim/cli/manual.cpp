@@ -7,8 +7,8 @@
 #include <CLI/CLI.hpp>
 
 #include "sim/cli/commands.hpp"
-#include "sim/cli/help.hpp"
-#include "sim/cli/topics.hpp"
+#include "sim/cli/shell/help.hpp"
+#include "sim/cli/shell/topics.hpp"
 
 namespace gradway::cli {
 namespace {

@@ -5,17 +5,17 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "sim/cli/campaign_search.hpp"
+#include "sim/cli/campaign/optimize_campaign.hpp"
+#include "sim/cli/campaign/search.hpp"
 #include "sim/cli/commands.hpp"
-#include "sim/cli/common_options.hpp"
-#include "sim/cli/optimize_campaign.hpp"
 #include "sim/cli/optimize_layout.hpp"
-#include "sim/cli/out_folder.hpp"
-#include "sim/cli/points.hpp"
-#include "sim/cli/progress.hpp"
-#include "sim/report/optimize.hpp"
+#include "sim/cli/points/points.hpp"
+#include "sim/cli/shell/common_options.hpp"
+#include "sim/cli/shell/out_folder.hpp"
+#include "sim/cli/shell/progress.hpp"
 #include "sim/report/page/page.hpp"
-#include "sim/report/snippet.hpp"
+#include "sim/report/search/optimize.hpp"
+#include "sim/report/search/snippet.hpp"
 #include "sim/study/parallel.hpp"
 
 namespace gradway::cli {

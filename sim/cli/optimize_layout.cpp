@@ -6,14 +6,14 @@
 #include <fmt/format.h>
 
 #include "sim/cli/commands.hpp"
-#include "sim/cli/option_value.hpp"
-#include "sim/cli/out_folder.hpp"
-#include "sim/cli/progress.hpp"
-#include "sim/config/scalars.hpp"
-#include "sim/report/layouts.hpp"
+#include "sim/cli/shell/option_value.hpp"
+#include "sim/cli/shell/out_folder.hpp"
+#include "sim/cli/shell/progress.hpp"
+#include "sim/config/yaml/scalars.hpp"
+#include "sim/report/format/text.hpp"
+#include "sim/report/format/words.hpp"
 #include "sim/report/page/page.hpp"
-#include "sim/report/text/text.hpp"
-#include "sim/report/text/words.hpp"
+#include "sim/report/search/layouts.hpp"
 #include "sim/study/parallel.hpp"
 #include "sim/workload/blocks.hpp"
 

@@ -3,11 +3,11 @@
 
 #include <string>
 
-#include "sim/cli/campaign_actions.hpp"
-#include "sim/cli/status.hpp"
-#include "sim/cli/surroundings.hpp"
-#include "sim/cli/training_choice.hpp"
-#include "sim/study/search_space.hpp"
+#include "sim/cli/campaign/actions.hpp"
+#include "sim/cli/shell/status.hpp"
+#include "sim/cli/shell/surroundings.hpp"
+#include "sim/cli/shell/training_choice.hpp"
+#include "sim/study/search/search_space.hpp"
 
 namespace CLI {
 class App;

@@ -4,14 +4,14 @@
 #include <CLI/CLI.hpp>
 
 #include "sim/cli/commands.hpp"
-#include "sim/cli/common_options.hpp"
-#include "sim/cli/out_folder.hpp"
-#include "sim/cli/progress.hpp"
-#include "sim/cli/training_choice.hpp"
+#include "sim/cli/shell/common_options.hpp"
+#include "sim/cli/shell/out_folder.hpp"
+#include "sim/cli/shell/progress.hpp"
+#include "sim/cli/shell/training_choice.hpp"
 #include "sim/files/gzip_stream.hpp"
-#include "sim/report/json/json.hpp"
 #include "sim/report/page/page.hpp"
-#include "sim/report/text/terminal.hpp"
+#include "sim/report/run/json.hpp"
+#include "sim/report/run/terminal.hpp"
 #include "sim/report/trace/trace.hpp"
 #include "sim/run/simulate.hpp"
 

@@ -9,17 +9,17 @@
 #include <CLI/CLI.hpp>
 
 #include "sim/base/digest.hpp"
-#include "sim/cli/check_values.hpp"
 #include "sim/cli/commands.hpp"
-#include "sim/cli/common_options.hpp"
-#include "sim/cli/kept_points.hpp"
-#include "sim/cli/merge_shards.hpp"
-#include "sim/cli/out_folder.hpp"
-#include "sim/cli/points.hpp"
-#include "sim/cli/program_digest.hpp"
-#include "sim/report/json/json.hpp"
+#include "sim/cli/points/check_values.hpp"
+#include "sim/cli/points/kept_points.hpp"
+#include "sim/cli/points/merge_shards.hpp"
+#include "sim/cli/points/points.hpp"
+#include "sim/cli/shell/common_options.hpp"
+#include "sim/cli/shell/out_folder.hpp"
+#include "sim/cli/shell/program_digest.hpp"
 #include "sim/report/page/page.hpp"
-#include "sim/report/sweep.hpp"
+#include "sim/report/points/sweep.hpp"
+#include "sim/report/run/json.hpp"
 #include "sim/run/simulate.hpp"
 
 namespace gradway::cli {

@@ -8,18 +8,18 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/printable.hpp"
-#include "sim/config/document.hpp"
-#include "sim/config/files_read.hpp"
-#include "sim/config/lookup.hpp"
-#include "sim/config/overrides.hpp"
-#include "sim/config/prices.hpp"
-#include "sim/config/read.hpp"
-#include "sim/config/read_input.hpp"
-#include "sim/config/resolve.hpp"
-#include "sim/config/source_file.hpp"
-#include "sim/plan/input/shared_by_loaders.hpp"
-#include "sim/plan/profile_costs.hpp"
+#include "sim/compute/profile_costs.hpp"
+#include "sim/config/find/document.hpp"
+#include "sim/config/find/files_read.hpp"
+#include "sim/config/find/lookup.hpp"
+#include "sim/config/find/overrides.hpp"
+#include "sim/config/find/resolve.hpp"
+#include "sim/config/read/input.hpp"
+#include "sim/config/read/prices.hpp"
+#include "sim/config/read/read.hpp"
+#include "sim/config/yaml/source_file.hpp"
 #include "sim/platform/with_speeds.hpp"
+#include "sim/scenario/shared_by_loaders.hpp"
 
 namespace gradway {
 namespace {

@@ -19,7 +19,6 @@ enum class SampleGroup {
   medium_collectives,  ///< below 64 MiB
   large_collectives,
   copies,
-  patterns,
   products,
   memory_kernels,
   optimizers,
@@ -36,7 +35,6 @@ inline constexpr std::array all{"collectives below 64 KiB"sv,
                                 "collectives 1 MiB to 64 MiB"sv,
                                 "collectives from 64 MiB"sv,
                                 "copies"sv,
-                                "copies at once"sv,
                                 "products"sv,
                                 "memory-bound kernels"sv,
                                 "optimizers"sv,
@@ -62,10 +60,9 @@ struct PredictedRow {
 };
 
 /// All rows of the samples that a calibration could predict, by what it was fitted to: a collective by the
-/// table of its transport, operation, algorithm, protocol, ranks and nodes; a copy by its link; copies at
-/// once by what they share; kernels by their rates; each experiment side by side as two rows, the end of its
-/// kernels and that of its collectives; a timed kernel by its own row, if there is one. Sorted by group, else
-/// in the order of the samples.
+/// table of its transport, operation, algorithm, protocol, ranks and nodes; a copy by its link; kernels by
+/// their rates; each experiment side by side as two rows, the end of its kernels and that of its collectives;
+/// a timed kernel by its own row, if there is one. Sorted by group, else in the order of the samples.
 std::vector<PredictedRow> predict_samples(const Calibration& calibration, const Samples& samples,
                                           const NodeFacts& node);
 

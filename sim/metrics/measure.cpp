@@ -15,8 +15,8 @@
 #include "sim/metrics/utilisation.hpp"
 #include "sim/metrics/view.hpp"
 #include "sim/nccl/rank_order.hpp"
-#include "sim/plan/input/shared_by_loaders.hpp"
 #include "sim/plan/memory.hpp"
+#include "sim/scenario/shared_by_loaders.hpp"
 
 namespace gradway {
 namespace {

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/compute/optimizer_share.hpp"
 #include "sim/plan/model_tasks.hpp"
 #include "sim/plan/offload.hpp"
-#include "sim/plan/optimizer_share.hpp"
 
 namespace gradway {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "sim/plan/compute_costs.hpp"
+#include "sim/compute/compute_costs.hpp"
 #include "sim/plan/sync.hpp"
 
 namespace gradway {

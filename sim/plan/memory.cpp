@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "sim/plan/optimizer_share.hpp"
-#include "sim/plan/optimizer_time.hpp"
+#include "sim/compute/optimizer_share.hpp"
+#include "sim/compute/optimizer_time.hpp"
 #include "sim/workload/blocks.hpp"
 #include "sim/workload/profile.hpp"
 
@@ -138,25 +138,6 @@ bool keeps_gradients(const RankScenario& scenario) {
 }
 
 }  // namespace
-
-StepMemory memory_of_profile(const Profile& profile, const Job& job) {
-  const auto samples = static_cast<double>(job.batch_per_gpu) / profile.batch;
-  StepMemory step;
-  if (runs_blocks_again(job.recompute)) return step;  // the profile's blocks kept everything
-  for (const auto& moment : profile.memory) {
-    step.activations.push_back(moment.fixed + moment.grows * samples);
-    step.gradients.push_back(moment.gradients);
-    if (moment.phase == ProfiledPhase::forward) ++step.forward;
-  }
-  return step;
-}
-
-bool knows_memory(const Scenario& scenario) {
-  const auto& profile = scenario.model.profile;
-  if (!profile) return true;
-  return profile->memory_from != MemorySource::none && profile->memory_lacks.empty() &&
-         !runs_blocks_again(scenario.job.recompute);
-}
 
 MemoryUse memory_use(const RankScenario& scenario, const StepMemory& step, const Sync& sync) {
   const auto& job = scenario.job;

@@ -3,9 +3,9 @@
 
 #include <vector>
 
+#include "sim/compute/compute_costs.hpp"
+#include "sim/compute/rank_scenario.hpp"
 #include "sim/graph/workload.hpp"
-#include "sim/plan/compute_costs.hpp"
-#include "sim/plan/rank_scenario.hpp"
 #include "sim/workload/blocks.hpp"
 
 namespace gradway {

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "sim/plan/rank_scenario.hpp"
+#include "sim/compute/rank_scenario.hpp"
 
 namespace gradway {
 

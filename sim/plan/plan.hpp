@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "sim/compute/compute_costs.hpp"
 #include "sim/graph/workload.hpp"
-#include "sim/plan/compute_costs.hpp"
 #include "sim/plan/sync.hpp"
 #include "sim/scenario/scenario.hpp"
 

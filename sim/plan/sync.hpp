@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/plan/rank_scenario.hpp"
+#include "sim/compute/rank_scenario.hpp"
 #include "sim/plan/task_list.hpp"
 #include "sim/workload/blocks.hpp"
 

@@ -14,7 +14,7 @@ namespace gradway {
 enum class RankAxis : std::uint8_t { tensor, context, expert, data, pipeline };
 inline constexpr std::array<std::string_view, 5> rank_axis_words{"tp", "cp", "ep", "dp", "pp"};
 
-/// The order of passes on the stages of a pipeline; see `plan/pipeline/schedule.hpp`.
+/// The order of passes on the stages of a pipeline; see `scenario/pipeline/schedule.hpp`.
 enum class Schedule : std::uint8_t { gpipe, one_f_one_b, interleaved, looped_bfs, zb_h1, zb_v, dual_pipe_v };
 inline constexpr std::array<std::string_view, 7> schedule_words{"gpipe", "1f1b", "interleaved", "looped_bfs",
                                                                 "zb_h1", "zb_v", "dual_pipe_v"};

@@ -55,7 +55,7 @@ double square(Seconds time) {
 double doubt_of_compute(Basis basis, double batch_ratio) {
   // measured: own steps in DDP over NVLink, where kernels are nearly all of the step: 2.2 % (26 rows of
   // scenarios/h200-4x/cases.yaml; without DDP 0.8 %, 18 rows).
-  // stretched: other batches of three profiles, worst 4.1 % of 6 (sim/plan/profile_costs.hpp).
+  // stretched: other batches of three profiles, worst 4.1 % of 6 (sim/compute/profile_costs.hpp).
   // predicted: kernels timed on such a GPU. 54 own jobs on H100 and H200 whose GPU bound them: worst 11 %
   // (tests/validation/unmeasured_test.cpp). Other programs and years differ more, and whose the job is nobody
   // knows: nine of ten of 34 published steps on H100s within 24 % (fms-fsdp, torchtitan, MPT with

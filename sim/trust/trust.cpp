@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/compute/memory_range.hpp"
 #include "sim/plan/input/loader.hpp"
-#include "sim/plan/memory_range.hpp"
 #include "sim/plan/offload.hpp"
 #include "sim/platform/host_copy.hpp"
 #include "sim/trust/step_range.hpp"

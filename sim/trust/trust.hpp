@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "sim/compute/compute_costs.hpp"
 #include "sim/cost/basis.hpp"
 #include "sim/lower/communicators.hpp"
 #include "sim/metrics/metrics.hpp"
-#include "sim/plan/compute_costs.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace gradway {

@@ -8,10 +8,10 @@
 #include "sim/import/training/deepspeed.hpp"
 #include "sim/import/training/megatron.hpp"
 #include "sim/import/training/torchtitan.hpp"
-#include "sim/report/layouts.hpp"
-#include "sim/report/snippet.hpp"
+#include "sim/report/search/layouts.hpp"
+#include "sim/report/search/snippet.hpp"
 #include "sim/run/simulate.hpp"
-#include "sim/study/layouts.hpp"
+#include "sim/study/search/layouts.hpp"
 #include "sim/workload/blocks.hpp"
 
 using namespace gradway;

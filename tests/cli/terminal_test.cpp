@@ -5,7 +5,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "sim/report/text/text.hpp"
+#include "sim/report/format/text.hpp"
 #include "tests/cli/program.hpp"
 
 using namespace gradway::testing;

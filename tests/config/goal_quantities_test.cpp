@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "sim/base/problem.hpp"
-#include "sim/config/goal_quantities.hpp"
+#include "sim/config/yaml/goal_quantities.hpp"
 
 using namespace gradway;
 using config::Node;

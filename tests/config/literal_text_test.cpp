@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
-#include "sim/config/literal_text.hpp"
+#include "sim/config/yaml/literal_text.hpp"
 
 using namespace gradway::config;
 

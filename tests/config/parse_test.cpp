@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
-#include "sim/config/document.hpp"
-#include "sim/config/nccl_variables.hpp"
+#include "sim/config/find/document.hpp"
+#include "sim/config/read/nccl_variables.hpp"
 
 using namespace gradway;
 using namespace gradway::config;

@@ -6,7 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include "sim/config/config.hpp"
-#include "sim/config/document.hpp"
+#include "sim/config/find/document.hpp"
 
 using namespace gradway;
 

@@ -4,8 +4,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "sim/config/quantities.hpp"
-#include "sim/config/scalars.hpp"
+#include "sim/config/yaml/quantities.hpp"
+#include "sim/config/yaml/scalars.hpp"
 
 using namespace gradway;
 using config::Node;

@@ -9,9 +9,9 @@
 #include <catch2/catch.hpp>
 
 #include "sim/config/config.hpp"
-#include "sim/config/document.hpp"
-#include "sim/config/read.hpp"
-#include "sim/config/scenario_keys.hpp"
+#include "sim/config/find/document.hpp"
+#include "sim/config/find/scenario_keys.hpp"
+#include "sim/config/read/read.hpp"
 #include "sim/cost/nccl_settings.hpp"
 
 using namespace gradway;

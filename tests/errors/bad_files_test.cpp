@@ -12,9 +12,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "sim/config/document.hpp"
-#include "sim/config/read.hpp"
-#include "sim/config/source_file.hpp"
+#include "sim/config/find/document.hpp"
+#include "sim/config/read/read.hpp"
+#include "sim/config/yaml/source_file.hpp"
 #include "tests/support/config_files.hpp"
 
 using namespace gradway;

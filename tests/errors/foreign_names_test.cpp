@@ -7,7 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include "sim/config/config.hpp"
-#include "sim/config/likely_meant.hpp"
+#include "sim/config/yaml/likely_meant.hpp"
 #include "tests/support/config_files.hpp"
 
 using namespace gradway;

@@ -2,8 +2,8 @@
 // What is known of a kernel by itself: its class, its name, how many of its blocks fit.
 #include <catch2/catch.hpp>
 
-#include "sim/import/kineto/kernel_class.hpp"
-#include "sim/import/kineto/occupancy.hpp"
+#include "sim/import/kineto/work/kernel_class.hpp"
+#include "sim/import/kineto/work/occupancy.hpp"
 
 using namespace gradway;
 

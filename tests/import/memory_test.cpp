@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "sim/config/config.hpp"
-#include "sim/import/kineto/step_moments.hpp"
+#include "sim/import/kineto/read/step_moments.hpp"
 #include "tests/import/trace_builder.hpp"
 
 using namespace gradway;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
-#include "sim/import/kineto/operation_work.hpp"
-#include "sim/import/kineto/tiles.hpp"
+#include "sim/import/kineto/work/operation_work.hpp"
+#include "sim/import/kineto/work/tiles.hpp"
 #include "tests/import/trace_builder.hpp"
 
 using namespace gradway;

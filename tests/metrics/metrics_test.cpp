@@ -4,12 +4,12 @@
 #include <numeric>
 #include <tuple>
 
+#include "sim/compute/compute_costs.hpp"
 #include "sim/engine/engine.hpp"
 #include "sim/lower/lower.hpp"
 #include "sim/metrics/intervals.hpp"
 #include "sim/metrics/measure.hpp"
 #include "sim/metrics/utilisation.hpp"
-#include "sim/plan/compute_costs.hpp"
 #include "sim/plan/memory.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/workload/eager.hpp"

@@ -6,7 +6,7 @@
 #include <rapidcheck/catch.h>
 #include <catch2/catch.hpp>
 
-#include "sim/study/leaders.hpp"
+#include "sim/study/compare/leaders.hpp"
 
 using namespace gradway;
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "sim/study/optimize.hpp"
 #include "sim/study/parallel.hpp"
+#include "sim/study/search/optimize.hpp"
 #include "tests/support/builders.hpp"
 
 using namespace gradway;

@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "sim/report/json/errors_json.hpp"
+#include "sim/report/format/errors_json.hpp"
 
 using namespace gradway;
 

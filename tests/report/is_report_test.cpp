@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "sim/report/sweep.hpp"
+#include "sim/report/points/sweep.hpp"
 
 using gradway::report::is_report;
 

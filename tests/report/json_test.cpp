@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/report/json/json.hpp"
+#include "sim/report/run/json.hpp"
 
 #include <sstream>
 

@@ -5,8 +5,8 @@
 #include <catch2/catch.hpp>
 
 #include "sim/config/config.hpp"
-#include "sim/report/layouts.hpp"
-#include "sim/study/layouts.hpp"
+#include "sim/report/search/layouts.hpp"
+#include "sim/study/search/layouts.hpp"
 
 using namespace gradway;
 

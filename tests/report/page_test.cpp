@@ -6,9 +6,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "sim/report/json/json.hpp"
 #include "sim/report/page/page.hpp"
 #include "sim/report/page/platform.hpp"
+#include "sim/report/run/json.hpp"
 #include "tests/report/made_up_run.hpp"
 
 using namespace gradway;

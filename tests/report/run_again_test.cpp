@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/config/config.hpp"
-#include "sim/report/json/json.hpp"
+#include "sim/report/run/json.hpp"
 #include "sim/run/simulate.hpp"
 
 using namespace gradway;

@@ -2,8 +2,8 @@
 #include <catch2/catch.hpp>
 
 #include "sim/config/config.hpp"
-#include "sim/config/scenario_keys.hpp"
-#include "sim/report/json/scenario_json.hpp"
+#include "sim/config/find/scenario_keys.hpp"
+#include "sim/report/format/scenario_json.hpp"
 
 using namespace gradway;
 

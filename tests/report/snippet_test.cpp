@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/report/snippet.hpp"
+#include "sim/report/search/snippet.hpp"
 
 #include <cstdio>
 #include <cstdlib>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/report/text/sparkline.hpp"
+#include "sim/report/format/sparkline.hpp"
 
 #include <limits>
 
 #include <catch2/catch.hpp>
 
-#include "sim/report/text/text.hpp"
+#include "sim/report/format/text.hpp"
 
 using gradway::report::sparkline;
 

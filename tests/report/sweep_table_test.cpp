@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 
-#include "sim/report/sweep.hpp"
-#include "sim/report/text/text.hpp"
+#include "sim/report/format/text.hpp"
+#include "sim/report/points/sweep.hpp"
 
 using namespace gradway;
 using Catch::Matchers::Contains;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/report/text/terminal.hpp"
+#include "sim/report/run/terminal.hpp"
 
 #include <algorithm>
 #include <sstream>
 
 #include <catch2/catch.hpp>
 
-#include "sim/report/text/text.hpp"
-#include "sim/report/text/training_text.hpp"
-#include "sim/report/validation.hpp"
+#include "sim/report/format/text.hpp"
+#include "sim/report/format/training_text.hpp"
+#include "sim/report/run/validation.hpp"
 #include "tests/report/made_up_run.hpp"
 
 using namespace gradway;

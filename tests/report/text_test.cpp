@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/report/text/text.hpp"
+#include "sim/report/format/text.hpp"
 
 #include <algorithm>
 #include <sstream>
 
 #include <catch2/catch.hpp>
 
-#include "sim/report/text/table.hpp"
+#include "sim/report/format/table.hpp"
 
 using namespace gradway;
 using namespace gradway::report;

@@ -2,7 +2,7 @@
 // The line that names a strategy: two that differ in a key that counts are not called the same.
 #include <catch2/catch.hpp>
 
-#include "sim/report/text/words.hpp"
+#include "sim/report/format/words.hpp"
 #include "sim/scenario/layout_fields.hpp"
 #include "sim/scenario/strategy_fields.hpp"
 

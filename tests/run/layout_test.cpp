@@ -10,9 +10,9 @@
 
 #include "sim/config/config.hpp"
 #include "sim/lower/lower.hpp"
-#include "sim/plan/pipeline/stages.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/run/simulate.hpp"
+#include "sim/scenario/pipeline/stages.hpp"
 #include "tests/support/builders.hpp"
 
 using namespace gradway;

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "sim/plan/compute_costs.hpp"
+#include "sim/compute/compute_costs.hpp"
 #include "sim/run/simulate.hpp"
 #include "tests/support/profiles.hpp"
 #include "tests/support/tolerances.hpp"

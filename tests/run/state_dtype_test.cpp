@@ -5,9 +5,9 @@
 
 #include <catch2/catch.hpp>
 
+#include "sim/compute/compute_costs.hpp"
+#include "sim/compute/memory_range.hpp"
 #include "sim/config/config.hpp"
-#include "sim/plan/compute_costs.hpp"
-#include "sim/plan/memory_range.hpp"
 #include "sim/plan/plan.hpp"
 
 using namespace gradway;

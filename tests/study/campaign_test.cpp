@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is found out about a campaign from many runs of it.
-#include "sim/study/campaign.hpp"
+#include "sim/study/campaign/campaign.hpp"
 
 #include <numeric>
 

@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "sim/study/compare.hpp"
+#include "sim/study/compare/compare.hpp"
 
 using namespace gradway;
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "sim/config/config.hpp"
-#include "sim/study/explain.hpp"
+#include "sim/study/explain/explain.hpp"
 #include "tests/support/profiles.hpp"
 
 using namespace gradway;

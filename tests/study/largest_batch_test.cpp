@@ -3,9 +3,9 @@
 #include <catch2/catch.hpp>
 
 #include "sim/base/problem.hpp"
-#include "sim/plan/memory_range.hpp"
+#include "sim/compute/memory_range.hpp"
 #include "sim/run/simulate.hpp"
-#include "sim/study/largest_batch.hpp"
+#include "sim/study/search/largest_batch.hpp"
 #include "tests/support/builders.hpp"
 #include "tests/support/profiles.hpp"
 

@@ -8,11 +8,11 @@
 
 #include <catch2/catch.hpp>
 
+#include "sim/compute/memory_range.hpp"
 #include "sim/config/config.hpp"
-#include "sim/plan/memory_range.hpp"
-#include "sim/study/layouts.hpp"
 #include "sim/study/parallel.hpp"
-#include "sim/study/unsearched_keys.hpp"
+#include "sim/study/search/layouts.hpp"
+#include "sim/study/search/unsearched_keys.hpp"
 
 using namespace gradway;
 

@@ -6,10 +6,10 @@
 
 #include <catch2/catch.hpp>
 
+#include "sim/compute/memory_range.hpp"
 #include "sim/config/config.hpp"
-#include "sim/plan/memory_range.hpp"
-#include "sim/study/optimize.hpp"
 #include "sim/study/parallel.hpp"
+#include "sim/study/search/optimize.hpp"
 #include "tests/support/sharded.hpp"
 
 using namespace gradway;

@@ -8,8 +8,8 @@
 
 #include "sim/config/config.hpp"
 #include "sim/plan/ddp/buckets.hpp"
-#include "sim/study/optimize.hpp"
 #include "sim/study/parallel.hpp"
+#include "sim/study/search/optimize.hpp"
 #include "tests/support/builders.hpp"
 
 using namespace gradway;

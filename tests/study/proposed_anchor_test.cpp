@@ -2,7 +2,7 @@
 // Which measured steps can be anchors.
 #include <catch2/catch.hpp>
 
-#include "sim/study/proposed_anchor.hpp"
+#include "sim/study/compare/proposed_anchor.hpp"
 #include "tests/support/builders.hpp"
 
 using namespace gradway;

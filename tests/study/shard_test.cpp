@@ -5,8 +5,8 @@
 #include <set>
 
 #include "sim/base/problem.hpp"
-#include "sim/study/shard.hpp"
-#include "sim/study/sweep.hpp"
+#include "sim/study/compare/shard.hpp"
+#include "sim/study/compare/sweep.hpp"
 
 using namespace gradway;
 

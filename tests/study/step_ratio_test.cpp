@@ -6,7 +6,7 @@
 
 #include "sim/config/config.hpp"
 #include "sim/run/simulate.hpp"
-#include "sim/study/leaders.hpp"
+#include "sim/study/compare/leaders.hpp"
 
 using namespace gradway;
 

@@ -5,8 +5,8 @@
 #include <limits>
 #include <set>
 
+#include "sim/study/compare/sweep.hpp"
 #include "sim/study/parallel.hpp"
-#include "sim/study/sweep.hpp"
 
 using namespace gradway;
 

@@ -2,7 +2,7 @@
 // How long a whole training takes, what it costs, and whether that keeps its limits.
 #include <catch2/catch.hpp>
 
-#include "sim/study/training.hpp"
+#include "sim/study/compare/training.hpp"
 
 using namespace gradway;
 

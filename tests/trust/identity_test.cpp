@@ -9,7 +9,7 @@
 #include <catch2/catch.hpp>
 
 #include "sim/config/config.hpp"
-#include "sim/config/scenario_keys.hpp"
+#include "sim/config/find/scenario_keys.hpp"
 #include "sim/trust/identity.hpp"
 
 using namespace gradway;

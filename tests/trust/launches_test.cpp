@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
-#include "sim/plan/compute_costs.hpp"
+#include "sim/compute/compute_costs.hpp"
 #include "sim/trust/trust_in_compute.hpp"
 #include "tests/support/profiles.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "sim/config/config.hpp"
 #include "sim/run/simulate.hpp"
-#include "sim/study/campaign.hpp"
+#include "sim/study/campaign/campaign.hpp"
 
 using namespace gradway;
 

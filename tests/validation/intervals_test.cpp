@@ -7,9 +7,9 @@
 #include <catch2/catch.hpp>
 
 #include "sim/config/config.hpp"
-#include "sim/report/validation.hpp"
+#include "sim/report/run/validation.hpp"
 #include "sim/run/simulate.hpp"
-#include "sim/study/proposed_anchor.hpp"
+#include "sim/study/compare/proposed_anchor.hpp"
 #include "tests/support/alone.hpp"
 #include "tests/validation/own_collectives.hpp"
 

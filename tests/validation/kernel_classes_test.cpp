@@ -10,9 +10,9 @@
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 
+#include "sim/compute/compute_costs.hpp"
 #include "sim/config/config.hpp"
 #include "sim/cost/operation_cost.hpp"
-#include "sim/plan/compute_costs.hpp"
 
 using namespace gradway;
 

@@ -10,8 +10,9 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include "sim/compute/compute_costs.hpp"
+#include "sim/compute/profile_costs.hpp"
 #include "sim/config/config.hpp"
-#include "sim/plan/compute_costs.hpp"
 #include "sim/plan/memory.hpp"
 #include "tests/support/profiles.hpp"
 

@@ -5,8 +5,8 @@
 
 #include <string>
 
+#include "sim/compute/optimizer_time.hpp"
 #include "sim/config/config.hpp"
-#include "sim/plan/optimizer_time.hpp"
 #include "sim/run/simulate.hpp"
 #include "tests/support/builders.hpp"
 

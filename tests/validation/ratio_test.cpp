@@ -10,8 +10,8 @@
 
 #include "sim/config/config.hpp"
 #include "sim/run/simulate.hpp"
-#include "sim/study/leaders.hpp"
-#include "sim/study/search_space.hpp"
+#include "sim/study/compare/leaders.hpp"
+#include "sim/study/search/search_space.hpp"
 
 using namespace gradway;
 

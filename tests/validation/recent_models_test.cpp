@@ -14,8 +14,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/compute/compute_costs.hpp"
 #include "sim/config/config.hpp"
-#include "sim/plan/compute_costs.hpp"
 #include "sim/plan/memory.hpp"
 #include "sim/plan/sync.hpp"
 #include "sim/run/simulate.hpp"

@@ -9,8 +9,8 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include "sim/compute/compute_costs.hpp"
 #include "sim/config/config.hpp"
-#include "sim/plan/compute_costs.hpp"
 #include "sim/plan/memory.hpp"
 #include "sim/run/simulate.hpp"
 

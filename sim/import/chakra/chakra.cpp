@@ -11,7 +11,7 @@
 
 #include "sim/base/printable.hpp"
 #include "sim/files/text_file.hpp"
-#include "sim/import/kineto/kernel_class.hpp"
+#include "sim/import/kineto/work/kernel_class.hpp"
 #include "sim/import/topology/gpu_name.hpp"
 
 namespace gradway {

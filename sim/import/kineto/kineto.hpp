@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/import/kineto/trace.hpp"
+#include "sim/import/kineto/read/trace.hpp"
 #include "sim/import/kineto/write_profile.hpp"
 #include "sim/workload/profile.hpp"
 

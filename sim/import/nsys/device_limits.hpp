@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "sim/import/kineto/raw_event.hpp"
+#include "sim/import/kineto/read/raw_event.hpp"
 
 namespace gradway {
 

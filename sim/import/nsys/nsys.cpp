@@ -13,7 +13,7 @@
 
 #include "sim/base/printable.hpp"
 #include "sim/files/text_file.hpp"
-#include "sim/import/kineto/read_trace.hpp"
+#include "sim/import/kineto/read/read_trace.hpp"
 #include "sim/import/nsys/database.hpp"
 #include "sim/import/nsys/device_limits.hpp"
 #include "sim/import/nsys/nvtx_range.hpp"

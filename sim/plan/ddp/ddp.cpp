@@ -7,11 +7,11 @@
 
 #include <fmt/format.h>
 
+#include "sim/compute/optimizer_share.hpp"
 #include "sim/cost/framework_cost.hpp"
 #include "sim/plan/ddp/buckets.hpp"
 #include "sim/plan/ddp/comm_hooks.hpp"
 #include "sim/plan/ddp/powersgd.hpp"
-#include "sim/plan/optimizer_share.hpp"
 
 namespace gradway {
 namespace {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/plan/input/shared_by_loaders.hpp"
 #include "sim/platform/routes.hpp"
+#include "sim/scenario/shared_by_loaders.hpp"
 
 namespace gradway {
 namespace {

@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "sim/plan/pipeline/stages.hpp"
 #include "sim/plan/task_list.hpp"
+#include "sim/scenario/pipeline/stages.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace gradway {

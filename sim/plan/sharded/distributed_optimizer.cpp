@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "sim/compute/optimizer_share.hpp"
 #include "sim/cost/framework_cost.hpp"
 #include "sim/plan/model_tasks.hpp"
-#include "sim/plan/optimizer_share.hpp"
 #include "sim/plan/sharded/zero.hpp"
 
 namespace gradway {

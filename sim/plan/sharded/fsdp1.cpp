@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "sim/compute/optimizer_share.hpp"
 #include "sim/cost/framework_cost.hpp"
 #include "sim/plan/clipping.hpp"
-#include "sim/plan/optimizer_share.hpp"
 
 namespace gradway {
 namespace {

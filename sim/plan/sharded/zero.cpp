@@ -5,11 +5,11 @@
 
 #include <fmt/format.h>
 
+#include "sim/compute/optimizer_share.hpp"
 #include "sim/cost/framework_cost.hpp"
 #include "sim/plan/clipping.hpp"
 #include "sim/plan/model_tasks.hpp"
 #include "sim/plan/offload.hpp"
-#include "sim/plan/optimizer_share.hpp"
 
 namespace gradway {
 

@@ -10,13 +10,13 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/base/contract.hpp"
-#include "sim/report/json/json.hpp"
+#include "sim/report/format/text.hpp"
+#include "sim/report/format/words.hpp"
 #include "sim/report/page/pipeline.hpp"
 #include "sim/report/page/platform.hpp"
 #include "sim/report/page/sweep_points.hpp"
 #include "sim/report/page/timeline.hpp"
-#include "sim/report/text/text.hpp"
-#include "sim/report/text/words.hpp"
+#include "sim/report/run/json.hpp"
 
 // In template.S: the bundled page, byte for byte.
 extern "C" const char gradway_page_begin[];

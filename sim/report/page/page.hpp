@@ -5,15 +5,15 @@
 #include <string>
 #include <string_view>
 
-#include "sim/report/campaign.hpp"
-#include "sim/report/campaign_points.hpp"
-#include "sim/report/compare.hpp"
-#include "sim/report/explain.hpp"
-#include "sim/report/layouts.hpp"
-#include "sim/report/optimize.hpp"
-#include "sim/report/run_questions.hpp"
-#include "sim/report/sweep.hpp"
-#include "sim/report/validation.hpp"
+#include "sim/report/campaign/campaign.hpp"
+#include "sim/report/campaign/campaign_points.hpp"
+#include "sim/report/points/compare.hpp"
+#include "sim/report/points/sweep.hpp"
+#include "sim/report/run/explain.hpp"
+#include "sim/report/run/run_questions.hpp"
+#include "sim/report/run/validation.hpp"
+#include "sim/report/search/layouts.hpp"
+#include "sim/report/search/optimize.hpp"
 #include "sim/run/simulate.hpp"
 
 namespace gradway::report {

@@ -10,8 +10,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/report/format/words.hpp"
 #include "sim/report/show/connections.hpp"
-#include "sim/report/text/words.hpp"
 
 namespace gradway::report {
 namespace {

@@ -9,7 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "sim/report/text/ranking.hpp"
+#include "sim/report/format/ranking.hpp"
 
 namespace gradway::report {
 namespace {

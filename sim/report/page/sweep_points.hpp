@@ -3,7 +3,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "sim/report/sweep.hpp"
+#include "sim/report/points/sweep.hpp"
 
 namespace gradway::report {
 

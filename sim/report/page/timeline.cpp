@@ -13,7 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/metrics/view.hpp"
-#include "sim/report/text/words.hpp"
+#include "sim/report/format/words.hpp"
 #include "sim/report/trace/link_tracks.hpp"
 #include "sim/report/trace/shown_ranks.hpp"
 #include "sim/report/trace/slices.hpp"

@@ -8,7 +8,7 @@
 
 #include "sim/cost/calibration.hpp"
 #include "sim/platform/gpu.hpp"
-#include "sim/report/text/style.hpp"
+#include "sim/report/format/style.hpp"
 
 namespace gradway::report {
 

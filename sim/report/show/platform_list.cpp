@@ -10,9 +10,9 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/platform/networks.hpp"
-#include "sim/report/text/table.hpp"
-#include "sim/report/text/text.hpp"
-#include "sim/report/text/words.hpp"
+#include "sim/report/format/table.hpp"
+#include "sim/report/format/text.hpp"
+#include "sim/report/format/words.hpp"
 
 namespace gradway::report {
 namespace {

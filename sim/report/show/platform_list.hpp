@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/platform/platform.hpp"
-#include "sim/report/text/style.hpp"
+#include "sim/report/format/style.hpp"
 
 namespace gradway::report {
 

@@ -10,9 +10,9 @@
 
 #include "sim/cost/nccl_model.hpp"
 #include "sim/nccl/transport.hpp"
-#include "sim/report/text/table.hpp"
-#include "sim/report/text/text.hpp"
-#include "sim/report/text/words.hpp"
+#include "sim/report/format/table.hpp"
+#include "sim/report/format/text.hpp"
+#include "sim/report/format/words.hpp"
 
 namespace gradway::report {
 namespace {

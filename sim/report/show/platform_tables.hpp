@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "sim/platform/routes.hpp"
-#include "sim/report/text/style.hpp"
+#include "sim/report/format/style.hpp"
 
 namespace gradway::report {
 

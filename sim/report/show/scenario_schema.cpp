@@ -6,8 +6,8 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "sim/config/quantities.hpp"
-#include "sim/config/scenario_keys.hpp"
+#include "sim/config/find/scenario_keys.hpp"
+#include "sim/config/yaml/quantities.hpp"
 #include "sim/report/show/show.hpp"
 
 namespace gradway::report {

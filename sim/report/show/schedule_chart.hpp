@@ -3,8 +3,8 @@
 
 #include <iosfwd>
 
-#include "sim/plan/pipeline/schedule.hpp"
-#include "sim/report/text/style.hpp"
+#include "sim/report/format/style.hpp"
+#include "sim/scenario/pipeline/schedule.hpp"
 
 namespace gradway::report {
 

@@ -5,12 +5,12 @@
 #include <span>
 #include <vector>
 
-#include "sim/config/scenario_keys.hpp"
+#include "sim/config/find/scenario_keys.hpp"
 #include "sim/cost/calibration.hpp"
 #include "sim/graph/workload.hpp"
 #include "sim/import/topology/nccl_graphs.hpp"
 #include "sim/platform/platform.hpp"
-#include "sim/report/text/style.hpp"
+#include "sim/report/format/style.hpp"
 #include "sim/scenario/scenario.hpp"
 #include "sim/workload/model.hpp"
 #include "sim/workload/profile.hpp"

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/report/text/table.hpp"
+#include "sim/report/format/table.hpp"
 
 namespace gradway::report {
 

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include "sim/base/printable.hpp"
+#include "sim/report/format/fields.hpp"
+#include "sim/report/format/text.hpp"
 #include "sim/report/show/show.hpp"
-#include "sim/report/text/fields.hpp"
-#include "sim/report/text/text.hpp"
 
 namespace gradway::report {
 namespace {

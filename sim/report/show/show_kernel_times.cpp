@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "sim/report/text/table.hpp"
-#include "sim/report/text/text.hpp"
+#include "sim/report/format/table.hpp"
+#include "sim/report/format/text.hpp"
 
 namespace gradway::report {
 namespace {

@@ -4,7 +4,7 @@
 #include <iosfwd>
 
 #include "sim/cost/kernel_times.hpp"
-#include "sim/report/text/style.hpp"
+#include "sim/report/format/style.hpp"
 
 namespace gradway::report {
 

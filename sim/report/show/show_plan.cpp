@@ -7,11 +7,11 @@
 #include <fmt/format.h>
 
 #include "sim/cost/nccl_model.hpp"
+#include "sim/report/format/fields.hpp"
+#include "sim/report/format/table.hpp"
+#include "sim/report/format/text.hpp"
+#include "sim/report/format/words.hpp"
 #include "sim/report/show/schedule_chart.hpp"
-#include "sim/report/text/fields.hpp"
-#include "sim/report/text/table.hpp"
-#include "sim/report/text/text.hpp"
-#include "sim/report/text/words.hpp"
 
 namespace gradway::report {
 namespace {

@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/report/format/fields.hpp"
+#include "sim/report/format/text.hpp"
+#include "sim/report/format/words.hpp"
 #include "sim/report/show/platform_tables.hpp"
-#include "sim/report/text/fields.hpp"
-#include "sim/report/text/text.hpp"
-#include "sim/report/text/words.hpp"
 
 namespace gradway::report {
 namespace {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/report/text/text.hpp"
+#include "sim/report/format/text.hpp"
 
 namespace gradway::report {
 

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/report/text/text.hpp"
+#include "sim/report/format/text.hpp"
 
 namespace gradway::report {
 namespace {

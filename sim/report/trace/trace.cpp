@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 
 #include "sim/metrics/steps.hpp"
-#include "sim/report/text/text.hpp"
-#include "sim/report/text/words.hpp"
+#include "sim/report/format/text.hpp"
+#include "sim/report/format/words.hpp"
 #include "sim/report/trace/events.hpp"
 #include "sim/report/trace/link_tracks.hpp"
 #include "sim/report/trace/shown_ranks.hpp"

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/cli/campaign/search.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "sim/cli/commands.hpp"
+#include "sim/cli/points/check_values.hpp"
+#include "sim/cli/points/points.hpp"
+#include "sim/cli/shell/out_folder.hpp"
+#include "sim/report/campaign/campaign.hpp"
+#include "sim/report/campaign/campaign_points.hpp"
+#include "sim/report/page/page.hpp"
+#include "sim/study/parallel.hpp"
+#include "sim/study/search/layouts.hpp"
+
+namespace gradway::cli {
+namespace {
+
+std::vector<Override> overrides_of_point(const CampaignSearch& search,
+                                         const std::vector<std::string>& values) {
+  auto overrides = search.fixed;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    overrides.push_back({search.axes[i].key, values[i], told_by(search.axes[i], values[i])});
+  return overrides;
+}
+
+void check_clashes(const CampaignSearch& search) {
+  for (const auto& one : search.fixed) {
+    if (std::ranges::find(search.axes, one.key, &Axis::key) != search.axes.end())
+      refuse(fmt::format("'{}' is set and varied", one.key), "leave out '--set' or '--vary' for it");
+  }
+}
+
+/// Points that differ in keys of `campaign` alone: they are made of the same step.
+std::vector<std::vector<std::size_t>> by_step(const CampaignSearch& search,
+                                              const std::vector<report::CampaignPoint>& points) {
+  std::map<std::vector<std::string>, std::size_t> places;
+  std::vector<std::vector<std::size_t>> groups;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    std::vector<std::string> key;
+    for (std::size_t axis = 0; axis < search.axes.size(); ++axis)
+      if (!search.axes[axis].key.starts_with("campaign.")) key.push_back(points[i].values[axis]);
+    const auto [place, is_new] = places.emplace(std::move(key), groups.size());
+    if (is_new) groups.emplace_back();
+    groups[place->second].push_back(i);
+  }
+  return groups;
+}
+
+/// The fastest layout of the scenario's job on its platform.
+Job fastest_layout(const Scenario& written, const CampaignSearch& search) {
+  const auto samples = search.global_batch.value_or(static_cast<int>(std::lround(written.job.samples())));
+  const auto found = search_layouts(written, samples, search.arguments.engine,
+                                    [](std::size_t count, const std::function<void(std::size_t)>& work) {
+                                      for_each_in_parallel(count, 1, work);
+                                    });
+  if (found.ranked.empty())
+    refuse("no layout of this job can run", "take more GPUs, or GPUs with more memory");
+  return found.recommended().job;
+}
+
+/// Plays the points that are made of one step.
+class StepOfPoints {
+ public:
+  StepOfPoints(const CampaignSearch& search, const CampaignQuestions& questions, const DataPath& data)
+      : search_{search}, questions_{questions}, data_{data} {}
+
+  void play(report::CampaignPoint& point) {
+    const auto overrides = overrides_of_point(search_, point.values);
+    if (!run_) {
+      run_ = simulated(overrides);
+    } else {
+      run_->scenario.campaign =
+          load_scenario(search_.arguments.scenario, overrides, data_, search_.arguments.price).campaign;
+      check_length(*run_);
+    }
+    const report::Campaign played{*run_, questions_, answers_of(*run_, questions_)};
+    const auto& answers = played.answers;
+    if (!questions_.only_figures) {
+      std::ostringstream text;
+      report::write_json(text, played, GRADWAY_VERSION);
+      point.report = text.str();
+    }
+    if (search_.finds_layout) report::tell_layout(point, run_->scenario);
+    point.estimate = answers.estimate;
+    point.step = run_->measured.metrics.step_time;
+    point.errors = run_->errors;
+    point.in_time = answers.in_time;
+    point.in_budget = answers.in_budget;
+    point.late_s = answers.late_s;
+    point.over_usd = answers.over_usd;
+  }
+
+ private:
+  Run simulated(const std::vector<Override>& overrides) const {
+    const auto& arguments = search_.arguments;
+    if (!search_.finds_layout) return step_of_campaign(arguments, overrides, data_, {});
+    auto scenario = load_scenario(arguments.scenario, overrides, data_, arguments.price);
+    check_has_campaign(scenario);
+    scenario.job = fastest_layout(scenario, search_);
+    auto run = simulate(std::move(scenario), arguments.engine);
+    check_length(run);
+    return run;
+  }
+
+  const CampaignSearch& search_;
+  const CampaignQuestions& questions_;
+  const DataPath& data_;
+  std::optional<Run> run_{};
+};
+
+/// As a shell reads it.
+std::string command_of(const CampaignSearch& search) {
+  auto command = fmt::format("gradway campaign {}", search.arguments.scenario);
+  for (const auto& one : search.fixed)
+    command += one.value.find(' ') == std::string::npos ? fmt::format(" --set {}={}", one.key, one.value)
+                                                        : fmt::format(" --set '{}={}'", one.key, one.value);
+  return command;
+}
+
+std::vector<Failure> play_all_points(report::CampaignPoints& all, const CampaignSearch& search,
+                                     const DataPath& data, const Surroundings& around) {
+  const auto groups = by_step(search, all.points);
+  const auto cores = search.arguments.jobs > 0 ? search.arguments.jobs : all_cores();
+  auto questions = all.questions;
+  questions.threads = std::max(1, cores / static_cast<int>(groups.size()));  // groups are played side by side
+  std::vector<Failure> failures(all.points.size());
+  run_points(around, "campaign", groups.size(), search.arguments.jobs, [&](std::size_t group) {
+    StepOfPoints step{search, questions, data};
+    for (const auto i : groups[group]) {
+      failures[i] = failure_of([&] {
+        step.play(all.points[i]);
+        return Status::done;
+      });
+    }
+  });
+  return failures;
+}
+
+}  // namespace
+
+Status play_campaigns(const CampaignSearch& search, const CLI::App& app, const Surroundings& around) {
+  const auto& arguments = search.arguments;
+  const bool writes_files = wants_files(app, arguments.out);
+  const auto data = each_file_once(around.data);
+  check_clashes(search);
+  check_values(search.axes, [&](const std::vector<std::string>& values) {
+    return problems_of_values(arguments.scenario, overrides_of_point(search, values), data, arguments.price);
+  });
+  report::CampaignPoints all{.scenario = std::filesystem::path{arguments.scenario}.stem().string(),
+                             .axes = search.axes,
+                             .questions = questions_of(arguments, 1)};
+  all.questions.only_figures = search.is_ranked;
+  for (std::size_t i = 0; i < point_count(all.axes); ++i) all.points.push_back({point_values(all.axes, i)});
+  const auto failures = play_all_points(all, search, data, around);
+  if (std::ranges::find(failures, Status::done, &Failure::status) == failures.end()) {
+    raise_wrong_input(failures);
+    tell_each_once(failures, around.messages);
+    return status_of(failures);
+  }
+  for (std::size_t i = 0; i < failures.size(); ++i) all.points[i].error = failures[i].text;
+  if (search.is_ranked) report::rank(all);
+  const auto json = [&](std::ostream& out) { report::write_json(out, all, GRADWAY_VERSION); };
+  if (arguments.json) {
+    json(around.results);
+  } else {
+    report::write_table(around.results, all, around.style, search.is_ranked ? command_of(search) : "");
+  }
+  if (writes_files) {
+    put_results(
+        arguments.out, {{search.file, json}},
+        [&](std::ostream& out) { report::write_page(out, all, GRADWAY_VERSION); }, around);
+  }
+  // What cannot be is an answer of a search, but not of campaigns that were asked for one by one.
+  return search.is_ranked ? (status_of(failures) == Status::bug ? Status::bug : Status::done)
+                          : status_of(failures);
+}
+
+void add_campaign_choice(CLI::App& app, CampaignArguments& arguments) {
+  app.add_option("--seeds", arguments.seeds, "how many times a campaign is played")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  app.add_option("--sure", arguments.sure,
+                 "share of the runs that must keep a limit, as in '90 %'; half if not given")
+      ->type_name("SHARE");
+}
+
+}  // namespace gradway::cli

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/cli/import/formats.hpp"
+#include "sim/cli/shell/files.hpp"
+#include "sim/cli/shell/read_back.hpp"
+#include "sim/import/dataset/parquet_dataset.hpp"
+#include "sim/import/dataset/sample_sizes.hpp"
+
+namespace gradway::cli {
+
+void import_dataset(const ImportArguments& arguments, const Surroundings& around) {
+  if (!arguments.out.empty()) check_yaml(arguments.out, arguments.force, "datasets");
+  const auto& name = arguments.files.front();
+  const auto parquet = parquet_of(name);
+  const auto text = parquet ? parquet_yaml(*parquet, name) : dataset_yaml(sample_sizes(name));
+  check_reads_back(DataKind::dataset, text, name);
+  put_text(text, arguments, around);
+}
+
+}  // namespace gradway::cli

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/base/printable.hpp"
+#include "sim/cli/import/formats.hpp"
+#include "sim/cli/shell/files.hpp"
+#include "sim/cli/shell/read_back.hpp"
+#include "sim/files/text_file.hpp"
+#include "sim/import/loader/loader_costs.hpp"
+
+namespace gradway::cli {
+
+void import_loader(const ImportArguments& arguments, const Surroundings& around) {
+  if (!arguments.out.empty()) check_yaml(arguments.out, arguments.force, "datasets");
+  const auto log =
+      read_text_file(arguments.files.front(), "", "docs/data-path.md has a script that prints runs");
+  const auto runs = read_loader_log(log);
+  if (std::ranges::none_of(runs, [](const LoaderRun& run) { return run.workers > 0; }))
+    refuse_at(log.whole(), "no run has workers", "give runs with 1, 2, 4 ... workers");
+  const auto costs = fit_loader(runs);
+  constexpr double poor = 0.15;
+  if (costs.mean_error() > poor)
+    warn(around,
+         fmt::format(
+             "{}: the rule fits these runs by {:.0f} % on average only: look at the rows before you use it",
+             printable(log.name), 100 * costs.mean_error()));
+  const auto text = loader_yaml(runs, costs, log.name);
+  check_reads_back(DataKind::dataset, text, log.name);
+  put_text(text, arguments, around);
+}
+
+}  // namespace gradway::cli

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/cli/import/platform.hpp"
+#include "sim/cli/shell/option_value.hpp"
+#include "sim/config/yaml/scalars.hpp"
+#include "sim/describe/nccl_platform.hpp"
+#include "sim/import/topology/nccl_xml.hpp"
+#include "sim/report/show/show.hpp"
+
+namespace gradway::cli {
+
+namespace {
+
+/// A compute capability is not yet a GPU: names those that have it.
+[[noreturn]] void refuse_capability(int capability, const Where& where, const ImportArguments& arguments,
+                                    const Surroundings& around) {
+  std::vector<std::string> likely;
+  for (const auto& name : gpu_names(arguments.out, around.data)) {
+    if (load_gpu(name, arguments.out, around.data).compute_capability == capability) likely.push_back(name);
+  }
+  refuse_at(where,
+            fmt::format("the file tells the GPUs' compute capability, {}.{}, but not which GPU it is",
+                        capability / 10, capability % 10),
+            likely.empty() ? std::string{"write a file of platforms/gpus, and name it with --gpu"}
+                           : fmt::format("name it with --gpu; such are {}", fmt::join(likely, ", ")));
+}
+
+}  // namespace
+
+void import_nccl_topo(const ImportArguments& arguments, const Surroundings& around) {
+  constexpr int most_gpus = 1024;
+  if (!arguments.out.empty()) check_yaml(arguments.out, arguments.force, "platforms");
+  const auto gpus = value_of("--gpus", arguments.gpus, config::integer(1, most_gpus));
+  const auto xml = read_nccl_xml(read_text_file(arguments.files.front()));
+  if (const auto* graphs = std::get_if<std::vector<NcclGraph>>(&xml.content)) {
+    if (!arguments.out.empty()) {
+      refuse_at(xml.where, "these are graphs: they do not tell what a platform is made of",
+                "import NCCL_TOPO_DUMP_FILE; without --out, the graphs are printed");
+    }
+    report::write_graphs(around.results, *graphs, around.style);
+    return;
+  }
+  const auto& topology = std::get<NcclTopology>(xml.content);
+  auto laid = lay_out(topology, gpus);
+  const auto device = gpu_of(topology);
+  if (const auto capability = capability_of(topology); device.empty() && capability && arguments.gpu.empty())
+    refuse_capability(*capability, topology.where, arguments, around);
+  const auto gpu = described_gpu(device, topology.where, "the file", arguments, around);
+  put_platform(nccl_platform(topology, std::move(laid), gpu), {}, arguments, around);
+  if (!arguments.out.empty()) show_written(arguments.out, around);
+}
+
+}  // namespace gradway::cli

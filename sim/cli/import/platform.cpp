@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/cli/import/platform.hpp"
+
+#include <fmt/format.h>
+
+#include "sim/base/printable.hpp"
+#include "sim/cli/shell/read_back.hpp"
+#include "sim/import/topology/gpu_name.hpp"
+#include "sim/report/show/show.hpp"
+
+namespace gradway::cli {
+
+namespace fs = std::filesystem;
+
+void put_platform(const WrittenPlatform& platform, const std::vector<OutputFile>& beside,
+                  const ImportArguments& arguments, const Surroundings& around) {
+  check_reads_back(DataKind::platform, platform.yaml, arguments.files.front());
+  for (const auto& warning : platform.warnings) warn(around, warning);
+  if (arguments.out.empty()) {
+    around.results << platform.yaml;
+    return;
+  }
+  const fs::path out{arguments.out};
+  std::vector<OutputFile> files{
+      {out.filename().string(), [&](std::ostream& stream) { stream << platform.yaml; }}};
+  files.insert(files.end(), beside.begin(), beside.end());
+  write_files(out.has_parent_path() ? out.parent_path() : fs::path{"."}, files);
+  around.results << around.style.paint(report::Paint::bold, printable(arguments.out)) << '\n';
+  for (const auto& file : beside) {
+    const auto path = (out.parent_path() / file.name).generic_string();
+    around.results << around.style.paint(report::Paint::bold, printable(path)) << '\n';
+  }
+}
+
+void show_written(const std::string& file, const Surroundings& around) {
+  around.results << '\n';
+  Calibration calibration;
+  const auto written = load_platform(file, 1, around.data, &calibration);
+  report::write_platform(around.results, written, calibration, around.style);
+}
+
+DescribedGpu described_gpu(const std::string& device, const Where& where, std::string_view teller,
+                           const ImportArguments& arguments, const Surroundings& around) {
+  const auto chosen = arguments.gpu.empty() ? std::nullopt : std::optional{arguments.gpu};
+  const auto known = gpu_names(arguments.out, around.data);
+  const auto name = gpu_name(device, chosen, known, where, teller);
+  const auto gpu = load_gpu(name, arguments.out, around.data);
+  return {name, gpu.compute_capability,
+          chosen ? std::string{"Given with --gpu."} : fmt::format("{} names '{}'.", teller, device)};
+}
+
+}  // namespace gradway::cli

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cctype>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/cli/commands.hpp"
+#include "sim/cli/import/platform.hpp"
+#include "sim/cli/shell/read_back.hpp"
+#include "sim/describe/write_gpu.hpp"
+#include "sim/describe/write_platform.hpp"
+#include "sim/import/topology/gpu_name.hpp"
+#include "sim/samples/read_samples.hpp"
+
+namespace gradway::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_among(const std::vector<std::string>& names, const std::string& name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+void check_calibration(const std::string& name) {
+  const bool is_name = std::ranges::all_of(name, [](unsigned char c) {
+    return (c < 0x80 && std::isalnum(c) != 0) || c == '.' || c == '_' || c == '-' || c == '+';
+  });
+  if (!is_name || name.starts_with('.') || name.find("..") != std::string::npos) {
+    refuse(fmt::format("'--calibration {}' is not a name of a calibration", name),
+           "write NAME of calibration/results/NAME/calibration.yaml");
+  }
+}
+
+/// The file that a GPU needs beside the platform; nothing if there is one.
+std::optional<WrittenGpu> gpu_file(const Samples& samples, const std::string& name,
+                                   const ImportArguments& arguments, const Surroundings& around) {
+  if (is_among(list_names(DataKind::gpu, around.data), name)) return std::nullopt;
+  std::error_code ignored;
+  const auto beside = fs::path{arguments.out}.parent_path() / "gpus" / (name + ".yaml");
+  if (!arguments.out.empty() && fs::exists(beside, ignored)) return std::nullopt;
+  return gpu_yaml(samples);
+}
+
+}  // namespace
+
+void import_probe(const ImportArguments& arguments, const Surroundings& around) {
+  if (!arguments.out.empty()) check_yaml(arguments.out, arguments.force, "platforms");
+  check_calibration(arguments.calibration);
+  const auto& file = arguments.files.front();
+  const auto samples = read_samples({read_sample_file(file)});
+  const auto gpu = gpu_file_name(node_of(samples, file).gpus.front().name);
+  const auto platform = platform_yaml(samples, {gpu, arguments.calibration});
+  const auto own_gpu = gpu_file(samples, gpu, arguments, around);
+  if (own_gpu) check_reads_back(DataKind::gpu, own_gpu->yaml, file);
+  const bool is_calibrated = arguments.calibration.empty() ||
+                             is_among(list_names(DataKind::calibration, around.data), arguments.calibration);
+  std::vector<OutputFile> beside;
+  if (own_gpu)
+    beside.push_back({fmt::format("gpus/{}.yaml", gpu), [&](std::ostream& out) { out << own_gpu->yaml; }});
+  put_platform(platform, beside, arguments, around);
+  if (!is_calibrated) {
+    warn(around, fmt::format("there is no calibration '{}' yet: 'gradway calibrate fit' makes it",
+                             arguments.calibration));
+  }
+  if (arguments.out.empty()) {
+    if (own_gpu)
+      warn(around, fmt::format("no file of platforms/gpus describes '{}': with --out, one is written", gpu));
+    return;
+  }
+  if (own_gpu) {
+    warn(around, fmt::format("no file described the GPU; of the new one complete from the datasheet: {}",
+                             fmt::join(own_gpu->to_complete, ", ")));
+  }
+  if (is_calibrated) show_written(arguments.out, around);
+}
+
+}  // namespace gradway::cli

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/cli/import/scenario.hpp"
+
+#include <ostream>
+
+#include "sim/base/printable.hpp"
+#include "sim/cli/shell/common_options.hpp"
+#include "sim/cli/shell/files.hpp"
+#include "sim/cli/shell/option_value.hpp"
+#include "sim/cli/shell/read_back.hpp"
+#include "sim/config/read/read.hpp"
+#include "sim/config/yaml/scalars.hpp"
+#include "sim/workload/blocks.hpp"
+
+namespace gradway::cli {
+
+DraftOptions draft_options(const ImportArguments& arguments, const Surroundings& around) {
+  constexpr int most_gpus = 1 << 20;
+  if (!arguments.out.empty()) check_yaml(arguments.out, arguments.force, "scenarios");
+  DraftOptions options;
+  options.model = arguments.model;
+  options.platform = arguments.platform;
+  options.known_models = names_beside(DataKind::model, arguments.out, around.data);
+  check_known("--model", options.model, "model", options.known_models);
+  if (!options.platform.empty())
+    check_known("--platform", options.platform, "platform",
+                names_beside(DataKind::platform, arguments.out, around.data));
+  if (value_of("--precision", arguments.precision, config::precision))
+    options.precision = arguments.precision;
+  options.gpus = value_of("--gpus", arguments.gpus, config::integer(1, most_gpus));
+  options.batch = value_of("--batch", arguments.batch, config::integer(1, 1'000'000));
+  options.sequence = value_of("--sequence", arguments.sequence, config::integer(1, 1 << 24));
+  options.blocks_of = [&around](const std::string& model) {
+    try {
+      return blocks_of(load_model(model, around.data)).count;
+    } catch (const ConfigError&) {
+      return 0;  // reading the scenario back says what is wrong with it
+    }
+  };
+  return options;
+}
+
+void put_scenario(const ScenarioDraft& draft, const ImportArguments& arguments, const Surroundings& around) {
+  const auto text = scenario_yaml(draft);
+  check_scenario_reads_back(text, draft.file, arguments.out, around.data);
+  for (const auto& note : draft.notes) warn(around, to_text(note));
+  put_text(text, arguments, around);
+}
+
+}  // namespace gradway::cli

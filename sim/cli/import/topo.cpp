@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "sim/cli/import/platform.hpp"
+#include "sim/import/topology/gpu_list.hpp"
+
+namespace gradway::cli {
+
+void import_topo(const ImportArguments& arguments, const Surroundings& around) {
+  if (!arguments.out.empty()) check_yaml(arguments.out, arguments.force, "platforms");
+  constexpr std::string_view underlines = "\x1b";  // as nvidia-smi prints its header; they are left out
+  const auto text = read_text_file(arguments.files.front(), underlines);
+  const auto matrix = read_topology_matrix(text.content, text.name);
+  const auto list = find_gpu_list(text);
+  if (list.gpus > 0 && static_cast<std::size_t>(list.gpus) != matrix.gpus) {
+    throw ConfigError{
+        Problem{list.first,
+                fmt::format("the list has {} GPUs, but the matrix {}", list.gpus, matrix.gpus),
+                {},
+                "give the output of `nvidia-smi -L` and `nvidia-smi topo -m` of the same node"}};
+  }
+  const auto place = list.gpus > 0 ? list.first : text.whole();
+  const auto gpu = described_gpu(list.device, place, "the text", arguments, around);
+  put_platform(matrix_platform(matrix, gpu), {}, arguments, around);
+  if (!arguments.out.empty()) show_written(arguments.out, around);
+}
+
+}  // namespace gradway::cli

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/import/training/torchtitan.hpp"
+#include "sim/cli/import/scenario.hpp"
+
+namespace gradway::cli {
+
+void import_torchtitan(const ImportArguments& arguments, const Surroundings& around) {
+  const auto options = draft_options(arguments, around);
+  const auto file = read_toml_settings(read_text_file(arguments.files.front()));
+  put_scenario(draft_of_torchtitan(file, options), arguments, around);
+}
+
+}  // namespace gradway::cli

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/cli/points/points.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+
+#include "sim/base/problem.hpp"
+#include "sim/cli/shell/progress.hpp"
+#include "sim/study/parallel.hpp"
+
+namespace gradway::cli {
+std::vector<Failure> run_points(const Surroundings& around, std::string what, std::size_t count, int jobs,
+                                const std::function<void(std::size_t)>& run) {
+  std::vector<Failure> failures(count);
+  Progress progress{around, std::move(what), count};
+  for_each_in_parallel(count, jobs > 0 ? jobs : all_cores(), [&](std::size_t i) {
+    failures[i] = failure_of([&] {
+      run(i);
+      return Status::done;
+    });
+    progress.step();
+  });
+  return failures;
+}
+
+Status status_of(const std::vector<Failure>& failures) {
+  auto status = Status::done;
+  for (const auto& failure : failures) {
+    if (status == Status::done || failure.status == Status::bug) status = failure.status;
+  }
+  return status;
+}
+
+void raise_wrong_input(const std::vector<Failure>& failures) {
+  std::vector<Problem> problems;
+  std::set<std::string> told;
+  for (const auto& failure : failures) {
+    if (failure.status != Status::done && failure.status != Status::wrong_input) return;
+    for (const auto& problem : failure.problems) {
+      if (told.insert(to_text(problem)).second) problems.push_back(problem);
+    }
+  }
+  if (!problems.empty()) throw ConfigError{std::move(problems)};
+}
+
+void tell_each_once(const std::vector<Failure>& failures, std::ostream& messages) {
+  std::vector<std::string> told;
+  for (const auto& failure : failures) {
+    if (failure.status == Status::done || std::ranges::find(told, failure.text) != told.end()) continue;
+    told.push_back(failure.text);
+    messages << failure.text;
+  }
+}
+
+void add_jobs(CLI::App& app, int& jobs) {
+  app.add_option("--jobs", jobs, "points at once; all cores if not given")
+      ->type_name("N")
+      ->check(CLI::Range(1, 4096));
+}
+
+}  // namespace gradway::cli

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/cli/shell/complete.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "sim/cli/commands.hpp"
+#include "sim/cli/shell/argument_words.hpp"
+#include "sim/config/find/scenario_keys.hpp"
+
+namespace gradway::cli {
+namespace {
+
+using Words = std::vector<std::string>;
+
+template <DataKind kind>
+Words names(const DataPath& data) {
+  return list_names(kind, data);
+}
+
+template <Words (*words)()>
+Words fixed(const DataPath&) {
+  return words();
+}
+
+Words words_of_key(std::string_view key) {
+  Words words;
+  for (const auto& row : config::described_keys()) {
+    if (row.name != key) continue;
+    for (const auto word : words_of(row.kind))
+      if (std::ranges::find(words, word) == words.end()) words.emplace_back(word);
+  }
+  return words;
+}
+
+Words values_of_key(const std::string& key, const DataPath& data) {
+  if (key == "model") return list_names(DataKind::model, data);
+  if (key == "platform") return list_names(DataKind::platform, data);
+  if (key == "input.storage") return list_names(DataKind::storage, data);
+  if (key == "input.dataset") return list_names(DataKind::dataset, data);
+  return words_of_key(key);
+}
+
+/// What an argument can be.
+struct Completed {
+  std::string_view command;   ///< empty: of any
+  std::string_view argument;  ///< "--engine" or "KIND"
+  Words (*words)(const DataPath&);
+};
+constexpr std::array completed{Completed{"", "SCENARIO", names<DataKind::scenario>},
+                               Completed{"", "--model", names<DataKind::model>},
+                               Completed{"", "--platform", names<DataKind::platform>},
+                               Completed{"", "--platforms", names<DataKind::platform>},
+                               Completed{"", "--gpu", names<DataKind::gpu>},
+                               Completed{"", "--calibration", names<DataKind::calibration>},
+                               Completed{"", "--prices", names<DataKind::prices>},
+                               Completed{"", "--engine", fixed<engine_names>},
+                               Completed{"init", "--strategy", fixed<strategies_of_training>},
+                               Completed{"list", "KIND", fixed<listed_kinds>},
+                               Completed{"show", "KIND", fixed<shown_kinds>},
+                               Completed{"import", "FORMAT", fixed<import_formats>},
+                               Completed{"export", "FORMAT", fixed<export_formats>},
+                               Completed{"calibrate", "ACTION", fixed<calibrate_actions>},
+                               Completed{"help", "TOPIC", fixed<help_topics>},
+                               Completed{"completion", "SHELL", fixed<shells>}};
+
+/// What `gradway show` can show of a kind.
+struct ShownNames {
+  std::string_view kind;
+  Words (*words)(const DataPath&);
+};
+constexpr std::array shown_names{
+    ShownNames{"platform", names<DataKind::platform>},       ShownNames{"model", names<DataKind::model>},
+    ShownNames{"calibration", names<DataKind::calibration>}, ShownNames{"plan", names<DataKind::scenario>},
+    ShownNames{"storage", names<DataKind::storage>},         ShownNames{"dataset", names<DataKind::dataset>}};
+
+bool takes_keys(std::string_view option) {
+  return option == "--set" || option == "--vary" || option == "--over";
+}
+
+class Completion {
+ public:
+  Completion(const CLI::App& program, std::span<const std::string> words, const Surroundings& around)
+      : app_{&program}, current_{words.back()}, around_{around} {
+    for (const auto& word : words.first(words.size() - 1)) take(word);
+  }
+
+  void write() {
+    if (open_ != nullptr) return write_values(option_name(*open_), "", current_);
+    if (const auto equals = current_.find('='); current_.starts_with("--") && equals != std::string::npos)
+      return write_values(current_.substr(0, equals), current_.substr(0, equals + 1),
+                          current_.substr(equals + 1));
+    if (current_.starts_with('-')) return write_options();
+    if (app_->get_parent() == nullptr) return write_commands();
+    write_positional();
+  }
+
+ private:
+  static std::string option_name(const CLI::Option& option) { return "--" + option.get_lnames().front(); }
+
+  /// The option of a word that is one and has its value in the next word.
+  const CLI::Option* waiting_option(const std::string& word) const {
+    for (const auto* option : app_->get_options()) {
+      const bool is_named = option->check_name(word) && !option->get_positional();
+      if (is_named && option->get_items_expected_max() > 0) return option;
+    }
+    return nullptr;
+  }
+
+  void take(const std::string& word) {
+    if (open_ != nullptr) {
+      open_ = nullptr;
+    } else if (word.starts_with('-')) {
+      open_ = waiting_option(word);
+    } else if (app_->get_parent() == nullptr) {
+      const auto known = commands();
+      if (std::ranges::find(known, word, &Command::name) != known.end()) app_ = app_->get_subcommand(word);
+    } else {
+      positionals_.push_back(word);
+    }
+  }
+
+  void write_line(const std::string& word, std::string_view help = {}) {
+    if (word.starts_with(current_))
+      around_.results << word << (help.empty() ? "" : fmt::format("\t{}", help)) << '\n';
+  }
+
+  void write_commands() {
+    for (const auto& command : commands()) write_line(std::string{command.name}, command.help);
+  }
+
+  void write_options() {
+    for (const auto* option : app_->get_options()) {
+      if (!option->get_lnames().empty()) write_line(option_name(*option), option->get_description());
+    }
+  }
+
+  void write_positional() {
+    std::vector<const CLI::Option*> all;
+    for (const auto* option : app_->get_options()) {
+      if (option->get_positional()) all.push_back(option);
+    }
+    if (positionals_.size() >= all.size()) return;
+    const auto name = all[positionals_.size()]->get_name(true);
+    if (app_->get_name() == "show" && name == "NAME") {
+      const auto kind = std::ranges::find(shown_names, positionals_.front(), &ShownNames::kind);
+      if (kind != shown_names.end()) write_words(kind->words(around_.data), "");
+      return;
+    }
+    write_values(name, "", current_);
+  }
+
+  void write_words(const Words& words, const std::string& before) {
+    for (const auto& word : words) write_line(before + word);
+  }
+
+  /// @param before what stands in the word in front of the value
+  void write_values(const std::string& argument, const std::string& before, const std::string& value) {
+    if (takes_keys(argument)) return write_keys(before, value);
+    for (const auto& row : completed) {
+      if (row.argument != argument || (!row.command.empty() && row.command != app_->get_name())) continue;
+      const auto comma = argument == "--platforms" ? value.rfind(',') + 1 : 0;  // npos + 1 is 0
+      return write_words(row.words(around_.data), before + value.substr(0, comma));
+    }
+  }
+
+  /// "job.precision=" and then its values, those of --vary with commas between them.
+  void write_keys(const std::string& before, const std::string& value) {
+    const auto equals = value.find('=');
+    if (equals == std::string::npos) {
+      for (const auto& key : config::described_keys()) {
+        if (key.is_set_alone && !key.is_group()) write_line(before + key.name + "=", key.help());
+      }
+      return;
+    }
+    const auto last = std::max(equals, value.rfind(',') == std::string::npos ? 0 : value.rfind(','));
+    write_words(values_of_key(value.substr(0, equals), around_.data), before + value.substr(0, last + 1));
+  }
+
+  const CLI::App* app_;
+  std::string current_;
+  const Surroundings& around_;
+  const CLI::Option* open_ = nullptr;  ///< its value comes next
+  Words positionals_;
+};
+
+}  // namespace
+
+Words strategies_of_training() {
+  auto kinds = words_of_key("strategy.kind");
+  std::erase(kinds, "collective");
+  return kinds;
+}
+
+void write_completions(const CLI::App& program, std::span<const std::string> words,
+                       const Surroundings& around) {
+  if (!words.empty()) Completion{program, words, around}.write();
+}
+
+}  // namespace gradway::cli

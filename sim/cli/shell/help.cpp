@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/cli/shell/help.hpp"
+
+#include <array>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
+
+#include "sim/cli/shell/topics.hpp"
+#include "sim/report/format/text.hpp"
+
+namespace gradway::cli {
+namespace {
+
+std::string indented(std::string_view lines) {
+  std::string text = "  ";
+  for (const auto c : lines) text += c == '\n' ? std::string{"\n  "} : std::string{c};
+  return text + "\n";
+}
+
+}  // namespace
+
+std::span<const ExitStatus> exit_statuses() {
+  static constexpr std::array all{ExitStatus{Status::done, "done"},
+                                  ExitStatus{Status::bug, "a bug in gradway"},
+                                  ExitStatus{Status::wrong_input, "the input is wrong"},
+                                  ExitStatus{Status::unfinished, "the simulation could not finish"},
+                                  ExitStatus{Status::limit_passed, "a limit of a validation was passed"}};
+  return all;
+}
+
+std::string program_help() {
+  std::string rows;
+  std::string examples;
+  std::string explained;
+  for (const auto& topic : topics()) explained += fmt::format("  {:<14}{}\n", topic.name, topic.help);
+  std::string statuses = "exit status: ";
+  for (const auto& [status, meaning] : exit_statuses())
+    statuses += fmt::format("{}{} {}", status == Status::done ? "" : ", ", static_cast<int>(status), meaning);
+  for (const auto& command : commands()) {
+    rows += fmt::format("  {:<12}{}\n", command.name, command.help);
+    if (command.is_shown) examples += indented(command.examples.substr(0, command.examples.find('\n')));
+  }
+  return fmt::format(
+      "gradway predicts how long a distributed training step takes, where the time goes\n"
+      "and what it costs.\n\n"
+      "usage: gradway COMMAND [OPTIONS]\n\n"
+      "commands:\n{}\n"
+      "options:\n"
+      "  --help     this text, or that of a command\n"
+      "  --version  the version\n\n"
+      "examples:\n{}\n"
+      "topics of 'gradway help':\n{}\n"
+      "{}\n",
+      rows, examples, explained, fmt::join(report::wrap(statuses, report::Style{}.width), "\n"));
+}
+
+std::string command_help(const CLI::App& app, const Command& command) {
+  std::string rows;
+  for (const auto* option : app.get_options())
+    rows += fmt::format("  {:<20}  {}\n", argument_name(*option), option->get_description());
+  const auto notes = command.notes.empty() ? "" : fmt::format("figures:\n{}\n", indented(command.notes));
+  return fmt::format("usage: {}\n\n{}\n\narguments:\n{}\n{}examples:\n{}", usage_line(app, command),
+                     command.help, rows, notes, indented(command.examples));
+}
+
+std::string usage_line(const CLI::App& app, const Command& command) {
+  auto usage = fmt::format("gradway {}", command.name);
+  for (const auto* option : app.get_options()) {
+    if (option == app.get_help_ptr()) continue;
+    const auto name = argument_name(*option);
+    usage += option->get_required() ? " " + name : fmt::format(" [{}]", name);
+  }
+  return usage;
+}
+
+std::string argument_name(const CLI::Option& option) {
+  if (option.get_positional()) return option.get_name(true);
+  const bool is_flag = option.get_items_expected_max() == 0;
+  return is_flag ? option.get_name() : fmt::format("{} {}", option.get_name(), option.get_type_name());
+}
+
+}  // namespace gradway::cli

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/cli/shell/out_folder.hpp"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "sim/base/printable.hpp"
+#include "sim/report/page/page.hpp"
+
+namespace gradway::cli {
+
+void add_out(CLI::App& app, std::string& folder, const std::string& files) {
+  app.add_option("--out", folder, "folder for " + files)->type_name("DIR");
+}
+
+bool wants_files(const CLI::App& app, const std::string& folder) {
+  if (app.count("--out") == 0) return false;
+  check_folder(folder);
+  remove_abandoned_files(folder);
+  return true;
+}
+
+void put_files(const std::string& folder, const std::vector<OutputFile>& files, const Surroundings& around,
+               const std::string& remark) {
+  write_files(folder, files);
+  std::string names;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const auto* separator = i == 0 ? "" : i + 1 == files.size() ? " and " : ", ";
+    names += fmt::format("{}{}/{}", separator, folder, files[i].name);
+  }
+  around.messages << fmt::format("wrote {}{}\n", printable(names), remark);
+}
+
+void put_results(const std::string& folder, std::vector<OutputFile> files,
+                 const std::function<void(std::ostream&)>& page, const Surroundings& around,
+                 const std::string& remark) {
+  if (report::has_page()) files.push_back({"report.html", page});
+  put_files(folder, files, around, remark);
+  if (!report::has_page())
+    around.messages << "report.html is left out: gradway was built without it (GRADWAY_PAGE)\n";
+}
+
+}  // namespace gradway::cli

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/cli/shell/progress.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "sim/report/format/text.hpp"
+
+namespace gradway::cli {
+namespace {
+
+// With fewer a simulation takes less than two seconds.
+constexpr std::size_t many_gpus = 200000;
+// Of DDP of gpt2 on dgx-h100, with 131,072 and with 1,000,000 GPUs; 11.5 resources a GPU.
+// @source own measurement, 2026-11-25, one core of an EPYC
+constexpr double cpu_seconds_per_resource = 0.62e-6;
+constexpr double bytes_per_resource = 190;
+
+constexpr std::size_t bar_width = 30;
+constexpr std::chrono::milliseconds patience{1000};
+constexpr std::chrono::milliseconds between{200};
+constexpr std::chrono::milliseconds between_lines{15000};
+
+// Before so much is done the time that is left is a guess.
+constexpr double least_share = 0.02;
+
+/// "40 s", "3 min", "2.5 h"
+std::string about(double seconds) {
+  constexpr double minute = 60;
+  constexpr double hour = 3600;
+  if (seconds < 2 * minute) return fmt::format("{:.0f} s", std::ceil(seconds));
+  if (seconds < 2 * hour) return fmt::format("{:.0f} min", seconds / minute);
+  return fmt::format("{:.1f} h", seconds / hour);
+}
+
+}  // namespace
+
+void announce_large_platform(const Surroundings& around, const Platform& platform) {
+  if (platform.gpus.size() < many_gpus) return;
+  const auto parts = static_cast<double>(platform.resources.size());
+  around.messages
+      << fmt::format("gradway: a simulation of {} GPUs takes about {} of CPU time and {:.1f} GB of memory",
+                     report::thousands_text(static_cast<std::int64_t>(platform.gpus.size())),
+                     about(parts * cpu_seconds_per_resource), parts * bytes_per_resource * 1e-9)
+      << std::endl;
+}
+
+Progress::Progress(const Surroundings& around, std::string what, std::size_t count)
+    : around_{around}, what_{std::move(what)}, count_{count} {
+  if (around_.progress_columns > 0)
+    painter_ = std::jthread{[this](const std::stop_token& stop) { keep_painting(stop); }};
+}
+
+Progress::Progress(const Surroundings& around, Elsewhere elsewhere) : Progress{around, "starting", 0} {
+  elsewhere_ = elsewhere;
+  if (!is_terminal() && elsewhere == Elsewhere::lines)
+    painter_ = std::jthread{[this](const std::stop_token& stop) { keep_painting(stop); }};
+}
+
+Progress::~Progress() {
+  if (painter_.joinable()) {
+    painter_.request_stop();
+    painter_.join();
+  }
+  if (painted_) around_.messages << "\r\x1b[K" << std::flush;
+}
+
+void Progress::step() {
+  const std::scoped_lock lock{mutex_};
+  ++done_;
+  share_ = static_cast<double>(done_) / static_cast<double>(count_);
+}
+
+Watch Progress::watch() {
+  if (!is_terminal() && elsewhere_ == Elsewhere::silent) return {};
+  return [this](std::string_view what, std::optional<double> done) {
+    const std::scoped_lock lock{mutex_};
+    if (what != what_) {
+      what_ = what;
+      began_ = Clock::now();
+    }
+    share_ = done;
+  };
+}
+
+/// A thread of its own: work that takes long tells nothing meanwhile.
+void Progress::keep_painting(const std::stop_token& stop) {
+  std::unique_lock lock{mutex_};
+  for (auto wait = is_terminal() ? patience : between_lines;;
+       wait = is_terminal() ? between : between_lines) {
+    if (ends_.wait_for(lock, stop, wait, [&] { return stop.stop_requested(); })) return;
+    if (!is_terminal()) {
+      around_.messages << "gradway: " << words() << std::endl;
+      continue;
+    }
+    around_.messages << "\r\x1b[K" << line() << std::flush;
+    painted_ = true;
+  }
+}
+
+/// Narrower than the terminal: a line that goes on below could not be taken back. @pre the words are ASCII
+std::string Progress::line() const {
+  auto text = words();
+  if (count_ > 0) {
+    const std::string done(bar_width * done_ / count_, '=');
+    const auto with_bar = fmt::format("[{:<{}}] {}", done, bar_width, text);
+    if (with_bar.size() < around_.progress_columns) text = with_bar;
+  }
+  return text.substr(0, around_.progress_columns - 1);
+}
+
+/// "point 12 of 400, about 3 min left"
+std::string Progress::words() const {
+  const std::chrono::duration<double> taken = Clock::now() - began_;
+  auto text = what_;
+  if (count_ > 0) {
+    text = fmt::format("{} {} of {}", what_, done_, count_);
+  } else if (share_) {
+    text += fmt::format(", {:.0f} % done", std::floor(100 * *share_));
+  }
+  if (share_ && *share_ >= least_share)
+    return text + fmt::format(", about {} left", about(taken.count() * (1 - *share_) / *share_));
+  return taken < patience ? text : text + fmt::format(", for {}", about(std::floor(taken.count())));
+}
+
+}  // namespace gradway::cli

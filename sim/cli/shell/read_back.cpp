@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/cli/shell/read_back.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "sim/config/find/check_text.hpp"
+#include "sim/samples/read_samples.hpp"
+
+namespace gradway::cli {
+namespace {
+
+/// Calls `read`; what it refuses, it refuses of the input.
+template <class Read>
+void check(const std::string& input, const Read& read) {
+  try {
+    read();
+  } catch (const ConfigError& error) {
+    const auto& first = error.problems().front();
+    std::string_view line = first.where.text;
+    line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+    Where where;
+    where.file = input;
+    throw ConfigError{Problem{where,
+                              fmt::format("what is made of this cannot be read again: {}", first.what),
+                              {},
+                              fmt::format("a value in the file must be far out of range{}",
+                                          line.empty() ? "" : fmt::format(": it would give '{}'", line))}};
+  }
+}
+
+}  // namespace
+
+void check_reads_back(DataKind kind, const std::string& text, const std::string& input) {
+  check(input, [&] { check_text(kind, text); });
+}
+
+void check_scenario_reads_back(const std::string& text, const std::string& input, const std::string& out,
+                               const DataPath& data, const std::string& model) {
+  told_of(input, [&] { return load_scenario_text(text, out, data, model); });
+}
+
+void refuse_what_is_made(const std::string& input, const ConfigError& error) {
+  const auto& first = error.problems().front();
+  std::string_view line = first.where.text;
+  line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+  Where where;
+  where.file = input;
+  throw ConfigError{Problem{where, fmt::format("the scenario that is made of this is none: {}", first.what),
+                            first.notes,
+                            fmt::format("{}{}{}", first.hint, first.hint.empty() || line.empty() ? "" : "; ",
+                                        line.empty() ? "" : fmt::format("it would say '{}'", line))}};
+}
+
+void check_samples_read_back(const std::string& text, const std::string& input) {
+  check(input, [&] { static_cast<void>(read_samples({{input, text}})); });
+}
+
+}  // namespace gradway::cli

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/cli/shell/surroundings.hpp"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
+#include "sim/base/printable.hpp"
+
+namespace gradway::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t narrowest = 60;
+constexpr std::size_t widest = 100;  // longer lines are hard to read
+
+std::string_view variable(const char* name) {
+  const auto* value = std::getenv(name);
+  return value == nullptr ? std::string_view{} : std::string_view{value};
+}
+
+bool has_platforms(const fs::path& folder) {
+  std::error_code ignored;
+  return fs::is_directory(folder / "platforms", ignored);
+}
+
+/// The data that came with this program: above it in a source tree, beside it where it is installed, or where
+/// it was built outside of its sources. Where it is missing, the place where it should be.
+fs::path installed_data() {
+  std::error_code error;
+  const auto program = fs::read_symlink("/proc/self/exe", error);
+  for (auto folder = program.parent_path(); !error && folder.has_relative_path();
+       folder = folder.parent_path()) {
+    if (has_platforms(folder)) return folder;
+    if (has_platforms(folder / "share" / "gradway")) return folder / "share" / "gradway";
+  }
+  return program.parent_path().parent_path() / "share" / "gradway";
+}
+
+}  // namespace
+
+report::Style style_of_output() {
+  report::Style style;
+  if (isatty(STDOUT_FILENO) == 0) {
+    style.table_width = report::Style::unlimited;  // a file or a pipe cuts nothing
+    return style;
+  }
+  style.colour = variable("NO_COLOR").empty() && variable("TERM") != "dumb";
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+    style.width = std::clamp<std::size_t>(size.ws_col, narrowest, widest);
+    style.table_width = std::max<std::size_t>(size.ws_col, narrowest);
+  }
+  return style;
+}
+
+void warn(const Surroundings& around, std::string_view text) {
+  around.messages << "warning: " << printable(text) << '\n';
+}
+
+std::size_t progress_columns() {
+  if (isatty(STDERR_FILENO) == 0 || variable("TERM") == "dumb") return 0;
+  winsize size{};
+  const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return known ? size.ws_col : report::Style{}.width;
+}
+
+DataPath data_path(std::ostream& messages) {
+  DataPath data;
+  auto rest = variable("GRADWAY_PATH");
+  while (!rest.empty()) {
+    const auto end = std::min(rest.find(':'), rest.size());
+    const fs::path folder{rest.substr(0, end)};
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (folder.empty()) continue;
+    std::error_code ignored;
+    if (!fs::is_directory(folder, ignored)) {
+      messages << "warning: GRADWAY_PATH names '" << printable(folder.string()) << "', which is no folder\n";
+      continue;
+    }
+    data.roots.push_back(folder);
+  }
+  data.roots.push_back(installed_data());
+  if (!has_platforms(data.roots.back()))
+    messages << "warning: the data that came with gradway is missing: there is no '"
+             << printable(data.roots.back().string()) << "'\n";
+  return data;
+}
+
+void forget_foreign_variables() {
+  std::vector<std::string> names;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text{*entry};
+    if (text.starts_with("NS_")) names.emplace_back(text.substr(0, text.find('=')));
+  }
+  for (const auto& name : names) unsetenv(name.c_str());
+}
+
+}  // namespace gradway::cli

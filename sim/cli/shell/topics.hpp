@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <iosfwd>
+#include <span>
+#include <string_view>
+
+#include "sim/report/format/style.hpp"
+
+namespace gradway::cli {
+
+/// What `gradway help TOPIC` explains: the help, the man page and completions read this table.
+struct Topic {
+  std::string_view name;
+  std::string_view help;  ///< one line
+  void (*write)(std::ostream& out, const report::Style& style);
+};
+
+std::span<const Topic> topics();
+
+}  // namespace gradway::cli

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/compute/compute_costs.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "sim/base/problem.hpp"
+#include "sim/compute/anchors.hpp"
+#include "sim/compute/optimizer_time.hpp"
+#include "sim/cost/framework_cost.hpp"
+#include "sim/cost/kernel_cost.hpp"
+#include "sim/platform/host_copy.hpp"
+#include "sim/scenario/strategy_facts.hpp"
+
+namespace gradway {
+namespace {
+
+/// What the CPU took for one kernel of a profile, under the profiler.
+Seconds launch_of(const Profile& profile) {
+  Seconds cpu{};
+  double kernels = 0;
+  for (const auto& launch : profile.launches) {
+    if (launch.phase == ProfiledPhase::optimizer || launch.kind == KernelClass::copy_in) continue;
+    cpu += launch.cpu;
+    ++kernels;
+  }
+  return kernels > 0 ? cpu / kernels : Seconds{};
+}
+
+/// Of a sample, forward and backward.
+Flops work_of_layers(const Model& model) {
+  Flops work{};
+  for (const auto& layer : model.layers)
+    work += layer.forward.flops_per_sample + layer.backward.flops_per_sample;
+  return work;
+}
+
+/// Times of operations; the same operation, as all blocks of a transformer have it, is looked up once.
+/// Operations that it is asked for must outlive it.
+class OperationTimes {
+ public:
+  OperationTimes(const Scenario& scenario, const Gpu& gpu)
+      : costs_{scenario.kernel_costs.get()},
+        gpu_{gpu},
+        is_moved_{costs_ != nullptr && scenario.timed_on != gpu.name} {}
+
+  /// From now on, of kernels that follow the clocks. @see clock_slowdown
+  void slow_down(double slowdown) { slowdown_ = slowdown; }
+
+  Seconds operator()(const Operation& operation) {
+    return at_full_clocks(operation) * (follows_clocks(operation.kind) ? slowdown_ : 1);
+  }
+
+  Seconds at_full_clocks(const Operation& operation) {
+    const auto [known, is_new] = known_.try_emplace({operation.size, operation.kernel});
+    if (is_new) {
+      known->second = datasheet_time(operation, gpu_) * (costs_ != nullptr ? costs_->factor(operation) : 1);
+      if (is_moved_)
+        known->second =
+            known->second * (operation.kind == OperationClass::convolution ? gpu_.moved_convolutions
+                                                                           : last_wave(operation, gpu_));
+    }
+    return known->second;
+  }
+
+ private:
+  const OperationCosts* costs_;
+  const Gpu& gpu_;
+  bool is_moved_;
+  double slowdown_ = 1;
+  std::map<std::pair<std::array<double, most_sizes>, std::string_view>, Seconds> known_;
+};
+
+/// The GPU runs the first kernels of a loop over experts while the CPU launches the others. An assumption:
+/// many more than a layer without a loop has.
+constexpr int most_launches_of_piece = 100;
+
+/// The operations of a pass, layer by layer, cut where something is sent or waited for, and long ones
+/// between.
+class Pieces {
+ public:
+  template <class TimeOf>
+  std::vector<ComputeCosts::Piece> cut(const std::vector<Operation>& operations,
+                                       const std::vector<Exchange>& exchanges, TimeOf& time_of) {
+    std::vector<ComputeCosts::Piece> pieces;
+    std::size_t next = 0;
+    for (std::size_t i = 0; i <= operations.size(); ++i) {
+      ComputeCosts::Piece piece;
+      while (next < exchanges.size() && exchanges[next].at == i) {
+        piece.sends.push_back(exchanges[next]);
+        pending_.push_back(exchanges[next++].until);
+      }
+      const bool ends = i == operations.size();
+      // The first that is not due is waited for by an operation to come.
+      while (!ends && !pending_.empty() && pending_.front() <= i) {
+        ++piece.waits_for;
+        pending_.pop_front();
+      }
+      const bool cuts = !piece.sends.empty() || piece.waits_for > 0 || pieces.empty() ||
+                        pieces.back().host_waits || pieces.back().launches >= most_launches_of_piece ||
+                        (!ends && operations[i].of_parameters != pieces.back().of_parameters);
+      if (cuts && !(ends && piece.sends.empty())) {
+        piece.of_parameters = !ends && operations[i].of_parameters;
+        pieces.push_back(std::move(piece));
+      }
+      if (ends) break;
+      pieces.back().time += pause_of_operation + time_of(operations[i]);
+      ++pieces.back().launches;
+      pieces.back().host_waits = operations[i].host_waits;
+    }
+    for (auto& until : pending_) until = 0;  // whatever comes next
+    return pieces;
+  }
+
+ private:
+  std::deque<std::size_t> pending_;  ///< which operation of the layer waits for it
+};
+
+/// Whether ranks hold parts of the same layers, of their tokens or experts.
+bool shares_layers(const Layout& layout) {
+  return layout.tensor * layout.context * layout.expert * layout.expert_tensor > 1;
+}
+
+void cut(EagerSettings& settings, const Layout& layout) {
+  settings.tensor = layout.tensor;
+  settings.sequence_parallel = layout.sequence && layout.tensor > 1;
+  settings.overlaps_gradients = layout.overlap != TensorOverlap::none;
+  settings.sends_pieces =
+      layout.overlap == TensorOverlap::userbuffers || layout.overlap == TensorOverlap::async_tp;
+  settings.context = layout.context;
+  settings.context_method = layout.context_method;
+  settings.expert = layout.expert;
+  settings.expert_tensor = layout.expert_tensor;
+  settings.expert_imbalance = layout.expert_imbalance;
+}
+
+/// Of a micro-step and its share of the optimizer's, as one GPU has the whole model, or the ranks its parts.
+/// What is computed again draws as the pass did.
+GpuLoad load_of(const EagerStep& step, OperationTimes& times, const GpuPower& power, Seconds optimizer) {
+  GpuLoad load{.other = optimizer};
+  for (const auto& layer : step.layers)
+    for (const auto* pass : {&layer.forward, &layer.backward})
+      for (const auto& operation : *pass)
+        load.add(operation.kind, operation.precision, times.at_full_clocks(operation), power);
+  return load;
+}
+
+/// @param operation CPU time of one of eager PyTorch's
+void take_host(ComputeCosts& costs, const Scenario& scenario, Seconds operation) {
+  costs.operation = operation;
+  costs.launch = scenario.platform.gpu_models.front().launch_cost;
+  if (!scenario.model.run) return;
+  costs.launch = operation / kernels_of_operation;
+  costs.slower_host = costs.launch / measured_host_kernel;
+}
+
+/// @param is_cut as a rank of the layout has them; else as one GPU has the whole model
+void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, int batch, bool is_cut,
+                const Waiting& waiting) {
+  if (!scenario.model.run) {
+    for (const auto& layer : scenario.model.layers) {
+      costs.forward.push_back(layer.forward.time.value_or(Seconds{}));
+      costs.backward.push_back(layer.backward.time.value_or(Seconds{}));
+      costs.forward_launches.push_back(layer.forward.kernels);
+      costs.backward_launches.push_back(layer.backward.kernels);
+      costs.of_parameters.push_back({costs.backward.back() / 2, layer.backward.kernels / 2});
+      costs.outputs.push_back(layer.output_per_sample * batch);
+    }
+    return;
+  }
+  OperationTimes time_of{scenario, gpu};
+  const auto sum = [&](const std::vector<Operation>& operations) {
+    auto total = pause_of_operation * static_cast<double>(operations.size());
+    for (const auto& operation : operations) {
+      const auto time = time_of(operation);
+      total += time;
+      costs.by_class[static_cast<std::size_t>(operation.kind)] += time;
+    }
+    return total;
+  };
+  const auto of_parameters = [&](const std::vector<Operation>& operations) {
+    ComputeCosts::Share share;
+    for (const auto& operation : operations) {
+      if (!operation.of_parameters) continue;
+      share.time += pause_of_operation + time_of(operation);
+      ++share.launches;
+    }
+    return share;
+  };
+  auto settings = eager_settings(scenario, batch);
+  if (is_cut) cut(settings, scenario.job.layout);
+  const auto issued = scenario.model.run.step(settings);
+  const auto& step = *issued;
+  costs.memory = step.memory;
+  if (gpu.power) {
+    const auto of_micro_step = costs.optimizer / scenario.job.accumulate;
+    const auto load = load_of(step, time_of, *gpu.power, of_micro_step);
+    costs.slowdown = clock_slowdown(*gpu.power, load, waiting);
+    if (costs.slowdown > 1) costs.cooling = longest_cooling(*gpu.power, load);
+    time_of.slow_down(costs.slowdown);
+  }
+  const bool in_pieces = is_cut || (scenario.model.experts.number > 0 && reads_counts(scenario.job));
+  Pieces forward;
+  Pieces again;
+  for (const auto& layer : step.layers) {
+    costs.forward.push_back(sum(layer.forward));
+    costs.backward.push_back(sum(layer.backward));
+    costs.forward_launches.push_back(static_cast<int>(layer.forward.size()));
+    costs.backward_launches.push_back(static_cast<int>(layer.backward.size()));
+    costs.of_parameters.push_back(of_parameters(layer.backward));
+    ComputeCosts::Share once;
+    for (const auto& operation : layer.once) once.time += pause_of_operation + time_of(operation);
+    once.launches = static_cast<int>(layer.once.size());
+    costs.once.push_back(once);
+    costs.outputs.push_back(layer.output);
+    if (in_pieces)
+      costs.forward_pieces.push_back(forward.cut(layer.forward, layer.forward_exchanges, time_of));
+    if (settings.recompute == Recompute::selective_op)
+      costs.again_pieces.push_back(again.cut(layer.again, layer.again_exchanges, time_of));
+  }
+  if (!in_pieces) return;
+  Pieces backward;
+  costs.backward_pieces.resize(step.layers.size());
+  for (auto i = step.layers.size(); i-- > 0;) {
+    const auto& layer = step.layers[i];
+    costs.backward_pieces[i] = backward.cut(layer.backward, layer.backward_exchanges, time_of);
+  }
+  if (!is_cut) return;
+  costs.of_rank = step.of_rank;
+  if (settings.tensor == 1 || settings.megatron || settings.compiled) return;
+  for (std::size_t i = 0; i < costs.of_rank.size(); ++i) {
+    const auto& own = costs.of_rank[i].parameters;
+    const auto is_norm = [](const Parameter& parameter) { return parameter.shape.size() == 1; };
+    const bool is_shared = scenario.model.layers[i].parameter_count() != costs.of_rank[i].parameter_count();
+    const bool is_split = settings.sequence_parallel && !own.empty() && std::ranges::all_of(own, is_norm);
+    costs.is_dtensor.push_back(is_shared || is_split ? 1 : 0);
+  }
+}
+
+}  // namespace
+
+HostOperation host_operation(const Scenario& scenario) {
+  using From = HostOperation::From;
+  if (const auto time = scenario.platform.eager_operation) return {*time, From::platform};
+  for (const auto& cost : scenario.calibration.kernels.launches)
+    if (cost.what == LaunchCost::operation) return {cost.time, From::calibration};
+  return {eager_operation, From::assumed};
+}
+
+Seconds input_copy_time(const Scenario& scenario, int batch) {
+  const Routes routes{scenario.platform};
+  const auto way = host_copy_way(routes, scenario.platform, 0);
+  const auto bytes = scenario.model.input_per_sample * batch;
+  if (bytes == 0_B || !way) return {};
+  auto rate = way->slowest;
+  if (!scenario.job.input.pin_memory && scenario.platform.pageable_copy_rate) {
+    rate = std::min(rate, *scenario.platform.pageable_copy_rate);
+  }
+  return way->latency + bytes / rate;
+}
+
+EagerSettings eager_settings(const Scenario& scenario, int batch) {
+  const auto& job = scenario.job;
+  return {.batch = batch,
+          .sequence = job.sequence,
+          .precision = beside_fp8(job.precision),
+          .fp8 = fp8_of(job),
+          .half_parameters = is_half(job.precision) && half_parameters(job),
+          .channels_last = job.channels_last,
+          .attention = job.attention,
+          .compute_capability = scenario.platform.gpu_models.front().compute_capability,
+          .float_logits = job.float_logits,
+          .recompute = job.recompute,
+          .recompute_every = job.recompute_every,
+          .lora = job.lora,
+          .compiled = job.compiled,
+          .fused_loss = job.fused_loss,
+          .composed_norms = job.composed_norms,
+          .composed_rotary = job.composed_rotary,
+          .adds_in_fp32 = facts_of(job.strategy).adds_in_fp32,
+          .megatron = has_megatron_modules(job),
+          .expert_loop = job.experts == ExpertProducts::loop,
+          .expert_capacity = job.layout.expert_capacity_factor};
+}
+
+ComputeCosts compute_costs(const Scenario& scenario, const Waiting& waiting) {
+  const auto& gpu = scenario.platform.gpu_models.front();
+  ComputeCosts costs;
+  costs.optimizer = optimizer_time(scenario);
+  if (scenario.model.profile) {
+    costs.profile = profile_costs(scenario);
+    costs.memory = memory_of_profile(*scenario.model.profile, scenario.job);
+    costs.launch = launch_of(*scenario.model.profile) * costs.profile->cpu_scale;
+    // Hooks take as long beside a program whose operations are quickly launched.
+    if (const auto gradient = scenario.model.profile->accumulate_grad)
+      costs.launch = measured_host_kernel * (*gradient / measured_host_gradient) *
+                     (costs.profile->cpu_scale / profiled_cpu_share);
+    costs.slower_host = costs.launch / measured_host_kernel;
+    return costs;
+  }
+  const bool is_cut = shares_layers(scenario.job.layout);
+  add_layers(costs, scenario, gpu, scenario.job.batch_per_gpu, is_cut, waiting);
+  take_host(costs, scenario, host_operation(scenario).time);
+  if (const auto* anchor = matching_anchor(scenario, gpu)) costs.anchor = *anchor;
+  if (!costs.anchor) return costs;
+
+  auto measured = costs;
+  if (costs.anchor->batch != scenario.job.batch_per_gpu || is_cut || waiting != Waiting{}) {
+    measured = {};
+    measured.optimizer = costs.optimizer;
+    add_layers(measured, scenario, gpu, costs.anchor->batch, false, {});
+  }
+  const auto fixed =
+      input_copy_time(scenario, costs.anchor->batch) + optimizer_time(scenario, costs.anchor->optimizer, 1);
+  if (costs.anchor->step_time <= fixed) {
+    throw ConfigError{
+        {{},
+         fmt::format("model '{}': the anchor of {:.4g} ms a step on {} leaves no time for its layers: the "
+                     "input copy and the optimizer alone take {:.4g} ms",
+                     scenario.model.name, costs.anchor->step_time.value() * 1e3, gpu.name,
+                     fixed.value() * 1e3),
+         {},
+         "check its 'step_time' or 'rate', 'batch' and 'optimizer'"}};
+  }
+  refuse_beyond_peak(scenario, gpu, *costs.anchor, work_of_layers(scenario.model) * costs.anchor->batch,
+                     costs.anchor->step_time - fixed);
+  costs.anchor_scale =
+      (costs.anchor->step_time - fixed) / (total(measured.forward) + total(measured.backward));
+  const auto operations =
+      std::accumulate(measured.forward_launches.begin(), measured.forward_launches.end(), 0) +
+      std::accumulate(measured.backward_launches.begin(), measured.backward_launches.end(), 0);
+  if (operations > 0)
+    take_host(costs, scenario, std::min(costs.operation, costs.anchor->step_time / operations));
+  for (auto& time : costs.forward) time = time * costs.anchor_scale;
+  for (auto& time : costs.backward) time = time * costs.anchor_scale;
+  for (auto* shares : {&costs.of_parameters, &costs.once})
+    for (auto& share : *shares) share.time = share.time * costs.anchor_scale;
+  for (auto* pass : {&costs.forward_pieces, &costs.backward_pieces, &costs.again_pieces})
+    for (auto& layer : *pass)
+      for (auto& piece : layer) piece.time = piece.time * costs.anchor_scale;
+  return costs;
+}
+
+}  // namespace gradway

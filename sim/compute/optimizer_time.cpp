@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/compute/optimizer_time.hpp"
+
+#include <algorithm>
+#include <ranges>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "sim/compute/optimizer_share.hpp"
+#include "sim/cost/kernel_cost.hpp"
+#include "sim/cost/operation_cost.hpp"
+#include "sim/workload/blocks.hpp"
+
+namespace gradway {
+namespace {
+
+struct Matrix {
+  double rows = 0;
+  double columns = 0;
+  double elements() const { return rows * columns; }
+};
+
+/// What Muon steps: the matrices of a model's blocks, or all of a model without them; a convolution's weight
+/// is the matrix of its outputs. Embeddings, heads, norms and biases are AdamW's.
+/// @source torch.optim.Muon, PyTorch 2.11, and the advice of its author (github.com/KellerJordan/Muon)
+std::vector<Matrix> matrices_of(const Model& model) {
+  const auto blocks = blocks_of_layers(model.layers);
+  const bool has_blocks = std::ranges::any_of(blocks, [](auto block) { return block != Blocks::none; });
+  std::vector<Matrix> found;
+  for (std::size_t i = 0; i < model.layers.size(); ++i) {
+    if (has_blocks && blocks[i] == Blocks::none) continue;
+    for (const auto& parameter : model.layers[i].parameters) {
+      if (parameter.shape.size() < 2) continue;
+      const auto rows = static_cast<double>(parameter.shape.front());
+      found.push_back({rows, static_cast<double>(parameter.elements()) / rows});
+    }
+  }
+  return found;
+}
+
+double elements_of(const std::vector<Matrix>& matrices) {
+  double sum = 0;
+  for (const auto& matrix : matrices) sum += matrix.elements();
+  return sum;
+}
+
+/// Five iterations of Newton and Schulz in bf16, each three products of the matrix laid on its long side.
+Seconds orthogonalisation(const RankScenario& scenario, const std::vector<Matrix>& matrices) {
+  const auto& gpu = scenario.platform.gpu_models.front();
+  const bool in_bf16 = gpu.peak[static_cast<std::size_t>(Precision::bf16)].has_value();
+  const auto time = [&](double m, double n, double k) {
+    const auto product = operation(in_bf16 ? "product bf16 nn" : "product fp32 nn", {m, n, k});
+    return datasheet_time(product, gpu) *
+           (scenario.kernel_costs != nullptr ? scenario.kernel_costs->factor(product) : 1);
+  };
+  Seconds sum{};
+  for (const auto& matrix : matrices) {
+    const auto narrow = std::min(matrix.rows, matrix.columns);
+    const auto wide = std::max(matrix.rows, matrix.columns);
+    sum += 5 * (time(narrow, narrow, wide) + time(narrow, narrow, narrow) + time(narrow, wide, narrow));
+  }
+  return sum;
+}
+
+/// What moves the bytes of some parameters, at the rate at which a timed optimizer moved its own.
+Seconds passes(const RankScenario& scenario, Optimizer optimizer, double parameters, std::size_t tensors) {
+  const auto& gpu = scenario.platform.gpu_models.front();
+  const auto cost = cost_of(optimizer);
+  const bool is_profiled = scenario.model.profile && !has_fp32_masters(scenario.job);
+  if (gpu.ideal || scenario.kernel_costs == nullptr || is_profiled)
+    return memory_time(cost.traffic * parameters * (has_half_states(scenario.job) ? 0.5 : 1), gpu);
+  const bool is_timed =
+      std::ranges::find(timed_optimizer_words, name_of(optimizer)) != timed_optimizer_words.end();
+  const auto like = is_timed ? optimizer : Optimizer::adamw;
+  const auto step =
+      operation(fmt::format("optimizer {}", name_of(like)), {parameters, static_cast<double>(tensors)});
+  const auto width = has_half_states(scenario.job) ? 0.5 * cost.in_half : 1;
+  return datasheet_time(step, gpu) * scenario.kernel_costs->factor(step) *
+         (cost.traffic / cost_of(like).traffic) * width;
+}
+
+}  // namespace
+
+Seconds optimizer_time(const RankScenario& scenario, Optimizer optimizer, double share) {
+  const auto& model = scenario.model;
+  if (model.optimizer_time) return *model.optimizer_time * share;
+  const auto all = static_cast<double>(model.parameter_count());
+  const auto tensors = static_cast<std::size_t>(model.parameter_tensors());
+  if (optimizer != Optimizer::muon) return passes(scenario, optimizer, share * all, tensors);
+  const auto matrices = matrices_of(model);
+  const auto of_muon = elements_of(matrices);
+  const auto others = tensors - matrices.size();
+  auto time = passes(scenario, Optimizer::muon, of_muon, matrices.size()) +
+              passes(scenario, Optimizer::adamw, all - of_muon, std::max<std::size_t>(others, 1));
+  if (!scenario.platform.gpu_models.front().ideal) time += orthogonalisation(scenario, matrices);
+  return time * share;
+}
+
+Seconds optimizer_time(const RankScenario& scenario) {
+  return optimizer_time(scenario, scenario.job.optimizer, optimizer_share(scenario));
+}
+
+OptimizerMemory optimizer_memory(const Model& model, Optimizer optimizer, Bytes stepped, double share) {
+  const auto all = static_cast<double>(model.parameter_count());
+  constexpr auto in_fp32 = 4_B;  // a parameter
+  const auto part = [&](Optimizer of) {
+    const auto cost = cost_of(of);
+    return OptimizerMemory{stepped * (cost.state / in_fp32), stepped * (cost.transient / in_fp32)};
+  };
+  // Bytes with scales, whatever the parameters are.
+  if (optimizer == Optimizer::adamw_8bit) return {cost_of(optimizer).state * (share * all), 0_B};
+  if (optimizer != Optimizer::muon) return part(optimizer);
+  const auto matrices = matrices_of(model);
+  const auto of_muon = elements_of(matrices) / std::max(1.0, all);
+  double largest = 0;
+  for (const auto& matrix : matrices) largest = std::max(largest, matrix.elements());
+  const auto others = part(Optimizer::adamw);
+  // Four copies in bf16 of the matrix that is stepped, or what AdamW's step takes.
+  return {part(Optimizer::muon).state * of_muon + others.state * (1 - of_muon),
+          std::max(Bytes{8 * largest}, others.transient * (1 - of_muon))};
+}
+
+}  // namespace gradway

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/compute/profile_costs.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+
+#include <boost/math/tools/toms748_solve.hpp>
+
+#include "sim/compute/anchors.hpp"
+#include "sim/compute/replay.hpp"
+#include "sim/cost/framework_cost.hpp"
+#include "sim/cost/kernel_cost.hpp"
+
+namespace gradway {
+namespace {
+
+constexpr double launch_bound_share = 1.02;
+// Kernels of a step that no profiler disturbs may be slower than traced ones, by the power limit: gpt_1b3 in
+// bf16 on an H200 took 3 % longer than its traced kernels and pauses, while the CPU was far ahead.
+constexpr double nearly = 1.05;
+constexpr double longest_pause = 20;  // times the traced one: enough for that
+constexpr double noise = 0.001;
+constexpr double widest_pause = 1.3;  // the pauses of a trace already hold all that lengthens them
+
+/// The least x in [low, high] at which a function that never falls reaches a value; `high` if none does.
+template <class Function>
+double meet(const Function& never_falls, Seconds value, double low, double high) {
+  const auto beyond = [&](double x) {
+    const double distance = (never_falls(x) - value).value();
+    return distance == 0 ? std::numeric_limits<double>::min() : distance;  // no root: a least x beyond it
+  };
+  const auto at_low = beyond(low);
+  if (at_low > 0) return low;
+  const auto at_high = beyond(high);
+  if (at_high < 0) return high;
+  const auto are_neighbours = [](double a, double b) { return std::nextafter(a, b) >= b; };
+  std::uintmax_t most_calls = 100;  // some ten are needed
+  return boost::math::tools::toms748_solve(beyond, low, high, at_low, at_high, are_neighbours, most_calls)
+      .second;
+}
+
+/// By launch, as measured.
+std::vector<Seconds> gpu_times(const Profile& profile) {
+  std::vector<Seconds> times;
+  times.reserve(profile.launches.size());
+  for (const auto& launch : profile.launches) times.push_back(launch.gpu);
+  return times;
+}
+
+std::vector<ReplayedLaunch> replayed(const Profile& profile, const std::vector<Seconds>& gpu) {
+  std::vector<ReplayedLaunch> step;
+  step.reserve(gpu.size());
+  for (std::size_t i = 0; i < gpu.size(); ++i) {
+    step.push_back({profile.launches[i].cpu, gpu[i], profile.launches[i].host_waits});
+  }
+  return step;
+}
+
+/// Roofline time of a launch's work; zero if neither its operations nor its bytes are known.
+Seconds roofline(const Launch& launch, const Gpu& gpu) {
+  const auto precision = static_cast<std::size_t>(launch.precision);
+  Seconds compute{};
+  if (launch.flops > Flops{} && gpu.peak[precision]) {
+    compute = launch.flops / (*gpu.peak[precision] * gpu.matrix_efficiency[precision]);
+  }
+  return std::max(compute, launch.bytes / (gpu.memory_bandwidth * gpu.memory_efficiency));
+}
+
+bool is_copy(const Launch& launch) {
+  return launch.kind == KernelClass::copy_in || launch.kind == KernelClass::copy_out;
+}
+
+/// How many times longer the arithmetic of a launch takes on another GPU.
+double slower_arithmetic(const Launch& launch, const Gpu& from, const Gpu& to) {
+  const bool product = launch.kind == KernelClass::matrix || launch.kind == KernelClass::attention;
+  const auto which = static_cast<std::size_t>(product ? launch.precision : Precision::fp32);
+  if (!from.peak[which] || !to.peak[which]) return 1;
+  return (*from.peak[which] * from.matrix_efficiency[which]).value() /
+         (*to.peak[which] * to.matrix_efficiency[which]).value();
+}
+
+void move_to_gpu(ProfileCosts& costs, const Profile& profile, const Gpu& from, const Gpu& to) {
+  for (std::size_t i = 0; i < costs.gpu.size(); ++i) {
+    const auto& launch = profile.launches[i];
+    if (is_copy(launch)) continue;
+    const auto fixed = std::min(costs.gpu[i], smallest_kernel);
+    const auto bound = std::min(costs.gpu[i] - fixed, roofline(launch, from));
+    const auto rest = costs.gpu[i] - fixed - bound;
+    const auto moved =
+        bound > Seconds{} ? bound * (roofline(launch, to) / roofline(launch, from)) : Seconds{};
+    costs.gpu[i] = fixed + moved + rest * slower_arithmetic(launch, from, to);
+  }
+}
+
+void move_to_batch(ProfileCosts& costs, const Profile& profile, int batch, const Gpu& gpu) {
+  const double more = static_cast<double>(batch) / profile.batch - 1;
+  for (std::size_t i = 0; i < costs.gpu.size(); ++i) {
+    const auto& launch = profile.launches[i];
+    if (!launch.grows) continue;
+    const auto fixed = std::min(costs.gpu[i], smallest_kernel);
+    auto grows = costs.gpu[i] - fixed;
+    if (launch.kind == KernelClass::matrix || launch.kind == KernelClass::attention) {
+      const auto best = roofline(launch, gpu);
+      if (best > Seconds{} && best < grows) grows = (grows + best) / 2;
+    }
+    costs.gpu[i] = std::max(fixed, costs.gpu[i] + grows * more);
+  }
+}
+
+/// Operations of a step in one precision.
+Flops products_of(const Profile& profile, Precision precision) {
+  Flops work{};
+  for (const auto& launch : profile.launches)
+    if (launch.precision == precision) work += launch.flops;
+  return work;
+}
+
+/// By what all kernels are scaled so that the replay at the anchor's batch takes the anchor's time.
+double scale_to_meet(const Anchor& anchor, const ProfileCosts& costs, const Profile& profile,
+                     const Gpu& gpu) {
+  auto measured = costs;
+  move_to_batch(measured, profile, anchor.batch, gpu);
+  auto step = replayed(profile, measured.gpu);
+  const auto scaled = [&](double scale) {
+    for (std::size_t i = 0; i < step.size(); ++i) step[i].gpu = measured.gpu[i] * scale;
+    return replay(step, costs.cpu_scale, costs.pause);
+  };
+  return meet(scaled, anchor.step_time, 0.01, 100);
+}
+
+/// Moves the kernels of a profile to another GPU: by roofline, or to an anchor of the model there.
+void move_from(const Gpu& profiled, ProfileCosts& costs, const Scenario& scenario, const Gpu& gpu) {
+  const auto& profile = *scenario.model.profile;
+  const auto before = total(costs.gpu);
+  costs.moved = Moved::roofline;
+  move_to_gpu(costs, profile, profiled, gpu);
+  if (const auto* anchor = matching_anchor(scenario, gpu)) {
+    const auto samples = static_cast<double>(anchor->batch) / profile.batch;
+    refuse_beyond_peak(scenario, gpu, *anchor, products_of(profile, anchor->precision) * samples,
+                       anchor->step_time);
+    costs.moved = Moved::anchor;
+    costs.anchor = *anchor;
+    costs.anchor_scale = scale_to_meet(*anchor, costs, profile, gpu);
+  }
+  costs.moved_by = total(costs.gpu) * costs.anchor_scale / before;
+}
+
+}  // namespace
+
+Seconds total(const std::vector<Seconds>& times) {
+  return std::accumulate(times.begin(), times.end(), Seconds{});
+}
+
+Unprofiled without_profiler(const Profile& profile) {
+  const auto step = replayed(profile, gpu_times(profile));
+  Unprofiled costs;
+  costs.cpu_scale = profiled_cpu_share;
+  costs.pause = profile.gap * profiled_pause_share;
+  if (profile.step_time) {
+    const auto measured = *profile.step_time;
+    const auto with_pause = [&](double share) { return replay(step, 0, profile.gap * share); };
+    const auto with_both = [&](double share) { return replay(step, costs.cpu_scale, profile.gap * share); };
+    const auto with_cpu = [&](double scale) { return replay(step, scale, costs.pause); };
+    // What the kernels lack of the step by little, while the CPU is known to be faster, is theirs.
+    const bool nearly_all = with_pause(widest_pause) * nearly >= measured &&
+                            with_cpu(costs.cpu_scale) <= with_cpu(0) * (1 + noise);
+    if (nearly_all || with_pause(widest_pause) >= measured) {
+      // Where the CPU lengthens the step here and there, the pauses take up the less.
+      const auto assumed = with_both(0) <= measured ? costs.cpu_scale : 0;
+      const auto with_assumed = [&](double share) { return replay(step, assumed, profile.gap * share); };
+      costs.pause = profile.gap * meet(with_assumed, measured, 0, nearly_all ? longest_pause : widest_pause);
+      // The GPU alone explains the step, so the CPU must be fast enough not to lengthen it.
+      if (with_cpu(costs.cpu_scale) > measured * (1 + noise)) {
+        costs.cpu_scale = meet(with_cpu, measured * (1 + noise), 0, costs.cpu_scale);
+      }
+    } else {
+      costs.cpu_scale = meet(with_cpu, measured, 0, 10);
+    }
+  }
+  costs.step = replay(step, costs.cpu_scale, costs.pause);
+  costs.launch_bound = costs.step > replay(step, 0, costs.pause) * launch_bound_share;
+  return costs;
+}
+
+ProfileCosts profile_costs(const Scenario& scenario) {
+  const auto& profile = *scenario.model.profile;
+  const auto& gpu = scenario.platform.gpu_models.front();
+  ProfileCosts costs;
+  static_cast<Unprofiled&>(costs) = profile.unprofiled ? *profile.unprofiled : without_profiler(profile);
+  costs.gpu = gpu_times(profile);
+  if (scenario.profiled_gpu) move_from(*scenario.profiled_gpu, costs, scenario, gpu);
+  if (scenario.job.batch_per_gpu != profile.batch) {
+    move_to_batch(costs, profile, scenario.job.batch_per_gpu, gpu);
+  }
+  // Last, so that an anchor of the job's own batch is met.
+  for (auto& time : costs.gpu) time = time * costs.anchor_scale;
+  return costs;
+}
+
+StepMemory memory_of_profile(const Profile& profile, const Job& job) {
+  const auto samples = static_cast<double>(job.batch_per_gpu) / profile.batch;
+  StepMemory step;
+  if (runs_blocks_again(job.recompute)) return step;  // the profile's blocks kept everything
+  for (const auto& moment : profile.memory) {
+    step.activations.push_back(moment.fixed + moment.grows * samples);
+    step.gradients.push_back(moment.gradients);
+    if (moment.phase == ProfiledPhase::forward) ++step.forward;
+  }
+  return step;
+}
+
+}  // namespace gradway

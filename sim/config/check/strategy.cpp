@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/config/check/strategy.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/scenario/strategy_facts.hpp"
+#include "sim/scenario/strategy_fields.hpp"
+#include "sim/workload/blocks.hpp"
+
+namespace gradway::config {
+namespace {
+
+void check_without_ddp(const ScenarioSpec& scenario, Problems& problems) {
+  const auto kind = scenario.place("strategy.kind");
+  const bool is_collective = !trains(scenario.job.strategy);
+  const auto& ddp = scenario.ddp;
+  if (is_collective && scenario.job.gpus == 1) {
+    problems.add(Problem{scenario.place("job.gpus"),
+                         "a collective of one GPU has nothing to send",
+                         {{kind, "the strategy is here"}},
+                         "give it 2 GPUs or more"});
+  }
+  // Ranks that share all experts, as benchmarks of them have it, exchange tokens alone.
+  const auto& layout = scenario.job.layout;
+  const bool shares_experts = layout.expert > 1 && scenario.job.expert_replicas() == 1;
+  const bool exchanges = facts_of(scenario.job.strategy).exchanges;
+  if (!exchanges && scenario.job.data_parallel() > 1 && layout.context == 1 && !shares_experts) {
+    const auto ranks = scenario.job.layout.ranks_of_model();
+    problems.add(Problem{
+        scenario.place("job.gpus"),
+        ranks == 1
+            ? fmt::format("strategy none trains on one GPU alone, but job.gpus is {}", scenario.job.gpus)
+            : fmt::format("strategy none trains one model on {} ranks, but job.gpus is {}", ranks,
+                          scenario.job.gpus),
+        {{kind, "the strategy is here"}},
+        fmt::format("write 'kind: ddp', or 'gpus: {}'", ranks)});
+  }
+  if (!exchanges && layout.context > 1) {
+    problems.add(
+        Problem{scenario.place("parallel.context"),
+                fmt::format("strategy none adds up no gradients, but {} context ranks train the same "
+                            "parameters",
+                            layout.context),
+                {{kind, "the strategy is here"}},
+                "write 'kind: ddp'"});
+  }
+  for_each_field<Ddp>([&](const auto& field) {
+    if (has_default(field, ddp)) return;
+    problems.add(Problem{
+        scenario.place(fmt::format("strategy.{}", field.key)),
+        fmt::format("strategy {} has no '{}'", name_of(scenario.job.strategy), field.key),
+        {{kind, "the strategy is here"}},
+        kind.line == 0 ? "leave it out, or set strategy.kind=ddp" : "leave it out, or write 'kind: ddp'"});
+  });
+}
+
+/// Settings of DDP that mean nothing without another.
+void check_ddp(const ScenarioSpec& scenario, Problems& problems) {
+  const auto& ddp = scenario.ddp;
+  if (ddp.powersgd_rank != 1 && ddp.comm_hook != CommHook::powersgd) {
+    std::vector<Note> notes;
+    if (scenario.given.contains("strategy.comm_hook")) {
+      notes.push_back({scenario.place("strategy.comm_hook"), "the hook is here"});
+    }
+    problems.add(
+        Problem{scenario.place("strategy.powersgd_rank"),
+                fmt::format("powersgd_rank {} means nothing without the hook powersgd", ddp.powersgd_rank),
+                std::move(notes), "write 'comm_hook: powersgd', or leave the rank out"});
+  }
+  if (ddp.parameters_as_bucket_view && !ddp.zero_redundancy) {
+    problems.add(Problem{scenario.place("strategy.parameters_as_bucket_view"),
+                         "parameters_as_bucket_view is ZeroRedundancyOptimizer's, which is not asked for",
+                         {},
+                         "write 'zero_redundancy: true', or leave it out"});
+  }
+  if (ddp.comm_hook != CommHook::none && has_half_states(scenario.job)) {
+    problems.add(Problem{scenario.place("strategy.comm_hook"),
+                         fmt::format("comm_hook compresses gradients of fp32, but job.state_dtype is {}",
+                                     name_of(scenario.job.state_dtype)),
+                         {{scenario.place("job.state_dtype"), "the format is here"}},
+                         "leave comm_hook out"});
+  }
+}
+
+/// What both forms of FSDP ask for.
+template <class Sharded>
+void check_sharded(const ScenarioSpec& scenario, const Sharded& fsdp, const ModelSpec& model,
+                   Problems& problems) {
+  const auto& job = scenario.job;
+  if (const auto ranks = job.replicas(); ranks % fsdp.replicate != 0) {
+    problems.add(Problem{scenario.place("parallel.replicate"),
+                         fmt::format("{} replicas do not divide {} {}", fsdp.replicate, ranks,
+                                     ranks == job.gpus ? "GPUs" : "data-parallel ranks"),
+                         {{scenario.place("job.gpus"), "the GPUs are here"}},
+                         "a number of replicas that divides them"});
+  }
+  if (fsdp.wrap.blocks > 0 && blocks_of(model.model).count == 0) {
+    problems.add(Problem{scenario.place("strategy.wrap"),
+                         fmt::format("the model '{}' has no repeated blocks to wrap", model.model.name),
+                         {{model.kind, "the model is here"}},
+                         "write 'wrap: whole'"});
+  }
+  if (fsdp.param_dtype && has_half_states(job) && *fsdp.param_dtype != job.state_dtype) {
+    problems.add(Problem{scenario.place("strategy.param_dtype"),
+                         fmt::format("parameters are gathered in {}, but job.state_dtype is {}",
+                                     name_of(*fsdp.param_dtype), name_of(job.state_dtype)),
+                         {{scenario.place("job.state_dtype"), "the format of the shards is here"}},
+                         "leave strategy.param_dtype out"});
+    return;
+  }
+  const bool half = fsdp.param_dtype && *fsdp.param_dtype != Number::fp32;
+  if (half && name_of(*fsdp.param_dtype) != name_of(beside_fp8(job.precision))) {
+    problems.add(
+        Problem{scenario.place("strategy.param_dtype"),
+                fmt::format("parameters of {} are multiplied in {}, but job.precision is {}",
+                            name_of(*fsdp.param_dtype), name_of(*fsdp.param_dtype), name_of(job.precision)),
+                {{scenario.place("job.precision"), "the precision is here"}},
+                fmt::format("set job.precision to {}", name_of(*fsdp.param_dtype))});
+  }
+}
+
+/// Autocast issues casts that a model of 16 bits does not have, so a profile of one says little of the other.
+void check_profiled_parameters(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
+  const auto& profile = model.model.profile;
+  if (!profile || !is_half(scenario.job.precision) || profile->gradients.empty()) return;
+  const bool recorded = profile->gradients.front().element_bytes == 2;
+  const bool wanted = half_parameters(scenario.job);
+  if (recorded == wanted) return;
+  if (!facts_of(scenario.job.strategy).sets_formats && !scenario.given.contains("job.state_dtype")) return;
+  const auto where = scenario.place(scenario.given.contains("strategy.param_dtype") ? "strategy.param_dtype"
+                                    : scenario.given.contains("job.state_dtype")    ? "job.state_dtype"
+                                                                                    : "strategy.kind");
+  problems.add(Problem{
+      where,
+      recorded ? fmt::format("the profile '{}' was recorded with parameters of 16 bits, the job has fp32",
+                             model.model.name)
+               : fmt::format("the profile '{}' was recorded under autocast, with parameters of fp32; the "
+                             "job computes with parameters of 16 bits",
+                             model.model.name),
+      {{model.kind, "the profile is here"}},
+      recorded ? "set job.state_dtype, or strategy.param_dtype for masters in fp32, or record a step under "
+                 "autocast"
+               : "record a step of model.to(torch.bfloat16)"});
+}
+
+struct CheckStrategy {
+  const ScenarioSpec& scenario;
+  const ModelSpec& model;
+  Problems& problems;
+
+  void operator()(const Alone&) const { check_without_ddp(scenario, problems); }
+  void operator()(const OneCollective&) const { check_without_ddp(scenario, problems); }
+  void operator()(const Ddp&) const { check_ddp(scenario, problems); }
+  void operator()(const Fsdp& fsdp) const {
+    check_without_ddp(scenario, problems);
+    check_sharded(scenario, fsdp, model, problems);
+    if (!fsdp.reshard || *fsdp.reshard <= Fsdp::kept) return;
+    const auto shards = scenario.job.replicas() / fsdp.replicate;
+    if (shards % *fsdp.reshard == 0) return;
+    problems.add(Problem{
+        scenario.place("strategy.reshard_after_forward"),
+        fmt::format("{} ranks do not divide the {} over which a group is sharded", *fsdp.reshard, shards),
+        {{scenario.place("job.gpus"), "the GPUs are here"}},
+        "a number that divides them, true, or false"});
+  }
+  void operator()(const Fsdp1& fsdp) const {
+    check_without_ddp(scenario, problems);
+    check_sharded(scenario, fsdp, model, problems);
+  }
+  void operator()(const Zero& zero) const {
+    check_without_ddp(scenario, problems);
+    check_sums(zero);
+  }
+  void operator()(const DistributedOptimizer& optimizer) const {
+    check_without_ddp(scenario, problems);
+    check_owners(optimizer);
+    if (!optimizer.overlap_param_gather || optimizer.overlap_grad_reduce) return;
+    problems.add(Problem{scenario.place("strategy.overlap_param_gather"),
+                         "overlap_param_gather needs overlap_grad_reduce",
+                         {},
+                         "set it too, as Megatron asks for"});
+  }
+
+ private:
+  /// What does not go together with another key.
+  void refuse(const char* key, std::string what, const char* other, std::string hint) const {
+    std::vector<Note> notes;
+    if (scenario.given.contains(other)) notes.push_back({scenario.place(other), "it is here"});
+    problems.add(Problem{scenario.place(key), std::move(what), std::move(notes), std::move(hint)});
+  }
+
+  void check_sums(const Zero& zero) const {
+    constexpr auto key = "strategy.grad_accum_dtype";
+    if (!zero.grad_accum_dtype) return;
+    const auto precision = beside_fp8(scenario.job.precision);
+    if (*zero.grad_accum_dtype == Number::fp16)
+      return refuse(key, "gradients are added up in fp32, or in bf16 as they are made", "", "write 'fp32'");
+    if (precision != Precision::bf16)
+      refuse(key, "DeepSpeed adds gradients up in another type only for models in bf16", "job.precision",
+             "write 'precision: bf16', or leave it out");
+    if (zero.stage != 1)
+      refuse(key, fmt::format("ZeRO's stage {} adds gradients up in their own type", zero.stage),
+             "strategy.stage", "write 'stage: 1', or leave it out");
+  }
+
+  void check_owners(const DistributedOptimizer& optimizer) const {
+    if (!optimizer.tensor_owners) return;
+    const auto refuse = [&](std::string what, const char* key, std::string hint) {
+      this->refuse("strategy.tensor_owners", std::move(what), key, std::move(hint));
+    };
+    const auto ranks = scenario.job.replicas();
+    if (ranks % *optimizer.tensor_owners != 0)
+      refuse(fmt::format("{} owners do not divide {} data-parallel ranks", *optimizer.tensor_owners, ranks),
+             "job.gpus", "a number that divides them; all of them are ZeRO-1 over all ranks");
+    if (!optimizer.shards)
+      refuse("tensors have owners only where the optimizer is shared out", "strategy.shard_optimizer",
+             "leave 'shard_optimizer: false' out");
+    if (optimizer.overlap_param_gather)
+      refuse("owners send their tensors after the step, not beside the forward pass",
+             "strategy.overlap_param_gather", "leave 'overlap_param_gather' out");
+    if (std::ranges::any_of(model.model.layers, &Layer::is_of_experts))
+      refuse(fmt::format("the model '{}' has experts, which are reduced over ranks of their own",
+                         model.model.name),
+             "strategy.kind", "leave 'tensor_owners' out");
+  }
+};
+
+/// Whether ranks step slices of parameters, which are no whole matrices.
+bool steps_slices(const Job& job) {
+  return job.layout.tensor > 1 || facts_of(job.strategy).shards_optimizer;
+}
+
+void check_optimizer(const ScenarioSpec& scenario, Problems& problems) {
+  if (scenario.job.optimizer != Optimizer::muon || !steps_slices(scenario.job)) return;
+  std::vector<Note> notes;
+  for (const auto* key : {"strategy.kind", "parallel.tensor"})
+    if (scenario.given.contains(key)) notes.push_back({scenario.place(key), "it is here"});
+  problems.add(Problem{scenario.place("optimizer"),
+                       "Muon steps whole matrices, of which ranks have slices under this strategy or layout",
+                       std::move(notes), "use kind ddp or a pipeline, or another optimizer"});
+}
+
+}  // namespace
+
+void check_strategy(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
+  std::visit(CheckStrategy{scenario, model, problems}, scenario.job.strategy);
+  check_optimizer(scenario, problems);
+  if (trains(scenario.job.strategy)) check_profiled_parameters(scenario, model, problems);
+}
+
+}  // namespace gradway::config

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/config/find/document.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "sim/config/yaml/reader.hpp"
+#include "sim/config/yaml/scalars.hpp"
+
+namespace gradway::config {
+namespace {
+
+Node broken(const Where& file) {
+  return Node{.kind = Node::Kind::broken, .where = file};
+}
+
+/// @return false if nothing more can be said about a file of another schema.
+bool take_schema(Node& root, Problems& problems) {
+  const auto* schema = root.find("schema");
+  if (schema == nullptr) {
+    problems.add(Problem{root.where, "the key 'schema' is missing", {}, "begin the file with 'schema: 1'"});
+    return true;
+  }
+  if (schema != &root.entries.front()) {
+    problems.add(
+        Problem{schema->where, "'schema' must be the first key", {}, "move it to the top of the file"});
+  }
+  const auto where = schema->value.where;
+  const auto number = schema->value.kind == Node::Kind::scalar ? schema->value.text : describe(schema->value);
+  std::erase_if(root.entries, [](const Entry& entry) { return entry.key == "schema"; });
+  if (number == "1") return true;
+  problems.add(
+      Problem{where, fmt::format("schema {} is unknown", number), {}, "this gradway reads schema 1"});
+  return false;
+}
+
+std::string circle(const std::vector<Found>& chain, const Found& again) {
+  std::string text;
+  const auto start = std::ranges::find(chain, again.shown, &Found::shown);
+  for (auto file = start; file != chain.end(); ++file) text += file->shown + " -> ";
+  return text + again.shown;
+}
+
+Node load_chain(DataKind kind, const Found& file, const Lookup& lookup, Problems& problems,
+                std::vector<Found>& chain) {
+  auto root = load_document(file, problems);
+  chain.push_back(file);
+  const auto* base = root.find("based_on");
+  if (base == nullptr) return root;
+  const auto base_value = base->value;
+  std::erase_if(root.entries, [](const Entry& entry) { return entry.key == "based_on"; });
+  const auto found = problems.attempt([&]() -> std::optional<Found> {
+    const auto target = lookup.find(kind, text(base_value), base_value.where);
+    if (std::ranges::find(chain, target.path, &Found::path) == chain.end()) return target;
+    fail(base_value.where, fmt::format("'based_on' goes round in a circle: {}", circle(chain, target)),
+         "one of these files must stand on its own");
+  });
+  if (!found) return broken(in_file(file.shown));
+  auto inherited = load_chain(kind, *found, lookup, problems, chain);
+  if (inherited.kind == Node::Kind::broken) return broken(in_file(file.shown));
+  for (auto& entry : inherited.entries) {
+    if (root.find(entry.key) == nullptr) root.entries.push_back(std::move(entry));
+  }
+  return root;
+}
+
+}  // namespace
+
+Node load_document(const Found& file, Problems& problems) {
+  if (!file.instead_of.empty()) {
+    problems.note(fmt::format("{} is that of '{}', not the one that is shipped with gradway", file.instead_of,
+                              file.shown));
+  }
+  const auto source = problems.attempt([&] {
+    if (file.text) return std::optional{SourceText{file.shown, *file.text}};
+    problems.opened(state_of(file.path));
+    return std::optional{read_source(file.path, file.shown)};
+  });
+  return source ? read_document(*source, problems) : broken(in_file(file.shown));
+}
+
+Node read_document(const SourceText& source, Problems& problems) {
+  auto root = parse_yaml(source, problems);
+  if (root.kind == Node::Kind::null) {
+    problems.add(Problem{source.whole(), "the file is empty", {}, "begin it with 'schema: 1'"});
+  } else if (root.kind != Node::Kind::map && root.kind != Node::Kind::broken) {
+    problems.add(Problem{root.where,
+                         fmt::format("a file must be a map of keys and values, not {}", describe(root)),
+                         {},
+                         "begin it with 'schema: 1'"});
+  }
+  if (root.kind != Node::Kind::map) return broken(source.whole());
+  root.where = source.whole();
+  return take_schema(root, problems) ? root : broken(source.whole());
+}
+
+Node load_with_base(DataKind kind, const Found& file, const Lookup& lookup, Problems& problems) {
+  std::vector<Found> chain;
+  return load_chain(kind, file, lookup, problems, chain);
+}
+
+}  // namespace gradway::config

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/config/find/lookup.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <optional>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/base/nearest.hpp"
+#include "sim/base/printable.hpp"
+#include "sim/config/find/document.hpp"
+#include "sim/config/yaml/likely_meant.hpp"
+#include "sim/config/yaml/problems.hpp"
+
+namespace gradway::config {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Where files of a kind stand in a data folder, and the keys that only this kind has.
+struct Place {
+  DataKind kind;
+  std::string_view noun;
+  std::string_view listed;  ///< what `gradway list` calls them
+  std::string_view folder;
+  std::string_view ending;                ///< behind the name
+  bool nested;                            ///< names may have folders in them
+  std::array<std::string_view, 6> marks;  ///< empty ones do not count
+};
+
+constexpr std::array places = {
+    Place{DataKind::scenario,
+          "scenario",
+          "scenarios",
+          "scenarios",
+          ".yaml",
+          true,
+          {"model", "platform", "job", "strategy", "optimizer", "cases"}},
+    Place{DataKind::platform,
+          "platform",
+          "platforms",
+          "platforms",
+          ".yaml",
+          false,
+          {"gpu", "node", "generate", "fabric", "cores", "cpu_vendor"}},
+    Place{DataKind::gpu,
+          "GPU",
+          "gpus",
+          "platforms/gpus",
+          ".yaml",
+          false,
+          {"compute_capability", "peak", "ideal", "memory_bandwidth", "launch_cost", "kernel_latency"}},
+    Place{DataKind::model,
+          "model",
+          "models",
+          "models",
+          ".yaml",
+          false,
+          {"kind", "layers", "anchors", "hidden", "image_size", "optimizer_time"}},
+    Place{DataKind::calibration,
+          "calibration",
+          "calibrations",
+          "calibration/results",
+          "/calibration.yaml",
+          false,
+          {"date", "side_by_side"}},
+    Place{DataKind::prices, "list of prices", "prices", "platforms/prices", ".yaml", false, {"prices"}},
+    Place{DataKind::storage,
+          "storage tier",
+          "storage",
+          "platforms/storage",
+          ".yaml",
+          false,
+          {"read", "per_connection", "first_byte", "requests_per_second", "burst"}},
+    Place{DataKind::dataset,
+          "dataset",
+          "datasets",
+          "models/datasets",
+          ".yaml",
+          false,
+          {"samples", "sample_size", "spread", "delivered", "gpu_decode", "row_group"}},
+};
+
+const Place& place_of(DataKind kind) {
+  return *std::ranges::find(places, kind, &Place::kind);
+}
+
+bool is_file(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored) && !fs::is_directory(path, ignored);
+}
+
+/// The keys at the top of a file; none if it is no sound YAML (then it is read, and what is wrong gets
+/// reported).
+std::set<std::string> top_keys(const fs::path& path) {
+  Problems ignored;
+  std::set<std::string> keys;
+  const auto node = ignored.attempt([&] { return parse_yaml(read_source(path, ""), ignored); });
+  for (const auto& entry : node.entries) keys.insert(entry.key);
+  return keys;
+}
+
+/// A file beside the scenario can have the name of its model, and be a scenario: tells them apart by their
+/// keys.
+bool is_another_kind(const fs::path& path, DataKind kind) {
+  const auto keys = top_keys(path);
+  const auto has = [&keys](std::string_view mark) {
+    return !mark.empty() && keys.contains(std::string{mark});
+  };
+  if (std::ranges::any_of(place_of(kind).marks, has)) return false;
+  return std::ranges::any_of(places,
+                             [&](const Place& other) { return std::ranges::any_of(other.marks, has); });
+}
+
+bool is_name(const Place& place, const std::string& text) {
+  const auto is_good = [&](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '.' || c == '_' || c == '-' || c == '+' || (place.nested && c == '/');
+  };
+  return !text.empty() && text.front() != '.' && text.front() != '/' &&
+         text.find("..") == std::string::npos && std::ranges::all_of(text, is_good);
+}
+
+/// @param alike what the name may stand for
+void check_name(const Place& place, const std::string& name, const std::string& alike, const Where& where) {
+  if (!is_name(place, name)) {
+    fail(where, fmt::format("'{}' is not a name of a {}", name, place.noun),
+         alike.empty() ? fmt::format("write the name of its file in '{}' without the ending", place.folder)
+                       : alike);
+  }
+  if (name.ends_with(".yaml")) {
+    const auto bare = name.substr(0, name.size() - 5);
+    fail(where, fmt::format("'{}' is a file, not a name of a {}", name, place.noun),
+         fmt::format("write '{}'", bare));
+  }
+}
+
+std::string without_ending(const std::string& text) {
+  return text.substr(0, text.size() - std::string_view{".yaml"}.size());
+}
+
+/// @return the name that a file of the folder stands for, or "" if it has none.
+std::string name_of(const Place& place, const fs::path& folder, const fs::path& file) {
+  const auto relative = file.lexically_relative(folder).generic_string();
+  if (!relative.ends_with(place.ending) || relative.starts_with('.')) return "";
+  if (place.kind == DataKind::scenario && top_keys(file).contains("cases")) return "";
+  if (place.ending != ".yaml") return relative.substr(0, relative.size() - place.ending.size());
+  return without_ending(relative);
+}
+
+void add_names(const Place& place, const fs::path& folder, std::set<std::string>& names) {
+  std::error_code error;
+  auto file = fs::recursive_directory_iterator{folder, fs::directory_options::skip_permission_denied, error};
+  for (; !error && file != fs::recursive_directory_iterator{}; file.increment(error)) {
+    if (file.depth() > 8) file.pop(error);
+    if (error || file == fs::recursive_directory_iterator{}) break;
+    if (!is_file(file->path())) continue;
+    const auto name = name_of(place, folder, file->path());
+    if (is_name(place, name)) names.insert(name);
+  }
+}
+
+/// Data folders with an absolute path are left out of messages: the rest says which file it is.
+std::string shown_name(const fs::path& root, const fs::path& file) {
+  return (root.is_absolute() ? file : root / file).generic_string();
+}
+
+/// The working folder is no data folder: what a name stands for must not depend on where one is unsaid.
+bool is_in_working_folder(const Place& place, const std::string& name) {
+  return is_file(fs::path{place.folder} / fmt::format("{}{}", name, place.ending));
+}
+constexpr std::string_view how_to_add_working_folder =
+    "the folder you are in has it; with GRADWAY_PATH=. it is a data folder";
+
+/// The same file, with what it stands before.
+Found before_installed(Found found, const Place& place, const std::string& name, const DataPath& data) {
+  if (data.roots.empty()) return found;
+  const auto installed = data.roots.back() / place.folder / fmt::format("{}{}", name, place.ending);
+  std::error_code ignored;
+  if (is_file(installed) && !fs::equivalent(found.path, installed, ignored))
+    found.instead_of = fmt::format("the {} {}", place.noun, name);
+  return found;
+}
+
+std::optional<Found> find_in_data(const Place& place, const std::string& name, const DataPath& data) {
+  const auto file = fs::path{place.folder} / fmt::format("{}{}", name, place.ending);
+  for (const auto& root : data.roots) {
+    if (is_file(root / file))
+      return before_installed({root / file, shown_name(root, file)}, place, name, data);
+  }
+  return std::nullopt;
+}
+
+std::optional<Found> find_beside(const Place& place, const std::string& name, const Found& folder) {
+  const auto in_its_folder = fs::path{place.folder} / fmt::format("{}{}", name, place.ending);
+  const fs::path alone = name + ".yaml";
+  const auto at = [&](const fs::path& file) {
+    return Found{folder.path / file, (fs::path{folder.shown} / file).generic_string()};
+  };
+  if (is_file(folder.path / in_its_folder)) return at(in_its_folder);
+  // Beside a platform of platforms/, its GPU is in gpus/.
+  const auto in_a_folder_of_data =
+      fs::path{place.folder}.filename() / fmt::format("{}{}", name, place.ending);
+  if (is_file(folder.path / in_a_folder_of_data)) return at(in_a_folder_of_data);
+  if (is_file(folder.path / alone) && !is_another_kind(folder.path / alone, place.kind)) return at(alone);
+  return std::nullopt;
+}
+
+}  // namespace
+
+Lookup::Lookup(const Found& first, const DataPath& data)
+    : beside_{Found{first.path.parent_path(), fs::path{first.shown}.parent_path().string()}}, data_{&data} {}
+
+Found Lookup::find(DataKind kind, const std::string& name, const Where& where) const {
+  const auto& place = place_of(kind);
+  check_name(place, name, is_name(place, name) ? std::string{} : hint_of_kind(kind, name), where);
+  const auto file = fmt::format("{}{}", name, place.ending);
+  if (beside_) {
+    if (const auto found = find_beside(place, name, *beside_))
+      return before_installed(*found, place, name, *data_);
+  }
+  if (const auto found = find_in_data(place, name, *data_)) return *found;
+  fail(where,
+       fmt::format("no {} has the name '{}': there is no '{}/{}' beside your file or in the data folders",
+                   place.noun, name, place.folder, file),
+       is_in_working_folder(place, name) ? std::string{how_to_add_working_folder} : hint_for(kind, name));
+}
+
+std::string Lookup::hint_for(DataKind kind, const std::string& name) const {
+  auto hint = hint_of_kind(kind, name);
+  return hint.empty() ? suggestion(name, names(kind)) : hint;
+}
+
+/// Models by their names at Hugging Face, platforms by their GPU; empty: the name is neither.
+std::string Lookup::hint_of_kind(DataKind kind, const std::string& name) const {
+  constexpr std::size_t most_platforms = 12;
+  if (kind == DataKind::model) {
+    const auto alike = models_alike(name, names(kind));
+    return alike.empty() ? "" : fmt::format("did you mean '{}'?", fmt::join(alike, "' or '"));
+  }
+  if (kind != DataKind::platform || !near_names(name, names(kind)).empty()) return "";
+  for (const auto& word : gpu_words(name)) {
+    auto found = platforms_with(word);
+    if (found.empty()) continue;
+    const bool is_cut = found.size() > most_platforms;
+    if (is_cut) found.resize(most_platforms);
+    return fmt::format("platforms with such a GPU: {}{}", fmt::join(found, ", "), is_cut ? " ..." : "");
+  }
+  return "";
+}
+
+/// Those whose GPU's name has a part such as "h100".
+std::vector<std::string> Lookup::platforms_with(const std::string& gpu) const {
+  std::vector<std::string> found;
+  for (const auto& name : names(DataKind::platform)) {
+    Problems ignored;
+    const auto node = ignored.attempt([&] {
+      return load_with_base(DataKind::platform, find(DataKind::platform, name, {}), *this, ignored);
+    });
+    const auto* entry = node.find("gpu");
+    if (entry != nullptr && entry->value.text.starts_with(gpu)) found.push_back(name);
+  }
+  return found;
+}
+
+const std::vector<std::string>& Lookup::names(DataKind kind) const {
+  const auto [known, is_new] = names_.try_emplace(kind);
+  if (!is_new) return known->second;
+  const auto& place = place_of(kind);
+  std::set<std::string> found;
+  if (beside_) {
+    add_names(place, beside_->path / place.folder, found);
+    add_names(place, beside_->path / fs::path{place.folder}.filename(), found);
+  }
+  for (const auto& root : data_->roots) add_names(place, root / place.folder, found);
+  known->second.assign(found.begin(), found.end());
+  return known->second;
+}
+
+Found find_file(DataKind kind, const std::string& file, const Lookup& all, const Where& where,
+                const fs::path& from) {
+  if (const auto text = all.data().texts.find(file); text != all.data().texts.end())
+    return {file, file, text->second};
+  const auto& place = place_of(kind);
+  std::error_code ignored;
+  for (const auto& path : {from / file, fs::path{file}}) {
+    if (is_file(path) || (path.extension() == ".yaml" && fs::is_directory(path, ignored)))
+      return {path, path.generic_string()};
+  }
+  const auto bare = file.ends_with(".yaml") ? without_ending(file) : file;
+  if (const auto found = find_in_data(place, bare, all.data())) return *found;
+  if (fs::is_directory(file, ignored)) return {file, file};
+  if (is_in_working_folder(place, bare))
+    fail(where, "there is no such file", std::string{how_to_add_working_folder});
+  fail(where, where.line == 0 ? "there is no such file" : fmt::format("there is no file '{}'", file),
+       nearest(bare, all.names(kind)).empty()
+           ? fmt::format("give a path, or a name of 'gradway list {}'", place.listed)
+           : suggestion(bare, all.names(kind)));
+}
+
+Found find_file(DataKind kind, const std::string& file, const DataPath& data, const Where& where,
+                const fs::path& from) {
+  return find_file(kind, file, Lookup{data}, where, from);
+}
+
+}  // namespace gradway::config

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/config/find/overrides.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/config/find/document.hpp"
+#include "sim/config/find/scenario_keys.hpp"
+
+namespace gradway::config {
+namespace {
+
+Where place_of(const Override& change) {
+  if (!change.where.file.empty()) return change.where;
+  return in_file(fmt::format("--set {}={}", change.key, change.value));
+}
+
+Entry& entry_of(Node& map, const std::string& key, const Where& where) {
+  if (auto* found = map.find(key); found != nullptr) return *found;
+  map.entries.push_back(Entry{key, where, Node{.kind = Node::Kind::null, .where = where}});
+  return map.entries.back();
+}
+
+void apply(Node& scenario, const Override& change, Problems& problems) {
+  const auto where = place_of(change);
+  check_scenario_key(change.key, where);
+  problems.saw(change.key);
+  auto value = parse_yaml(SourceText{where, change.value}, problems);
+  auto dot = change.key.find('.');
+  auto* entry = &entry_of(scenario, change.key.substr(0, dot), where);
+  while (dot != std::string::npos) {
+    if (entry->value.kind == Node::Kind::null) entry->value = Node{.kind = Node::Kind::map, .where = where};
+    if (entry->value.kind != Node::Kind::map) return;  // reading the group says that it must be a map
+    const auto from = dot + 1;
+    dot = change.key.find('.', from);
+    entry =
+        &entry_of(entry->value, change.key.substr(from, dot == std::string::npos ? dot : dot - from), where);
+  }
+  entry->where = where;
+  entry->value = std::move(value);
+}
+
+bool is_set(const std::vector<Override>& overrides, const std::string& key) {
+  return std::ranges::find(overrides, key, &Override::key) != overrides.end();
+}
+
+bool is_collective(Node& scenario) {
+  const auto* strategy = scenario.find("strategy");
+  const auto* kind = strategy != nullptr ? strategy->value.find("kind") : nullptr;
+  return kind != nullptr && kind->value.text == "collective";
+}
+
+/// A key whose new value makes other keys of the file meaningless.
+struct Replacement {
+  std::string_view key;
+  bool (*is_without)(std::string_view value);
+  std::vector<std::string> dropped;
+};
+
+/// Either says how many micro-steps there are: what is set replaces what the file says.
+void drop_other_batch(Node& scenario, const std::vector<Override>& overrides) {
+  auto* job = scenario.find("job");
+  if (job == nullptr || job->value.kind != Node::Kind::map || is_set(overrides, "job")) return;
+  for (const auto& [set, other] : {std::pair{"accumulate", "global_batch"}, {"global_batch", "accumulate"}})
+    if (is_set(overrides, fmt::format("job.{}", set)) && !is_set(overrides, fmt::format("job.{}", other)))
+      std::erase_if(job->value.entries, [&, name = other](const Entry& entry) { return entry.key == name; });
+}
+
+/// `--set strategy.kind=none` on a DDP scenario replaces the strategy: what the file says about DDP goes with
+/// it. Keys that are set too stay, and are checked.
+void drop_replaced(Node& scenario, const std::vector<Override>& overrides) {
+  static const std::vector<Replacement> replacements = {
+      {"kind",
+       [](std::string_view value) { return value == "none" || value == "collective"; },
+       {"bucket_cap", "static_graph", "gradient_as_bucket_view", "comm_hook", "powersgd_rank"}},
+      {"comm_hook", [](std::string_view value) { return value != "powersgd"; }, {"powersgd_rank"}}};
+  if (is_collective(scenario) && is_set(overrides, "strategy.kind") && !is_set(overrides, "model")) {
+    std::erase_if(scenario.entries, [](const Entry& entry) { return entry.key == "model"; });
+  }
+  auto* strategy = scenario.find("strategy");
+  if (strategy == nullptr || is_set(overrides, "strategy")) return;
+  for (const auto& [key, is_without, dropped] : replacements) {
+    const auto* value = strategy->value.find(key);
+    if (value == nullptr || !is_set(overrides, fmt::format("strategy.{}", key)) ||
+        !is_without(value->value.text))
+      continue;
+    std::erase_if(strategy->value.entries, [&, &names = dropped](const Entry& entry) {
+      return std::ranges::find(names, entry.key) != names.end() &&
+             !is_set(overrides, "strategy." + entry.key);
+    });
+  }
+}
+
+}  // namespace
+
+void apply_overrides(Node& scenario, const std::vector<Override>& overrides, Problems& problems) {
+  if (scenario.kind != Node::Kind::map) return;
+  for (const auto& change : overrides) {
+    try {
+      apply(scenario, change, problems);
+    } catch (const ConfigError& error) {
+      problems.add(error);
+    }
+  }
+  drop_replaced(scenario, overrides);
+  drop_other_batch(scenario, overrides);
+}
+
+}  // namespace gradway::config

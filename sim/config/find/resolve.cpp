@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/config/find/resolve.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/base/nearest.hpp"
+#include "sim/config/check/fp8.hpp"
+#include "sim/config/check/launches.hpp"
+#include "sim/config/check/layout.hpp"
+#include "sim/config/check/strategy.hpp"
+#include "sim/config/check/training.hpp"
+#include "sim/config/read/campaign.hpp"
+#include "sim/platform/background.hpp"
+#include "sim/platform/storage_way.hpp"
+#include "sim/scenario/shared_by_loaders.hpp"
+#include "sim/workload/architectures.hpp"
+#include "sim/workload/attention_choice.hpp"
+
+namespace gradway::config {
+namespace {
+
+void check_ranks(const ScenarioSpec& scenario, const PlatformSpec& platform, Problems& problems) {
+  const auto* built = std::get_if<BuiltPlatform>(&platform.description.hardware);
+  const auto gpus = scenario.job.gpus;
+  if (built == nullptr || !built->nodes || gpus <= built->node.gpus * *built->nodes) return;
+  const auto nodes = *built->nodes;
+  const auto has = built->node.gpus * nodes;
+  problems.add(
+      Problem{scenario.place("job.gpus"),
+              fmt::format("job.gpus {}, but the platform has {} GPU{}", gpus, has, has == 1 ? "" : "s"),
+              {{platform.size, fmt::format("{} node{} of {} GPU{}", nodes, nodes == 1 ? "" : "s",
+                                           built->node.gpus, built->node.gpus == 1 ? "" : "s")}},
+              fmt::format("job.gpus {} would fit", has)});
+}
+
+/// Kernels that were measured in one precision say nothing of another: the framework issues others.
+void check_profile(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
+  if (!model.model.profile) return;
+  const auto recorded = model.model.profile->precision;
+  const auto wanted = scenario.job.precision;
+  if (wanted == recorded || (!is_half(wanted) && !is_half(recorded))) return;
+  problems.add(
+      Problem{scenario.place("job.precision"),
+              fmt::format("job.precision {}, but the profile '{}' was recorded in {}", name_of(wanted),
+                          model.model.name, name_of(recorded)),
+              {{model.kind, "the profile is here"}},
+              fmt::format("set it to {}, or record a step in {}", name_of(recorded), name_of(wanted))});
+}
+
+/// Keys that say how PyTorch runs a model count only where its kernels follow from its layers.
+void check_how_it_runs(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
+  const bool follows = static_cast<bool>(model.model.run);
+  for (const auto* key : {"job.attention", "job.memory_format", "job.compile", "job.fused_loss",
+                          "job.composed_norms", "job.composed_rotary", "job.sequence"}) {
+    if (follows || !scenario.given.contains(key) || !trains(scenario.job.strategy)) continue;
+    problems.add(Problem{scenario.place(key),
+                         fmt::format("{} would change nothing: the model '{}' is {}", key, model.model.name,
+                                     model.model.profile ? "a profile, with the kernels that were recorded"
+                                                         : "made of explicit times"),
+                         {{model.kind, "the model is here"}},
+                         model.model.profile ? "leave it out, or record another step" : "leave it out"});
+  }
+  const auto sequence = scenario.job.sequence;
+  if (!follows || sequence == 0) return;
+  if (model.model.tokens_per_sample == 0) {
+    problems.add(
+        Problem{scenario.place("job.sequence"),
+                fmt::format("job.sequence {}, but the model '{}' has no tokens", sequence, model.model.name),
+                {{model.kind, "the model is here"}},
+                "leave it out"});
+  } else if (const auto longest = model.model.longest_sequence; longest > 0 && sequence > longest) {
+    problems.add(Problem{scenario.place("job.sequence"),
+                         fmt::format("job.sequence {}, but the model '{}' has {} learned positions", sequence,
+                                     model.model.name, longest),
+                         {{model.kind, "the model is here"}},
+                         fmt::format("at most {}, or a model with more positions", longest)});
+  }
+}
+
+void check_norms(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
+  const auto& job = scenario.job;
+  if (!job.composed_norms || !model.model.run) return;
+  std::string why;
+  Note where{model.kind, "the model is here"};
+  if (has_megatron_modules(job)) {
+    why = "Megatron's RMSNorm is one kernel";
+    where = {scenario.place("job.framework"), "the framework is here"};
+  } else if (job.lora) {
+    why = "frozen norms are priced as one kernel";
+    where = {scenario.place("job.finetune"), "it is here"};
+  } else if (!has_rms_norm_kernels(model.model.run)) {
+    why = fmt::format("the model '{}' has no RMSNorm of one kernel", model.model.name);
+  }
+  if (why.empty()) return;
+  problems.add(Problem{scenario.place("job.composed_norms"),
+                       "job.composed_norms would change nothing: " + why,
+                       {std::move(where)},
+                       "leave it out"});
+}
+
+void check_rotary(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
+  const auto& job = scenario.job;
+  if (!job.composed_rotary || !model.model.run) return;
+  std::string why;
+  Note where{model.kind, "the model is here"};
+  if (has_megatron_modules(job)) {
+    why = "Megatron's rotary positions are one kernel";
+    where = {scenario.place("job.framework"), "the framework is here"};
+  } else if (job.compiled) {
+    why = "torch.compile fuses them either way";
+    where = {scenario.place("job.compile"), "it is here"};
+  } else if (!has_rotary_positions(model.model.run)) {
+    why = fmt::format("the model '{}' has no rotary positions", model.model.name);
+  }
+  if (why.empty()) return;
+  problems.add(Problem{scenario.place("job.composed_rotary"),
+                       "job.composed_rotary would change nothing: " + why,
+                       {std::move(where)},
+                       "leave it out"});
+}
+
+/// PyTorch takes a kernel that it is told to, or stops; it never takes another.
+void check_attention(const ScenarioSpec& scenario, const ModelSpec& model, const GpuSpec& gpu,
+                     Problems& problems) {
+  const auto& job = scenario.job;
+  if (job.attention == AttentionKernel::automatic || !model.model.run || gpu.gpu.ideal) return;
+  const auto heads = attention_heads_of(model.model.run);
+  if (heads.empty()) {
+    problems.add(Problem{scenario.place("job.attention"),
+                         fmt::format("job.attention {} would change nothing: the model '{}' has no attention",
+                                     name_of(job.attention), model.model.name),
+                         {{model.kind, "the model is here"}},
+                         "leave it out"});
+    return;
+  }
+  const auto problem_of = [&](AttentionKernel kernel, Precision precision) {
+    for (const auto head : heads) {
+      auto why = why_attention_cannot_run(kernel, {precision, gpu.gpu.compute_capability, head});
+      if (!why.empty()) return why;
+    }
+    return std::string{};
+  };
+  const auto of_attention = beside_fp8(job.precision);
+  const auto why = problem_of(job.attention, of_attention);
+  if (why.empty()) return;
+  std::vector<std::string_view> kernels{name_of(AttentionKernel::automatic)};
+  for (const auto kernel : {AttentionKernel::cudnn, AttentionKernel::flash, AttentionKernel::flash1,
+                            AttentionKernel::efficient, AttentionKernel::math, AttentionKernel::composed}) {
+    if (problem_of(kernel, of_attention).empty()) kernels.push_back(name_of(kernel));
+  }
+  auto hint = fmt::format("{} fit{} here", fmt::join(kernels, ", "), kernels.size() == 1 ? "s" : "");
+  const auto half =
+      gpu.gpu.peak[static_cast<std::size_t>(Precision::bf16)] ? Precision::bf16 : Precision::fp16;
+  if (!is_half(job.precision) && problem_of(job.attention, half).empty())
+    hint += fmt::format("; or set job.precision to {}", name_of(half));
+  const auto capability = gpu.gpu.compute_capability;
+  std::vector<Note> notes{{gpu.peak, fmt::format("the GPU '{}' is here: compute capability {}.{}",
+                                                 gpu.gpu.name, capability / 10, capability % 10)}};
+  if (scenario.given.contains("job.precision"))
+    notes.push_back({scenario.place("job.precision"), "the precision is here"});
+  problems.add(Problem{scenario.place("job.attention"),
+                       fmt::format("job.attention {} {}: the job is in {}", name_of(job.attention), why,
+                                   name_of(job.precision)),
+                       std::move(notes), std::move(hint)});
+}
+
+/// An anchor that nothing would use, whatever the platform.
+void check_anchor(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
+  if (!scenario.anchor) return;
+  if (model.has_times) {
+    problems.add(Problem{
+        scenario.place("anchor.gpu"),
+        fmt::format("the model '{}' has explicit times: an anchor would change nothing", model.model.name),
+        {{model.kind, "the model is synthetic"}},
+        "leave the anchor out"});
+  } else if (model.model.profile && model.model.profile->gpu == scenario.anchor->gpu) {
+    problems.add(
+        Problem{scenario.place("anchor.gpu"),
+                fmt::format("the profile '{}' was taken on {} itself: an anchor would change nothing",
+                            model.model.name, scenario.anchor->gpu),
+                {{model.kind, "the profile is here"}},
+                "leave the anchor out"});
+  }
+}
+
+void check_compute(const ScenarioSpec& scenario, const ModelSpec& model, const GpuSpec& gpu,
+                   Problems& problems) {
+  if (model.has_times || !trains(scenario.job.strategy)) return;
+  if (gpu.gpu.ideal) {
+    problems.add(
+        Problem{scenario.place("model"),
+                fmt::format("the model '{}' has no explicit times, and the GPU '{}' of the platform is ideal",
+                            model.model.name, gpu.gpu.name),
+                {{model.kind, "only a model of kind synthetic has times"}, {gpu.peak, "the GPU is here"}},
+                "take a synthetic model, or a platform with real GPUs"});
+    return;
+  }
+  if (gpu.gpu.peak[static_cast<std::size_t>(scenario.job.precision)]) return;
+  std::vector<std::string_view> known;
+  std::string_view wanted;
+  for (const auto& [name, value] : precisions) {
+    if (gpu.gpu.peak[static_cast<std::size_t>(value)]) known.push_back(name);
+    if (value == scenario.job.precision) wanted = name;
+  }
+  problems.add(Problem{scenario.place("job.precision"),
+                       fmt::format("the GPU '{}' has no peak for {}", gpu.gpu.name, wanted),
+                       {{gpu.peak, "its peaks are here"}},
+                       fmt::format("it has: {}{}", fmt::join(known, ", "),
+                                   scenario.job.precision == Precision::fp8
+                                       ? "; fp8 came with compute capability 8.9: Ada, Hopper and later"
+                                       : "")});
+}
+
+}  // namespace
+
+void take_from_profile(ScenarioSpec& scenario, const Profile& profile) {
+  if (!scenario.given.contains("job.precision")) scenario.job.precision = profile.precision;
+  if (!scenario.given.contains("optimizer")) scenario.job.optimizer = profile.optimizer;
+}
+
+void take_job(const Job& job, Model& model) {
+  const bool megatron = has_megatron_modules(job) && model.run;
+  const bool compiled = job.compiled && model.run;
+  const bool other_sequence = job.sequence > 0 && job.sequence != model.tokens_per_sample;
+  if (megatron || compiled || other_sequence || job.lora)
+    model.layers = layers_of(model.run, job.sequence, megatron, job.lora, compiled);
+  // Anchors were measured with the model's own sequence, all parameters trained.
+  if (other_sequence || job.lora) model.anchors.clear();
+  if (!other_sequence) return;
+  model.input_per_sample =
+      model.input_per_sample * (static_cast<double>(job.sequence) / model.tokens_per_sample);
+  model.tokens_per_sample = job.sequence;
+}
+
+void take_anchor(const ScenarioSpec& scenario, Model& model) {
+  if (!scenario.anchor) return;
+  std::erase_if(model.anchors, [&](const Anchor& own) {
+    return own.gpu == scenario.anchor->gpu && own.precision == scenario.anchor->precision;
+  });
+  model.anchors.push_back(*scenario.anchor);
+}
+
+std::vector<std::string> doubts_of_anchor(const ScenarioSpec& scenario, const Gpu& gpu) {
+  const auto& anchor = scenario.anchor;
+  if (!anchor || (anchor->gpu == gpu.name && anchor->precision == scenario.job.precision)) return {};
+  return {fmt::format("the scenario's anchor is of {} in {}, the job runs on {} in {}: it is not used",
+                      anchor->gpu, name_of(anchor->precision), gpu.name, name_of(scenario.job.precision))};
+}
+
+void check_scenario(const ScenarioSpec& scenario, const ModelSpec& model, const PlatformSpec& platform,
+                    const GpuSpec& gpu, Problems& problems) {
+  check_ranks(scenario, platform, problems);
+  check_layout(scenario, model, problems);
+  check_strategy(scenario, model, problems);
+  check_profile(scenario, model, problems);
+  check_how_it_runs(scenario, model, problems);
+  check_recompute(scenario, model, problems);
+  check_finetune(scenario, model, problems);
+  check_norms(scenario, model, problems);
+  check_rotary(scenario, model, problems);
+  check_launches(scenario, model, problems);
+  check_attention(scenario, model, gpu, problems);
+  check_anchor(scenario, model, problems);
+  check_compute(scenario, model, gpu, problems);
+  check_fp8(scenario, model, problems);
+  check_campaign(scenario, model, platform, problems);
+}
+
+namespace {
+
+/// "ib0" for "node0.ib0", or what looks like it.
+std::string hint_for_part(const std::string& name, const Platform& platform) {
+  std::vector<std::string> names;
+  for (const auto& device : platform.devices) names.push_back(device.name);
+  const auto inner =
+      std::ranges::find_if(names, [&](const auto& known) { return known.ends_with("." + name); });
+  if (inner != names.end()) return fmt::format("did you mean '{}'?", *inner);
+  if (!nearest(name, names).empty()) return suggestion(name, names);
+  return fmt::format("'gradway show platform {}' names its parts; those of several nodes begin with 'node0.'",
+                     platform.name);
+}
+
+}  // namespace
+
+void check_traffic(const ScenarioSpec& scenario, const Platform& platform, Problems& problems) {
+  if (scenario.job.traffic.empty()) return;
+  const Routes routes{platform};
+  for (std::size_t i = 0; i < scenario.job.traffic.size(); ++i) {
+    const auto& flow = scenario.job.traffic[i];
+    const auto& where = scenario.traffic[i];
+    const auto from = find_device(platform, flow.from);
+    const auto to = find_device(platform, flow.to);
+    for (const auto& [name, found] : {std::pair{flow.from, from.has_value()}, {flow.to, to.has_value()}}) {
+      if (found) continue;
+      problems.add(Problem{where,
+                           fmt::format("platform '{}' has no part '{}'", platform.name, name),
+                           {},
+                           hint_for_part(name, platform)});
+    }
+    if (from && to && !background_way(routes, *from, *to)) {
+      problems.add(Problem{where,
+                           fmt::format("nothing leads from '{}' to '{}'", flow.from, flow.to),
+                           {},
+                           from == to ? "name two parts" : ""});
+    }
+  }
+}
+
+void check_storage_network(const ScenarioSpec& scenario, const Platform& platform, Problems& problems) {
+  if (!shares_cards(scenario.job.input)) return;
+  const Routes routes{platform};
+  if (way_over_network_card(routes, platform.gpus.front())) return;
+  problems.add(
+      Problem{scenario.place("input.storage_network"),
+              fmt::format("platform '{}' has no network cards over which samples could come", platform.name),
+              {},
+              "leave it out: storage has cards of its own then"});
+}
+
+}  // namespace gradway::config

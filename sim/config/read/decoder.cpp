@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/config/read/decoder.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "sim/config/read/model_keys.hpp"
+#include "sim/workload/architectures.hpp"
+
+namespace gradway::config {
+namespace {
+
+constexpr Choice<DecoderShape::Norm> norms[] = {{"layer_norm", DecoderShape::Norm::layer_norm},
+                                                {"rms_norm", DecoderShape::Norm::rms_norm}};
+constexpr Choice<DecoderShape::Positions> positions[] = {{"learned", DecoderShape::Positions::learned},
+                                                         {"rotary", DecoderShape::Positions::rotary},
+                                                         {"alibi", DecoderShape::Positions::alibi},
+                                                         {"none", DecoderShape::Positions::none}};
+constexpr Choice<DecoderShape::Activation> activations[] = {{"gelu", DecoderShape::Activation::gelu},
+                                                            {"relu", DecoderShape::Activation::relu},
+                                                            {"swiglu", DecoderShape::Activation::swiglu},
+                                                            {"geglu", DecoderShape::Activation::geglu}};
+constexpr Choice<DecoderShape::Blocks> block_orders[] = {
+    {"sequential", DecoderShape::Blocks::sequential},
+    {"parallel", DecoderShape::Blocks::parallel},
+    {"parallel_one_norm", DecoderShape::Blocks::parallel_one_norm}};
+
+constexpr int largest_head = 4096;
+
+/// Sizes that are each possible can multiply to what no number holds.
+void check_parameters(Reader& file, double parameters) {
+  constexpr double most = 1e15;
+  if (!file.sound() || parameters <= most) return;
+  file.error(file.value_place("layers"), fmt::format("the model would have {:.1e} parameters", parameters),
+             "at most 1e15; is one of its sizes wrong?");
+}
+
+/// About.
+double parameters_of(const DecoderShape& shape) {
+  double attention = 4.0 * shape.hidden * shape.size_of_head();
+  if (const auto& latent = shape.latent)
+    attention = (latent->plain_head + latent->rotary_head + latent->value_head) *
+                (static_cast<double>(shape.hidden) + latent->q_rank + latent->kv_rank);
+  double mlp = shape.mlp;
+  if (const auto& experts = shape.experts)
+    mlp = std::max(mlp, static_cast<double>(experts->number + experts->shared) * experts->mlp);
+  return shape.layers * (shape.heads * attention + 3 * mlp * shape.hidden);
+}
+
+void too_large(Reader& reader, const char* key, int value, const std::string& most_is, int most) {
+  if (!reader.sound() || value <= most) return;
+  reader.error(reader.value_place(key), fmt::format("{} {} is more than {}", key, value, most_is),
+               fmt::format("at most {}", most));
+}
+
+void read_biases(Reader& file, DecoderShape& shape) {
+  shape.bias = file.optional("bias", boolean, true);
+  shape.qkv_bias = file.maybe("qkv_bias", boolean);
+  shape.attention_output_bias = file.maybe("attention_output_bias", boolean);
+  shape.mlp_bias = file.maybe("mlp_bias", boolean);
+  shape.output_bias = file.optional("output_bias", boolean, false);
+  if (shape.output_bias && shape.tied_output)
+    file.error(file.value_place("output_bias"), "a tied output has no bias", "leave one of them out",
+               {{file.value_place("tied_output"), "it is tied here"}});
+}
+
+void read_positions(Reader& file, DecoderShape& shape) {
+  shape.positions = file.optional("positions", one_of("positions", positions), shape.positions);
+  const Note note{file.value_place("positions"), "the positions are here"};
+  if (shape.positions == DecoderShape::Positions::rotary) {
+    shape.rotary_size = file.optional("rotary_size", integer(1, widest), 0);
+  } else {
+    file.forbid("rotary_size", "only rotary positions turn elements of a head", "leave it out", note);
+  }
+  if (shape.positions != DecoderShape::Positions::learned) {
+    file.forbid("position_rows", "only learned positions have rows", "leave it out", note);
+    return;
+  }
+  shape.position_rows = file.optional("position_rows", integer(1, most_tokens), 0);
+  if (file.sound() && shape.position_rows > 0 && shape.position_rows < shape.sequence)
+    file.error(
+        file.value_place("position_rows"),
+        fmt::format("sequence {} is longer than the {} positions", shape.sequence, shape.position_rows),
+        fmt::format("position_rows {} would fit", shape.sequence),
+        {{file.value_place("sequence"), "the sequence is here"}});
+}
+
+/// Heads that are all alike.
+void read_heads(Reader& file, DecoderShape& shape) {
+  shape.kv_heads = file.optional("kv_heads", integer(1, widest), shape.heads);
+  shape.head_size = file.optional("head_size", integer(1, largest_head), 0);
+  shape.qk_norm = file.optional("qk_norm", boolean, false);
+  if (!file.has("head_size")) check_divides(file, "heads", shape.heads, "hidden", shape.hidden);
+  if (file.has("kv_heads")) check_divides(file, "kv_heads", shape.kv_heads, "heads", shape.heads);
+  if (file.sound())
+    too_large(file, "rotary_size", shape.rotary_size, "the elements of a head", shape.size_of_head());
+}
+
+LatentAttention read_latent(Reader& map) {
+  LatentAttention latent;
+  latent.q_rank = map.optional("q_rank", integer(1, widest), 0);
+  latent.kv_rank = map.required("kv_rank", integer(1, widest));
+  latent.plain_head = map.required("plain_head_size", integer(1, largest_head));
+  latent.rotary_head = map.required("rotary_head_size", integer(1, largest_head));
+  latent.value_head = map.required("value_head_size", integer(1, largest_head));
+  map.finish();
+  return latent;
+}
+
+void read_attention(Reader& file, DecoderShape& shape) {
+  auto latent = file.maybe_map("latent_attention");
+  if (!latent) return read_heads(file, shape);
+  shape.latent = read_latent(*latent);
+  const Note note{file.key_place("latent_attention"), "latent attention is here"};
+  for (const auto* key : {"kv_heads", "head_size", "qk_norm", "qkv_bias", "rotary_size"})
+    file.forbid(key, "latent attention has no use for it", "leave it out", note);
+  if (file.sound() && shape.positions != DecoderShape::Positions::rotary)
+    file.error(file.value_place("positions"), "latent attention has rotary positions",
+               "write 'positions: rotary'", {note});
+}
+
+Experts read_experts(Reader& map, int layers) {
+  Experts experts;
+  experts.number = map.required("number", integer(1, widest));
+  experts.top_k = map.required("top_k", integer(1, widest));
+  experts.mlp = map.required("mlp", integer(1, widest));
+  experts.shared = map.optional("shared", integer(0, widest), 0);
+  experts.shared_gate = map.optional("shared_gate", boolean, false);
+  experts.dense_layers = map.optional("dense_layers", integer(0, most_layers), 0);
+  experts.router_bias = map.optional("router_bias", boolean, false);
+  too_large(map, "top_k", experts.top_k, fmt::format("the {} experts", experts.number), experts.number);
+  if (layers > 0)
+    too_large(map, "dense_layers", experts.dense_layers, "the layers have room for", layers - 1);
+  if (map.sound() && experts.shared_gate && experts.shared == 0)
+    map.error(map.value_place("shared_gate"), "there are no shared experts", "give their number: shared: 1");
+  map.finish();
+  return experts;
+}
+
+void read_mlps(Reader& file, DecoderShape& shape) {
+  shape.activation = file.optional("activation", one_of("an activation", activations), shape.activation);
+  if (auto experts = file.maybe_map("experts")) {
+    shape.experts = read_experts(*experts, shape.layers);
+    if (shape.experts->dense_layers == 0)
+      return file.forbid("mlp", "every layer has experts, and they have a width of their own",
+                         "leave it out, or say how many layers have none: dense_layers",
+                         Note{file.key_place("experts"), "the experts are here"});
+  }
+  shape.mlp = file.required("mlp", integer(1, widest));
+}
+
+/// What tensor ranks divide of MLPs, or of shared experts.
+int divided_width(const DecoderShape& shape) {
+  const auto& experts = shape.experts;
+  if (!experts) return shape.mlp;
+  const int shared = experts->shared * experts->mlp;
+  if (experts->dense_layers == 0) return shared;  // 0: ranks divide none
+  return shared > 0 ? std::gcd(shape.mlp, shared) : shape.mlp;
+}
+
+}  // namespace
+
+void read_decoder(Reader& file, Model& model) {
+  DecoderShape shape;
+  read_blocks(file, shape);
+  shape.pad_vocabulary_to = file.optional("pad_vocabulary_to", integer(1, most_tokens), 1);
+  shape.tied_output = file.optional("tied_output", boolean, false);
+  shape.dropout = file.optional("dropout", boolean, false);
+  shape.embedding_norm = file.optional("embedding_norm", boolean, false);
+  shape.norm = file.optional("norm", one_of("a norm", norms), shape.norm);
+  shape.blocks = file.optional("blocks", one_of("an order of blocks", block_orders), shape.blocks);
+  read_biases(file, shape);
+  read_positions(file, shape);
+  read_attention(file, shape);
+  read_mlps(file, shape);
+  if (file.sound()) check_parameters(file, parameters_of(shape));
+  if (!file.sound()) return;
+  take_forward_pass(model, decoder(shape));
+  model.input_per_sample = Bytes{(shape.sequence + 1.0) * token_bytes};
+  model.tokens_per_sample = shape.sequence;
+  const bool is_sequential = shape.blocks == DecoderShape::Blocks::sequential;
+  const int kv_heads = shape.kv_heads > 0 ? shape.kv_heads : shape.heads;
+  if (!shape.latent && (!shape.experts || is_sequential))
+    model.tensor = {shape.heads, kv_heads, divided_width(shape)};
+  if (shape.experts) model.experts = {shape.experts->number, shape.experts->mlp};
+  model.causal_heads = shape.heads;
+  model.causal_kv_heads = kv_heads;
+  if (shape.positions == DecoderShape::Positions::learned) model.longest_sequence = shape.sequence;
+}
+
+void read_encoder_decoder(Reader& file, Model& model) {
+  EncoderDecoderShape shape;
+  read_blocks(file, shape);
+  shape.mlp = file.required("mlp", integer(1, widest));
+  shape.head_size = file.required("head_size", integer(1, largest_head));
+  shape.target_sequence = file.optional("target_sequence", integer(1, most_tokens), 0);
+  shape.position_buckets = file.optional("position_buckets", integer(1, widest), shape.position_buckets);
+  check_parameters(
+      file, 2.0 * shape.layers * shape.hidden * (8.0 * shape.heads * shape.head_size + 2.0 * shape.mlp));
+  if (!file.sound()) return;
+  take_forward_pass(model, encoder_decoder(shape));
+  const auto target = shape.target_sequence > 0 ? shape.target_sequence : shape.sequence;
+  model.input_per_sample = Bytes{(2.0 * shape.sequence + target) * token_bytes};  // tokens, mask, labels
+  model.tokens_per_sample = shape.sequence;
+}
+
+}  // namespace gradway::config

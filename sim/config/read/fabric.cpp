@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/config/read/fabric.hpp"
+
+#include <vector>
+
+#include "sim/config/read/read.hpp"
+#include "sim/platform/networks.hpp"
+
+namespace gradway::config {
+namespace {
+
+constexpr Choice<FabricDescription::Kind> fabric_kinds[] = {
+    {"star", FabricDescription::Kind::star},
+    {"leaf_spine", FabricDescription::Kind::leaf_spine},
+    {"rail_optimised", FabricDescription::Kind::rail_optimised}};
+
+std::vector<Choice<NetworkKind>> network_kinds() {
+  std::vector<Choice<NetworkKind>> kinds;
+  for (const auto& known : networks()) kinds.push_back({known.name, known.kind});
+  return kinds;
+}
+
+/// What one connection carries: told, or what TCP allows, a window each round trip.
+std::optional<BytesPerSecond> read_stream_rate(Reader& fabric) {
+  const auto told = fabric.maybe("stream_bandwidth", bandwidth);
+  if (told) {
+    for (const auto* key : {"window", "round_trip"}) {
+      fabric.forbid(key, "'stream_bandwidth' says already what one connection carries",
+                    "keep one of the two ways to say it");
+    }
+    return told;
+  }
+  if (!fabric.has("window") && !fabric.has("round_trip")) return std::nullopt;
+  const auto window = fabric.required("window", bytes);
+  const auto round_trip = fabric.required("round_trip", latency);
+  return round_trip > Seconds{} ? std::optional{window / round_trip} : std::nullopt;
+}
+
+void read_network(Reader& fabric, FabricDescription& description) {
+  static const auto kinds = network_kinds();
+  const auto kind = fabric.optional(
+      "network", one_of("a kind of network", std::span<const Choice<NetworkKind>>{kinds}), NetworkKind::wire);
+  const auto& facts = facts_of(kind);
+  description.efficiency = fabric.optional("efficiency", efficiency, double{facts.efficiency});
+  auto& network = description.network;
+  network.kind = kind;
+  network.gpudirect = fabric.optional("gpudirect", boolean, bool{facts.gpudirect});
+  network.message_latency =
+      fabric.optional("message_latency", latency_or_zero, Seconds{facts.message_latency});
+  network.stream_rate = read_stream_rate(fabric);
+  network.streams = fabric.optional("streams", integer(1, 64), 1);
+}
+
+}  // namespace
+
+FabricDescription read_fabric(Reader fabric) {
+  FabricDescription description;
+  description.where = fabric.where();
+  const auto kind = fabric.required("kind", if_good(one_of("a kind of fabric", fabric_kinds)));
+  if (kind) description.kind = *kind;
+  read_network(fabric, description);
+  description.bandwidth = fabric.required("bandwidth", bandwidth);
+  description.latency = fabric.required("latency", latency_or_zero);
+  const auto has_leaves = kind ? std::optional{*kind != FabricDescription::Kind::star} : std::nullopt;
+  read_leaves(fabric, description, has_leaves, {"nodes_per_leaf", "leaf_spine or rail_optimised"},
+              &FabricDescription::nodes_per_leaf);
+  fabric.finish();
+  return description;
+}
+
+}  // namespace gradway::config

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "sim/config/read/read.hpp"
+#include "sim/config/yaml/quantities.hpp"
+
+namespace gradway::config {
+namespace {
+
+void read_rates(Reader& file, Gpu& gpu) {
+  auto peak = file.map("peak");
+  auto efficiencies = file.map("matrix_efficiency");
+  for (const auto& [key, value] : precisions) {
+    const auto index = static_cast<std::size_t>(value);
+    gpu.peak[index] = peak.maybe(key, compute_rate);
+    const auto share = efficiencies.maybe(key, efficiency);
+    gpu.matrix_efficiency[index] = share.value_or(0);
+    if (gpu.peak[index] && !share && peak.has(key)) {
+      efficiencies.error(efficiencies.where(), fmt::format("the efficiency of '{}' is missing", key), "",
+                         {{peak.key_place(key), fmt::format("'{}' has a peak", key)}});
+    } else if (share && !gpu.peak[index]) {
+      efficiencies.error(efficiencies.key_place(key), fmt::format("'{}' has an efficiency but no peak", key),
+                         "add its peak or leave it out", {{peak.where(), "the peaks are here"}});
+    }
+  }
+  if (peak.sound() && peak.entries().empty()) peak.error(peak.where(), "a GPU needs at least one peak");
+  peak.finish();
+  efficiencies.finish();
+}
+
+/// Whose kernels stand for those of the GPU: its own, or another's.
+void read_kernel_times(Reader& file, GpuSpec& spec) {
+  spec.kernel_times = file.maybe("kernel_times", named);
+  spec.kernel_times_like = file.maybe("kernel_times_like", named);
+  if (!spec.kernel_times || !spec.kernel_times_like) return;
+  file.error(file.key_place("kernel_times_like"), "a GPU with 'kernel_times' of its own needs no other's",
+             "keep one of the two keys", {{file.key_place("kernel_times"), "its own are here"}});
+}
+
+std::optional<GpuPower> read_power(Reader& file) {
+  if (!file.has("power")) return {};
+  auto group = file.map("power");
+  GpuPower read;
+  read.limit = group.required("limit", power);
+  read.idle = group.required("idle", power);
+  read.communication = group.required("communication", power);
+  read.product = group.required("product", power);
+  read.product_fp32 = group.required("product_fp32", power);
+  read.attention = group.required("attention", power);
+  read.convolution = group.required("convolution", power);
+  read.other = group.required("other", power);
+  if (group.sound() && read.idle >= read.limit)
+    group.error(group.key_place("idle"), "an idle GPU draws less than its limit", "",
+                {{group.key_place("limit"), "the limit is here"}});
+  group.finish();
+  return read;
+}
+
+/// A GPU without costs: nothing else may be said about it.
+void refuse_rates(Reader& file) {
+  for (const auto& entry : file.entries()) {
+    if (entry.key == "source" || entry.key == "ideal") continue;
+    file.forbid(entry.key, fmt::format("an ideal GPU has no '{}'", entry.key), "leave it out",
+                Note{file.value_place("ideal"), "the GPU is ideal"});
+  }
+}
+
+}  // namespace
+
+GpuSpec read_gpu(Reader& file, const std::string& name) {
+  GpuSpec spec;
+  auto& gpu = spec.gpu;
+  gpu.name = name;
+  gpu.source = file.required("source", text);
+  const auto ideal = file.optional("ideal", if_good(boolean), false);
+  if (!ideal) return spec;  // what else must stand here cannot be known
+  gpu.ideal = *ideal;
+  spec.peak = file.key_place(gpu.ideal ? "ideal" : "peak");
+  if (gpu.ideal) {
+    refuse_rates(file);
+  } else {
+    gpu.compute_capability = file.required("compute_capability", compute_capability);
+    gpu.multiprocessors = file.optional("multiprocessors", integer(1, 4096), 0);
+    gpu.memory = file.required("memory", bytes);
+    gpu.memory_bandwidth = file.required("memory_bandwidth", bandwidth);
+    read_rates(file, gpu);
+    gpu.memory_efficiency = file.required("memory_efficiency", efficiency);
+    gpu.widen_efficiency = file.required("widen_efficiency", efficiency);
+    gpu.kernel_latency = file.required("kernel_latency", latency_or_zero);
+    gpu.launch_cost = file.required("launch_cost", latency_or_zero);
+    gpu.moved_convolutions = file.optional("moved_convolutions", efficiency, gpu.moved_convolutions);
+    read_kernel_times(file, spec);
+    gpu.power = read_power(file);
+  }
+  file.finish();
+  return spec;
+}
+
+}  // namespace gradway::config

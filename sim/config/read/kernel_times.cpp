@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "sim/config/read/read.hpp"
+#include "sim/config/yaml/read_measurements.hpp"
+#include "sim/config/yaml/text_table.hpp"
+
+namespace gradway::config {
+namespace {
+
+constexpr double shortest_time_us = 1e-3;
+constexpr double longest_time_us = 1e14;
+constexpr std::int64_t largest_number = 9'000'000'000'000'000;
+
+const TimedKind& read_kind(const Cell& cell) {
+  std::array<std::string_view, timed_kinds.size()> names;
+  std::ranges::transform(timed_kinds, names.begin(), &TimedKind::name);
+  return timed_kinds[index_among(cell, "a kind of timed kernel", names)];
+}
+
+/// Reads the words behind a kernel's kind.
+void read_words(Row& row, const TimedKind& kind, std::string& kernel) {
+  for (std::size_t i = 0; i < word_count(kind); ++i) {
+    const auto cell = row.next(kind.words[i]);
+    const auto known = choices(kind, i);
+    if (std::ranges::find(known, cell.word()) == known.end())
+      index_among(cell, noun_of_word(kind, i), known);  // throws
+    kernel.append(" ").append(cell.word());
+  }
+}
+
+/// "4096x768x3072"
+std::vector<double> read_size(const Cell& cell, const TimedKind& kind) {
+  const auto word = cell.word();
+  const auto wanted = size_count(kind);
+  const auto given = static_cast<std::size_t>(1 + std::ranges::count(word, 'x'));
+  if (given != wanted) {
+    fail(cell.where(), fmt::format("'{}' is not a size of {}", word, kind.name),
+         fmt::format("its size is {}", size_names(kind)));
+  }
+  std::vector<double> size(wanted);
+  for (std::size_t i = 0, at = 0; i < wanted; ++i) {
+    const auto end = std::min(word.find('x', at), word.size());
+    size[i] =
+        static_cast<double>(whole_number(cell.part(at, end - at), kind.size[i],
+                                         static_cast<std::int64_t>(least_size(kind, i)), largest_number));
+    at = end + 1;
+  }
+  return size;
+}
+
+/// Reads rows one after the other: most begin with the words of the row before.
+class RowReader {
+ public:
+  explicit RowReader(std::string_view table) {
+    constexpr std::size_t usual_line = 40;
+    rows_.reserve(table.size() / usual_line);
+  }
+
+  void read(Row row) {
+    if (kind_ == nullptr || !row.take(kernel_)) read_kernel(row);
+    auto size = read_size(row.next("size"), *kind_);
+    const auto us = number(row.next("us"), "a time in microseconds", shortest_time_us, longest_time_us);
+    row.finish();
+    rows_.push_back({kernel_, std::move(size), Seconds{us / 1e6}});
+  }
+
+  std::vector<KernelTime> rows() && { return std::move(rows_); }
+
+ private:
+  void read_kernel(Row& row) {
+    kind_ = nullptr;  // unless all is well
+    const auto& kind = read_kind(row.next("kernel"));
+    kernel_ = kind.name;
+    read_words(row, kind, kernel_);
+    kind_ = &kind;
+  }
+
+  std::vector<KernelTime> rows_;
+  std::string kernel_;  ///< of the row before
+  const TimedKind* kind_ = nullptr;
+};
+
+/// Tells rows of the same kernel and size. @pre no row is wrong
+void refuse_second_rows(const Node& node, const std::vector<KernelTime>& rows, Problems& problems) {
+  const auto is_no_step = [](const KernelTime& a, const KernelTime& b) { return !is_listed_before(a, b); };
+  if (std::ranges::adjacent_find(rows, is_no_step) == rows.end()) return;  // as a fit writes them
+  std::map<std::pair<std::string_view, std::vector<double>>, Where> seen;
+  auto timed = rows.begin();
+  TextTable{node}.for_each_row(problems, [&](Row row) {
+    const auto where = row.next("kernel").where();
+    const auto [first, is_new] = seen.emplace(std::pair{std::string_view{timed->kernel}, timed->size}, where);
+    ++timed;
+    if (!is_new)
+      fail(where, "this kernel and size have a row already", {{first->second, "the first one is here"}},
+           "keep one of them");
+  });
+}
+
+std::vector<KernelTime> read_rows(const Node& node, Problems& problems) {
+  const auto before = problems.size();
+  RowReader reader{node.text};
+  TextTable{node}.for_each_row(problems, [&](const Row& row) { reader.read(row); });
+  auto rows = std::move(reader).rows();
+  if (problems.size() == before) refuse_second_rows(node, rows, problems);
+  return rows;
+}
+
+}  // namespace
+
+std::optional<KernelTimes> read_kernel_times(Reader& file) {
+  auto part = file.maybe_map("kernel_times");
+  if (!part) return std::nullopt;
+  KernelTimes times;
+  times.gpu = part->required("gpu", text);
+  times.rows = part->required("rows", [&](const Node& node) { return read_rows(node, part->problems()); });
+  if (part->sound() && times.rows.empty())
+    part->error(part->value_place("rows"), "the table has no rows", "write a row for each kernel and size");
+  part->finish();
+  return times;
+}
+
+std::optional<Named> read_gpu_of_kernel_times(Reader& file) {
+  auto part = file.maybe_map("kernel_times");
+  if (!part || !part->has("gpu")) return std::nullopt;
+  return part->required("gpu", named);
+}
+
+}  // namespace gradway::config

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/config/read/layer_stack.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "sim/config/yaml/scalars.hpp"
+
+namespace gradway::config {
+namespace {
+
+using Kind = LayerShape::Kind;
+
+constexpr Choice<Kind> layer_kinds[] = {
+    {"conv2d", Kind::conv2d},     {"batch_norm", Kind::batch_norm},     {"relu", Kind::relu},
+    {"max_pool", Kind::max_pool}, {"average_pool", Kind::average_pool}, {"linear", Kind::linear}};
+
+/// Which keys a kind of layer has besides its name.
+struct LayerKeys {
+  Kind kind;
+  bool outputs, window, bias;
+};
+
+constexpr LayerKeys layer_keys[] = {
+    {Kind::conv2d, true, true, true},         {Kind::batch_norm, false, false, false},
+    {Kind::relu, false, false, false},        {Kind::max_pool, false, true, false},
+    {Kind::average_pool, false, true, false}, {Kind::linear, true, false, true},
+};
+
+bool is_pool(Kind kind) {
+  return kind == Kind::max_pool || kind == Kind::average_pool;
+}
+
+/// Kernel, stride and padding; defaults as in PyTorch: a pool's stride is its kernel.
+void read_window(Reader& layer, LayerShape& shape) {
+  const bool pool = is_pool(shape.kind);
+  shape.kernel = layer.required("kernel", integer(pool ? 0 : 1, 1024));
+  shape.stride = layer.optional("stride", integer(1, 1024), pool && shape.kernel > 0 ? shape.kernel : 1);
+  shape.padding = layer.optional("padding", integer(0, 1024), 0);
+  if (pool && layer.sound() && shape.padding * 2 > shape.kernel) {
+    layer.error(layer.value_place("padding"),
+                fmt::format("padding {} is more than half of the kernel {}", shape.padding, shape.kernel),
+                "PyTorch refuses such a pool");
+  }
+}
+
+LayerShape read_layer(Reader& layer, std::size_t number) {
+  LayerShape shape;
+  const auto kind = layer.required("kind", if_good(one_of("a kind of layer", layer_kinds)));
+  shape.name = layer.optional("name", text, fmt::format("layer{}", number));
+  if (!kind) return shape;
+  shape.kind = *kind;
+  const auto keys = *std::ranges::find(layer_keys, shape.kind, &LayerKeys::kind);
+  if (keys.outputs) shape.outputs = layer.required("outputs", integer(1, 1 << 20));
+  if (keys.window) read_window(layer, shape);
+  if (keys.bias) shape.bias = layer.optional("bias", boolean, true);
+  layer.finish();
+  return shape;
+}
+
+int shrunk(int size, const LayerShape& shape) {
+  const auto kernel = shape.kernel == 0 ? size : shape.kernel;
+  return (size + 2 * shape.padding - kernel) / shape.stride + 1;
+}
+
+/// What comes out of the layer. @return false if its kernel does not fit.
+bool follow(const LayerShape& shape, ImageShape& image, Reader& layer) {
+  const bool has_window = shape.kind == Kind::conv2d || is_pool(shape.kind);
+  if (has_window) {
+    const auto smallest = std::min(image.height, image.width) + 2 * shape.padding;
+    if (shape.kernel > smallest) {
+      layer.error(layer.value_place("kernel"),
+                  fmt::format("kernel {} does not fit the {} x {} image that reaches '{}'", shape.kernel,
+                              image.height, image.width, shape.name),
+                  "check the strides and the padding of the layers before");
+      return false;
+    }
+    image.height = shrunk(image.height, shape);
+    image.width = shrunk(image.width, shape);
+  }
+  if (shape.outputs > 0) image.channels = shape.outputs;
+  if (shape.kind == Kind::linear) image.height = image.width = 1;
+  return true;
+}
+
+}  // namespace
+
+std::vector<LayerShape> read_layer_stack(Reader& file, const ImageShape& input) {
+  std::vector<LayerShape> shapes;
+  std::map<std::string, Where> names;
+  auto image = input;
+  bool is_followed = file.sound();
+  for (auto& layer : file.maps("layers")) {
+    const auto shape = read_layer(layer, shapes.size() + 1);
+    const auto [first, is_new] = names.emplace(shape.name, layer.value_place("name"));
+    if (!is_new) {
+      layer.error(layer.value_place("name"), fmt::format("two layers have the name '{}'", shape.name), "",
+                  {{first->second, "the first one is here"}});
+    }
+    is_followed = is_followed && layer.sound() && follow(shape, image, layer);
+    shapes.push_back(shape);
+  }
+  if (file.sound() && shapes.empty())
+    file.error(file.key_place("layers"), "a model needs 'layers', at least one");
+  return shapes;
+}
+
+}  // namespace gradway::config

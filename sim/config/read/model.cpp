@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "sim/config/read/decoder.hpp"
+#include "sim/config/read/layer_stack.hpp"
+#include "sim/config/read/model_keys.hpp"
+#include "sim/config/read/profile.hpp"
+#include "sim/config/read/read.hpp"
+#include "sim/config/yaml/quantities.hpp"
+#include "sim/workload/architectures.hpp"
+#include "sim/workload/residual_network.hpp"
+
+namespace gradway::config {
+namespace {
+
+constexpr double fp32_bytes = 4;
+
+void read_vision_transformer(Reader& file, Model& model) {
+  VisionTransformerShape shape;
+  shape.image_size = file.required("image_size", integer(1, 16384));
+  shape.patch_size = file.required("patch_size", integer(1, 16384));
+  shape.layers = file.required("layers", integer(1, most_layers));
+  shape.heads = file.required("heads", integer(1, widest));
+  shape.hidden = file.required("hidden", integer(1, widest));
+  shape.mlp = file.required("mlp", integer(1, widest));
+  shape.classes = file.required("classes", integer(1, widest));
+  check_divides(file, "patch_size", shape.patch_size, "image_size", shape.image_size);
+  check_divides(file, "heads", shape.heads, "hidden", shape.hidden);
+  if (!file.sound()) return;
+  take_forward_pass(model, vision_transformer(shape));
+  model.input_per_sample = Bytes{3.0 * shape.image_size * shape.image_size * fp32_bytes};
+}
+
+void read_encoder(Reader& file, Model& model) {
+  EncoderShape shape;
+  read_blocks(file, shape);
+  shape.mlp = file.required("mlp", integer(1, widest));
+  shape.positions = file.optional("positions", integer(1, 1 << 24), shape.positions);
+  shape.types = file.optional("types", integer(1, widest), shape.types);
+  shape.outputs = file.required("outputs", integer(1, widest));
+  shape.pooler = file.optional("pooler", boolean, shape.pooler);
+  check_divides(file, "heads", shape.heads, "hidden", shape.hidden);
+  if (!file.sound()) return;
+  if (shape.sequence > shape.positions) {
+    file.error(file.value_place("sequence"),
+               fmt::format("sequence {} is longer than the {} positions", shape.sequence, shape.positions),
+               fmt::format("positions {} would fit", shape.sequence));
+    return;
+  }
+  take_forward_pass(model, encoder(shape));
+  model.input_per_sample = Bytes{3.0 * shape.sequence * token_bytes};  // tokens, types, mask
+  model.tokens_per_sample = shape.sequence;
+  model.longest_sequence = shape.positions;
+}
+
+void read_residual(Reader& file, Model& model) {
+  ResidualShape shape;
+  shape.image_size = file.required("image_size", integer(32, 16384));
+  const auto blocks = file.list("blocks", integer(1, most_layers));
+  if (file.sound() && blocks.size() != shape.blocks.size()) {
+    const auto where = file.has("blocks") ? file.value_place("blocks") : file.key_place("blocks");
+    file.error(where, fmt::format("a residual network has 4 stages, but 'blocks' names {}", blocks.size()),
+               "ResNet-50 has 'blocks: [3, 4, 6, 3]'");
+  }
+  shape.groups = file.optional("groups", integer(1, widest), shape.groups);
+  shape.width_per_group = file.optional("width_per_group", integer(1, widest), shape.width_per_group);
+  shape.classes = file.required("classes", integer(1, widest));
+  if (!file.sound()) return;
+  std::ranges::copy(blocks, shape.blocks.begin());
+  take_forward_pass(model, residual_network(shape));
+  model.input_per_sample = Bytes{3.0 * shape.image_size * shape.image_size * fp32_bytes};
+}
+
+void read_conv_next(Reader& file, Model& model) {
+  ConvNextShape shape;
+  shape.image_size = file.required("image_size", integer(32, 16384));
+  const auto blocks = file.list("blocks", integer(1, most_layers));
+  const auto channels = file.list("channels", integer(1, widest));
+  for (const auto& [key, list] : {std::pair{"blocks", &blocks}, std::pair{"channels", &channels}}) {
+    if (!file.sound() || list->size() == shape.blocks.size()) continue;
+    const auto where = file.has(key) ? file.value_place(key) : file.key_place(key);
+    file.error(where, fmt::format("a ConvNeXt has 4 stages, but '{}' names {}", key, list->size()),
+               "convnext_base has 'blocks: [3, 3, 27, 3]' and 'channels: [128, 256, 512, 1024]'");
+  }
+  shape.classes = file.required("classes", integer(1, widest));
+  if (file.sound() && shape.image_size % 32 != 0) {
+    file.error(file.value_place("image_size"),
+               fmt::format("image_size {} is not a multiple of 32", shape.image_size),
+               fmt::format("image_size {} would fit", shape.image_size / 32 * 32));
+  }
+  if (!file.sound()) return;
+  std::ranges::copy(blocks, shape.blocks.begin());
+  std::ranges::copy(channels, shape.channels.begin());
+  take_forward_pass(model, conv_next(shape));
+  model.input_per_sample = Bytes{3.0 * shape.image_size * shape.image_size * fp32_bytes};
+}
+
+void read_detector(Reader& file, Model& model) {
+  const DetectorShape shape{.classes = file.required("classes", integer(1, widest))};
+  if (!file.sound()) return;
+  take_forward_pass(model, detector(shape));
+  model.input_per_sample = Bytes{3.0 * DetectorShape::image_size * DetectorShape::image_size * fp32_bytes};
+}
+
+void read_layers(Reader& file, Model& model) {
+  auto input = file.map("input");
+  const ImageShape image{.channels = input.required("channels", integer(1, widest)),
+                         .height = input.required("height", integer(1, 16384)),
+                         .width = input.required("width", integer(1, 16384))};
+  input.finish();
+  if (!file.has("layers")) file.map("layers");
+  const auto shapes = read_layer_stack(file, image);
+  if (!file.sound()) return;
+  take_forward_pass(model, sequential(image, shapes));
+  model.input_per_sample = Bytes{1.0 * image.channels * image.height * image.width * fp32_bytes};
+}
+
+SyntheticLayer read_synthetic_layer(Reader& layer) {
+  SyntheticLayer result{.name = layer.required("name", text),
+                        .repeat = layer.optional("repeat", integer(1, 100 * most_layers), 1),
+                        .forward = layer.required("forward", duration_or_zero),
+                        .backward = layer.required("backward", duration_or_zero),
+                        .parameters = layer.required(
+                            "parameters", [](const Node& node) { return whole(node, 0, 1'000'000'000'000); }),
+                        .output = layer.optional("output", bytes_or_zero, Bytes{})};
+  layer.finish();
+  return result;
+}
+
+void read_synthetic(Reader& file, Model& model) {
+  std::vector<SyntheticLayer> layers;
+  if (!file.has("layers")) file.map("layers");
+  for (auto& layer : file.maps("layers")) layers.push_back(read_synthetic_layer(layer));
+  if (file.sound() && layers.empty())
+    file.error(file.key_place("layers"), "a model needs at least one layer");
+  model.optimizer_time = file.required("optimizer_time", duration_or_zero);
+  model.input_per_sample = file.optional("input_per_sample", bytes_or_zero, Bytes{});
+  file.forbid("anchors", "a synthetic model has explicit times: anchors would change nothing",
+              "leave them out", Note{file.value_place("kind"), "the model is synthetic"});
+  if (file.sound()) model.layers = synthetic(layers);
+}
+
+/// A step measured on the profile's own GPU is no anchor: it tells what the profiler did.
+void refuse_own_anchor(Reader& anchor, const Reader& file, const Profile& profile, const Anchor& read) {
+  if (read.gpu != profile.gpu) return;
+  anchor.error(anchor.value_place("gpu"), fmt::format("the profile was taken on {} itself", profile.gpu),
+               "write the time of its step without the profiler as 'step_time' of the profile",
+               {{file.value_place("gpu"), "the profile's GPU is here"}});
+}
+
+/// Which of two would count could only be told by their order.
+void refuse_second_anchor(Reader& anchor, const std::vector<Anchor>& all) {
+  const auto& read = all.back();
+  const auto is_same = [&](const Anchor& other) {
+    return other.gpu == read.gpu && other.precision == read.precision && other.batch == read.batch &&
+           other.optimizer == read.optimizer;
+  };
+  if (!anchor.sound() || std::none_of(all.begin(), all.end() - 1, is_same)) return;
+  anchor.error(anchor.value_place("batch"),
+               fmt::format("a second anchor on {} in this precision, at batch {} and with this optimizer",
+                           read.gpu, read.batch),
+               "keep the one that was measured as the job will run");
+}
+
+struct ModelKind {
+  void (*read)(Reader&, Model&) = nullptr;
+  bool has_times = false;
+};
+
+constexpr Choice<ModelKind> model_kinds[] = {{"vision_transformer", {read_vision_transformer, false}},
+                                             {"decoder", {read_decoder, false}},
+                                             {"encoder", {read_encoder, false}},
+                                             {"encoder_decoder", {read_encoder_decoder, false}},
+                                             {"residual", {read_residual, false}},
+                                             {"convnext", {read_conv_next, false}},
+                                             {"ssd300", {read_detector, false}},
+                                             {"layers", {read_layers, false}},
+                                             {"synthetic", {read_synthetic, true}},
+                                             {"profile", {read_profile, false}}};
+
+}  // namespace
+
+Anchor read_anchor(Reader& anchor, std::vector<Named>& gpus) {
+  gpus.push_back(anchor.required("gpu", named));
+  Anchor result;
+  result.gpu = gpus.back().name;
+  result.precision = anchor.required("precision", precision);
+  result.batch = anchor.required("batch", integer(1, 1'000'000));
+  result.optimizer = anchor.required("optimizer", optimizer);
+  anchor.exactly_one({"step_time", "rate"}, "the time of a step");
+  const auto time = anchor.maybe("step_time", duration);
+  const auto rate = anchor.maybe("rate", step_rate);
+  result.step_time = time ? *time : rate.value_or(Seconds{});
+  result.source = anchor.required("source", text);
+  anchor.finish();
+  return result;
+}
+
+ModelSpec read_model(Reader& file, const std::string& name) {
+  ModelSpec spec;
+  spec.model.name = name;
+  spec.model.source = file.required("source", text);
+  spec.kind = file.value_place("kind");
+  const auto kind = file.required("kind", one_of("a kind of model", model_kinds));
+  if (kind.read == nullptr) return spec;  // which keys belong here cannot be known
+  spec.has_times = kind.has_times;
+  kind.read(file, spec.model);
+  const auto& profile = spec.model.profile;
+  if (profile) spec.anchor_gpus.push_back({profile->gpu, file.value_place("gpu")});
+  if (!kind.has_times) {
+    for (auto& anchor : file.maps("anchors")) {
+      spec.model.anchors.push_back(read_anchor(anchor, spec.anchor_gpus));
+      refuse_second_anchor(anchor, spec.model.anchors);
+      if (profile) refuse_own_anchor(anchor, file, *profile, spec.model.anchors.back());
+    }
+  }
+  file.finish();
+  return spec;
+}
+
+}  // namespace gradway::config

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/config/read/nccl_variables.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <span>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/base/nearest.hpp"
+#include "sim/config/yaml/quantities.hpp"
+#include "sim/config/yaml/scalars.hpp"
+#include "sim/cost/nccl_settings.hpp"
+
+namespace gradway::config {
+namespace {
+
+std::string upper(std::string_view word) {
+  std::string result{word};
+  std::ranges::transform(result, result.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return result;
+}
+
+/// NCCL reads its variables from the environment, where all is text: '1' and 1 are the same.
+Node unquoted(const Node& node) {
+  auto result = node;
+  result.quoted = false;
+  return result;
+}
+
+std::string number(const Node& node, std::int64_t least, std::int64_t most) {
+  return fmt::format("{}", whole(unquoted(node), least, most));
+}
+
+std::string flag(const Node& node) {
+  const auto& word = scalar(node, "0 or 1");
+  if (word == "0" || word == "1") return word;
+  const auto is = [lower = upper(word)](std::string_view other) { return lower == other; };
+  const bool yes = is("TRUE") || is("YES") || is("ON");
+  const bool no = is("FALSE") || is("NO") || is("OFF");
+  fail(node.where, fmt::format("'{}' is not 0 or 1", word), yes ? "write 1" : no ? "write 0" : "");
+}
+
+std::string cross_nic(const Node& node) {
+  return number(node, 0, 2);
+}
+std::string channels(const Node& node) {
+  return number(node, 1, 64);
+}
+
+constexpr std::array<std::string_view, 6> levels{"LOC", "NVL", "PIX", "PXB", "PHB", "SYS"};
+
+/// "LOC" ... "SYS", or the numbers that NCCL had before it had names (NCCL's documentation, NCCL_P2P_LEVEL).
+std::string level(const Node& node) {
+  constexpr std::array<std::string_view, 6> by_number = {"LOC", "PIX", "PXB", "PHB", "SYS", "SYS"};
+  const auto& word = scalar(node, "a level");
+  auto name = upper(word);
+  if (std::ranges::find(levels, name) != levels.end()) return name;
+  if (word.size() == 1 && word[0] >= '0' && word[0] <= '5') {
+    return std::string{by_number[static_cast<std::size_t>(word[0] - '0')]};
+  }
+  fail(node.where, fmt::format("'{}' is not a level of NCCL", word),
+       suggestion(name, {levels.begin(), levels.end()}));
+}
+
+/// A word of NCCL's lists and whether gradway models what it stands for.
+struct ListWord {
+  std::string_view name;
+  bool is_modelled;
+};
+
+constexpr ListWord known_algorithms[] = {{"Ring", true},         {"Tree", true}, {"CollnetDirect", true},
+                                         {"CollnetChain", true}, {"NVLS", true}, {"NVLSTree", true},
+                                         {"PAT", false}};
+constexpr std::array<std::string_view, 6> modelled_algorithms{"Ring",         "Tree", "CollnetDirect",
+                                                              "CollnetChain", "NVLS", "NVLSTree"};
+constexpr std::array<std::string_view, 3> protocols{"LL", "LL128", "Simple"};
+constexpr ListWord known_protocols[] = {{"LL", true}, {"LL128", true}, {"Simple", true}};
+
+std::vector<std::string> modelled_names(std::span<const ListWord> words) {
+  std::vector<std::string> names;
+  for (const auto& word : words) {
+    if (word.is_modelled) names.emplace_back(word.name);
+  }
+  return names;
+}
+
+/// One word of a list in NCCL's spelling; "" for an excluded one that gradway would never choose anyway.
+std::string list_word(const Node& node, std::string_view word, std::span<const ListWord> words,
+                      bool is_excluded) {
+  const auto same = [&](const ListWord& known) { return upper(known.name) == upper(word); };
+  const auto known = std::ranges::find_if(words, same);
+  if (known == words.end()) {
+    fail(node.where, fmt::format("'{}' is not known to gradway", word),
+         word.find_first_of(":;") == std::string_view::npos
+             ? suggestion(word, modelled_names(words))
+             : "write one list for all collectives, such as 'Ring' or '^Tree'");
+  }
+  if (!known->is_modelled && !is_excluded) {
+    fail(node.where, fmt::format("gradway does not model {}", known->name),
+         fmt::format("modelled: {}", fmt::join(modelled_names(words), ", ")));
+  }
+  return known->is_modelled ? std::string{known->name} : "";
+}
+
+/// "ring,tree" -> "Ring,Tree"; "^ring" -> "^Ring".
+std::string list(const Node& node, std::string_view thing, std::span<const ListWord> words) {
+  std::string_view rest = scalar(node, thing);
+  const bool is_excluded = rest.starts_with('^');
+  if (is_excluded) rest.remove_prefix(1);
+  std::vector<std::string> names;
+  for (bool more = true; more;) {
+    const auto comma = std::min(rest.find(','), rest.size());
+    auto name = list_word(node, rest.substr(0, comma), words, is_excluded);
+    if (!name.empty() && std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+    more = comma < rest.size();
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+  }
+  if (is_excluded && names.size() == modelled_names(words).size()) {
+    fail(node.where, fmt::format("'{}' excludes all that gradway models", node.text));
+  }
+  return names.empty() ? "" : fmt::format("{}{}", is_excluded ? "^" : "", fmt::join(names, ","));
+}
+
+std::string algorithm(const Node& node) {
+  return list(node, "a list of algorithms", known_algorithms);
+}
+std::string protocol(const Node& node) {
+  return list(node, "a list of protocols", known_protocols);
+}
+
+/// Bytes: NCCL takes plain numbers; an amount with its unit means the same.
+std::string buffer_size(const Node& node) {
+  const auto& word = scalar(node, "an amount of data");
+  const bool has_unit = word.find_first_not_of("0123456789-.") != std::string::npos;
+  if (!has_unit) return number(node, 1024, 1 << 30);
+  const auto value = bytes(node).value();
+  if (value != std::trunc(value) || value < 1024 || value > 1 << 30) {
+    fail(node.where, fmt::format("'{}' is out of range: 1 KiB to 1 GiB in whole bytes", word));
+  }
+  return fmt::format("{:.0f}", value);
+}
+
+/// 64, 128, 256 and 512 (NCCL's documentation, NCCL_NTHREADS).
+std::string threads(const Node& node) {
+  const auto value = whole(unquoted(node), 1, 100000);
+  if (value == 64 || value == 128 || value == 256 || value == 512) return fmt::format("{}", value);
+  fail(node.where, fmt::format("NCCL has no {} threads in a block", value), "write 64, 128, 256 or 512");
+}
+
+/// 2 is NCCL's own default: where the hardware has it.
+std::string nvls(const Node& node) {
+  return number(node, 0, 2);
+}
+/// At most 16 threads, 64 sockets in all (NCCL's documentation, NCCL_SOCKET_NTHREADS).
+std::string socket_threads(const Node& node) {
+  return number(node, 1, 16);
+}
+std::string sockets_a_thread(const Node& node) {
+  return number(node, 1, 64);
+}
+
+struct Variable {
+  std::string_view name;
+  std::string (*parse)(const Node&);
+  value::Kind kind;  ///< what `parse` takes
+  std::string_view meaning;
+};
+
+constexpr value::Described zero_or_one{"0 or 1"};
+
+constexpr std::array variables = {
+    Variable{"NCCL_P2P_DISABLE", flag, zero_or_one, "GPUs do not copy to each other directly"},
+    Variable{"NCCL_SHM_DISABLE", flag, zero_or_one, "nor through host memory"},
+    Variable{"NCCL_NVB_DISABLE", flag, zero_or_one, "no way over NVLinks through another GPU of the node"},
+    Variable{"NCCL_PXN_DISABLE", flag, zero_or_one, "no way over a NIC of another GPU of the node"},
+    Variable{"NCCL_NET_DISABLE_INTRA", flag, zero_or_one, "accepted, not modelled"},
+    Variable{"NCCL_SHM_USE_CUDA_MEMCPY", flag, zero_or_one, "accepted, not modelled"},
+    Variable{"NCCL_CROSS_NIC", cross_nic, value::Whole{0, 2}, "accepted, not modelled"},
+    Variable{"NCCL_P2P_LEVEL", level, value::Words{"a level", levels}, "how far apart GPUs use P2P"},
+    Variable{"NCCL_NET_GDR_LEVEL", level, value::Words{"a level", levels},
+             "how far from a GPU a NIC reads and writes its memory"},
+    Variable{"NCCL_ALGO", algorithm, value::Words{"an algorithm", modelled_algorithms},
+             "one or several with commas; ^ in front: all but these"},
+    Variable{"NCCL_PROTO", protocol, value::Words{"a protocol", protocols},
+             "one or several with commas; ^ in front: all but these"},
+    Variable{"NCCL_MIN_NCHANNELS", channels, value::Whole{1, 64}, "channels at least"},
+    Variable{"NCCL_MAX_NCHANNELS", channels, value::Whole{1, 64}, "channels at most"},
+    Variable{"NCCL_BUFFSIZE", buffer_size, value::Whole{1024, 1073741824},
+             "in bytes, or 4 MiB; accepted, not modelled"},
+    Variable{"NCCL_NTHREADS", threads, value::Described{"64, 128, 256 or 512"}, "accepted, not modelled"},
+    Variable{"NCCL_NVLS_ENABLE", nvls, value::Whole{0, 2},
+             "reductions in NVSwitches; 2 where the hardware has it"},
+    Variable{"NCCL_COLLNET_ENABLE", flag, zero_or_one,
+             "InfiniBand switches reduce (SHARP; its plugin must be there)"},
+    Variable{"NCCL_NET_GDR_READ", flag, zero_or_one, "NICs also read GPU memory, not only write it"},
+    Variable{"NCCL_SOCKET_NTHREADS", socket_threads, value::Whole{1, 16}, "TCP: threads of a connection"},
+    Variable{"NCCL_NSOCKS_PERTHREAD", sockets_a_thread, value::Whole{1, 64},
+             "TCP: sockets of a thread, 64 in all"},
+};
+
+/// Variables of NCCL that no key has: they choose cards, time-outs, logs and plug-ins.
+/// @source docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html, NCCL 2.28
+constexpr auto not_modelled = std::to_array<std::string_view>({
+    "NCCL_IB_DISABLE",
+    "NCCL_IB_HCA",
+    "NCCL_IB_TIMEOUT",
+    "NCCL_IB_RETRY_CNT",
+    "NCCL_IB_GID_INDEX",
+    "NCCL_IB_ADDR_FAMILY",
+    "NCCL_IB_ADDR_RANGE",
+    "NCCL_IB_ROCE_VERSION_NUM",
+    "NCCL_IB_SL",
+    "NCCL_IB_TC",
+    "NCCL_IB_FIFO_TC",
+    "NCCL_IB_AR_THRESHOLD",
+    "NCCL_IB_ADAPTIVE_ROUTING",
+    "NCCL_IB_QPS_PER_CONNECTION",
+    "NCCL_IB_SPLIT_DATA_ON_QPS",
+    "NCCL_IB_CUDA_SUPPORT",
+    "NCCL_IB_PCI_RELAXED_ORDERING",
+    "NCCL_IB_RETURN_ASYNC_EVENTS",
+    "NCCL_IB_MERGE_NICS",
+    "NCCL_IB_ECE_ENABLE",
+    "NCCL_DMABUF_ENABLE",
+    "NCCL_GDR_FLUSH_DISABLE",
+    "NCCL_SOCKET_IFNAME",
+    "NCCL_SOCKET_FAMILY",
+    "NCCL_NET",
+    "NCCL_NET_PLUGIN",
+    "NCCL_NET_SHARED_BUFFERS",
+    "NCCL_NET_SHARED_COMMS",
+    "NCCL_NET_GDR_C2C",
+    "NCCL_TUNER_PLUGIN",
+    "NCCL_PROFILER_PLUGIN",
+    "NCCL_ENV_PLUGIN",
+    "NCCL_CONF_FILE",
+    "NCCL_DEBUG",
+    "NCCL_DEBUG_FILE",
+    "NCCL_DEBUG_SUBSYS",
+    "NCCL_TOPO_FILE",
+    "NCCL_TOPO_DUMP_FILE",
+    "NCCL_GRAPH_FILE",
+    "NCCL_GRAPH_DUMP_FILE",
+    "NCCL_LAUNCH_MODE",
+    "NCCL_LAUNCH_ORDER_IMPLICIT",
+    "NCCL_CHECK_POINTERS",
+    "NCCL_CHECKS_DISABLE",
+    "NCCL_ASYNC_ERROR_HANDLING",
+    "NCCL_BLOCKING_WAIT",
+    "NCCL_COMM_BLOCKING",
+    "NCCL_COMM_ID",
+    "NCCL_HOSTID",
+    "NCCL_P2P_DIRECT_DISABLE",
+    "NCCL_P2P_USE_CUDA_MEMCPY",
+    "NCCL_P2P_PXN_LEVEL",
+    "NCCL_P2P_NET_CHUNKSIZE",
+    "NCCL_P2P_NVL_CHUNKSIZE",
+    "NCCL_P2P_PCI_CHUNKSIZE",
+    "NCCL_MIN_P2P_NCHANNELS",
+    "NCCL_MAX_P2P_NCHANNELS",
+    "NCCL_NCHANNELS_PER_NET_PEER",
+    "NCCL_MIN_CTAS",
+    "NCCL_MAX_CTAS",
+    "NCCL_CGA_CLUSTER_SIZE",
+    "NCCL_SHM_LOCALITY",
+    "NCCL_CUMEM_ENABLE",
+    "NCCL_CUMEM_HOST_ENABLE",
+    "NCCL_MNNVL_ENABLE",
+    "NCCL_MNNVL_UUID",
+    "NCCL_NVLS_CHUNKSIZE",
+    "NCCL_OOB_NET_ENABLE",
+    "NCCL_OOB_NET_IFNAME",
+    "NCCL_UID_STAGGER_RATE",
+    "NCCL_UID_STAGGER_THRESHOLD",
+    "NCCL_IGNORE_CPU_AFFINITY",
+    "NCCL_IGNORE_DISABLED_P2P",
+    "NCCL_SET_STACK_SIZE",
+    "NCCL_SET_THREAD_NAME",
+    "NCCL_WORK_FIFO_BYTES",
+    "NCCL_WORK_FIFO_DEPTH",
+    "NCCL_RAS_ENABLE",
+    "NCCL_RAS_ADDR",
+    "NCCL_LOCAL_REGISTER",
+    "NCCL_GRAPH_REGISTER",
+    "NCCL_GRAPH_MIXING_SUPPORT",
+    "NCCL_COLLNET_NODE_THRESHOLD",
+    "NCCL_LL_THRESHOLD",
+    "NCCL_TREE_THRESHOLD",
+    "NCCL_SINGLE_RING_THRESHOLD",
+    "NCCL_SYM_GIN_KERNELS_ENABLE",
+});
+
+std::vector<std::string> names_of_variables() {
+  std::vector<std::string> names;
+  for (const auto& variable : variables) names.emplace_back(variable.name);
+  return names;
+}
+
+void check_channels(Reader& nccl, const std::map<std::string, std::string>& values) {
+  const auto least = values.find("NCCL_MIN_NCHANNELS");
+  const auto most = values.find("NCCL_MAX_NCHANNELS");
+  if (least == values.end() || most == values.end() || std::stoi(least->second) <= std::stoi(most->second))
+    return;
+  nccl.error(nccl.value_place("NCCL_MIN_NCHANNELS"),
+             fmt::format("NCCL_MIN_NCHANNELS {} is above NCCL_MAX_NCHANNELS {}", least->second, most->second),
+             "",
+             {{nccl.value_place("NCCL_MAX_NCHANNELS"), fmt::format("at most {} channels", most->second)}});
+}
+
+void check_sockets(Reader& nccl, const std::map<std::string, std::string>& values) {
+  const auto threads = values.find("NCCL_SOCKET_NTHREADS");
+  const auto each = values.find("NCCL_NSOCKS_PERTHREAD");
+  if (threads == values.end() || each == values.end()) return;
+  const auto all = std::stoi(threads->second) * std::stoi(each->second);
+  if (all <= 64) return;
+  nccl.error(
+      nccl.value_place("NCCL_NSOCKS_PERTHREAD"),
+      fmt::format("{} threads of {} sockets are {}: NCCL has at most 64", threads->second, each->second, all),
+      "", {{nccl.value_place("NCCL_SOCKET_NTHREADS"), "the threads are here"}});
+}
+
+}  // namespace
+
+bool is_unmodelled_variable(std::string_view name) {
+  return std::ranges::find(not_modelled, upper(name)) != not_modelled.end();
+}
+
+std::map<std::string, std::string> read_nccl(Reader& nccl) {
+  std::map<std::string, std::string> values;
+  for (const auto& variable : variables) {
+    const auto value = nccl.maybe(variable.name, variable.parse);
+    if (value && !value->empty()) values.emplace(variable.name, *value);
+  }
+  for (const auto& entry : nccl.entries()) {
+    const auto names = names_of_variables();
+    if (std::ranges::find(names, entry.key) != names.end()) continue;
+    const bool is_real = is_unmodelled_variable(entry.key);
+    nccl.error(entry.where,
+               is_real ? fmt::format("gradway does not model '{}'", entry.key)
+                       : fmt::format("'{}' is not a variable of NCCL that gradway knows", entry.key),
+               is_real ? "leave it out" : suggestion(entry.key, names));
+  }
+  check_channels(nccl, values);
+  check_sockets(nccl, values);
+  return values;
+}
+
+std::vector<ScenarioKey> nccl_keys() {
+  std::vector<ScenarioKey> keys;
+  for (const auto& variable : variables) {
+    auto& key = keys.emplace_back(
+        ScenarioKey{fmt::format("nccl.{}", variable.name), variable.kind, std::string{variable.meaning}});
+    if (!is_modelled(std::string{variable.name})) key.outside_identity = "not modelled";
+  }
+  return keys;
+}
+
+}  // namespace gradway::config

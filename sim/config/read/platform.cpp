@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "sim/config/read/fabric.hpp"
+#include "sim/config/read/prices.hpp"
+#include "sim/config/read/read.hpp"
+#include "sim/config/yaml/quantities.hpp"
+
+namespace gradway::config {
+namespace {
+
+constexpr int most_gpus_of_a_node = 1024;
+
+constexpr Choice<CollectiveRules> collective_rules[] = {{"nccl", CollectiveRules::nccl},
+                                                        {"ideal", CollectiveRules::ideal}};
+constexpr Choice<bool> vendors[] = {
+    {"intel", false}, {"amd", true}, {"arm", false}};  // true: NCCL's rules for AMD
+constexpr auto link_kinds = choices_of<LinkKind>(link_words);
+constexpr Choice<GeneratedPlatform::Topology> topologies[] = {
+    {"ring", GeneratedPlatform::Topology::ring},
+    {"star", GeneratedPlatform::Topology::star},
+    {"leaf_spine", GeneratedPlatform::Topology::leaf_spine}};
+
+NamePattern pattern(const Node& node) {
+  NamePattern names{text(node), node.where};
+  expand(names);  // throws if it is no name or range
+  return names;
+}
+
+SocketDescription read_socket(Reader socket) {
+  SocketDescription description{.name = socket.required("name", pattern),
+                                .memory_bandwidth = socket.required("memory_bandwidth", bandwidth)};
+  socket.finish();
+  return description;
+}
+
+void read_link_rates(Reader& link, LinkDescription& description) {
+  const bool is_one_way = link.has("bandwidth_forward") || link.has("bandwidth_backward");
+  if (!is_one_way) {
+    description.forward = description.backward = link.required("bandwidth", bandwidth);
+    link.maybe("bandwidth_forward", bandwidth);  // known keys, for suggestions
+    link.maybe("bandwidth_backward", bandwidth);
+    return;
+  }
+  link.forbid("bandwidth", "'bandwidth' is the rate of both directions, but one is given alone too",
+              "keep 'bandwidth', or both 'bandwidth_forward' and 'bandwidth_backward'");
+  description.forward = link.required("bandwidth_forward", bandwidth);
+  description.backward = link.required("bandwidth_backward", bandwidth);
+}
+
+LinkDescription read_described_link(Reader link) {
+  LinkDescription description;
+  description.where = link.where();
+  description.from = link.required("from", pattern);
+  description.to = link.required("to", pattern);
+  const auto kind = link.required("kind", if_good(one_of("a kind of link", link_kinds)));
+  description.kind = kind.value_or(LinkKind::pcie);
+  read_link_rates(link, description);
+  description.latency = link.optional("latency", latency_or_zero, Seconds{});
+  if (kind.value_or(LinkKind::nvlink) == LinkKind::nvlink) {
+    description.count = link.optional("count", integer(1, 1024), 1);
+  } else {
+    link.forbid("count", "only a link of kind nvlink has a 'count'",
+                "leave it out; the bandwidth is that of the whole link",
+                Note{link.value_place("kind"), "the kind is here"});
+  }
+  link.finish();
+  return description;
+}
+
+NodeDescription read_node(Reader node) {
+  NodeDescription description;
+  description.gpus = node.required("gpus", integer(1, most_gpus_of_a_node));
+  for (auto& socket : node.maps("sockets")) description.sockets.push_back(read_socket(socket));
+  description.root_complexes = node.list("root_complexes", pattern);
+  description.pcie_switches = node.list("pcie_switches", pattern);
+  description.nvswitches = node.list("nvswitches", pattern);
+  description.nics = node.list("nics", pattern);
+  for (auto& link : node.maps("links")) description.links.push_back(read_described_link(link));
+  node.finish();
+  return description;
+}
+
+GeneratedPlatform read_generated(Reader generate) {
+  GeneratedPlatform description;
+  const auto topology = generate.required("topology", if_good(one_of("a topology", topologies)));
+  if (topology) description.topology = *topology;
+  description.bandwidth = generate.required("bandwidth", bandwidth);
+  description.latency = generate.required("latency", latency_or_zero);
+  const auto has_leaves =
+      topology ? std::optional{*topology == GeneratedPlatform::Topology::leaf_spine} : std::nullopt;
+  read_leaves(generate, description, has_leaves, {"gpus_per_leaf", "leaf_spine"},
+              &GeneratedPlatform::gpus_per_leaf);
+  generate.finish();
+  return description;
+}
+
+/// A number, or empty for as many as the job's ranks need.
+std::optional<int> node_count(const Node& node) {
+  if (node.kind == Node::Kind::scalar && node.text == "as_needed") return std::nullopt;
+  try {
+    return integer(1, most_nodes)(node);
+  } catch (const ConfigError& error) {
+    auto problem = error.problems().front();
+    if (problem.hint.empty()) problem.hint = "write a number, or as_needed";
+    throw ConfigError{problem};
+  }
+}
+
+NvlinkDomainDescription read_nvlink_domain(Reader domain) {
+  NvlinkDomainDescription description;
+  description.where = domain.where();
+  description.nodes = domain.required("nodes", integer(1, most_nodes));
+  description.bandwidth = domain.required("bandwidth", bandwidth);
+  description.count = domain.optional("count", integer(1, 1024), 1);
+  description.latency = domain.optional("latency", latency_or_zero, Seconds{});
+  domain.finish();
+  return description;
+}
+
+/// NVSwitches join all nodes there are.
+bool is_one_domain(const BuiltPlatform& built) {
+  return built.nvlink_domain && built.nodes && *built.nodes <= built.nvlink_domain->nodes;
+}
+
+BuiltPlatform read_built(Reader& file, Where& size) {
+  BuiltPlatform built;
+  auto node = file.map("node");
+  size = node.value_place("gpus");
+  built.node = read_node(std::move(node));
+  built.nodes = file.optional("nodes", node_count, std::optional{1});
+  if (auto domain = file.maybe_map("nvlink_domain")) built.nvlink_domain = read_nvlink_domain(*domain);
+  if (auto fabric = file.maybe_map("fabric")) {
+    built.fabric = read_fabric(*fabric);
+  } else if (built.nodes != 1 && !is_one_domain(built)) {
+    file.error(file.value_place("nodes"),
+               built.nodes ? fmt::format("{} nodes need a 'fabric' between them", *built.nodes)
+                           : "nodes as needed need a 'fabric' between them",
+               "add 'fabric: {kind: star, bandwidth: ..., latency: ...}'");
+  }
+  return built;
+}
+
+void read_hardware(Reader& file, PlatformSpec& spec) {
+  file.exactly_one({"node", "generate"}, "the hardware");
+  spec.description.where = file.key_place(file.has("node") ? "node" : "generate");
+  if (file.has("node")) {
+    spec.description.hardware = read_built(file, spec.size);
+    file.maybe("generate", describe);  // a clash was reported
+    return;
+  }
+  auto generate = file.maybe_map("generate");
+  if (generate) spec.description.hardware = read_generated(*generate);
+  for (const std::string key : {"nodes", "fabric", "nvlink_domain"}) {
+    file.forbid(key, fmt::format("a generated platform has no '{}'", key), "leave it out",
+                Note{file.key_place("generate"), "the platform is generated"});
+  }
+  file.maybe("node", describe);  // a known key
+}
+
+}  // namespace
+
+PlatformSpec read_platform(Reader& file, const std::string& name) {
+  PlatformSpec spec;
+  auto& description = spec.description;
+  description.name = name;
+  description.source = file.required("source", text);
+  spec.gpu = file.required("gpu", named);
+  description.gpu = spec.gpu.name;
+  spec.calibration = file.maybe("calibration", named);
+  description.collectives = file.optional(
+      "collectives", one_of("a set of rules for collectives", collective_rules), CollectiveRules::nccl);
+  description.cores = file.optional("cores", integer(1, 100000), 0);
+  description.amd_cpu = file.optional("cpu_vendor", one_of("a vendor of CPUs", vendors), false);
+  description.nvls = file.optional("nvls", boolean, true);
+  description.pageable_copy_rate = file.maybe("pageable_copy", bandwidth);
+  description.eager_operation = file.maybe("eager_operation", latency);
+  description.prices = read_prices(file);
+  read_hardware(file, spec);
+  file.finish();
+  return spec;
+}
+
+}  // namespace gradway::config

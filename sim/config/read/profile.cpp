@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/config/read/profile.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/config/read/read.hpp"
+#include "sim/config/yaml/quantities.hpp"
+#include "sim/config/yaml/text_table.hpp"
+#include "sim/workload/profile_words.hpp"
+
+namespace gradway::config {
+namespace {
+
+constexpr double shortest_us = 1e-3;
+constexpr double longest_us = 1e12;
+constexpr double most_giga = 1e15;
+constexpr std::int64_t most_blocks = std::int64_t{1} << 62;
+constexpr int most_a_multiprocessor = 64;
+constexpr int most_streams = 1024;
+constexpr std::int64_t largest_dimension = std::int64_t{1} << 40;
+
+void read_flag(const Cell& flag, Launch& launch) {
+  if (flag.word() == profile_words::waits) {
+    launch.host_waits = true;
+  } else if (flag.word() == profile_words::fixed) {
+    launch.grows = false;
+  } else if (flag.word().starts_with(profile_words::stream)) {
+    launch.stream =
+        static_cast<int>(whole_number(flag.part(profile_words::stream.size(), std::string_view::npos),
+                                      "a stream's number", 1, most_streams));
+  } else if (flag.word().starts_with(profile_words::tiles)) {
+    launch.tiles = whole_number(flag.part(profile_words::tiles.size(), std::string_view::npos),
+                                "a number of tiles", 1, most_blocks);
+  } else {
+    fail(flag.where(), fmt::format("'{}' is not a flag", flag.word()),
+         "flags: waits, fixed, stream=N, tiles=N, or -");
+  }
+}
+
+void read_flags(const Cell& flags, Launch& launch) {
+  if (flags.word() == profile_words::no_flags) return;
+  for (std::size_t at = 0; at <= flags.word().size();) {
+    const auto end = std::min(flags.word().find(',', at), flags.word().size());
+    read_flag(flags.part(at, end - at), launch);
+    at = end + 1;
+  }
+}
+
+Launch read_launch(Row row) {
+  Launch launch;
+  launch.phase = static_cast<ProfiledPhase>(index_among(row.next("phase"), "a phase", profile_words::phases));
+  launch.kind =
+      static_cast<KernelClass>(index_among(row.next("class"), "a class of kernels", profile_words::classes));
+  launch.cpu = Seconds{number(row.next("cpu_us"), "a time of the CPU in microseconds", 0, longest_us) / 1e6};
+  launch.gpu =
+      Seconds{number(row.next("gpu_us"), "a time on the GPU in microseconds", shortest_us, longest_us) / 1e6};
+  launch.blocks = whole_number(row.next("blocks"), "a number of blocks", 0, most_blocks);
+  launch.blocks_per_sm = static_cast<int>(
+      whole_number(row.next("per_sm"), "a number of blocks on a multiprocessor", 0, most_a_multiprocessor));
+  launch.precision =
+      static_cast<Precision>(index_among(row.next("precision"), "a precision", profile_words::precisions));
+  launch.flops = Flops{number(row.next("gflop"), "a number of 10^9 operations", 0, most_giga) * 1e9};
+  launch.bytes = Bytes{number(row.next("mbyte"), "an amount in MB", 0, most_giga) * 1e6};
+  read_flags(row.next("flags"), launch);
+  launch.name = row.rest("name").word();
+  return launch;
+}
+
+std::vector<Launch> read_launches(const Node& node, Problems& problems) {
+  std::vector<Launch> launches;
+  TextTable{node}.for_each_row(problems, [&](const Row& row) { launches.push_back(read_launch(row)); });
+  return launches;
+}
+
+int read_element_bytes(Row& row) {
+  const auto cell = row.next("dtype");
+  const auto type =
+      std::ranges::find(profile_words::element_types, cell.word(), &profile_words::ElementType::name);
+  if (type == profile_words::element_types.end())
+    fail(cell.where(), fmt::format("'{}' is not a type of elements", cell.word()),
+         "types: fp32, bf16, fp16, fp64, int64");
+  return type->bytes;
+}
+
+std::vector<std::int64_t> read_shape(Row& row) {
+  const auto cell = row.next("shape");
+  std::vector<std::int64_t> shape;
+  if (cell.word() == profile_words::scalar) return shape;
+  for (std::size_t at = 0; at <= cell.word().size();) {
+    const auto end = std::min(cell.word().find('x', at), cell.word().size());
+    shape.push_back(
+        whole_number(cell.part(at, end - at), "a dimension, as in 1000x1024", 0, largest_dimension));
+    at = end + 1;
+  }
+  return shape;
+}
+
+std::vector<ProfiledGradient> read_gradients(const Node& node, std::size_t launches, Problems& problems) {
+  std::vector<ProfiledGradient> gradients;
+  TextTable{node}.for_each_row(problems, [&](Row row) {
+    ProfiledGradient gradient;
+    const auto after = row.next("after");
+    gradient.after =
+        static_cast<std::size_t>(whole_number(after, "a number of launches", 0, std::int64_t{1} << 40));
+    gradient.element_bytes = read_element_bytes(row);
+    gradient.shape = read_shape(row);
+    row.finish();
+    if (gradient.after > launches)
+      fail(after.where(),
+           fmt::format("a gradient is ready after {} launches, but there are {}", gradient.after, launches));
+    if (!gradients.empty() && gradient.after < gradients.back().after)
+      fail(after.where(),
+           fmt::format("a gradient is ready after {} launches, the one above it after {}", gradient.after,
+                       gradients.back().after),
+           "write them in the order in which they get ready");
+    gradients.push_back(std::move(gradient));
+  });
+  return gradients;
+}
+
+std::vector<ProfiledBuffer> read_buffers(const Node& node, Problems& problems) {
+  std::vector<ProfiledBuffer> buffers;
+  TextTable{node}.for_each_row(problems, [&](Row row) {
+    ProfiledBuffer buffer;
+    buffer.element_bytes = read_element_bytes(row);
+    buffer.shape = read_shape(row);
+    row.finish();
+    buffers.push_back(std::move(buffer));
+  });
+  return buffers;
+}
+
+/// A comma behind each but the last.
+std::vector<std::string> read_names(const Node& node) {
+  std::vector<std::string> names;
+  const auto list = text(node);
+  for (std::size_t at = 0; at <= list.size();) {
+    const auto end = std::min(list.find(", ", at), list.size());
+    names.push_back(list.substr(at, end - at));
+    at = end + 2;
+  }
+  return names;
+}
+
+std::vector<ProfiledMoment> read_memory(const Node& node, Problems& problems) {
+  std::vector<ProfiledMoment> moments;
+  TextTable{node}.for_each_row(problems, [&](Row row) {
+    ProfiledMoment moment;
+    const auto phase = row.next("phase");
+    moment.phase =
+        static_cast<ProfiledPhase>(index_among(phase, "a phase", std::span{profile_words::phases}.first(2)));
+    const auto megabytes = [&](std::string_view column) {
+      return Bytes{number(row.next(column), "an amount in MB", 0, most_giga) * 1e6};
+    };
+    moment.grows = megabytes("grows");
+    moment.fixed = megabytes("fixed");
+    moment.gradients = megabytes("gradients");
+    moment.output = megabytes("output");
+    row.finish();
+    if (!moments.empty() && moment.phase < moments.back().phase)
+      fail(phase.where(), "a moment of the forward pass stands behind one of the backward pass",
+           "write the forward pass first");
+    moments.push_back(moment);
+  });
+  return moments;
+}
+
+/// Both keys or none.
+void read_memory_of(Reader& file, Profile& profile) {
+  constexpr auto sources = choices_of<MemorySource>(profile_words::memory_sources);
+  auto& problems = file.problems();
+  profile.memory_from = file.optional("memory_from", one_of("a source", sources), MemorySource::none);
+  const auto moments = file.maybe("memory", [&](const Node& node) { return read_memory(node, problems); });
+  profile.memory_lacks = file.maybe("memory_lacks", read_names).value_or(std::vector<std::string>{});
+  profile.keeps_gradients = file.maybe("keeps_gradients", boolean);
+  if (!file.sound()) return;
+  profile.memory = moments.value_or(std::vector<ProfiledMoment>{});
+  const bool has_source = profile.memory_from != MemorySource::none;
+  if (has_source == !profile.memory.empty()) return;
+  if (has_source) {
+    file.error(file.key_place("memory_from"), "the moments that it tells the source of are missing",
+               "add 'memory', or leave it out");
+  } else {
+    file.error(file.key_place("memory"), "nothing tells where the moments come from",
+               "add 'memory_from: shapes' or 'memory_from: recorded'");
+  }
+}
+
+void check_phases(Reader& file, const Profile& profile) {
+  for (const auto phase : {ProfiledPhase::forward, ProfiledPhase::backward}) {
+    if (std::ranges::find(profile.launches, phase, &Launch::phase) != profile.launches.end()) continue;
+    file.error(
+        file.key_place("launches"),
+        fmt::format("no launch is of the phase '{}'", profile_words::word(profile_words::phases, phase)),
+        "a profile holds a whole training step");
+  }
+  if (profile.gradients.empty()) file.error(file.key_place("gradients"), "a profile needs a gradient");
+}
+
+std::vector<Layer> layers_of(const std::vector<ProfiledGradient>& gradients) {
+  std::vector<Layer> layers;
+  layers.reserve(gradients.size());
+  Work none;
+  none.kernels = 0;
+  for (auto index = gradients.size(); index > 0; --index) {
+    layers.push_back(Layer{.name = fmt::format("gradient {}", index),
+                           .parameters = {{"weight", gradients[index - 1].shape}},
+                           .forward = none,
+                           .backward = none});
+  }
+  return layers;
+}
+
+}  // namespace
+
+void read_profile(Reader& file, Model& model) {
+  Profile profile;
+  profile.gpu = file.required("gpu", named).name;
+  profile.precision = file.required("precision", precision_of_profile);
+  profile.batch = file.required("batch", integer(1, 1'000'000));
+  profile.optimizer = file.required("optimizer", optimizer);
+  profile.steps = file.required("steps", integer(1, 1'000'000));
+  profile.traced_step = file.required("traced_step", duration);
+  profile.step_time = file.maybe("step_time", duration);
+  profile.accumulate_grad = file.maybe("accumulate_grad", duration);
+  profile.gap = file.required("gap", duration_or_zero);
+  model.input_per_sample = file.required("input_per_sample", bytes_or_zero);
+  model.tokens_per_sample = file.optional("sequence", integer(1, 1 << 24), 0);
+  auto& problems = file.problems();
+  profile.launches =
+      file.required("launches", [&](const Node& node) { return read_launches(node, problems); });
+  if (!file.sound()) {  // without the launches the gradients cannot be judged
+    file.maybe("gradients", text);
+    file.maybe("buffers", text);
+    for (const auto* key : {"memory_from", "memory", "memory_lacks", "keeps_gradients"})
+      file.maybe(key, text);
+    return;
+  }
+  profile.gradients = file.required(
+      "gradients", [&](const Node& node) { return read_gradients(node, profile.launches.size(), problems); });
+  const auto buffers = file.maybe("buffers", [&](const Node& node) { return read_buffers(node, problems); });
+  profile.buffers = buffers.value_or(std::vector<ProfiledBuffer>{});
+  read_memory_of(file, profile);
+  if (!file.sound()) return;
+  check_phases(file, profile);
+  model.layers = layers_of(profile.gradients);
+  model.profile = std::make_shared<const Profile>(std::move(profile));
+}
+
+}  // namespace gradway::config

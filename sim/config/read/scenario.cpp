@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "sim/config/read/campaign.hpp"
+#include "sim/config/read/fields.hpp"
+#include "sim/config/read/input.hpp"
+#include "sim/config/read/nccl_variables.hpp"
+#include "sim/config/read/read.hpp"
+#include "sim/config/read/strategy.hpp"
+#include "sim/config/yaml/quantities.hpp"
+#include "sim/config/yaml/read_measurements.hpp"
+#include "sim/scenario/job_fields.hpp"
+#include "sim/workload/profile_words.hpp"
+
+namespace gradway::config {
+namespace {
+
+constexpr int most_accumulated = 10000;
+constexpr int most_samples = 1'000'000'000;  // of a step
+
+constexpr auto profiled = choices_of<Precision>(profile_words::precisions);
+enum class Finetuning { full, lora, qlora };
+constexpr auto finetunings = choices_of<Finetuning>(finetune_words);
+constexpr auto lora_targets = choices_of<Lora::Targets>(lora_target_words);
+
+void read_finetune(Reader& job, Job& result) {
+  const auto how = job.optional("finetune", one_of("a fine-tuning", finetunings), Finetuning::full);
+  Lora lora{.quantised = how == Finetuning::qlora};
+  lora.rank = job.optional("lora_rank", integer(1, 65536), lora.rank);
+  lora.targets = job.optional("lora_targets", one_of("a choice of layers", lora_targets), lora.targets);
+  if (how != Finetuning::full) {
+    result.lora = lora;
+    return;
+  }
+  for (const auto& [key, counts] :
+       {std::pair{"lora_rank", lora.rank != Lora{}.rank}, {"lora_targets", lora.targets != Lora{}.targets}}) {
+    if (counts)
+      job.error(job.value_place(key), fmt::format("job.{} would change nothing: job.finetune is full", key),
+                "leave it out, or write 'finetune: lora'");
+  }
+}
+
+void read_job(Reader job, bool trains, ScenarioSpec& spec) {
+  auto& result = spec.job;
+  read_fields(job, result, trains ? "" : "batch_per_gpu");
+  if (has_half_states(result) && name_of(result.state_dtype) != name_of(beside_fp8(result.precision))) {
+    const auto number = name_of(result.state_dtype);
+    job.error(job.value_place("state_dtype"),
+              fmt::format("parameters of {} are multiplied in {}, but job.precision is {}", number, number,
+                          name_of(result.precision)),
+              fmt::format("set job.precision to {}", number));
+  }
+  spec.global_batch = job.maybe("global_batch", integer(1, most_samples));
+  if (spec.global_batch && job.has("accumulate"))
+    job.error(job.key_place("accumulate"), "'accumulate' clashes with 'global_batch'", "keep one of them",
+              {{job.key_place("global_batch"), "accumulate follows from it"}});
+  read_finetune(job, result);
+  job.finish("job");
+}
+
+/// Micro-steps follow from the samples of a step, once the layout tells how many ranks have their own.
+void take_global_batch(ScenarioSpec& spec, Problems& problems) {
+  auto& job = spec.job;
+  if (!spec.global_batch || !problems.empty() || job.gpus % job.layout.ranks_of_model() != 0) return;
+  const std::int64_t samples = *spec.global_batch;
+  const auto ranks = job.data_parallel();
+  const auto of_micro_step = static_cast<std::int64_t>(ranks) * job.batch_per_gpu;
+  const auto refuse = [&](std::string what, std::string hint) {
+    problems.add(Problem{spec.place("job.global_batch"), std::move(what), {}, std::move(hint)});
+  };
+  if (samples % of_micro_step != 0) {
+    const auto below = samples / of_micro_step * of_micro_step;
+    const auto above = below + of_micro_step;
+    return refuse(
+        fmt::format(
+            "job.global_batch {} is no multiple of {}: {} data-parallel rank{}, each with micro-batches "
+            "of {}",
+            samples, of_micro_step, ranks, ranks == 1 ? "" : "s", job.batch_per_gpu),
+        below > 0 ? fmt::format("job.global_batch {} or {} would fit", below, above)
+                  : fmt::format("job.global_batch {} would fit", above));
+  }
+  const auto steps = samples / of_micro_step;
+  if (steps > most_accumulated)
+    return refuse(
+        fmt::format("job.global_batch {} makes {} micro-steps, {} at most", samples, steps, most_accumulated),
+        "set a larger job.batch_per_gpu");
+  job.accumulate = static_cast<int>(steps);
+}
+
+BackgroundFlow read_traffic(Reader flow) {
+  BackgroundFlow result;
+  result.from = flow.required("from", text);
+  result.to = flow.required("to", text);
+  flow.exactly_one({"rate", "load"}, "how much a neighbour sends");
+  result.rate = flow.maybe("rate", bandwidth);
+  result.load = flow.optional("load", efficiency, 1.0);
+  result.weight = flow.optional("weight", weight, 1.0);
+  flow.finish();
+  return result;
+}
+
+Speeds read_speeds(Reader faster) {
+  Speeds speeds;
+  for (const auto part : all_parts) speeds[part] = faster.optional(key_of(part), times_as_fast, 1.0);
+  faster.finish();
+  return speeds;
+}
+
+/// The strategy is of kind collective; asked before it is read, as other keys depend on it.
+bool is_collective(const std::vector<Entry>& scenario) {
+  const auto strategy = std::ranges::find(scenario, "strategy", &Entry::key);
+  if (strategy == scenario.end()) return false;
+  const auto* kind = strategy->value.find("kind");
+  return kind != nullptr && kind->value.text == "collective";
+}
+
+void note_places(const std::vector<Entry>& entries, const std::string& prefix,
+                 std::map<std::string, Where>& given) {
+  for (const auto& [key, where, value] : entries) {
+    given.emplace(prefix + key, value.where);
+    note_places(value.entries, prefix + key + ".", given);
+  }
+}
+
+}  // namespace
+
+Named named(const Node& node) {
+  return {text(node), node.where};
+}
+Precision precision(const Node& node) {
+  return one_of("a precision", precisions)(node);
+}
+Precision precision_of_profile(const Node& node) {
+  return one_of("a precision", profiled)(node);
+}
+Optimizer optimizer(const Node& node) {
+  return one_of("an optimizer", optimizers)(node);
+}
+
+Where ScenarioSpec::place(const std::string& key) const {
+  const auto found = given.find(key);
+  return found != given.end() ? found->second : where;
+}
+
+ScenarioSpec read_scenario(Reader& file) {
+  ScenarioSpec spec;
+  spec.where = file.where();
+  note_places(file.entries(), "", spec.given);
+  file.maybe("source", text);
+  const bool trains = !is_collective(file.entries());
+  if (trains) {
+    spec.model = file.required("model", named);
+  } else {
+    file.forbid("model", "a collective alone has no model", "leave it out");
+  }
+  spec.platform = file.required("platform", named);
+  read_job(file.map("job"), trains, spec);
+  read_strategy(file, spec);
+  spec.job.optimizer = file.optional("optimizer", optimizer, spec.job.optimizer);
+  if (auto nccl = file.maybe_map("nccl")) spec.job.nccl = read_nccl(*nccl);
+  for (auto& flow : file.maps("traffic")) {
+    spec.traffic.push_back(flow.where());
+    spec.job.traffic.push_back(read_traffic(flow));
+  }
+  if (auto input = file.maybe_map("input")) read_input(*input, spec);
+  read_campaign(file, spec);
+  if (auto faster = file.maybe_map("faster")) spec.faster = read_speeds(*faster);
+  if (auto anchor = file.maybe_map("anchor")) spec.anchor = read_anchor(*anchor, spec.anchor_gpus);
+  spec.job.steps = file.optional("steps", integer(1, 100000), spec.job.steps);
+  if (spec.job.input.epoch_steps)
+    file.forbid("steps", "input.epoch_steps tells how many steps are simulated", "leave one of them out");
+  file.finish("");
+  take_global_batch(spec, file.problems());
+  return spec;
+}
+
+}  // namespace gradway::config

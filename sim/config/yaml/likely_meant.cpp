@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/config/yaml/likely_meant.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include <fmt/format.h>
+
+#include "sim/base/nearest.hpp"
+
+namespace gradway::config {
+namespace {
+
+/// A key of another trainer, or of everyday speech, and ours. "a key or another" are two.
+struct ForeignKey {
+  std::string_view wrong;  ///< without its group, in lower case, words joined by '_'
+  std::string_view group;  ///< that it must stand in; empty: any
+  std::string_view hint;   ///< keys in quotes with their groups
+};
+
+constexpr std::string_view gpus_hint = "did you mean 'job.gpus'? It counts all ranks";
+constexpr std::string_view nodes_hint =
+    "set 'job.gpus' to all GPUs: how many nodes these are follows from the platform";
+constexpr std::string_view batch_hint =
+    "did you mean 'job.batch_per_gpu', the samples of a micro-batch on each GPU, or 'job.global_batch', "
+    "those "
+    "of a step?";
+constexpr std::string_view accumulate_hint = "did you mean 'job.accumulate'?";
+constexpr std::string_view sequence_hint = "did you mean 'job.sequence'?";
+constexpr std::string_view recompute_hint =
+    "did you mean 'job.recompute'? It is none, selective, selective_op or full";
+constexpr std::string_view data_hint =
+    "data-parallel ranks are what is left of 'job.gpus' after tensor, context and pipeline ranks: leave it "
+    "out";
+constexpr std::string_view shard_hint =
+    "the ranks of a sharded group follow from 'job.gpus' and 'parallel.replicate': leave it out";
+
+constexpr auto foreign_keys = std::to_array<ForeignKey>({
+    {"compile_loss", "", "did you mean 'job.fused_loss'?"},
+    {"fused_cross_entropy", "", "did you mean 'job.fused_loss'?"},
+    {"cross_entropy_loss_fusion", "", "did you mean 'job.fused_loss'?"},
+    {"frees_early", "", "did you mean 'job.zero_grad'? before_backward frees gradients early"},
+    {"num_gpus", "", gpus_hint},
+    {"n_gpus", "", gpus_hint},
+    {"ngpus", "", gpus_hint},
+    {"gpu_count", "", gpus_hint},
+    {"world_size", "", gpus_hint},
+    {"devices", "", gpus_hint},
+    {"nodes", "", nodes_hint},
+    {"num_nodes", "", nodes_hint},
+    {"nnodes", "", nodes_hint},
+    {"gpus_per_node", "", nodes_hint},
+    {"nproc_per_node", "", nodes_hint},
+    {"batch", "", batch_hint},
+    {"batch_size", "", batch_hint},
+    {"train_batch_size", "", "did you mean 'job.global_batch'?"},
+    {"global_batch_size", "", "did you mean 'job.global_batch'?"},
+    {"micro_batch", "", "did you mean 'job.batch_per_gpu'?"},
+    {"micro_batch_size", "", "did you mean 'job.batch_per_gpu'?"},
+    {"local_batch_size", "", "did you mean 'job.batch_per_gpu'?"},
+    {"per_device_train_batch_size", "", "did you mean 'job.batch_per_gpu'?"},
+    {"train_micro_batch_size_per_gpu", "", "did you mean 'job.batch_per_gpu'?"},
+    {"gradient_accumulation_steps", "", accumulate_hint},
+    {"gradient_accumulation", "", accumulate_hint},
+    {"grad_accum", "", accumulate_hint},
+    {"accumulation_steps", "", accumulate_hint},
+    {"accumulate_grad_batches", "", accumulate_hint},
+    {"num_microbatches", "", accumulate_hint},
+    {"seq_len", "", sequence_hint},
+    {"seq_length", "", sequence_hint},
+    {"sequence_length", "", sequence_hint},
+    {"max_seq_len", "", sequence_hint},
+    {"context_length", "", sequence_hint},
+    {"block_size", "", sequence_hint},
+    {"activation_checkpointing", "", recompute_hint},
+    {"activation_checkpoint", "", recompute_hint},
+    {"gradient_checkpointing", "", recompute_hint},
+    {"checkpointing", "", recompute_hint},
+    {"recomputation", "", recompute_hint},
+    {"dtype", "", "did you mean 'job.precision', or 'strategy.param_dtype' with kind fsdp?"},
+    {"mixed_precision", "", "did you mean 'job.precision', or 'strategy.param_dtype' with kind fsdp?"},
+    {"amp", "", "did you mean 'job.precision'? bf16 and fp16 are by autocast"},
+    {"bf16", "", "write 'precision: bf16' in 'job'"},
+    {"fp16", "", "write 'precision: fp16' in 'job'"},
+    {"torch_compile", "", "did you mean 'job.compile'?"},
+    {"channels_last", "", "write 'memory_format: channels_last' in 'job'"},
+    {"attn_implementation", "", "did you mean 'job.attention'?"},
+    {"flash_attention", "", "did you mean 'job.attention'? auto takes the fastest that PyTorch would"},
+    {"gradient_clipping", "", "did you mean 'job.clip_grad_norm'?"},
+    {"max_grad_norm", "", "did you mean 'job.clip_grad_norm'? It is true or false"},
+    {"grad_clip", "", "did you mean 'job.clip_grad_norm'? It is true or false"},
+    {"tp", "", "did you mean 'parallel.tensor'?"},
+    {"tensor_parallel", "", "did you mean 'parallel.tensor'?"},
+    {"tensor_parallel_degree", "", "did you mean 'parallel.tensor'?"},
+    {"tensor_model_parallel_size", "", "did you mean 'parallel.tensor'?"},
+    {"pp", "", "did you mean 'parallel.pipeline'?"},
+    {"pipeline_parallel", "", "did you mean 'parallel.pipeline'?"},
+    {"pipeline_parallel_degree", "", "did you mean 'parallel.pipeline'?"},
+    {"pipeline_model_parallel_size", "", "did you mean 'parallel.pipeline'?"},
+    {"stages", "parallel", "did you mean 'parallel.pipeline'?"},
+    {"vpp", "", "did you mean 'parallel.virtual'?"},
+    {"chunks", "parallel", "did you mean 'parallel.virtual'?"},
+    {"cp", "", "did you mean 'parallel.context'?"},
+    {"context_parallel", "", "did you mean 'parallel.context'?"},
+    {"context_parallel_degree", "", "did you mean 'parallel.context'?"},
+    {"context_parallel_size", "", "did you mean 'parallel.context'?"},
+    {"ep", "", "did you mean 'parallel.expert'?"},
+    {"experts", "parallel", "did you mean 'parallel.expert'?"},
+    {"expert_parallel", "", "did you mean 'parallel.expert'?"},
+    {"expert_parallel_degree", "", "did you mean 'parallel.expert'?"},
+    {"expert_model_parallel_size", "", "did you mean 'parallel.expert'?"},
+    {"etp", "", "did you mean 'parallel.expert_tensor'?"},
+    {"sp", "", "did you mean 'parallel.sequence'? It is true or false"},
+    {"sequence_parallel", "", "did you mean 'parallel.sequence'? It is true or false"},
+    {"dp", "", data_hint},
+    {"data", "parallel", data_hint},
+    {"data_parallel", "", data_hint},
+    {"data_parallel_size", "", data_hint},
+    {"fsdp", "parallel", shard_hint},
+    {"shard", "parallel", shard_hint},
+    {"data_parallel_shard_degree", "", shard_hint},
+    {"data_parallel_replicate_degree", "", "did you mean 'parallel.replicate'?"},
+    {"hsdp", "", "did you mean 'parallel.replicate'?"},
+    {"num_workers", "", "did you mean 'input.loader_workers'?"},
+    {"zero_stage", "", "did you mean 'strategy.stage', with kind zero?"},
+    {"sharding_strategy", "parallel", "did you mean 'strategy.sharding_strategy', with kind fsdp1?"},
+    {"instance", "", "did you mean 'platform'?"},
+    {"instance_type", "", "did you mean 'platform'?"},
+});
+
+/// A word of another trainer, and what a key of ours says for it.
+struct ForeignWord {
+  std::string_view thing;
+  std::string_view wrong;  ///< in lower case
+  std::string_view hint;
+};
+
+constexpr std::string_view four_bits =
+    "gradway does not model training in 4 bits; fp8 is the narrowest precision it has";
+constexpr std::string_view precision_thing = "a precision";
+constexpr std::string_view format_thing = "a format of numbers";
+constexpr std::string_view strategy_thing = "a strategy";
+constexpr std::string_view recompute_thing = "what is computed again";
+
+constexpr auto foreign_words = std::to_array<ForeignWord>({
+    {precision_thing, "bfloat16", "did you mean 'bf16'?"},
+    {format_thing, "bfloat16", "did you mean 'bf16'?"},
+    {format_thing, "float16", "did you mean 'fp16'?"},
+    {format_thing, "half", "did you mean 'fp16'?"},
+    {format_thing, "float32", "did you mean 'fp32'?"},
+    {format_thing, "float", "did you mean 'fp32'?"},
+    {precision_thing, "bf16-mixed", "did you mean 'bf16'?"},
+    {precision_thing, "float16", "did you mean 'fp16'?"},
+    {precision_thing, "half", "did you mean 'fp16'?"},
+    {precision_thing, "16", "did you mean 'bf16' or 'fp16'?"},
+    {precision_thing, "mixed", "did you mean 'bf16' or 'fp16'?"},
+    {precision_thing, "amp", "did you mean 'bf16' or 'fp16'?"},
+    {precision_thing, "float32", "did you mean 'fp32'?"},
+    {precision_thing, "float", "did you mean 'fp32'?"},
+    {precision_thing, "full", "did you mean 'fp32'?"},
+    {precision_thing, "32", "did you mean 'fp32'?"},
+    {precision_thing, "float8", "did you mean 'fp8'?"},
+    {precision_thing, "e4m3", "did you mean 'fp8'?"},
+    {precision_thing, "fp4", four_bits},
+    {precision_thing, "nvfp4", four_bits},
+    {precision_thing, "mxfp4", four_bits},
+    {precision_thing, "int4", four_bits},
+    {precision_thing, "int8", "gradway does not model training in int8; did you mean 'fp8'?"},
+    {strategy_thing, "megatron",
+     "write 'kind: distributed_optimizer', and 'framework: megatron' in 'job' for its layers and exchanges"},
+    {strategy_thing, "megatron-lm",
+     "write 'kind: distributed_optimizer', and 'framework: megatron' in 'job' for its layers and exchanges"},
+    {strategy_thing, "deepspeed", "write 'kind: zero' and its 'stage': 1, 2 or 3"},
+    {strategy_thing, "zero1", "write 'kind: zero' and 'stage: 1'"},
+    {strategy_thing, "zero2", "write 'kind: zero' and 'stage: 2'"},
+    {strategy_thing, "zero3", "write 'kind: zero' and 'stage: 3'"},
+    {strategy_thing, "zero-1", "write 'kind: zero' and 'stage: 1'"},
+    {strategy_thing, "zero-2", "write 'kind: zero' and 'stage: 2'"},
+    {strategy_thing, "zero-3", "write 'kind: zero' and 'stage: 3'"},
+    {strategy_thing, "horovod",
+     "gradway does not model Horovod; 'ddp' is nearest: it reduces gradients in buckets, too"},
+    {strategy_thing, "fsdp2", "did you mean 'fsdp'? It is FSDP2"},
+    {strategy_thing, "fully_shard", "did you mean 'fsdp'?"},
+    {strategy_thing, "hsdp", "write 'kind: fsdp', and 'replicate' in 'parallel'"},
+    {strategy_thing, "dp", "did you mean 'ddp'?"},
+    {strategy_thing, "single", "did you mean 'none'?"},
+    {strategy_thing, "tp", "tensor parallelism is 'parallel.tensor', beside any strategy"},
+    {strategy_thing, "tensor", "tensor parallelism is 'parallel.tensor', beside any strategy"},
+    {strategy_thing, "pp", "pipeline parallelism is 'parallel.pipeline', beside any strategy"},
+    {strategy_thing, "pipeline", "pipeline parallelism is 'parallel.pipeline', beside any strategy"},
+    {strategy_thing, "diloco", "did you mean 'local_sgd'?"},
+    {recompute_thing, "true", "write full: each block runs again; or selective_op, as torchtitan does"},
+    {recompute_thing, "yes", "write full: each block runs again; or selective_op, as torchtitan does"},
+    {recompute_thing, "false", "write none"},
+    {recompute_thing, "no", "write none"},
+    {recompute_thing, "block", "did you mean 'full'?"},
+    {recompute_thing, "uniform", "did you mean 'full'?"},
+    {recompute_thing, "core_attn", "did you mean 'selective'?"},
+    {"a framework", "torch", "did you mean 'pytorch'?"},
+    {"a framework", "torchtitan", "did you mean 'pytorch'?"},
+    {"a framework", "fsdp", "did you mean 'pytorch'?"},
+    {"a framework", "huggingface", "did you mean 'pytorch'?"},
+    {"a framework", "nemo", "did you mean 'megatron'?"},
+    {"a framework", "megatron-lm", "did you mean 'megatron'?"},
+    {"a framework", "megatron-core", "did you mean 'megatron'?"},
+    {"an optimizer", "adam", "did you mean 'adamw' or 'adamw_fused'?"},
+    {"an attention", "sdpa", "did you mean 'auto'? It is PyTorch's own choice"},
+    {"an attention", "eager", "did you mean 'composed'?"},
+    {"an attention", "flash2", "did you mean 'flash'?"},
+    {"an attention", "flash_attention_2", "did you mean 'flash'?"},
+    {"an attention", "flash_attn", "did you mean 'flash'?"},
+    {"an attention", "fused", "did you mean 'cudnn'?"},
+    {"a memory format", "nhwc", "did you mean 'channels_last'?"},
+    {"a memory format", "nchw", "did you mean 'contiguous'?"},
+});
+
+bool is_alnum(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0;
+}
+
+bool is_number(char c) {
+  return std::isdigit(static_cast<unsigned char>(c)) != 0;
+}
+
+std::string in_lower_case(std::string_view text) {
+  std::string result{text};
+  std::ranges::transform(result, result.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return result;
+}
+
+/// Runs of what `belongs`, in lower case.
+template <class Belongs>
+std::vector<std::string> words_of(std::string_view text, const Belongs& belongs) {
+  std::vector<std::string> words;
+  bool open = false;
+  for (const char c : in_lower_case(text)) {
+    const bool inside = belongs(c);
+    if (inside && !open) words.emplace_back();
+    if (inside) words.back() += c;
+    open = inside;
+  }
+  return words;
+}
+
+/// "1.3b" as files of models have it: "1b3".
+std::string with_unit_inside(const std::string& word) {
+  const auto dot = word.find('.');
+  if (dot == std::string::npos || dot == 0 || word.size() < dot + 3 || word.back() != 'b') return word;
+  return word.substr(0, dot) + "b" + word.substr(dot + 1, word.size() - dot - 2);
+}
+
+bool is_release(const std::string& word) {
+  return word.size() > 2 && word.front() == 'v' && is_number(word[1]) && word.find('.') != std::string::npos;
+}
+
+/// Letters and digits of a model's name, without what says only who published it or what it was tuned for.
+/// @param minor with what stands behind the dot of a release: "llama318b" rather than "llama38b"
+std::string letters_of_model(std::string_view name, bool minor) {
+  constexpr std::array<std::string_view, 8> of_publishers{"hf",       "instruct", "chat", "base",
+                                                          "pretrain", "meta",     "it",   "pt"};
+  std::string letters;
+  const auto own = name.substr(name.rfind('/') + 1);
+  for (const auto& word : words_of(own, [](char c) { return is_alnum(c) || c == '.'; })) {
+    if (std::ranges::find(of_publishers, word) != of_publishers.end() || is_release(word)) continue;
+    const auto inside = with_unit_inside(word);
+    const bool cuts = !minor && inside == word;
+    std::ranges::copy_if(cuts ? word.substr(0, word.find('.')) : inside, std::back_inserter(letters),
+                         is_alnum);
+  }
+  return letters;
+}
+
+/// Keys of a group are called by their own names inside it: 'gpus' rather than 'job.gpus'.
+std::string inside_group(std::string_view hint, std::string_view group) {
+  std::string text{hint};
+  if (group.empty()) return text;
+  const auto prefix = fmt::format("'{}.", group);
+  for (auto at = text.find(prefix); at != std::string::npos; at = text.find(prefix, at + 1))
+    text.replace(at, prefix.size(), "'");
+  return text;
+}
+
+}  // namespace
+
+std::string hint_for_foreign_key(std::string_view group, std::string_view key) {
+  auto plain = in_lower_case(key);
+  std::ranges::replace(plain, '-', '_');
+  const auto found = std::ranges::find_if(foreign_keys, [&](const ForeignKey& one) {
+    return one.wrong == plain && (one.group.empty() || one.group == group);
+  });
+  return found == foreign_keys.end() ? "" : std::string{found->hint};
+}
+
+std::string hint_for_key(std::string_view group, std::string_view key,
+                         const std::vector<std::string>& known) {
+  const auto foreign = hint_for_foreign_key(group, key);
+  return foreign.empty() ? suggestion(key, known) : inside_group(foreign, group);
+}
+
+std::string hint_for_word(std::string_view thing, std::string_view word,
+                          const std::vector<std::string>& known) {
+  const auto plain = in_lower_case(word);
+  const auto found = std::ranges::find_if(
+      foreign_words, [&](const ForeignWord& one) { return one.thing == thing && one.wrong == plain; });
+  return found == foreign_words.end() ? suggestion(word, known) : std::string{found->hint};
+}
+
+std::vector<std::string> models_alike(std::string_view name, const std::vector<std::string>& known) {
+  for (const bool minor : {true, false}) {
+    const auto wanted = letters_of_model(name, minor);
+    std::vector<std::string> found;
+    std::ranges::copy_if(known, std::back_inserter(found), [&](const std::string& one) {
+      return !wanted.empty() && letters_of_model(one, true) == wanted;
+    });
+    if (!found.empty()) return found;
+  }
+  return {};
+}
+
+std::vector<std::string> gpu_words(std::string_view platform) {
+  std::vector<std::string> found;
+  for (auto& word : words_of(platform, is_alnum)) {
+    // "8xh100" counts GPUs first.
+    const auto times = word.find('x');
+    const bool counts =
+        times != std::string::npos && times > 0 && times + 1 < word.size() &&
+        std::all_of(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(times), is_number);
+    if (counts) word.erase(0, times + 1);
+    const bool has_both = std::ranges::any_of(word, is_number) && !std::ranges::all_of(word, is_number);
+    if (has_both) found.push_back(std::move(word));
+  }
+  return found;
+}
+
+}  // namespace gradway::config

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/config/find/document.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <utility>
+
+#include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/parser.h>
+
+#include "sim/base/printable.hpp"
+#include "sim/config/yaml/literal_text.hpp"
+
+namespace gradway::config {
+namespace {
+
+constexpr int most_values = 300'000;  // far above any description; keeps a wrong file from filling memory
+
+struct SyntaxText {
+  std::string_view said;  ///< by yaml-cpp
+  std::string_view what;
+  std::string_view hint;
+};
+
+constexpr std::array syntax_texts = {
+    SyntaxText{"end of map not found", "this line does not fit the lines above it",
+               "keys of one map begin in the same column, each with ': ' behind it"},
+    SyntaxText{"end of sequence not found", "this line does not fit the list above it",
+               "items of one list begin with '- ' in the same column"},
+    SyntaxText{"end of map flow not found", "a '{' is not closed",
+               "add the missing '}', and ',' between entries"},
+    SyntaxText{"end of sequence flow not found", "a '[' is not closed",
+               "add the missing ']', and ',' between items"},
+    SyntaxText{"illegal map value", "a ':' cannot stand here",
+               "one key a line; put a text with ': ' in quotes"},
+    SyntaxText{"illegal map key", "a key cannot stand here",
+               "one key a line; put a text with ': ' in quotes"},
+    SyntaxText{"illegal block entry", "a '- ' cannot stand here", "begin a list on a line of its own"},
+    SyntaxText{"illegal flow end", "a '}' or ']' closes nothing", "remove it"},
+    SyntaxText{"illegal EOF in scalar", "a quote is not closed", "add the missing quote"},
+    SyntaxText{"illegal document indicator in scalar", "a quote is not closed", "add the missing quote"},
+    SyntaxText{"bad file", "maps and lists are nested too deeply", "is this a description of gradway?"},
+    SyntaxText{"unknown token", "this character cannot begin a value", "put the text in quotes"},
+    SyntaxText{"the referenced anchor is not defined", "aliases ('*name') are not allowed",
+               "write the value out; a whole file can be reused with 'based_on'"},
+};
+
+/// Builds nodes from the events of yaml-cpp's parser.
+class Builder final : public YAML::EventHandler {
+ public:
+  Builder(const SourceText& source, const CutText& cut, Problems& problems)
+      : source_{source}, cut_{cut}, problems_{problems} {}
+
+  Node take() { return std::move(root_); }
+
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    check_properties(mark, "", anchor);
+    put(Node{.kind = Node::Kind::null, .where = at(mark, 1)});
+  }
+
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
+    problems_.add(Problem{at(mark, word_length(mark)),
+                          "aliases ('*name') are not allowed",
+                          {},
+                          "write the value out; a whole file can be reused with 'based_on'"});
+    put(Node{.kind = Node::Kind::broken, .where = at(mark, 1)});
+  }
+
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
+    check_properties(mark, tag, anchor);
+    if (tag == "!" && !is_closed(mark)) {  // yaml-cpp takes the end of the file for the missing quote
+      throw YAML::ParserException{mark, "illegal EOF in scalar"};
+    }
+    if (!has_clean_text(mark, value)) return put(Node{.kind = Node::Kind::broken, .where = at(mark, 1)});
+    const auto* literal = rest_of_line(mark).starts_with('|') ? cut_.find(mark.line) : nullptr;
+    put(Node{.kind = Node::Kind::scalar,
+             .text = literal != nullptr ? literal->text : value,
+             .quoted = tag == "!",
+             .where = at(mark, scalar_length(mark, value)),
+             .block_indent = literal != nullptr ? literal->indent : -1});
+  }
+
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    open(Node::Kind::sequence, mark, tag, anchor);
+  }
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    open(Node::Kind::map, mark, tag, anchor);
+  }
+  void OnSequenceEnd() override { close(); }
+  void OnMapEnd() override { close(); }
+
+ private:
+  struct Frame {
+    Node node;
+    std::optional<Node> key;  // of the entry whose value comes next
+    std::map<std::string, Where> seen;
+  };
+
+  Where at(const YAML::Mark& mark, int bytes) const { return source_.place(mark.line, mark.column, bytes); }
+
+  std::string_view rest_of_line(const YAML::Mark& mark) const {
+    const std::string_view line = source_.line(mark.line);
+    return line.substr(std::min(line.size(), static_cast<std::size_t>(std::max(0, mark.column))));
+  }
+
+  int word_length(const YAML::Mark& mark) const {
+    const auto rest = rest_of_line(mark);
+    return static_cast<int>(std::min(rest.size(), rest.find_first_of(" ,]}#")));
+  }
+
+  int scalar_length(const YAML::Mark& mark, const std::string& value) const {
+    const auto rest = rest_of_line(mark);
+    if (rest.starts_with(value)) return static_cast<int>(value.size());
+    if (rest.starts_with('"') || rest.starts_with('\'')) {
+      const auto end = rest.find(rest.front(), 1);
+      return static_cast<int>(end == std::string_view::npos ? rest.size() : end + 1);
+    }
+    return static_cast<int>(rest.size());
+  }
+
+  /// Whether the quoted text that begins here ends with its quote. Block scalars ('|', '>') have none.
+  bool is_closed(const YAML::Mark& mark) const {
+    const auto first = rest_of_line(mark);
+    if (!first.starts_with('"') && !first.starts_with('\'')) return true;
+    const char quote = first.front();
+    for (int number = mark.line; number < source_.line_count(); ++number) {
+      const std::string_view line = source_.line(number);
+      for (auto at = number == mark.line ? static_cast<std::size_t>(mark.column) + 1 : 0; at < line.size();
+           ++at) {
+        const bool is_escape = quote == '"' ? line[at] == '\\' : line.substr(at, 2) == "''";
+        if (is_escape) {
+          ++at;
+        } else if (line[at] == quote) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  void check_properties(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) {
+    if (anchor != YAML::NullAnchor) {
+      problems_.add(Problem{at(mark, word_length(mark)),
+                            "anchors ('&name') are not allowed",
+                            {},
+                            "write the value out; a whole file can be reused with 'based_on'"});
+    }
+    if (!tag.empty() && tag != "?" && tag != "!") {
+      problems_.add(
+          Problem{at(mark, word_length(mark)), "tags ('!name') are not allowed", {}, "remove the tag"});
+    }
+  }
+
+  /// Escapes of a text in double quotes can say what cannot stand in the file itself.
+  bool has_clean_text(const YAML::Mark& mark, const std::string& value) {
+    const auto bad = first_control(value, "\t\n");
+    if (bad == std::string::npos) return true;
+    problems_.add(Problem{at(mark, scalar_length(mark, value)),
+                          fmt::format("the text has the control character {}", code_point(value, bad)),
+                          {},
+                          "leave out its escape"});
+    return false;
+  }
+
+  void open(Node::Kind kind, const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) {
+    check_properties(mark, tag, anchor);
+    stack_.push_back(Frame{.node = Node{.kind = kind, .where = at(mark, 1)}, .key = {}, .seen = {}});
+  }
+
+  void close() {
+    auto node = std::move(stack_.back().node);
+    stack_.pop_back();
+    put(std::move(node));
+  }
+
+  void put(Node node) {
+    if (++values_ > most_values)
+      fail(node.where, fmt::format("the file has more than {} values", most_values),
+           "is it really a description?");
+    if (stack_.empty()) {
+      root_ = std::move(node);
+      return;
+    }
+    auto& frame = stack_.back();
+    if (frame.node.kind == Node::Kind::sequence) {
+      frame.node.items.push_back(std::move(node));
+    } else if (!frame.key) {
+      frame.key = std::move(node);
+    } else {
+      const auto key = *std::exchange(frame.key, std::nullopt);
+      put_entry(frame, key, std::move(node));
+    }
+  }
+
+  void put_entry(Frame& frame, const Node& key, Node value) {
+    if (key.kind == Node::Kind::broken) return;
+    if (key.kind != Node::Kind::scalar) {
+      problems_.add(Problem{key.where, "a key must be a plain word, not " + describe(key), {}, ""});
+      return;
+    }
+    const auto [first, is_new] = frame.seen.emplace(key.text, key.where);
+    if (!is_new) {
+      problems_.add(Problem{key.where,
+                            fmt::format("key '{}' stands here twice", key.text),
+                            {{first->second, "the first one is here"}},
+                            "remove one of them"});
+      return;
+    }
+    if (value.kind == Node::Kind::null) value.where = key.where;
+    frame.node.entries.push_back(Entry{key.text, key.where, std::move(value)});
+  }
+
+  const SourceText& source_;
+  const CutText& cut_;
+  Problems& problems_;
+  std::vector<Frame> stack_;
+  Node root_;
+  int values_ = 0;
+};
+
+Problem syntax_problem(const SourceText& source, const YAML::ParserException& error) {
+  const auto where =
+      error.mark.is_null() ? source.whole() : source.place(error.mark.line, error.mark.column, 1);
+  for (const auto& [said, what, hint] : syntax_texts) {
+    if (error.msg == said)
+      return Problem{where, fmt::format("this is not YAML: {}", what), {}, std::string{hint}};
+  }
+  return Problem{where, fmt::format("this is not YAML: {}", error.msg), {}, ""};
+}
+
+}  // namespace
+
+Node parse_yaml(const SourceText& source, Problems& problems) {
+  problems.saw(source.content());
+  const auto cut = cut_literals(source);
+  std::istringstream stream{cut.content};
+  Builder builder{source, cut, problems};
+  try {
+    YAML::Parser parser{stream};
+    if (!parser.HandleNextDocument(builder)) return Node{.where = source.whole()};
+    auto first = builder.take();
+    Problems ignored;
+    Builder second{source, cut, ignored};
+    if (parser.HandleNextDocument(second)) {
+      problems.add(Problem{second.take().where,
+                           "a second document begins here",
+                           {},
+                           "one file holds one description; remove the '---'"});
+    }
+    return first;
+  } catch (const YAML::ParserException& error) {
+    problems.add(syntax_problem(source, error));
+    return Node{.kind = Node::Kind::broken, .where = source.whole()};
+  }
+}
+
+}  // namespace gradway::config

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/config/yaml/parse_value.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "sim/config/yaml/goal_quantities.hpp"
+#include "sim/config/yaml/quantities.hpp"
+
+namespace gradway::config {
+
+namespace {
+
+std::size_t index_among(std::string_view thing, const std::vector<std::string>& names, const Node& node) {
+  const auto& word = scalar(node, thing);
+  const auto found = std::ranges::find(names, word);
+  if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+  fail(node.where, fmt::format("'{}' is not {}", word, thing), hint_for_word(thing, word, names));
+}
+
+}  // namespace
+
+std::size_t index_of_word(const value::Words& words, const Node& node) {
+  return index_among(words.thing, {words.words.begin(), words.words.end()}, node);
+}
+
+std::size_t index_of_word(const value::WordsOrNone& words, const Node& node) {
+  std::vector<std::string> names{"none"};
+  names.insert(names.end(), words.words.begin(), words.words.end());
+  return index_among(words.thing, names, node);
+}
+
+double amount(const value::Amount& kind, const Node& node) {
+  const bool may_be_none = !kind.zero.empty();
+  switch (kind.unit) {
+    case value::Unit::size:
+      return (may_be_none ? bytes_or_zero(node) : bytes(node)).value();
+    case value::Unit::bandwidth:
+      return bandwidth(node).value();
+    case value::Unit::time:
+      return (may_be_none ? duration_or_zero(node) : duration(node)).value();
+    case value::Unit::latency:
+      return latency_or_zero(node).value();
+    case value::Unit::span:
+      return time_span(node).value();
+    case value::Unit::pause:
+      return pause_or_none(node).value();
+    case value::Unit::share:
+      return share(node);
+    case value::Unit::positive_share: {
+      const auto part = share(node);
+      if (part == 0) fail(node.where, fmt::format("'{}' is nothing", node.text), "more than 0 %");
+      return part;
+    }
+    case value::Unit::step_rate:
+      return step_rate(node).value();
+    case value::Unit::tokens:
+      return tokens(node);
+    case value::Unit::samples:
+      return samples(node);
+    case value::Unit::node_price:
+      return price_per_hour(node).value();
+    case value::Unit::data_price:
+      return egress_price(node);
+    case value::Unit::power:
+      return power(node).value();
+    case value::Unit::emission:
+      return grid_intensity(node);
+    case value::Unit::compute_rate:
+      return compute_rate(node).value();
+  }
+  return 0;
+}
+
+double elements(const Node& node) {
+  constexpr double most_elements = 1e15;
+  const auto& word = scalar(node, "a number of elements");
+  double count = 0;
+  const auto* end = word.data() + word.size();
+  const auto [rest, error] = std::from_chars(word.data(), end, count);
+  if (error != std::errc{} || rest != end || !(count >= 1 && count <= most_elements))
+    fail(node.where, fmt::format("'{}' is no number of elements", node.text), "from 1 to 1e15, such as 5e8");
+  return count;
+}
+
+int gpus(const value::Gpus& kind, const Node& node) {
+  const auto count = whole(node, 1, std::numeric_limits<std::int64_t>::max());
+  if (count > kind.most)
+    fail(node.where, fmt::format("{} GPUs are more than a simulation can have: 1 to {}", count, kind.most),
+         "lower job.gpus, or simulate one of several equal parts of the cluster");
+  return static_cast<int>(count);
+}
+
+Wrap wrapping(const Node& node) {
+  constexpr int most_wrapped = 100'000;
+  const auto text_of_node = text(node);
+  if (text_of_node == "block") return {1};
+  if (text_of_node == "whole") return {0};
+  int blocks = 0;
+  const auto* end = text_of_node.data() + text_of_node.size();
+  const auto [rest, error] = std::from_chars(text_of_node.data(), end, blocks);
+  if (error != std::errc{} || std::string_view(rest, end) != " blocks" || blocks < 1 || blocks > most_wrapped)
+    fail(node.where, fmt::format("'{}' is no way to wrap a model", text_of_node),
+         "write block, a number of blocks such as '4 blocks', or whole");
+  return {blocks};
+}
+
+int resharding(const value::Resharding& kind, const Node& node) {
+  if (node.text == "true") return Fsdp::over_all;
+  if (node.text == "false") return Fsdp::kept;
+  try {
+    return static_cast<int>(whole(node, 2, kind.most));
+  } catch (const ConfigError&) {
+    fail(node.where, fmt::format("'{}' is not true, false or a number of ranks", node.text),
+         "true frees parameters after the forward pass, false keeps them, N keeps them over N ranks");
+  }
+}
+
+std::array<RankAxis, 5> axis_order(const Node& node) {
+  const auto words = text(node);
+  std::array<RankAxis, 5> order{};
+  std::size_t count = 0;
+  std::set<RankAxis> seen;
+  for (std::size_t at = 0; at <= words.size();) {
+    const auto end = std::min(words.find('-', at), words.size());
+    const auto axis = std::ranges::find(rank_axis_words, std::string_view{words}.substr(at, end - at));
+    if (axis == rank_axis_words.end() || count == order.size()) break;
+    order[count] = static_cast<RankAxis>(axis - rank_axis_words.begin());
+    seen.insert(order[count++]);
+    at = end + 1;
+  }
+  if (seen.size() != order.size() || words.size() != 14)
+    fail(node.where, fmt::format("'{}' is no order of ranks", words),
+         "tp, cp, ep, dp and pp, the fastest first: Megatron's own is tp-cp-ep-dp-pp");
+  return order;
+}
+
+}  // namespace gradway::config

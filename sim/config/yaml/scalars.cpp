@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/config/yaml/scalars.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "sim/platform/with_speeds.hpp"
+#include "sim/scenario/value_kind.hpp"
+
+namespace gradway::config {
+namespace {
+
+bool is_digits(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+/// The whole text as a number; nothing if anything else stands in it.
+template <class Number>
+std::optional<Number> number_of(std::string_view text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+double plain_number(const Node& node, std::string_view thing) {
+  const auto& word = scalar(node, thing);
+  const auto value = number_of<double>(word);
+  if (!value || !std::isfinite(*value) || node.quoted) {
+    fail(node.where, fmt::format("'{}' is not {}", word, thing), "write a number such as 0.8");
+  }
+  return *value;
+}
+
+struct BooleanSlip {
+  std::string_view written, meant;
+};
+
+constexpr BooleanSlip boolean_slips[] = {{"yes", "true"},  {"on", "true"},    {"1", "true"},  {"y", "true"},
+                                         {"no", "false"},  {"off", "false"},  {"0", "false"}, {"n", "false"},
+                                         {"true", "true"}, {"false", "false"}};
+
+}  // namespace
+
+const std::string& scalar(const Node& node, std::string_view thing) {
+  if (node.kind != Node::Kind::scalar)
+    fail(node.where, fmt::format("{} must stand here, not {}", thing, describe(node)));
+  return node.text;
+}
+
+std::string text(const Node& node) {
+  const auto& word = scalar(node, "a text");
+  if (word.find_first_not_of(" \t\n") == std::string::npos) fail(node.where, "the text is empty");
+  return word;
+}
+
+std::string date(const Node& node) {
+  const auto& word = scalar(node, "a date");
+  const std::string_view digits{word};
+  const bool has_form = digits.size() == 10 && digits[4] == '-' && digits[7] == '-' &&
+                        is_digits(digits.substr(0, 4)) && is_digits(digits.substr(5, 2)) &&
+                        is_digits(digits.substr(8, 2));
+  if (has_form) {
+    const std::chrono::year_month_day day{std::chrono::year{*number_of<int>(digits.substr(0, 4))},
+                                          std::chrono::month{*number_of<unsigned>(digits.substr(5, 2))},
+                                          std::chrono::day{*number_of<unsigned>(digits.substr(8, 2))}};
+    if (day.ok()) return word;
+  }
+  fail(node.where, fmt::format("'{}' is not a date", word), "write year-month-day, for example 2026-01-24");
+}
+
+bool boolean(const Node& node) {
+  const auto& word = scalar(node, "true or false");
+  if (!node.quoted && word == "true") return true;
+  if (!node.quoted && word == "false") return false;
+  std::string lower = word;
+  std::ranges::transform(lower, lower.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const auto slip = std::ranges::find(boolean_slips, lower, &BooleanSlip::written);
+  fail(node.where, fmt::format("'{}' is not true or false", word),
+       slip == std::end(boolean_slips) ? "" : fmt::format("write {}", slip->meant));
+}
+
+int compute_capability(const Node& node) {
+  const auto& word = scalar(node, "a compute capability");
+  const auto dot = word.find('.');
+  const std::string_view major = std::string_view{word}.substr(0, dot);
+  const std::string_view minor = dot == std::string::npos ? "" : std::string_view{word}.substr(dot + 1);
+  const bool has_form = is_digits(major) && is_digits(minor) && major.size() <= 2 && minor.size() == 1;
+  if (!has_form || major.front() == '0') {
+    fail(node.where, fmt::format("'{}' is not a compute capability", word),
+         "write it with one dot, for example 8.9");
+  }
+  return *number_of<int>(major) * 10 + *number_of<int>(minor);
+}
+
+double efficiency(const Node& node) {
+  const auto value = plain_number(node, "an efficiency");
+  constexpr double least = 1e-6;  // below, times are too long to compute with
+  if (value < least || value > 1) {
+    fail(node.where, fmt::format("an efficiency is from 1e-6 to 1, got '{}'", node.text),
+         value > 1 && value <= 100 ? fmt::format("write {:.6g} for {:.6g} %", value / 100, value) : "");
+  }
+  return value;
+}
+
+double slowdown(const Node& node) {
+  const auto value = plain_number(node, "a slow-down");
+  if (value < 1 || value > 1000) {
+    fail(node.where, fmt::format("a slow-down is from 1 (none) to 1000, got '{}'", node.text),
+         value > 0 && value < 1 ? "write how many times longer it takes" : "");
+  }
+  return value;
+}
+
+double scale_of_time(const Node& node) {
+  const auto value = plain_number(node, "a scale");
+  if (value < 0.25 || value > 4)
+    fail(node.where, fmt::format("a scale of times is from 0.25 to 4, got '{}'", node.text),
+         "machines of one kind differ by less");
+  return value;
+}
+
+double weight(const Node& node) {
+  const auto value = plain_number(node, "a weight");
+  if (value < 0.001 || value > 1000)
+    fail(node.where, fmt::format("a weight is from 0.001 to 1000, got '{}'", node.text));
+  return value;
+}
+
+double real(const Node& node, double least, double most) {
+  const auto& word = scalar(node, "a number");
+  const auto value = node.quoted ? std::nullopt : number_of<double>(word);
+  if (!value || !(*value >= least && *value <= most))
+    fail(node.where, fmt::format("'{}' is not a number from {} to {}", word, value::plain_number(least),
+                                 value::plain_number(most)));
+  return *value;
+}
+
+double times_as_fast(const Node& node) {
+  const auto& word = scalar(node, "how many times as fast");
+  const auto value = node.quoted ? std::nullopt : number_of<double>(word);
+  if (value && *value >= smallest_speed && *value <= largest_speed) return *value;
+  if (value && std::isinf(*value) && *value > 0)
+    fail(node.where, fmt::format("'{}' is not a number of times as fast", word),
+         "write a large one such as 1e9");
+  if (value && !std::isnan(*value)) {
+    fail(node.where, fmt::format("how many times as fast is from 1e-6 to 1e12, got '{}'", word),
+         *value > largest_speed ? "1e9 is as good as infinitely fast"
+                                : "0.5 makes it half as fast, 1 leaves it as it is");
+  }
+  const bool has_sign =
+      word.ends_with('x') && number_of<double>(std::string_view{word}.substr(0, word.size() - 1));
+  fail(node.where, fmt::format("'{}' is not a number of times as fast", word),
+       has_sign ? fmt::format("write {}", word.substr(0, word.size() - 1)) : "write a number such as 2");
+}
+
+std::int64_t whole(const Node& node, std::int64_t least, std::int64_t most) {
+  const auto& word = scalar(node, "a whole number");
+  const auto value = number_of<double>(word);
+  const auto digits = std::string_view{word}.substr(word.starts_with('-') ? 1 : 0);
+  if (node.quoted || !is_digits(digits)) {
+    std::string hint;
+    if (value && *value == std::trunc(*value) && std::abs(*value) < 1e15)
+      hint = fmt::format("write {:.0f}", *value);
+    fail(node.where, fmt::format("'{}' is not a whole number", word), hint);
+  }
+  if (digits.size() > 1 && digits.front() == '0') {
+    const auto plain = digits.substr(std::min(digits.find_first_not_of('0'), digits.size() - 1));
+    fail(node.where, fmt::format("'{}' begins with a zero", word), fmt::format("write {}", plain));
+  }
+  const auto exact = number_of<std::int64_t>(word);
+  if (!exact || *exact < least || *exact > most) {
+    fail(node.where, fmt::format("{} is out of range: {} to {}", word, least, most));
+  }
+  return *exact;
+}
+
+}  // namespace gradway::config

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "sim/config/yaml/node.hpp"
+#include "sim/config/yaml/problems.hpp"
+
+namespace gradway::config {
+
+/// A word of a table and where it stands.
+class Cell {
+ public:
+  Cell(const Node& table, int line, std::string_view row, std::string_view word)
+      : table_{&table}, line_{line}, row_{row}, word_{word} {}
+
+  std::string_view word() const { return word_; }
+  Where where() const;
+
+  /// The part of the word that begins `at` characters in.
+  Cell part(std::size_t at, std::size_t length) const {
+    return {*table_, line_, row_, word_.substr(at, length)};
+  }
+
+ private:
+  const Node* table_;
+  int line_;
+  std::string_view row_;
+  std::string_view word_;
+};
+
+/// One row of a table: words between blanks.
+class Row {
+ public:
+  Row(const Node& table, int line, std::string_view text)
+      : table_{&table}, line_{line}, text_{text}, rest_{text} {}
+
+  /// The next word. @param column its name. @throws ConfigError at the end of the row.
+  Cell next(std::string_view column);
+
+  /// Passes over these words if they stand next, one blank apart, and more behind them.
+  bool take(std::string_view words);
+
+  /// All that is left, which may have blanks in it. @throws ConfigError if there is nothing.
+  Cell rest(std::string_view column);
+
+  /// @throws ConfigError if something is left.
+  void finish() const;
+
+ private:
+  Cell cell(std::string_view word) const { return {*table_, line_, text_, word}; }
+  void skip_blanks();
+
+  const Node* table_;
+  int line_;
+  std::string_view text_;
+  std::string_view rest_;
+};
+
+/// The rows of a table that is written as a literal text, so that thousands of them are read in milliseconds:
+///
+///     gradients: |
+///       # after dtype shape
+///         612   fp32  1000x1024
+///
+/// Empty lines and those that begin with '#' are passed over.
+class TextTable {
+ public:
+  /// @throws ConfigError if the node is no literal text. @param node must outlive this.
+  explicit TextTable(const Node& node);
+
+  /// Calls `read` with each row; what it throws goes to the problems, and the next row is read.
+  template <class Read>
+  void for_each_row(Problems& problems, const Read& read) const {
+    std::string_view rest = node_->text;
+    for (int line = 0; !rest.empty(); ++line) {
+      const auto end = std::min(rest.find('\n'), rest.size());
+      const auto text = rest.substr(0, end);
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+      const auto first = text.find_first_not_of(" \t\r");
+      if (first == std::string_view::npos || text[first] == '#') continue;
+      try {
+        read(Row{*node_, line, text});
+      } catch (const ConfigError& error) {
+        problems.add(error);
+      }
+    }
+  }
+
+ private:
+  const Node* node_;
+};
+
+/// The cell as a number of at least `least`. @throws ConfigError
+double number(const Cell& cell, std::string_view thing, double least, double most);
+std::int64_t whole_number(const Cell& cell, std::string_view thing, std::int64_t least, std::int64_t most);
+
+/// Index of the cell's word among `words`. @throws ConfigError with the nearest of them.
+std::size_t index_among(const Cell& cell, std::string_view thing, std::span<const std::string_view> words);
+
+}  // namespace gradway::config

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/import/kineto/memory/computed_again.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "sim/import/kineto/memory/kept_rules.hpp"
+
+namespace gradway {
+namespace {
+
+constexpr std::string_view autograd_call = "autograd::engine::evaluate_function";
+constexpr std::string_view reentrant_call = "CheckpointFunction";
+constexpr std::string_view reentrant_node = "CheckpointFunctionBackward";
+
+using Operations = std::vector<const TracedOperation*>;
+
+/// Operations of a thread nest.
+bool is_inside(const TracedOperation& operation, const TracedOperation& whole) {
+  return operation.thread == whole.thread && &operation != &whole && operation.start >= whole.start &&
+         operation.start < whole.end();
+}
+
+/// Of the thread of `whole`, in the order of their start, the outer before the inner.
+Operations operations_inside(const Operations& backward, const TracedOperation& whole) {
+  Operations inside;
+  auto it = std::ranges::lower_bound(backward, whole.start, {}, &TracedOperation::start);
+  for (; it != backward.end() && (*it)->start <= whole.end(); ++it)
+    if (is_inside(**it, whole)) inside.push_back(*it);
+  return inside;
+}
+
+/// Operations have numbers of nodes only while autograd notes what runs, as in a forward pass.
+bool notes_nodes(const Trace& trace, const TracedOperation& operation) {
+  return operation.sequence > 0 && !is_node(trace, operation);
+}
+
+/// What runs between the first and the last operation that autograd notes.
+Operations noted(const Trace& trace, const Operations& inside) {
+  const auto notes = [&](const TracedOperation* it) { return notes_nodes(trace, *it); };
+  std::int64_t end = 0;
+  for (const auto* it : inside)
+    if (notes(it)) end = std::max(end, it->end());
+  Operations between;
+  std::copy_if(std::ranges::find_if(inside, notes), inside.end(), std::back_inserter(between),
+               [&](const TracedOperation* it) { return it->end() <= end; });
+  return between;
+}
+
+/// Where operations of the forward pass stand, by the number and the name of what they do.
+class ByNumber {
+ public:
+  ByNumber(const Trace& trace, std::span<const TracedOperation* const> forward) : trace_{trace} {
+    for (std::size_t i = 0; i < forward.size(); ++i)
+      if (forward[i]->sequence > 0) places_.emplace(key(*forward[i], forward[i]->sequence), i);
+  }
+
+  std::optional<std::size_t> place(const TracedOperation& operation, std::int64_t number) const {
+    const auto found = places_.find(key(operation, number));
+    return found == places_.end() ? std::nullopt : std::optional{found->second};
+  }
+
+ private:
+  using Key = std::pair<std::int64_t, std::string_view>;
+  Key key(const TracedOperation& operation, std::int64_t number) const {
+    return {number, trace_.signatures[operation.signature].name};
+  }
+
+  const Trace& trace_;
+  std::map<Key, std::size_t> places_;  ///< of the outermost
+};
+
+/// Finds the operations in the forward pass whose last node is that of `asking`, or not far behind: other
+/// nodes of the call may have kept something, too, and run later.
+bool find_in_forward(const Trace& trace, std::span<const TracedOperation* const> forward,
+                     const ByNumber& by_number, const TracedOperation& asking, ComputedAgain& call) {
+  Operations notes;
+  std::ranges::copy_if(call.again, std::back_inserter(notes),
+                       [&](const TracedOperation* it) { return notes_nodes(trace, *it); });
+  const auto last = std::ranges::max(notes, {}, &TracedOperation::sequence)->sequence;
+  constexpr std::int64_t far = 64;
+  for (auto number = asking.sequence; number < asking.sequence + far; ++number) {
+    const auto later = last - number;
+    auto first = forward.size();
+    std::size_t end = 0;
+    const auto is_there = [&](const TracedOperation* it) {
+      const auto place = by_number.place(*it, it->sequence - later);
+      if (!place) return false;
+      first = std::min(first, *place);
+      end = std::max(end, *place + 1);
+      return true;
+    };
+    if (!std::ranges::all_of(notes, is_there)) continue;
+    while (end < forward.size() && forward[end]->start < forward[end - 1]->end()) ++end;
+    call.first = first;
+    call.end = end;
+    call.later = later;
+    return true;
+  }
+  return false;
+}
+
+bool runs_forward(const Trace& trace, const Operations& operations) {
+  return std::ranges::any_of(operations, [&](const TracedOperation* it) {
+    return kept_rules::is_among(trace.signatures[it->signature].name, kept_rules::of_forward_passes);
+  });
+}
+
+/// Of the step's backward passes, in the order of their start, the outer before the inner.
+Operations backward_operations(const Trace& trace, const TracedStep& step, const Span& autograd) {
+  Operations found;
+  for (const auto& operation : trace.operations) {
+    if (operation.start >= autograd.start && operation.start < std::min(autograd.end(), step.end))
+      found.push_back(&operation);
+  }
+  std::ranges::sort(found, {}, [](const TracedOperation* it) {
+    return std::tuple{it->start, -it->duration, it->external};
+  });
+  return found;
+}
+
+/// A reentrant call is an operation of the forward pass that holds those that run again.
+bool take_reentrant(const Trace& trace, std::span<const TracedOperation* const> forward,
+                    const Operations& inside, ComputedAgain& call) {
+  const auto autograd = std::ranges::find_if(inside, [&](const TracedOperation* it) {
+    return trace.signatures[it->signature].name.starts_with(autograd_call);
+  });
+  const auto node = std::ranges::find_if(inside, [&](const TracedOperation* it) {
+    return trace.signatures[it->signature].name == reentrant_node;
+  });
+  if (node == inside.end()) return false;
+  call.again.assign(node + 1, std::max(node + 1, autograd));
+  if (call.again.empty()) return false;
+  for (std::size_t i = 0; i < forward.size(); ++i) {
+    if (forward[i]->sequence != (*node)->sequence ||
+        trace.signatures[forward[i]->signature].name != reentrant_call)
+      continue;
+    call.first = i;
+    call.end = i + 1;
+    while (call.end < forward.size() && forward[call.end]->start < forward[i]->end()) ++call.end;
+    call.is_reentrant = true;
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool is_node(const Trace& trace, const TracedOperation& operation) {
+  const auto& name = trace.signatures[operation.signature].name;
+  return name.starts_with(autograd_call) || name.find("Backward") != std::string::npos;
+}
+
+std::vector<const TracedOperation*> reentrant_nodes(const Trace& trace, const TracedStep& step) {
+  Operations found;
+  for (const auto& operation : trace.operations) {
+    if (operation.start >= step.begin && operation.start < step.end &&
+        trace.signatures[operation.signature].name == reentrant_node)
+      found.push_back(&operation);
+  }
+  return found;
+}
+
+std::optional<std::vector<ComputedAgain>> computed_again(const Trace& trace, const TracedStep& step,
+                                                         std::span<const TracedOperation* const> forward,
+                                                         const Span& autograd) {
+  const auto backward = backward_operations(trace, step, autograd);
+  const ByNumber by_number{trace, forward};
+  std::vector<ComputedAgain> calls;
+  std::int64_t until = 0;  // nodes that run inside of a reentrant one are its own
+  for (const auto* operation : backward) {
+    const auto& name = trace.signatures[operation->signature].name;
+    if (operation->start < until || !name.starts_with(autograd_call)) continue;
+    const auto inside = operations_inside(backward, *operation);
+    ComputedAgain call;
+    call.backward = *operation;
+    if (take_reentrant(trace, forward, inside, call)) {
+      until = operation->end();
+    } else {
+      call.again = noted(trace, inside);
+      if (call.again.empty()) {
+        if (runs_forward(trace, inside)) return std::nullopt;  // a trace without numbers of nodes
+        continue;
+      }
+      if (!find_in_forward(trace, forward, by_number, *operation, call)) {
+        if (runs_forward(trace, call.again)) return std::nullopt;
+        continue;  // an operation of somebody's own that differentiates inside of its backward pass
+      }
+    }
+    const bool is_nested = std::ranges::any_of(call.again, [&](const TracedOperation* it) {
+      const auto& inner = trace.signatures[it->signature].name;
+      return inner == reentrant_call || inner == "CompiledFunction";
+    });
+    if (is_nested) return std::nullopt;
+    calls.push_back(std::move(call));
+  }
+  std::ranges::sort(calls, {}, &ComputedAgain::first);
+  for (std::size_t i = 1; i < calls.size(); ++i)
+    if (calls[i].first < calls[i - 1].end) return std::nullopt;  // one inside of the other
+  return calls;
+}
+
+}  // namespace gradway

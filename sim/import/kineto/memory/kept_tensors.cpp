@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "sim/import/kineto/memory/computed_again.hpp"
+#include "sim/import/kineto/memory/tape.hpp"
+#include "sim/import/kineto/read/step_moments.hpp"
+#include "sim/import/kineto/work/kernel_class.hpp"
+
+namespace gradway {
+namespace {
+
+/// Of the thread that the forward pass runs on, the outer before the inner.
+std::vector<const TracedOperation*> forward_operations(const Trace& trace, const TracedStep& step,
+                                                       std::int64_t end) {
+  const auto first = std::ranges::find(step.launches, true, &TracedLaunch::is_main_thread);
+  std::vector<const TracedOperation*> found;
+  if (first == step.launches.end()) return found;
+  for (const auto& operation : trace.operations) {
+    if (operation.thread == first->call->thread && operation.start >= step.begin && operation.start < end)
+      found.push_back(&operation);
+  }
+  std::ranges::sort(found, {}, [](const TracedOperation* it) {
+    return std::tuple{it->start, -it->duration, it->external};
+  });
+  return found;
+}
+
+constexpr std::string_view compiled_graph = "CompiledFunction";
+
+/// Of the backward graphs that torch.compile made, in the order of their start.
+std::vector<const TracedOperation*> compiled_backward(const Trace& trace, const Span& autograd) {
+  std::vector<const TracedOperation*> graphs;
+  std::vector<const TracedOperation*> found;
+  const auto is_graph = [&](const TracedOperation& operation) {
+    return operation.start >= autograd.start && operation.start < autograd.end() &&
+           trace.signatures[operation.signature].name == "CompiledFunctionBackward";
+  };
+  for (const auto& operation : trace.operations) {
+    if (is_graph(operation)) graphs.push_back(&operation);
+  }
+  if (graphs.empty()) return found;
+  for (const auto& operation : trace.operations) {
+    const bool is_inside = std::ranges::any_of(graphs, [&](const TracedOperation* graph) {
+      return operation.thread == graph->thread && operation.start > graph->start &&
+             operation.end() <= graph->end();
+    });
+    if (is_inside) found.push_back(&operation);
+  }
+  std::ranges::sort(found, {}, [](const TracedOperation* it) { return std::pair{it->start, -it->duration}; });
+  return found;
+}
+
+bool is_product(std::string_view name) {
+  return name == "aten::mm" || name == "aten::addmm" || name == "aten::bmm" || name == "aten::baddbmm";
+}
+
+/// A backward graph has two products for each of the forward graph, and neither its attention nor its
+/// convolutions.
+bool graph_computes_again(const Trace& trace, std::span<const TracedOperation* const> forward_pass,
+                          std::span<const TracedOperation* const> graphs) {
+  const auto name_of = [&](const TracedOperation* it) -> std::string_view {
+    return trace.signatures[it->signature].name;
+  };
+  const auto products = [&](std::span<const TracedOperation* const> operations) {
+    return std::ranges::count_if(operations, is_product, name_of);
+  };
+  const auto is_of_forward_pass = [](std::string_view name) {
+    return name == "aten::convolution" || (name.starts_with("aten::_scaled_dot_product") &&
+                                           name.find("_backward") == std::string_view::npos);
+  };
+  return products(graphs) > 2 * products(forward_pass) ||
+         std::ranges::any_of(graphs, is_of_forward_pass, name_of);
+}
+
+/// Numbers of the nodes whose backward pass begins in a stretch of time, but not in one of `except`.
+std::set<std::int64_t> nodes_that_ran(const Trace& trace, std::int64_t begin, std::int64_t end,
+                                      std::span<const ComputedAgain> except) {
+  std::set<std::int64_t> numbers;
+  for (const auto& operation : trace.operations) {
+    if (operation.sequence <= 0 || operation.start < begin || operation.start >= end ||
+        !is_node(trace, operation))
+      continue;
+    const auto runs_inside = [&](const ComputedAgain& call) {
+      return call.is_reentrant && operation.start >= call.again.back()->end() &&
+             operation.start < call.backward.end();
+    };
+    if (std::ranges::none_of(except, runs_inside)) numbers.insert(operation.sequence);
+  }
+  return numbers;
+}
+
+/// What tapes know of the operations that they were given.
+class Taken {
+ public:
+  Taken(const Trace& trace, const TracedStep& step) : trace_{trace} {
+    for (const auto& launch : step.launches) launching_.insert(launch.operation);
+  }
+
+  /// Gives the operations to a tape. @param calls among them that run again
+  void take(std::span<const TracedOperation* const> operations, const AutogradNodes& nodes, Tape& tape,
+            std::span<const ComputedAgain> calls = {}) {
+    auto call = calls.begin();
+    bool is_inside = false;
+    for (std::size_t i = 0; i < operations.size();) {
+      if (is_inside && i >= call->end) {
+        tape.end_again(call->is_reentrant);
+        is_inside = false;
+        ++call;
+      }
+      if (!is_inside && call != calls.end() && i >= call->first) {
+        tape.begin_again();
+        is_inside = true;
+        if (call->is_reentrant) {
+          ++i;
+          continue;
+        }
+      }
+      i += take_one(operations.subspan(i), nodes, tape, is_inside);
+    }
+    for (; call != calls.end(); ++call) {
+      if (!std::exchange(is_inside, false)) tape.begin_again();
+      tape.end_again(call->is_reentrant);
+    }
+  }
+
+  bool knows(const TracedOperation* operation) const {
+    return known_.contains(operation) && !part_of_unknown_.contains(operation);
+  }
+  /// The operation that has a node of its own and that this one is part of, or else itself.
+  const TracedOperation* whole(const TracedOperation* operation) const {
+    const auto found = part_of_unknown_.find(operation);
+    return found == part_of_unknown_.end() ? operation : found->second;
+  }
+
+ private:
+  /// @return how many operations that was
+  std::size_t take_one(std::span<const TracedOperation* const> operations, const AutogradNodes& nodes,
+                       Tape& tape, bool runs_again) {
+    const auto& operation = *operations.front();
+    std::size_t end = 1;
+    while (end < operations.size() && operations[end]->start < operation.end()) ++end;
+    const auto inside = operations.first(end);
+    if (tape.take(operation, inside) ||
+        (launching_.contains(&operation) && tape.take_without_node(operation))) {
+      known_.insert(inside.begin(), inside.end());
+      return end;
+    }
+    if (trace_.signatures[operation.signature].name == compiled_graph) {
+      tape.begin_compiled(operation.end());
+      return 1;
+    }
+    // What an operation with a node of its own keeps does not follow from its parts.
+    if (!runs_again && nodes.are_known() && nodes.has(operation)) {
+      for (const auto* part : inside) part_of_unknown_.emplace(part, &operation);
+    }
+    return 1;
+  }
+
+  const Trace& trace_;
+  std::set<const TracedOperation*> launching_;
+  std::set<const TracedOperation*> known_;
+  std::map<const TracedOperation*, const TracedOperation*> part_of_unknown_;
+};
+
+}  // namespace
+
+MemoryOfTrace kept_tensors(const Trace& trace, const TracedStep& step, const Profile& profile) {
+  const auto autograd = autograd_of(trace, {&step, 1}).front();
+  const auto operations = forward_operations(trace, step, autograd.start);
+  const auto calls = computed_again(trace, step, operations, autograd);
+  if (!calls) return {.from = MemorySource::none, .moments = {}, .lacks = {"layers that are computed again"}};
+  const auto ran = nodes_that_ran(trace, step.begin, step.end, *calls);
+  const AutogradNodes nodes{operations, ran};
+  Tape tape{trace, step, profile, nodes};
+  Taken taken{trace, step};
+  taken.take(operations, nodes, tape, *calls);
+  const auto of_graphs = compiled_backward(trace, autograd);
+  tape.take_compiled_backward(of_graphs);
+
+  std::set<const TracedOperation*> again;
+  std::vector<std::vector<ProfiledMoment>> moments_of_calls;
+  for (std::size_t i = 0; i < calls->size(); ++i) {
+    const auto& call = (*calls)[i];
+    again.insert(call.again.begin(), call.again.end());
+    const AutogradNodes nodes_inside =
+        call.is_reentrant
+            ? AutogradNodes{call.again, nodes_that_ran(trace, call.backward.start, call.backward.end(), {})}
+            : AutogradNodes{call.again, ran, call.later};
+    Tape inside{trace, step, profile, nodes_inside};
+    inside.begin_inside(tape, i);
+    taken.take(call.again, nodes_inside, inside);
+    inside.end_inside(tape, i);
+    moments_of_calls.push_back(inside.moments());
+  }
+
+  MemoryOfTrace memory{
+      .from = of_graphs.empty() ? MemorySource::shapes : MemorySource::compiled, .moments = {}, .lacks = {}};
+  std::set<std::string> lacks;
+  if (graph_computes_again(trace, operations, of_graphs)) lacks.insert("layers that a graph computes again");
+  for (std::size_t i = 0; i < step.launches.size(); ++i) {
+    const auto& launch = step.launches[i];
+    const bool is_forward = launch.phase == ProfiledPhase::forward || again.contains(launch.operation);
+    const bool counts =
+        is_forward && profile.launches[i].grows && launch.activity->kind == TracedActivity::Kind::kernel;
+    if (!counts || taken.knows(launch.operation)) continue;
+    const auto* operation = taken.whole(launch.operation);
+    lacks.insert(operation == nullptr ? short_name(trace.names.text(launch.activity->name))
+                                      : trace.signatures[operation->signature].name);
+  }
+  constexpr std::size_t most_named = 8;
+  for (const auto& name : lacks) {
+    if (memory.lacks.size() == most_named) {
+      memory.lacks.push_back(fmt::format("{} others", lacks.size() - most_named));
+      break;
+    }
+    memory.lacks.push_back(name);
+  }
+  memory.moments = possible_peaks(tape.moments_with(moments_of_calls));
+  if (memory.moments.empty()) memory.from = MemorySource::none;
+  return memory;
+}
+
+}  // namespace gradway

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+
+#include "sim/import/kineto/read/step_moments.hpp"
+#include "sim/import/kineto/work/batch.hpp"
+
+namespace gradway {
+namespace {
+
+constexpr auto never = std::numeric_limits<std::int64_t>::max();
+
+/// From when it was taken until it was given back.
+struct Held {
+  std::int64_t from = 0;
+  std::int64_t to = never;
+  double bytes = 0;
+  bool is_fixed = false;
+  bool is_input = false;
+};
+
+/// The operations around an instant, asked for in the order of time: those of a thread nest.
+class Around {
+ public:
+  explicit Around(const Trace& trace) {
+    for (const auto& operation : trace.operations)
+      threads_[operation.thread].operations.push_back(&operation);
+    for (auto& [id, thread] : threads_) {
+      std::ranges::sort(thread.operations, {}, [](const TracedOperation* it) {
+        return std::tuple{it->start, -it->duration};
+      });
+    }
+  }
+
+  /// The outermost first.
+  const std::vector<const TracedOperation*>& at(std::int64_t thread, std::int64_t time) {
+    auto& on = threads_[thread];
+    while (on.next < on.operations.size() && on.operations[on.next]->start <= time) {
+      leave(on, on.operations[on.next]->start);
+      on.open.push_back(on.operations[on.next++]);
+    }
+    leave(on, time);
+    return on.open;
+  }
+
+ private:
+  struct Thread {
+    std::vector<const TracedOperation*> operations;
+    std::size_t next = 0;
+    std::vector<const TracedOperation*> open;
+  };
+
+  static void leave(Thread& on, std::int64_t time) {
+    while (!on.open.empty() && on.open.back()->end() < time) on.open.pop_back();
+  }
+
+  std::map<std::int64_t, Thread> threads_;
+};
+
+bool has_tensor(const Signature& signature) {
+  return std::ranges::any_of(signature.operands, [](const Operand& operand) {
+    return std::ranges::any_of(operand.shapes, [](const auto& shape) { return !shape.empty(); });
+  });
+}
+
+/// Operations that launched copies from the host, by their start.
+std::vector<Span> input_copies(const Trace& trace, const std::vector<TracedStep>& steps) {
+  std::vector<Span> copies;
+  for (const auto& step : steps) {
+    for (const auto& launch : step.launches) {
+      if (launch.activity->kind == TracedActivity::Kind::copy && launch.operation != nullptr &&
+          trace.names.text(launch.activity->name).find("HtoD") != std::string::npos)
+        copies.push_back(*launch.operation);
+    }
+  }
+  std::ranges::sort(copies, {}, &Span::start);
+  return copies;
+}
+
+std::vector<Held> all_held(const Trace& trace, const std::vector<TracedStep>& steps,
+                           const OfParameters& is_of_parameters) {
+  auto events = trace.allocations;
+  std::ranges::stable_sort(events, {}, &TracedAllocation::time);
+  const auto copies = input_copies(trace, steps);
+  Around around{trace};
+  std::vector<Held> all;
+  std::unordered_map<std::int64_t, std::size_t> live;
+  for (const auto& event : events) {
+    const auto known = live.find(event.address);
+    if (event.bytes < 0) {
+      if (known == live.end()) continue;  // taken before the trace began
+      all[known->second].to = event.time;
+      live.erase(known);
+      continue;
+    }
+    Held held{.from = event.time, .bytes = static_cast<double>(event.bytes)};
+    const auto& open = around.at(event.thread, event.time);
+    const auto with_tensor = std::find_if(open.rbegin(), open.rend(), [&](const TracedOperation* it) {
+      return has_tensor(trace.signatures[it->signature]);
+    });
+    if (with_tensor != open.rend()) {
+      held.is_fixed = is_of_parameters(trace.signatures[(*with_tensor)->signature]);
+      const auto copy = std::ranges::lower_bound(copies, (*with_tensor)->start, {}, &Span::start);
+      held.is_input = copy != copies.end() && copy->end() <= (*with_tensor)->end();
+    }
+    live[event.address] = all.size();
+    all.push_back(held);
+  }
+  return all;
+}
+
+enum class MemoryPart { none, grows, fixed, gradients };
+
+struct Passes {
+  std::int64_t begin = 0;
+  Span autograd;
+};
+
+MemoryPart part_of(const Held& held, const std::vector<Passes>& steps, std::size_t step) {
+  if (held.is_input) return MemoryPart::none;
+  const auto after = std::ranges::upper_bound(steps, held.from, {}, &Passes::begin);
+  if (after == steps.begin()) return MemoryPart::none;
+  const auto in = std::prev(after);
+  if (held.from > in->autograd.end()) return MemoryPart::none;
+  const bool is_forward = held.from < in->autograd.start;
+  if (!is_forward && held.to > in->autograd.end())
+    return &*in == &steps[step] ? MemoryPart::gradients : MemoryPart::none;
+  return held.is_fixed ? MemoryPart::fixed : MemoryPart::grows;
+}
+
+}  // namespace
+
+std::vector<ProfiledMoment> recorded_memory(const Trace& trace, const std::vector<TracedStep>& steps,
+                                            std::size_t step, const Profile& profile) {
+  const auto autograd = autograd_of(trace, steps);
+  std::vector<Passes> passes;
+  for (std::size_t i = 0; i < steps.size(); ++i) passes.push_back({steps[i].begin, autograd[i]});
+  const auto& here = passes[step];
+
+  struct Event {
+    std::int64_t time;
+    MemoryPart part;
+    double bytes;
+  };
+  std::vector<Event> events;
+  for (const auto& held : all_held(trace, steps, OfParameters{trace, steps[step], profile})) {
+    const auto part = part_of(held, passes, step);
+    if (part == MemoryPart::none || held.from > here.autograd.end() || held.to < here.begin) continue;
+    events.push_back({held.from, part, held.bytes});
+    if (held.to != never) events.push_back({held.to, part, -held.bytes});
+  }
+  std::ranges::stable_sort(events, {}, &Event::time);
+
+  std::vector<ProfiledMoment> moments;
+  std::array<double, 4> sums{};
+  for (const auto& event : events) {
+    if (event.time > here.autograd.end()) break;
+    sums[static_cast<std::size_t>(event.part)] += event.bytes;
+    if (event.bytes < 0 || event.time < here.begin) continue;
+    const auto bytes = [&](MemoryPart part) { return Bytes{sums[static_cast<std::size_t>(part)]}; };
+    moments.push_back(
+        {.phase = event.time < here.autograd.start ? ProfiledPhase::forward : ProfiledPhase::backward,
+         .grows = bytes(MemoryPart::grows),
+         .fixed = bytes(MemoryPart::fixed),
+         .gradients = bytes(MemoryPart::gradients)});
+  }
+  return possible_peaks(moments);
+}
+
+}  // namespace gradway

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/import/kineto/memory/state.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string_view>
+
+#include "sim/import/kineto/memory/computed_again.hpp"
+#include "sim/import/kineto/work/operation_work.hpp"
+
+namespace gradway {
+namespace {
+
+constexpr int fp32_bytes = 4;
+constexpr int count_bytes = 8;
+
+/// The operations of these names that begin in a step, in order.
+std::vector<const TracedOperation*> operations_of(const Trace& trace, const TracedStep& step,
+                                                  std::string_view name) {
+  std::vector<const TracedOperation*> found;
+  for (const auto& operation : trace.operations) {
+    if (operation.start >= step.begin && operation.start < step.end &&
+        trace.signatures[operation.signature].name == name)
+      found.push_back(&operation);
+  }
+  std::ranges::sort(found, {}, &TracedOperation::start);
+  return found;
+}
+
+std::vector<std::int64_t> shape_of(const Operand& operand) {
+  return operand.shapes.empty() ? std::vector<std::int64_t>{} : operand.shapes.front();
+}
+
+int bytes_of(const Operand& operand) {
+  const int bytes = element_bytes(operand.type);
+  return bytes == 0 ? fp32_bytes : bytes;
+}
+
+/// Of the inputs of layers that a reentrant torch.utils.checkpoint computes again: it detaches them, so that
+/// they get gradients as parameters do. Nothing runs behind the last of them but other gradients; that of
+/// another input has as many dimensions as an activation, which no weight has of the same sizes.
+std::set<const TracedOperation*> gradients_of_inputs(const Trace& trace, const TracedStep& step,
+                                                     const std::vector<const TracedOperation*>& all) {
+  const auto calls = operations_of(trace, step, "CheckpointFunction");
+  std::set<const TracedOperation*> found;
+  for (const auto* node : reentrant_nodes(trace, step)) {
+    const auto call = std::ranges::find(calls, node->sequence, &TracedOperation::sequence);
+    if (call == calls.end()) continue;
+    std::int64_t last_node = 0;
+    for (const auto& operation : trace.operations) {
+      if (operation.thread == node->thread && operation.start > node->start &&
+          operation.end() <= node->end() && operation.sequence > 0 && is_node(trace, operation))
+        last_node = std::max(last_node, operation.start);
+    }
+    for (const auto& operand : trace.signatures[(*call)->signature].operands) {
+      const auto shape = shape_of(operand);
+      const auto of_input = std::find_if(all.rbegin(), all.rend(), [&](const TracedOperation* it) {
+        const auto& operands = trace.signatures[it->signature].operands;
+        return it->thread == node->thread && it->start > node->start && it->end() <= node->end() &&
+               !operands.empty() && shape_of(operands.front()) == shape &&
+               operands.front().type == operand.type && (shape.size() > 2 || it->start > last_node);
+      });
+      if (!shape.empty() && of_input != all.rend()) found.insert(*of_input);
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<ProfiledGradient> find_gradients(const Trace& trace, const TracedStep& step) {
+  const auto all = operations_of(trace, step, "torch::autograd::AccumulateGrad");
+  const auto of_inputs = gradients_of_inputs(trace, step, all);
+  std::vector<ProfiledGradient> gradients;
+  for (const auto* operation : all) {
+    const auto& operands = trace.signatures[operation->signature].operands;
+    if (operands.empty() || of_inputs.contains(operation)) continue;
+    const auto after = std::ranges::lower_bound(
+        step.launches, operation->end(), {}, [](const TracedLaunch& launch) { return launch.call->start; });
+    const auto before = gradients.empty() ? 0 : gradients.back().after;
+    gradients.push_back({.shape = shape_of(operands.front()),
+                         .element_bytes = bytes_of(operands.front()),
+                         .after = std::max(before, static_cast<std::size_t>(after - step.launches.begin()))});
+  }
+  return gradients;
+}
+
+std::vector<ProfiledBuffer> find_buffers(const Trace& trace, const TracedStep& step) {
+  // Input, weight, bias, running mean, running variance: in all of them. The outermost one that is there.
+  constexpr std::array<std::string_view, 3> names{"aten::batch_norm", "aten::native_batch_norm",
+                                                  "aten::cudnn_batch_norm"};
+  constexpr std::size_t running_mean = 3;
+  std::vector<ProfiledBuffer> buffers;
+  for (const auto name : names) {
+    if (!buffers.empty()) break;
+    for (const auto* operation : operations_of(trace, step, name)) {
+      const auto& operands = trace.signatures[operation->signature].operands;
+      if (operands.size() <= running_mean + 1 || operands[running_mean].shapes.empty()) continue;
+      for (const auto operand : {running_mean, running_mean + 1})
+        buffers.push_back({shape_of(operands[operand]), bytes_of(operands[operand])});
+      buffers.push_back({{}, count_bytes});
+    }
+  }
+  return buffers;
+}
+
+}  // namespace gradway

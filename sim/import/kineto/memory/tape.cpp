@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/import/kineto/memory/tape.hpp"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "sim/import/kineto/read/step_moments.hpp"
+#include "sim/import/kineto/work/operation_work.hpp"
+#include "sim/workload/step_memory.hpp"
+
+namespace gradway {
+
+AutogradNodes::AutogradNodes(std::span<const TracedOperation* const> forward,
+                             const std::set<std::int64_t>& ran, std::int64_t later) {
+  std::unordered_map<std::int64_t, const TracedOperation*> last;
+  for (const auto* operation : forward) {
+    if (operation->sequence > 0) last[operation->sequence - later] = operation;
+  }
+  for (const auto& [number, operation] : last) {
+    if (ran.contains(number)) owners_.insert(operation);
+  }
+  known_ = !owners_.empty();
+}
+
+bool AutogradNodes::has_any(std::span<const TracedOperation* const> operations) const {
+  return std::ranges::any_of(operations, [&](const TracedOperation* it) { return has(*it); });
+}
+
+double Tape::gradient_of(const Shape& shape) const {
+  const auto found = std::ranges::find_if(profile_.gradients, [&](const ProfiledGradient& gradient) {
+    return gradient.shape == shape ||
+           std::ranges::equal(gradient.shape.rbegin(), gradient.shape.rend(), shape.begin(), shape.end());
+  });
+  return found == profile_.gradients.end() ? 0 : element_count(shape) * found->element_bytes;
+}
+
+/// As it is, or transposed.
+bool Tape::is_parameter(const Shape& shape) const {
+  return is_of_parameters_.is_shape(shape) || is_of_parameters_.is_shape({shape.rbegin(), shape.rend()});
+}
+
+int Tape::make(const Shape& shape, int bytes, MadeBy by) {
+  made_.push_back({.elements = element_count(shape),
+                   .bytes = bytes,
+                   .needs_grad = has_node_,
+                   .by = by,
+                   .made = now(),
+                   .last_use = now()});
+  const auto made = static_cast<int>(made_.size()) - 1;
+  show_as(made, shape);
+  return made;
+}
+
+void Tape::show_as(int tensor, const Shape& shape) {
+  views_.push_back({shape, tensor});
+  by_size_[{element_count(shape), at(tensor).bytes}].push_back(static_cast<int>(views_.size()) - 1);
+}
+
+void Tape::make_kept(double elements, int bytes) {
+  made_.push_back(
+      {.elements = elements, .bytes = bytes, .needs_grad = false, .made = now(), .last_use = now()});
+  keep(static_cast<int>(made_.size()) - 1);
+}
+
+int Tape::find(const Shape& shape, int bytes, const WantedTensor& wanted) const {
+  const auto known = by_size_.find({element_count(shape), bytes});
+  if (shape.empty() || known == by_size_.end()) return none;
+  constexpr std::size_t most_looked_at = 64;  // what is further back has been freed
+  const auto& all = known->second;
+  const auto first = all.size() - std::min(all.size(), most_looked_at);
+  for (const bool exact : {true, false}) {
+    if (!exact && !wanted.of_any_shape) break;
+    for (auto i = all.size(); i > first; --i) {
+      const auto& view = views_[static_cast<std::size_t>(all[i - 1])];
+      const auto& it = at(view.tensor);
+      const bool fits = (!exact || view.shape == shape) && !it.is_weight &&
+                        std::ranges::find(wanted.except, view.tensor) == wanted.except.end() &&
+                        !(it.by == MadeBy::part_of_expression && it.uses > 0) &&
+                        !(wanted.of_product && it.by == MadeBy::product) &&
+                        !(wanted.only_unused && it.uses > 0);
+      if (fits) return view.tensor;
+    }
+  }
+  return none;
+}
+
+int Tape::find_weight(const Shape& shape, int bytes) const {
+  const auto known = by_size_.find({element_count(shape), bytes});
+  if (known == by_size_.end()) return none;
+  for (auto view = known->second.rbegin(); view != known->second.rend(); ++view) {
+    const auto tensor = views_[static_cast<std::size_t>(*view)].tensor;
+    if (at(tensor).is_weight) return tensor;
+  }
+  return none;
+}
+
+void Tape::use(int tensor) {
+  if (tensor == none) return;
+  auto& it = at(tensor);
+  ++it.uses;
+  it.last_use = now();
+  if (it.needs_grad) it.consumer = now();
+}
+
+void Tape::keep(int tensor) {
+  if (tensor != none && has_node_ && at(tensor).saved_for == none) at(tensor).saved_for = now();
+}
+
+const Tape::Again* Tape::call_that_made(const Made& it) const {
+  const auto call = std::ranges::find_if(calls_, [&](const Again& one) { return one.made(it); });
+  return call == calls_.end() ? nullptr : &*call;
+}
+
+void Tape::end_again(bool is_reentrant) {
+  auto call = std::exchange(runs_again_, {});
+  call.last = now();
+  call.is_reentrant = is_reentrant;
+  for (auto& it : made_) {
+    if (call.made(it)) {
+      it.needs_grad = !it.is_weight;  // where something takes it later
+    } else if (it.last_use >= call.first && (it.saved_for == none || it.saved_for > call.first)) {
+      it.saved_for = call.first;
+    }
+  }
+  for (auto n = call.first; n <= call.last; ++n) noted_[static_cast<std::size_t>(n)] = {};
+  calls_.push_back(call);
+}
+
+void Tape::begin_inside(const Tape& outer, std::size_t call) {
+  const auto& of = outer.calls_[call];
+  std::map<int, int> seen;
+  for (const auto& view : outer.views_) {
+    const auto& it = outer.at(view.tensor);
+    const bool is_taken = it.made < of.first && it.last_use >= of.first && !it.is_weight;
+    if (!is_taken) continue;
+    const auto [known, is_new] = seen.emplace(view.tensor, static_cast<int>(made_.size()));
+    if (is_new) {
+      made_.push_back({.elements = it.elements,
+                       .bytes = it.bytes,
+                       .needs_grad = it.needs_grad,
+                       .by = it.by,
+                       .made = now(),
+                       .last_use = now(),
+                       .is_elsewhere = true});
+    }
+    show_as(known->second, view.shape);
+  }
+}
+
+void Tape::end_inside(const Tape& outer, std::size_t call) {
+  const auto& of = outer.calls_[call];
+  if (of.is_reentrant) {
+    // The node holds what it has made again until it is done.
+    if (!made_.empty()) made_.back().saved_for = 0;
+    return;
+  }
+  for (const auto& it : outer.made_) {
+    if (!of.made(it) || it.consumer <= of.last) continue;
+    const auto same = std::ranges::find_if(made_, [&](const Made& one) {
+      return one.made == it.made - of.first && one.elements == it.elements && one.bytes == it.bytes;
+    });
+    if (same != made_.end() && same->needs_grad) same->consumer = now();
+  }
+}
+
+std::vector<ProfiledMoment> Tape::moments_with(std::span<const std::vector<ProfiledMoment>> calls) const {
+  const auto own = moments();
+  const auto count = noted_.size();
+  std::vector<ProfiledMoment> all{own.begin(), own.begin() + static_cast<std::ptrdiff_t>(count)};
+  Bytes ready{};
+  for (auto n = static_cast<int>(count) - 1; n >= 0; --n) {
+    const auto back = [&](int node) { return own[2 * count - 1 - static_cast<std::size_t>(node)]; };
+    const auto call = std::ranges::find(calls_, n, &Again::last);
+    if (call == calls_.end() || call->first > n) {
+      auto& moment = all.emplace_back(back(n));
+      moment.gradients += ready;
+      continue;
+    }
+    const auto& inside = calls[static_cast<std::size_t>(call - calls_.begin())];
+    const auto nodes = static_cast<int>(inside.size()) / 2;
+    for (int i = 0; i < 2 * nodes; ++i) {
+      const auto node = std::min(2 * nodes - 1 - i, call->last - call->first - 1);
+      auto moment = back(i < nodes ? call->last : call->first + std::max(0, node));
+      const auto& more = inside[static_cast<std::size_t>(i)];
+      moment.grows += more.grows;
+      moment.fixed += more.fixed;
+      moment.gradients += ready + more.gradients;
+      all.push_back(moment);
+    }
+    if (!inside.empty()) ready += inside.back().gradients;
+    n = call->first;
+  }
+  return all;
+}
+
+std::vector<ProfiledMoment> Tape::moments() const {
+  const auto count = static_cast<std::int32_t>(noted_.size());
+  MemoryTimeline grows{count};
+  MemoryTimeline fixed{count};
+  MemoryTimeline output{count};
+  for (const auto& it : made_) {
+    auto& line = it.is_weight ? fixed : grows;
+    const bool is_output = &it - made_.data() == output_;  // the call of the loss holds it while it runs
+    const auto last = it.saved_for != none ? line.back(it.saved_for) : is_output ? count - 1 : it.last_use;
+    const auto* call = call_that_made(it);
+    // Autocast holds the copies of weights until the forward pass is over.
+    line.hold(it.made, call != nullptr && it.is_weight ? std::max(last, count - 1) : last, it.size());
+    if (it.needs_grad && it.consumer != none) {
+      const auto until = call == nullptr ? it.made : call->is_reentrant ? call->first : call->last;
+      line.hold(line.back(it.consumer), line.back(std::max(until, 0)), it.size());
+    }
+    if (is_output && !returns_loss_ && last < 2 * count - 1) output.hold(last + 1, 2 * count - 1, it.size());
+  }
+  std::vector<double> gradients(2 * noted_.size(), 0);
+  for (std::int32_t n = 0; n < count; ++n) {
+    const auto& node = noted_[static_cast<std::size_t>(n)];
+    fixed.pass(n, 0, node.temporary);
+    grows.pass(n, 0, node.activations);
+    gradients[static_cast<std::size_t>(fixed.back(n))] = node.gradients;
+  }
+  const auto [of_batch, of_none, of_output] = std::tuple{grows.sums(), fixed.sums(), output.sums()};
+  std::vector<ProfiledMoment> moments;
+  double ready = 0;
+  for (std::size_t i = 0; i < of_batch.size(); ++i) {
+    moments.push_back({.phase = i < noted_.size() ? ProfiledPhase::forward : ProfiledPhase::backward,
+                       .grows = Bytes{std::max(0.0, of_batch[i])},
+                       .fixed = Bytes{std::max(0.0, of_none[i])},
+                       .gradients = Bytes{ready += gradients[i]},
+                       .output = Bytes{std::max(0.0, of_output[i])}});
+  }
+  return moments;
+}
+
+}  // namespace gradway

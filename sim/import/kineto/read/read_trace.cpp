@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/import/kineto/read/read_trace.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <span>
+
+#include <fmt/format.h>
+
+namespace gradway {
+namespace {
+
+bool contains_any(std::string_view text, std::span<const std::string_view> parts) {
+  return std::ranges::any_of(parts, [&](auto part) { return text.find(part) != std::string_view::npos; });
+}
+
+bool starts_with_any(std::string_view text, std::span<const std::string_view> starts) {
+  return std::ranges::any_of(starts, [&](auto start) { return text.starts_with(start); });
+}
+
+/// "[[32,3][][[1,2][3]]]" as the shapes of operands: depth 2 is a tensor's, depth 3 that of one of a list.
+void read_shapes(std::string_view text, std::vector<Operand>& operands) {
+  int depth = 0;
+  std::size_t index = 0;
+  const auto* at = text.data();
+  const auto* const end = at + text.size();
+  const auto operand = [&]() -> Operand& {
+    if (index >= operands.size()) operands.resize(index + 1);
+    return operands[index];
+  };
+  while (at != end) {
+    if (*at == '[') {
+      ++depth;
+      if (depth >= 2) static_cast<void>(operand());
+      if (depth == 3) operand().shapes.emplace_back();
+      ++at;
+    } else if (*at == ']') {
+      if (depth == 2) ++index;
+      --depth;
+      ++at;
+    } else if (*at == ',') {
+      ++at;
+    } else {
+      std::int64_t size = 0;
+      at = std::from_chars(at, end, size).ptr;
+      if (depth == 2 && operand().shapes.empty()) operand().shapes.emplace_back();
+      if (depth >= 2) operand().shapes.back().push_back(size);
+    }
+  }
+}
+
+/// A number of a trace that cannot sensibly be negative or larger; zero if it is.
+template <class Number>
+Number sensible(std::int64_t value, Number most) {
+  return value >= 0 && value <= static_cast<std::int64_t>(most) ? static_cast<Number>(value) : Number{};
+}
+
+/// What is read of an event's category, and what an event of it is called in messages.
+struct Category {
+  enum class Is { operation, call, kernel, copy, memset, overhead, annotation, instant };
+  std::string_view name;
+  Is is;
+  std::string_view noun;
+};
+constexpr std::array categories{Category{"cpu_op", Category::Is::operation, "operation"},
+                                Category{"cuda_runtime", Category::Is::call, "call"},
+                                Category{"cuda_driver", Category::Is::call, "call"},
+                                Category{"kernel", Category::Is::kernel, "kernel"},
+                                Category{"gpu_memcpy", Category::Is::copy, "copy"},
+                                Category{"gpu_memset", Category::Is::memset, "memset"},
+                                Category{"overhead", Category::Is::overhead, "overhead"},
+                                Category{"user_annotation", Category::Is::annotation, "annotation"},
+                                Category{"cpu_instant_event", Category::Is::instant, "event"}};
+
+std::vector<std::string> lines(std::string_view text) {
+  std::vector<std::string> result;
+  while (!text.empty()) {
+    const auto end = text.find('\n');
+    result.emplace_back(text.substr(0, end));
+    text.remove_prefix(end + 1);
+  }
+  return result;
+}
+
+Signature signature_of(const RawEvent& event, bool with_values) {
+  Signature signature{.name = event.name, .operands = {}, .values = {}};
+  read_shapes(event.shapes, signature.operands);
+  const auto types = lines(event.types);
+  if (types.size() > signature.operands.size()) signature.operands.resize(types.size());
+  for (std::size_t i = 0; i < types.size(); ++i) signature.operands[i].type = types[i];
+  if (with_values) signature.values = lines(event.values);
+  return signature;
+}
+
+class Collector final : public TraceSink {
+ public:
+  /// @param file names the trace in messages
+  explicit Collector(Where file) : file_{std::move(file)} {}
+
+  Trace take() { return std::move(trace_); }
+
+  void device(const RawDevice& device) override {
+    constexpr int most = 1 << 24;
+    trace_.limits.push_back({.id = device.id,
+                             .name = device.name,
+                             .capability = 10 * sensible(device.major, 99) + sensible(device.minor, 9),
+                             .threads = sensible(device.threads, most),
+                             .registers = sensible(device.registers, most),
+                             .shared = sensible(device.shared, most)});
+  }
+
+  void event(const RawEvent& event) override {
+    const auto* const category = std::ranges::find(categories, event.category, &Category::name);
+    if (category == categories.end()) return;
+    if (category->is == Category::Is::instant && !is_allocation(event)) return;
+    check_times(event, *category);
+    switch (category->is) {
+      case Category::Is::operation:
+        return operation(event);
+      case Category::Is::call:
+        return call(event);
+      case Category::Is::kernel:
+        return activity(event, TracedActivity::Kind::kernel);
+      case Category::Is::copy:
+        return activity(event, TracedActivity::Kind::copy);
+      case Category::Is::memset:
+        return activity(event, TracedActivity::Kind::memset);
+      case Category::Is::overhead:
+        return trace_.overheads.push_back(span(event));
+      case Category::Is::annotation:
+        return annotation(event);
+      case Category::Is::instant:
+        return trace_.allocations.push_back({*event.start, event.thread, event.address, event.allocated});
+    }
+  }
+
+ private:
+  /// On a GPU, by PyTorch's c10::DeviceType.
+  static bool is_allocation(const RawEvent& event) {
+    constexpr std::int64_t cuda = 1;
+    return event.name == "[memory]" && event.device_type == cuda;
+  }
+
+  static Span span(const RawEvent& event) { return {*event.start, *event.duration}; }
+
+  /// An event that was left out because its time is none would make the step shorter, and nobody would know.
+  void check_times(const RawEvent& event, const Category& category) {
+    const auto fail = [&](Where where, const std::string& what) {
+      throw ConfigError{Problem{std::move(where), what, {}, "copy the trace again, or record it again"}};
+    };
+    const auto text = [&] { return fmt::format("the {} '{}'", category.noun, event.name); };
+    const auto here = [&] {
+      auto where = file_;
+      where.line = event.at.line;
+      where.column = event.at.column;
+      return where;
+    };
+    if (const auto& wrong = event.wrong_time) {
+      fail(wrong->where, wrong->value.empty() ? fmt::format("the '{}' of {} is no number", wrong->key, text())
+                                              : fmt::format("the '{}' of {} is no time: '{}'", wrong->key,
+                                                            text(), wrong->value));
+    }
+    const bool lasts = category.is != Category::Is::instant;
+    if (lasts && !event.is_complete)
+      fail(here(), fmt::format("{} is not complete: its 'ph' is not 'X'", text()));
+    if (!event.start) fail(here(), fmt::format("{} has no 'ts'", text()));
+    if (lasts && !event.duration) fail(here(), fmt::format("{} has no 'dur'", text()));
+    constexpr std::int64_t day = 86'400'000'000'000;
+    if (!first_start_) first_start_ = event.start;
+    if (std::abs(*event.start - *first_start_) > day)
+      fail(here(), fmt::format("{} begins more than a day from the first event", text()));
+  }
+
+  void operation(const RawEvent& event) {
+    trace_.has_shapes = trace_.has_shapes || event.has_shapes;
+    notice_distributed(event.name);
+    trace_.operations.push_back(
+        {span(event), event.external, event.thread, signature_id(event), event.sequence});
+  }
+
+  std::uint32_t signature_id(const RawEvent& event) {
+    // Of convolutions and attention for their work, of the others for the shapes of what they give.
+    static constexpr std::array<std::string_view, 26> with_values{
+        "conv",    "attention", "pool",   "view",     "as_strided",    "softmax",      "::mean",
+        "::sum",   "::amax",    "::amin", "::var",    "::std",         "::cat",        "stack",
+        "::empty", "::zeros",   "::ones", "::full",   "::rand",        "index_select", "_reshape_alias",
+        "::topk",  "::sort",    "::glu",  "upsample", "::constant_pad"};
+    const bool values = contains_any(event.name, with_values);
+    key_.assign(event.name).append(1, '\0').append(event.shapes).append(event.types);
+    if (values) key_.append(event.values);
+    const auto [found, is_new] =
+        signatures_.emplace(key_, static_cast<std::uint32_t>(trace_.signatures.size()));
+    if (is_new) trace_.signatures.push_back(signature_of(event, values));
+    return found->second;
+  }
+
+  void call(const RawEvent& event) {
+    static constexpr std::array<std::string_view, 4> kept{"Launch", "Memcpy", "Memset", "Synchronize"};
+    note(trace_.processes, event.process);
+    if (!contains_any(event.name, kept)) return;
+    trace_.calls.push_back({span(event), event.correlation, event.thread, trace_.names.id(event.name)});
+  }
+
+  void activity(const RawEvent& event, TracedActivity::Kind kind) {
+    note(trace_.devices, event.device);
+    if (kind == TracedActivity::Kind::kernel && event.name.find("nccl") != std::string::npos)
+      notice("the kernel '" + event.name.substr(0, event.name.find('(')) + "'");
+    TracedActivity activity;
+    static_cast<Span&>(activity) = span(event);
+    activity.correlation = event.correlation;
+    activity.external = event.external;
+    activity.stream = event.stream;
+    activity.bytes = sensible(event.bytes, std::int64_t{1} << 50);
+    activity.blocks = event.blocks;
+    activity.name = trace_.names.id(event.name);
+    activity.threads = sensible(event.threads, 1 << 16);
+    activity.registers = sensible(event.registers, 1 << 16);
+    activity.shared = sensible(event.shared, 1 << 24);
+    activity.at = event.at;
+    activity.kind = kind;
+    trace_.activities.push_back(activity);
+  }
+
+  void annotation(const RawEvent& event) {
+    notice_distributed(event.name);
+    if (event.name.starts_with("Optimizer.step#"))
+      trace_.optimizer_steps.push_back({span(event), event.thread, event.name});
+    if (event.name.starts_with("Optimizer.zero_grad#")) trace_.zero_grads.push_back(span(event));
+    if (event.name.starts_with("ProfilerStep#"))
+      trace_.profiler_steps.push_back({span(event), event.thread, event.name});
+  }
+
+  void notice_distributed(const std::string& name) {
+    static constexpr std::array<std::string_view, 5> starts{
+        "c10d::", "nccl:", "DistributedDataParallel.", "FullyShardedDataParallel.", "torch.distributed.ddp."};
+    if (starts_with_any(name, starts)) notice("'" + name + "'");
+  }
+  void notice(const std::string& what) {
+    if (trace_.distributed.empty()) trace_.distributed = what;
+  }
+
+  static void note(std::vector<std::int64_t>& seen, std::int64_t id) {
+    if (std::ranges::find(seen, id) == seen.end()) seen.push_back(id);
+  }
+
+  Where file_;
+  Trace trace_;
+  std::optional<std::int64_t> first_start_;
+  std::unordered_map<std::string, std::uint32_t> signatures_;
+  std::string key_;
+};
+
+}  // namespace
+
+std::uint32_t TextPool::id(std::string_view text) {
+  const auto [found, is_new] = ids_.emplace(std::string{text}, static_cast<std::uint32_t>(texts_.size()));
+  if (is_new) texts_.push_back(&found->first);
+  return found->second;
+}
+
+Trace read_trace(const std::filesystem::path& file, const std::string& shown) {
+  CompressedFile source{file, shown};
+  return collect_trace(source.whole(), [&](TraceSink& sink) { parse_trace(source, sink); });
+}
+
+Trace collect_trace(const Where& file, const std::function<void(TraceSink&)>& read) {
+  Collector collector{file};
+  read(collector);
+  return collector.take();
+}
+
+}  // namespace gradway

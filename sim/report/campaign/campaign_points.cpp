@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/campaign/campaign_points.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <ostream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/report/campaign/campaign_estimate_json.hpp"
+#include "sim/report/format/ranking.hpp"
+#include "sim/report/format/scenario_json.hpp"
+#include "sim/report/format/table.hpp"
+#include "sim/report/format/text.hpp"
+#include "sim/report/format/training_text.hpp"
+#include "sim/report/format/words.hpp"
+
+namespace gradway::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t most_rows = 20;  // of a ranked table
+
+/// The point of the least figure, of those that count.
+template <class Counts, class Figure>
+std::optional<std::size_t> least(const std::vector<CampaignPoint>& points, const Counts& counts,
+                                 const Figure& figure) {
+  std::optional<std::size_t> found;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (!points[i].estimate || !counts(points[i])) continue;
+    const auto value = figure(*points[i].estimate);
+    if (value && (!found || *value < *figure(*points[*found].estimate))) found = i;
+  }
+  return found;
+}
+
+std::optional<double> time_of(const CampaignEstimate& one) {
+  return one.seconds.value;
+}
+
+std::optional<double> cost_of(const CampaignEstimate& one) {
+  return one.usd ? std::optional{one.usd->value} : std::nullopt;
+}
+
+Json index_or_null(const std::optional<std::size_t>& index) {
+  return index ? Json(*index) : Json(nullptr);
+}
+
+Json figure_or_null(const std::optional<double>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+bool has_limits(const CampaignPoints& points) {
+  return points.questions.deadline || points.questions.budget_usd;
+}
+
+/// Who comes first, for marks in a table.
+struct Firsts {
+  std::optional<std::size_t> best;
+  Leaders fastest;
+  Leaders cheapest;
+};
+
+/// "fastest, cheapest"; "cost tied, 62 %".
+std::string marks(const CampaignPoints& points, const Firsts& firsts, std::size_t index) {
+  std::vector<std::string> words;
+  if (has_limits(points) && !points.is_ranked && firsts.best == index) words.emplace_back("best");
+  const auto add = [&](const Leaders& leaders, std::string_view winner, std::string_view figure) {
+    const auto mark = mark_of(leaders, index, winner);
+    if (mark.empty()) return;
+    words.push_back(mark == winner ? mark : fmt::format("{} {}", figure, mark));
+  };
+  add(firsts.fastest, "fastest", "time");
+  add(firsts.cheapest, "cheapest", "cost");
+  return fmt::format("{}", fmt::join(words, "; "));
+}
+
+Leaders leaders_in(const CampaignPoints& points,
+                   const std::function<std::optional<double>(const CampaignEstimate&)>& figure,
+                   std::vector<double> CampaignEstimate::*by_seed) {
+  std::vector<std::optional<Choice>> choices;
+  for (const auto& point : points.points) {
+    const auto value = point.estimate ? figure(*point.estimate) : std::nullopt;
+    choices.emplace_back();
+    if (value) choices.back() = Choice{*value, point.step, point.errors, *point.estimate.*by_seed};
+  }
+  return leaders_of(choices);
+}
+
+/// "3.0 % +2.1 days": the share of the runs that keep a limit, and what they need too much.
+std::string limit_text(const std::optional<double>& over, const std::optional<double>& kept,
+                       const std::string& too_much) {
+  if (!over) return "no price";
+  const auto share = percent_text(*kept);
+  return *over > 0 ? fmt::format("{} +{}", share, too_much) : share;
+}
+
+std::vector<std::string> limit_cells(const CampaignPoint& point, const CampaignQuestions& questions) {
+  std::vector<std::string> cells;
+  if (questions.deadline)
+    cells.push_back(
+        limit_text(point.late_s, point.in_time, span_text(Seconds{std::abs(point.late_s.value_or(0))})));
+  if (questions.budget_usd)
+    cells.push_back(
+        limit_text(point.over_usd, point.in_budget, usd_text(std::abs(point.over_usd.value_or(0)))));
+  return cells;
+}
+
+std::vector<Table::Column> columns_of(const CampaignPoints& points, bool has_layouts) {
+  std::vector<Table::Column> columns;
+  for (const auto& axis : points.axes) columns.push_back({axis.key});
+  if (has_layouts) columns.push_back({"layout"});
+  columns.push_back({"takes", Table::Align::right});
+  if (!points.is_ranked) columns.push_back({"nine of ten", Table::Align::right});
+  columns.push_back({"USD", Table::Align::right});
+  if (!points.is_ranked) columns.push_back({"goodput", Table::Align::right});
+  if (const auto& deadline = points.questions.deadline)
+    columns.push_back({fmt::format("in {}", span_text(*deadline))});
+  if (const auto& budget = points.questions.budget_usd)
+    columns.push_back({fmt::format("for {} USD", usd_text(*budget))});
+  columns.push_back({""});
+  return columns;
+}
+
+/// What is best, and how it is asked for once more.
+void write_best(std::ostream& out, const CampaignPoints& points, std::string_view command,
+                const Style& style) {
+  const auto best = points.best();
+  if (!best) {
+    out << '\n' << style.paint(Paint::bold, "none keeps its limits; the first misses least") << '\n';
+    return;
+  }
+  const auto& point = points.points[*best];
+  out << "\n  try it\n    " << command;
+  const auto add = [&](const std::string& key, const std::string& value) {
+    const bool is_plain = value.find_first_of(" {}'\"&*%") == std::string::npos;
+    out << " --set " << (is_plain ? fmt::format("{}={}", key, value) : fmt::format("'{}={}'", key, value));
+  };
+  for (std::size_t i = 0; i < point.values.size(); ++i) add(points.axes[i].key, point.values[i]);
+  for (const auto& [key, value] : point.set) add(key, value);
+  out << '\n';
+}
+
+}  // namespace
+
+double CampaignPoint::misses(const CampaignQuestions& questions) const {
+  if (!estimate) return std::numeric_limits<double>::infinity();
+  double worst = -1;
+  if (questions.deadline) worst = std::max(worst, *late_s / questions.deadline->value());
+  // A cost that is not known keeps no budget.
+  if (questions.budget_usd) worst = std::max(worst, over_usd ? *over_usd / *questions.budget_usd : 1e9);
+  return worst;
+}
+
+Leaders CampaignPoints::fastest() const {
+  return leaders_in(*this, time_of, &CampaignEstimate::seconds_by_seed);
+}
+
+Leaders CampaignPoints::cheapest() const {
+  return leaders_in(*this, cost_of, &CampaignEstimate::usd_by_seed);
+}
+
+std::optional<std::size_t> CampaignPoints::best() const {
+  const auto keeps = [&](const CampaignPoint& one) { return one.misses(questions) <= 0; };
+  const auto cheapest_one = least(points, keeps, cost_of);
+  return cheapest_one ? cheapest_one : least(points, keeps, time_of);
+}
+
+void tell_layout(CampaignPoint& point, const Scenario& scenario) {
+  const auto& job = scenario.job;
+  const auto json = scenario_json(scenario);
+  point.layout = in_words(job.layout, job);
+  if (json.contains("parallel")) point.set.emplace_back("parallel", json["parallel"].dump());
+  point.set.emplace_back("strategy", json["strategy"].dump());
+  for (const auto* key : {"batch_per_gpu", "accumulate"})
+    point.set.emplace_back(fmt::format("job.{}", key), json["job"][key].dump());
+  point.set.emplace_back("job.recompute", std::string{name_of(job.recompute)});
+}
+
+void rank(CampaignPoints& points) {
+  const auto& questions = points.questions;
+  std::ranges::stable_sort(points.points, [&](const CampaignPoint& a, const CampaignPoint& b) {
+    const auto misses_a = std::max(0.0, a.misses(questions)), misses_b = std::max(0.0, b.misses(questions));
+    if (misses_a != misses_b) return misses_a < misses_b;
+    if (!a.estimate || !b.estimate) return false;
+    const auto usd_a = cost_of(*a.estimate), usd_b = cost_of(*b.estimate);
+    if (usd_a.has_value() != usd_b.has_value()) return usd_a.has_value();
+    if (usd_a && *usd_a != *usd_b) return *usd_a < *usd_b;
+    return *time_of(*a.estimate) < *time_of(*b.estimate);
+  });
+  points.is_ranked = true;
+}
+
+void write_table(std::ostream& out, const CampaignPoints& points, const Style& style,
+                 std::string_view command) {
+  const bool has_layouts =
+      std::ranges::any_of(points.points, [](const auto& one) { return !one.layout.empty(); });
+  Table table{columns_of(points, has_layouts)};
+  const Firsts firsts{points.best(), points.fastest(), points.cheapest()};
+  const auto rows = points.is_ranked ? std::min(most_rows, points.points.size()) : points.points.size();
+  for (std::size_t i = 0; i < rows; ++i) {
+    const auto& point = points.points[i];
+    auto cells = point.values;
+    if (!point.estimate) {
+      table.add_with_note(cells, first_sentence(one_line(point.error)));
+      continue;
+    }
+    if (has_layouts) cells.push_back(point.layout);
+    const auto& estimate = *point.estimate;
+    cells.push_back(span_text(Seconds{estimate.seconds.value}));
+    if (!points.is_ranked) cells.push_back(span_range_text(estimate.seconds));
+    cells.push_back(estimate.usd ? usd_text(estimate.usd->value) : "");
+    if (!points.is_ranked) cells.push_back(percent_text(estimate.goodput.value));
+    for (auto& cell : limit_cells(point, points.questions)) cells.push_back(std::move(cell));
+    cells.push_back(marks(points, firsts, i));
+    table.add(cells);
+  }
+  out << style.paint(Paint::bold, points.scenario) << '\n';
+  table.write(out, style);
+  if (rows < points.points.size()) out << fmt::format("and {} more\n", points.points.size() - rows);
+  if (has_limits(points))
+    out << style.paint(
+               Paint::dim,
+               fmt::format("limits: the share of the runs that keep each, and what {} of them need too much",
+                           points.questions.sure == 0.5 ? "half" : percent_text(points.questions.sure)))
+        << '\n';
+  if (!command.empty()) write_best(out, points, command, style);
+}
+
+void write_json(std::ostream& out, const CampaignPoints& points, std::string_view version) {
+  const auto& questions = points.questions;
+  Json vary = Json::array();
+  for (const auto& axis : points.axes) vary.push_back({{"key", axis.key}, {"values", axis.values}});
+  Json runs = Json::array();
+  for (const auto& point : points.points) {
+    Json run{{"set", Json::object()}};
+    for (std::size_t i = 0; i < point.values.size(); ++i) run["set"][points.axes[i].key] = point.values[i];
+    for (const auto& [key, value] : point.set) run["set"][key] = value;
+    if (!point.layout.empty()) run["layout"] = point.layout;
+    if (!point.estimate) {
+      run["error"] = point.error;
+    } else if (point.report.empty()) {
+      run["estimate"] = campaign_estimate_json(*point.estimate);
+      run["limits"] = {{"deadline_kept", figure_or_null(point.in_time)},
+                       {"late_s", figure_or_null(point.late_s)},
+                       {"budget_kept", figure_or_null(point.in_budget)},
+                       {"over_usd", figure_or_null(point.over_usd)}};
+    } else {
+      run.update(Json::parse(point.report));
+    }
+    runs.push_back(std::move(run));
+  }
+  Json json{{"schema", 1},
+            {"gradway", version},
+            {"vary", std::move(vary)},
+            {"limits",
+             {{"deadline_s", questions.deadline ? Json(questions.deadline->value()) : Json(nullptr)},
+              {"budget_usd", figure_or_null(questions.budget_usd)},
+              {"sure", questions.sure}}},
+            {"runs", std::move(runs)}};
+  add_ranking(json, {{"fastest", points.fastest()}, {"cheapest", points.cheapest()}});
+  json["best"] = index_or_null(points.best());
+  out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+}
+
+}  // namespace gradway::report

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "sim/campaign/local_sgd.hpp"
+#include "sim/report/campaign/campaign.hpp"
+#include "sim/report/format/fields.hpp"
+#include "sim/report/format/local_sgd_text.hpp"
+#include "sim/report/format/provenance.hpp"
+#include "sim/report/format/table.hpp"
+#include "sim/report/format/text.hpp"
+#include "sim/report/format/training_text.hpp"
+#include "sim/report/format/words.hpp"
+
+namespace gradway::report {
+namespace {
+
+std::string with_range(const std::string& value, const std::string& range, const Expected& expected) {
+  return expected.low < expected.high ? fmt::format("{} ({})", value, range) : value;
+}
+
+std::string share_range(const Expected& share) {
+  return with_range(percent_text(share.value),
+                    fmt::format("{} to {}", percent_text(share.low), percent_text(share.high)), share);
+}
+
+/// How long training goes on between checkpoints: most often minutes.
+std::string pause_text(Seconds time) {
+  return time < Seconds{120} ? time_text(time) : span_text(time);
+}
+
+/// "0.7 s (6.7 s the first time after each start)"
+std::string save_pause_text(const CheckpointCost& cost) {
+  const auto usual = time_text(seconds_of(cost.pause));
+  if (cost.allocation == 0) return usual;
+  return fmt::format("{} ({} the first time after each start)", usual,
+                     time_text(seconds_of(cost.pause + cost.allocation)));
+}
+
+std::vector<ClientTurn> turns_of(const RoundsPlan& rounds) {
+  std::vector<ClientTurn> turns;
+  for (const auto& one : rounds.classes)
+    turns.push_back({seconds_of(one.down), seconds_of(one.compute), seconds_of(one.up)});
+  return turns;
+}
+
+std::string rounds_in_words(const CampaignPlan& plan, const CampaignEstimate& estimate) {
+  const auto& rounds = *plan.rounds;
+  const auto all = estimate.mean_exchanges + estimate.mean_void_rounds;
+  return fmt::format(
+      "{} clients are asked each time, {} updates end a round, on average after {}; {:.4g} "
+      "rounds, {}{} of what clients were asked for counts, {} sent",
+      thousands_text(rounds.asked), thousands_text(rounds.target), pause_text(Seconds{estimate.mean_s / all}),
+      all,
+      estimate.mean_void_rounds > 0 ? fmt::format("{:.3g} of them void, ", estimate.mean_void_rounds) : "",
+      percent_text(estimate.mean_updates / estimate.mean_asked), bytes_text(Bytes{estimate.mean_sent_bytes}));
+}
+
+void add_goal(Fields& fields, const Campaign& campaign) {
+  const auto& run = campaign.run;
+  const auto& settings = *run.scenario.campaign;
+  const auto& plan = campaign.answers.plan;
+  fields.add("model", run.scenario.model.name);
+  fields.add("platform", fmt::format("{}: {}", run.scenario.platform.name,
+                                     hardware_in_words(run.scenario.platform, run.scenario.job.gpus)));
+  const auto amount = settings.epochs ? fmt::format("{:.4g} epochs", *settings.epochs)
+                      : settings.rounds
+                          ? counted_text(*settings.rounds, "round")
+                          : amount_in_words({.tokens = settings.tokens, .samples = settings.samples});
+  const auto& range = plan.step_range;
+  fields.add(
+      "training",
+      fmt::format("{} in {} of {}{}", amount, counted_text(std::llround(plan.steps), "step"),
+                  time_text(plan.step),
+                  range.low < range.high ? fmt::format(" ({})", range_text(range.low, range.high)) : ""));
+  if (plan.saves)
+    fields.add("checkpoint", fmt::format("{}: a pause of {}{}, every {}", bytes_text(plan.checkpoint.size),
+                                         save_pause_text(plan.checkpoint),
+                                         plan.checkpoint.write > 0
+                                             ? fmt::format(", on storage {} later",
+                                                           pause_text(seconds_of(plan.checkpoint.write)))
+                                             : "",
+                                         pause_text(campaign.answers.interval.used)));
+  if (const auto& local = run.scenario.job.local_sgd; plan.rounds) {
+    fields.add("clients", clients_in_words(*local, turns_of(*plan.rounds)));
+    fields.add("rounds", rounds_in_words(plan, campaign.answers.estimate));
+  } else if (local) {
+    fields.add("workers", in_words(outer_loop_of(run.scenario, *local, plan.step), *local));
+  }
+  if (const auto mttf = plan.mttf(); mttf < Seconds::infinite())
+    fields.add("interrupted", fmt::format("every {} on average; {} to go on", span_text(mttf),
+                                          pause_text(seconds_of(plan.restart()))));
+}
+
+void add_results(Fields& fields, const Campaign& campaign) {
+  const auto& estimate = campaign.answers.estimate;
+  fields.add("takes", span_with_range_text(estimate.seconds), Paint::bold);
+  if (estimate.usd)
+    fields.add("costs",
+               fmt::format("{}, {}", usd_with_range_text(*estimate.usd),
+                           campaign.answers.plan.rounds ? "for clients and what is sent"
+                                                        : name_of(campaign.run.scenario.campaign->terms)),
+               Paint::bold);
+  if (estimate.mean_storage_usd > 0)
+    fields.add("", fmt::format("{} USD of it for checkpoints on {}", usd_text(estimate.mean_storage_usd),
+                               campaign.run.scenario.campaign->checkpoint->storage->name));
+  if (estimate.kg_co2)
+    fields.add("emits", fmt::format("{:.4g} t of CO2 ({:.3g} to {:.3g})", estimate.kg_co2->value / 1000,
+                                    estimate.kg_co2->low / 1000, estimate.kg_co2->high / 1000));
+  const Expected shares[] = {estimate.goodput, estimate.effective, estimate.ettr};
+  for (std::size_t i = 0; i < share_words().size(); ++i)
+    fields.add(share_words()[i].label, share_range(shares[i]));
+  const auto& interruptions = estimate.interruptions;
+  if (interruptions.high > 0)
+    fields.add("stops", with_range(fmt::format("{:.0f}", interruptions.value),
+                                   fmt::format("{:.0f} to {:.0f}", interruptions.low, interruptions.high),
+                                   interruptions));
+  const auto& [run, questions, answers] = campaign;
+  if (questions.deadline)
+    fields.add("deadline", fmt::format("{}: kept by {} of the runs", span_text(*questions.deadline),
+                                       percent_text(*answers.in_time)));
+  if (questions.budget_usd)
+    fields.add("budget", answers.in_budget
+                             ? fmt::format("{} USD: kept by {} of the runs", usd_text(*questions.budget_usd),
+                                           percent_text(*answers.in_budget))
+                             : "not known, the platform has no price");
+}
+
+void write_waterfall(std::ostream& out, const CampaignEstimate& estimate, const Style& style) {
+  Table table{{{"where the time goes"}, {"", Table::Align::right}, {"", Table::Align::right}}};
+  const auto add = [&](std::string_view label, double seconds) {
+    table.add({std::string{label}, span_text(Seconds{seconds}), percent_text(seconds / estimate.mean_s)});
+  };
+  for (std::size_t i = 0; i < bucket_count; ++i)
+    if (estimate.bucket_s[i] > 0) add(bucket_words()[i].label, estimate.bucket_s[i]);
+  add("paid, on average", estimate.mean_s);
+  out << '\n';
+  table.write(out, style, "  ");
+}
+
+void write_interval(std::ostream& out, const IntervalChoice& choice, const Style& style) {
+  if (!choice.daly) return;
+  Table table{{{"time between checkpoints"}, {"", Table::Align::right}, {"goodput", Table::Align::right}}};
+  if (choice.used != choice.best)
+    table.add({"as used", pause_text(choice.used), percent_text(choice.goodput_used)});
+  table.add({"best, as played", pause_text(choice.best), percent_text(choice.goodput_best)});
+  table.add({"Young", pause_text(*choice.young), ""});
+  table.add({"Daly", pause_text(*choice.daly), ""});
+  out << '\n';
+  table.write(out, style, "  ");
+}
+
+std::string saved_text(double saves, const std::string& amount) {
+  return std::abs(saves) > 0 ? fmt::format("{}{}", saves > 0 ? "-" : "+", amount) : "0";
+}
+
+void write_what_ifs(std::ostream& out, const CampaignAnswers& answers, const Style& style) {
+  if (answers.what_ifs.empty()) return;
+  Table table{{{"what would help"},
+               {"time", Table::Align::right},
+               {"USD", Table::Align::right},
+               {"goodput", Table::Align::right}}};
+  for (const auto& one : answers.what_ifs) {
+    table.add({one.change, saved_text(one.saves_s, span_text(Seconds{std::abs(one.saves_s)})),
+               one.saves_usd ? saved_text(*one.saves_usd, usd_text(std::abs(*one.saves_usd))) : "",
+               percent_text(one.estimate.goodput.value)});
+  }
+  out << '\n';
+  table.write(out, style, "  ");
+}
+
+std::string terms_in_words(const CampaignTerms& one) {
+  if (one.share == 1) return std::string{name_of(one.terms)};
+  return fmt::format("{} for {} of the nodes, the others on demand", name_of(one.terms),
+                     percent_text(one.share));
+}
+
+void write_terms(std::ostream& out, const CampaignAnswers& answers, const Style& style) {
+  if (answers.terms.size() < 2) return;
+  Table table{{{"terms"}, {"USD/h a node", Table::Align::right}, {"takes"}, {"costs"}}};
+  for (const auto& one : answers.terms)
+    table.add({terms_in_words(one), usd_text(one.per_node.value()),
+               span_with_range_text(one.estimate.seconds), usd_with_range_text(*one.estimate.usd)});
+  out << '\n';
+  table.write(out, style, "  ");
+}
+
+void write_moved(std::ostream& out, const CampaignAnswers& answers, const Style& style) {
+  if (!answers.moved) return;
+  const auto& moved = *answers.moved;
+  const auto& estimate = answers.estimate;
+  const auto usd = [](const std::optional<double>& amount) { return amount ? usd_text(*amount) : ""; };
+  const auto and_moving = [&](double of) {
+    return moved.training_usd ? std::optional{moved.moving_usd + of} : std::nullopt;
+  };
+  using enum Table::Align;
+  Table table{{{"against the data in one place", left}, {"sent", right}, {"takes", right}, {"USD", right}}};
+  table.add({"as it is, on average", bytes_text(moved.exchanged), span_text(Seconds{estimate.mean_s}),
+             usd(estimate.mean_usd)});
+  table.add(
+      {"moving the data", bytes_text(moved.moved), span_text(moved.moving), usd_text(moved.moving_usd)});
+  table.add({"... then on the GPUs of one worker", "", span_text(moved.moving + moved.training),
+             usd(and_moving(moved.training_usd.value_or(0)))});
+  table.add({"... or, at best, as many as of all workers", "", span_text(moved.moving + moved.at_best),
+             usd(and_moving(moved.training_usd.value_or(0)))});
+  out << '\n';
+  table.write(out, style, "  ");
+}
+
+}  // namespace
+
+void write_text(std::ostream& out, const Campaign& campaign, const Style& style) {
+  const auto& [run, questions, answers] = campaign;
+  Fields fields{out, style};
+  out << style.paint(Paint::bold, run.scenario.name) << '\n';
+  add_goal(fields, campaign);
+  add_results(fields, campaign);
+  write_waterfall(out, answers.estimate, style);
+  write_interval(out, answers.interval, style);
+  write_what_ifs(out, answers, style);
+  write_terms(out, answers, style);
+  write_moved(out, answers, style);
+  out << '\n';
+  for (const auto& words : share_words()) fields.add(words.label, words.meaning);
+  fields.add("figures",
+             fmt::format("medians of {} runs and where nine of ten lie; where the time goes: means, which "
+                         "add up",
+                         thousands_text(answers.estimate.runs)));
+  fields.add("provenance", provenance_in_short(answers.basis));
+  auto warnings = run.warnings;
+  warnings.insert(warnings.end(), answers.warnings.begin(), answers.warnings.end());
+  fields.add("warning", warnings, Paint::yellow);
+}
+
+}  // namespace gradway::report

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "sim/study/compare/leaders.hpp"
+
+namespace gradway::report {
+
+/// Adds by name the index of the one that is ahead of all others, or null; and under `tied` by name, where
+/// several are tied, their indices, the first one's first, for each the probability that the first is ahead
+/// of it, and how far they differ, else null.
+void add_ranking(nlohmann::ordered_json& document, const Ranking& ranking);
+void add_ranking(nlohmann::ordered_json& document,
+                 const std::vector<std::pair<std::string, Leaders>>& leaders);
+
+}  // namespace gradway::report

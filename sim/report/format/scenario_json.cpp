@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/format/scenario_json.hpp"
+
+#include <fmt/format.h>
+
+#include "sim/report/format/campaign_settings_json.hpp"
+#include "sim/report/format/fields_json.hpp"
+#include "sim/report/format/input_json.hpp"
+#include "sim/report/format/local_sgd_json.hpp"
+#include "sim/report/format/text.hpp"
+#include "sim/report/format/words.hpp"
+#include "sim/scenario/job_fields.hpp"
+#include "sim/scenario/layout_fields.hpp"
+#include "sim/scenario/strategy_fields.hpp"
+
+namespace gradway::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json job_json(const Job& job) {
+  Json json = Json::object();
+  add_fields(json, job, [&](std::string_view key) {
+    if (!job.lora) return;
+    if (key == "finetune") json["finetune"] = finetune_words[job.lora->quantised ? 2 : 1];
+    if (key == "lora_rank") json["lora_rank"] = job.lora->rank;
+    if (key == "lora_targets")
+      json["lora_targets"] = lora_target_words[static_cast<std::size_t>(job.lora->targets)];
+  });
+  return json;
+}
+
+/// Only what is not 1.
+Json parallel_json(const Job& job) {
+  Json json = Json::object();
+  add_fields(json, job.layout, [&](std::string_view) {
+    if (const auto replicas = replicas_of(job.strategy); replicas > 1) json["replicate"] = replicas;
+  });
+  return json;
+}
+
+Json traffic_json(const std::vector<BackgroundFlow>& traffic) {
+  Json list = Json::array();
+  for (const auto& flow : traffic) {
+    Json one{{"from", flow.from}, {"to", flow.to}};
+    if (flow.rate) {
+      one["rate"] = fmt::format("{} B/s", flow.rate->value());
+    } else {
+      one["load"] = flow.load;
+    }
+    one["weight"] = flow.weight;
+    list.push_back(std::move(one));
+  }
+  return list;
+}
+
+Json anchor_json(const Anchor& anchor) {
+  return {{"gpu", anchor.gpu},
+          {"precision", name_of(anchor.precision)},
+          {"batch", anchor.batch},
+          {"optimizer", name_of(anchor.optimizer)},
+          {"step_time", fmt::format("{} s", anchor.step_time.value())},
+          {"source", anchor.source}};
+}
+
+/// Only what is not as built.
+Json speeds_json(const Speeds& speeds) {
+  Json json = Json::object();
+  for (const auto part : all_parts)
+    if (speeds[part] != 1) json[std::string{key_of(part)}] = speeds[part];
+  return json;
+}
+
+Json strategy_of(const Job& job) {
+  auto json = strategy_json(job.strategy);
+  if (job.local_sgd) add_local_sgd_keys(json, *job.local_sgd);
+  return json;
+}
+
+}  // namespace
+
+Json scenario_json(const Scenario& scenario) {
+  Json json{{"schema", 1}};
+  if (trains(scenario.job.strategy)) json["model"] = scenario.model.name;
+  json.update({{"platform", scenario.platform.name},
+               {"job", job_json(scenario.job)},
+               {"strategy", strategy_of(scenario.job)},
+               {"optimizer", name_of(scenario.job.optimizer)},
+               {"nccl", Json::object()},
+               {"input", input_json(scenario.job.input)}});
+  // The steps of an epoch are in the input, and a scenario has one of the two.
+  if (!scenario.job.input.epoch_steps) json["steps"] = scenario.job.steps;
+  for (const auto& [name, value] : scenario.job.nccl) json["nccl"][name] = value;
+  if (auto parallel = parallel_json(scenario.job); !parallel.empty()) json["parallel"] = std::move(parallel);
+  if (!scenario.job.traffic.empty()) json["traffic"] = traffic_json(scenario.job.traffic);
+  if (!scenario.platform.speeds.as_built()) json["faster"] = speeds_json(scenario.platform.speeds);
+  if (scenario.anchor) json["anchor"] = anchor_json(*scenario.anchor);
+  if (scenario.campaign) json["campaign"] = campaign_settings_json(*scenario.campaign);
+  return json;
+}
+
+nlohmann::ordered_json strategy_json(const Strategy& strategy) {
+  Json json{{"kind", name_of(strategy)}};
+  std::visit([&](const auto& settings) { add_fields(json, settings); }, strategy);
+  return json;
+}
+
+}  // namespace gradway::report

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/format/table.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "sim/base/contract.hpp"
+#include "sim/report/format/text.hpp"
+
+namespace gradway::report {
+namespace {
+
+constexpr std::size_t gap = 2;
+constexpr std::size_t narrowest_column = 8;  // no column is cut below this
+
+}  // namespace
+
+void Table::add(std::vector<std::string> cells) {
+  expects(cells.size() == columns_.size(), "a row has a cell for each column");
+  for (auto& cell : cells) cell = one_line(cell);
+  rows_.push_back({std::move(cells), ""});
+}
+
+void Table::add_with_note(std::vector<std::string> cells, const std::string& note) {
+  expects(cells.size() < columns_.size(), "a note stands in the place of cells");
+  for (auto& cell : cells) cell = one_line(cell);
+  rows_.push_back({std::move(cells), one_line(note)});
+}
+
+std::vector<std::size_t> Table::widths() const {
+  std::vector<std::size_t> widths;
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    auto width = columns_of(columns_[c].title);
+    for (const auto& row : rows_) {
+      if (c < row.cells.size()) width = std::max(width, columns_of(row.cells[c]));
+    }
+    widths.push_back(width);
+  }
+  return widths;
+}
+
+std::size_t Table::width() const {
+  const auto each = widths();
+  auto width = std::accumulate(each.begin(), each.end(), gap * (each.size() - 1));
+  for (const auto& [cells, note] : rows_) {
+    if (note.empty()) continue;
+    const auto end = each.begin() + static_cast<std::ptrdiff_t>(cells.size());
+    width = std::max(width, std::accumulate(each.begin(), end, gap * cells.size()) + columns_of(note));
+  }
+  return width;
+}
+
+void Table::write(std::ostream& out, const Style& style, std::string_view indent) const {
+  auto widths = this->widths();
+  const auto total = columns_of(indent) + width();
+  auto excess = total > style.table_width ? total - style.table_width : 0;
+  for (std::size_t c = 0; c < columns_.size() && excess > 0; ++c) {
+    if (columns_[c].align == Align::right && c > 0) continue;
+    const auto cut = std::min(excess, widths[c] - std::min(narrowest_column, widths[c]));
+    widths[c] -= cut;
+    excess -= cut;
+  }
+
+  const auto line = [&](const std::vector<std::string>& cells, const std::string& note) {
+    std::string text{indent};
+    for (std::size_t c = 0; c < cells.size(); ++c) {
+      const auto cell = fit(cells[c], widths[c]);
+      const std::string padding(widths[c] - columns_of(cell), ' ');
+      text += columns_[c].align == Align::left ? cell + padding : padding + cell;
+      text.append(gap, ' ');
+    }
+    text += note;
+    text.erase(text.find_last_not_of(' ') + 1);
+    return text;
+  };
+  std::vector<std::string> titles;
+  for (const auto& column : columns_) titles.push_back(column.title);
+  if (!std::ranges::all_of(titles, &std::string::empty))
+    out << style.paint(Paint::dim, line(titles, "")) << '\n';
+  for (const auto& row : rows_) out << line(row.cells, row.note) << '\n';
+}
+
+}  // namespace gradway::report

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "sim/report/format/style.hpp"
+
+namespace gradway::report {
+
+/// Text in aligned columns, two blanks apart, without tabs and without blanks at the end of a line.
+class Table {
+ public:
+  enum class Align { left, right };
+  struct Column {
+    std::string title;
+    Align align = Align::left;
+  };
+
+  explicit Table(std::vector<Column> columns) : columns_{std::move(columns)} {}
+  /// @pre as many cells as columns
+  void add(std::vector<std::string> cells);
+  /// A row whose further cells give way to a text, as long as it likes. @pre fewer cells than columns
+  void add_with_note(std::vector<std::string> cells, const std::string& note);
+  bool empty() const { return rows_.empty(); }
+
+  /// Columns of the longest line, if nothing is cut.
+  std::size_t width() const;
+
+  /// Titles (unless all are empty) and rows, each after `indent`. If a line would pass the style's table
+  /// width, the first column is cut in its middle, and if that is not enough the other left-aligned ones.
+  void write(std::ostream& out, const Style& style, std::string_view indent = "") const;
+
+ private:
+  struct Row {
+    std::vector<std::string> cells;
+    std::string note;  ///< behind them; empty if there is a cell for each column
+  };
+  std::vector<std::size_t> widths() const;
+
+  std::vector<Column> columns_;
+  std::vector<Row> rows_;
+};
+
+}  // namespace gradway::report

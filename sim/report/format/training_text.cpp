@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/format/training_text.hpp"
+
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/report/format/text.hpp"
+
+namespace gradway::report {
+namespace {
+
+struct SpanUnit {
+  const char* name;
+  double seconds;
+  double from;  ///< seconds that are told in it
+};
+constexpr std::array span_units{SpanUnit{"min", 60, 120}, SpanUnit{"h", 3600, 7200},
+                                SpanUnit{"days", 86400, 172800}};
+
+struct Word {
+  const char* name;
+  double factor;
+};
+constexpr std::array words_of_counts{Word{"", 1}, Word{"k", 1e3}, Word{"M", 1e6}, Word{"B", 1e9},
+                                     Word{"T", 1e12}};
+
+/// At most so many digits, and all before the point.
+std::string digits(double value, int most) {
+  return value >= 1000 && value < 1e15 ? thousands_text(std::llround(value))
+                                       : fmt::format("{:.{}g}", value, most);
+}
+
+/// In the unit of the table above; what is shorter is no long time.
+std::string span_of(Seconds time, int most) {
+  const SpanUnit* unit = nullptr;
+  for (const auto& one : span_units)
+    if (time.value() >= one.from) unit = &one;
+  return unit == nullptr ? time_text(time)
+                         : fmt::format("{} {}", digits(time.value() / unit->seconds, most), unit->name);
+}
+
+/// As it was most likely asked for: "14 days", "1 day", "36 h".
+std::string deadline_text(Seconds deadline) {
+  const auto days = deadline.value() / 86400;
+  return days == std::floor(days) ? counted_text(std::llround(days), "day") : span_text(deadline);
+}
+
+bool is_range(const Expected& expected) {
+  return expected.low < expected.high;
+}
+
+std::string it_may(const std::optional<Met>& met) {
+  return met == Met::may ? ": it may be met" : "";
+}
+
+}  // namespace
+
+std::string amount_in_words(const TrainingGoal& goal) {
+  const auto count = goal.tokens ? *goal.tokens : *goal.samples;
+  const auto* best = &words_of_counts.front();
+  for (const auto& word : words_of_counts)
+    if (count >= word.factor) best = &word;
+  return fmt::format("{:.4g}{}{} {}", count / best->factor, *best->name == '\0' ? "" : " ", best->name,
+                     goal.tokens ? "tokens" : "samples");
+}
+
+std::string span_text(Seconds time) {
+  return span_of(time, 4);
+}
+
+std::string span_range_text(const Expected& seconds) {
+  auto first = span_of(Seconds{seconds.low}, 3);
+  const auto last = span_of(Seconds{seconds.high}, 3);
+  const auto unit_of = [](const std::string& text) { return text.substr(text.rfind(' ')); };
+  if (unit_of(first) == unit_of(last)) first = first.substr(0, first.rfind(' '));
+  return fmt::format("{} to {}", first, last);
+}
+
+std::string usd_text(double usd) {
+  return digits(usd, 4);
+}
+
+std::string usd_range_text(const Expected& usd) {
+  return fmt::format("{} to {}", digits(usd.low, 3), digits(usd.high, 3));
+}
+
+std::string span_with_range_text(const Expected& seconds) {
+  const auto time = span_text(Seconds{seconds.value});
+  return is_range(seconds) ? fmt::format("{} ({})", time, span_range_text(seconds)) : time;
+}
+
+std::string usd_with_range_text(const Expected& usd) {
+  return is_range(usd) ? fmt::format("{} USD ({})", usd_text(usd.value), usd_range_text(usd))
+                       : fmt::format("{} USD", usd_text(usd.value));
+}
+
+std::string in_words(Met met) {
+  constexpr std::array words{"met", "may be met", "not met"};
+  return words[static_cast<std::size_t>(met)];
+}
+
+std::string why_it_misses(const Training& training) {
+  std::vector<std::string> reasons;
+  if (training.deadline && training.seconds.value > training.deadline->value())
+    reasons.push_back(fmt::format("takes {}, the deadline is {}{}", span_with_range_text(training.seconds),
+                                  deadline_text(*training.deadline), it_may(training.in_time)));
+  if (training.budget_usd && !training.usd) reasons.push_back("no price is known to hold against the budget");
+  if (training.budget_usd && training.usd && training.usd->value > *training.budget_usd)
+    reasons.push_back(fmt::format("costs {}, the budget is {} USD{}", usd_with_range_text(*training.usd),
+                                  usd_text(*training.budget_usd), it_may(training.in_budget)));
+  return fmt::format("{}", fmt::join(reasons, "; "));
+}
+
+void add_training(Fields& fields, const TrainingGoal& goal, const Training& training) {
+  const auto paint_of = [](Met met) {
+    return met == Met::no ? Paint::red : met == Met::may ? Paint::yellow : Paint::none;
+  };
+  fields.add(
+      "training",
+      fmt::format("{} in {} steps: {}", amount_in_words(goal), thousands_text(std::llround(training.steps)),
+                  span_with_range_text(training.seconds)),
+      Paint::bold);
+  if (training.usd) fields.add("", usd_with_range_text(*training.usd), Paint::bold);
+  if (training.deadline)
+    fields.add("deadline",
+               fmt::format("{}: {}", deadline_text(*training.deadline), in_words(*training.in_time)),
+               paint_of(*training.in_time));
+  if (!training.budget_usd) return;
+  const auto budget = usd_text(*training.budget_usd);
+  if (training.in_budget) {
+    fields.add("budget", fmt::format("{} USD: {}", budget, in_words(*training.in_budget)),
+               paint_of(*training.in_budget));
+  } else {
+    fields.add("budget", fmt::format("{} USD: not known, the platform has no price", budget), Paint::yellow);
+  }
+}
+
+}  // namespace gradway::report

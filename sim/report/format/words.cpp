@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/format/words.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "sim/base/contract.hpp"
+#include "sim/cost/nccl_model.hpp"
+#include "sim/report/format/text.hpp"
+#include "sim/scenario/layout_fields.hpp"
+#include "sim/scenario/strategy_fields.hpp"
+#include "sim/scenario/value_text.hpp"
+#include "sim/study/compare/compare.hpp"
+
+namespace gradway::report {
+namespace {
+
+template <class Enum, std::size_t Size>
+std::string_view look_up(const std::array<std::string_view, Size>& names, Enum value) {
+  const auto index = static_cast<std::size_t>(value);
+  expects(index < Size, "a value of an enum has a name");
+  return names[index];
+}
+
+// In the order of the enums.
+constexpr std::array<std::string_view, 5> evidences{"measured", "anchored", "kernels", "moved", "datasheet"};
+constexpr std::array<std::string_view, 5> phases{"input", "forward", "backward", "communication",
+                                                 "optimizer"};
+constexpr std::array<std::string_view, 4> overlaps{" without overlap", "", " beside products",
+                                                   " asynchronously"};
+constexpr std::array<std::string_view, 4> link_kinds{"pcie", "nvlink", "inter-socket", "network"};
+constexpr std::array<std::string_view, 7> device_kinds{"GPU",      "socket", "root complex", "PCIe switch",
+                                                       "NVSwitch", "NIC",    "fabric switch"};
+
+constexpr double sure_enough = 0.95;  // the other way round in one of twenty cases
+constexpr std::size_t most_named = 4;
+constexpr double least_told = 5e-4;  // a smaller share would read 0.0 %
+
+/// The keys of a table that have another value than their default, but for those that the sentence has said.
+template <class Settings>
+std::string other_keys(const Settings& settings, std::initializer_list<std::string_view> said) {
+  std::string words;
+  for_each_field<Settings>([&](const auto& field) {
+    const bool is_said = std::ranges::find(said, field.key) != said.end();
+    if (is_said || has_default(field, settings) || !counts(field, settings)) return;
+    const auto text = value_text(field.kind, settings.*field.member);
+    words += text == "true" ? fmt::format(", {}", field.key) : fmt::format(", {} {}", field.key, text);
+  });
+  return words;
+}
+
+std::string words_of(const Alone&) {
+  return "none: ranks do not exchange gradients";
+}
+
+std::string words_of(const OneCollective& call) {
+  return fmt::format("{} of {}{}", gradway::name_of(call.kind), exact_bytes_text(call.size),
+                     call.one_by_one ? ", each call issued by PyTorch and waited for" : "");
+}
+
+std::string words_of(const Ddp& ddp) {
+  std::string words = "DDP, ";
+  words += ddp.bucket_cap ? fmt::format("buckets of {}", exact_bytes_text(*ddp.bucket_cap))
+                          : "PyTorch's default buckets (1 MiB, then 25 MiB)";
+  if (ddp.comm_hook == CommHook::powersgd) {
+    words += fmt::format(", powersgd hook of rank {}", ddp.powersgd_rank);
+  } else if (ddp.comm_hook != CommHook::none) {
+    words += fmt::format(", {} hook", gradway::name_of(ddp.comm_hook));
+  }
+  if (ddp.gradient_as_bucket_view) words += ", gradients as bucket views";
+  if (ddp.static_graph) words += ", static graph";
+  if (ddp.zero_redundancy) words += ", ZeroRedundancyOptimizer";
+  return words + other_keys(ddp, {"bucket_cap", "comm_hook", "powersgd_rank", "gradient_as_bucket_view",
+                                  "static_graph", "zero_redundancy"});
+}
+
+std::string words_of(const Wrap& wrap) {
+  if (wrap.blocks == 0) return "the whole model a group";
+  return wrap.blocks == 1 ? "a block a group" : fmt::format("{} blocks a group", wrap.blocks);
+}
+
+template <class Sharded>
+std::string formats_of(const Sharded& fsdp) {
+  std::string words;
+  if (fsdp.param_dtype) words += fmt::format(", parameters in {}", gradway::name_of(*fsdp.param_dtype));
+  if (fsdp.reduce_dtype) words += fmt::format(", reduced in {}", gradway::name_of(*fsdp.reduce_dtype));
+  if (fsdp.no_sync) words += ", reduced in the last micro-step only";
+  if (fsdp.replicate > 1) words += fmt::format(", {} replicas", fsdp.replicate);
+  return words;
+}
+
+std::string words_of(const Fsdp& fsdp) {
+  auto words = fmt::format("FSDP2, {}", words_of(fsdp.wrap));
+  if (fsdp.reshard && *fsdp.reshard == Fsdp::over_all) words += ", all resharded after forward";
+  if (fsdp.reshard && *fsdp.reshard == Fsdp::kept) words += ", kept after forward";
+  if (fsdp.reshard && *fsdp.reshard > Fsdp::kept)
+    words += fmt::format(", resharded over {} ranks after forward", *fsdp.reshard);
+  if (fsdp.forward_prefetch > 0) words += fmt::format(", {} asked for ahead", fsdp.forward_prefetch);
+  if (fsdp.backward_prefetch > 0)
+    words += fmt::format(", {} asked for ahead backward", fsdp.backward_prefetch);
+  if (fsdp.cpu_offload) words += ", offloaded to the CPU";
+  return words + formats_of(fsdp) +
+         other_keys(fsdp, {"wrap", "reshard_after_forward", "forward_prefetch", "backward_prefetch",
+                           "cpu_offload", "param_dtype", "reduce_dtype", "no_sync"});
+}
+
+std::string words_of(const Fsdp1& fsdp) {
+  auto words = fmt::format("FSDP1, {}, {}", gradway::name_of(fsdp.sharding), words_of(fsdp.wrap));
+  if (fsdp.forward_prefetch) words += ", forward prefetch";
+  if (fsdp.backward_prefetch != Fsdp1::Prefetch::pre)
+    words += fmt::format(", backward prefetch {}", gradway::name_of(fsdp.backward_prefetch));
+  if (!fsdp.limit_all_gathers) words += ", gathers not limited";
+  return words + formats_of(fsdp);
+}
+
+std::string words_of(const Zero& zero) {
+  auto words =
+      fmt::format("DeepSpeed's ZeRO stage {}, {}overlapped", zero.stage, zero.overlaps() ? "" : "not ");
+  words += fmt::format(", buckets of {:.6g} elements", zero.reduce_bucket_size);
+  if (zero.communication_dtype)
+    words += fmt::format(", reduced in {}", gradway::name_of(*zero.communication_dtype));
+  if (zero.adds_in_fp32()) words += ", added up in fp32";
+  if (!zero.reduce_scatter) words += ", all-reduced";
+  if (zero.offload_optimizer) words += ", states offloaded to the CPU";
+  return words + other_keys(zero, {"stage", "overlap_comm", "reduce_bucket_size", "communication_dtype",
+                                   "grad_accum_dtype", "reduce_scatter", "offload_optimizer"});
+}
+
+std::string words_of(const DistributedOptimizer& optimizer) {
+  const auto owners = optimizer.tensor_owners ? fmt::format("InternLM's ZeRO-1, whole tensors over {} ranks",
+                                                            *optimizer.tensor_owners)
+                                              : std::string{};
+  return fmt::format(
+             "{}, gradients reduced in {}{}{}{}{}",
+             !owners.empty()    ? owners.c_str()
+             : optimizer.shards ? "Megatron's distributed optimizer"
+                                : "Megatron's data parallelism",
+             gradway::name_of(optimizer.grad_reduce_dtype),
+             optimizer.overlap_grad_reduce ? ", overlapped" : " after the backward pass",
+             optimizer.overlap_param_gather ? ", parameters gathered in the forward pass" : "",
+             optimizer.bucket_size ? fmt::format(", buckets of {:.6g} elements", *optimizer.bucket_size) : "",
+             optimizer.gradient_accumulation_fusion ? "" : ", gradients added by kernels of their own") +
+         other_keys(optimizer,
+                    {"shard_optimizer", "grad_reduce_dtype", "overlap_grad_reduce", "overlap_param_gather",
+                     "bucket_size", "tensor_owners", "gradient_accumulation_fusion"});
+}
+
+}  // namespace
+
+std::string_view name_of(Evidence evidence) {
+  return look_up(evidences, evidence);
+}
+std::string_view name_of(Phase phase) {
+  return look_up(phases, phase);
+}
+std::string_view name_of(LinkKind kind) {
+  return look_up(link_kinds, kind);
+}
+std::string_view name_of(DeviceKind kind) {
+  return look_up(device_kinds, kind);
+}
+
+std::string in_words(const Strategy& strategy) {
+  return std::visit([](const auto& of) { return words_of(of); }, strategy);
+}
+
+std::string in_words(const Layout& layout, const Job& job) {
+  std::vector<std::string> parts;
+  if (layout.tensor > 1)
+    parts.push_back(fmt::format("tensor {}{}{}", layout.tensor,
+                                layout.sequence ? " with sequence parallelism" : "",
+                                look_up(overlaps, layout.overlap)));
+  if (layout.context > 1)
+    parts.push_back(fmt::format("context {} ({})", layout.context, name_of(layout.context_method)));
+  if (layout.pipeline > 1) {
+    const auto chunks = layout.chunks > 1 ? fmt::format(" x {} chunks", layout.chunks) : "";
+    parts.push_back(fmt::format("pipeline {}{} ({})", layout.pipeline, chunks, name_of(layout.schedule)));
+  }
+  parts.push_back(fmt::format("data {}", job.data_parallel()));
+  if (layout.expert * layout.expert_tensor > 1)
+    parts.push_back(
+        fmt::format("experts over {}{}", layout.expert,
+                    layout.expert_tensor > 1 ? fmt::format(", each over {}", layout.expert_tensor) : ""));
+  const auto others = other_keys(layout, {"tensor", "sequence", "overlap", "context", "context_method",
+                                          "pipeline", "virtual", "schedule", "expert", "expert_tensor"});
+  return fmt::format("{}{}, as {} exchanges", fmt::join(parts, ", "), others, name_of(job.framework));
+}
+
+std::string in_words(std::string_view model, const Job& job) {
+  return fmt::format("{}, batch {} a GPU, {}, {}", model, job.batch_per_gpu, name_of(job.precision),
+                     in_words(job.strategy));
+}
+
+std::string probability_text(double probability) {
+  return fmt::format("{} %", std::clamp(std::lround(probability * 100), 1L, 99L));
+}
+
+std::string mark_of(const Leaders& leaders, std::size_t choice, std::string_view winner) {
+  const auto& probability = leaders.first_is_ahead[choice];
+  if (!leaders.has(choice))
+    return probability && *probability < sure_enough ? probability_text(*probability) : "";
+  if (!leaders.tied()) return std::string{winner};
+  return *probability == 0.5 ? "tied" : fmt::format("tied, {}", probability_text(*probability));
+}
+
+std::string tied_in_words(const Leaders& leaders, const std::vector<std::string>& names,
+                          std::string_view better) {
+  expects(leaders.tied(), "several are tied");
+  const auto others = leaders.which.size() - 1;
+  const auto named = others > most_named ? most_named - 1 : others;
+  std::vector<std::string> list;
+  for (std::size_t i = 1; i <= named; ++i) list.push_back(names[leaders.which[i]]);
+  if (named < others) list.push_back(fmt::format("{} others", others - named));
+  std::string with = list.front();
+  for (std::size_t i = 1; i < list.size(); ++i) with += (i + 1 < list.size() ? "; " : " and ") + list[i];
+  if (leaders.difference == 0) return fmt::format("tied with {}: no difference is predicted", with);
+  const auto percent =
+      leaders.difference < least_told ? std::string{"less than 0.1 %"} : percent_text(leaders.difference);
+  double most = 0;
+  for (const auto i : leaders.which) most = std::max(most, *leaders.first_is_ahead[i]);
+  const auto probability = probability_text(most);
+  return others == 1
+             ? fmt::format(
+                   "tied with {}: the difference of {} is within what is not known; the first is {} with a "
+                   "probability of {}",
+                   with, percent, better, probability)
+             : fmt::format(
+                   "tied with {}: differences of up to {} are within what is not known; the first is {} "
+                   "than each with a probability of up to {}",
+                   with, percent, better, probability);
+}
+
+std::string hardware_in_words(const Platform& platform, int gpus) {
+  return fmt::format("{} x {} on {}", gpus, platform.gpu_models.front().name,
+                     counted_text(nodes_of(platform, gpus), "node"));
+}
+
+}  // namespace gradway::report

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/points/compare.hpp"
+
+#include <algorithm>
+#include <array>
+#include <ostream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/report/format/csv.hpp"
+#include "sim/report/format/ranking.hpp"
+#include "sim/report/format/training_json.hpp"
+#include "sim/report/format/words.hpp"
+
+namespace gradway::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json json_range(const Expected& expected) {
+  return {expected.low, expected.high};
+}
+
+std::optional<Training> whole_run(const Compared& compared, const Alternative& alternative) {
+  if (!compared.goal) return std::nullopt;
+  return training_of(*compared.goal, alternative.metrics, alternative.range);
+}
+
+Expected in_hours(const Training& training) {
+  const auto& seconds = training.seconds;
+  return {seconds.value / 3600, seconds.low / 3600, seconds.high / 3600};
+}
+
+/// What was asked for, beside the runs; how much, and its limits.
+void add_goal(Json& document, const Compared& compared) {
+  if (!compared.goal) return;
+  const auto& goal = *compared.goal;
+  if (goal.tokens) document["tokens"] = *goal.tokens;
+  if (goal.samples) document["samples"] = *goal.samples;
+  if (goal.deadline) document["deadline_s"] = goal.deadline->value();
+  if (goal.budget_usd) document["budget_usd"] = *goal.budget_usd;
+}
+
+Ranking ranking_of(const Compared& compared) {
+  return {fastest(compared.runs), cheapest(compared.runs), shortest_step(compared.runs)};
+}
+
+/// In what a run is tied with others that come first.
+Json tied_in(const Ranking& ranking, std::size_t run) {
+  Json tied = Json::array();
+  if (ranking.fastest.tied() && ranking.fastest.has(run)) tied.push_back("speed");
+  if (ranking.cheapest.tied() && ranking.cheapest.has(run)) tied.push_back("cost");
+  return tied;
+}
+
+/// A report, and what the comparison adds to it.
+Json run_json(const Compared& compared, std::size_t index, const Ranking& ranks, bool pareto) {
+  const auto& alternative = compared.runs[index];
+  auto json = Json::parse(compared.reports[index]);
+  json["nodes"] = alternative.nodes;
+  auto& interval = json["interval"];
+  auto& costs = json["costs"] = Json::object();
+  costs["usd_per_step"] = nullptr;
+  if (const auto usd = usd_per_step(alternative)) {
+    costs["usd_per_step"] = usd->value;
+    interval["usd_per_step"] = json_range(*usd);
+    interval["usd_per_million_samples"] = json_range(*usd_per_million_samples(alternative));
+  }
+  if (const auto run = whole_run(compared, alternative)) {
+    const auto hours = in_hours(*run);
+    costs["run_hours"] = hours.value;
+    interval["run_hours"] = json_range(hours);
+    costs["run_usd"] = nullptr;
+    if (run->usd) {
+      costs["run_usd"] = run->usd->value;
+      interval["run_usd"] = json_range(*run->usd);
+    }
+    json["training"] = training_json(*run);
+  }
+  costs["cheapest"] = ranks.cheapest.winner() == index;
+  costs["fastest"] = ranks.fastest.winner() == index;
+  costs["tied"] = tied_in(ranks, index);
+  costs["pareto"] = pareto;
+  return json;
+}
+
+std::string cell(double value) {
+  return Json(value).dump();
+}
+
+/// value, low, high; empty cells if there is none
+std::string cells(const std::optional<Expected>& expected) {
+  if (!expected) return ",,,";
+  return fmt::format("{},{},{},", cell(expected->value), cell(expected->low), cell(expected->high));
+}
+
+/// The word for a run that comes first, alone or with others.
+std::string_view mark(const Leaders& leaders, std::size_t run, std::string_view winner) {
+  return !leaders.has(run) ? "" : leaders.tied() ? "tied" : winner;
+}
+
+constexpr std::array ranged{"usd_per_step", "usd_per_million_samples", "run_hours", "run_usd"};
+
+}  // namespace
+
+bool is_mixed(const Compared& compared) {
+  return std::ranges::any_of(
+      compared.runs, [&](const Alternative& one) { return one.evidence != compared.runs.front().evidence; });
+}
+
+void write_csv(std::ostream& out, const Compared& compared) {
+  out << "platform,gpus,step_time_s,step_time_low_s,step_time_high_s,samples_per_s,usd_per_hour,";
+  for (const auto* name : ranged) out << fmt::format("{0},{0}_low,{0}_high,", name);
+  out << "bottleneck,rests_on,fastest,cheapest,fits,left_out\n";
+  const auto ranks = ranking_of(compared);
+  for (std::size_t i = 0; i < compared.runs.size(); ++i) {
+    const auto& run = compared.runs[i];
+    const auto& metrics = run.metrics;
+    out << fmt::format("{},{},{},{},{},{},", csv_cell(run.platform), run.gpus,
+                       cell(metrics.step_time.value()), cell(run.range.low.value()),
+                       cell(run.range.high.value()), cell(metrics.samples_per_s));
+    if (metrics.cost_per_hour) out << cell(metrics.cost_per_hour->value());
+    out << ',' << cells(usd_per_step(run)) << cells(usd_per_million_samples(run));
+    const auto whole = whole_run(compared, run);
+    out << cells(whole ? std::optional{in_hours(*whole)} : std::nullopt)
+        << cells(whole ? whole->usd : std::nullopt) << csv_cell(run.bottleneck.resource)
+        << fmt::format(",{},{},{},true,\n", name_of(run.evidence), mark(ranks.fastest, i, "fastest"),
+                       mark(ranks.cheapest, i, "cheapest"));
+  }
+  for (const auto& one : compared.left_out) {
+    out << csv_cell(one.platform) << ',' << csv_cell(one.gpus) << std::string(5 + 3 * ranged.size() + 5, ',')
+        << (one.does_not_fit ? "false,"
+            : one.training   ? "true,"
+                             : ",")
+        << csv_cell(one.reason) << '\n';
+  }
+}
+
+void write_json(std::ostream& out, const Compared& compared, std::string_view version) {
+  Json runs = Json::array();
+  const auto ranking = ranking_of(compared);
+  const auto front = pareto_front(compared.runs);
+  for (std::size_t i = 0; i < compared.runs.size(); ++i)
+    runs.push_back(run_json(compared, i, ranking, front[i]));
+  Json left_out = Json::array();
+  for (const auto& one : compared.left_out) {
+    Json json{{"platform", one.platform}, {"gpus", one.gpus}, {"reason", one.reason}};
+    if (one.does_not_fit) json["fits"] = false;
+    if (one.training) json["training"] = training_json(*one.training);
+    left_out.push_back(std::move(json));
+  }
+  Json all{{"schema", 1}, {"gradway", version}, {"scenario", compared.scenario}};
+  add_goal(all, compared);
+  all["runs"] = std::move(runs);
+  add_ranking(all, ranking);
+  all["mixed_evidence"] = is_mixed(compared);
+  all["left_out"] = std::move(left_out);
+  out << all.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+}
+
+}  // namespace gradway::report

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <ostream>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/report/format/fields.hpp"
+#include "sim/report/format/table.hpp"
+#include "sim/report/format/text.hpp"
+#include "sim/report/format/training_text.hpp"
+#include "sim/report/format/words.hpp"
+#include "sim/report/points/compare.hpp"
+
+namespace gradway::report {
+namespace {
+
+using enum Table::Align;
+
+const std::string range_title = "90 % interval";
+constexpr auto nothing_meets = "no platform meets the limits of the training";
+
+/// As many digits as asked for, and all before the point.
+std::string digits_text(double value, int digits) {
+  return value >= 1000 && value < 1e15 ? thousands_text(std::llround(value))
+                                       : fmt::format("{:.{}g}", value, digits);
+}
+
+/// "4.7 to 5.2"; as many digits as a person compares.
+std::string digits_range(const Expected& expected) {
+  return fmt::format("{} to {}", digits_text(expected.low, 3), digits_text(expected.high, 3));
+}
+
+/// What a word of evidence means, behind a mark for the table; measured has none.
+struct EvidenceMark {
+  Evidence evidence;
+  const char* mark;
+  const char* words;
+};
+constexpr std::array evidence_marks{
+    EvidenceMark{Evidence::measured, "", ""},
+    EvidenceMark{Evidence::anchored, "+",
+                 "anchored: a step on such a GPU was measured, collectives go by NCCL's own rates"},
+    EvidenceMark{
+        Evidence::kernels, "^",
+        "kernels: no step of this model was measured on such a GPU, but each of its kernels was timed there"},
+    EvidenceMark{Evidence::moved, "~",
+                 "moved: a step, or its kernels, were measured on another GPU and moved here by the "
+                 "datasheets of both"},
+    EvidenceMark{Evidence::datasheet, "*", "datasheet: nothing that the step is mostly made of was measured"},
+};
+
+const EvidenceMark& evidence_mark(Evidence evidence) {
+  return *std::ranges::find(evidence_marks, evidence, &EvidenceMark::evidence);
+}
+
+/// The marks in use, and what those without one rest on.
+void write_evidence(std::ostream& out, const Compared& compared, const Style& style) {
+  for (const auto& [evidence, mark, words] : evidence_marks) {
+    if (std::ranges::find(compared.runs, evidence, &Alternative::evidence) == compared.runs.end()) continue;
+    const auto line = evidence == Evidence::measured
+                          ? "no mark: measured, on such GPUs and with such collectives"
+                          : fmt::format("{} {}", mark, words);
+    for (const auto& text : wrap(line, style.width)) out << style.paint(Paint::yellow, text) << '\n';
+  }
+}
+
+/// Are both limits met? One that is not, as predicted, has left the run out.
+std::string met_cell(const Training& training) {
+  const auto met = worst_of_limits(training);
+  return !met ? "" : *met == Met::yes ? "yes" : "may";
+}
+
+/// A platform and a number of GPUs.
+std::string run_in_words(const Alternative& run) {
+  return fmt::format("{}, {} on {}", run.platform, counted_text(run.gpus, "GPU"),
+                     counted_text(run.nodes, "node"));
+}
+
+/// What the table shows of a run.
+class ShownRun {
+ public:
+  ShownRun(const Compared& compared, std::size_t index)
+      : run_{compared.runs[index]}, mixed_{is_mixed(compared)} {
+    if (compared.goal) training_ = training_of(*compared.goal, run_.metrics, run_.range);
+  }
+
+  std::string step() const {
+    return time_text(run_.metrics.step_time) + (mixed_ ? evidence_mark(run_.evidence).mark : "");
+  }
+  std::string step_range() const { return range_text(run_.range.low, run_.range.high); }
+  std::string throughput() const {
+    const auto& metrics = run_.metrics;
+    return metrics.tokens_per_s ? digits_text(*metrics.tokens_per_s / run_.gpus, 4)
+                                : digits_text(metrics.samples_per_s, 4);
+  }
+  std::string usd_per_hour() const {
+    const auto& cost = run_.metrics.cost_per_hour;
+    return cost ? fmt::format("{:.2f}", cost->value()) : "-";
+  }
+  std::string time() const { return span_text(Seconds{training_->seconds.value}); }
+  std::string time_range() const { return span_range_text(training_->seconds); }
+  std::string cost() const {
+    if (training_) return training_->usd ? usd_text(training_->usd->value) : "-";
+    const auto million = usd_per_million_samples(run_);
+    return million ? digits_text(million->value, 4) : "-";
+  }
+  std::string cost_range() const {
+    if (training_) return training_->usd ? usd_range_text(*training_->usd) : "-";
+    const auto million = usd_per_million_samples(run_);
+    return million ? digits_range(*million) : "-";
+  }
+  std::string met() const { return met_cell(*training_); }
+
+ private:
+  const Alternative& run_;
+  bool mixed_;
+  std::optional<Training> training_;
+};
+
+/// A column of the table.
+struct RunColumn {
+  Table::Column column;
+  std::function<std::string(std::size_t)> cell;
+  int drop = 0;  ///< the larger goes first where there is no room; 0 stays
+};
+
+std::vector<RunColumn> run_columns(const Compared& compared, const Leaders& speed, const Leaders& cost) {
+  const auto of_run = [&](auto member) {
+    return [&, member](std::size_t i) -> std::string {
+      if constexpr (std::is_invocable_v<decltype(member), const ShownRun&>)
+        return std::invoke(member, ShownRun{compared, i});
+      else
+        return std::invoke(member, compared.runs[i]);
+    };
+  };
+  const bool has_tokens = compared.runs.front().metrics.tokens_per_s.has_value();
+  std::vector<RunColumn> columns{
+      {{"platform", left}, of_run([](const Alternative& run) { return run.platform; })},
+      {{"GPUs", right}, of_run([](const Alternative& run) { return thousands_text(run.gpus); })},
+      {{"nodes", right}, of_run([](const Alternative& run) { return thousands_text(run.nodes); }), 2},
+      {{"step time", right}, of_run(&ShownRun::step)},
+      {{range_title, right}, of_run(&ShownRun::step_range), compared.goal ? 6 : 4},
+      {{has_tokens ? "tokens/s/GPU" : "samples/s", right}, of_run(&ShownRun::throughput), 5},
+      {{"USD/h", right}, of_run(&ShownRun::usd_per_hour), 3}};
+  if (compared.goal) {
+    columns.push_back({{amount_in_words(*compared.goal), right}, of_run(&ShownRun::time)});
+    columns.push_back({{range_title, right}, of_run(&ShownRun::time_range), 4});
+  }
+  columns.push_back({{compared.goal ? "USD" : "USD/M samples", right}, of_run(&ShownRun::cost)});
+  columns.push_back({{range_title, right}, of_run(&ShownRun::cost_range), 1});
+  if (compared.goal && (compared.goal->deadline || compared.goal->budget_usd))
+    columns.push_back({{"met", left}, of_run(&ShownRun::met)});
+  columns.push_back({{"speed", left}, [&](std::size_t i) { return mark_of(speed, i, "fastest"); }});
+  columns.push_back({{"cost", left}, [&](std::size_t i) { return mark_of(cost, i, "cheapest"); }});
+  columns.push_back(
+      {{"bound by", left}, of_run([](const Alternative& run) { return run.bottleneck.resource; }), 7});
+  return columns;
+}
+
+Table run_table(const Compared& compared, const std::vector<RunColumn>& columns, int keep) {
+  std::vector<Table::Column> shown;
+  for (const auto& one : columns)
+    if (one.drop <= keep) shown.push_back(one.column);
+  Table table{std::move(shown)};
+  for (std::size_t i = 0; i < compared.runs.size(); ++i) {
+    std::vector<std::string> cells;
+    for (const auto& one : columns)
+      if (one.drop <= keep) cells.push_back(one.cell(i));
+    table.add(std::move(cells));
+  }
+  return table;
+}
+
+/// One row a run, with as many columns as there is room for.
+void write_runs(std::ostream& out, const Compared& compared, const Leaders& speed, const Leaders& cost,
+                const Style& style) {
+  const auto columns = run_columns(compared, speed, cost);
+  int keep = std::ranges::max(columns, {}, &RunColumn::drop).drop;
+  while (keep > 0 && run_table(compared, columns, keep).width() > style.table_width) --keep;
+  run_table(compared, columns, keep).write(out, style);
+  if (is_mixed(compared)) write_evidence(out, compared, style);
+}
+
+/// What the first of the ranked costs, or how fast it is.
+std::string speed_in_words(const Compared& compared, const Alternative& run) {
+  const auto step = fmt::format("{} a step ({})", time_text(run.metrics.step_time),
+                                range_text(run.range.low, run.range.high));
+  if (!compared.goal) return step;
+  return fmt::format("{}, {}",
+                     span_with_range_text(training_of(*compared.goal, run.metrics, run.range).seconds), step);
+}
+
+std::string cost_in_words(const Compared& compared, const Alternative& run) {
+  if (compared.goal) return usd_with_range_text(*training_of(*compared.goal, run.metrics, run.range).usd);
+  const auto million = *usd_per_million_samples(run);
+  return fmt::format("{} USD for a million samples ({})", digits_text(million.value, 4),
+                     digits_range(million));
+}
+
+/// The answer: which run is first, with what figure, and how sure that is.
+void write_answer(Fields& fields, const Compared& compared, const Leaders& leaders, bool is_speed) {
+  if (leaders.which.empty()) return;
+  const auto* better = is_speed ? "faster" : "cheaper";
+  const auto& first = compared.runs[leaders.which.front()];
+  const auto figure = is_speed ? speed_in_words(compared, first) : cost_in_words(compared, first);
+  std::vector<std::string> names;
+  for (const auto& run : compared.runs) names.push_back(run_in_words(run));
+  const auto sure = compared.runs.size() == 1 ? std::string{}
+                    : leaders.tied()
+                        ? "; " + tied_in_words(leaders, names, better)
+                        : fmt::format("; {} than each of the others with a probability of {} or more", better,
+                                      probability_text(leaders.sure()));
+  fields.add(is_speed ? "fastest" : "cheapest", fmt::format("{}: {}{}", run_in_words(first), figure, sure),
+             Paint::bold);
+}
+
+/// Region and date of the prices, and whose are missing.
+void write_prices(Fields& fields, const Compared& compared) {
+  std::map<std::string, std::vector<std::string>> by_origin;
+  std::vector<std::string> missing;
+  const auto add = [](std::vector<std::string>& names, const std::string& name) {
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  };
+  for (const auto& run : compared.runs) {
+    if (!run.metrics.cost_per_hour) {
+      add(missing, run.platform);
+    } else if (run.price) {
+      add(by_origin[run.price->date.empty() ? run.price->source
+                                            : fmt::format("{}, {}", run.price->region, run.price->date)],
+          run.platform);
+    }
+  }
+  std::vector<std::string> items;
+  for (const auto& [origin, platforms] : by_origin)
+    items.push_back(by_origin.size() == 1 ? origin
+                                          : fmt::format("{}: {}", origin, fmt::join(platforms, ", ")));
+  fields.add("prices", items);
+  if (!missing.empty())
+    fields.add("no price",
+               fmt::format("{}: not ranked by cost; --price takes what an hour of a node costs, --prices "
+                           "a file of prices",
+                           fmt::join(missing, ", ")),
+               Paint::yellow);
+}
+
+std::string gpus_in_words(const std::string& gpus) {
+  return gpus.empty() ? "" : fmt::format(", {} GPUs", gpus);
+}
+
+/// Why the fastest and the cheapest take so long, and what was left out.
+void write_remarks(std::ostream& out, const Compared& compared, const std::set<std::size_t>& first,
+                   const Style& style) {
+  std::vector<std::string> bounds;
+  for (const auto i : first) {
+    const auto& run = compared.runs[i];
+    bounds.push_back(
+        fmt::format("{}: {}; {}", run_in_words(run), run.bottleneck.resource, run.bottleneck.why));
+  }
+  std::vector<std::string> left_out;
+  for (const auto& one : compared.left_out) {
+    left_out.push_back(fmt::format("{}{}: {}", one.platform, gpus_in_words(one.gpus), one.reason));
+  }
+  Fields fields{out, style};
+  if (!compared.runs.empty()) out << '\n';
+  fields.add("bound by", bounds);
+  write_prices(fields, compared);
+  if (left_out.empty()) return;
+  out << '\n';
+  fields.add("left out", left_out, Paint::yellow);
+}
+
+}  // namespace
+
+void write_table(std::ostream& out, const Compared& compared, const Style& style) {
+  out << style.paint(Paint::bold, fit(compared.scenario, style.width)) << '\n';
+  const auto job = in_words(compared.model, compared.job);
+  for (const auto& line : wrap(job, style.width)) out << style.paint(Paint::dim, line) << '\n';
+  if (!compared.speeds.as_built()) {
+    const auto what_if = fmt::format("what if, not what is: {}", gradway::in_words(compared.speeds));
+    for (const auto& line : wrap(what_if, style.width)) out << style.paint(Paint::yellow, line) << '\n';
+  }
+  out << '\n';
+  const auto speed = fastest(compared.runs);
+  const auto cost = cheapest(compared.runs);
+  std::set<std::size_t> first;
+  for (const auto* leaders : {&speed, &cost})
+    if (!leaders->which.empty()) first.insert(leaders->which.front());
+  if (compared.runs.empty()) {
+    for (const auto& line : wrap(nothing_meets, style.width)) out << style.paint(Paint::red, line) << '\n';
+  } else {
+    Fields fields{out, style};
+    write_answer(fields, compared, cost, false);
+    write_answer(fields, compared, speed, true);
+    out << '\n';
+    write_runs(out, compared, speed, cost, style);
+  }
+  write_remarks(out, compared, first, style);
+}
+
+}  // namespace gradway::report

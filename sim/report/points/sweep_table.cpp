@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <ostream>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/report/format/sparkline.hpp"
+#include "sim/report/format/table.hpp"
+#include "sim/report/format/text.hpp"
+#include "sim/report/format/words.hpp"
+#include "sim/report/points/sweep.hpp"
+
+namespace gradway::report {
+namespace {
+
+using enum Table::Align;
+
+constexpr auto nan = std::numeric_limits<double>::quiet_NaN();
+constexpr std::size_t widest_line = 200;  // of a sparkline and what stands beside it
+constexpr std::size_t fewest_points = 3;  // two say nothing about a shape
+
+/// What the table shows of a report.
+struct Figures {
+  Seconds step;
+  double samples_per_s = 0;
+  std::optional<double> tokens_per_s_per_gpu;
+  Seconds exposed;
+  std::optional<double> cost;
+};
+
+/// A point as the table shows it.
+struct Shown {
+  std::optional<Figures> figures;  ///< none if it failed or does not fit
+  std::string does_not_fit;        ///< why
+};
+
+Shown shown_of(const SweepPoint& point) {
+  if (!point.error.empty()) return {};
+  const auto report = nlohmann::json::parse(point.report);
+  if (!report.at("fits").get<bool>()) return {std::nullopt, report.at("does_not_fit")};
+  const auto& metrics = report.at("metrics");
+  const auto number = [&](const char* name) {  // what JSON cannot hold is null there, and infinite
+    const auto& value = metrics.at(name);
+    return value.is_null() ? std::numeric_limits<double>::infinity() : value.get<double>();
+  };
+  const auto& cost = metrics.at("cost_usd_per_million_samples");
+  const auto tokens = metrics.value("tokens_per_s_per_gpu", nlohmann::json{});
+  return {Figures{Seconds{number("step_time_s")}, number("samples_per_s"),
+                  tokens.is_null() ? std::nullopt : std::optional{tokens.get<double>()},
+                  Seconds{number("exposed_communication_s")},
+                  cost.is_null() ? std::nullopt : std::optional{cost.get<double>()}},
+          ""};
+}
+
+/// All points, and who comes first.
+struct Overview {
+  explicit Overview(const Sweep& sweep) : leaders{ranking_of(sweep).fastest} {
+    for (const auto& point : sweep.points) points.push_back(shown_of(point));
+  }
+  bool nothing_fits() const {
+    return leaders.which.empty() &&
+           std::ranges::any_of(points, [](const Shown& one) { return !one.does_not_fit.empty(); });
+  }
+
+  std::vector<Shown> points;
+  Leaders leaders;
+};
+
+/// "bucket_cap" for "strategy.bucket_cap", unless another axis would have that title.
+std::string title_of(const std::vector<Axis>& axes, std::size_t axis) {
+  const auto last = [](const std::string& key) { return key.substr(key.rfind('.') + 1); };
+  const auto title = last(axes[axis].key);
+  const auto same = std::ranges::count_if(axes, [&](const Axis& other) { return last(other.key) == title; });
+  return same > 1 ? axes[axis].key : title;
+}
+
+/// A column behind the varied values.
+struct Result {
+  const char* title;
+  std::string (*cell)(const Figures&);
+  int drop;  ///< the larger goes first when there is no room; 0 stays
+};
+
+std::string exposed_cell(const Figures& it) {
+  return it.step > Seconds{} ? percent_text(it.exposed / it.step) : "-";
+}
+
+constexpr const char* tokens_title = "tokens/s/GPU";
+
+const std::vector<Result> results{
+    {"step time", [](const Figures& it) { return time_text(it.step); }, 0},
+    {"samples/s", [](const Figures& it) { return fmt::format("{:.4g}", it.samples_per_s); }, 0},
+    {tokens_title,
+     [](const Figures& it) {
+       return it.tokens_per_s_per_gpu ? thousands_text(std::llround(*it.tokens_per_s_per_gpu)) : "-";
+     },
+     3},
+    {"exposed", exposed_cell, 2},
+    {"USD/M samples",
+     [](const Figures& it) { return it.cost ? fmt::format("{:.4g}", *it.cost) : std::string{"-"}; }, 1}};
+
+/// How much of the table is shown.
+struct Room {
+  std::size_t title = Style::unlimited;  ///< columns of a title whose values are not longer
+  int keep = 3;                          ///< results that go later than this
+};
+
+/// The rooms to try, widest first.
+const std::vector<Room> rooms{{}, {14, 3}, {14, 2}, {14, 1}, {14, 0}};
+
+Table table_of(const Sweep& sweep, const Overview& all, const Room& room) {
+  const bool has_tokens = std::ranges::any_of(
+      all.points, [](const Shown& one) { return one.figures && one.figures->tokens_per_s_per_gpu; });
+  const auto is_shown = [&](const Result& result) {
+    return result.drop <= room.keep && (has_tokens || result.title != tokens_title);
+  };
+  std::vector<Table::Column> columns;
+  for (std::size_t i = 0; i < sweep.axes.size(); ++i) {
+    auto width = room.title;
+    for (const auto& value : sweep.axes[i].values) width = std::max(width, columns_of(value));
+    columns.push_back({fit(title_of(sweep.axes, i), width), left});
+  }
+  for (const auto& result : results) {
+    if (is_shown(result)) columns.push_back({result.title, right});
+  }
+  columns.push_back({"", left});
+  Table table{std::move(columns)};
+  const auto& leaders = all.leaders;
+  for (std::size_t i = 0; i < sweep.points.size(); ++i) {
+    auto cells = sweep.points[i].values;
+    const auto& [figures, does_not_fit] = all.points[i];
+    if (!does_not_fit.empty()) {
+      table.add_with_note(std::move(cells), does_not_fit);
+      continue;
+    }
+    for (const auto& result : results) {
+      if (is_shown(result)) cells.push_back(figures ? result.cell(*figures) : "-");
+    }
+    cells.push_back(figures ? mark_of(leaders, i, "fastest") : "failed");
+    table.add(std::move(cells));
+  }
+  return table;
+}
+
+bool begins_with_number(const std::string& value) {
+  double number = 0;
+  return std::from_chars(value.data(), value.data() + value.size(), number).ec == std::errc{};
+}
+
+/// The axis that sparklines run along.
+std::size_t axis_of_lines(const std::vector<Axis>& axes) {
+  for (auto i = axes.size(); i-- > 0;) {
+    if (axes[i].values.size() >= fewest_points && std::ranges::all_of(axes[i].values, begins_with_number))
+      return i;
+  }
+  return axes.size() - 1;
+}
+
+/// At most so many of the values, evenly spaced, both ends among them.
+std::vector<double> thinned(const std::vector<double>& values, std::size_t most) {
+  if (values.size() <= most) return values;
+  std::vector<double> few;
+  for (std::size_t i = 0; i < most; ++i) few.push_back(values[i * (values.size() - 1) / (most - 1)]);
+  return few;
+}
+
+/// A sparkline for each combination of the other axes, with its own scale.
+void write_lines(std::ostream& out, const Sweep& sweep, const Overview& all, const Style& style) {
+  const auto along = axis_of_lines(sweep.axes);
+  const auto& values = sweep.axes[along].values;
+  if (values.size() < fewest_points) return;
+  std::size_t stride = 1;
+  for (auto i = along + 1; i < sweep.axes.size(); ++i) stride *= sweep.axes[i].values.size();
+  const auto title =
+      fmt::format("step time over {}, {} to {}", sweep.axes[along].key, values.front(), values.back());
+  out << '\n' << style.paint(Paint::dim, shorten(title, style.table_width)) << '\n';
+  std::vector<Table::Column> columns;
+  for (std::size_t i = 0; i < sweep.axes.size(); ++i) {
+    if (i != along) columns.push_back({title_of(sweep.axes, i), left});
+  }
+  columns.push_back({"", left});
+  columns.push_back({"", right});
+  Table table{std::move(columns)};
+  for (std::size_t first = 0; first < sweep.points.size(); ++first) {
+    if (first / stride % values.size() != 0) continue;
+    std::vector<double> times;
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      const auto& point = all.points[first + k * stride].figures;
+      times.push_back(point ? point->step.value() : nan);
+    }
+    auto cells = sweep.points[first].values;
+    cells.erase(cells.begin() + static_cast<std::ptrdiff_t>(along));
+    cells.push_back(sparkline(thinned(times, std::min(style.table_width, widest_line) / 2)));
+    std::erase_if(times, [](double time) { return !(time < std::numeric_limits<double>::infinity()); });
+    cells.push_back(
+        times.empty() ? "-" : range_text(Seconds{std::ranges::min(times)}, Seconds{std::ranges::max(times)}));
+    table.add(std::move(cells));
+  }
+  table.write(out, style);
+}
+
+/// The reasons of the points that failed, each once.
+void write_failures(std::ostream& out, const Sweep& sweep) {
+  std::set<std::string> told;
+  for (const auto& point : sweep.points) {
+    if (!point.error.empty() && told.insert(point.error).second) out << '\n' << point.error;
+  }
+}
+
+/// Who comes first, where the table's mark does not tell.
+void write_leaders(std::ostream& out, const Sweep& sweep, const Overview& all, const Style& style) {
+  std::string text;
+  if (all.nothing_fits()) text = "no point fits";
+  if (all.leaders.tied()) {
+    std::vector<std::string> names;
+    for (const auto& point : sweep.points) names.push_back(fmt::format("{}", fmt::join(point.values, ", ")));
+    text = fmt::format("{} is {}", names[all.leaders.which.front()],
+                       tied_in_words(all.leaders, names, "faster"));
+  }
+  if (text.empty()) return;
+  out << '\n';
+  for (const auto& line : wrap(text, style.width)) out << line << '\n';
+}
+
+}  // namespace
+
+void write_table(std::ostream& out, const Sweep& sweep, const Style& style) {
+  const Overview all{sweep};
+  auto wide = style;
+  wide.width = style.table_width;
+  const auto fits = [&](const Room& room) { return table_of(sweep, all, room).width() <= wide.width; };
+  const auto room = std::ranges::find_if(rooms, fits);
+  table_of(sweep, all, room != rooms.end() ? *room : rooms.back()).write(out, wide);
+  write_leaders(out, sweep, all, style);
+  if (!sweep.axes.empty()) write_lines(out, sweep, all, wide);
+  write_failures(out, sweep);
+}
+
+}  // namespace gradway::report

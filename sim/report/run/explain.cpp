@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/run/explain.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <ostream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/compute/memory_range.hpp"
+#include "sim/report/format/fields.hpp"
+#include "sim/report/format/local_sgd_json.hpp"
+#include "sim/report/format/local_sgd_text.hpp"
+#include "sim/report/format/scenario_json.hpp"
+#include "sim/report/format/text.hpp"
+#include "sim/report/format/words.hpp"
+#include "sim/report/run/terminal.hpp"
+
+namespace gradway::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t bar_width = 20;
+constexpr std::size_t narrowest_text = 20;
+
+/// As much of the bar as the gain is of the step.
+std::string bar(double gain) {
+  const auto filled = std::lround(std::clamp(gain, 0.0, 1.0) * static_cast<double>(bar_width));
+  std::string text;
+  for (std::size_t i = 0; i < bar_width; ++i) text += static_cast<long>(i) < filled ? "█" : "·";
+  return text;
+}
+
+/// "41.6 % less"
+std::string gain_text(double gain) {
+  return fmt::format("{} {}", percent_text(std::abs(gain)), gain < 0 ? "more" : "less");
+}
+
+void write_help(std::ostream& out, const Counterfactual& one, Seconds step, const Style& style) {
+  const auto gain = one.gain(step);
+  const auto head = fmt::format("{:>13}  ", gain_text(gain));
+  const auto indent = 2 + bar_width + head.size();
+  const auto lines = wrap(fmt::format("{}: {}", one.words, time_text(one.step_time)),
+                          std::max(style.width, indent + narrowest_text) - indent);
+  out << "  " << style.paint(one.bound() ? Paint::dim : Paint::green, bar(gain)) << head << lines.front()
+      << '\n';
+  for (std::size_t i = 1; i < lines.size(); ++i) out << std::string(indent, ' ') << lines[i] << '\n';
+}
+
+/// Whole lines, however long, so that each can be copied.
+void write_commands(std::ostream& out, const std::vector<Counterfactual>& answers, std::string_view command) {
+  std::string text;
+  for (const auto& one : answers) {
+    if (one.bound()) continue;
+    text += fmt::format("    {}", command);
+    for (const auto& [key, value] : one.set) text += fmt::format(" --set {}={}", key, value);
+    text += '\n';
+  }
+  if (!text.empty()) out << "\n  try it\n" << text;
+}
+
+/// What workers far apart could do otherwise, in steps with their share of the exchanges.
+void write_meetings(std::ostream& out, Fields& fields, const Explanation& explanation, const Style& style) {
+  out << '\n';
+  fields.add("workers", in_words(*explanation.outer, *explanation.run.scenario.job.local_sgd));
+  fields.add("", fmt::format("a step takes {} with its share of the exchanges",
+                             time_text(explanation.outer->mean_step())));
+  out << '\n';
+  for (const auto& one : explanation.meeting) write_help(out, one, explanation.outer->mean_step(), style);
+}
+
+void write_answers(std::ostream& out, Fields& fields, const Explanation& explanation,
+                   std::string_view command, const Style& style) {
+  const auto step = explanation.run.measured.metrics.step_time;
+  if (!explanation.helps.empty()) {
+    out << '\n' << style.paint(Paint::bold, "  what would help") << "\n\n";
+    for (const auto& one : explanation.helps) write_help(out, one, step, style);
+  }
+  std::vector<std::string> useless;
+  for (const auto& one : explanation.no_help) useless.push_back(one.words);
+  if (!useless.empty()) {
+    out << '\n';
+    fields.add("no help",
+               fmt::format("less than {:.0f} % each: {}", 100 * least_gain, fmt::join(useless, "; ")));
+  }
+  if (const auto& slow = explanation.slow_gpu) {
+    if (useless.empty()) out << '\n';
+    fields.add("slow GPU", fmt::format("{}: {}, {} longer", slow->words, time_text(slow->step_time),
+                                       percent_text(-slow->gain(step))));
+  }
+  if (explanation.outer) write_meetings(out, fields, explanation, style);
+  auto commands = explanation.helps;
+  for (const auto& one : explanation.meeting)
+    if (one.gain(explanation.outer->mean_step()) >= least_gain) commands.push_back(one);
+  write_commands(out, commands, command);
+}
+
+Json answer_json(const Counterfactual& one, Seconds step) {
+  Json set = Json::object();
+  for (const auto& [key, value] : one.set) set[key] = value;
+  return {{"name", one.name},       {"words", one.words},
+          {"set", std::move(set)},  {"step_time_s", one.step_time.value()},
+          {"gain", one.gain(step)}, {"gain_s", (step - one.step_time).value()},
+          {"bound", one.bound()}};
+}
+
+Json answers_json(const std::vector<Counterfactual>& answers, Seconds step) {
+  Json list = Json::array();
+  for (const auto& one : answers) list.push_back(answer_json(one, step));
+  return list;
+}
+
+Json meetings_json(const Explanation& explanation) {
+  auto json = outer_loop_json(*explanation.outer, *explanation.run.scenario.job.local_sgd);
+  json["counterfactuals"] = answers_json(explanation.meeting, explanation.outer->mean_step());
+  return json;
+}
+
+/// "1.6 ms of root reduce-scatter: its input was made last ..."
+std::vector<std::string> exposed_in_words(const Explanation& explanation) {
+  std::vector<std::string> words;
+  for (const auto& [name, calls, exposed, why] : explanation.exposed) {
+    const auto times = calls > 1 ? fmt::format("{} calls of {}", calls, name) : name;
+    words.push_back(fmt::format("{} of {}: {}", time_text(exposed), times, why));
+  }
+  return words;
+}
+
+Json exposed_json(const Explanation& explanation) {
+  auto list = Json::array();
+  for (const auto& [name, calls, exposed, why] : explanation.exposed)
+    list.push_back({{"name", name}, {"calls", calls}, {"exposed_s", exposed.value()}, {"why", why}});
+  return list;
+}
+
+}  // namespace
+
+void write_text(std::ostream& out, const Explanation& explanation, std::string_view command,
+                const Style& style) {
+  const auto& run = explanation.run;
+  const auto& scenario = run.scenario;
+  const auto& metrics = run.measured.metrics;
+  Fields fields{out, style};
+  write_whether_it_fits(out, run, style);
+  out << style.paint(Paint::bold, fit(scenario.name, style.width)) << "\n\n";
+  fields.add("platform", fmt::format("{}: {}", scenario.platform.name,
+                                     hardware_in_words(scenario.platform, scenario.job.gpus)));
+  fields.add("job", !trains(scenario.job.strategy)
+                        ? in_words(scenario.job.strategy)
+                        : fmt::format("{}, {}", scenario.model.name, in_words(scenario.job.strategy)));
+  fields.add(surely_does_not_fit(scenario, run.measured.memory) ? "would take" : "step time",
+             time_text(metrics.step_time), Paint::bold);
+  if (run.range.low < run.range.high)
+    fields.add("expected", fmt::format("{} in nine of ten cases", range_text(run.range.low, run.range.high)));
+  if (metrics.cost_usd_per_million_samples)
+    fields.add("cost",
+               fmt::format("{:.4g} USD for a million samples", *metrics.cost_usd_per_million_samples));
+  out << '\n';
+  write_breakdown(out, metrics, style, Detail::full);
+  out << '\n';
+  fields.add("bottleneck", run.measured.bottleneck.resource, Paint::bold);
+  fields.add("", explanation.evidence);
+  if (!explanation.exposed.empty()) fields.add("exposed", exposed_in_words(explanation));
+  write_answers(out, fields, explanation, command, style);
+  if (run.warnings.empty()) return;
+  out << '\n';
+  fields.add("warning", run.warnings, Paint::yellow);
+}
+
+void write_json(std::ostream& out, const Explanation& explanation, std::string_view version) {
+  const auto& run = explanation.run;
+  const auto step = run.measured.metrics.step_time;
+  const bool it_fits = !surely_does_not_fit(run.scenario, run.measured.memory);
+  Json json{
+      {"schema", 1},
+      {"gradway", version},
+      {"scenario", scenario_json(run.scenario)},
+      {"engine", run.engine},
+      {"step_time_s", step.value()},
+      {"interval", {{"step_time_s", {run.range.low.value(), run.range.high.value()}}}},
+      {"fits", it_fits},
+      {"does_not_fit", it_fits ? Json(nullptr) : Json(verdict_in_words(run.scenario, run.measured.memory))},
+      {"bottleneck", {{"resource", run.measured.bottleneck.resource}, {"why", run.measured.bottleneck.why}}},
+      {"evidence", explanation.evidence},
+      {"exposed", exposed_json(explanation)},
+      {"counterfactuals", answers_json(explanation.helps, step)},
+      {"no_help", answers_json(explanation.no_help, step)},
+      {"slow_gpu", explanation.slow_gpu ? answer_json(*explanation.slow_gpu, step) : Json(nullptr)},
+      {"basis", run.basis},
+      {"warnings", run.warnings}};
+  if (explanation.outer) json["local_sgd"] = meetings_json(explanation);
+  // Bytes that are no UTF-8 (an argument of the command line) must not stop a report.
+  out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+}
+
+}  // namespace gradway::report

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/run/json.hpp"
+#include "sim/metrics/loading.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <ostream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/compute/memory_range.hpp"
+#include "sim/report/format/errors_json.hpp"
+#include "sim/report/format/local_sgd_json.hpp"
+#include "sim/report/format/scenario_json.hpp"
+#include "sim/report/format/training_json.hpp"
+#include "sim/report/format/words.hpp"
+
+namespace gradway::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Whole amounts as whole numbers: bytes are counted, and readers like them without ".0".
+Json amount(double value) {
+  constexpr double exact = 9007199254740992.0;  // 2^53: beyond it a double skips whole numbers
+  if (value == std::floor(value) && std::abs(value) < exact) return static_cast<std::int64_t>(value);
+  return value;
+}
+
+Json known(const std::optional<double>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+/// What the card must hold, part by part, at the peak.
+Json memory_json(const MemoryUse& memory, bool knows_activations) {
+  return {{"parameters_bytes", amount(memory.parameters.value())},
+          {"gradients_bytes", amount(memory.gradients.value())},
+          {"optimizer_bytes", amount(memory.optimizer_state.value())},
+          {"buckets_bytes", amount(memory.buckets.value())},
+          {"gathered_bytes", amount(memory.gathered.value())},
+          {"comm_hook_bytes", amount(memory.comm_hook.value())},
+          {"activations_bytes", knows_activations ? Json(amount(memory.activations.value())) : Json(nullptr)},
+          {"input_bytes", amount(memory.input.value())},
+          {"workspace_bytes", amount(memory.workspace.value())},
+          {"slack_bytes", amount(memory.slack.value())},
+          {"context_bytes", amount(memory.context.value())},
+          {"nccl_bytes", amount(memory.nccl.value())},
+          {"needed_bytes", amount(memory.needed().value())}};
+}
+
+/// 90 % prediction interval of the memory that a GPU needs; null where not all activations are known.
+Json memory_range_json(const Run& run, const MemoryRange& range) {
+  if (!knows_memory(run.scenario)) return nullptr;
+  return {amount(range.low.value()), amount(range.high.value())};
+}
+
+/// Without all activations only "does not fit" is sure.
+Json memory_verdict_json(const Run& run, const MemoryRange& range) {
+  const bool is_sure = knows_memory(run.scenario) || range.verdict == MemoryVerdict::does_not_fit;
+  return is_sure ? Json(name_of(range.verdict)) : Json(nullptr);
+}
+
+Json price_json(const std::optional<Price>& price) {
+  if (!price) return nullptr;
+  return {{"usd_per_node_hour", price->per_node.value()},
+          {"region", price->region},
+          {"date", price->date},
+          {"source", price->source}};
+}
+
+/// By purpose of the group.
+Json exposed_json(const StepParts& parts) {
+  Json json = Json::object();
+  for (std::size_t i = 0; i < purpose_words.size(); ++i)
+    json[std::string{purpose_words[i]}] = parts.exposed[i].value();
+  return json;
+}
+
+Json parts_json(const StepParts& parts) {
+  return {{"compute_s", parts.compute.value()},
+          {"communication_s", parts.communication.value()},
+          {"exposed_communication_s", parts.exposed_communication.value()},
+          {"exposed_s", exposed_json(parts)},
+          {"input_wait_s", parts.input_wait.value()},
+          {"optimizer_s", parts.optimizer.value()},
+          {"launch_bound_s", parts.launch_bound.value()},
+          {"idle_s", parts.idle.value()}};
+}
+
+Json programs_json(const Run& run) {
+  Json programs = Json::array();
+  for (const auto& one : run.measured.by_program) {
+    Json json{{"name", one.name}, {"ranks", one.ranks}};
+    json.update(parts_json(one.parts));
+    json["memory"] = memory_json(one.memory, knows_memory(run.scenario));
+    programs.push_back(std::move(json));
+  }
+  return programs;
+}
+
+Json metrics_json(const Metrics& metrics, int gpus) {
+  Json json{
+      {"step_time_s", metrics.step_time.value()},
+      {"steps_per_s", metrics.steps_per_s},
+      {"samples_per_s", metrics.samples_per_s},
+      {"tokens_per_s", known(metrics.tokens_per_s)},
+      {"tokens_per_s_per_gpu", metrics.tokens_per_s ? Json(*metrics.tokens_per_s / gpus) : Json(nullptr)}};
+  json.update(parts_json(metrics));
+  json.update({{"bubble_s", metrics.bubble ? Json(metrics.bubble->value()) : Json(nullptr)},
+               {"gpu_busy_fraction", metrics.gpu_busy_fraction},
+               {"tflops_per_gpu", metrics.tflops_per_gpu},
+               {"mfu", known(metrics.mfu)},
+               {"collectives", metrics.collectives},
+               {"bytes_sent_per_gpu", amount(metrics.bytes_sent_per_gpu.value())},
+               {"peak_memory_bytes", amount(metrics.peak_memory.value())},
+               {"cost_usd_per_hour", nullptr},
+               {"cost_usd_per_million_samples", nullptr}});
+  if (const auto& loading = metrics.loading) {
+    json["data_loading_s"] = loading->batch.value();
+    json["first_batch_s"] = loading->first_batch.value();
+    json["epoch_steps"] = amount(loading->epoch_steps);
+    json["epoch_s"] = epoch_time(metrics, *loading).value();
+    json["epoch_start_s"] = loading->epoch_start.value();
+    json["storage_bytes"] = amount(loading->read.value());
+    json["accelerator_utilisation"] = accelerator_utilisation(metrics);
+  }
+  if (metrics.bus_bandwidth) json["bus_bandwidth_bytes_per_s"] = metrics.bus_bandwidth->value();
+  if (metrics.cost_per_hour) json["cost_usd_per_hour"] = metrics.cost_per_hour->value();
+  if (metrics.cost_usd_per_million_samples) {
+    json["cost_usd_per_million_samples"] = *metrics.cost_usd_per_million_samples;
+  }
+  return json;
+}
+
+Json largest_batch_json(const LargestBatch& largest) {
+  Json json{{"batch_per_gpu", largest.batch},
+            {"as_written", largest.as_written},
+            {"needed_bytes", amount(largest.needs.value())},
+            {"one_more_needs_bytes", nullptr},
+            {"tight_batch_per_gpu", largest.tight_batch}};
+  if (largest.one_more_needs) json["one_more_needs_bytes"] = amount(largest.one_more_needs->value());
+  return json;
+}
+
+void write(std::ostream& out, const Json& json) {
+  // Bytes that are no UTF-8 (an argument of the command line) must not stop a report.
+  out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+}
+
+}  // namespace
+
+void write_json(std::ostream& out, const Run& run, std::string_view version, const RunQuestions& questions) {
+  Json links = Json::array();
+  for (const auto& link : run.measured.links) {
+    links.push_back(
+        {{"name", link.name}, {"busy_fraction", link.busy_fraction}, {"bytes", amount(link.bytes.value())}});
+    if (link.alike > 0) links.back()["alike"] = link.alike;
+  }
+  const auto& memory = run.measured.memory;
+  const auto& gpu = run.scenario.platform.gpu_models.front();
+  const auto range = memory_range(run.scenario, memory);
+  const bool it_fits = range.verdict != MemoryVerdict::does_not_fit;
+  Json json{
+      {"schema", 1},
+      {"gradway", version},
+      {"scenario", scenario_json(run.scenario)},
+      {"engine", run.engine},
+      {"ranks", {{"all", run.workload.ranks}, {"simulated", run.folding.simulated_ranks()}}},
+      {"metrics", metrics_json(run.measured.metrics, run.scenario.job.gpus)},
+      {"interval",
+       {{"step_time_s", {run.range.low.value(), run.range.high.value()}},
+        {"memory_bytes", memory_range_json(run, range)}}},
+      {"fits", it_fits},
+      {"does_not_fit", it_fits ? Json(nullptr) : Json(verdict_in_words(run.scenario, memory))},
+      {"gpu_memory_bytes", gpu.ideal ? Json(nullptr) : amount(gpu.memory.value())},
+      {"memory_verdict", memory_verdict_json(run, range)},
+      {"memory_largest_part", range.largest_part},
+      {"memory", memory_json(memory, knows_memory(run.scenario))},
+      {"price", price_json(run.scenario.platform.price)},
+      {"bottleneck", {{"resource", run.measured.bottleneck.resource}, {"why", run.measured.bottleneck.why}}},
+      {"links", std::move(links)},
+      {"rests_on", name_of(evidence_of(run.grounds))},
+      {"basis", run.basis},
+      {"doubts", errors_json(run.errors)},
+      {"warnings", run.warnings}};
+  if (run.measured.by_program.size() > 1) json["programs"] = programs_json(run);
+  if (questions.largest_batch) json["largest_batch"] = largest_batch_json(*questions.largest_batch);
+  if (questions.goal)
+    json["training"] = training_json(training_of(*questions.goal, run.measured.metrics, run.range));
+  if (const auto& local = run.scenario.job.local_sgd; local && local->wan)
+    json["local_sgd"] =
+        outer_loop_json(outer_loop_of(run.scenario, *local, run.measured.metrics.step_time), *local);
+  if (run.measured.links_left_out > 0) json["links_left_out"] = run.measured.links_left_out;
+  write(out, json);
+}
+
+void write_json(std::ostream& out, const Validation& validation) {
+  Json cases = Json::array();
+  for (const auto& one : validation.cases) {
+    cases.push_back({{"name", one.name},
+                     {"measured_s", one.measured.value()},
+                     {"predicted_s", one.predicted.value()},
+                     {"interval_s", {one.range.low.value(), one.range.high.value()}},
+                     {"in_interval", one.in_interval()},
+                     {"error", one.error()},
+                     {"group", one.group}});
+    if (one.is_given) cases.back()["is_given"] = true;
+    if (one.anchor && !one.in_interval()) cases.back()["anchor"] = anchor_yaml(*one.anchor);
+  }
+  Json coverage = Json::array();
+  for (const auto& [group, count, inside] : validation.coverage())
+    coverage.push_back({{"group", group}, {"cases", count}, {"in_interval", inside}});
+  write(out, {{"source", validation.source},
+              {"cases", std::move(cases)},
+              {"counted", validation.counted().size()},
+              {"mean_abs_error", validation.mean_abs_error()},
+              {"median_abs_error", validation.median_abs_error()},
+              {"max_abs_error", validation.max_abs_error()},
+              {"bias", validation.bias()},
+              {"in_interval", validation.in_interval()},
+              {"coverage", std::move(coverage)}});
+}
+
+}  // namespace gradway::report

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <iosfwd>
+#include <string_view>
+
+#include "sim/report/run/run_questions.hpp"
+#include "sim/report/run/validation.hpp"
+#include "sim/run/simulate.hpp"
+
+namespace gradway::report {
+
+/// Writes a run as report.json: one document, full precision, the same bytes for the same run. What is not
+/// known (the cost of a platform without a price) is null.
+/// @param version of gradway
+/// @param questions that were asked beside it: `largest_batch`, `training`
+void write_json(std::ostream& out, const Run& run, std::string_view version,
+                const RunQuestions& questions = {});
+
+/// Writes predicted against measured as one document; errors are fractions of the measured time.
+void write_json(std::ostream& out, const Validation& validation);
+
+}  // namespace gradway::report

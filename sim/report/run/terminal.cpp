@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/run/terminal.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "sim/compute/memory_range.hpp"
+#include "sim/metrics/loading.hpp"
+#include "sim/metrics/utilisation.hpp"
+#include "sim/report/format/fields.hpp"
+#include "sim/report/format/local_sgd_text.hpp"
+#include "sim/report/format/provenance.hpp"
+#include "sim/report/format/table.hpp"
+#include "sim/report/format/text.hpp"
+#include "sim/report/format/training_text.hpp"
+#include "sim/report/format/words.hpp"
+#include "sim/trust/evidence.hpp"
+
+namespace gradway::report {
+namespace {
+
+constexpr std::size_t most_links = 5;
+constexpr std::size_t most_programs = 16;
+
+void add_variables(Fields& fields, const Job& job) {
+  std::string variables;
+  for (const auto& [name, value] : job.nccl)
+    variables += fmt::format("{}{}={}", variables.empty() ? "" : " ", name, value);
+  if (!variables.empty()) fields.add("nccl", variables);
+  std::vector<std::string> traffic;
+  for (const auto& flow : job.traffic) {
+    const auto wanted = flow.rate ? rate_text(*flow.rate) : percent_text(flow.load) + " of the slowest link";
+    traffic.push_back(fmt::format("{} to {}: {}, weight {:.3g}", flow.from, flow.to, wanted, flow.weight));
+  }
+  if (!traffic.empty()) fields.add("traffic", traffic);
+}
+
+/// "8,030,261,248 parameters, 20,971,520 trained"
+std::string parameters_in_words(const Model& model) {
+  const auto frozen = model.frozen_count();
+  const auto trained = thousands_text(model.parameter_count());
+  if (frozen == 0) return fmt::format("{} parameters", trained);
+  return fmt::format("{} parameters, {} trained", thousands_text(frozen), trained);
+}
+
+void write_job(Fields& fields, const Run& run) {
+  const auto& job = run.scenario.job;
+  const auto& model = run.scenario.model;
+  const bool has_model = trains(job.strategy);
+  if (has_model) {
+    fields.add("model", fmt::format("{}, {}", model.name, parameters_in_words(model)));
+  }
+  fields.add("platform", fmt::format("{}: {}", run.scenario.platform.name,
+                                     hardware_in_words(run.scenario.platform, job.gpus)));
+  if (const auto& speeds = run.scenario.platform.speeds; !speeds.as_built())
+    fields.add("what if", gradway::in_words(speeds), Paint::yellow);
+  if (!has_model) {
+    fields.add("collective", in_words(job.strategy));
+    add_variables(fields, job);
+    return;
+  }
+  const bool is_cut = job.layout.is_cut();
+  const auto micro = job.accumulate > 1
+                         ? fmt::format(" x {} {}", job.accumulate, is_cut ? "micro-batches" : "micro-steps")
+                         : "";
+  fields.add("batch", fmt::format("{} per {}{}, {} per step", job.batch_per_gpu, is_cut ? "replica" : "GPU",
+                                  micro, thousands_text(std::llround(job.samples()))));
+  const auto fp8 = fp8_of(job);
+  fields.add("precision",
+             fp8 ? fmt::format("{}, {} scaling by {}", name_of(job.precision), name_of(fp8->recipe),
+                               fp8->by_transformer_engine ? "Transformer Engine" : "torchao")
+                 : std::string{name_of(job.precision)});
+  if (job.lora)
+    fields.add("fine-tuning",
+               fmt::format("{} of rank {} beside {}, all else frozen in {}",
+                           job.lora->quantised ? "QLoRA" : "LoRA", job.lora->rank,
+                           job.lora->targets == Lora::Targets::attention ? "attention's linear layers"
+                                                                         : "all linear layers of blocks",
+                           job.lora->quantised ? "NF4 and 16 bits" : "16 bits"));
+  if (is_cut) fields.add("layout", in_words(job.layout, job));
+  fields.add("strategy", in_words(job.strategy));
+  if (job.local_sgd) fields.add("workers", in_words(*job.local_sgd));
+  fields.add("optimizer", name_of(job.optimizer));
+  add_variables(fields, job);
+}
+
+/// "362.6", "16,210": all digits before the point.
+std::string four_digits_at_least(double rate) {
+  return rate >= 9999.5 && rate < 1e15 ? thousands_text(std::llround(rate)) : fmt::format("{:.4g}", rate);
+}
+
+void add_largest_batch(Fields& fields, const LargestBatch& largest, const Scenario& scenario) {
+  const auto& gpu = scenario.platform.gpu_models.front();
+  const bool has_room = largest.tight_batch > largest.batch;
+  const auto of_one_more =
+      has_room                 ? fmt::format("; up to {} would be tight", thousands_text(largest.tight_batch))
+      : largest.one_more_needs ? fmt::format("; {} would need {}", thousands_text(largest.batch + 1),
+                                             bytes_text(*largest.one_more_needs))
+                               : "";
+  fields.add(
+      "fits",
+      fmt::format("batch {} a GPU at most: it needs {} of {}{} (estimate)", thousands_text(largest.batch),
+                  bytes_text(largest.needs), bytes_text(gpu.memory), of_one_more),
+      Paint::bold);
+}
+
+/// One sentence for each kind of evidence, in the order of the enum.
+constexpr std::array<std::string_view, 5> evidence_sentences{
+    "measured on this GPU model, with such collectives",
+    "a step was measured on this GPU model; collectives follow NCCL's own rates",
+    "kernels were timed on this GPU model, but no step of the model was measured",
+    "extrapolated from another GPU model by the datasheets of both",
+    "datasheets; nothing that most of the step consists of was measured"};
+
+/// The memory that a GPU needs, and whether it has that much.
+std::string memory_in_words(const Run& run) {
+  const auto& scenario = run.scenario;
+  const auto needed = bytes_text(run.measured.metrics.peak_memory);
+  if (!knows_memory(scenario)) return fmt::format("at least {} per GPU: activations are unknown", needed);
+  if (scenario.platform.gpu_models.front().ideal) return fmt::format("{} per GPU (estimate)", needed);
+  return verdict_in_words(scenario, run.measured.memory);
+}
+
+std::string cost_in_words(const Metrics& metrics) {
+  auto cost = fmt::format("{:.2f} USD/h", metrics.cost_per_hour->value());
+  if (!metrics.cost_usd_per_million_samples) return cost;
+  cost += fmt::format(", {:.4g} USD per million samples", *metrics.cost_usd_per_million_samples);
+  if (metrics.loading && metrics.loading->usd_per_million_samples)
+    cost += fmt::format(", {:.4g} of it for storage", *metrics.loading->usd_per_million_samples);
+  return cost;
+}
+
+void add_throughput(Fields& fields, const Run& run) {
+  const auto& metrics = run.measured.metrics;
+  fields.add("throughput", fmt::format("{:.4g} steps/s, {} samples/s", metrics.steps_per_s,
+                                       four_digits_at_least(metrics.samples_per_s)));
+  if (!metrics.tokens_per_s) return;
+  const auto gpus = run.scenario.job.gpus;
+  const auto total =
+      gpus == 1 ? "" : fmt::format(", {} tokens/s in total", count_text(*metrics.tokens_per_s, ""));
+  fields.add("", fmt::format("{} tokens/s per GPU{}", count_text(*metrics.tokens_per_s / gpus, ""), total));
+}
+
+void add_loading(Fields& fields, const Metrics& metrics) {
+  if (!metrics.loading) return;
+  const auto& loading = *metrics.loading;
+  fields.add("loading",
+             fmt::format("a batch in {}, the first one after {}; {} read per step, {} AU",
+                         time_text(loading.batch), time_text(loading.first_batch), bytes_text(loading.read),
+                         percent_text(accelerator_utilisation(metrics))));
+  fields.add("epoch", fmt::format("{} steps in {}, {} of it for its start",
+                                  thousands_text(static_cast<std::int64_t>(loading.epoch_steps)),
+                                  time_text(epoch_time(metrics, loading)), time_text(loading.epoch_start)));
+}
+
+/// What the GPU does with its time, and what it sends.
+void add_details(Fields& fields, const Metrics& metrics) {
+  const auto flops =
+      metrics.tflops_per_gpu > 0 ? fmt::format("{:.4g} TFLOP/s, ", metrics.tflops_per_gpu) : "";
+  fields.add("each GPU", fmt::format("{}{} busy", flops, percent_text(metrics.gpu_busy_fraction)));
+  if (metrics.collectives > 0) {
+    fields.add("collectives",
+               fmt::format("{} per step, {} sent by each GPU", thousands_text(metrics.collectives),
+                           bytes_text(metrics.bytes_sent_per_gpu)));
+  }
+}
+
+void write_results(Fields& fields, const Run& run, Detail detail) {
+  const auto& metrics = run.measured.metrics;
+  const auto interval =
+      run.range.low < run.range.high
+          ? fmt::format(" (90 % prediction interval: {})", range_text(run.range.low, run.range.high))
+          : "";
+  fields.add(surely_does_not_fit(run.scenario, run.measured.memory) ? "would take" : "step time",
+             time_text(metrics.step_time) + interval, Paint::bold);
+  if (metrics.bus_bandwidth) {
+    fields.add("bandwidth", fmt::format("{} of bus bandwidth", rate_text(*metrics.bus_bandwidth)),
+               Paint::bold);
+    return;
+  }
+  add_throughput(fields, run);
+  if (metrics.mfu) {
+    fields.add("MFU", fmt::format("{:.3g} % of {}, the peak of {} in {}", *metrics.mfu * 100,
+                                  count_text(peak_of(run.scenario)->value(), "FLOP/s"),
+                                  run.scenario.platform.gpu_models.front().name,
+                                  name_of(run.scenario.job.precision)));
+  }
+  fields.add("memory", memory_in_words(run));
+  if (detail == Detail::full) add_details(fields, metrics);
+  add_loading(fields, metrics);
+  if (const auto& local = run.scenario.job.local_sgd; local && local->wan)
+    fields.add("exchange", in_words(outer_loop_of(run.scenario, *local, metrics.step_time), *local));
+  if (metrics.cost_per_hour) fields.add("cost", cost_in_words(metrics));
+}
+
+void write_links(std::ostream& out, const std::vector<ResourceUse>& links, const Style& style) {
+  if (links.empty()) return;
+  using enum Table::Align;
+  Table table{{{"busiest links and memories", left}, {"busy", right}, {"carried per step", right}}};
+  for (std::size_t i = 0; i < std::min(links.size(), most_links); ++i) {
+    table.add({links[i].name, percent_text(links[i].busy_fraction), bytes_text(links[i].bytes)});
+  }
+  out << '\n';
+  table.write(out, style, "  ");
+}
+
+/// Where the time of each stage of a pipeline goes, side by side; a long one's middle is left out.
+void write_programs(std::ostream& out, const Run& run, const Style& style) {
+  const auto& programs = run.measured.by_program;
+  if (programs.size() < 2) return;
+  using enum Table::Align;
+  Table table{{{"", left},
+               {"compute", right},
+               {"exposed", right},
+               {"launch-bound", right},
+               {"idle", right},
+               {"memory", right}}};
+  const auto of_step = [&](Seconds time) { return percent_text(time / run.measured.metrics.step_time); };
+  for (std::size_t i = 0; i < programs.size(); ++i) {
+    if (programs.size() > most_programs && i == most_programs / 2) {
+      i = programs.size() - most_programs / 2;
+      table.add({"...", "", "", "", "", ""});
+    }
+    const auto& [name, ranks, parts, memory] = programs[i];
+    table.add({name, of_step(parts.compute + parts.optimizer), of_step(parts.exposed_communication),
+               of_step(parts.launch_bound), of_step(parts.idle), bytes_text(memory.allocated())});
+  }
+  out << '\n';
+  table.write(out, style, "  ");
+}
+
+/// ", 2 ranks stand for all 8", or nothing if each was simulated.
+std::string ranks_in_words(const Run& run) {
+  const auto all = static_cast<std::size_t>(run.workload.ranks);
+  const auto simulated = run.folding.simulated_ranks();
+  if (simulated == all) return "";
+  return fmt::format(", {} {} for all {}", counted_text(static_cast<std::int64_t>(simulated), "rank"),
+                     simulated == 1 ? "stands" : "stand", thousands_text(run.workload.ranks));
+}
+
+/// What the prediction is based on, in one sentence.
+std::string evidence_in_words(const Run& run) {
+  const auto& grounds = run.grounds;
+  if (grounds.compute == Basis::given && grounds.communication == Basis::given)
+    return "times given in the files of the model and the platform";
+  auto words = std::string{evidence_sentences[static_cast<std::size_t>(evidence_of(grounds))]};
+  if (!run.extrapolation.empty()) words += "; parts of the communication are extrapolated";
+  return words;
+}
+
+/// `Detail::brief` omits the details of extrapolated communication: the provenance says that it is.
+void write_warnings(std::ostream& out, Fields& fields, const Run& run, Detail detail) {
+  auto warnings = run.warnings;
+  if (detail == Detail::brief) std::erase(warnings, run.extrapolation);
+  if (warnings.empty()) return;
+  out << '\n';
+  fields.add("warning", warnings, Paint::yellow);
+}
+
+}  // namespace
+
+void write_text(std::ostream& out, const Run& run, const Style& style, Detail detail,
+                const RunQuestions& questions) {
+  Fields fields{out, style};
+  write_whether_it_fits(out, run, style);
+  out << style.paint(Paint::bold, fit(run.scenario.name, style.width)) << "\n\n";
+  write_job(fields, run);
+  out << '\n';
+  if (questions.largest_batch) add_largest_batch(fields, *questions.largest_batch, run.scenario);
+  write_results(fields, run, detail);
+  out << '\n';
+  if (questions.goal) {
+    add_training(fields, *questions.goal, training_of(*questions.goal, run.measured.metrics, run.range));
+    out << '\n';
+  }
+  write_breakdown(out, run.measured.metrics, style, detail);
+  if (detail == Detail::full) write_programs(out, run, style);
+  out << '\n';
+  fields.add("bottleneck", run.measured.bottleneck.resource, Paint::bold);
+  if (!run.measured.bottleneck.why.empty()) fields.add("", run.measured.bottleneck.why);
+  if (detail == Detail::full) {
+    write_links(out, run.measured.links, style);
+    out << '\n';
+    fields.add("engine", run.engine + ranks_in_words(run));
+    fields.add("provenance", provenance_in_short(run.basis));
+  } else {
+    out << '\n';
+    fields.add("provenance", evidence_in_words(run));
+  }
+  write_warnings(out, fields, run, detail);
+  if (detail == Detail::brief) {
+    fields.add("more", "details: --verbose; what would make it faster: gradway explain", Paint::dim);
+  }
+}
+
+void write_whether_it_fits(std::ostream& out, const Run& run, const Style& style) {
+  if (!surely_does_not_fit(run.scenario, run.measured.memory)) return;
+  const auto why = verdict_in_words(run.scenario, run.measured.memory);
+  for (const auto& line : wrap(why, style.width)) out << style.paint(Paint::red, line) << '\n';
+  for (const auto& line : wrap("the results below assume enough memory", style.width))
+    out << style.paint(Paint::dim, line) << '\n';
+  out << '\n';
+}
+
+}  // namespace gradway::report

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/run/validation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <ostream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/base/quantiles.hpp"
+#include "sim/cost/nccl_model.hpp"
+#include "sim/report/format/table.hpp"
+#include "sim/report/format/text.hpp"
+#include "sim/report/format/words.hpp"
+#include "sim/trust/evidence.hpp"
+
+namespace gradway::report {
+namespace {
+
+bool smaller_error(const Comparison& a, const Comparison& b) {
+  return std::abs(a.error()) < std::abs(b.error());
+}
+
+/// Of cases outside of their interval: with such an anchor the scenario would meet what was measured.
+void write_anchors(std::ostream& out, const Validation& validation, const Style& style) {
+  for (const auto& one : validation.cases) {
+    if (one.in_interval() || !one.anchor) continue;
+    out << '\n'
+        << style.paint(
+               Paint::dim,
+               fit(fmt::format("# {} is outside of its interval; as an anchor:", one.name), style.width))
+        << '\n'
+        << anchor_yaml(*one.anchor);
+  }
+}
+
+/// Where there are several groups.
+void write_coverage(std::ostream& out, const Validation& validation) {
+  const auto groups = validation.coverage();
+  if (groups.size() < 2) return;
+  std::size_t longest = 0;
+  for (const auto& one : groups) longest = std::max(longest, one.group.size());
+  for (const auto& one : groups)
+    out << fmt::format("  {:<{}}  {} of {}\n", one.group, longest, one.inside, one.cases);
+}
+
+}  // namespace
+
+std::vector<Comparison> Validation::counted() const {
+  std::vector<Comparison> found;
+  std::ranges::copy_if(cases, std::back_inserter(found), [](const auto& one) { return !one.is_given; });
+  return found;
+}
+
+double Validation::mean_abs_error() const {
+  const auto all = counted();
+  double sum = 0;
+  for (const auto& one : all) sum += std::abs(one.error());
+  return all.empty() ? 0 : sum / static_cast<double>(all.size());
+}
+
+double Validation::median_abs_error() const {
+  std::vector<double> errors;
+  for (const auto& one : counted()) errors.push_back(std::abs(one.error()));
+  return median(errors);
+}
+
+double Validation::max_abs_error() const {
+  const auto all = counted();
+  return all.empty() ? 0 : std::abs(std::ranges::max_element(all, smaller_error)->error());
+}
+
+double Validation::bias() const {
+  const auto all = counted();
+  double sum = 0;
+  for (const auto& one : all) sum += one.error();
+  return all.empty() ? 0 : sum / static_cast<double>(all.size());
+}
+
+std::size_t Validation::in_interval() const {
+  return static_cast<std::size_t>(std::ranges::count_if(counted(), &Comparison::in_interval));
+}
+
+std::vector<Coverage> Validation::coverage() const {
+  std::vector<Coverage> groups;
+  for (const auto& one : counted()) {
+    auto of = std::ranges::find(groups, one.group, &Coverage::group);
+    if (of == groups.end()) of = groups.insert(of, {one.group});
+    ++of->cases;
+    if (one.in_interval()) ++of->inside;
+  }
+  return groups;
+}
+
+std::string group_of(const Run& run) {
+  const auto& job = run.scenario.job;
+  const bool exchanges = run.measured.metrics.communication > Seconds{};
+  const auto over = exchanges       ? gradway::name_of(run.grounds.transport)
+                    : job.gpus == 1 ? std::string_view{"one GPU"}
+                                    : std::string_view{"no exchange"};
+  return fmt::format("{}{}, {}", trains(job.strategy) ? "" : "collectives, ",
+                     name_of(evidence_of(run.grounds)), over);
+}
+
+std::string anchor_yaml(const Anchor& anchor) {
+  // What JSON quotes, YAML reads as the same text. {} is the shortest text that reads back as the number.
+  const auto source =
+      nlohmann::json(anchor.source).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return fmt::format(
+      "anchor:\n  gpu: {}\n  precision: {}\n  batch: {}\n  optimizer: {}\n  step_time: {} ms\n  source: {}\n",
+      anchor.gpu, name_of(anchor.precision), anchor.batch, name_of(anchor.optimizer),
+      std::round(anchor.step_time.value() * 1e9) / 1e6, source);
+}
+
+void write_table(std::ostream& out, const Validation& validation, const Style& style) {
+  using enum Table::Align;
+  Table table{{{"case", left}, {"measured", right}, {"predicted", right}, {"error", right}}};
+  for (const auto& one : validation.cases) {
+    table.add(
+        {one.name, time_text(one.measured), time_text(one.predicted), signed_percent_text(one.error())});
+  }
+  table.write(out, style);
+  out << '\n';
+  const auto counted = validation.counted();
+  if (!counted.empty()) {
+    const auto& worst = *std::ranges::max_element(counted, smaller_error);
+    out << fit(fmt::format("mean |error| {:.2f} %, worst {} ({}), bias {}, {}",
+                           validation.mean_abs_error() * 100, signed_percent_text(worst.error()), worst.name,
+                           signed_percent_text(validation.bias()),
+                           counted_text(static_cast<std::int64_t>(counted.size()), "case")),
+               style.width)
+        << '\n'
+        << fmt::format("half of the cases within {:.2f} %\n", validation.median_abs_error() * 100)
+        << fmt::format("in the interval: {} of {}\n", validation.in_interval(), counted.size());
+    write_coverage(out, validation);
+  }
+  if (const auto given = validation.cases.size() - counted.size(); given > 0)
+    out << fmt::format("{} not counted: the prediction was given that step\n",
+                       counted_text(static_cast<std::int64_t>(given), "case"));
+  if (!validation.source.empty()) {
+    for (const auto& line : wrap("measured: " + validation.source, style.width)) {
+      out << style.paint(Paint::dim, line) << '\n';
+    }
+  }
+  write_anchors(out, validation, style);
+}
+
+}  // namespace gradway::report

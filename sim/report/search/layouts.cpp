@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/search/layouts.hpp"
+
+#include <ostream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/report/format/training_json.hpp"
+
+namespace gradway::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json settings_json(const Job& job) {
+  Json set = Json::object();
+  for (const auto& [key, value] : settings_of(job)) set[key] = value;
+  return set;
+}
+
+Json tried_layout_json(const LaidOut& laid_out, std::size_t i) {
+  const auto& tried = laid_out.found.ranked[i];
+  const auto& metrics = tried.metrics;
+  Json json{{"set", settings_json(tried.job)},
+            {"step_time_s", metrics.step_time.value()},
+            {"interval", {tried.range.low.value(), tried.range.high.value()}},
+            {"samples_per_s", metrics.samples_per_s},
+            {"tokens_per_s_per_gpu", nullptr},
+            {"mfu", nullptr},
+            {"bubble_s", nullptr},
+            {"memory_needed_bytes", tried.memory.value()},
+            {"memory_verdict", name_of(tried.verdict)},
+            {"cost_usd_per_million_samples", nullptr},
+            {"tied_with_fastest", laid_out.found.leaders.has(i)},
+            {"on_front", bool{laid_out.found.on_front[i]}}};
+  if (metrics.tokens_per_s) json["tokens_per_s_per_gpu"] = *metrics.tokens_per_s / tried.job.gpus;
+  if (metrics.mfu) json["mfu"] = *metrics.mfu;
+  if (const auto& cost = metrics.cost_usd_per_million_samples) json["cost_usd_per_million_samples"] = *cost;
+  if (metrics.bubble) json["bubble_s"] = metrics.bubble->value();
+  if (laid_out.goal) json["training"] = training_json(training_of(*laid_out.goal, metrics, tried.range));
+  return json;
+}
+
+}  // namespace
+
+void write_json(std::ostream& out, const LaidOut& laid_out, std::string_view version) {
+  const auto& found = laid_out.found;
+  Json layouts = Json::array();
+  for (std::size_t i = 0; i < found.ranked.size(); ++i) layouts.push_back(tried_layout_json(laid_out, i));
+  Json left_out = Json::array();
+  for (const auto& one : found.unfit)
+    left_out.push_back({{"set", settings_json(one.job)},
+                        {"reason", "does not fit"},
+                        {"memory_needed_bytes", one.needs.value()}});
+  for (const auto& one : found.refused)
+    left_out.push_back({{"set", settings_json(one.job)}, {"reason", one.reason}});
+  Json worth = Json::array();
+  for (const auto& one : found.worth) {
+    auto& item = worth.emplace_back(
+        Json{{"step_time_s", one.step_time.value()}, {"memory_needed_bytes", one.memory.value()}});
+    for (const auto& [key, value] : one.set) item["set"][key] = value;
+  }
+  const auto& best = found.recommended();
+  const auto snippet = layout_snippet(best.job, laid_out.shape);
+  const Json all{{"schema", 1},
+                 {"gradway", version},
+                 {"scenario", laid_out.scenario},
+                 {"model", laid_out.model},
+                 {"platform", laid_out.platform},
+                 {"engine", laid_out.engine},
+                 {"global_batch", laid_out.global_batch},
+                 {"layouts", std::move(layouts)},
+                 {"candidates", found.candidates},
+                 {"do_not_fit", found.do_not_fit},
+                 {"simulated", found.simulated},
+                 {"slower", found.slower},
+                 {"not_searched", std::move(worth)},
+                 {"left_out", std::move(left_out)},
+                 {"basis", best.basis},
+                 {"warnings", best.warnings},
+                 {snippet.framework, snippet.text}};
+  out << all.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+}
+
+}  // namespace gradway::report

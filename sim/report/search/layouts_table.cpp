@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <ostream>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/report/format/fields.hpp"
+#include "sim/report/format/table.hpp"
+#include "sim/report/format/text.hpp"
+#include "sim/report/format/training_text.hpp"
+#include "sim/report/format/words.hpp"
+#include "sim/report/search/layouts.hpp"
+
+namespace gradway::report {
+namespace {
+
+// In the order of Recompute.
+constexpr std::array<std::string_view, 4> recompute_marks{"", " selective", " op", " full"};
+constexpr std::array<std::string_view, 4> recompute_phrases{
+    "", ", attention's scores computed again", ", blocks computed again but for every second product",
+    ", blocks computed again"};
+
+using enum Table::Align;
+
+constexpr std::size_t most_ranked = 10;  // that are listed
+constexpr std::size_t most_unfit = 5;
+
+/// "t8 p4x2 d16 mb1 full fsdp/8": what a row has room for.
+std::string short_words(const Job& job) {
+  const auto& layout = job.layout;
+  auto words = fmt::format("t{}{} p{}", layout.tensor, layout.tensor > 1 && !layout.sequence ? "-" : "",
+                           layout.pipeline);
+  if (layout.chunks > 1) words += fmt::format("x{}", layout.chunks);
+  if (layout.context > 1) words += fmt::format(" c{}", layout.context);
+  if (layout.expert > 1) words += fmt::format(" e{}", layout.expert);
+  words += fmt::format(" d{} mb{}", job.data_parallel(), job.batch_per_gpu);
+  const bool usual = layout.schedule == Schedule::one_f_one_b || layout.schedule == Schedule::interleaved;
+  if (!usual) words += fmt::format(" {}", name_of(layout.schedule));
+  words += recompute_marks[static_cast<std::size_t>(job.recompute)];
+  if (const auto replicas = replicas_of(job.strategy); replicas > 1) words += fmt::format(" r{}", replicas);
+  return words;
+}
+
+std::string full_words(const Job& job) {
+  const auto recompute = recompute_phrases[static_cast<std::size_t>(job.recompute)];
+  return fmt::format("{}; {} of {}{}; {}", in_words(job.layout, job),
+                     job.accumulate == 1 ? "1 micro-batch" : fmt::format("{} micro-batches", job.accumulate),
+                     job.batch_per_gpu, recompute, in_words(job.strategy));
+}
+
+class LayoutTable {
+ public:
+  explicit LayoutTable(const LaidOut& laid_out) : laid_out_{laid_out} {
+    table_.emplace(std::vector<Table::Column>{{"layout", left},
+                                              {"step time", right},
+                                              {"MFU", right},
+                                              {"bubble", right},
+                                              {"memory", right},
+                                              {"", left}});
+  }
+
+  void add(std::size_t i, std::string mark) {
+    const auto& tried = found().ranked[i];
+    const auto& metrics = tried.metrics;
+    std::vector<std::string> cells{
+        short_words(tried.job), time_text(metrics.step_time), metrics.mfu ? percent_text(*metrics.mfu) : "-",
+        metrics.bubble ? percent_text(*metrics.bubble / metrics.step_time) : "-", bytes_text(tried.memory)};
+    cells.push_back(std::move(mark));
+    table_->add(std::move(cells));
+  }
+
+  void write(std::ostream& out, const Style& style) const { table_->write(out, style); }
+
+ private:
+  const LayoutsFound& found() const { return laid_out_.found; }
+
+  const LaidOut& laid_out_;
+  std::optional<Table> table_;
+};
+
+/// The fastest, then those that need less memory than all that are faster.
+void write_ranked(std::ostream& out, const LaidOut& laid_out, const Style& style) {
+  const auto& found = laid_out.found;
+  LayoutTable table{laid_out};
+  for (std::size_t i = 0; i < found.ranked.size(); ++i) {
+    const bool smaller = found.on_front[i] && i > 0;
+    if (i >= most_ranked && !smaller) continue;
+    auto mark = mark_of(found.leaders, i, "fastest");
+    if (smaller) mark += mark.empty() ? "smaller" : ", smaller";
+    table.add(i, std::move(mark));
+  }
+  table.write(out, style);
+  const auto any = [&](int Layout::*ranks) {
+    return std::ranges::any_of(found.ranked, [&](const auto& one) { return one.job.layout.*ranks > 1; });
+  };
+  const auto key = fmt::format(
+      "t: tensor ranks{}; p: stages x chunks;{}{} d: data-parallel ranks; mb: micro-batch; full: blocks "
+      "computed "
+      "again{}; r: replicas; smaller: needs less memory than all faster ones",
+      laid_out.written.framework == Framework::megatron ? " (-: without sequence parallelism)" : "",
+      any(&Layout::context) ? " c: context ranks;" : "", any(&Layout::expert) ? " e: expert ranks;" : "",
+      std::ranges::any_of(found.ranked,
+                          [](const auto& one) { return one.job.recompute == Recompute::selective_op; })
+          ? ", op: but for attention and every second product"
+          : "");
+  for (const auto& line : wrap(key, style.width)) out << style.paint(Paint::dim, line) << '\n';
+}
+
+std::vector<std::string> left_out(const LaidOut& laid_out) {
+  const auto& found = laid_out.found;
+  std::vector<std::string> items;
+  for (const auto& one : found.unfit) {
+    if (items.size() == most_unfit) break;
+    items.push_back(fmt::format("{}: does not fit, needs {}", short_words(one.job), bytes_text(one.needs)));
+  }
+  for (const auto& one : found.refused)
+    items.push_back(fmt::format("{}: {}", short_words(one.job), one.reason));
+  return items;
+}
+
+/// "job.compile: true would take 8.1 % off the fastest layout's step"
+std::vector<std::string> not_searched(const LayoutsFound& found) {
+  std::vector<std::string> items;
+  const auto step = found.ranked.front().metrics.step_time;
+  for (const auto& one : found.worth) {
+    std::vector<std::string> keys;
+    for (const auto& [key, value] : one.set) keys.push_back(fmt::format("{}: {}", key, value));
+    const bool is_all = found.worth.size() > 1 && &one == &found.worth.back();
+    items.push_back(fmt::format("{} would take {} off the fastest layout's step",
+                                is_all ? "all of these" : fmt::format("{}", fmt::join(keys, " and ")),
+                                percent_text(1 - one.step_time / step)));
+  }
+  if (!items.empty())
+    items.emplace_back("set what you want of these and search again: another layout may then be the fastest");
+  return items;
+}
+
+void write_remarks(std::ostream& out, const LaidOut& laid_out, const Style& style) {
+  const auto& found = laid_out.found;
+  Fields fields{out, style};
+  out << '\n';
+  fields.add("tried", fmt::format("{} of {} layouts simulated; {} do not fit, {} are slower by their kernels",
+                                  found.simulated, found.candidates, found.do_not_fit, found.slower));
+  fields.add("not searched", not_searched(found));
+  fields.add("left out", left_out(laid_out), Paint::yellow);
+  fields.add("warning", found.recommended().warnings, Paint::yellow);
+}
+
+void write_indented(std::ostream& out, const std::string& text) {
+  std::istringstream lines{text};
+  for (std::string line; std::getline(lines, line);) out << (line.empty() ? "" : "    ") << line << '\n';
+}
+
+/// Why the fastest is not the one to take: another is tied with it and has room in the memory.
+std::string tied_with_the_fastest(const LayoutsFound& found) {
+  const auto& fastest = found.ranked.front();
+  const auto best = static_cast<std::size_t>(&found.recommended() - found.ranked.data());
+  return fmt::format(
+      "tied with the fastest, {}: that takes {}, is faster with a probability of {}, and leaves no "
+      "room in the memory ({}: {})",
+      short_words(fastest.job), time_text(fastest.metrics.step_time),
+      probability_text(*found.leaders.first_is_ahead[best]), name_of(fastest.verdict),
+      bytes_text(fastest.memory));
+}
+
+}  // namespace
+
+void write_table(std::ostream& out, const LaidOut& laid_out, const Style& style) {
+  const auto& found = laid_out.found;
+  const auto& best = found.recommended();
+  out << style.paint(Paint::bold, fit(laid_out.scenario, style.width)) << '\n';
+  const auto about = fmt::format("{} on {}: {}, {}, {} samples a step", laid_out.model, laid_out.platform,
+                                 laid_out.hardware, name_of(best.job.precision), laid_out.global_batch);
+  for (const auto& line : wrap(about, style.width)) out << style.paint(Paint::dim, line) << '\n';
+  out << '\n';
+  Fields fields{out, style};
+  fields.add("best", full_words(best.job), Paint::bold);
+  fields.add("step time", fmt::format("{}, {} in nine of ten cases", time_text(best.metrics.step_time),
+                                      range_text(best.range.low, best.range.high)));
+  if (const auto& tokens = best.metrics.tokens_per_s)
+    fields.add("throughput", fmt::format("{:.4g} tokens/s per GPU", *tokens / best.job.gpus));
+  if (const auto& cost = best.metrics.cost_usd_per_million_samples)
+    fields.add("cost", fmt::format("{:.4g} USD for a million samples", *cost));
+  if (&best != &found.ranked.front()) {
+    fields.add("", tied_with_the_fastest(found));
+  } else if (found.leaders.tied()) {
+    std::vector<std::string> names;
+    for (const auto& one : found.ranked) names.push_back(short_words(one.job));
+    fields.add("", tied_in_words(found.leaders, names, "faster"));
+  }
+  out << '\n';
+  if (laid_out.goal) {
+    add_training(fields, *laid_out.goal, training_of(*laid_out.goal, best.metrics, best.range));
+    out << '\n';
+  }
+  write_ranked(out, laid_out, style);
+  write_remarks(out, laid_out, style);
+  out << '\n' << style.paint(Paint::dim, "  in gradway") << "\n\n";
+  std::string options;
+  for (const auto& [key, value] : settings_of(best.job)) {
+    const bool is_map = value.starts_with('{');
+    options += fmt::format("--set {}={}{}{}\n", key, is_map ? "'" : "", value, is_map ? "'" : "");
+  }
+  write_indented(out, options);
+  const auto snippet = layout_snippet(best.job, laid_out.shape);
+  out << '\n' << style.paint(Paint::dim, fmt::format("  in {}", snippet.framework)) << "\n\n";
+  write_indented(out, snippet.text);
+}
+
+}  // namespace gradway::report

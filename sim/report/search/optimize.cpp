@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/search/optimize.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <ostream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/report/format/scenario_json.hpp"
+#include "sim/report/format/text.hpp"
+#include "sim/report/format/training_json.hpp"
+#include "sim/report/format/training_text.hpp"
+#include "sim/report/format/words.hpp"
+#include "sim/report/search/snippet.hpp"
+#include "sim/scenario/strategy_facts.hpp"
+
+namespace gradway::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double worth_changing = 0.005;
+
+/// What `gradway run --set` takes, key by key.
+Json set_json(const Optimized& found, const Tried& tried) {
+  Json set{{"strategy", strategy_json(tried.strategy)}};
+  if (const auto* replicate = replicate_of(tried.strategy)) set["parallel.replicate"] = *replicate;
+  for (const auto& [key, value] : found.changes[tried.job]) set[key] = value;
+  return set;
+}
+
+Json tried_json(const Optimized& found, const Tried& tried) {
+  Json json{{"set", set_json(found, tried)}};
+  json["fits"] = tried.cannot_run.empty() || tried.memory == 0_B;  // else NCCL cannot run it
+  if (!tried.cannot_run.empty()) json["cannot_run"] = tried.cannot_run;
+  const auto& metrics = tried.metrics;
+  json["step_time_s"] = metrics.step_time.value();
+  json["interval"] = {tried.range.low.value(), tried.range.high.value()};
+  json["samples_per_s"] = metrics.samples_per_s;
+  json["tokens_per_s_per_gpu"] = nullptr;
+  if (metrics.tokens_per_s) json["tokens_per_s_per_gpu"] = *metrics.tokens_per_s / found.jobs[tried.job].gpus;
+  json["exposed_communication_s"] = metrics.exposed_communication.value();
+  json["collectives"] = metrics.collectives;
+  json["memory_needed_bytes"] = tried.memory.value();
+  json["cost_usd_per_million_samples"] = nullptr;
+  if (const auto& cost = metrics.cost_usd_per_million_samples) json["cost_usd_per_million_samples"] = *cost;
+  if (found.goal && tried.cannot_run.empty())
+    json["training"] = training_json(training_of(*found.goal, metrics, tried.range));
+  return json;
+}
+
+Json caps_json(const Optimum& optimum) {
+  Json points = Json::array();
+  for (const auto& [mib, tried] : optimum.curve)
+    points.push_back({{"bucket_cap_mib", mib}, {"step_time_s", tried.metrics.step_time.value()}});
+  Json json{{"points", std::move(points)}, {"within", flatness}, {"from_mib", nullptr}, {"to_mib", nullptr}};
+  if (optimum.flat) {
+    json["from_mib"] = optimum.flat->first;
+    if (!optimum.flat_to_the_end) json["to_mib"] = optimum.flat->last;
+  }
+  return json;
+}
+
+Json values_json(const Optimized& found) {
+  Json list = Json::array();
+  for (const auto& [setting, value, tried] : found.optimum.best_of_values) {
+    Json json{
+        {"setting", setting}, {"value", value.empty() ? Json(nullptr) : Json(value)}, {"best", nullptr}};
+    if (tried) json["best"] = tried_json(found, *tried);
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+constexpr double is_as_fast = 1e-4;
+
+Choice choice_in(const Optimized& found, const Tried& tried) {
+  return choice_of(found.jobs[tried.job], tried);
+}
+
+/// Settings that the report names and that can run.
+std::vector<const Tried*> named_settings(const Optimized& found) {
+  const auto& optimum = found.optimum;
+  std::vector<const Tried*> named{&optimum.fastest, &optimum.defaults, &optimum.as_written};
+  for (const auto& one : optimum.best_of_hooks) named.push_back(&one);
+  for (const auto& one : optimum.best_of_values)
+    if (one.tried) named.push_back(&*one.tried);
+  for (const auto& one : optimum.turned_back) named.push_back(&one.without);
+  std::erase_if(named, [](const Tried* one) { return !one->cannot_run.empty(); });
+  return named;
+}
+
+/// Whether a faster setting was tried than the one that is recommended.
+std::string beside_the_fastest(const Optimized& found) {
+  const auto gain = -gain_over(found, found.optimum.fastest);
+  if (gain < is_as_fast) return "";
+  return fmt::format(
+      "; tied with the fastest setting that was tried, the difference of {} is within what is not known",
+      percent_text(gain));
+}
+
+}  // namespace
+
+Job job_of(const Optimized& found, const Tried& tried) {
+  auto job = found.jobs[tried.job];
+  job.strategy = tried.strategy;
+  return job;
+}
+
+double gain_over(const Optimized& found, const Tried& other) {
+  const auto time = [&](const Tried& tried) { return time_per_sample(found.jobs[tried.job], tried).value(); };
+  const auto best = time(found.optimum.best);
+  return best > 0 ? time(other) / best - 1 : 0;
+}
+
+bool is_tied_with_best(const Optimized& found, const Tried& other) {
+  const auto best = choice_in(found, found.optimum.best);
+  const auto is_tied = [&](const Tried& one) { return gradway::are_tied(best, choice_in(found, one)); };
+  if (!is_tied(other)) return false;
+  const auto gain = gain_over(found, other);
+  return std::ranges::none_of(named_settings(found), [&](const Tried* one) {
+    const auto nearer = gain_over(found, *one);
+    return (gain < 0 ? gain <= nearer && nearer <= 0 : 0 <= nearer && nearer <= gain) && !is_tied(*one);
+  });
+}
+
+double best_is_faster(const Optimized& found, const Tried& other) {
+  return probability_of_less(figure_ratio(choice_in(found, found.optimum.best), choice_in(found, other)));
+}
+
+std::string_view framework_of(const Optimized& found) {
+  const bool is_deepspeed = facts_of(found.optimum.best.strategy).framework == Framework::deepspeed;
+  return is_deepspeed ? "DeepSpeed" : "PyTorch";
+}
+
+std::string verdict(const Optimized& found) {
+  const auto whose = fmt::format("{}'s defaults", framework_of(found));
+  const auto& defaults = found.optimum.defaults;
+  if (!defaults.cannot_run.empty()) return whose + " do not run: the job " + defaults.cannot_run;
+  const auto beside = beside_the_fastest(found);
+  const auto gain = gain_over(found, defaults);
+  if (std::abs(gain) < is_as_fast) {
+    return fmt::format("not worth changing: {} are{}", whose,
+                       beside.empty() ? " as fast as the best" : beside.substr(1));
+  }
+  if (gain < worth_changing)
+    return fmt::format("not worth changing: {} are {:.2f} % from the best{}", whose, gain * 100, beside);
+  if (is_tied_with_best(found, defaults)) {
+    return fmt::format(
+        "not worth changing before a measurement confirms it: tied with {}, the difference of {} is within "
+        "what is not known{}",
+        whose, percent_text(gain), beside);
+  }
+  return fmt::format("{} faster than {}{}", percent_text(gain), whose, beside);
+}
+
+std::vector<std::string> warnings_of(const Optimized& found) {
+  std::vector<std::string> warnings;
+  if (found.none_meets && !(found.goal->budget_usd && !found.optimum.best.metrics.cost_per_hour))
+    warnings.emplace_back("no setting keeps the limits of the training: all are ranked");
+  for (const auto& [key, value] : found.changes[found.optimum.best.job]) {
+    if (key == "job.accumulate" || key == "job.batch_per_gpu" || key == "optimizer")
+      warnings.push_back(
+          fmt::format("{}={} changes what is learned from a step, not only its speed", key, value));
+  }
+  const auto& own = found.optimum.best.warnings;
+  warnings.insert(warnings.end(), own.begin(), own.end());
+  return warnings;
+}
+
+void write_json(std::ostream& out, const Optimized& found, std::string_view version) {
+  const auto& optimum = found.optimum;
+  Json hooks = Json::array();
+  for (const auto& one : optimum.best_of_hooks) hooks.push_back(tried_json(found, one));
+  Json turned_back = Json::array();
+  for (const auto& [key, without] : optimum.turned_back) {
+    auto json = tried_json(found, without);
+    json["key"] = key.empty() ? Json(nullptr) : Json(key);
+    json["gain"] = gain_over(found, without);
+    turned_back.push_back(std::move(json));
+  }
+  Json lossy = Json::array();
+  for (const auto hook : found.lossy_left_out) lossy.push_back(name_of(hook));
+  Json left_out = Json::array();
+  for (const auto& one : found.left_out)
+    left_out.push_back({{"set", set_json(found, one)}, {"reason", one.cannot_run}});
+  for (const auto& one : found.missed) {
+    const auto training = training_of(*found.goal, one.metrics, one.range);
+    left_out.push_back({{"set", set_json(found, one)},
+                        {"reason", why_it_misses(training)},
+                        {"training", training_json(training)}});
+  }
+  const auto snippet = snippet_of(job_of(found, optimum.best));
+  Json all{{"schema", 1},
+           {"gradway", version},
+           {"scenario", found.scenario},
+           {"model", found.model},
+           {"platform", found.platform},
+           {"engine", found.engine},
+           {"searched", found.keys},
+           {"best", tried_json(found, optimum.best)},
+           {"fastest", tried_json(found, optimum.fastest)},
+           {"defaults", tried_json(found, optimum.defaults)},
+           {"as_written", tried_json(found, optimum.as_written)},
+           {"gain_over_defaults", gain_over(found, optimum.defaults)},
+           {"gain_over_as_written", gain_over(found, optimum.as_written)},
+           {"tied_with_defaults",
+            optimum.defaults.cannot_run.empty() && is_tied_with_best(found, optimum.defaults)},
+           {"tied_with_as_written",
+            optimum.as_written.cannot_run.empty() && is_tied_with_best(found, optimum.as_written)},
+           {"verdict", verdict(found)},
+           {"best_of_hooks", std::move(hooks)},
+           {"best_of_values", values_json(found)},
+           {"turned_back", std::move(turned_back)},
+           {"bucket_caps", optimum.curve.empty() ? Json(nullptr) : caps_json(optimum)},
+           {"lossy_left_out", std::move(lossy)},
+           {"left_out", std::move(left_out)},
+           {"basis", optimum.best.basis},
+           {"warnings", warnings_of(found)},
+           {"settings", found.settings},
+           {"simulated", found.simulated},
+           {snippet.framework, snippet.text}};
+  if (found.goal) all["no_setting_meets_limits"] = found.none_meets;
+  out << all.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+}
+
+}  // namespace gradway::report

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <ostream>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/report/format/fields.hpp"
+#include "sim/report/format/sparkline.hpp"
+#include "sim/report/format/table.hpp"
+#include "sim/report/format/text.hpp"
+#include "sim/report/format/training_text.hpp"
+#include "sim/report/format/words.hpp"
+#include "sim/report/search/optimize.hpp"
+#include "sim/report/search/snippet.hpp"
+#include "sim/scenario/strategy_facts.hpp"
+
+namespace gradway::report {
+namespace {
+
+using enum Table::Align;
+
+constexpr double no_effect = 1e-4;
+
+bool is_ddp(const Optimized& found) {
+  return gradway::is_ddp(found.optimum.best.strategy);
+}
+
+std::string changes_in_words(const Optimized& found, const Tried& tried) {
+  std::string words;
+  for (const auto& [key, value] : found.changes[tried.job]) words += fmt::format(", {}={}", key, value);
+  return words;
+}
+
+/// As a narrow table has it: "loader_workers".
+std::string_view last_part(std::string_view key) {
+  return key.substr(key.rfind('.') + 1);
+}
+
+/// Beside a setting that is told already.
+std::string other_changes(const Optimized& found, const Tried& tried, std::string_view setting) {
+  std::string words;
+  for (const auto& [key, value] : found.changes[tried.job])
+    if (key != setting) words += fmt::format(", {}={}", last_part(key), value);
+  return words;
+}
+
+std::string setting_in_words(const Optimized& found, const Tried& tried) {
+  return in_words(tried.strategy) + changes_in_words(found, tried);
+}
+
+std::string gain_text(const Optimized& found, const Tried& other) {
+  const auto gain = gain_over(found, other);
+  if (std::abs(gain) < no_effect) return "as fast";
+  const auto probability = best_is_faster(found, other);
+  if (is_tied_with_best(found, other))
+    return fmt::format("tied ({}), {}", signed_percent_text(gain), probability_text(probability));
+  const auto faster = fmt::format("{} faster", percent_text(gain));
+  return probability < 0.95 ? fmt::format("{}, {}", faster, probability_text(probability)) : faster;
+}
+
+void write_times(std::ostream& out, const Optimized& found, const Style& style) {
+  const bool has_tokens = found.optimum.best.metrics.tokens_per_s.has_value();
+  Table table{{{"", left},
+               {"step time", right},
+               {"9 of 10 cases", right},
+               {has_tokens ? "tokens/s/GPU" : "samples/s", right},
+               {"the best is", right}}};
+  const auto throughput = [&](const Tried& tried) {
+    const auto& tokens = tried.metrics.tokens_per_s;
+    return tokens ? *tokens / found.jobs[tried.job].gpus : tried.metrics.samples_per_s;
+  };
+  const auto add = [&](const std::string& name, const Tried& tried, const std::string& gain) {
+    if (!tried.cannot_run.empty()) {
+      table.add({name, "-", "-", "-", tried.memory > 0_B ? "does not fit" : "cannot run"});
+      return;
+    }
+    table.add({name, time_text(tried.metrics.step_time), range_text(tried.range.low, tried.range.high),
+               fmt::format("{:.4g}", throughput(tried)), gain});
+  };
+  const auto& optimum = found.optimum;
+  add("best", optimum.best, "");
+  if (gain_over(found, optimum.fastest) < -no_effect)
+    add("fastest tried", optimum.fastest, gain_text(found, optimum.fastest));
+  add(fmt::format("{}'s defaults", framework_of(found)), optimum.defaults,
+      gain_text(found, optimum.defaults));
+  add("as written", optimum.as_written, gain_text(found, optimum.as_written));
+  table.write(out, style, "  ");
+}
+
+void write_hooks(std::ostream& out, const Optimized& found, const Style& style) {
+  if (found.optimum.best_of_hooks.size() < 2) return;
+  Table table{{{"hook", left}, {"buckets", right}, {"views", right}, {"step time", right}, {"", left}}};
+  for (const auto& one : found.optimum.best_of_hooks) {
+    const auto& strategy = std::get<Ddp>(one.strategy);
+    auto hook = std::string{name_of(strategy.comm_hook)};
+    if (strategy.comm_hook == CommHook::powersgd) hook += fmt::format(", rank {}", strategy.powersgd_rank);
+    hook += changes_in_words(found, one);
+    table.add({hook, strategy.bucket_cap ? exact_bytes_text(*strategy.bucket_cap) : "default",
+               strategy.gradient_as_bucket_view ? "yes" : "no", time_text(one.metrics.step_time),
+               is_lossy(strategy.comm_hook) ? "lossy" : ""});
+  }
+  out << '\n';
+  table.write(out, style, "  ");
+}
+
+std::string value_text(const std::string& value) {
+  return value.empty() ? "default" : value;
+}
+
+/// Of a strategy that shards, and of keys of the job: the best with each value that was searched.
+void write_values(std::ostream& out, const Optimized& found, const Style& style) {
+  if (found.optimum.best_of_values.empty()) return;
+  Table table{
+      {{"setting", left}, {"value", left}, {"step time", right}, {"memory", right}, {"the best is", right}}};
+  std::string_view before;
+  for (const auto& [setting, value, tried] : found.optimum.best_of_values) {
+    const auto name = setting == before ? std::string{} : std::string{last_part(setting)};
+    before = setting;
+    if (!tried) {
+      table.add({name, value_text(value), "-", "-", "left out"});
+    } else {
+      table.add({name, value_text(value) + other_changes(found, *tried, setting),
+                 time_text(tried->metrics.step_time), bytes_text(tried->memory), gain_text(found, *tried)});
+    }
+  }
+  out << '\n';
+  table.write(out, style, "  ");
+}
+
+std::string turned_back_in_words(const Optimized& found, const TurnedBack& one) {
+  const auto& name = one.key;
+  std::string what = name == "bucket_cap"                  ? "with PyTorch's default buckets"
+                     : name == "comm_hook"                 ? "without the hook"
+                     : name == "powersgd_rank"             ? "with rank 1"
+                     : name.empty()                        ? "with the job as written"
+                     : name.find('.') != std::string::npos ? fmt::format("with {} as written", name)
+                     : is_ddp(found)                       ? fmt::format("without {}", name)
+                                     : fmt::format("with {}'s {}", framework_of(found), name);
+  if (!one.without.cannot_run.empty()) return fmt::format("{}: {}", what, one.without.cannot_run);
+  const auto cost = gain_over(found, one.without);
+  if (std::abs(cost) < no_effect) return fmt::format("{}: as fast", what);
+  return fmt::format("{}: {} {}", what, percent_text(std::abs(cost)), cost > 0 ? "longer" : "shorter");
+}
+
+void write_caps(std::ostream& out, const Optimized& found, const Style& style) {
+  const auto& curve = found.optimum.curve;
+  if (curve.empty()) return;
+  std::vector<double> times;
+  for (const auto& point : curve) times.push_back(point.tried.metrics.step_time.value());
+  const auto [least, most] = std::ranges::minmax(times);
+  Fields fields{out, style};
+  out << '\n';
+  const auto last = fmt::format("{} MiB", thousands_text(curve.back().mib));
+  fields.add("bucket caps", sparkline(times));
+  const std::string first = "1 MiB";
+  const auto gap = curve.size() > first.size() + last.size() ? curve.size() - first.size() - last.size() : 1;
+  out << style.paint(Paint::dim, fmt::format("{:15}{}{:{}}{}", "", first, "", gap, last)) << '\n';
+  const bool differ = time_text(Seconds{least}) != time_text(Seconds{most});
+  fields.add("", fmt::format("steps of {}",
+                             differ ? range_text(Seconds{least}, Seconds{most}) : time_text(Seconds{least})));
+  const auto& flat = found.optimum.flat;
+  if (!flat) {
+    fields.add("flatness", "no cap is within 1 % of the best");
+  } else if (flat->first == 1 && found.optimum.flat_to_the_end) {
+    fields.add("flatness", "every cap is within 1 % of the best");
+  } else {
+    fields.add("flatness",
+               fmt::format("caps from {} {} are within 1 % of the best", flat->first,
+                           found.optimum.flat_to_the_end ? "MiB on" : fmt::format("to {} MiB", flat->last)));
+  }
+}
+
+/// "hook powersgd of rank 1, gradient_as_bucket_view"
+std::string hook_in_words(const Ddp& strategy) {
+  auto words = strategy.comm_hook == CommHook::none ? std::string{"no hook"}
+                                                    : fmt::format("hook {}", name_of(strategy.comm_hook));
+  if (strategy.comm_hook == CommHook::powersgd) words += fmt::format(" of rank {}", strategy.powersgd_rank);
+  if (strategy.gradient_as_bucket_view) words += ", gradient_as_bucket_view";
+  return words;
+}
+
+std::vector<std::string> unfit_hooks(const Optimized& found) {
+  std::vector<std::string> items;
+  for (const auto& one : found.left_out) {
+    std::string words = one.memory > 0_B ? hook_in_words(std::get<Ddp>(one.strategy)) : "";
+    words += changes_in_words(found, one);
+    items.push_back(fmt::format("{}: {}", words.starts_with(", ") ? words.substr(2) : words, one.cannot_run));
+  }
+  return items;
+}
+
+/// "replicate=4, job.recompute=full": of what memory depends on most.
+std::string layout_in_words(const Optimized& found, const Tried& tried) {
+  std::vector<std::string> words;
+  for (const auto& [name, value] : chosen_in(found.sharding, tried.strategy))
+    if (name == "replicate" || name == "stage") words.push_back(fmt::format("{}={}", name, value));
+  for (const auto& [key, value] : found.changes[tried.job]) words.push_back(fmt::format("{}={}", key, value));
+  return words.empty() ? "as written" : fmt::format("{}", fmt::join(words, ", "));
+}
+
+/// Settings that cannot run, those of a layout in one line.
+std::vector<std::string> unfit_layouts(const Optimized& found) {
+  struct Layout {
+    std::string words;
+    int settings;
+    const Tried* least;
+  };
+  std::vector<Layout> layouts;
+  for (const auto& one : found.left_out) {
+    auto words = layout_in_words(found, one);
+    auto same = std::ranges::find(layouts, words, &Layout::words);
+    if (same == layouts.end()) same = layouts.insert(same, {std::move(words), 0, &one});
+    ++same->settings;
+    if (one.memory < same->least->memory) same->least = &one;
+  }
+  std::vector<std::string> items;
+  for (const auto& [words, settings, least] : layouts) {
+    items.push_back(fmt::format(
+        "{}: {}{}", words,
+        settings > 1 ? fmt::format("{} settings, of which the one that needs least ", settings) : "",
+        least->cannot_run));
+  }
+  return items;
+}
+
+std::string family_in_words(const Optimized& found, const Tried& tried) {
+  if (is_ddp(found)) return hook_in_words(std::get<Ddp>(tried.strategy)) + changes_in_words(found, tried);
+  return in_words(family_of(tried.strategy)) + changes_in_words(found, tried);
+}
+
+std::vector<std::string> left_out(const Optimized& found) {
+  std::vector<std::string> items;
+  if (!found.lossy_left_out.empty()) {
+    std::vector<std::string_view> names;
+    for (const auto hook : found.lossy_left_out) names.push_back(name_of(hook));
+    items.push_back(fmt::format("hooks that change the gradients' values: {} (--lossy searches them too)",
+                                fmt::join(names, ", ")));
+  }
+  for (auto& item : is_ddp(found) ? unfit_hooks(found) : unfit_layouts(found))
+    items.push_back(std::move(item));
+  for (const auto& one : found.missed) {
+    items.push_back(fmt::format("{}: {}", family_in_words(found, one),
+                                why_it_misses(training_of(*found.goal, one.metrics, one.range))));
+  }
+  return items;
+}
+
+void write_remarks(std::ostream& out, const Optimized& found, const Style& style) {
+  Fields fields{out, style};
+  std::vector<std::string> parts;
+  for (const auto& one : found.optimum.turned_back) parts.push_back(turned_back_in_words(found, one));
+  if (std::ranges::find(found.keys, "static_graph") != found.keys.end())
+    parts.emplace_back("static_graph: what it saves is not predicted, and measured as negligible");
+  out << '\n';
+  fields.add("each setting", parts);
+  write_caps(out, found, style);
+  out << '\n';
+  const auto tried = fmt::format("{} simulated for {} settings",
+                                 counted_text(static_cast<std::int64_t>(found.simulated), "step"),
+                                 thousands_text(std::llround(found.settings)));
+  fields.add("tried", tried + (is_ddp(found) ? "; caps that cut the same buckets are one"
+                                             : "; prefetches beside what is within 5 % of the best"));
+  fields.add("left out", left_out(found), Paint::yellow);
+  fields.add("warning", warnings_of(found), Paint::yellow);
+}
+
+}  // namespace
+
+void write_table(std::ostream& out, const Optimized& found, const Style& style) {
+  const auto& job = found.jobs.front();
+  out << style.paint(Paint::bold, fit(found.scenario, style.width)) << '\n';
+  const auto about = fmt::format("{} on {}, {}, batch {} a GPU, {}", found.model, found.platform,
+                                 counted_text(job.gpus, "GPU"), job.batch_per_gpu, name_of(job.precision));
+  for (const auto& line : wrap(about, style.width)) out << style.paint(Paint::dim, line) << '\n';
+  out << '\n';
+  Fields fields{out, style};
+  fields.add("best", setting_in_words(found, found.optimum.best), Paint::bold);
+  fields.add("", verdict(found));
+  out << '\n';
+  if (const auto& best = found.optimum.best; found.goal && best.cannot_run.empty()) {
+    add_training(fields, *found.goal, training_of(*found.goal, best.metrics, best.range));
+    out << '\n';
+  }
+  write_times(out, found, style);
+  write_hooks(out, found, style);
+  write_values(out, found, style);
+  write_remarks(out, found, style);
+  const auto snippet = snippet_of(job_of(found, found.optimum.best));
+  out << '\n' << style.paint(Paint::dim, fmt::format("  in {}", framework_of(found))) << "\n\n";
+  std::istringstream code{snippet.text};
+  for (std::string line; std::getline(code, line);) out << (line.empty() ? "" : "    ") << line << '\n';
+}
+
+}  // namespace gradway::report

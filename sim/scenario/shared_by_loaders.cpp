@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/scenario/shared_by_loaders.hpp"
+
+#include <algorithm>
+
+#include "sim/platform/with_loading.hpp"
+
+namespace gradway {
+
+StoredSamples stored_samples(const InputSettings& input) {
+  const auto& dataset = *input.dataset;
+  StoredSamples stored;
+  stored.size = dataset.sample_size / (input.codec && dataset.compressible ? input.codec->ratio : 1);
+  stored.request = request_of(dataset, stored.size);
+  if (input.cache && !input.first_epoch)
+    stored.hits = hit_ratio(input.cache->policy, input.cache->size / (stored.size * dataset.samples));
+  return stored;
+}
+
+std::optional<double> storage_usd_per_million_samples(const InputSettings& input, double samples_per_s) {
+  if (!input.dataset || !input.storage || !input.storage->price.is_known()) return std::nullopt;
+  constexpr double million = 1e6;
+  constexpr double gigabyte = 1e9;
+  constexpr double seconds_of_a_month = 365.25 / 12 * 86400;
+  const auto& tier = *input.storage;
+  const auto stored = stored_samples(input);
+  const double gb_of_a_sample = stored.size.value() / gigabyte;
+  const double requests = million * (stored.size / stored.request) * (1 - stored.hits);
+  const double months = million / samples_per_s / seconds_of_a_month;
+  return tier.price.usd_per_gb_month.value_or(0) * gb_of_a_sample * input.dataset->samples * months +
+         tier.price.usd_per_million_requests.value_or(0) * requests / million +
+         tier.price.usd_per_gb_out.value_or(0) * gb_of_a_sample * million * (1 - stored.hits);
+}
+
+bool shares_cards(const InputSettings& input) {
+  return input.shares_network && input.dataset && input.storage && !input.storage->is_local();
+}
+
+Platform with_loaders(Platform platform, const Job& job) {
+  const auto& input = job.input;
+  if (!input.dataset) return platform;
+  const int ranks = std::min<int>(job.gpus, static_cast<int>(platform.gpus.size()) / platform.nodes);
+  const auto rates_of = [&](const std::optional<StorageTier>& tier) -> std::optional<StorageRates> {
+    if (!tier) return std::nullopt;
+    auto all = tier->burst ? tier->burst->sustained : tier->read;
+    if (tier->requests_per_second)
+      all = std::min(all, BytesPerSecond{stored_samples(input).request.value() * *tier->requests_per_second});
+    return StorageRates{all, tier->per_node, tier->is_local()};
+  };
+  std::optional<double> cores;
+  if (platform.cores_per_node > 0)
+    cores = cores_for_loaders(platform.cores_per_node, ranks, ranks * input.loader_workers);
+  auto storage = rates_of(input.storage);
+  if (storage) storage->over_cards = shares_cards(input);
+  return with_loading(std::move(platform), storage, input.cache ? rates_of(input.cache->tier) : std::nullopt,
+                      cores);
+}
+
+}  // namespace gradway

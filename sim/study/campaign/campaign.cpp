@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/study/campaign/campaign.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "sim/base/contract.hpp"
+#include "sim/base/problem.hpp"
+#include "sim/base/quantiles.hpp"
+#include "sim/campaign/checkpoint_cost.hpp"
+#include "sim/study/campaign/client_steps.hpp"
+
+namespace gradway {
+namespace {
+
+constexpr int most_seeds_of_a_search = 200;
+constexpr int bars = 24;
+
+/// Clients cost what their classes say, or nothing is known of it.
+NodeHour hour_of(const Scenario& scenario, Terms terms) {
+  const auto& local = scenario.job.local_sgd;
+  if (!local || !local->clients) {
+    const auto price = price_of_node(scenario, terms);
+    const bool is_mixed = terms == Terms::spot && scenario.campaign->spot->share < 1;
+    if (!is_mixed) return {.usd = price, .carbon = scenario.campaign->carbon};
+    return {.usd = price_of_node(scenario, Terms::on_demand),
+            .spot_usd = price,
+            .carbon = scenario.campaign->carbon};
+  }
+  const auto& clients = *local->clients;
+  const bool has_price = clients.usd_per_gb > 0 || std::ranges::any_of(clients.classes, [](const auto& one) {
+                           return one.usd_per_hour > 0 || one.usd_per_gb > 0;
+                         });
+  return {.usd = has_price ? std::optional{UsdPerHour{}} : std::nullopt, .carbon = scenario.campaign->carbon};
+}
+
+/// The best interval of a plan that differs from another, if the other's is the best of its own.
+Seconds interval_of(const CampaignPlan& changed, const CampaignPlan& plan, Seconds used) {
+  if (plan.interval) return *plan.interval;
+  return std::max(used * (daly_within_limits(changed) / daly_within_limits(plan)),
+                  seconds_of(changed.checkpoint.write));
+}
+
+struct Change {
+  std::string words;
+  CampaignPlan plan;
+};
+
+/// What can be changed of rounds of clients.
+std::vector<Change> changes_of_rounds(const CampaignPlan& plan) {
+  std::vector<Change> changes;
+  const auto add = [&](std::string words, const auto& change) {
+    auto changed = plan;
+    change(*changed.rounds);
+    changes.push_back({std::move(words), std::move(changed)});
+  };
+  const auto& rounds = *plan.rounds;
+  const auto all = plan.nodes;
+  if (const auto more = std::min(all, rounds.asked + std::max(1, rounds.target / 5)); more > rounds.asked)
+    add(fmt::format("{} clients asked in a round, not {}", more, rounds.asked),
+        [&](RoundsPlan& one) { one.asked = more; });
+  if (rounds.drop_out > 0) add("half the drop-outs", [](RoundsPlan& one) { one.drop_out /= 2; });
+  add("uplinks twice as fast", [](RoundsPlan& one) {
+    for (auto& of : one.classes) of.up /= 2;
+  });
+  add("clients compute twice as fast", [](RoundsPlan& one) {
+    for (auto& of : one.classes) of.compute /= 2;
+  });
+  if (rounds.classes.size() > 1) {
+    const auto turn = [](const ClientClassPlan& one) { return one.down + one.compute + one.up; };
+    const auto slowest = std::ranges::max_element(rounds.classes, {}, turn) - rounds.classes.begin();
+    if (all - rounds.classes[static_cast<std::size_t>(slowest)].count >= rounds.target)
+      add("the slowest class is never asked",
+          [&](RoundsPlan& one) { one.classes.erase(one.classes.begin() + slowest); });
+  }
+  return changes;
+}
+
+/// What a buyer can change, one thing at a time.
+std::vector<Change> changes_of(const CampaignPlan& plan) {
+  if (plan.rounds) return changes_of_rounds(plan);
+  std::vector<Change> changes;
+  const auto add = [&](std::string words, const auto& change) {
+    auto changed = plan;
+    change(changed);
+    changes.push_back({std::move(words), changed});
+  };
+  if (plan.mttf() < Seconds::infinite()) {
+    add("half the failures", [](CampaignPlan& one) {
+      one.failures_per_s /= 2;
+      one.job_failures_per_s /= 2;
+      if (one.spot) one.spot->model.up_mean = one.spot->model.up_mean * 2;
+    });
+    add("detection, requeue, communicators and loader in half the time", [](CampaignPlan& one) {
+      for (auto* part : {&one.detection, &one.requeue, &one.communicators, &one.loader}) *part /= 2;
+    });
+  }
+  if (plan.saves) {
+    add("storage twice as fast", [](CampaignPlan& one) {
+      auto& cost = one.checkpoint;
+      (cost.write > 0 ? cost.write : cost.pause) /= 2;
+      cost.read /= 2;
+    });
+  }
+  if (!plan.endless_spares) {
+    const auto more = std::max(1, plan.nodes / 100);
+    add(fmt::format("{} more spare node{}", more, more == 1 ? "" : "s"),
+        [&](CampaignPlan& one) { one.spares += more; });
+    if (plan.spares > 0) add("no spare nodes", [](CampaignPlan& one) { one.spares = 0; });
+  }
+  if (plan.slow_per_s > 0 || plan.jitter > 1) {
+    add("no slow GPUs and no jitter", [](CampaignPlan& one) {
+      one.slow_per_s = 0;
+      one.jitter = 1;
+    });
+  }
+  return changes;
+}
+
+std::vector<CampaignWhatIf> what_ifs_of(const CampaignPlan& plan, Seconds used, const NodeHour& hour,
+                                        const CampaignQuestions& questions) {
+  const auto seeds = std::min(questions.seeds, most_seeds_of_a_search);
+  const auto played = [&](const CampaignPlan& one, Seconds interval) {
+    return estimate_of(play_all(one, interval, seeds, questions.threads), one, hour);
+  };
+  const auto base = played(plan, used);
+  std::vector<CampaignWhatIf> found;
+  for (const auto& [words, changed] : changes_of(plan)) {
+    CampaignWhatIf one{words, played(changed, interval_of(changed, plan, used)), 0, {}};
+    one.saves_s = base.mean_s - one.estimate.mean_s;
+    if (base.mean_usd) one.saves_usd = *base.mean_usd - *one.estimate.mean_usd;
+    found.push_back(std::move(one));
+  }
+  return found;
+}
+
+std::vector<HistogramBar> histogram_of(const std::vector<CampaignRun>& runs) {
+  const auto [least, most] = std::ranges::minmax_element(runs, {}, &CampaignRun::elapsed);
+  const auto from = seconds_of(least->elapsed).value(), to = seconds_of(most->elapsed).value();
+  std::vector<HistogramBar> histogram;
+  const auto width = (to - from) / bars;
+  for (int i = 0; i < bars; ++i) histogram.push_back({from + i * width, from + (i + 1) * width, 0});
+  for (const auto& run : runs) {
+    const auto place = width > 0 ? (seconds_of(run.elapsed).value() - from) / width : 0;
+    ++histogram[std::min<std::size_t>(bars - 1, static_cast<std::size_t>(place))].runs;
+  }
+  return histogram;
+}
+
+/// The run of median length once more, with its stops.
+CampaignRun typical_of(const std::vector<CampaignRun>& runs, const CampaignPlan& plan, Seconds interval) {
+  std::vector<Ticks> lengths;
+  for (const auto& run : runs) lengths.push_back(run.elapsed);
+  const auto median = lower_median(lengths);
+  const auto seed = std::ranges::find(lengths, median) - lengths.begin();
+  return simulate_campaign(plan, interval, static_cast<int>(seed), Keep::stops);
+}
+
+std::string basis_of_storage(const StorageTier& tier, double data) {
+  auto text = fmt::format("checkpoints: {} ({})", tier.name, tier.source);
+  if (data > 0) text += fmt::format("; the data of the job take {:.3g} % of what it gives", 100 * data);
+  if (tier.price.usd_per_gb_month) text += fmt::format("; prices of {}", tier.price.as_of);
+  return text;
+}
+
+std::vector<std::string> basis_of(const Scenario& scenario, const Metrics& metrics) {
+  const auto& settings = *scenario.campaign;
+  std::vector<std::string> basis;
+  if (settings.failures) {
+    if (const auto* model = find_failure_model(settings.failures->model))
+      basis.push_back(fmt::format("failures: {}; they come at random", model->source));
+    else
+      basis.emplace_back("failures: the scenario's own rates; they come at random");
+  }
+  if (settings.checkpoint && settings.checkpoint->storage)
+    basis.push_back(basis_of_storage(*settings.checkpoint->storage, share_of_data(scenario, metrics)));
+  if (settings.spot && settings.terms == Terms::spot) {
+    const auto* model = find_spot_model(settings.spot->model);
+    basis.push_back(
+        fmt::format("spot nodes: {}", model != nullptr ? model->source : "the scenario's own rates"));
+  }
+  if (scenario.job.local_sgd)
+    basis.emplace_back(
+        "local SGD: whether the loss follows is not predicted; the samples of all workers count (8 workers "
+        "with "
+        "500 inner steps matched synchronous training on C4, DiLoCo, arXiv 2311.08105)");
+  return basis;
+}
+
+std::vector<std::string> warnings_of(const CampaignPlan& plan, const CampaignSettings& settings,
+                                     const IntervalChoice& interval, const CampaignEstimate& estimate) {
+  std::vector<std::string> warnings;
+  if (!settings.failures && !plan.rounds)
+    warnings.emplace_back(
+        "no failures are told of: real campaigns have some; campaign.failures.model names published rates");
+  if (settings.checkpoint && settings.checkpoint->storage) {
+    const auto& tier = *settings.checkpoint->storage;
+    if (!tier.write)
+      warnings.push_back(
+          fmt::format("the tier '{}' does not tell how fast it is written: as fast as it is read, it is "
+                      "taken",
+                      tier.name));
+    if (tier.is_local() && settings.failures)
+      warnings.push_back(
+          fmt::format("checkpoints on '{}' lie in the nodes: what fails with its node is lost, which is "
+                      "not played",
+                      tier.name));
+  }
+  const auto pause = seconds_of(plan.checkpoint.pause), mttf = plan.mttf();
+  if (plan.saves && pause + seconds_of(plan.checkpoint.write) > mttf)
+    warnings.push_back(fmt::format(
+        "a checkpoint takes {:.4g} s, but something fails every {:.4g} s on average: faster storage, "
+        "smaller or sharded checkpoints, or fewer nodes would help",
+        (pause + seconds_of(plan.checkpoint.write)).value(), mttf.value()));
+  if (plan.saves && interval.used < seconds_of(plan.checkpoint.write))
+    warnings.push_back(
+        fmt::format("the interval of {:.4g} s is shorter than the {:.4g} s until a checkpoint is on storage: "
+                    "each waits for the "
+                    "one before",
+                    interval.used.value(), seconds_of(plan.checkpoint.write).value()));
+  if (estimate.unfinished > 0)
+    warnings.push_back(
+        fmt::format("{} of {} runs were given up after 50 times the time of their steps: the figures "
+                    "are too good",
+                    estimate.unfinished, estimate.runs));
+  return warnings;
+}
+
+[[noreturn]] void refuse_hopeless(const CampaignPlan& plan, Seconds interval) {
+  if (plan.rounds)
+    throw ConfigError{Problem{
+        {},
+        fmt::format("the campaign gets nowhere: hardly a round has {} updates in time", plan.rounds->least),
+        {},
+        "a later deadline, more clients asked, or fewer updates that are needed (least)"}};
+  const auto what = plan.interruptions();
+  throw ConfigError{Problem{
+      {},
+      fmt::format(
+          "the campaign gets nowhere: something interrupts it every {:.4g} s on average, but going on takes "
+          "{:.4g} s, and a checkpoint {:.4g} s after {:.4g} s of training",
+          what.mttf.value(), what.restart.value(), (what.pause + seconds_of(plan.checkpoint.write)).value(),
+          interval.value()),
+      {},
+      "restart faster (campaign.restart), save faster (campaign.checkpoint.write, mode: async) or more "
+      "often, take "
+      "fewer nodes, or other terms than spot"}};
+}
+
+/// By how much the figure of so many of the runs is above a limit; below zero: it is below.
+template <class Figure>
+double over(const std::vector<CampaignRun>& runs, double limit, double sure, const Figure& figure) {
+  std::vector<double> values;
+  for (const auto& run : runs) values.push_back(figure(run));
+  return quantile(std::move(values), sure) - limit;
+}
+
+template <class Figure>
+double share_within(const std::vector<CampaignRun>& runs, double limit, const Figure& figure) {
+  const auto kept =
+      std::ranges::count_if(runs, [&](const auto& run) { return run.finished && figure(run) <= limit; });
+  return static_cast<double>(kept) / static_cast<double>(runs.size());
+}
+
+void add_limits(CampaignAnswers& answers, const std::vector<CampaignRun>& runs,
+                const CampaignQuestions& questions, const NodeHour& hour) {
+  const auto seconds = [](const CampaignRun& one) { return seconds_of(one.elapsed).value(); };
+  const auto usd = [&](const CampaignRun& one) { return hour.usd_of(one); };
+  if (questions.deadline) {
+    answers.in_time = share_within(runs, questions.deadline->value(), seconds);
+    answers.late_s = over(runs, questions.deadline->value(), questions.sure, seconds);
+  }
+  if (questions.budget_usd && hour.usd) {
+    answers.in_budget = share_within(runs, *questions.budget_usd, usd);
+    answers.over_usd = over(runs, *questions.budget_usd, questions.sure, usd);
+  }
+}
+
+void add_terms(CampaignAnswers& answers, const Run& run, const CampaignQuestions& questions) {
+  if (answers.plan.rounds) return;
+  for (const auto terms : {Terms::on_demand, Terms::spot, Terms::reserved}) {
+    const auto price = price_of_node(run.scenario, terms);
+    if (!price) continue;
+    auto scenario_terms = run.scenario.campaign.value();
+    scenario_terms.terms = terms;
+    if (terms == Terms::spot && !scenario_terms.spot) continue;
+    const auto plan = with_terms(answers.plan, scenario_terms);
+    const auto interval = interval_of(plan, answers.plan, answers.interval.used);
+    const auto hour = hour_of(run.scenario, terms);
+    if (!hour.usd) continue;
+    const auto runs =
+        play_all(plan, interval, std::min(questions.seeds, most_seeds_of_a_search), questions.threads);
+    const auto share = terms == Terms::spot ? scenario_terms.spot->share : 1;
+    answers.terms.push_back({terms, *price, share, estimate_of(runs, plan, hour)});
+  }
+}
+
+}  // namespace
+
+std::optional<UsdPerHour> price_of_node(const Scenario& scenario, Terms terms) {
+  const auto& own = scenario.campaign->prices[static_cast<std::size_t>(terms)];
+  if (own || terms != Terms::on_demand || !scenario.platform.price) return own;
+  return scenario.platform.price->per_node;
+}
+
+CampaignAnswers answers_of(const Run& run, const CampaignQuestions& questions, const Watch& watch) {
+  expects(run.scenario.campaign.has_value() && questions.seeds > 0, "a campaign to play");
+  const auto& settings = *run.scenario.campaign;
+  CampaignAnswers answers{
+      .plan = plan_campaign(run.scenario, run.measured.metrics, run.range, client_steps(run)),
+      .per_node = price_of_node(run.scenario, settings.terms)};
+  const auto& plan = answers.plan;
+  const auto few = std::min(questions.seeds, most_seeds_of_a_search);
+  if (efficiency(plan.interruptions(), plan.interval.value_or(daly_within_limits(plan))) < 0.01)
+    refuse_hopeless(plan, plan.interval.value_or(daly_within_limits(plan)));
+  tell(watch, "looking for the best interval between checkpoints");
+  answers.interval = choose_interval(plan, few, questions.threads);
+  const auto hour = hour_of(run.scenario, settings.terms);
+  tell(watch, "playing the campaign");
+  const auto runs = play_all(plan, answers.interval.used, questions.seeds, questions.threads);
+  answers.estimate = estimate_of(runs, plan, hour);
+  if (answers.estimate.unfinished == answers.estimate.runs) refuse_hopeless(plan, answers.interval.used);
+  add_limits(answers, runs, questions, hour);
+  answers.basis = basis_of(run.scenario, run.measured.metrics);
+  answers.warnings = warnings_of(plan, settings, answers.interval, answers.estimate);
+  if (questions.only_figures) return answers;
+  answers.typical = typical_of(runs, plan, answers.interval.used);
+  answers.histogram = histogram_of(runs);
+  tell(watch, "asking what would help");
+  answers.what_ifs = what_ifs_of(plan, answers.interval.used, hour, questions);
+  add_terms(answers, run, questions);
+  answers.moved = moved_data(run, plan, answers.estimate, answers.per_node);
+  return answers;
+}
+
+}  // namespace gradway

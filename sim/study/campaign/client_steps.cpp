@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/study/campaign/client_steps.hpp"
+
+#include <fmt/format.h>
+
+#include "sim/base/problem.hpp"
+
+namespace gradway {
+
+std::vector<Seconds> client_steps(const Run& run, std::string_view engine) {
+  const auto& local = run.scenario.job.local_sgd;
+  if (!local || !local->clients) return {};
+  const auto& metrics = run.measured.metrics;
+  const Flops work{metrics.tflops_per_gpu * 1e12 * metrics.step_time.value() * run.scenario.job.gpus};
+  std::vector<Seconds> steps;
+  for (std::size_t i = 0; i < local->clients->classes.size(); ++i) {
+    const auto& one = local->clients->classes[i];
+    if (one.rate && !(work > Flops{}))
+      throw ConfigError{
+          Problem{{},
+                  fmt::format("clients of class '{}' have a rate, but nobody knows the FLOPs of "
+                              "the model '{}'",
+                              one.name, run.scenario.model.name),
+                  {},
+                  "give them 'step', 'slowdown' or 'platform'"}};
+    if (!one.platform.empty()) {
+      steps.push_back(simulate(*run.scenario.clients.at(i), engine).measured.metrics.step_time);
+    } else if (one.rate) {
+      steps.push_back(work / *one.rate);
+    } else {
+      steps.push_back(one.step.value_or(metrics.step_time * one.slowdown));
+    }
+  }
+  return steps;
+}
+
+}  // namespace gradway

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/study/explain/exposed_calls.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "sim/metrics/intervals.hpp"
+#include "sim/metrics/view.hpp"
+
+namespace gradway {
+namespace {
+
+constexpr double least_share = 1e-3;
+
+/// When a task of the step was under way; its launch by the CPU, too.
+struct Times {
+  Seconds start = Seconds::infinite();
+  Seconds end{};
+  Seconds launched{};
+};
+
+/// "block all-gather" of "block 17 all-gather": numbers do not tell kinds apart.
+std::string kind_of(const std::string& name) {
+  std::string kind;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (std::isdigit(static_cast<unsigned char>(name[i])) == 0) {
+      kind += name[i];
+    } else if (kind.ends_with(' ')) {
+      kind.pop_back();
+    }
+  }
+  return kind;
+}
+
+class Causes {
+ public:
+  explicit Causes(const Run& run) : run_{run}, program_{run.workload.first_program()} {
+    times_.resize(program_.tasks.size());
+    const View view{run.workload, run.folding, ActorId{0}};
+    const MatchingCalls calls{run.workload};
+    for (std::size_t i = 0; i < run.ops.size(); ++i) {
+      const auto& origin = run.ops.op(OpId{i}).origin;
+      if (origin.step != run.window.step || origin.task == Origin::none || !view.sees(origin)) continue;
+      const auto task = static_cast<std::size_t>(view.task_of(origin, calls));
+      auto& times = times_[task];
+      if (origin.activity == Activity::launch) {
+        times.launched = run.timeline.end[i];
+        continue;
+      }
+      // The marker before a call's parts stands for its wait, not for its work.
+      const bool is_call = std::holds_alternative<Call>(program_.tasks[task].work);
+      if (is_call && origin.activity == Activity::marker) continue;
+      times.start = std::min(times.start, run.timeline.start[i]);
+      times.end = std::max(times.end, run.timeline.end[i]);
+      if (origin.activity == Activity::kernel)
+        kernels_.push_back({run.timeline.start[i], run.timeline.end[i], 0});
+    }
+  }
+
+  const Times& of(std::size_t task) const { return times_[task]; }
+
+  /// Of the time that a call is under way, what no kernel hides.
+  Seconds exposed(std::size_t task) const {
+    const auto& times = times_[task];
+    if (times.end <= times.start) return {};
+    return times.end - times.start - covered(kernels_, times.start, times.end);
+  }
+
+  /// What came last of all that the start of a task waited for.
+  std::string why(std::size_t task) const {
+    const auto before = before_on_stream(task);
+    const auto own = latest_of(program_.tasks[task].after);
+    if (before && (!own || times_[*before].end >= times_[*own].end))
+      return fmt::format("behind {} on its communicator", kind_of(program_.tasks[*before].name));
+    if (!own) return "from the start of the step";
+    return why_input(*own);
+  }
+
+ private:
+  /// @param task that makes what a call sends
+  std::string why_input(std::size_t task) const {
+    const auto& times = times_[task];
+    const auto& of_task = program_.tasks[task];
+    const auto gate = latest_of(of_task.after);
+    const auto gate_end = gate ? times_[*gate].end : Seconds{};
+    const auto before = before_on_stream(task);
+    const auto before_end = before ? times_[*before].end : Seconds{};
+    if (times.launched > gate_end && times.launched > before_end) return "the CPU issues it late";
+    if (gate && gate_end >= before_end) {
+      const auto& name = program_.tasks[*gate].name;
+      return fmt::format("waits for {}", *gate < task && name == "parameters are there"
+                                             ? "the optimizer, which writes what it sends"
+                                             : "its memory: " + kind_of(name));
+    }
+    return "its input was made last: nothing is left to hide it";
+  }
+
+  std::optional<std::size_t> before_on_stream(std::size_t task) const {
+    for (auto i = task; i-- > 0;)
+      if (program_.tasks[i].stream == program_.tasks[task].stream) return i;
+    return std::nullopt;
+  }
+
+  std::optional<std::size_t> latest_of(const std::vector<TaskId>& tasks) const {
+    std::optional<std::size_t> latest;
+    for (const auto id : tasks)
+      if (!latest || times_[id.index()].end > times_[*latest].end) latest = id.index();
+    return latest;
+  }
+
+  const Run& run_;
+  const Program& program_;
+  std::vector<Times> times_;
+  std::vector<Interval> kernels_;
+};
+
+}  // namespace
+
+std::vector<ExposedCalls> exposed_calls(const Run& run) {
+  const Causes causes{run};
+  struct Kind {
+    ExposedCalls calls;
+    std::map<std::string, Seconds> reasons;
+  };
+  std::map<std::string, Kind> kinds;
+  const auto& tasks = run.workload.first_program().tasks;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    if (!std::holds_alternative<Call>(tasks[i].work)) continue;
+    const auto exposed = causes.exposed(i);
+    if (exposed <= Seconds{}) continue;
+    auto& [calls, reasons] = kinds[kind_of(tasks[i].name)];
+    ++calls.calls;
+    calls.exposed += exposed;
+    reasons[causes.why(i)] += exposed;
+  }
+  std::vector<ExposedCalls> found;
+  for (auto& [name, kind] : kinds) {
+    if (kind.calls.exposed < run.measured.metrics.step_time * least_share) continue;
+    kind.calls.name = name;
+    kind.calls.why =
+        std::ranges::max_element(kind.reasons, {}, [](const auto& one) { return one.second; })->first;
+    found.push_back(std::move(kind.calls));
+  }
+  std::ranges::stable_sort(found, [](const auto& a, const auto& b) { return a.exposed > b.exposed; });
+  return found;
+}
+
+}  // namespace gradway

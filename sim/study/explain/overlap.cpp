@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/study/explain/overlap.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "sim/nccl/alone_time.hpp"
+#include "sim/run/steady_state.hpp"
+
+namespace gradway {
+namespace {
+
+/// The graph with nothing left of its collectives but that they are waited for.
+OpGraph without_collectives(const OpGraph& graph) {
+  OpGraph rest;
+  rest.reserve(graph.size(), graph.edges().size());
+  for (const auto& path : graph.paths()) rest.add_path(path);
+  for (const auto& queue : graph.queues()) rest.add_queue(queue);
+  for (const auto& side : graph.sides()) rest.add_side(side);
+  for (const auto& op : graph.ops()) {
+    if (op.origin.activity != Activity::collective) {
+      rest.add(op);
+      continue;
+    }
+    Op join;
+    join.origin = op.origin;
+    join.origin.activity = Activity::marker;
+    rest.add(join);
+  }
+  for (const auto& edge : graph.edges()) rest.add_edge(edge.before, edge.after);
+  return rest;
+}
+
+Seconds step_without_collectives(const Run& run, const Communicators& communicators,
+                                 std::string_view engine) {
+  const auto scene = scene_of(run.workload, run.scenario, communicators);
+  const auto lowered = [&](const Workload& workload) {
+    auto all = lower(workload, run.scenario, communicators, scene);
+    all.ops = without_collectives(all.ops);
+    return all;
+  };
+  return run_to_steady_state(run.workload, run.scenario.platform, engine, lowered).window.each();
+}
+
+}  // namespace
+
+Overlap overlap_of(const Run& run, std::string_view engine) {
+  Overlap overlap;
+  const Communicators communicators{run.workload, run.scenario};
+  overlap.without_collectives = step_without_collectives(run, communicators, engine);
+  Bytes largest{};
+  const auto& program = run.workload.programs[run.measured.program.index()];
+  const auto actor = std::ranges::find(run.workload.actors, run.measured.program, &Actor::program);
+  for (const auto& task : program.tasks) {
+    const auto* call = std::get_if<Call>(&task.work);
+    if (!call) continue;
+    const auto& communicator = communicators.of(actor->groups[call->group.index]);
+    auto lowered = communicator.lower(call->kind, call->bytes);
+    for (const auto& evidence : lowered.rests_on) {
+      auto line = basis_text(evidence, run.scenario.calibration);
+      if (std::ranges::find(overlap.basis, line) == overlap.basis.end())
+        overlap.basis.push_back(std::move(line));
+    }
+    overlap.collectives += time_alone(lowered, run.scenario.platform);
+    if (call->bytes >= largest) overlap.limit = lowered.limit;
+    largest = std::max(largest, call->bytes);
+    lowered.latency = Seconds{};
+    for (auto& flow : lowered.flows) flow.cap = std::numeric_limits<double>::infinity();
+    overlap.links += time_alone(lowered, run.scenario.platform);
+  }
+  return overlap;
+}
+
+}  // namespace gradway

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/study/search/first_scenario.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "sim/compute/memory_range.hpp"
+#include "sim/nccl/rank_order.hpp"
+#include "sim/scenario/strategy_words.hpp"
+#include "sim/study/search/largest_batch.hpp"
+#include "sim/workload/architectures.hpp"
+
+namespace gradway {
+namespace {
+
+constexpr int most_texts = 8;
+constexpr int most_images = 32;
+
+std::string precision_for(const Gpu& gpu) {
+  const auto has = [&](Precision precision) {
+    return gpu.peak[static_cast<std::size_t>(precision)].has_value();
+  };
+  if (gpu.ideal) return "fp32";
+  return has(Precision::bf16) ? "bf16" : has(Precision::fp16) ? "fp16" : "fp32";
+}
+
+/// A way to train that is tried: keys of the job, of the strategy and of the layout beyond the usual ones.
+struct Way {
+  std::string strategy;
+  ScenarioSettings job{};
+  ScenarioSettings of_strategy{};
+  ScenarioSettings layout{};
+};
+
+/// What is written of a model on a GPU, whatever the way.
+struct Basics {
+  std::string precision;  ///< empty: a profile has its own
+  ScenarioSettings job{};
+  std::string optimizer;  ///< empty: a profile has its own
+  std::string recipe{};
+};
+
+ScenarioSettings settings_of(const FirstScenarioRequest& request, const Basics& basics, const Way& way,
+                             int batch) {
+  ScenarioSettings settings{{"schema", "1"},
+                            {"model", request.model},
+                            {"platform", request.platform},
+                            {"job.gpus", fmt::to_string(request.gpus)},
+                            {"job.batch_per_gpu", fmt::to_string(batch)}};
+  const auto add = [&](const ScenarioSettings& more) {
+    settings.insert(settings.end(), more.begin(), more.end());
+  };
+  if (!basics.precision.empty()) settings.emplace_back("job.precision", basics.precision);
+  add(basics.job);
+  add(way.job);
+  settings.emplace_back("strategy.kind", way.strategy);
+  add(way.of_strategy);
+  add(way.layout);
+  if (!basics.optimizer.empty()) settings.emplace_back("optimizer", basics.optimizer);
+  return settings;
+}
+
+/// The largest power of two up to `most` that fits; nothing if not even one sample does.
+std::optional<int> batch_for(const Scenario& scenario, int most) {
+  if (scenario.platform.gpu_models.front().ideal || !knows_memory(scenario)) return most;
+  try {
+    return static_cast<int>(
+        std::bit_floor(static_cast<unsigned>(std::min(most, largest_batch(scenario).batch))));
+  } catch (const ConfigError&) {
+    return std::nullopt;
+  }
+}
+
+std::string framework_of(const FirstScenarioRequest& request) {
+  if (!request.framework.empty()) return request.framework;
+  if (request.strategy == name_of(Zero{})) return "deepspeed";
+  return request.strategy == name_of(DistributedOptimizer{}) ? "megatron" : "pytorch";
+}
+
+constexpr std::string_view no_more_than_needed = "activations are recomputed no more than memory asks for";
+
+/// @source github.com/karpathy/nanoGPT, train.py and model.py: dtype, compile, grad_clip, fused AdamW, and
+/// the loss in the model's forward pass
+constexpr std::string_view nanogpt =
+    "nanoGPT's train.py (github.com/karpathy/nanoGPT): autocast, torch.compile of the model with its loss, "
+    "fused "
+    "AdamW, clipped gradients";
+/// @source github.com/pytorch/torchtitan, torchtitan/config/job_config.py (mixed_precision_param bfloat16,
+/// mixed_precision_reduce float32, max_norm 1, implementation fused) and its published runs with
+/// torch.compile
+constexpr std::string_view torchtitan =
+    "torchtitan's Llama 3 (github.com/pytorch/torchtitan, models/llama3/train_configs and "
+    "benchmarks/llama3_h100_202412_torchtitan.md): FSDP2 with parameters in 16 bits and sums in fp32, "
+    "torch.compile, fused AdamW, clipped gradients";
+/// @source torchtitan/models/deepseek_v3/train_configs/deepseek_v3_16b.toml: only the loss is compiled
+constexpr std::string_view torchtitan_experts =
+    "torchtitan's DeepSeek-V3 (github.com/pytorch/torchtitan, models/deepseek_v3/train_configs): FSDP2 with "
+    "parameters in 16 bits and sums in fp32, experts shared inside a node and not compiled, fused AdamW, "
+    "clipped "
+    "gradients";
+/// @source github.com/NVIDIA/DeepLearningExamples, PyTorch/Classification/ConvNets: --amp, --memory-format
+/// nhwc, SGD with momentum
+constexpr std::string_view convnets =
+    "NVIDIA's ConvNets (github.com/NVIDIA/DeepLearningExamples, PyTorch/Classification/ConvNets): mixed "
+    "precision, "
+    "images in NHWC, SGD with momentum";
+/// @source github.com/pytorch/vision, references/classification: --amp, --opt adamw, --clip-grad-norm 1
+constexpr std::string_view torchvision =
+    "torchvision's vision transformers (github.com/pytorch/vision, references/classification): mixed "
+    "precision, "
+    "AdamW, clipped gradients";
+/// @source github.com/NVIDIA/Megatron-LM, examples/llama/train_llama3_8b_h100_fp8.sh: the distributed
+/// optimizer, overlapped; github.com/NVIDIA/NeMo, collections/llm/recipes/precision/mixed_precision.py:
+/// bf16_mixed reduces in fp32
+constexpr std::string_view megatron =
+    "Megatron-LM's Llama 3 (github.com/NVIDIA/Megatron-LM, examples/llama; NeMo's recipes have the same): "
+    "weights "
+    "in 16 bits with fp32 masters, the distributed optimizer overlapped with both passes, fused Adam, "
+    "clipped "
+    "gradients";
+/// @source huggingface/transformers, docs/source/en/deepspeed.md: overlap_comm true, AdamW, gradient_clipping
+constexpr std::string_view deepspeed =
+    "Hugging Face's examples for DeepSpeed (github.com/huggingface/transformers, "
+    "docs/source/en/deepspeed.md): the "
+    "model in 16 bits, ZeRO of the lowest stage that fits, overlapped, AdamW, clipped gradients";
+
+/// What its samples and layers make of a model.
+struct Traits {
+  bool is_known = false;  ///< its kernels follow from its layers
+  bool is_text = false;
+  bool has_experts = false;
+  bool has_attention = false;
+  bool has_blocks = false;  ///< that can run again
+};
+
+Traits traits_of(const Model& model) {
+  const bool is_known = static_cast<bool>(model.run);
+  return {.is_known = is_known,
+          .is_text = model.tokens_per_sample > 0,
+          .has_experts = model.experts.number > 0,
+          .has_attention = is_known && !attention_heads_of(model.run).empty(),
+          .has_blocks = !model.profile && model.tokens_per_sample > 0};
+}
+
+/// Chooses what is written, by framework and model.
+class Recipes {
+ public:
+  Recipes(const FirstScenarioRequest& request, const Model& model, const Platform& platform)
+      : request_{request},
+        model_{model},
+        traits_{traits_of(model)},
+        gpu_{platform.gpu_models.front()},
+        framework_{framework_of(request)},
+        precision_{model.profile ? "" : precision_for(gpu_)},
+        gpus_of_node_{static_cast<int>(platform.gpus.size()) /
+                      std::max(1, node_count(platform, request.gpus))} {}
+
+  Basics basics(const Way& way) const {
+    Basics found{.precision = precision_, .optimizer = model_.profile ? "" : "adamw"};
+    if (!traits_.is_known || gpu_.ideal) return found;
+    if (framework_ != "pytorch") {
+      found.job = {{"job.framework", framework_}, clipped()};
+      found.optimizer = "adamw_fused";
+      found.recipe = framework_ == "megatron" ? megatron : deepspeed;
+    } else if (traits_.is_text) {
+      const bool shards = way.strategy.starts_with("fsdp");
+      if (!traits_.has_experts) found.job = {{"job.compile", "true"}, {"job.fused_loss", "true"}};
+      found.job.push_back(clipped());
+      found.optimizer = "adamw_fused";
+      found.recipe = !shards ? nanogpt : traits_.has_experts ? torchtitan_experts : torchtitan;
+    } else if (traits_.has_attention) {
+      found.job = {clipped()};
+      found.recipe = torchvision;
+    } else {
+      found.job = {{"job.memory_format", "channels_last"}};
+      found.optimizer = "sgd_momentum";
+      found.recipe = convnets;
+    }
+    if (traits_.has_blocks) found.recipe += fmt::format("; {}", no_more_than_needed);
+    return found;
+  }
+
+  /// From the simplest on.
+  std::vector<Way> ways() const {
+    if (framework_ == "megatron") return of_megatron();
+    if (framework_ == "deepspeed") return of_deepspeed();
+    return of_pytorch();
+  }
+
+ private:
+  static std::pair<std::string, std::string> clipped() { return {"job.clip_grad_norm", "true"}; }
+  static std::pair<std::string, std::string> recomputed(const char* what) { return {"job.recompute", what}; }
+
+  std::vector<Way> of_pytorch() const {
+    const bool alone = request_.gpus == 1;
+    std::vector<Way> ways{with_formats({request_.strategy})};
+    if (request_.strategy.empty()) ways = {{alone ? "none" : "ddp"}};
+    if (request_.strategy.empty() && !alone) ways.push_back(with_formats({"fsdp"}));
+    if (!traits_.has_blocks) return ways;
+    const auto last = ways.back();
+    for (const auto* what : {"selective_op", "full"}) {
+      if (!traits_.is_known && std::string_view{what} != "full") continue;
+      ways.push_back(last);
+      ways.back().job.push_back(recomputed(what));
+    }
+    return ways;
+  }
+
+  /// FSDP's mixed precision in place of autocast over parameters of fp32.
+  Way with_formats(Way way) const {
+    const bool halves = precision_ == "bf16" || precision_ == "fp16";
+    if (way.strategy.starts_with("fsdp") && halves && traits_.is_known && !gpu_.ideal)
+      way.of_strategy = {{"strategy.param_dtype", precision_}, {"strategy.reduce_dtype", "fp32"}};
+    if (way.strategy == "fsdp") way.layout = shared_experts();
+    return way;
+  }
+
+  /// Experts over the GPUs of a node, then tensor ranks there.
+  std::vector<Way> of_megatron() const {
+    Way first{request_.strategy.empty() ? "distributed_optimizer" : request_.strategy};
+    const bool overlaps = first.strategy == "distributed_optimizer" && request_.gpus > 1;
+    if (overlaps)
+      first.of_strategy = {{"strategy.overlap_grad_reduce", "true"},
+                           {"strategy.overlap_param_gather", "true"}};
+    first.layout = shared_experts();
+    std::vector<Way> ways{first};
+    for (int tensor = 2; can_share(tensor); tensor *= 2) {
+      ways.push_back(first);
+      auto& layout = ways.back().layout;
+      layout.insert(layout.begin(),
+                    {{"parallel.tensor", fmt::to_string(tensor)}, {"parallel.sequence", "true"}});
+    }
+    if (traits_.has_blocks) {
+      ways.push_back(ways.back());
+      ways.back().job.push_back(recomputed("full"));
+    }
+    return ways;
+  }
+
+  /// Over the GPUs of a node, as far as they divide each other.
+  ScenarioSettings shared_experts() const {
+    int ranks = 1;
+    while (traits_.has_experts && 2 * ranks <= gpus_of_node_ && request_.gpus % (2 * ranks) == 0 &&
+           model_.experts.number % (2 * ranks) == 0)
+      ranks *= 2;
+    if (ranks == 1) return {};
+    return {{"parallel.expert", fmt::to_string(ranks)}};
+  }
+
+  bool can_share(int tensor) const {
+    const auto& shape = model_.tensor;
+    return shape && tensor <= gpus_of_node_ && request_.gpus % tensor == 0 && shape->heads % tensor == 0 &&
+           shape->mlp % tensor == 0 && shape->kv_heads % tensor == 0;
+  }
+
+  std::vector<Way> of_deepspeed() const {
+    if (!request_.strategy.empty() && request_.strategy != name_of(Zero{})) return {{request_.strategy}};
+    std::vector<Way> ways;
+    for (const auto* stage : {"1", "2", "3"})
+      ways.push_back({"zero", {}, {{"strategy.stage", stage}, {"strategy.overlap_comm", "true"}}});
+    if (traits_.has_blocks) {
+      ways.push_back(ways.back());
+      ways.back().job.push_back(recomputed("full"));
+    }
+    ways.push_back(ways.back());
+    ways.back().of_strategy.emplace_back("strategy.offload_optimizer", "true");
+    return ways;
+  }
+
+  const FirstScenarioRequest& request_;
+  const Model& model_;
+  Traits traits_;
+  const Gpu& gpu_;
+  std::string framework_;
+  std::string precision_;
+  int gpus_of_node_;
+};
+
+}  // namespace
+
+std::string scenario_text(const ScenarioSettings& settings) {
+  std::string text;
+  std::string group;
+  for (const auto& [key, value] : settings) {
+    const auto dot = key.find('.');
+    const auto its_group = dot == std::string::npos ? "" : key.substr(0, dot);
+    if (!its_group.empty() && its_group != group) text += its_group + ":\n";
+    group = its_group;
+    text += group.empty() ? fmt::format("{}: {}\n", key, value)
+                          : fmt::format("  {}: {}\n", key.substr(dot + 1), value);
+  }
+  return text;
+}
+
+FirstScenario first_scenario(const FirstScenarioRequest& request, const std::string& file,
+                             const DataPath& data) {
+  const auto model = load_model(request.model_file.empty() ? request.model : request.model_file, data);
+  const auto platform = load_platform(request.platform, request.gpus, data);
+  const Recipes recipes{request, model, platform};
+  FirstScenario found;
+  found.is_text = model.tokens_per_sample > 0;
+  const auto most = found.is_text ? most_texts : most_images;
+  for (const auto& way : recipes.ways()) {
+    const auto basics = recipes.basics(way);
+    const int written = model.profile ? model.profile->batch : 1;
+    found.settings = settings_of(request, basics, way, written);
+    found.recipe = basics.recipe;
+    const auto scenario = load_scenario_text(scenario_text(found.settings), file, data);
+    const auto batch = batch_for(scenario, model.profile ? written : most);
+    found.fits = batch.has_value();
+    if (found.fits) {
+      found.settings = settings_of(request, basics, way, *batch);
+      break;
+    }
+  }
+  return found;
+}
+
+}  // namespace gradway

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/study/search/input_settings.hpp"
+
+#include <algorithm>
+
+#include "sim/scenario/input_fields.hpp"
+#include "sim/scenario/value_text.hpp"
+
+namespace gradway {
+namespace {
+
+/// By factors of two, as many as the node's threads: more only wait for each other (see `cores_for_loaders`).
+std::vector<std::string> numbers_of_workers(const Scenario& scenario) {
+  constexpr int threads_of_a_core = 2;
+  constexpr int most_where_cores_are_not_known = 16;
+  const auto& platform = scenario.platform;
+  const int ranks =
+      std::min(scenario.job.gpus, std::max(1, static_cast<int>(platform.gpus.size()) / platform.nodes));
+  const int most = platform.cores_per_node > 0
+                       ? std::max(1, threads_of_a_core * platform.cores_per_node / ranks)
+                       : most_where_cores_are_not_known;
+  std::vector<std::string> values;
+  for (int workers = 1; workers <= most; workers *= 2) values.push_back(std::to_string(workers));
+  return values;
+}
+
+}  // namespace
+
+const std::vector<std::string_view>& input_settings() {
+  static const std::vector<std::string_view> names{
+      "input.loader_workers", "input.prefetch_factor", "input.storage",
+      "input.decode",         "input.pin_memory",      "input.codec",
+      "input.cache",          "input.dataset",         "input.cache_policy"};
+  return names;
+}
+
+std::vector<std::string> usual_values(const Scenario& scenario, std::string_view key, const DataPath& data) {
+  const auto& input = scenario.job.input;
+  if (key == "input.loader_workers") return numbers_of_workers(scenario);
+  if (key == "input.prefetch_factor") return {"1", "2", "4", "8"};
+  if (key == "input.pin_memory") return {"true", "false"};
+  if (key == "input.storage") return list_names(DataKind::storage, data);
+  if (key == "input.decode" && input.dataset->gpu_decode > Seconds{}) return {"cpu", "gpu"};
+  std::vector<std::string> values;
+  if (key == "input.codec" && input.dataset->compressible)
+    for (const auto& codec : codecs()) values.emplace_back(codec.name);
+  if (key == "input.cache_policy" && input.cache)
+    for (const auto policy : cache_policy_words) values.emplace_back(policy);
+  return values;
+}
+
+std::optional<std::string> written_value(const InputSettings& input, std::string_view key) {
+  const auto name = [](const std::string& text) { return text.empty() ? std::nullopt : std::optional{text}; };
+  if (key == "input.storage" && input.storage) return name(input.storage->name);
+  if (key == "input.dataset" && input.dataset) return name(input.dataset->name);
+  if (key == "input.codec" && input.codec) return std::string{input.codec->name};
+  if (key == "input.cache" && input.cache)
+    return std::string{Cache::kind_words[static_cast<std::size_t>(input.cache->kind)]};
+  if (key == "input.cache_policy" && input.cache)
+    return std::string{cache_policy_words[static_cast<std::size_t>(input.cache->policy)]};
+  std::optional<std::string> written;
+  for_each_field<InputSettings>([&](const auto& field) {
+    if (key.substr(key.find('.') + 1) == field.key) written = value_text(field.kind, input.*field.member);
+  });
+  return written;
+}
+
+}  // namespace gradway

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/study/search/largest_batch.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/base/problem.hpp"
+#include "sim/compute/memory_range.hpp"
+#include "sim/plan/plan.hpp"
+#include "sim/run/simulate.hpp"
+
+namespace gradway {
+namespace {
+
+constexpr int most_samples = 1'000'000;  // that a scenario can ask for
+
+[[noreturn]] void refuse_fit(std::string what, std::string hint) {
+  throw ConfigError{Problem{Where{}, std::move(what), {}, std::move(hint)}};
+}
+
+/// What the card must hold with any batch. What NCCL takes of it does not grow with the batch, and only the
+/// whole simulation tells it.
+class MemoryOfBatches {
+ public:
+  explicit MemoryOfBatches(Scenario scenario)
+      : scenario_{std::move(scenario)}, of_one_{simulate(with(1), "fluid").measured.memory} {}
+
+  const MemoryUse& of_one() const { return of_one_; }
+
+  MemoryUse of(int batch) {
+    const auto& scenario = with(batch);
+    const auto workload = plan(scenario, compute_costs(scenario));
+    auto most = std::ranges::max(workload.programs, {}, [](const Program& it) { return it.memory.needed(); });
+    most.memory.nccl = of_one_.nccl;
+    return most.memory;
+  }
+
+  bool holds(int batch) { return fits(scenario_, of(batch)); }
+  bool holds_with_room(int batch) { return surely_fits(scenario_, of(batch)); }
+
+ private:
+  const Scenario& with(int batch) {
+    scenario_.job.batch_per_gpu = batch;
+    return scenario_;
+  }
+
+  Scenario scenario_;
+  MemoryUse of_one_;
+};
+
+/// The largest number for which something holds that holds for `least` and, from some number on, no more.
+template <class Holds>
+int largest_from(int least, const Holds& holds) {
+  int holding = least;
+  int too_many = 2 * least;
+  while (too_many <= most_samples && holds(too_many)) {
+    holding = too_many;
+    too_many *= 2;
+  }
+  too_many = std::min(too_many, most_samples + 1);
+  while (too_many - holding > 1) {
+    const auto middle = holding + (too_many - holding) / 2;
+    (holds(middle) ? holding : too_many) = middle;
+  }
+  return holding;
+}
+
+void check_has_one(const Scenario& scenario) {
+  if (!trains(scenario.job.strategy))
+    refuse_fit("a collective alone has no batch, so there is no largest one",
+               "leave out '--fit', or take a scenario with a model");
+  const auto& gpu = scenario.platform.gpu_models.front();
+  if (gpu.ideal)
+    refuse_fit(fmt::format("the GPU '{}' holds any batch, so there is no largest one", gpu.name),
+               "take a platform with GPUs that have a memory");
+}
+
+void check_one_sample(const Scenario& scenario, const MemoryUse& memory) {
+  if (!knows_memory(scenario))
+    refuse_fit(fmt::format("the memory of the profile '{}' is known without {}, so its largest batch is not",
+                           scenario.model.name,
+                           scenario.model.profile->memory_lacks.empty() ? "activations" : "all activations"),
+               "import a trace that was recorded with profile_memory=True, or describe the model by its "
+               "architecture");
+  if (!fits(scenario, memory))
+    refuse_fit(fmt::format("with batch_per_gpu 1 the job {}", verdict_in_words(scenario, memory)),
+               "no batch fits: take GPUs with more memory, or an optimizer that keeps less");
+}
+
+}  // namespace
+
+LargestBatch largest_batch(const Scenario& scenario) {
+  check_has_one(scenario);
+  MemoryOfBatches memory{scenario};
+  check_one_sample(scenario, memory.of_one());
+  const auto tight = largest_from(1, [&](int batch) { return memory.holds(batch); });
+  const auto with_room = memory.holds_with_room(1)
+                             ? largest_from(1, [&](int batch) { return memory.holds_with_room(batch); })
+                             : tight;
+  LargestBatch largest{.batch = with_room,
+                       .as_written = scenario.job.batch_per_gpu,
+                       .needs = memory.of(with_room).needed(),
+                       .one_more_needs = {},
+                       .tight_batch = tight};
+  if (with_room < most_samples) largest.one_more_needs = memory.of(with_room + 1).needed();
+  return largest;
+}
+
+}  // namespace gradway

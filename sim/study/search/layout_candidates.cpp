@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which layouts the rules allow.
+#include <algorithm>
+#include <optional>
+
+#include "sim/scenario/pipeline/schedule.hpp"
+#include "sim/scenario/pipeline/stages.hpp"
+#include "sim/study/search/layouts.hpp"
+#include "sim/workload/blocks.hpp"
+
+namespace gradway {
+namespace {
+
+int gpus_of_domain(const Platform& platform, int gpus) {
+  const auto first = platform.nvlink_domain(platform.gpus.front());
+  return static_cast<int>(std::count_if(platform.gpus.begin(), platform.gpus.begin() + gpus,
+                                        [&](DeviceId id) { return platform.nvlink_domain(id) == first; }));
+}
+
+bool divide_each_other(int a, int b) {
+  return a % b == 0 || b % a == 0;
+}
+
+/// The rules of schedules: see scenario/pipeline/schedule.hpp.
+bool has_enough(const Layout& layout, int micro_batches) {
+  if (layout.schedule == Schedule::interleaved) return micro_batches % layout.pipeline == 0;
+  if (layout.schedule == Schedule::dual_pipe_v) return micro_batches >= 2 * layout.pipeline;
+  return layout.schedule != Schedule::zb_v || micro_batches >= 2 * layout.pipeline - 1;
+}
+
+/// All that the rules allow, by one dimension after the other.
+class Candidates {
+ public:
+  Candidates(const Scenario& written, int global_batch, bool beyond_nodes)
+      : job_{written.job},
+        model_{written.model},
+        global_batch_{global_batch},
+        domain_{gpus_of_domain(written.platform, job_.gpus)},
+        beyond_nodes_{beyond_nodes},
+        blocks_{blocks_of(model_).count},
+        parts_{parts_to_cut(model_)} {}
+
+  std::vector<Job> run() {
+    for (int tensor = 1; tensor <= job_.gpus; ++tensor) {
+      if (!can_share(tensor)) continue;
+      for (const int context : contexts_of(tensor))
+        for (const int expert : experts_of()) add_pipelines(tensor, context, expert);
+    }
+    return std::move(found_);
+  }
+
+ private:
+  bool is_megatron() const { return job_.framework == Framework::megatron; }
+
+  bool can_share(int tensor) const {
+    if (job_.gpus % tensor != 0 || (tensor > domain_) != beyond_nodes_) return false;
+    if (tensor <= domain_ ? domain_ % tensor != 0 : tensor % domain_ != 0) return false;
+    if (tensor == 1) return true;
+    if (job_.lora) return false;
+    if (model_.experts.number > 0 && !has_megatron_modules(job_)) return false;
+    const auto& shape = model_.tensor;
+    // Sequence parallelism divides the tokens of a sample, too.
+    return shape && shape->heads % tensor == 0 && shape->mlp % tensor == 0 &&
+           divide_each_other(shape->kv_heads, tensor) && model_.tokens_per_sample % tensor == 0;
+  }
+
+  /// Powers of two that leave each rank enough tokens to hide what it exchanges behind, within what NVLink
+  /// joins, and what a scenario says beyond 1.
+  std::vector<int> contexts_of(int tensor) const {
+    constexpr int enough_tokens = 8192;
+    const auto& layout = job_.layout;
+    std::vector<int> found;
+    if (layout.context > 1) {
+      if (heads_go_round(tensor, layout.context)) found.push_back(layout.context);
+      return found;
+    }
+    const int tokens = job_.sequence > 0 ? job_.sequence : model_.tokens_per_sample;
+    for (int context = 1; context == 1 || (tokens / context >= enough_tokens && tensor * context <= domain_);
+         context *= 2) {
+      const bool cuts = model_.causal_heads > 0 && !job_.lora && tokens % (2 * context) == 0;
+      if (context == 1 || (cuts && heads_go_round(tensor, context))) found.push_back(context);
+    }
+    return found;
+  }
+
+  /// Ranks of context parallelism that exchange heads divide them.
+  bool heads_go_round(int tensor, int context) const {
+    if (context == 1 || job_.layout.context_method != ContextMethod::all_to_all) return true;
+    const auto divides = [&](int heads) { return std::max(1, heads / tensor) % context == 0; };
+    return divides(model_.causal_heads) && divides(model_.causal_kv_heads);
+  }
+
+  /// Powers of two that divide the experts, and what a scenario says beyond 1.
+  std::vector<int> experts_of() const {
+    if (job_.layout.expert > 1 || model_.experts.number == 0) return {job_.layout.expert};
+    std::vector<int> found;
+    for (int expert = 1; expert <= job_.gpus && model_.experts.number % expert == 0; expert *= 2)
+      found.push_back(expert);
+    return found;
+  }
+
+  void add_pipelines(int tensor, int context, int expert) {
+    auto layout = job_.layout;
+    layout.tensor = tensor;
+    layout.context = context;
+    layout.expert = expert;
+    layout.sequence = tensor > 1;
+    layout.pipeline = layout.chunks = 1;
+    layout.schedule = Layout{}.schedule;
+    const auto of_stage = tensor * layout.context;
+    const auto of_experts = layout.expert * layout.expert_tensor;
+    for (int ranks = 1; ranks <= std::min(parts_, job_.gpus / of_stage); ++ranks) {
+      if (job_.gpus % (of_stage * ranks) != 0 || job_.gpus % (of_experts * ranks) != 0 ||
+          (is_megatron() && ranks > 1 && blocks_ % ranks != 0))
+        continue;
+      layout.pipeline = ranks;
+      if (ranks == 1) {
+        add_micro_batches(layout);
+      } else {
+        add_schedules(layout);
+      }
+    }
+  }
+
+  void add_schedules(Layout layout) {
+    add_micro_batches(layout);
+    const auto named = job_.layout.schedule;
+    const auto add = [&](Schedule schedule, int chunks) {
+      layout.schedule = schedule;
+      layout.chunks = chunks;
+      if (pipeline_of(layout).stages() <= parts_) add_micro_batches(layout);
+    };
+    for (int chunks = 2; blocks_ > 0 && chunks * layout.pipeline <= blocks_; ++chunks) {
+      if (blocks_ % (chunks * layout.pipeline) != 0) continue;
+      add(Schedule::interleaved, chunks);
+      if (named == Schedule::looped_bfs) add(named, chunks);
+    }
+    if (named == Schedule::gpipe || named == Schedule::zb_h1) add(named, 1);
+    if (named == Schedule::zb_v || named == Schedule::dual_pipe_v) add(named, 2);
+  }
+
+  void add_micro_batches(const Layout& layout) {
+    const auto data = job_.gpus / layout.ranks_of_model();
+    if (global_batch_ % data != 0) return;
+    const auto of_rank = global_batch_ / data;
+    auto job = job_;
+    job.layout = layout;
+    for (job.batch_per_gpu = 1; of_rank % job.batch_per_gpu == 0; job.batch_per_gpu *= 2) {
+      job.accumulate = of_rank / job.batch_per_gpu;
+      if (has_enough(layout, job.accumulate)) add_recompute(job);
+    }
+  }
+
+  void add_recompute(Job job) {
+    job.recompute = Recompute::none;
+    job.recompute_every = 1;
+    add_strategies(job);
+    if (job.attention == AttentionKernel::math || job.attention == AttentionKernel::composed) {
+      job.recompute = Recompute::selective;
+      add_strategies(job);
+    }
+    if (blocks_ == 0) return;
+    job.recompute = Recompute::full;
+    add_strategies(job);
+  }
+
+  void add_strategies(Job job) {
+    const auto data = job.replicas();
+    if (is_megatron()) {
+      auto* own = std::get_if<DistributedOptimizer>(&job.strategy);
+      auto strategy = own != nullptr ? *own : DistributedOptimizer{};
+      strategy.shards = true;
+      strategy.overlap_grad_reduce = strategy.overlap_param_gather = data > 1;
+      return add(std::move(job), strategy);
+    }
+    if (data == 1 && !std::holds_alternative<Ddp>(job.strategy)) return add(std::move(job), Alone{});
+    if (data == 1) {
+      const auto* own = std::get_if<Ddp>(&job.strategy);
+      return add(std::move(job), own != nullptr ? *own : Ddp{});
+    }
+    auto fsdp = fsdp_of(job);
+    add(job, fsdp);
+    const auto shards = std::max(1, domain_ / job.layout.tensor);  // that NVLink joins
+    if (shards == 1 || shards >= data || data % shards != 0) return;
+    fsdp.replicate = data / shards;
+    add(std::move(job), fsdp);
+  }
+
+  /// As written, else with the formats of torchtitan: parameters as the job multiplies, sums in fp32.
+  /// @source torchtitan/config/job_config.py: mixed_precision_param, mixed_precision_reduce
+  static Fsdp fsdp_of(const Job& job) {
+    Fsdp fsdp;
+    if (const auto* own = std::get_if<Fsdp>(&job.strategy)) {
+      fsdp = *own;
+    } else if (is_half(job.precision)) {
+      fsdp.param_dtype = job.precision == Precision::fp16 ? Number::fp16 : Number::bf16;
+      fsdp.reduce_dtype = Number::fp32;
+    }
+    fsdp.replicate = 1;
+    if (fsdp.reshard && *fsdp.reshard > Fsdp::kept) fsdp.reshard.reset();  // ranks that may not divide these
+    return fsdp;
+  }
+
+  void add(Job job, Strategy strategy) {
+    job.strategy = strategy;
+    found_.push_back(std::move(job));
+  }
+
+  const Job& job_;
+  const Model& model_;
+  int global_batch_;
+  int domain_;  ///< GPUs that NVLink, or a node, joins
+  bool beyond_nodes_;
+  int blocks_;
+  int parts_;
+  std::vector<Job> found_;
+};
+
+}  // namespace
+
+std::optional<Job> with_selective_checkpoints(const Scenario& written, const Job& from) {
+  const bool can = written.model.run && from.framework == Framework::pytorch &&
+                   (from.recompute == Recompute::none || from.recompute == Recompute::full) &&
+                   blocks_of(written.model).count > 0;
+  if (!can) return std::nullopt;
+  auto job = from;
+  job.recompute = Recompute::selective_op;
+  if (from.recompute == Recompute::full) return job;
+  job.recompute_every = 1;
+  if (job.accumulate % 2 != 0) return std::nullopt;
+  job.accumulate /= 2;
+  job.batch_per_gpu *= 2;
+  if (!has_enough(job.layout, job.accumulate)) return std::nullopt;
+  return job;
+}
+
+std::vector<Job> candidate_layouts(const Scenario& written, int global_batch, bool beyond_nodes) {
+  return Candidates{written, global_batch, beyond_nodes}.run();
+}
+
+}  // namespace gradway

@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/study/search/layouts.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "sim/base/problem.hpp"
+#include "sim/compute/memory_range.hpp"
+#include "sim/plan/plan.hpp"
+#include "sim/scenario/pipeline/schedule.hpp"
+#include "sim/scenario/pipeline/stages.hpp"
+#include "sim/study/search/unsearched_keys.hpp"
+#include "sim/workload/blocks.hpp"
+
+namespace gradway {
+namespace {
+
+constexpr double worth_without_sequence = 0.02;  // of the best
+constexpr double worth_a_word = 0.01;            // the same, of a key that is not searched
+// Simulated at once, whatever the threads: what is known of the best before must not depend on them.
+constexpr std::size_t at_once = 8;
+
+[[noreturn]] void refuse_layouts(std::string what, std::string hint) {
+  throw ConfigError{Problem{Where{}, std::move(what), {}, std::move(hint)}};
+}
+
+/// Ways to cut the model that differ in more than the micro-batch.
+auto cut_of(const Job& job) {
+  const auto& layout = job.layout;
+  return std::tuple{layout.tensor,   layout.sequence, layout.context, layout.expert, layout.pipeline,
+                    layout.schedule, layout.chunks,   job.recompute,  job.strategy};
+}
+
+/// As many ranks that share layers, tokens and experts, and what is computed again.
+using Kind = std::tuple<int, int, int, Recompute>;
+Kind kind_of(const Job& job) {
+  return {job.layout.tensor, job.layout.context, job.layout.expert, job.recompute};
+}
+
+/// Layouts that hide as much of their exchanges and launches: they differ in replicas alone.
+using Alike = std::tuple<Kind, int, int, int, std::size_t>;
+Alike alike(const Job& job) {
+  return {kind_of(job), job.layout.pipeline, job.layout.chunks, job.batch_per_gpu, job.strategy.index()};
+}
+
+// What is expected of a layout by one that is alike may miss by this; the bound alone never does.
+constexpr double slack = 1.05;
+
+/// What a candidate needs and takes at least.
+struct Asked {
+  Bytes needs{};
+  Seconds at_least{};  ///< a step
+};
+
+/// As many micro-batches as fill the pipeline: with more as much is in flight, and each takes as long.
+int enough_micro_batches(const Job& job) {
+  const auto& layout = job.layout;
+  const bool keeps_all = layout.schedule == Schedule::gpipe || layout.schedule == Schedule::looped_bfs;
+  return keeps_all ? job.accumulate : std::min(job.accumulate, 2 * layout.pipeline);
+}
+
+/// The kernels of the slowest stage, and the way of a micro-batch to it and back, at full clocks: GPUs that
+/// wait much have them. Gradients of parameters that have passes of their own fill the bubble. Or all stages'
+/// kernels on average, at the clocks of GPUs that never wait: to wait costs more than clocks win by it.
+/// @param slowdown of passes on a GPU that never waits
+Seconds least_time(const Workload& workload, const Job& job, int planned, double slowdown) {
+  const auto pipeline = pipeline_of(job.layout);
+  Seconds least{};
+  Seconds way{};
+  Seconds of_all{};
+  for (const auto& program : workload.programs) {
+    Seconds busy{};
+    for (const auto& task : program.tasks) {
+      const auto* kernel = std::get_if<Kernel>(&task.work);
+      if (kernel != nullptr && (task.phase == Phase::forward || task.phase == Phase::backward))
+        busy += kernel->work;
+    }
+    const auto of_micro_batch = busy / planned;
+    of_all += of_micro_batch * job.accumulate;
+    least = std::max(least, way + of_micro_batch * job.accumulate);
+    if (!pipeline.splits_backward()) way += of_micro_batch / pipeline.chunks;
+  }
+  return std::max(least, of_all / static_cast<double>(workload.programs.size()) * slowdown);
+}
+
+/// Asks of candidates what they need, without simulating them. Not for several threads at once.
+class Asking {
+ public:
+  explicit Asking(const Scenario& written) : scenario_{written} {}
+
+  Asked ask(const Job& job) {
+    scenario_.job = job;
+    scenario_.job.accumulate = enough_micro_batches(job);
+    auto [at, is_new] = costs_.try_emplace({job.strategy.index(), job.batch_per_gpu});
+    auto& [costs, slowdown] = at->second;
+    if (is_new) {
+      costs = compute_costs(scenario_, Waiting::always());
+      if (const auto least = time_of_passes(costs); least > Seconds{})
+        slowdown = time_of_passes(compute_costs(scenario_)) / least;
+    }
+    const auto workload = plan(scenario_, costs);
+    Asked asked{.at_least = least_time(workload, job, scenario_.job.accumulate, slowdown)};
+    for (const auto& program : workload.programs)
+      asked.needs = std::max(asked.needs, program.memory.needed());
+    return asked;
+  }
+
+ private:
+  struct Passes {
+    ComputeCosts at_full_clocks;
+    double slowdown = 1;  ///< of them on a GPU that never waits
+  };
+
+  static Seconds time_of_passes(const ComputeCosts& costs) {
+    return total(costs.forward) + total(costs.backward);
+  }
+
+  Scenario scenario_;
+  std::map<std::pair<std::size_t, int>, Passes> costs_;  ///< of a strategy with a batch
+};
+
+class LayoutSearch {
+ public:
+  LayoutSearch(const Scenario& written, const std::string& engine, const ForEach& for_each,
+               const Watch& watch)
+      : written_{written}, engine_{engine}, for_each_{for_each}, watch_{watch} {}
+
+  LayoutsFound run(std::vector<Job> candidates) {
+    found_.candidates = candidates.size();
+    ask_all(std::move(candidates));
+    std::ranges::stable_sort(fitting_, {}, &Fitting::at_least);
+    simulate_in_order();
+    try_without_sequence();
+    try_selective_checkpoints();
+    rank();
+    try_other_keys();
+    return std::move(found_);
+  }
+
+ private:
+  struct Fitting {
+    Job job;
+    Seconds at_least{};
+  };
+
+  /// Runs work of several threads. @throws what the first that failed threw
+  template <class Work>
+  void each(std::size_t count, const Work& work) {
+    std::vector<std::exception_ptr> failures(count);
+    for_each_(count, [&](std::size_t i) {
+      try {
+        work(i);
+      } catch (...) {
+        failures[i] = std::current_exception();
+      }
+    });
+    for (const auto& failure : failures)
+      if (failure) std::rethrow_exception(failure);
+  }
+
+  /// Those of a kind share what their kernels cost.
+  void ask_all(std::vector<Job> candidates) {
+    std::map<Kind, std::vector<Job>> by_kind;
+    for (auto& job : candidates) by_kind[kind_of(job)].push_back(std::move(job));
+    std::vector<std::vector<Job>> kinds;
+    for (auto& [kind, jobs] : by_kind) kinds.push_back(std::move(jobs));
+    struct Answers {
+      std::vector<Fitting> fitting;
+      std::vector<UnfitLayout> unfit;
+      std::size_t do_not_fit = 0;
+    };
+    std::vector<Answers> answers(kinds.size());
+    tell(watch_, "asking layouts what they need");
+    each(kinds.size(), [&](std::size_t i) {
+      Asking asking{written_};
+      auto& [fitting, unfit, do_not_fit] = answers[i];
+      std::map<decltype(cut_of(written_.job)), bool> too_large;
+      for (auto& job : kinds[i]) {
+        // Larger micro-batches stand behind the smaller ones.
+        if (too_large[cut_of(job)]) {
+          ++do_not_fit;
+          continue;
+        }
+        const auto asked = asking.ask(job);
+        if (fits(asked.needs)) {
+          fitting.push_back({std::move(job), asked.at_least});
+          continue;
+        }
+        ++do_not_fit;
+        too_large[cut_of(job)] = true;
+        unfit.push_back({std::move(job), asked.needs});
+      }
+    });
+    for (auto& [fitting, unfit, do_not_fit] : answers) {
+      std::ranges::move(fitting, std::back_inserter(fitting_));
+      std::ranges::move(unfit, std::back_inserter(found_.unfit));
+      found_.do_not_fit += do_not_fit;
+    }
+  }
+
+  bool fits(Bytes needs) const {
+    const auto& gpu = written_.platform.gpu_models.front();
+    return gpu.ideal || needs <= gpu.memory;
+  }
+
+  /// The least time that a candidate can be expected to take.
+  Seconds expected_of(const Fitting& one) const {
+    const auto known = misses_.find(alike(one.job));
+    return known == misses_.end() ? one.at_least : one.at_least * known->second;
+  }
+
+  void simulate_in_order() {
+    auto rest = fitting_;
+    while (!rest.empty()) {
+      if (!found_.ranked.empty()) {
+        found_.slower +=
+            std::erase_if(rest, [&](const Fitting& one) { return expected_of(one) > best_ * slack; });
+        std::ranges::stable_sort(rest, {}, [&](const Fitting& one) { return expected_of(one); });
+      }
+      const auto count = std::min(rest.size(), at_once);
+      if (count == 0) return;
+      tell(watch_, fmt::format("simulating layouts, {} to go", rest.size()),
+           1 - static_cast<double>(rest.size()) / static_cast<double>(fitting_.size()));
+      simulate_all({rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(count)});
+      rest.erase(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(count));
+    }
+  }
+
+  void try_without_sequence() {
+    if (written_.job.framework != Framework::megatron) return;
+    std::vector<Fitting> beside;
+    for (const auto& one : found_.ranked) {
+      if (!one.job.layout.sequence || one.metrics.step_time > best_ * (1 + worth_without_sequence)) continue;
+      auto job = one.job;
+      job.layout.sequence = false;
+      beside.push_back({std::move(job), {}});
+    }
+    found_.candidates += beside.size();
+    simulate_all(beside);
+  }
+
+  void try_selective_checkpoints() {
+    std::ranges::stable_sort(found_.ranked, {}, [](const TriedLayout& it) { return it.metrics.step_time; });
+    std::vector<Fitting> beside;
+    std::set<decltype(cut_of(written_.job))> seen;
+    for (const auto& one : found_.ranked) {
+      if (beside.size() == at_once) break;
+      auto job = with_selective_checkpoints(written_, one.job);
+      if (job && seen.insert(cut_of(*job)).second) beside.push_back({*std::move(job), {}});
+    }
+    found_.candidates += beside.size();
+    simulate_all(beside);
+  }
+
+  /// One after the other, and all that help at once.
+  void try_other_keys() {
+    if (found_.ranked.empty()) return;
+    const auto& best = found_.ranked.front();
+    const auto keys = unsearched_keys(written_, best.job);
+    std::vector<std::optional<TriedLayout>> tried(keys.size());
+    tell(watch_, "trying keys that are not searched");
+    each(keys.size(), [&](std::size_t i) {
+      auto job = best.job;
+      keys[i].change(job);
+      tried[i] = if_it_runs(job);
+    });
+    auto all = best.job;
+    KeyWorth together;
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      if (!tried[i] || tried[i]->metrics.step_time > best.metrics.step_time * (1 - worth_a_word)) continue;
+      found_.worth.push_back({keys[i].set, tried[i]->metrics.step_time, tried[i]->memory});
+      keys[i].change(all);
+      together.set.insert(together.set.end(), keys[i].set.begin(), keys[i].set.end());
+    }
+    if (found_.worth.size() < 2) return;
+    const auto tried_together = if_it_runs(all);
+    if (!tried_together) return;
+    together.step_time = tried_together->metrics.step_time;
+    together.memory = tried_together->memory;
+    found_.worth.push_back(std::move(together));
+  }
+
+  /// Empty: NCCL refuses it, or it does not fit.
+  std::optional<TriedLayout> if_it_runs(const Job& job) const {
+    try {
+      auto tried = simulate_one(job);
+      if (fits(tried.memory)) return tried;
+    } catch (const ConfigError&) {
+      return std::nullopt;
+    }
+    return std::nullopt;
+  }
+
+  void simulate_all(const std::vector<Fitting>& jobs) {
+    std::vector<std::optional<TriedLayout>> results(jobs.size());
+    std::vector<std::string> reasons(jobs.size());
+    each(jobs.size(), [&](std::size_t i) {
+      try {
+        results[i] = simulate_one(jobs[i].job);
+      } catch (const ConfigError& error) {
+        reasons[i] = error.problems().front().what;
+      }
+    });
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      if (results[i]) {
+        take(std::move(*results[i]), jobs[i].at_least);
+      } else {
+        found_.refused.push_back({jobs[i].job, reasons[i]});
+      }
+    }
+  }
+
+  TriedLayout simulate_one(const Job& job) const {
+    auto scenario = written_;
+    scenario.job = job;
+    const auto run = simulate(std::move(scenario), engine_);
+    return {.job = job,
+            .metrics = run.measured.metrics,
+            .range = run.range,
+            .errors = run.errors,
+            .memory = run.measured.memory.needed(),
+            .verdict = memory_range(run.scenario, run.measured.memory).verdict,
+            .basis = run.basis,
+            .warnings = run.warnings};
+  }
+
+  /// With NCCL's buffers it may need more than there is.
+  void take(TriedLayout tried, Seconds at_least) {
+    ++found_.simulated;
+    const auto step = tried.metrics.step_time;
+    if (at_least > Seconds{}) {
+      auto& least = misses_.try_emplace(alike(tried.job), step / at_least).first->second;
+      least = std::min(least, step / at_least);
+    }
+    if (!fits(tried.memory)) {
+      ++found_.do_not_fit;
+      found_.unfit.push_back({std::move(tried.job), tried.memory});
+      return;
+    }
+    best_ = std::min(best_, step);
+    found_.ranked.push_back(std::move(tried));
+  }
+
+  void rank() {
+    std::ranges::stable_sort(found_.ranked, {}, [](const TriedLayout& it) { return it.metrics.step_time; });
+    std::vector<std::optional<Choice>> choices;
+    auto smallest = Bytes::infinite();
+    for (const auto& one : found_.ranked) {
+      choices.push_back(Choice{one.metrics.step_time.value(), one.metrics.step_time, one.errors});
+      found_.on_front.push_back(one.memory < smallest);
+      smallest = std::min(smallest, one.memory);
+    }
+    found_.leaders = leaders_of(choices);
+    keep_smallest_of_each_cut();
+  }
+
+  void keep_smallest_of_each_cut() {
+    auto& unfit = found_.unfit;
+    std::ranges::stable_sort(unfit, {}, &UnfitLayout::needs);
+    std::vector<UnfitLayout> kept;
+    for (auto& one : unfit) {
+      const auto cut = [](const Job& job) {
+        const auto& layout = job.layout;
+        return std::tuple{layout.tensor, layout.context, layout.expert, layout.pipeline};
+      };
+      if (std::ranges::none_of(kept, [&](const auto& other) { return cut(other.job) == cut(one.job); }))
+        kept.push_back(std::move(one));
+    }
+    unfit = std::move(kept);
+  }
+
+  const Scenario& written_;
+  const std::string& engine_;
+  const ForEach& for_each_;
+  const Watch& watch_;
+  LayoutsFound found_;
+  std::vector<Fitting> fitting_;
+  Seconds best_ = Seconds::infinite();  ///< step so far
+  std::map<Alike, double> misses_;      ///< the least of which a step was so many times its bound
+};
+
+void check_can_be_cut(const Scenario& written) {
+  const auto& model = written.model;
+  if (!trains(written.job.strategy))
+    refuse_layouts("a collective alone has no model to lay out", "take a scenario with a model");
+  if (model.profile)
+    refuse_layouts(
+        fmt::format("the profile '{}' was taken of the whole model on one GPU: it cannot be cut", model.name),
+        "take a model that is described by its architecture: gradway list models");
+  if (!model.tensor && parts_to_cut(model) < 2)
+    refuse_layouts(fmt::format("the model '{}' has neither layers to share nor blocks to put on stages: it "
+                               "cannot be cut",
+                               model.name),
+                   "take a model that repeats blocks: gradway list models");
+  if (written.job.framework == Framework::deepspeed)
+    refuse_layouts("layouts are searched for PyTorch and Megatron, not for DeepSpeed",
+                   "set job.framework=megatron, or pytorch");
+}
+
+}  // namespace
+
+const TriedLayout& LayoutsFound::recommended() const {
+  for (std::size_t i = 0; i < ranked.size(); ++i)
+    if (ranked[i].verdict == MemoryVerdict::fits && leaders.has(i)) return ranked[i];
+  return ranked.front();
+}
+
+LayoutsFound search_layouts(const Scenario& written, int global_batch, const std::string& engine,
+                            const ForEach& for_each, const Watch& watch) {
+  check_can_be_cut(written);
+  LayoutsFound found;
+  for (const bool beyond_nodes : {false, true}) {
+    auto candidates = candidate_layouts(written, global_batch, beyond_nodes);
+    if (candidates.empty()) continue;
+    auto more = LayoutSearch{written, engine, for_each, watch}.run(std::move(candidates));
+    if (!more.ranked.empty() || found.candidates == 0) found = std::move(more);
+    if (!found.ranked.empty()) return found;
+  }
+  if (found.candidates == 0)
+    refuse_layouts(fmt::format("no layout of {} GPUs makes {} samples a step: data-parallel ranks, "
+                               "micro-batches and their number do not divide them",
+                               written.job.gpus, global_batch),
+                   fmt::format("'--global-batch {}' would fit", written.job.gpus));
+  return found;
+}
+
+}  // namespace gradway

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/study/search/search.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include "sim/study/search/input_settings.hpp"
+
+namespace gradway {
+
+SearchResult Search::run() {
+  try_settings();
+  SearchResult result;
+  const auto fitting = candidates();
+  auto ranked = fitting;
+  std::erase_if(ranked, [&](const Tried& tried) { return !meets_limits(tried); });
+  result.none_meets = ranked.empty() && !fitting.empty();
+  limits_count_ = !result.none_meets;
+  result.optimum = optimum(limits_count_ ? ranked : fitting);
+  if (limits_count_) result.missed = families_that_miss(fitting);
+  result.left_out = tried_.left_out();
+  result.settings = count_settings();
+  result.simulated = tried_.simulated();
+  return result;
+}
+
+std::vector<Tried> Search::candidates() {
+  std::vector<Tried> found;
+  for (const auto& setting : settings()) {
+    if (!tried_.has(setting)) continue;
+    if (auto tried = tried_.get(setting); tried.cannot_run.empty()) found.push_back(std::move(tried));
+  }
+  return found;
+}
+
+/// What one has to change for a setting, and to put up with.
+std::pair<int, bool> Search::changes(const Tried& tried) const {
+  const auto* ddp = std::get_if<Ddp>(&tried.strategy);
+  const auto of_job = std::max<std::size_t>(changes_of(tried.job).size(), tried.job != 0 ? 1 : 0);
+  return {static_cast<int>(of_job) + departures(tried.strategy), ddp != nullptr && is_lossy(ddp->comm_hook)};
+}
+
+const std::vector<Override>& Search::changes_of(std::size_t job) const {
+  static const std::vector<Override> none;
+  return job < space_.changes.size() ? space_.changes[job] : none;
+}
+
+/// A job has the value that was written where none is changed.
+bool Search::has_value(std::size_t job, const JobSetting& setting, const std::string& value) const {
+  const auto& changes = changes_of(job);
+  const auto found = std::ranges::find(changes, setting.key, &Override::key);
+  if (found != changes.end()) return found->value == value;
+  return written_value(space_.jobs.front().job.input, setting.key) == value;
+}
+
+/// The job that differs in that key alone, which it has as written.
+std::optional<std::size_t> Search::job_without(std::size_t job, const std::string& key) const {
+  const auto& own = changes_of(job);
+  for (std::size_t other = 0; other < space_.changes.size(); ++other) {
+    const auto& changes = space_.changes[other];
+    if (changes.size() + 1 != own.size()) continue;
+    const auto is_in = [&](const Override& change) {
+      return std::ranges::any_of(
+          changes, [&](const Override& one) { return one.key == change.key && one.value == change.value; });
+    };
+    if (std::ranges::all_of(own, [&](const Override& change) { return change.key == key || is_in(change); }))
+      return other;
+  }
+  return std::nullopt;
+}
+
+void Search::add_best_of_job_settings(Optimum& found, const std::vector<Tried>& ranked) const {
+  for (const auto& setting : space_.job_settings) {
+    if (setting.values.size() < 2) continue;
+    for (const auto& value : setting.values) {
+      std::vector<const Tried*> with;
+      for (const auto& one : ranked)
+        if (has_value(one.job, setting, value)) with.push_back(&one);
+      auto& row = found.best_of_values.emplace_back(BestOfValue{setting.key, value, {}});
+      if (!with.empty()) row.tried = recommended(with);
+    }
+  }
+}
+
+const Tried& Search::fastest_of(const std::vector<const Tried*>& all) const {
+  return **std::ranges::min_element(all, {}, [&](const Tried* one) { return cost(*one); });
+}
+
+/// Nobody can tell which of the two is faster, or nobody cares.
+bool Search::as_good_as(const Tried& fastest, const Tried& one) const {
+  if (cost(one) <= (1 + equals) * cost(fastest)) return true;
+  const auto ratio = figure_ratio(choice(fastest), choice(one));
+  return ratio.low <= 1 && 1 <= ratio.high;
+}
+
+/// Of those that are as good as the fastest, the one that changes least; of those the fastest, and of those
+/// that are as fast the one that is least trouble.
+const Tried& Search::simplest_of_best(const std::vector<const Tried*>& all) const {
+  const auto& fastest = fastest_of(all);
+  std::vector<const Tried*> with_room;
+  for (const auto* one : all)
+    if (one->surely_fits && as_good_as(fastest, *one)) with_room.push_back(one);
+  if (!fastest.surely_fits && !with_room.empty()) return simplest_of_best(with_room);
+  auto least = changes(fastest);
+  std::vector<const Tried*> good;
+  for (const auto* one : all) {
+    if (changes(*one) > least || !as_good_as(fastest, *one)) continue;
+    least = changes(*one);
+    good.push_back(one);
+  }
+  std::erase_if(good, [&](const Tried* one) { return changes(*one) > least; });
+  const auto least_cost = cost(fastest_of(good));
+  const auto trouble = [&](const Tried* one) {
+    const auto* ddp = std::get_if<Ddp>(&one->strategy);
+    const auto cap = ddp != nullptr ? ddp->bucket_cap.value_or(0_B) : 0_B;
+    return std::tuple{cost(*one) > (1 + equals) * least_cost, one->memory, digits_of(cap), cap, cost(*one)};
+  };
+  return **std::ranges::min_element(good, {}, trouble);
+}
+
+/// Nobody can tell the simplest from the fastest, but something between the two, which differs from it in
+/// less, may be faster than it for sure. Of such the one that changes least, until there is none.
+const Tried& Search::recommended(const std::vector<const Tried*>& all) const {
+  const auto* best = &simplest_of_best(all);
+  for (;;) {
+    std::vector<const Tried*> faster;
+    for (const auto* one : all) {
+      if (cost(*one) < cost(*best) && !as_good_as(*one, *best)) faster.push_back(one);
+    }
+    if (faster.empty()) return *best;
+    best = *std::ranges::min_element(faster, {}, [&](const Tried* one) {
+      return std::pair{changes(*one), cost(*one)};
+    });
+  }
+}
+
+/// @param fitting family by family
+std::vector<Tried> Search::families_that_miss(const std::vector<Tried>& fitting) const {
+  const auto family = [](const Tried& tried) { return std::pair{tried.job, family_of(tried.strategy)}; };
+  std::vector<Tried> missed;
+  for (auto first = fitting.begin(); first != fitting.end();) {
+    const auto last = std::find_if(first, fitting.end(),
+                                   [&](const Tried& other) { return family(other) != family(*first); });
+    if (std::none_of(first, last, [&](const Tried& one) { return meets_limits(one); }))
+      missed.push_back(
+          *std::min_element(first, last, [&](const Tried& a, const Tried& b) { return cost(a) < cost(b); }));
+    first = last;
+  }
+  return missed;
+}
+
+std::optional<Optimum> Search::optimum(const std::vector<Tried>& ranked) {
+  if (ranked.empty()) return std::nullopt;
+  std::vector<const Tried*> every;
+  for (const auto& one : ranked) every.push_back(&one);
+  Optimum found;
+  found.fastest = fastest_of(every);
+  found.best = without_idle_settings(recommended(every), found.fastest);
+  found.defaults = tried_.get({0, defaults()});
+  found.as_written = tried_.get({0, space_.jobs.front().job.strategy});
+  found.turned_back = turned_back(found.best);
+  add_details(found, ranked);
+  add_best_of_job_settings(found, ranked);
+  return found;
+}
+
+/// Turns back what brings nothing, or nothing that is sure, to values that are searched.
+Tried Search::without_idle_settings(Tried best, const Tried& fastest) {
+  const auto is_idle = [&](const TurnedBack& one) {
+    return has(one.without.strategy) && one.without.cannot_run.empty() &&
+           (!limits_count_ || meets_limits(one.without)) && as_good_as(best, one.without) &&
+           as_good_as(fastest, one.without);
+  };
+  for (;;) {
+    const auto settings = turned_back(best);
+    const auto idle = std::ranges::find_if(settings, is_idle);
+    if (idle == settings.end()) return best;
+    best = idle->without;
+  }
+}
+
+std::vector<TurnedBack> Search::turned_back(const Tried& best) {
+  std::vector<TurnedBack> list;
+  const auto& changes = changes_of(best.job);
+  if (changes.size() > 1) {
+    for (const auto& change : changes)
+      if (const auto job = job_without(best.job, change.key))
+        list.push_back({change.key, tried_.get({*job, best.strategy})});
+  }
+  if (best.job != 0) list.push_back({"", tried_.get({0, best.strategy})});
+  for (auto& [key, without] : without_each(best.strategy))
+    list.push_back({std::move(key), tried_.get({best.job, without})});
+  return list;
+}
+
+}  // namespace gradway

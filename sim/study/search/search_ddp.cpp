@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/study/search/search_ddp.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "sim/study/search/search.hpp"
+
+namespace gradway {
+namespace {
+
+constexpr double near_best = 0.02;
+constexpr int curve_points = 48;
+
+/// PyTorch's default stands for both values where both are searched: what a static graph saves is not
+/// modelled.
+bool static_graph_of(const SearchSpace& space) {
+  return std::ranges::find(space.static_graph, false) == space.static_graph.end();
+}
+
+/// Settings but for their buckets.
+struct Family {
+  std::size_t job = 0;
+  Ddp strategy;
+};
+
+std::vector<Family> families_of(const SearchSpace& space) {
+  std::vector<Family> families;
+  for (std::size_t job = 0; job < space.jobs.size(); ++job) {
+    for (const auto hook : space.hooks) {
+      for (const auto rank : hook == CommHook::powersgd ? space.powersgd_ranks : std::vector{1}) {
+        for (const bool view : space.views) {
+          auto strategy = pytorch_defaults();
+          strategy.static_graph = static_graph_of(space);
+          strategy.gradient_as_bucket_view = view;
+          strategy.comm_hook = hook;
+          strategy.powersgd_rank = rank;
+          families.push_back({job, strategy});
+        }
+      }
+    }
+  }
+  return families;
+}
+
+class DdpSearch final : public Search {
+ public:
+  DdpSearch(const SearchSpace& space, const std::string& engine, const ForEach& for_each)
+      : Search{space, engine, for_each},
+        whole_{whole_caps(space.jobs.front().model)},
+        cuts_{bucket_cuts(space.jobs.front().model, space.bucket_caps,
+                          space.any_bucket_cap ? std::optional{whole_} : std::nullopt)},
+        ranged_{static_cast<std::size_t>(
+            std::ranges::count_if(cuts_, [](const SameBuckets& cut) { return cut.range.has_value(); }))},
+        families_{families_of(space)} {}
+
+ private:
+  void try_settings() override {
+    try_cuts_at_spaced_caps();
+    try_cuts_beside_good_ones();
+  }
+
+  std::vector<Setting> settings() const override {
+    std::vector<Setting> all;
+    for (const auto& family : families_)
+      for (std::size_t cut = 0; cut < cuts_.size(); ++cut) all.push_back(with_cut(family, cut));
+    return all;
+  }
+
+  Strategy defaults() const override { return pytorch_defaults(); }
+  bool has(const Strategy& strategy) const override { return gradway::has(space(), std::get<Ddp>(strategy)); }
+
+  int departures(const Strategy& of) const override {
+    const auto& strategy = std::get<Ddp>(of);
+    return int{strategy.bucket_cap.has_value()} + int{strategy.static_graph} +
+           int{strategy.gradient_as_bucket_view} + int{strategy.comm_hook != CommHook::none} +
+           int{strategy.powersgd_rank != 1};
+  }
+
+  std::vector<std::pair<std::string, Strategy>> without_each(const Strategy& of) const override {
+    std::vector<std::pair<std::string, Strategy>> list;
+    const auto& strategy = std::get<Ddp>(of);
+    const auto add = [&](const char* key, auto change) {
+      auto other = strategy;
+      change(other);
+      list.emplace_back(key, other);
+    };
+    const bool caps = space().any_bucket_cap || space().bucket_caps.size() > 1;
+    if (caps && strategy.bucket_cap) add("bucket_cap", [](Ddp& it) { it.bucket_cap.reset(); });
+    if (space().views.size() > 1 && strategy.gradient_as_bucket_view)
+      add("gradient_as_bucket_view", [](Ddp& it) { it.gradient_as_bucket_view = false; });
+    if (space().hooks.size() > 1 && strategy.comm_hook != CommHook::none) {
+      add("comm_hook", [](Ddp& it) {
+        it.comm_hook = CommHook::none;
+        it.powersgd_rank = 1;
+      });
+    }
+    if (space().powersgd_ranks.size() > 1 && strategy.powersgd_rank != 1)
+      add("powersgd_rank", [](Ddp& it) { it.powersgd_rank = 1; });
+    return list;
+  }
+
+  void add_details(Optimum& found, const std::vector<Tried>& ranked) override {
+    std::map<std::pair<CommHook, int>, std::vector<const Tried*>> by_hook;
+    for (const auto& one : ranked) {
+      const auto& strategy = std::get<Ddp>(one.strategy);
+      by_hook[{strategy.comm_hook, strategy.powersgd_rank}].push_back(&one);
+    }
+    for (const auto& [hook, of_hook] : by_hook) found.best_of_hooks.push_back(recommended(of_hook));
+    add_curve(found);
+  }
+
+  double count_settings() const override {
+    auto caps = static_cast<double>(space().bucket_caps.size());
+    if (space().any_bucket_cap) caps += whole_.last;
+    return static_cast<double>(families_.size() * space().static_graph.size()) * caps;
+  }
+
+  Setting with_cut(Family family, std::size_t cut) const {
+    family.strategy.bucket_cap = simplest_cap(cuts_[cut], whole_);
+    return {family.job, family.strategy};
+  }
+
+  /// The cut of a whole MiB; cuts with ranges come first, in order.
+  std::size_t cut_of(int mib) const {
+    const auto found =
+        std::partition_point(cuts_.begin(), cuts_.begin() + static_cast<std::ptrdiff_t>(ranged_),
+                             [&](const SameBuckets& cut) { return cut.range->last < mib; });
+    return static_cast<std::size_t>(found - cuts_.begin());
+  }
+
+  std::vector<int> spaced_caps() const {
+    std::vector<int> caps;
+    const auto most = std::log2(static_cast<double>(whole_.last));
+    for (int i = 0; space().any_bucket_cap && i < curve_points; ++i)
+      caps.push_back(static_cast<int>(std::lround(std::exp2(most * i / (curve_points - 1)))));
+    return caps;
+  }
+
+  void try_cuts_at_spaced_caps() {
+    std::set<std::size_t> chosen;
+    for (const auto mib : spaced_caps()) chosen.insert(cut_of(mib));
+    std::vector<std::size_t> asked_for;
+    for (std::size_t cut = 0; cut < cuts_.size(); ++cut) {
+      if (!cuts_[cut].caps.empty()) asked_for.push_back(cut);
+    }
+    std::vector<Setting> settings;
+    for (const auto& family : families_) {
+      for (const auto cut : chosen) settings.push_back(with_cut(family, cut));
+      for (const auto cut : asked_for) settings.push_back(with_cut(family, cut));
+    }
+    tried().try_all(settings);
+    spaced_.assign(chosen.begin(), chosen.end());
+  }
+
+  void try_cuts_beside_good_ones() {
+    std::map<CommHook, double> best;
+    for (const auto& one : candidates()) {
+      const auto hook = std::get<Ddp>(one.strategy).comm_hook;
+      auto& least = best.emplace(hook, cost(one)).first->second;
+      least = std::min(least, cost(one));
+    }
+    std::vector<Setting> settings;
+    for (const auto& family : families_) {
+      const auto is_good = [&](std::size_t cut) {
+        const auto one = tried().get(with_cut(family, cut));
+        return one.cannot_run.empty() && cost(one) <= (1 + near_best) * best.at(family.strategy.comm_hook);
+      };
+      for (std::size_t i = 0; i + 1 < spaced_.size(); ++i) {
+        if (!is_good(spaced_[i]) && !is_good(spaced_[i + 1])) continue;
+        for (auto cut = spaced_[i] + 1; cut < spaced_[i + 1]; ++cut)
+          settings.push_back(with_cut(family, cut));
+      }
+    }
+    tried().try_all(settings);
+  }
+
+  /// The best's steps over all caps, and how far one can go from its cap.
+  void add_curve(Optimum& found) {
+    if (!space().any_bucket_cap) return;
+    const Family best{found.best.job, std::get<Ddp>(found.best.strategy)};
+    for (const auto mib : spaced_caps())
+      found.curve.push_back({mib, tried().get(with_cut(best, cut_of(mib)))});
+    const auto is_flat = [&](std::size_t cut) {
+      const auto setting = with_cut(best, cut);
+      return tried().has(setting) && cost(tried().get(setting)) <= (1 + flatness) * cost(found.best);
+    };
+    const auto middle = where_to_start(found, is_flat);
+    if (!middle) return;
+    auto low = *middle;
+    auto high = *middle;
+    while (low > 0 && is_flat(low - 1)) --low;
+    while (high + 1 < ranged_ && is_flat(high + 1)) ++high;
+    found.flat = {cuts_[low].range->first, cuts_[high].range->last};
+    found.flat_to_the_end = high + 1 == ranged_;
+  }
+
+  /// The cut of the best's cap, or the best among the whole MiB if that is PyTorch's default.
+  template <class IsFlat>
+  std::optional<std::size_t> where_to_start(const Optimum& found, const IsFlat& is_flat) {
+    const Family best{found.best.job, std::get<Ddp>(found.best.strategy)};
+    std::optional<std::size_t> start;
+    double least = 0;
+    for (std::size_t cut = 0; cut < ranged_; ++cut) {
+      if (!is_flat(cut)) continue;
+      const auto setting = with_cut(best, cut);
+      if (std::get<Ddp>(setting.strategy) == best.strategy) return cut;
+      const auto time = cost(tried().get(setting));
+      if (!start || time < least) {
+        start = cut;
+        least = time;
+      }
+    }
+    return start;
+  }
+
+  CapRange whole_;
+  std::vector<SameBuckets> cuts_;
+  std::size_t ranged_;  ///< cuts that whole MiB give
+  std::vector<Family> families_;
+  std::vector<std::size_t> spaced_;  ///< cuts that every family was tried with, in order
+};
+
+}  // namespace
+
+SearchResult search_ddp(const SearchSpace& space, const std::string& engine, const ForEach& for_each) {
+  return DdpSearch{space, engine, for_each}.run();
+}
+
+}  // namespace gradway

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/study/search/search_sharded.hpp"
+
+#include <algorithm>
+
+#include "sim/study/search/search.hpp"
+
+namespace gradway {
+namespace {
+
+constexpr double worth_prefetching = 0.05;  // of the best
+
+/// All combinations of the values of settings.
+std::vector<Strategy> combinations(const std::vector<ShardingSetting>& settings, const Strategy& start) {
+  std::vector<Strategy> all{start};
+  for (const auto& setting : settings) {
+    std::vector<Strategy> next;
+    for (const auto& strategy : all) {
+      for (const auto& value : setting.values) setting.take(next.emplace_back(strategy), value.strategy);
+    }
+    all = std::move(next);
+  }
+  return all;
+}
+
+class ShardedSearch final : public Search {
+ public:
+  ShardedSearch(const SearchSpace& space, const std::string& engine, const ForEach& for_each)
+      : Search{space, engine, for_each},
+        all_{sharding_settings(space.jobs.front())},
+        written_{space.jobs.front().job.strategy},
+        gpus_{space.jobs.front().job.gpus} {
+    for (const auto& setting : space.sharding) (setting.only_hides ? hiding_ : holding_).push_back(setting);
+    families_ = as_said_simplest(combinations(holding_, at_first(hiding_, written_)));
+  }
+
+ private:
+  /// Strategies that agree with themselves, each once.
+  std::vector<Strategy> as_said_simplest(std::vector<Strategy> strategies) const {
+    std::vector<Strategy> kept;
+    for (auto& strategy : strategies) {
+      if (!is_consistent(strategy, gpus_)) continue;
+      strategy = simplest(strategy, gpus_);
+      if (std::ranges::find(kept, strategy) == kept.end()) kept.push_back(strategy);
+    }
+    return kept;
+  }
+
+  static Strategy at_first(const std::vector<ShardingSetting>& settings, Strategy strategy) {
+    return framework_defaults(settings, strategy);
+  }
+
+  std::vector<Strategy> members_of(const Strategy& family) const {
+    return as_said_simplest(combinations(hiding_, family));
+  }
+
+  /// Jobs that are tried whatever fits.
+  std::vector<std::size_t> first_jobs() const {
+    std::vector<std::size_t> jobs;
+    for (std::size_t job = 0; job < space().jobs.size(); ++job)
+      if (std::ranges::find(space().recompute, job, &RecomputeToTry::with) == space().recompute.end())
+        jobs.push_back(job);
+    return jobs;
+  }
+
+  void try_settings() override {
+    std::vector<Setting> first;
+    for (const auto job : first_jobs())
+      for (const auto& family : families_) first.push_back({job, family});
+    tried().try_all(first);
+    std::vector<Setting> recomputing;
+    for (const auto& [without, with] : space().recompute)
+      for (const auto& family : families_)
+        if (!tried().get({without, family}).cannot_run.empty()) recomputing.push_back({with, family});
+    tried().try_all(recomputing);
+    tried().try_all(beside_good_ones(candidates()));
+  }
+
+  /// Prefetches with all that is nearly as fast as the best, and with the best that has any.
+  std::vector<Setting> beside_good_ones(std::vector<Tried> fitting) const {
+    std::ranges::stable_sort(fitting, {}, [&](const Tried& it) { return cost(it); });
+    std::vector<Setting> beside;
+    for (const auto& one : fitting) {
+      const bool is_good = cost(one) <= (1 + worth_prefetching) * cost(fitting.front());
+      if (!is_good && !beside.empty()) break;
+      auto members = members_of(one.strategy);
+      if (members.size() == 1) continue;
+      for (auto& member : members) beside.push_back({one.job, member});
+    }
+    return beside;
+  }
+
+  std::vector<Setting> settings() const override {
+    std::vector<Setting> all;
+    for (std::size_t job = 0; job < space().jobs.size(); ++job)
+      for (const auto& family : families_)
+        for (auto& member : members_of(family)) all.push_back({job, member});
+    return all;
+  }
+
+  Strategy defaults() const override { return framework_defaults(all_, written_); }
+
+  bool has(const Strategy& strategy) const override {
+    const auto is_one = [&](const ShardingSetting& setting) {
+      const bool is_searched =
+          std::ranges::find(space().sharding, setting.name, &ShardingSetting::name) != space().sharding.end();
+      return is_searched || setting.is_same(strategy, written_);
+    };
+    const auto has_value = [&](const ShardingSetting& setting) {
+      return std::ranges::any_of(setting.values, [&](const SettingValue& value) {
+        return setting.is_same(simplest(strategy, gpus_), simplest(value.strategy, gpus_));
+      });
+    };
+    return std::ranges::all_of(all_, is_one) && std::ranges::all_of(space().sharding, has_value);
+  }
+
+  int departures(const Strategy& strategy) const override {
+    const auto own = defaults();
+    return static_cast<int>(std::ranges::count_if(
+        all_, [&](const ShardingSetting& setting) { return !setting.is_same(strategy, own); }));
+  }
+
+  std::vector<std::pair<std::string, Strategy>> without_each(const Strategy& strategy) const override {
+    std::vector<std::pair<std::string, Strategy>> list;
+    const auto own = defaults();
+    for (const auto& setting : space().sharding) {
+      if (setting.values.size() < 2 || setting.is_same(strategy, own)) continue;
+      auto without = strategy;
+      setting.take(without, own);
+      if (is_consistent(without, gpus_)) list.emplace_back(setting.name, simplest(without, gpus_));
+    }
+    return list;
+  }
+
+  void add_details(Optimum& found, const std::vector<Tried>& ranked) override {
+    for (const auto& setting : space().sharding) {
+      if (setting.values.size() < 2) continue;
+      for (const auto& value : setting.values) {
+        std::vector<const Tried*> with;
+        for (const auto& one : ranked)
+          if (setting.is_same(one.strategy, value.strategy)) with.push_back(&one);
+        auto& row = found.best_of_values.emplace_back(BestOfValue{setting.name, value.text, {}});
+        if (!with.empty()) row.tried = recommended(with);
+      }
+    }
+  }
+
+  double count_settings() const override {
+    double members = 0;
+    for (const auto& family : families_) members += static_cast<double>(members_of(family).size());
+    return members * static_cast<double>(space().jobs.size());
+  }
+
+  std::vector<ShardingSetting> all_;  ///< searched or not
+  Strategy written_;
+  int gpus_;
+  std::vector<ShardingSetting> holding_;  ///< searched ones that change the memory
+  std::vector<ShardingSetting> hiding_;   ///< ... and those that do not
+  std::vector<Strategy> families_;
+};
+
+}  // namespace
+
+SearchResult search_sharded(const SearchSpace& space, const std::string& engine, const ForEach& for_each) {
+  return ShardedSearch{space, engine, for_each}.run();
+}
+
+}  // namespace gradway

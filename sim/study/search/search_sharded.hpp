@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sim/study/search/optimize.hpp"
+
+namespace gradway {
+
+/// `optimize` for jobs of strategies that shard.
+SearchResult search_sharded(const SearchSpace& space, const std::string& engine, const ForEach& for_each);
+
+}  // namespace gradway

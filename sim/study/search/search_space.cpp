@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/study/search/search_space.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "sim/base/nearest.hpp"
+#include "sim/config/find/scenario_keys.hpp"
+#include "sim/config/yaml/problems.hpp"
+#include "sim/scenario/strategy_facts.hpp"
+#include "sim/scenario/strategy_words.hpp"
+#include "sim/study/compare/sweep.hpp"
+#include "sim/study/search/input_settings.hpp"
+#include "sim/workload/blocks.hpp"
+
+namespace gradway {
+namespace {
+
+using config::fail;
+
+// Settings of DDP, which need no values, and keys of any strategy, which do.
+constexpr std::array ddp_names{"bucket_cap", "static_graph", "gradient_as_bucket_view", "comm_hook",
+                               "powersgd_rank"};
+constexpr std::array other_names{"optimizer", "job.accumulate", "job.batch_per_gpu"};
+constexpr std::array default_names{"bucket_cap", "static_graph", "gradient_as_bucket_view", "comm_hook"};
+constexpr std::string_view recompute = "recompute";
+
+// "Typically only a small value 1-4 is used" (powerSGD_hook.py, PyTorch 2.8), by factors of two.
+const std::vector<int> usual_ranks{1, 2, 4};
+
+template <class Range, class Value>
+bool is_among(const Range& range, const Value& value) {
+  return std::ranges::find(range, value) != range.end();
+}
+
+/// A setting as `--over` names it, and the scenario's key.
+struct Name {
+  std::string name;
+  std::string key;
+};
+
+/// The settings of a strategy. @param sharding its own, if it shards
+class Names {
+ public:
+  Names(const Scenario& scenario, const std::vector<ShardingSetting>& sharding) {
+    if (is_ddp(scenario.job.strategy)) {
+      for (const auto* name : ddp_names) all_.push_back({name, std::string{"strategy."} + name});
+    }
+    for (const auto& setting : sharding) all_.push_back({setting.name, setting.key});
+    if (!sharding.empty()) all_.push_back({std::string{recompute}, fmt::format("job.{}", recompute)});
+  }
+
+  const std::vector<Name>& all() const { return all_; }
+  bool has(const std::string& name) const { return std::ranges::find(all_, name, &Name::name) != all_.end(); }
+
+  /// Where a key is one of a setting, the setting's name.
+  std::string name_of_key(const std::string& key) const {
+    const auto found = std::ranges::find(all_, key, &Name::key);
+    return found == all_.end() ? key : found->name;
+  }
+
+  std::string key_of(const std::string& name) const {
+    const auto found = std::ranges::find(all_, name, &Name::name);
+    return found == all_.end() ? name : found->key;
+  }
+
+  bool can_be_searched(const std::string& name) const {
+    return has(name) || is_among(other_names, name) || is_among(input_settings(), name) ||
+           (name.starts_with("nccl.") && is_among(config::scenario_keys(), name));
+  }
+
+  [[noreturn]] void refuse(const std::string& name) const {
+    const auto what = fmt::format("'{}' is no setting that can be searched", name);
+    if (is_among(config::scenario_keys(), name)) {
+      fail({}, what,
+           name == "platform" || name == "job.gpus"
+               ? "'gradway compare' sets platforms and numbers of GPUs side by side"
+               : "'gradway sweep' takes any key");
+    }
+    std::vector<std::string> names;
+    for (const auto& one : all_) names.push_back(one.name);
+    names.insert(names.end(), other_names.begin(), other_names.end());
+    names.insert(names.end(), input_settings().begin(), input_settings().end());
+    auto candidates = names;
+    for (const auto& key : config::scenario_keys()) {
+      if (key.starts_with("nccl.")) candidates.push_back(key);
+    }
+    fail({}, what,
+         nearest(name, candidates).empty() ? suggestion("", names) + ", nccl.NAME"
+                                           : suggestion(name, candidates));
+  }
+
+ private:
+  std::vector<Name> all_;
+};
+
+/// What `--over` names, each with its values, or none if it was only named.
+std::vector<Axis> axes_of(const std::vector<std::string>& over, const Names& names) {
+  std::vector<Axis> axes;
+  const auto add = [&](Axis axis) {
+    axis.key = names.name_of_key(axis.key);
+    if (!names.can_be_searched(axis.key)) names.refuse(axis.key);
+    if (std::ranges::find(axes, axis.key, &Axis::key) != axes.end())
+      fail({}, fmt::format("'--over {}' is given twice", axis.key), "give each setting once");
+    axes.push_back(std::move(axis));
+  };
+  for (const auto& text : over) {
+    const auto named = split_values(text.substr(0, text.find('=')));
+    if (text.find('=') == std::string::npos) {
+      for (const auto& name : named) {
+        if (name.empty())
+          fail({}, fmt::format("'--over {}' has an empty name", text), "write names between the commas");
+        const auto own = names.name_of_key(name);
+        if (names.can_be_searched(own) && !names.has(own) && !is_among(input_settings(), own))
+          fail({}, fmt::format("'--over {}' needs values", name),
+               fmt::format("write '--over {}=VALUE,VALUE,...'", name));
+        add({name, {}});
+      }
+      continue;
+    }
+    if (named.size() > 1)
+      fail({}, fmt::format("'--over {}' mixes names and values", text),
+           "give '--over' for each key with values");
+    add(parse_axes({text}, "--over").front());
+  }
+  auto with_values = axes;
+  std::erase_if(with_values, [](const Axis& axis) { return axis.values.empty(); });
+  check_size(with_values);
+  return axes;
+}
+
+class Reading {
+ public:
+  Reading(const SearchRequest& request, const DataPath& data)
+      : request_{request},
+        data_{each_file_once(data)},
+        written_{load({})},
+        sharding_{sharding_settings(written_)},
+        names_{written_, sharding_} {}
+
+  AskedSearch read() {
+    check_strategy(written_);
+    auto axes = axes_of(request_.over, names_);
+    if (request_.over.empty()) add_defaults(axes);
+    for (const auto& axis : axes) {
+      if (is_set(axis.key))
+        fail({}, fmt::format("'{}' is set and searched", names_.key_of(axis.key)),
+             "leave out '--set' or '--over' for it");
+      asked_.keys.push_back(axis.key);
+    }
+    asked_.space.jobs.push_back(written_);
+    asked_.space.changes.emplace_back();
+    if (sharding_.empty()) {
+      read_ddp(axes);
+    } else {
+      read_sharding(axes);
+    }
+    read_jobs(axes);
+    read_recompute(axes);
+    return std::move(asked_);
+  }
+
+ private:
+  bool is_set(const std::string& name) const {
+    return std::ranges::find(request_.set, names_.key_of(name), &Override::key) != request_.set.end();
+  }
+
+  void add_defaults(std::vector<Axis>& axes) const {
+    const auto add = [&](const std::string& name) {
+      if (!is_set(name)) axes.push_back({name, {}});
+    };
+    if (sharding_.empty()) {
+      for (const auto* name : default_names) add(name);
+      return;
+    }
+    for (const auto& setting : sharding_) add(setting.name);
+    if (knows_memory_of_blocks()) add(std::string{recompute});
+  }
+
+  /// What a profile's blocks would keep if they ran again is not known.
+  bool knows_memory_of_blocks() const {
+    return !written_.model.profile && blocks_of(written_.model).count > 0;
+  }
+
+  Override told(const std::string& name, const std::string& value) const {
+    Where where;
+    where.file = fmt::format("--over {}={}", name, value);
+    return {names_.key_of(name), value, std::move(where)};
+  }
+
+  Scenario load(const std::vector<Override>& changes) const {
+    auto overrides = request_.set;
+    overrides.insert(overrides.end(), changes.begin(), changes.end());
+    return load_scenario(request_.scenario, overrides, data_, request_.price);
+  }
+
+  static const char* hint_of(const Strategy& strategy) {
+    if (!facts_of(strategy).exchanges) return "set strategy.kind=ddp, or write 'kind: ddp'";
+    if (!trains(strategy)) return "'gradway sweep' varies what NCCL is told";
+    return "'gradway explain' tries what could be set otherwise, 'gradway sweep' what you name";
+  }
+
+  static void check_strategy(const Scenario& scenario) {
+    const auto& strategy = scenario.job.strategy;
+    const auto facts = facts_of(strategy);
+    if (facts.trains && facts.exchanges && facts.framework != Framework::megatron) return;
+    fail({},
+         fmt::format("the strategy of '{}' is {}: only those of DDP, FSDP and ZeRO have settings to search",
+                     scenario.name, name_of(strategy)),
+         hint_of(strategy));
+  }
+
+  /// Values of a key of DDP, as a scenario that has them understands them.
+  template <class Value>
+  std::vector<Value> values_of(const Axis& axis, Value Ddp::*member) const {
+    std::vector<Value> values;
+    for (const auto& value : axis.values) {
+      std::vector<Override> changes{told(axis.key, value)};
+      if (axis.key == "powersgd_rank") changes.insert(changes.begin(), {"strategy.comm_hook", "powersgd"});
+      values.push_back(std::get<Ddp>(load(changes).job.strategy).*member);
+    }
+    return values;
+  }
+
+  /// The values that a key of DDP takes: those that were given, else all if it was named, else its own.
+  template <class Value>
+  std::vector<Value> choose(const std::vector<Axis>& axes, std::string_view name, Value Ddp::*member,
+                            std::vector<Value> all) const {
+    const auto axis = std::ranges::find(axes, name, &Axis::key);
+    if (axis == axes.end()) return {std::get<Ddp>(asked_.space.jobs.front().job.strategy).*member};
+    return axis->values.empty() ? all : values_of(*axis, member);
+  }
+
+  void read_ddp(const std::vector<Axis>& axes) {
+    auto& space = asked_.space;
+    const auto find = [&](std::string_view name) { return std::ranges::find(axes, name, &Axis::key); };
+    const auto caps = find("bucket_cap");
+    space.any_bucket_cap = caps != axes.end() && caps->values.empty();
+    std::vector<BucketCap> all_caps{std::nullopt};
+    if (const auto own = std::get<Ddp>(space.jobs.front().job.strategy).bucket_cap) all_caps.push_back(own);
+    space.bucket_caps = choose(axes, "bucket_cap", &Ddp::bucket_cap, all_caps);
+    space.static_graph = choose(axes, "static_graph", &Ddp::static_graph, {false, true});
+    space.views = choose(axes, "gradient_as_bucket_view", &Ddp::gradient_as_bucket_view, {false, true});
+    space.hooks = choose(axes, "comm_hook", &Ddp::comm_hook,
+                         {CommHook::none, CommHook::fp16, CommHook::bf16, CommHook::powersgd});
+    if (const auto hooks = find("comm_hook"); hooks != axes.end()) allow(space.hooks, !hooks->values.empty());
+    space.powersgd_ranks = choose(axes, "powersgd_rank", &Ddp::powersgd_rank, usual_ranks);
+    if (find("powersgd_rank") != axes.end() && !is_among(space.hooks, CommHook::powersgd)) {
+      fail({}, "'powersgd_rank' is searched, but the hook powersgd is not",
+           fmt::format("search comm_hook{}, or set strategy.comm_hook=powersgd",
+                       request_.lossy ? " too" : " with --lossy"));
+    }
+  }
+
+  /// Takes lossy hooks out unless they are allowed.
+  void allow(std::vector<CommHook>& hooks, bool were_named) {
+    if (request_.lossy) return;
+    for (const auto hook : hooks) {
+      if (!is_lossy(hook)) continue;
+      if (were_named)
+        fail({}, fmt::format("the hook {} changes the gradients' values", name_of(hook)),
+             "give --lossy to search it");
+      asked_.lossy_left_out.push_back(hook);
+    }
+    std::erase_if(hooks, is_lossy);
+  }
+
+  /// The values that were given, else those of the table.
+  void read_sharding(const std::vector<Axis>& axes) {
+    for (const auto& axis : axes) {
+      auto setting = std::ranges::find(sharding_, axis.key, &ShardingSetting::name);
+      if (setting == sharding_.end()) continue;
+      auto& searched = asked_.space.sharding.emplace_back(*setting);
+      if (axis.values.empty()) continue;
+      searched.values.clear();
+      for (const auto& value : axis.values)
+        searched.values.push_back({value, load({told(axis.key, value)}).job.strategy});
+    }
+  }
+
+  /// The cross product of what is no setting of the strategy.
+  void read_jobs(std::vector<Axis> axes) {
+    std::erase_if(axes, [&](const Axis& axis) {
+      return names_.has(axis.key) && (axis.key != recompute || axis.values.empty());
+    });
+    if (axes.empty()) return;
+    for (auto& axis : axes) {
+      if (axis.values.empty()) axis.values = usual_values_of(axis.key);
+      asked_.space.job_settings.push_back({axis.key, axis.values});
+    }
+    check_size(axes);
+    for (std::size_t i = 0; i < point_count(axes); ++i) {
+      const auto values = point_values(axes, i);
+      std::vector<Override> changes;
+      for (std::size_t k = 0; k < axes.size(); ++k)
+        if (written_value(written_.job.input, axes[k].key) != values[k])
+          changes.push_back(told(axes[k].key, values[k]));
+      if (!changes.empty()) add_job(std::move(changes));
+    }
+  }
+
+  std::vector<std::string> usual_values_of(const std::string& key) const {
+    if (!written_.job.input.dataset && key != "input.pin_memory")
+      fail({}, fmt::format("'{}' is searched, but samples are in memory, ready", key),
+           "name an input.dataset that they come from");
+    auto values = usual_values(written_, key, data_);
+    if (values.empty())
+      fail({}, fmt::format("'--over {}' needs values", key),
+           fmt::format("write '--over {}=VALUE,VALUE,...'", key));
+    return values;
+  }
+
+  void add_job(std::vector<Override> changes) {
+    asked_.space.jobs.push_back(load(changes));
+    asked_.space.changes.push_back(std::move(changes));
+  }
+
+  /// Each job with and without activation checkpointing, if that was named without values.
+  void read_recompute(const std::vector<Axis>& axes) {
+    const auto axis = std::ranges::find(axes, recompute, &Axis::key);
+    if (axis == axes.end() || !axis->values.empty()) return;
+    if (!knows_memory_of_blocks())
+      fail({}, "what the blocks keep when they are recomputed is not known for this model",
+           "write '--over recompute=none,full' to compare them nevertheless");
+    auto& jobs = asked_.space.jobs;
+    for (std::size_t job = 0, all = jobs.size(); job < all; ++job) {
+      auto changes = asked_.space.changes[job];
+      const bool recomputes = runs_blocks_again(jobs[job].job.recompute);
+      changes.push_back(told(axis->key, recomputes ? "none" : "full"));
+      add_job(std::move(changes));
+      const auto other = jobs.size() - 1;
+      asked_.space.recompute.push_back(recomputes ? RecomputeToTry{other, job} : RecomputeToTry{job, other});
+    }
+  }
+
+  const SearchRequest& request_;
+  DataPath data_;
+  Scenario written_;
+  std::vector<ShardingSetting> sharding_;
+  Names names_;
+  AskedSearch asked_;
+};
+
+}  // namespace
+
+bool is_lossy(CommHook hook) {
+  return hook != CommHook::none;
+}
+
+Ddp pytorch_defaults() {
+  return Ddp{};
+}
+
+bool has(const SearchSpace& space, const Ddp& strategy) {
+  const bool has_cap =
+      is_among(space.bucket_caps, strategy.bucket_cap) || (space.any_bucket_cap && strategy.bucket_cap);
+  const bool has_rank =
+      strategy.comm_hook != CommHook::powersgd || is_among(space.powersgd_ranks, strategy.powersgd_rank);
+  return has_cap && has_rank && is_among(space.static_graph, strategy.static_graph) &&
+         is_among(space.views, strategy.gradient_as_bucket_view) && is_among(space.hooks, strategy.comm_hook);
+}
+
+AskedSearch read_search(const SearchRequest& request, const DataPath& data) {
+  return Reading{request, data}.read();
+}
+
+}  // namespace gradway

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/study/search/tried_settings.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <optional>
+
+#include "sim/base/problem.hpp"
+#include "sim/compute/memory_range.hpp"
+#include "sim/plan/ddp/buckets.hpp"
+#include "sim/scenario/strategy_facts.hpp"
+
+namespace gradway {
+
+TriedSettings::Key TriedSettings::key_of(const Setting& setting) {
+  const auto& scenario = jobs_[setting.job];
+  auto strategy = simplest(setting.strategy, scenario.job.gpus);
+  if (!is_ddp(strategy)) return {setting.job, strategy, {}};
+  auto& ddp = std::get<Ddp>(strategy);
+  const auto [ends, is_new] = ends_.try_emplace(ddp.bucket_cap);
+  if (is_new) ends->second = bucket_ends(ddp_buckets(scenario.model, ddp.bucket_cap));
+  ddp.bucket_cap.reset();
+  ddp.static_graph = false;
+  return {setting.job, strategy, ends->second};
+}
+
+Tried TriedSettings::simulate_one(const Setting& setting) const try {
+  auto scenario = jobs_[setting.job];
+  scenario.job.strategy = setting.strategy;
+  const auto run = simulate(scenario, engine_);
+  const auto& memory = run.measured.memory;
+  return {.job = setting.job,
+          .strategy = setting.strategy,
+          .metrics = run.measured.metrics,
+          .range = run.range,
+          .errors = run.errors,
+          .memory = memory.needed(),
+          .basis = run.basis,
+          .warnings = run.warnings,
+          .cannot_run = fits(scenario, memory) ? "" : verdict_in_words(scenario, memory),
+          .surely_fits = surely_fits(scenario, memory)};
+} catch (const ConfigError& error) {
+  if (setting.job == 0) throw;  // the user's own words are wrong, not what the search made of them
+  return {.job = setting.job,
+          .strategy = setting.strategy,
+          .metrics = {},
+          .range = {},
+          .errors = {},
+          .memory = {},
+          .basis = {},
+          .warnings = {},
+          .cannot_run = error.problems().front().what};
+}
+
+void TriedSettings::try_all(const std::vector<Setting>& settings) {
+  std::map<Key, const Setting*> fresh;
+  for (const auto& setting : settings) {
+    auto key = key_of(setting);
+    if (!tried_.contains(key)) fresh.emplace(std::move(key), &setting);
+  }
+  const std::vector<std::pair<Key, const Setting*>> work{fresh.begin(), fresh.end()};
+  std::vector<std::optional<Tried>> results(work.size());
+  std::vector<std::exception_ptr> failures(work.size());
+  for_each_(work.size(), [&](std::size_t i) {
+    try {
+      results[i] = simulate_one(*work[i].second);
+    } catch (...) {
+      failures[i] = std::current_exception();
+    }
+  });
+  for (std::size_t i = 0; i < work.size(); ++i) {
+    if (failures[i]) std::rethrow_exception(failures[i]);
+    tried_.emplace(work[i].first, std::move(*results[i]));
+  }
+}
+
+Tried TriedSettings::get(const Setting& setting) {
+  try_all({setting});
+  auto tried = tried_.at(key_of(setting));
+  tried.strategy = setting.strategy;
+  return tried;
+}
+
+std::vector<Tried> TriedSettings::left_out() const {
+  std::vector<Tried> found;
+  for (const auto& [key, tried] : tried_) {
+    if (tried.cannot_run.empty()) continue;
+    const auto same = std::ranges::find_if(found, [&](const Tried& other) {
+      const bool same_words = tried.memory == 0_B && other.cannot_run == tried.cannot_run;
+      return other.job == tried.job && (same_words || family_of(other.strategy) == family_of(tried.strategy));
+    });
+    if (same == found.end()) {
+      found.push_back(tried);
+    } else if (tried.memory < same->memory) {
+      *same = tried;
+    }
+  }
+  return found;
+}
+
+}  // namespace gradway
