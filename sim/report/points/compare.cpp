@@ -57,7 +57,7 @@ Json tied_in(const Ranking& ranking, std::size_t run) {
 /// A report, and what the comparison adds to it.
 Json run_json(const Compared& compared, std::size_t index, const Ranking& ranks, bool pareto) {
   const auto& alternative = compared.runs[index];
-  auto json = Json::parse(compared.reports[index]);
+  auto json = compared.reports[index].json();
   json["nodes"] = alternative.nodes;
   auto& interval = json["interval"];
   auto& costs = json["costs"] = Json::object();
@@ -137,7 +137,7 @@ void write_csv(std::ostream& out, const Compared& compared) {
   }
 }
 
-void write_json(std::ostream& out, const Compared& compared, std::string_view version) {
+JsonDocument json_document(const Compared& compared, std::string_view version) {
   Json runs = Json::array();
   const auto ranking = ranking_of(compared);
   const auto front = pareto_front(compared.runs);
@@ -156,7 +156,11 @@ void write_json(std::ostream& out, const Compared& compared, std::string_view ve
   add_ranking(all, ranking);
   all["mixed_evidence"] = is_mixed(compared);
   all["left_out"] = std::move(left_out);
-  out << all.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+  return all;
+}
+
+void write_json(std::ostream& out, const Compared& compared, std::string_view version) {
+  write(out, json_document(compared, version));
 }
 
 }  // namespace gradway::report

@@ -169,7 +169,7 @@ void write_text(std::ostream& out, const Explanation& explanation, std::string_v
   fields.add("warning", run.warnings, Paint::yellow);
 }
 
-void write_json(std::ostream& out, const Explanation& explanation, std::string_view version) {
+JsonDocument json_document(const Explanation& explanation, std::string_view version) {
   const auto& run = explanation.run;
   const auto step = run.measured.metrics.step_time;
   const bool it_fits = !surely_does_not_fit(run.scenario, run.measured.memory);
@@ -191,8 +191,11 @@ void write_json(std::ostream& out, const Explanation& explanation, std::string_v
       {"basis", run.basis},
       {"warnings", run.warnings}};
   if (explanation.outer) json["local_sgd"] = meetings_json(explanation);
-  // Bytes that are no UTF-8 (an argument of the command line) must not stop a report.
-  out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+  return json;
+}
+
+void write_json(std::ostream& out, const Explanation& explanation, std::string_view version) {
+  write(out, json_document(explanation, version));
 }
 
 }  // namespace gradway::report

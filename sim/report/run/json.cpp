@@ -143,14 +143,9 @@ Json largest_batch_json(const LargestBatch& largest) {
   return json;
 }
 
-void write(std::ostream& out, const Json& json) {
-  // Bytes that are no UTF-8 (an argument of the command line) must not stop a report.
-  out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
-}
-
 }  // namespace
 
-void write_json(std::ostream& out, const Run& run, std::string_view version, const RunQuestions& questions) {
+JsonDocument json_document(const Run& run, std::string_view version, const RunQuestions& questions) {
   Json links = Json::array();
   for (const auto& link : run.measured.links) {
     links.push_back(
@@ -192,10 +187,14 @@ void write_json(std::ostream& out, const Run& run, std::string_view version, con
     json["local_sgd"] =
         outer_loop_json(outer_loop_of(run.scenario, *local, run.measured.metrics.step_time), *local);
   if (run.measured.links_left_out > 0) json["links_left_out"] = run.measured.links_left_out;
-  write(out, json);
+  return json;
 }
 
-void write_json(std::ostream& out, const Validation& validation) {
+void write_json(std::ostream& out, const Run& run, std::string_view version, const RunQuestions& questions) {
+  write(out, json_document(run, version, questions));
+}
+
+JsonDocument json_document(const Validation& validation) {
   Json cases = Json::array();
   for (const auto& one : validation.cases) {
     cases.push_back({{"name", one.name},
@@ -211,7 +210,7 @@ void write_json(std::ostream& out, const Validation& validation) {
   Json coverage = Json::array();
   for (const auto& [group, count, inside] : validation.coverage())
     coverage.push_back({{"group", group}, {"cases", count}, {"in_interval", inside}});
-  write(out, {{"source", validation.source},
+  return Json{{"source", validation.source},
               {"cases", std::move(cases)},
               {"counted", validation.counted().size()},
               {"mean_abs_error", validation.mean_abs_error()},
@@ -219,7 +218,11 @@ void write_json(std::ostream& out, const Validation& validation) {
               {"max_abs_error", validation.max_abs_error()},
               {"bias", validation.bias()},
               {"in_interval", validation.in_interval()},
-              {"coverage", std::move(coverage)}});
+              {"coverage", std::move(coverage)}};
+}
+
+void write_json(std::ostream& out, const Validation& validation) {
+  write(out, json_document(validation));
 }
 
 }  // namespace gradway::report
