@@ -36,7 +36,7 @@ Run verbose_run() {
   run.scenario.name = word;
   run.scenario.model.name = word + " " + word;
   run.scenario.platform.name = word;
-  run.measured.bottleneck = {word, word + " because of " + word};
+  run.measured.bottleneck = bottleneck::Communication{.limit = bottleneck::FullLink{word, false}};
   run.measured.links[0].name = word;
   run.basis = {word, "short"};
   run.warnings = {word};
@@ -58,7 +58,7 @@ TEST_CASE("a run is told with its job, its result and what it rests on", "[repor
   CHECK_THAT(text, Contains("100 steps/s, 6400 samples/s"));
   CHECK_THAT(text, Contains("12.5 TFLOP/s each, 60.0 % busy, 2 GB of memory (estimate)"));
   CHECK_THAT(text, Contains("36.00 USD/h, 1.562 USD for a million samples"));
-  CHECK_THAT(text, Contains("this link is full while collectives run"));
+  CHECK_THAT(text, Contains("this link is full meanwhile"));
   CHECK_THAT(text, Contains("gpu0 -> gpu1                25.0 %        4.194 MB"));
   CHECK_THAT(text, Contains("- explicit times"));
   CHECK_THAT(text, Contains("nothing here is real"));

@@ -15,6 +15,7 @@
 #include "sim/report/json/local_sgd_json.hpp"
 #include "sim/report/json/scenario_json.hpp"
 #include "sim/report/json/training_json.hpp"
+#include "sim/report/text/bottleneck_words.hpp"
 #include "sim/report/text/words.hpp"
 
 namespace gradway::report {
@@ -27,6 +28,11 @@ Json amount(double value) {
   constexpr double exact = 9007199254740992.0;  // 2^53: beyond it a double skips whole numbers
   if (value == std::floor(value) && std::abs(value) < exact) return static_cast<std::int64_t>(value);
   return value;
+}
+
+Json bottleneck_json(const Bottleneck& bottleneck) {
+  const auto words = in_words(bottleneck);
+  return {{"resource", words.resource}, {"why", words.why}};
 }
 
 Json known(const std::optional<double>& value) {
@@ -162,29 +168,28 @@ void write_json(std::ostream& out, const Run& run, std::string_view version, con
   const auto& gpu = run.scenario.platform.gpu_models.front();
   const auto range = memory_range(run.scenario, memory);
   const bool it_fits = range.verdict != MemoryVerdict::does_not_fit;
-  Json json{
-      {"schema", 1},
-      {"gradway", version},
-      {"scenario", scenario_json(run.scenario)},
-      {"engine", run.engine},
-      {"ranks", {{"all", run.workload.ranks}, {"simulated", run.folding.simulated_ranks()}}},
-      {"metrics", metrics_json(run.measured.metrics, run.scenario.job.gpus)},
-      {"interval",
-       {{"step_time_s", {run.range.low.value(), run.range.high.value()}},
-        {"memory_bytes", memory_range_json(run, range)}}},
-      {"fits", it_fits},
-      {"does_not_fit", it_fits ? Json(nullptr) : Json(verdict_in_words(run.scenario, memory))},
-      {"gpu_memory_bytes", gpu.ideal ? Json(nullptr) : amount(gpu.memory.value())},
-      {"memory_verdict", memory_verdict_json(run, range)},
-      {"memory_largest_part", range.largest_part},
-      {"memory", memory_json(memory, knows_memory(run.scenario))},
-      {"price", price_json(run.scenario.platform.price)},
-      {"bottleneck", {{"resource", run.measured.bottleneck.resource}, {"why", run.measured.bottleneck.why}}},
-      {"links", std::move(links)},
-      {"rests_on", name_of(evidence_of(run.grounds))},
-      {"basis", run.basis},
-      {"doubts", errors_json(run.errors)},
-      {"warnings", run.warnings}};
+  Json json{{"schema", 1},
+            {"gradway", version},
+            {"scenario", scenario_json(run.scenario)},
+            {"engine", run.engine},
+            {"ranks", {{"all", run.workload.ranks}, {"simulated", run.folding.simulated_ranks()}}},
+            {"metrics", metrics_json(run.measured.metrics, run.scenario.job.gpus)},
+            {"interval",
+             {{"step_time_s", {run.range.low.value(), run.range.high.value()}},
+              {"memory_bytes", memory_range_json(run, range)}}},
+            {"fits", it_fits},
+            {"does_not_fit", it_fits ? Json(nullptr) : Json(verdict_in_words(run.scenario, memory))},
+            {"gpu_memory_bytes", gpu.ideal ? Json(nullptr) : amount(gpu.memory.value())},
+            {"memory_verdict", memory_verdict_json(run, range)},
+            {"memory_largest_part", range.largest_part},
+            {"memory", memory_json(memory, knows_memory(run.scenario))},
+            {"price", price_json(run.scenario.platform.price)},
+            {"bottleneck", bottleneck_json(run.measured.bottleneck)},
+            {"links", std::move(links)},
+            {"rests_on", name_of(evidence_of(run.grounds))},
+            {"basis", run.basis},
+            {"doubts", errors_json(run.errors)},
+            {"warnings", run.warnings}};
   if (run.measured.by_program.size() > 1) json["programs"] = programs_json(run);
   if (questions.largest_batch) json["largest_batch"] = largest_batch_json(*questions.largest_batch);
   if (questions.goal)

@@ -11,6 +11,7 @@
 #include "sim/metrics/utilisation.hpp"
 #include "sim/plan/memory.hpp"
 #include "sim/plan/memory_range.hpp"
+#include "sim/report/text/bottleneck_words.hpp"
 #include "sim/report/text/fields.hpp"
 #include "sim/report/text/local_sgd_text.hpp"
 #include "sim/report/text/provenance.hpp"
@@ -231,8 +232,9 @@ void write_text(std::ostream& out, const Run& run, const Style& style, const Run
   write_breakdown(out, run.measured.metrics, style);
   write_programs(out, run, style);
   out << '\n';
-  fields.add("bottleneck", run.measured.bottleneck.resource, Paint::bold);
-  if (!run.measured.bottleneck.why.empty()) fields.add("", run.measured.bottleneck.why);
+  const auto bottleneck = in_words(run.measured.bottleneck);
+  fields.add("bottleneck", bottleneck.resource, Paint::bold);
+  fields.add("", bottleneck.why);
   write_links(out, run.measured.links, style);
   out << '\n';
   fields.add("engine", run.engine + ranks_in_words(run));
