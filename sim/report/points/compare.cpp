@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/report/format/bottleneck_words.hpp"
 #include "sim/report/format/csv.hpp"
 #include "sim/report/format/ranking.hpp"
 #include "sim/report/format/training_json.hpp"
@@ -124,7 +125,7 @@ void write_csv(std::ostream& out, const Compared& compared) {
     out << ',' << cells(usd_per_step(run)) << cells(usd_per_million_samples(run));
     const auto whole = whole_run(compared, run);
     out << cells(whole ? std::optional{in_hours(*whole)} : std::nullopt)
-        << cells(whole ? whole->usd : std::nullopt) << csv_cell(run.bottleneck.resource)
+        << cells(whole ? whole->usd : std::nullopt) << csv_cell(in_words(run.bottleneck).resource)
         << fmt::format(",{},{},{},true,\n", name_of(run.evidence), mark(ranks.fastest, i, "fastest"),
                        mark(ranks.cheapest, i, "cheapest"));
   }

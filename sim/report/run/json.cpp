@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/compute/memory_range.hpp"
+#include "sim/report/format/bottleneck_words.hpp"
 #include "sim/report/format/errors_json.hpp"
 #include "sim/report/format/local_sgd_json.hpp"
 #include "sim/report/format/scenario_json.hpp"
@@ -26,6 +27,11 @@ Json amount(double value) {
   constexpr double exact = 9007199254740992.0;  // 2^53: beyond it a double skips whole numbers
   if (value == std::floor(value) && std::abs(value) < exact) return static_cast<std::int64_t>(value);
   return value;
+}
+
+Json bottleneck_json(const Bottleneck& bottleneck) {
+  const auto words = in_words(bottleneck);
+  return {{"resource", words.resource}, {"why", words.why}};
 }
 
 Json known(const std::optional<double>& value) {
@@ -156,29 +162,28 @@ JsonDocument json_document(const Run& run, std::string_view version, const RunQu
   const auto& gpu = run.scenario.platform.gpu_models.front();
   const auto range = memory_range(run.scenario, memory);
   const bool it_fits = range.verdict != MemoryVerdict::does_not_fit;
-  Json json{
-      {"schema", 1},
-      {"gradway", version},
-      {"scenario", scenario_json(run.scenario)},
-      {"engine", run.engine},
-      {"ranks", {{"all", run.workload.ranks}, {"simulated", run.folding.simulated_ranks()}}},
-      {"metrics", metrics_json(run.measured.metrics, run.scenario.job.gpus)},
-      {"interval",
-       {{"step_time_s", {run.range.low.value(), run.range.high.value()}},
-        {"memory_bytes", memory_range_json(run, range)}}},
-      {"fits", it_fits},
-      {"does_not_fit", it_fits ? Json(nullptr) : Json(verdict_in_words(run.scenario, memory))},
-      {"gpu_memory_bytes", gpu.ideal ? Json(nullptr) : amount(gpu.memory.value())},
-      {"memory_verdict", memory_verdict_json(run, range)},
-      {"memory_largest_part", range.largest_part},
-      {"memory", memory_json(memory, knows_memory(run.scenario))},
-      {"price", price_json(run.scenario.platform.price)},
-      {"bottleneck", {{"resource", run.measured.bottleneck.resource}, {"why", run.measured.bottleneck.why}}},
-      {"links", std::move(links)},
-      {"rests_on", name_of(evidence_of(run.grounds))},
-      {"basis", run.basis},
-      {"doubts", errors_json(run.errors)},
-      {"warnings", run.warnings}};
+  Json json{{"schema", 1},
+            {"gradway", version},
+            {"scenario", scenario_json(run.scenario)},
+            {"engine", run.engine},
+            {"ranks", {{"all", run.workload.ranks}, {"simulated", run.folding.simulated_ranks()}}},
+            {"metrics", metrics_json(run.measured.metrics, run.scenario.job.gpus)},
+            {"interval",
+             {{"step_time_s", {run.range.low.value(), run.range.high.value()}},
+              {"memory_bytes", memory_range_json(run, range)}}},
+            {"fits", it_fits},
+            {"does_not_fit", it_fits ? Json(nullptr) : Json(verdict_in_words(run.scenario, memory))},
+            {"gpu_memory_bytes", gpu.ideal ? Json(nullptr) : amount(gpu.memory.value())},
+            {"memory_verdict", memory_verdict_json(run, range)},
+            {"memory_largest_part", range.largest_part},
+            {"memory", memory_json(memory, knows_memory(run.scenario))},
+            {"price", price_json(run.scenario.platform.price)},
+            {"bottleneck", bottleneck_json(run.measured.bottleneck)},
+            {"links", std::move(links)},
+            {"rests_on", name_of(evidence_of(run.grounds))},
+            {"basis", run.basis},
+            {"doubts", errors_json(run.errors)},
+            {"warnings", run.warnings}};
   if (run.measured.by_program.size() > 1) json["programs"] = programs_json(run);
   if (questions.largest_batch) json["largest_batch"] = largest_batch_json(*questions.largest_batch);
   if (questions.goal)
