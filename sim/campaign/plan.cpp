@@ -10,6 +10,7 @@
 #include "sim/campaign/local_sgd.hpp"
 #include "sim/cost/kernel_cost.hpp"
 #include "sim/nccl/rank_order.hpp"
+#include "sim/scenario/strategy_facts.hpp"
 
 namespace gradway {
 namespace {
@@ -141,7 +142,7 @@ Bytes checkpoint_size(const Scenario& scenario) {
   const auto outer = job.local_sgd ? outer_state(job.local_sgd->outer) : Bytes{};
   const auto state = cost_of(job.optimizer).state;  // of parameters in fp32
   if (has_half_states(job)) return count * (Bytes{2} + state / 2 + outer);
-  const bool has_master = half_parameters(job.strategy);
+  const bool has_master = facts_of(job.strategy).half_parameters;
   return count * ((has_master ? Bytes{2 + 4} : Bytes{4}) + state + outer);
 }
 

@@ -29,6 +29,7 @@ struct RunArguments {
   bool fit = false;
   bool json = false;
   bool no_folding = false;
+  bool verbose = false;
 };
 
 /// @param questions gets the largest batch, if that is asked for: then the run is one of it
@@ -61,7 +62,8 @@ Status run(const RunArguments& arguments, const CLI::App& app, const Surrounding
   if (arguments.json) {
     write_json(around.results);
   } else {
-    report::write_text(around.results, finished, around.style, questions);
+    const auto detail = arguments.verbose ? report::Detail::full : report::Detail::brief;
+    report::write_text(around.results, finished, around.style, detail, questions);
   }
   if (writes_files) {
     const auto write_trace = [&](std::ostream& out) {
@@ -87,6 +89,8 @@ Action add_run(CLI::App& app) {
   add_engine(app, arguments->engine);
   add_price_choice(app, arguments->price);
   app.add_flag("--no-folding", arguments->no_folding, "simulate every rank, even those that do the same")
+      ->disable_flag_override();
+  app.add_flag("--verbose", arguments->verbose, "also provenance, use of links, stages and every warning")
       ->disable_flag_override();
   add_out(app, arguments->out, "report.html, report.json and trace.json.gz");
   app.add_flag("--json", arguments->json, "print the report as JSON")->disable_flag_override();

@@ -99,16 +99,16 @@ std::vector<Scenario> load_all(const Cases& cases, const DataPath& data) {
 /// What was measured, as the time of a step. @throws ConfigError for a bus bandwidth of what is no collective
 Seconds measured_time(const Scenario& scenario, const Case& one) {
   if (!one.bus_bandwidth) return one.measured;
-  const auto* call = std::get_if<OneCollective>(&scenario.job.strategy);
-  if (call == nullptr) {
+  if (trains(scenario.job.strategy)) {
     throw ConfigError{
         Problem{one.where,
                 fmt::format("case '{}' has a bus bandwidth, but its strategy is no collective", one.name),
                 {},
                 "give its 'step_time', or set 'strategy.kind: collective'"}};
   }
-  const auto factor = bus_factor(call->kind, scenario.job.gpus);
-  return factor * call->size / *one.bus_bandwidth;
+  const auto& call = std::get<OneCollective>(scenario.job.strategy);
+  const auto factor = bus_factor(call.kind, scenario.job.gpus);
+  return factor * call.size / *one.bus_bandwidth;
 }
 
 report::Comparison predict(const Scenario& scenario, const Case& one, const std::string& source) {

@@ -15,6 +15,7 @@
 #include "sim/cost/framework_cost.hpp"
 #include "sim/cost/kernel_cost.hpp"
 #include "sim/platform/host_copy.hpp"
+#include "sim/scenario/strategy_facts.hpp"
 
 namespace gradway {
 namespace {
@@ -265,7 +266,6 @@ Seconds input_copy_time(const Scenario& scenario, int batch) {
 
 EagerSettings eager_settings(const Scenario& scenario, int batch) {
   const auto& job = scenario.job;
-  const auto* buffers = std::get_if<DistributedOptimizer>(&job.strategy);
   return {.batch = batch,
           .sequence = job.sequence,
           .precision = beside_fp8(job.precision),
@@ -282,8 +282,7 @@ EagerSettings eager_settings(const Scenario& scenario, int batch) {
           .fused_loss = job.fused_loss,
           .composed_norms = job.composed_norms,
           .composed_rotary = job.composed_rotary,
-          .adds_in_fp32 = buffers != nullptr && buffers->gradient_accumulation_fusion &&
-                          buffers->grad_reduce_dtype == Number::fp32,
+          .adds_in_fp32 = facts_of(job.strategy).adds_in_fp32,
           .megatron = has_megatron_modules(job),
           .expert_loop = job.experts == ExpertProducts::loop,
           .expert_capacity = job.layout.expert_capacity_factor};

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "sim/cost/kernel_cost.hpp"
+#include "sim/scenario/strategy_facts.hpp"
 
 namespace gradway {
 namespace {
@@ -35,6 +36,33 @@ struct Share {
       most = std::max(most, std::accumulate(tensors.begin(), tensors.end(), Bytes{}));
     return most.value() / (fp32_bytes * static_cast<double>(model.parameter_count()));
   }
+};
+
+struct OptimizerHook {
+  Optimizer optimizer;
+
+  std::optional<HookCost> operator()(const Alone&) const { return std::nullopt; }
+  std::optional<HookCost> operator()(const OneCollective&) const { return std::nullopt; }
+  std::optional<HookCost> operator()(const Ddp&) const { return std::nullopt; }
+  std::optional<HookCost> operator()(const Fsdp&) const {
+    switch (optimizer) {
+      case Optimizer::sgd:
+        return sharded_optimizer_cpu.sgd;
+      case Optimizer::adamw:
+        return sharded_optimizer_cpu.adamw;
+      case Optimizer::adamw_fused:
+        return sharded_optimizer_cpu.adamw_fused;
+      default:
+        break;
+    }
+    // Not timed on sharded tensors: so many times adamw's as on plain ones.
+    auto cost = sharded_optimizer_cpu.adamw;
+    cost.each *= cost_of(optimizer).launch / cost_of(Optimizer::adamw).launch;
+    return cost;
+  }
+  std::optional<HookCost> operator()(const Fsdp1&) const { return sharded_optimizer_cpu.flat; }
+  std::optional<HookCost> operator()(const Zero&) const { return std::nullopt; }
+  std::optional<HookCost> operator()(const DistributedOptimizer&) const { return std::nullopt; }
 };
 
 }  // namespace
@@ -70,29 +98,13 @@ double optimizer_share(const RankScenario& scenario) {
 
 double state_bytes(const RankScenario& scenario) {
   const auto& profile = scenario.model.profile;
-  const auto& strategy = scenario.job.strategy;
-  const bool is_recorded = std::holds_alternative<Alone>(strategy) || std::holds_alternative<Ddp>(strategy);
-  if (profile && is_recorded && !profile->gradients.empty()) return profile->gradients.front().element_bytes;
+  if (profile && !facts_of(scenario.job.strategy).sets_formats && !profile->gradients.empty())
+    return profile->gradients.front().element_bytes;
   return bytes_of(scenario.job.state_dtype);
 }
 
 std::optional<HookCost> optimizer_hook(const Job& job) {
-  if (std::holds_alternative<Fsdp1>(job.strategy)) return sharded_optimizer_cpu.flat;
-  if (!std::holds_alternative<Fsdp>(job.strategy)) return std::nullopt;
-  switch (job.optimizer) {
-    case Optimizer::sgd:
-      return sharded_optimizer_cpu.sgd;
-    case Optimizer::adamw:
-      return sharded_optimizer_cpu.adamw;
-    case Optimizer::adamw_fused:
-      return sharded_optimizer_cpu.adamw_fused;
-    default:
-      break;
-  }
-  // Not timed on sharded tensors: so many times adamw's as on plain ones.
-  auto cost = sharded_optimizer_cpu.adamw;
-  cost.each *= cost_of(job.optimizer).launch / cost_of(Optimizer::adamw).launch;
-  return cost;
+  return std::visit(OptimizerHook{job.optimizer}, job.strategy);
 }
 
 std::vector<std::vector<Bytes>> tensors_of_ranks(const Model& model, int ranks) {

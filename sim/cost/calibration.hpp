@@ -77,16 +77,6 @@ struct SideBySide {
   std::string source;
 };
 
-/// What copies to or from a GPU and collectives on it cost each other while they run side by side.
-struct BesideCopies {
-  Transport transport = Transport::p2p;  ///< of the collectives
-  LinkRole copy = LinkRole::to_gpu;      ///< to_gpu or from_gpu
-  int ranks = 0;
-  double copy_slowdown = 1;
-  double collective_slowdown = 1;
-  std::string source;
-};
-
 /// What a fit without some of the samples said of just these samples.
 struct HeldBack {
   std::string what;  ///< a group of samples
@@ -120,10 +110,8 @@ struct Calibration {
   std::vector<CollectiveSample> collectives;
   std::vector<CollectiveTable> tables;
   std::vector<LinkRate> links;
-  std::vector<SharedLimit> shared_limits;
   KernelRates kernels;
   std::vector<SideBySide> side_by_side;
-  std::vector<BesideCopies> beside_copies;
   std::vector<HeldBack> held_back;
   std::optional<SampleOrigin> samples;
   std::optional<Adaptation> adapted;        ///< then `samples` are those that it was adapted to

@@ -24,9 +24,6 @@ inline constexpr std::array protocol_tags{"LL"sv, "LL128"sv, "Simple"sv};
 inline constexpr std::string_view any = "any";  ///< algorithm or protocol: as NCCL chose
 inline constexpr std::array links{"to_gpu"sv,      "from_gpu"sv,          "pageable_to_gpu"sv, "peer"sv,
                                   "host_memory"sv, "pageable_from_gpu"sv, "same_gpu"sv};
-inline constexpr std::array shared_parts{"gpu_out"sv,     "gpu_in"sv,     "gpu_port"sv,
-                                         "gpu_pcie"sv,    "host_read"sv,  "host_write"sv,
-                                         "host_memory"sv, "gpu_fabric"sv, "other"sv};
 inline constexpr auto precisions = precision_words;
 inline constexpr std::array arithmetics{"fp32"sv, "tf32"sv, "bf16"sv, "fp16"sv, "fp8"sv};
 inline constexpr std::array product_shapes{"small"sv, "large"sv, "medium"sv, "skinny"sv};

@@ -39,31 +39,6 @@ struct LinkRate {
   std::string source{};
 };
 
-/// What copies that run at once can share. Of a GPU, a port counts what goes over NVLink or to another GPU.
-/// From narrow to wide.
-enum class SharedPart {
-  gpu_out,      ///< a GPU's port, out
-  gpu_in,       ///< a GPU's port, in
-  gpu_port,     ///< a GPU's port, both ways together
-  gpu_pcie,     ///< a GPU's PCIe, both ways together
-  host_read,    ///< host memory, read
-  host_write,   ///< host memory, written
-  host_memory,  ///< host memory, read and written
-  gpu_fabric,   ///< what all GPUs' ports meet in
-  other         ///< something that just these copies share
-};
-
-/// What several copies at once get through a part that they share.
-struct SharedLimit {
-  SharedPart part = SharedPart::host_memory;
-  bool limits = false;                 ///< copies were slowed there; else `bandwidth` is just what was seen
-  int copies = 0;                      ///< that shared it
-  BytesPerSecond bandwidth{};          ///< of all of them, at the pace of the slowest
-  std::optional<BytesPerSecond> most;  ///< sum of their rates, if they differ
-  double slowdown = 1;                 ///< of the slowest copy against a copy alone
-  std::string source{};                ///< the pattern of copies
-};
-
 /// The arithmetic of a kernel. The first four are those of a job's `Precision`, in its order.
 enum class Arithmetic { fp32, tf32, bf16, fp16, fp8 };
 inline constexpr std::size_t arithmetic_count = 5;

@@ -43,15 +43,11 @@ constexpr double smallest_optimizer = 2.5e8;
 /// Sides of a block of queries.
 constexpr double query_block = 128;
 
-bool starts_with(std::string_view text, std::string_view start) {
-  return text.substr(0, start.size()) == start;
-}
-
 /// Rows of a tile of a product.
 constexpr double tile_rows = 128;
 
 bool is_grouped(const Operation& operation) {
-  return starts_with(operation.kernel, "grouped_product");
+  return operation.family == KernelFamily::grouped_product;
 }
 
 /// What a grouped product reaches of one product of all its rows: each group fills its last tile half, and
@@ -60,8 +56,8 @@ bool is_grouped(const Operation& operation) {
 ///         of 0.755, gradients of weights 0.52 and 0.6; B200 0.46 and 0.51 of about 0.6, but 0.2 with 154
 ///         rows, where this rule is too fast
 double grouped_share(const Operation& operation) {
-  const bool of_weights = words_of(operation.kernel)[2] == "tn";
-  const auto rows = (of_weights ? operation.size[2] : operation.size[0]) / operation.size[3];
+  const auto rows =
+      (operation.layout == ProductLayout::tn ? operation.size[2] : operation.size[0]) / operation.size[3];
   return rows / (rows + tile_rows);
 }
 
@@ -75,8 +71,8 @@ constexpr double unhidden_adding = 0.35;
 
 /// One product of all its rows. Those of 8 bits are all nt.
 Operation of_all_groups(const Operation& operation) {
-  const auto words = words_of(operation.kernel);
-  return gradway::operation(fmt::format("product {} {}", words[1], words[1] == "fp8" ? "nt" : words[2]),
+  const auto layout = operation.precision == Precision::fp8 ? ProductLayout::nt : operation.layout;
+  return gradway::operation(fmt::format("product {} {}", name_of(operation.precision), name_of(layout)),
                             {operation.size[0], operation.size[1], operation.size[2]});
 }
 
@@ -89,33 +85,47 @@ double alignment(double row) {
 }
 
 /// Of the rows of both factors and of the product, by how its layout stores the factors.
-double alignment(std::string_view layout, double m, double n, double k) {
-  return std::min({alignment(layout[0] == 'n' ? k : m), alignment(layout[1] == 'n' ? n : k), alignment(n)});
+double alignment(ProductLayout layout, double m, double n, double k) {
+  return std::min({alignment(layout == ProductLayout::tn ? m : k),
+                   alignment(layout == ProductLayout::nt ? k : n), alignment(n)});
 }
 
 /// Where an operation lies among those of its kind: logarithms of sizes, weighted by how much they tell.
 std::array<double, 10> coordinates(const Operation& operation) {
-  const auto words = words_of(operation.kernel);
+  using Family = KernelFamily;
   const auto& size = operation.size;
   std::array<double, 10> at{};
   for (std::size_t i = 0; i < size.size(); ++i) at[i] = std::log(std::max(size[i], 1.0));
-  if (words[0] == "product" || is_grouped(operation)) {
-    at[3] = 2 * alignment(words[2], size[0], size[1], size[2]);
-    if (is_grouped(operation)) at[4] = std::log(size[3]);
-  } else if (words[0] == "batched_product") {
-    at[4] = 2 * alignment(words[2], size[1], size[2], size[3]);
-  } else if (starts_with(words[0], "attention")) {
-    at[0] = 0.5 * std::log(size[0] * size[1]);
-    at[1] = at[2];
-    at[2] = at[3];
-    at[3] = at[4] = at[5] = 0;
-  } else if (starts_with(words[0], "convolution")) {
-    at[0] *= 0.5;
-    at[3] *= 2;
-    at[4] *= 2;
-    at[5] = 0;
-  } else if (words[0] == "elementwise") {
-    at[1] = 0;
+  switch (operation.family) {
+    case Family::grouped_product:
+      at[4] = std::log(size[3]);
+      [[fallthrough]];
+    case Family::product:
+      at[3] = 2 * alignment(operation.layout, size[0], size[1], size[2]);
+      break;
+    case Family::batched_product:
+      at[4] = 2 * alignment(operation.layout, size[1], size[2], size[3]);
+      break;
+    case Family::attention_forward:
+    case Family::attention_backward:
+      at[0] = 0.5 * std::log(size[0] * size[1]);
+      at[1] = at[2];
+      at[2] = at[3];
+      at[3] = at[4] = at[5] = 0;
+      break;
+    case Family::convolution:
+    case Family::convolution_input:
+    case Family::convolution_weight:
+      at[0] *= 0.5;
+      at[3] *= 2;
+      at[4] *= 2;
+      at[5] = 0;
+      break;
+    case Family::elementwise:
+      at[1] = 0;
+      break;
+    default:
+      break;
   }
   return at;
 }
@@ -138,18 +148,18 @@ double share_of_attention(const Operation& operation, const Gpu& gpu) {
   constexpr int hopper = 90;
   constexpr int blackwell = 100;
   constexpr int after_blackwell = 110;
-  const auto how = words_of(operation.kernel)[2];
   auto share = attention_share;
   const bool is_16_bit = operation.precision == Precision::bf16 || operation.precision == Precision::fp16;
   const bool has_wider = gpu.compute_capability >= hopper && gpu.compute_capability < after_blackwell;
-  if (how != "cudnn" && is_16_bit && has_wider)
+  if (operation.attention != AttentionKernel::cudnn && is_16_bit && has_wider)
     share *= gpu.compute_capability < blackwell ? of_ampere_on_hopper : of_ampere_on_blackwell;
-  if (how == "flash1") share *= share_of_flash1(operation.size[2], operation.size[3]);
+  if (operation.attention == AttentionKernel::flash1)
+    share *= share_of_flash1(operation.size[2], operation.size[3]);
   return share;
 }
 
 double efficiency_of(const Operation& operation, const Gpu& gpu) {
-  if (operation.kind == OperationClass::attention && starts_with(operation.kernel, "attention")) {
+  if (operation.kind == OperationClass::attention) {
     const auto blocks = operation.size[0] * operation.size[1] * std::ceil(operation.size[2] / query_block);
     const auto multiprocessors = gpu.multiprocessors > 0 ? gpu.multiprocessors : 100;
     return share_of_attention(operation, gpu) * std::min(1.0, blocks / multiprocessors);
@@ -174,16 +184,16 @@ Seconds datasheet_time(const Operation& operation, const Gpu& gpu) {
     arithmetic = operation.flops / (*gpu.peak[which] * efficiency_of(operation, gpu));
   }
   const auto memory = gpu.memory_bandwidth * gpu.memory_efficiency;
-  arithmetic += unhidden_adding * bytes_of_adding(operation.kernel, operation.size) / memory;
+  arithmetic += unhidden_adding * bytes_of_adding(operation) / memory;
   return shortest + std::max(arithmetic, operation.bytes / memory);
 }
 
 double last_wave(const Operation& operation, const Gpu& gpu) {
   constexpr int ampere_of_data_centres = 80;
   const bool is_16_bit = operation.precision == Precision::bf16 || operation.precision == Precision::fp16;
-  const bool is_batched = starts_with(operation.kernel, "batched_product");
+  const bool is_batched = operation.family == KernelFamily::batched_product;
   if (gpu.compute_capability != ampere_of_data_centres || gpu.multiprocessors == 0 || !is_16_bit ||
-      !(is_batched || starts_with(operation.kernel, "product")))
+      !(is_batched || operation.family == KernelFamily::product))
     return 1;
   const double batch = is_batched ? operation.size[0] : 1;
   const auto [m, n] = is_batched ? std::pair{operation.size[1], operation.size[2]}
@@ -212,7 +222,7 @@ OperationCosts::OperationCosts(const KernelTimes& times, const Gpu& timed_on) : 
     std::copy(timed.size.begin(), timed.size.end(), size.begin());
     const auto operation = gradway::operation(timed.kernel, size);
     // Smaller ones tell how fast the CPU was.
-    if (operation.kernel.starts_with("optimizer") && size[0] < smallest_optimizer) continue;
+    if (operation.family == KernelFamily::optimizer && size[0] < smallest_optimizer) continue;
     const bool has_peak = timed_on.peak[static_cast<std::size_t>(operation.precision)].has_value();
     if (operation.flops > Flops{} && !has_peak) continue;  // no job on this GPU computes in it
     if (points == points_.end() || points->first != timed.kernel)
@@ -224,12 +234,13 @@ OperationCosts::OperationCosts(const KernelTimes& times, const Gpu& timed_on) : 
 
 /// Those of its own kind; where none was timed, of the same kernel on other numbers, else of plain copies.
 const std::vector<OperationCosts::Point>* OperationCosts::points_for(const Operation& operation) const {
-  const auto words = words_of(operation.kernel);
   if (is_grouped(operation)) {
+    const auto number = operation.precision == Precision::fp16 ? Precision::bf16 : operation.precision;
     const auto found =
-        points_.find(fmt::format("grouped_product {} {}", words[1] == "fp16" ? "bf16" : words[1], words[2]));
+        points_.find(fmt::format("grouped_product {} {}", name_of(number), name_of(operation.layout)));
     return found == points_.end() ? nullptr : &found->second;
   }
+  const auto words = words_of(operation.kernel);
   const auto with = [&](std::string_view from, std::string_view to) {
     std::string kernel;
     for (const auto word : words) {

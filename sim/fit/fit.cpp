@@ -2,7 +2,6 @@
 #include "sim/fit/fit.hpp"
 
 #include "sim/base/problem.hpp"
-#include "sim/fit/beside_copies.hpp"
 #include "sim/fit/collective_tables.hpp"
 #include "sim/fit/contention.hpp"
 #include "sim/fit/held_back.hpp"
@@ -11,7 +10,6 @@
 #include "sim/fit/links.hpp"
 #include "sim/fit/predict_shm.hpp"
 #include "sim/fit/predictions.hpp"
-#include "sim/fit/shared_limits.hpp"
 
 namespace gradway {
 namespace {
@@ -20,18 +18,16 @@ Calibration fit_parts(const Samples& samples, const NodeFacts& node) {
   Calibration calibration;
   calibration.tables = fit_collectives(samples.collectives);
   calibration.links = fit_links(samples);
-  calibration.shared_limits = fit_shared_limits(samples.patterns, samples.copies, calibration.links);
   for (auto& table : predict_shm(calibration.links, calibration.tables))
     calibration.tables.push_back(std::move(table));
   calibration.kernels = fit_kernels(samples, node);
   calibration.side_by_side = fit_contention(samples.contention, node);
-  calibration.beside_copies = fit_beside_copies(samples.copy_contention);
   return calibration;
 }
 
 bool is_empty(const Calibration& calibration) {
   return calibration.tables.empty() && calibration.links.empty() && calibration.side_by_side.empty() &&
-         calibration.beside_copies.empty() && calibration.kernels.empty() && !calibration.kernel_times;
+         calibration.kernels.empty() && !calibration.kernel_times;
 }
 
 std::vector<HeldBack> held_back_errors(const Samples& samples, const NodeFacts& node) {
@@ -49,9 +45,9 @@ Calibration fit(const Samples& samples, const CalibrationTitle& title, const Nod
   calibration.kernel_times = fit_kernel_times(samples, node, title.source);
   if (is_empty(calibration)) {
     throw ConfigError{Problem{{},
-                              "the samples hold nothing that a calibration could be made of",
+                              "the samples hold no row that a calibration can be fitted to",
                               {},
-                              "collectives of all_reduce are what a prediction needs first"}};
+                              "measure collectives first: a prediction needs rows of all_reduce"}};
   }
   calibration.source = title.source;
   calibration.date = title.date;

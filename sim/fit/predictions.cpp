@@ -16,7 +16,6 @@
 #include "sim/fit/kernels.hpp"
 #include "sim/fit/links.hpp"
 #include "sim/fit/robust_line.hpp"
-#include "sim/fit/shared_limits.hpp"
 
 namespace gradway {
 namespace {
@@ -88,10 +87,6 @@ void add_copies(const Calibration& calibration, const Samples& samples, std::vec
     rows.push_back({SampleGroup::copies,
                     fmt::format("{} {}", word(words::links, row.role), size_text(row.size)), row.time,
                     link == nullptr ? std::nullopt : std::optional{copy_time(*link, row.size)}});
-  }
-  for (const auto& row : samples.patterns) {
-    rows.push_back({SampleGroup::patterns, fmt::format("{} of {}", row.name, size_text(row.size)),
-                    row.slowest(), pattern_time(row, calibration.links, calibration.shared_limits)});
   }
 }
 

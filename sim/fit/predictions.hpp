@@ -12,14 +12,13 @@
 
 namespace gradway {
 
-/// Samples whose errors are told together.
+/// Group of samples whose errors are reported together.
 enum class SampleGroup {
   tiny_collectives,    ///< below 64 KiB
   small_collectives,   ///< below 1 MiB
   medium_collectives,  ///< below 64 MiB
   large_collectives,
   copies,
-  patterns,
   products,
   memory_kernels,
   optimizers,
@@ -36,7 +35,6 @@ inline constexpr std::array all{"collectives below 64 KiB"sv,
                                 "collectives 1 MiB to 64 MiB"sv,
                                 "collectives from 64 MiB"sv,
                                 "copies"sv,
-                                "copies at once"sv,
                                 "products"sv,
                                 "memory-bound kernels"sv,
                                 "optimizers"sv,
@@ -50,35 +48,34 @@ constexpr std::string_view name_of(SampleGroup group) {
   return sample_group_words::all[static_cast<std::size_t>(group)];
 }
 
-/// A sample, and what a calibration says of it.
+/// A sample and its prediction by a calibration.
 struct PredictedRow {
   SampleGroup group = SampleGroup::copies;
   std::string what;
   Seconds measured{};
-  std::optional<Seconds> predicted;  ///< nothing: the calibration says nothing of such rows
+  std::optional<Seconds> predicted;  ///< empty if the calibration does not cover such rows
 
   /// Predicted over measured, less one. @pre a prediction
   double error() const { return *predicted / measured - 1; }
 };
 
 /// All rows of the samples that a calibration could predict, by what it was fitted to: a collective by the
-/// table of its transport, operation, algorithm, protocol, ranks and nodes; a copy by its link; copies at
-/// once by what they share; kernels by their rates; each experiment side by side as two rows, the end of its
-/// kernels and that of its collectives; a timed kernel by its own row, if there is one. Sorted by group, else
-/// in the order of the samples.
+/// table of its transport, operation, algorithm, protocol, ranks and nodes; a copy by its link; kernels by
+/// their rates; each experiment side by side as two rows, the end of its kernels and that of its collectives;
+/// a timed kernel by its own row, if there is one. Sorted by group, else in the order of the samples.
 std::vector<PredictedRow> predict_samples(const Calibration& calibration, const Samples& samples,
                                           const NodeFacts& node);
 
-/// The errors of one group.
+/// Errors of the predictions of one group.
 struct GroupError {
   SampleGroup group = SampleGroup::copies;
   int rows = 0;
   double bias = 0;  ///< mean of the signed errors
-  double mean = 0;  ///< of the sizes of the errors
-  FitError error;   ///< median and worst size
+  double mean = 0;  ///< mean absolute error
+  FitError error;   ///< median and worst absolute error
 };
 
-/// Of each group with a predicted row, in the order of the groups.
+/// Errors of each group with a predicted row, in the order of the groups.
 std::vector<GroupError> errors_by_group(const std::vector<PredictedRow>& rows);
 
 }  // namespace gradway

@@ -72,14 +72,6 @@ void write_side_by_side(std::ostream& out, const SideBySide& entry) {
   fmt::print(out, "    source: {}\n", quoted(entry.source));
 }
 
-void write_beside_copies(std::ostream& out, const BesideCopies& entry) {
-  fmt::print(out,
-             "  - transport: {}\n    copies: {}\n    ranks: {}\n    copy_slowdown: {:.4g}\n"
-             "    collective_slowdown: {:.4g}\n    source: {}\n",
-             word_of(words::transports, entry.transport), word_of(words::links, entry.copy), entry.ranks,
-             entry.copy_slowdown, entry.collective_slowdown, quoted(entry.source));
-}
-
 void write_held_back(std::ostream& out, const HeldBack& entry) {
   fmt::print(out, "  - {{ what: {}, rows: {}, median: {}, worst: {} }}\n", quoted(entry.what), entry.rows,
              percent_text(entry.error.median), percent_text(entry.error.worst));
@@ -126,10 +118,8 @@ void write_calibration_file(std::ostream& out, const Calibration& calibration) {
   write_list(out, "held_back", calibration.held_back, write_held_back);
   write_list(out, "tables", calibration.tables, write_table);
   write_list(out, "links", calibration.links, write_link);
-  write_list(out, "shared_limits", calibration.shared_limits, write_shared_limit);
   write_kernels(out, calibration.kernels);
   write_list(out, "side_by_side", calibration.side_by_side, write_side_by_side);
-  write_list(out, "beside_copies", calibration.beside_copies, write_beside_copies);
   if (calibration.kernel_times) write_kernel_times(out, *calibration.kernel_times);
 }
 

@@ -12,9 +12,8 @@ namespace gradway {
 /// @pre no single collectives, which are written by hand
 void write_calibration_file(std::ostream& out, const Calibration& calibration);
 
-// Entries of a calibration file: of links, of shared_limits, and the whole of kernels.
+// Write an entry of the list `links`, and the section `kernels`.
 void write_link(std::ostream& out, const LinkRate& link);
-void write_shared_limit(std::ostream& out, const SharedLimit& limit);
 void write_kernels(std::ostream& out, const KernelRates& kernels);
 
 }  // namespace gradway

@@ -93,15 +93,6 @@ void write_link(std::ostream& out, const LinkRate& link) {
   fmt::print(out, "    source: {}\n", quoted(link.source));
 }
 
-void write_shared_limit(std::ostream& out, const SharedLimit& limit) {
-  fmt::print(out, "  - part: {}\n    limits: {}\n    copies: {}\n    bandwidth: {}\n",
-             word_of(words::shared_parts, limit.part), limit.limits, limit.copies,
-             rate_text(limit.bandwidth));
-  if (limit.most) fmt::print(out, "    most_bandwidth: {}\n", rate_text(*limit.most));
-  fmt::print(out, "    slowdown: {:.4g}\n    source: {}\n", std::max(1.0, limit.slowdown),
-             quoted(limit.source));
-}
-
 void write_kernels(std::ostream& out, const KernelRates& kernels) {
   if (kernels.empty()) return;
   out << "kernels:\n";

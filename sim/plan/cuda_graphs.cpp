@@ -12,9 +12,8 @@ namespace gradway {
 namespace {
 
 /// Experts of a layer, whose rows the CPU must count before it launches anything for them.
-bool is_of_counted_rows(std::string_view layer) {
-  return layer.find(".experts.") != std::string_view::npos && !layer.ends_with(".router") &&
-         !layer.ends_with(".top_k");
+bool is_of_counted_rows(const Layer& layer) {
+  return layer.role == LayerRole::dispatch || layer.role == LayerRole::experts;
 }
 
 class Capture {
@@ -81,8 +80,8 @@ class Stretches {
     const bool on_gpu =
         std::holds_alternative<Kernel>(one.task.work) || std::holds_alternative<Call>(one.task.work);
     if (!on_gpu || one.task.layer == Task::none || !scenario_.model.run) return on_gpu;
-    const auto& name = scenario_.model.layers[static_cast<std::size_t>(one.task.layer)].name;
-    return !(reads_counts(scenario_.job) && is_of_counted_rows(name));
+    const auto& layer = scenario_.model.layers[static_cast<std::size_t>(one.task.layer)];
+    return !(reads_counts(scenario_.job) && is_of_counted_rows(layer));
   }
 
   std::vector<ModelTask>& pass_;

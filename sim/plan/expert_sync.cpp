@@ -14,12 +14,17 @@ Partition all_of(const char* name) {
 
 }  // namespace
 
-ExpertSync::ExpertSync(const RankScenario& scenario, const Model& whole)
+ExpertSync::ExpertSync(const RankScenario& scenario, const Model& whole,
+                       const std::vector<std::int32_t>& layers)
     : others_{with_parameters(scenario.model, false)},
       experts_{with_parameters(scenario.model, true)},
       of_others_{make_sync({scenario, others_, scenario.job.replicas()})},
       of_experts_{make_sync({scenario, experts_, scenario.job.expert_replicas()})} {
-  for (const auto& layer : whole.layers) is_of_experts_.push_back(layer.is_of_experts ? 1 : 0);
+  gradients_.resize(whole.layers.size());
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const auto& layer = scenario.model.layers[i];
+    gradients_[static_cast<std::size_t>(layers[i])] = {layer.parameters.size(), layer.is_of_experts};
+  }
 }
 
 std::vector<Partition> ExpertSync::groups() const {
@@ -89,11 +94,28 @@ void ExpertSync::after_recompute(TaskList& tasks, Module module) {
   of_others_->after_recompute(tasks, module);
 }
 
-/// All are of one layer.
+/// A CUDA graph makes the gradients of several layers, of which its last task names the last one, with the
+/// smallest number.
 void ExpertSync::gradients_ready(TaskList& tasks, std::size_t count, const Task& of, bool is_last) {
-  if (is_of_experts_[static_cast<std::size_t>(of.layer)] == 0)
-    return of_others_->gradients_ready(tasks, count, of, is_last);
-  for_experts(tasks, [&](Sync& sync) { sync.gradients_ready(tasks, count, of, is_last); });
+  std::vector<Gradients> runs;
+  std::size_t found = 0;
+  for (auto layer = static_cast<std::size_t>(of.layer); found < count; ++layer) {
+    const auto& own = gradients_[layer];
+    if (own.count == 0) continue;
+    if (runs.empty() || runs.back().is_of_experts != own.is_of_experts)
+      runs.push_back({0, own.is_of_experts});
+    runs.back().count += own.count;
+    found += own.count;
+  }
+  std::ranges::reverse(runs);
+  for (const auto& run : runs) {
+    const auto give = [&](Sync& sync) { sync.gradients_ready(tasks, run.count, of, is_last); };
+    if (run.is_of_experts) {
+      for_experts(tasks, give);
+    } else {
+      give(*of_others_);
+    }
+  }
 }
 
 void ExpertSync::before_optimizer(TaskList& tasks) {

@@ -17,8 +17,9 @@ namespace gradway {
 /// torchtitan/models/llama4/infra/parallelize.py (dp_mod_ep_mesh)
 class ExpertSync final : public Sync {
  public:
-  /// @param whole of the rank's model, for tasks name its layers; what the scenario names must outlive this
-  ExpertSync(const RankScenario& scenario, const Model& whole);
+  /// @param layers by layer of the rank's model: its number in `whole`, by which tasks name it. What the
+  ///        scenario names must outlive this.
+  ExpertSync(const RankScenario& scenario, const Model& whole, const std::vector<std::int32_t>& layers);
 
   void before_step(TaskList& tasks) override;
   void before_micro_step(TaskList& tasks, MicroStep step) override;
@@ -48,7 +49,12 @@ class ExpertSync final : public Sync {
 
   Model others_;
   Model experts_;
-  std::vector<char> is_of_experts_;  ///< by layer of the whole model
+  /// By layer of the whole model: the rank's gradients.
+  struct Gradients {
+    std::size_t count = 0;
+    bool is_of_experts = false;
+  };
+  std::vector<Gradients> gradients_;
   std::unique_ptr<Sync> of_others_;
   std::unique_ptr<Sync> of_experts_;
   TaskList* tasks_ = nullptr;

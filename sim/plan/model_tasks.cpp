@@ -49,89 +49,118 @@ Task host_step(Seconds time) {
   return task;
 }
 
-ModelTasks from_layers(const RankScenario& scenario, const ComputeCosts& costs, const Blocks* blocks) {
-  const auto& gpu = scenario.platform.gpu_models.front();
-  const auto& layers = scenario.model.layers;
-  const auto launch = scenario.model.run ? costs.operation : gpu.launch_cost;
-  const bool splits = pipeline_of(scenario.job.layout).splits_backward();
-  const bool is_eager = !has_megatron_modules(scenario.job) && !scenario.job.compiled;
-  ModelTasks program;
-  const auto add = [&](std::vector<ModelTask>& tasks, std::size_t layer, Phase phase, Seconds work,
-                       int kernels, std::size_t gradients) {
-    auto task = kernel(layers[layer].name, phase, work, launch * kernels);
+/// Tasks of a model that is described layer by layer.
+class LayerTasks {
+ public:
+  LayerTasks(const RankScenario& scenario, const ComputeCosts& costs, const Blocks* blocks)
+      : scenario_{scenario},
+        costs_{costs},
+        blocks_{blocks},
+        layers_{scenario.model.layers},
+        launch_{scenario.model.run ? costs.operation : scenario.platform.gpu_models.front().launch_cost},
+        splits_{pipeline_of(scenario.job.layout).splits_backward()},
+        is_eager_{!has_megatron_modules(scenario.job) && !scenario.job.compiled} {}
+
+  ModelTasks all() {
+    ModelTasks program;
+    const auto& gpu = scenario_.platform.gpu_models.front();
+    const auto bytes = scenario_.model.input_per_sample * scenario_.job.batch_per_gpu;
+    if (bytes > 0_B)
+      program.forward.push_back(
+          {input_copy(bytes, scenario_.job.input, gpu.launch_cost * costs_.slower_host)});
+    for (std::size_t i = 0; i < layers_.size(); ++i) add_forward(program.forward, i);
+    for (std::size_t i = 0; i < costs_.again_pieces.size(); ++i)
+      add_pieces(program.again, i, Phase::forward, costs_.again_pieces[i], 0);
+    for (auto i = layers_.size(); i-- > 0;) add_backward(program.backward, i);
+    program.optimizer = optimizer_tasks(scenario_, costs_);
+    return program;
+  }
+
+ private:
+  using Tasks = std::vector<ModelTask>;
+
+  std::int32_t block_of(std::size_t layer) const {
+    return blocks_ != nullptr ? blocks_->of_layer[layer] : Blocks::none;
+  }
+  bool shares_layers() const { return !costs_.forward_pieces.empty(); }
+
+  void add(Tasks& tasks, std::size_t layer, Phase phase, Seconds work, int kernels,
+           std::size_t gradients) const {
+    auto task = kernel(layers_[layer].name, phase, work, launch_ * kernels);
     task.layer = static_cast<std::int32_t>(layer);
     task.launches = kernels;
-    tasks.push_back({std::move(task), gradients, blocks != nullptr ? blocks->of_layer[layer] : Blocks::none});
-  };
+    tasks.push_back({std::move(task), gradients, block_of(layer)});
+  }
 
-  const auto add_pieces = [&](std::vector<ModelTask>& tasks, std::size_t layer, Phase phase,
-                              const std::vector<ComputeCosts::Piece>& pieces, std::size_t gradients) {
+  void add_forward(Tasks& tasks, std::size_t layer) const {
+    if (!costs_.once.empty() && costs_.once[layer].launches > 0) {
+      add(tasks, layer, Phase::forward, costs_.once[layer].time, costs_.once[layer].launches, 0);
+      tasks.back().is_once = true;
+    }
+    if (shares_layers()) return add_pieces(tasks, layer, Phase::forward, costs_.forward_pieces[layer], 0);
+    add(tasks, layer, Phase::forward, costs_.forward[layer], costs_.forward_launches[layer], 0);
+  }
+
+  void add_backward(Tasks& tasks, std::size_t layer) const {
+    const auto gradients = layers_[layer].parameters.size();
+    if (shares_layers())
+      return add_pieces(tasks, layer, Phase::backward, costs_.backward_pieces[layer], gradients);
+    const auto of_parameters = splits_ ? costs_.of_parameters[layer] : ComputeCosts::Share{};
+    add(tasks, layer, Phase::backward, costs_.backward[layer] - of_parameters.time,
+        costs_.backward_launches[layer] - of_parameters.launches, splits_ ? 0 : gradients);
+    if (!splits_ || (gradients == 0 && of_parameters.time == Seconds{})) return;
+    add(tasks, layer, Phase::backward, of_parameters.time, of_parameters.launches, gradients);
+    tasks.back().of_parameters = true;
+  }
+
+  void add_pieces(Tasks& tasks, std::size_t layer, Phase phase,
+                  const std::vector<ComputeCosts::Piece>& pieces, std::size_t gradients) const {
     if (pieces.empty()) return;
-    bool is_first = !costs.is_dtensor.empty() && costs.is_dtensor[layer] != 0;
-    bool sorts_rows = is_eager && scenario.job.layout.expert > 1 && layers[layer].name.ends_with(".dispatch");
+    bool is_first = !costs_.is_dtensor.empty() && costs_.is_dtensor[layer] != 0;
+    bool sorts_rows =
+        is_eager_ && scenario_.job.layout.expert > 1 && layers_[layer].role == LayerRole::dispatch;
     const auto* last = &pieces.back();
     while (last != &pieces.front() && last->launches == 0) --last;
     bool was_read = false;
     for (const auto& piece : pieces) {
-      for (const auto& sent : piece.sends) {
-        Task task;
-        task.name = fmt::format("{} {}", layers[layer].name, name_of(sent.kind));
-        task.work = Call{sent.kind, sent.bytes, Slot{0}};
-        task.host_waits = sent.host_waits;
-        task.phase = Phase::communication;
-        task.launch = is_eager && sent.over == RankGroup::expert
-                          ? costs.operation * (phase == Phase::forward ? expert_cpu.exchange_forward
-                                                                       : expert_cpu.exchange_backward)
-                          : ddp_cpu.all_reduce;
-        task.layer = static_cast<std::int32_t>(layer);
-        tasks.push_back({std::move(task), 0, blocks != nullptr ? blocks->of_layer[layer] : Blocks::none});
-        tasks.back().over = sent.over;
-      }
+      for (const auto& sent : piece.sends) send(tasks, layer, phase, sent);
       if (piece.launches == 0) continue;
       add(tasks, layer, phase, piece.time, piece.launches, &piece == last ? gradients : 0);
-      tasks.back().waits_for = piece.waits_for;
-      tasks.back().task.host_waits = piece.host_waits;
-      if (std::exchange(was_read, piece.host_waits)) tasks.back().task.launch += seen_by_host;
+      auto& added = tasks.back();
+      auto& task = added.task;
+      added.waits_for = piece.waits_for;
+      added.of_parameters = splits_ && piece.of_parameters;
+      task.host_waits = piece.host_waits;
+      if (std::exchange(was_read, piece.host_waits)) task.launch += seen_by_host;
       if (std::exchange(sorts_rows, false))
-        tasks.back().task.launch +=
-            costs.operation * (phase == Phase::forward ? expert_cpu.rows_forward : expert_cpu.rows_backward);
-      if (std::exchange(is_first, false)) tasks.back().task.launch += costs.operation * dtensor_cpu.module;
-      tasks.back().of_parameters = splits && piece.of_parameters;
-    }
-  };
-  const auto bytes = scenario.model.input_per_sample * scenario.job.batch_per_gpu;
-  if (bytes > 0_B)
-    program.forward.push_back({input_copy(bytes, scenario.job.input, gpu.launch_cost * costs.slower_host)});
-  const bool shares_layers = !costs.forward_pieces.empty();
-  for (std::size_t i = 0; i < layers.size(); ++i) {
-    if (!costs.once.empty() && costs.once[i].launches > 0) {
-      add(program.forward, i, Phase::forward, costs.once[i].time, costs.once[i].launches, 0);
-      program.forward.back().is_once = true;
-    }
-    if (shares_layers) {
-      add_pieces(program.forward, i, Phase::forward, costs.forward_pieces[i], 0);
-    } else {
-      add(program.forward, i, Phase::forward, costs.forward[i], costs.forward_launches[i], 0);
+        task.launch +=
+            costs_.operation * (phase == Phase::forward ? expert_cpu.rows_forward : expert_cpu.rows_backward);
+      if (std::exchange(is_first, false)) task.launch += costs_.operation * dtensor_cpu.module;
     }
   }
-  for (std::size_t i = 0; i < costs.again_pieces.size(); ++i)
-    add_pieces(program.again, i, Phase::forward, costs.again_pieces[i], 0);
-  for (auto i = layers.size(); i-- > 0;) {
-    if (shares_layers) {
-      add_pieces(program.backward, i, Phase::backward, costs.backward_pieces[i], layers[i].parameters.size());
-      continue;
-    }
-    const auto of_parameters = splits ? costs.of_parameters[i] : ComputeCosts::Share{};
-    const auto gradients = layers[i].parameters.size();
-    add(program.backward, i, Phase::backward, costs.backward[i] - of_parameters.time,
-        costs.backward_launches[i] - of_parameters.launches, splits ? 0 : gradients);
-    if (!splits || (gradients == 0 && of_parameters.time == Seconds{})) continue;
-    add(program.backward, i, Phase::backward, of_parameters.time, of_parameters.launches, gradients);
-    program.backward.back().of_parameters = true;
+
+  void send(Tasks& tasks, std::size_t layer, Phase phase, const Exchange& sent) const {
+    Task task;
+    task.name = fmt::format("{} {}", layers_[layer].name, name_of(sent.kind));
+    task.work = Call{sent.kind, sent.bytes, Slot{0}};
+    task.host_waits = sent.host_waits;
+    task.phase = Phase::communication;
+    const auto exchange =
+        phase == Phase::forward ? expert_cpu.exchange_forward : expert_cpu.exchange_backward;
+    task.launch =
+        is_eager_ && sent.over == RankGroup::expert ? costs_.operation * exchange : ddp_cpu.all_reduce;
+    task.layer = static_cast<std::int32_t>(layer);
+    tasks.push_back({.task = std::move(task), .block = block_of(layer), .over = sent.over});
   }
-  program.optimizer = optimizer_tasks(scenario, costs);
-  return program;
-}
+
+  const RankScenario& scenario_;
+  const ComputeCosts& costs_;
+  const Blocks* blocks_;
+  const std::vector<Layer>& layers_;
+  Seconds launch_;  ///< of one operation
+  bool splits_;     ///< the backward pass, into gradients of inputs and of parameters
+  bool is_eager_;
+};
 
 Phase phase_of(ProfiledPhase phase) {
   switch (phase) {
@@ -243,7 +272,7 @@ std::vector<ModelTask> optimizer_tasks(const RankScenario& scenario, const Compu
 ModelTasks model_tasks(const RankScenario& scenario, const ComputeCosts& costs, std::optional<Seconds> pause,
                        const Blocks* blocks) {
   return costs.profile ? from_profile(scenario, costs, pause.value_or(costs.profile->pause), blocks)
-                       : from_layers(scenario, costs, blocks);
+                       : LayerTasks{scenario, costs, blocks}.all();
 }
 
 }  // namespace gradway

@@ -6,6 +6,7 @@
 #include "sim/compute/optimizer_share.hpp"
 #include "sim/cost/kernel_cost.hpp"
 #include "sim/platform/routes.hpp"
+#include "sim/scenario/strategy_facts.hpp"
 
 namespace gradway {
 namespace {
@@ -20,11 +21,9 @@ constexpr BytesPerSecond one_process_of_deepspeed{28 * 11.6e9 / 8.2};
 
 /// What one process moves; empty: the strategy keeps all on the GPU.
 std::optional<BytesPerSecond> rate_of_process(const Strategy& strategy) {
-  if (const auto* fsdp = std::get_if<Fsdp>(&strategy); fsdp != nullptr && fsdp->cpu_offload)
-    return one_process;
-  if (const auto* zero = std::get_if<Zero>(&strategy); zero != nullptr && zero->offload_optimizer)
-    return one_process_of_deepspeed;
-  return std::nullopt;
+  const auto facts = facts_of(strategy);
+  if (!facts.offloads) return std::nullopt;
+  return facts.framework == Framework::deepspeed ? one_process_of_deepspeed : one_process;
 }
 
 /// Of its socket's memory, which the ranks there step through at once; infinite if nothing is known of it.

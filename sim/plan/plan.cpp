@@ -10,12 +10,14 @@
 #include "sim/plan/expert_sync.hpp"
 #include "sim/plan/input/loader.hpp"
 #include "sim/plan/model_step.hpp"
+#include "sim/plan/rank_layout.hpp"
 #include "sim/plan/sharded/distributed_optimizer.hpp"
 #include "sim/plan/sharded/fsdp.hpp"
 #include "sim/plan/sharded/fsdp1.hpp"
 #include "sim/plan/sharded/zero.hpp"
 #include "sim/plan/sharded/zero3.hpp"
 #include "sim/scenario/pipeline/stages.hpp"
+#include "sim/scenario/strategy_facts.hpp"
 
 namespace gradway {
 namespace {
@@ -109,114 +111,6 @@ bool calls_slot(const Program& program, Slot slot) {
   });
 }
 
-/// Ranks, in the order of their numbers, and the groups in which they meet. @pre the workload has no actors
-/// yet
-class RankLayout {
- public:
-  RankLayout(Workload& workload, const Scenario& scenario)
-      : workload_{workload}, layout_{scenario.job.layout}, job_{scenario.job} {
-    for (int rank = 0; rank < scenario.job.gpus; ++rank) {
-      places_.push_back(place_of(layout_, scenario.job.gpus, rank));
-      workload.actors.push_back({.program = ProgramId{static_cast<std::size_t>(places_.back().pipeline)},
-                                 .at = scenario.platform.gpus[static_cast<std::size_t>(rank)]});
-    }
-    workload.actors.back().slower = scenario.job.slow_gpu;
-  }
-
-  /// Ranks of equal colour, among those that hold the same part of the model, or the same experts.
-  void add(const Partition& partition) {
-    const int replicas = partition.of_experts ? job_.expert_replicas() : job_.replicas();
-    int colours = 0;
-    for (int one = 0; one < replicas; ++one) colours = std::max(colours, partition.colour(one) + 1);
-    join(partition.name, colours * (job_.gpus / replicas), [&](const RankPlace& place) {
-      const int experts = place.expert_tensor + layout_.expert_tensor * place.expert;
-      const int part = partition.of_experts
-                           ? experts + layout_.expert_tensor * layout_.expert * place.pipeline
-                           : place.tensor + layout_.tensor * place.pipeline;
-      return partition.colour(partition.of_experts ? place.expert_data : place.replica) + colours * part;
-    });
-  }
-
-  /// Ranks that share layers, tokens or experts of a stage.
-  void add_inside(RankGroup group) {
-    const std::string name{name_of(group)};
-    const int replicas = job_.replicas();
-    const int expert_replicas = job_.expert_replicas();
-    switch (group) {
-      case RankGroup::tensor:
-        return join(
-            name, replicas * layout_.pipeline,
-            [&](const RankPlace& place) { return place.replica + replicas * place.pipeline; },
-            Purpose::tensor);
-      case RankGroup::context:
-        return join(
-            name, job_.gpus / layout_.context,
-            [&](const RankPlace& place) {
-              return place.tensor + layout_.tensor * (place.data + job_.data_parallel() * place.pipeline);
-            },
-            Purpose::context);
-      case RankGroup::expert:
-        return join(
-            name, job_.gpus / layout_.expert,
-            [&](const RankPlace& place) {
-              return place.expert_tensor +
-                     layout_.expert_tensor * (place.expert_data + expert_replicas * place.pipeline);
-            },
-            Purpose::expert);
-      case RankGroup::expert_tensor:
-        return join(
-            name, job_.gpus / layout_.expert_tensor,
-            [&](const RankPlace& place) {
-              return place.expert + layout_.expert * (place.expert_data + expert_replicas * place.pipeline);
-            },
-            Purpose::expert);
-    }
-  }
-
-  /// All ranks of a stage, which share scales of fp8.
-  void add_stages() {
-    join("scales", layout_.pipeline, [](const RankPlace& place) { return place.pipeline; });
-  }
-
-  /// Two stages of a pipeline, tensor rank by tensor rank and replica by replica.
-  void add_pairs(const std::string& name, int from, int to) {
-    const auto colour = [&](const RankPlace& place) {
-      return place.pipeline == from || place.pipeline == to ? place.tensor + layout_.tensor * place.replica
-                                                            : -1;
-    };
-    const int pairs = layout_.tensor * job_.replicas();
-    join(name, pairs, colour, Purpose::pipeline);
-    // The one that sends comes first.
-    if (from < to) return;
-    for (std::ptrdiff_t group = pairs; group > 0; --group)
-      std::ranges::reverse(workload_.groups.end()[-group].members);
-  }
-
- private:
-  template <class Colour>
-  void join(const std::string& name, int count, const Colour& colour, Purpose purpose = Purpose::data) {
-    const auto first = workload_.groups.size();
-    workload_.groups.resize(first + static_cast<std::size_t>(count));
-    for (std::size_t rank = 0; rank < places_.size(); ++rank) {
-      const int of = colour(places_[rank]);
-      if (of < 0) continue;
-      const auto group = first + static_cast<std::size_t>(of);
-      workload_.groups[group].members.emplace_back(rank);
-      workload_.actors[rank].groups.emplace_back(group);
-    }
-    for (int i = 0; i < count; ++i) {
-      auto& group = workload_.groups[first + static_cast<std::size_t>(i)];
-      group.name = count == 1 ? name : fmt::format("{} {}", name, i);
-      group.purpose = purpose;
-    }
-  }
-
-  Workload& workload_;
-  const Layout& layout_;
-  const Job& job_;
-  std::vector<RankPlace> places_;  ///< by rank
-};
-
 Workload of_ranks(const Scenario& scenario) {
   Workload workload;
   workload.ranks = scenario.job.gpus;
@@ -242,9 +136,10 @@ Bytes tied_bytes(const Model& model) {
   return size;
 }
 
-std::unique_ptr<Sync> sync_of_part(const RankScenario& rank, const Model& whole) {
-  const bool exchanges = !std::holds_alternative<Alone>(rank.job.strategy);
-  if (exchanges && splits_experts(rank.job, whole)) return std::make_unique<ExpertSync>(rank, whole);
+std::unique_ptr<Sync> sync_of_part(const RankScenario& rank, const Model& whole,
+                                   const std::vector<std::int32_t>& layers) {
+  if (facts_of(rank.job.strategy).exchanges && splits_experts(rank.job, whole))
+    return std::make_unique<ExpertSync>(rank, whole, layers);
   return make_sync(rank);
 }
 
@@ -271,7 +166,7 @@ Parts parts_of_model(const Scenario& scenario, const ComputeCosts& costs) {
                   .messages = messages,
                   .tied = parts.tied};
     const RankScenario of_rank{scenario, part.part.model};
-    const auto sync = sync_of_part(of_rank, whole);
+    const auto sync = sync_of_part(of_rank, whole, part.part.layers);
     parts.partitions = sync->groups();
     if (parts.partitions.empty()) parts.partitions.push_back(all_ranks());
     auto next = static_cast<std::uint32_t>(parts.partitions.size());

@@ -86,7 +86,8 @@ Run simulate(Scenario scenario, std::string_view engine, FoldRanks fold, const W
           .grounds = trust.grounds,
           .errors = std::move(errors),
           .basis = std::move(trust.basis),
-          .warnings = std::move(trust.warnings)};
+          .warnings = std::move(trust.warnings),
+          .extrapolation = std::move(trust.extrapolation)};
 }
 
 }  // namespace gradway

@@ -33,6 +33,7 @@ struct Run {
   std::vector<PossibleError> errors;  ///< that the step's time may have
   std::vector<std::string> basis;     ///< what the prediction rests on
   std::vector<std::string> warnings;  ///< what to know before trusting it
+  std::string extrapolation;          ///< as in Trust; one of the warnings
 };
 
 /// The whole simulator: each line of its body is one stage, and data only goes down.

@@ -21,7 +21,6 @@ constexpr int most_repeats = 1 << 20;
 constexpr int most_channels = 64;
 
 constexpr std::array no_collectives{"reduce"sv, "gather"sv, "scatter"sv, "hypercube"sv};  // not modelled
-constexpr std::array copies_beside{"h2d_pinned"sv, "d2h_pinned"sv};  // in the order of LinkRole
 
 /// How a collective was run.
 struct Tag {
@@ -109,23 +108,6 @@ ContentionRow read_contention(const JsonRow& row) {
   return result;
 }
 
-CopyContentionRow read_copy_contention(const JsonRow& row) {
-  CopyContentionRow result;
-  result.transport = read_tag(row).transport;
-  result.ranks = row.whole("world", 2, most_ranks);
-  result.copy = static_cast<LinkRole>(row.one_of("copy", "a copy beside all-reduces", copies_beside));
-  result.copy_size = row.bytes("copy_bytes");
-  result.together = row.boolean("together");
-  result.copy_time = row.time("copy_seconds");
-  result.copies = row.whole("copy_reps", 1, most_repeats);
-  result.collective_time = row.time("allreduce_seconds");
-  result.collectives = row.whole("allreduce_reps", 1, most_repeats);
-  result.size = row.bytes("bytes");
-  row.check_plausible("copy_seconds", {result.copy_size, result.copy_time});
-  row.check_plausible("allreduce_seconds", {result.size, result.collective_time});
-  return result;
-}
-
 /// @return the row; of an operation that gradway does not know as well, if only the kind is not looked at
 CollectiveRow read_collective(const JsonRow& row) {
   const auto tag = read_tag(row);
@@ -156,7 +138,7 @@ void add_collective_row(const JsonRow& row, Samples& samples) {
     return;
   }
   if (op == "copy_contention") {
-    samples.copy_contention.push_back(read_copy_contention(row));
+    ++samples.unused["contention between copies and collectives"];
     return;
   }
   const auto kind = index_in(words::operations, op);

@@ -47,20 +47,6 @@ struct ContentionRow {
   int channels = 0;  ///< that were forced; 0: as NCCL chose
 };
 
-/// All-reduces and copies between host memory and one GPU, as above.
-struct CopyContentionRow {
-  Transport transport = Transport::p2p;
-  int ranks = 0;
-  LinkRole copy = LinkRole::to_gpu;
-  Bytes copy_size{};
-  bool together = false;
-  Seconds copy_time{};
-  int copies = 0;
-  Seconds collective_time{};
-  int collectives = 0;
-  Bytes size{};
-};
-
 /// A copy alone.
 struct CopyRow {
   LinkRole role = LinkRole::to_gpu;
@@ -128,7 +114,6 @@ struct AttentionRow {
 struct Samples {
   std::vector<CollectiveRow> collectives;
   std::vector<ContentionRow> contention;
-  std::vector<CopyContentionRow> copy_contention;
   std::vector<CopyRow> copies;
   std::vector<PatternRow> patterns;
   std::vector<MatrixRow> matrix;

@@ -67,8 +67,6 @@ struct Fsdp {
   int replicate = 1;                     ///< HSDP: how often the sharded group is repeated
   bool cpu_offload = false;              ///< CPUOffloadPolicy: shares, gradients and states are on the host
   bool fp8_all_gather = false;           ///< torchao's enable_fsdp_float8_all_gather, with scales ahead
-  bool separate_reduce_scatter_group = false;  ///< reductions on a communicator of their own, PyTorch 2.13
-  int reduce_scatter_max_input_buffers = 1;    ///< gradients that wait for their reduction, PyTorch 2.13
   auto operator<=>(const Fsdp&) const = default;
 };
 
@@ -102,9 +100,6 @@ struct Zero {
   /// micro-step to them. Empty: gradients stay as they are made.
   std::optional<Number> grad_accum_dtype{};
   bool reduce_scatter = true;  ///< stage 3; else buckets are all-reduced
-  /// Stage 3 as in DeepSpeed 0.3: each tensor is gathered by itself, into a list of the ranks' slices, and
-  /// the GPU is waited for before and after.
-  bool synchronous_gathers = false;
   /// offload_optimizer of device cpu: fp32 masters, gradients and states are in host memory, and the CPU
   /// steps them.
   bool offload_optimizer = false;
@@ -145,17 +140,12 @@ struct OneCollective {
 /// How ranks work together, each kind with its own settings. What each does is a `Sync` in `plan/`.
 using Strategy = std::variant<Ddp, Alone, OneCollective, Fsdp, Fsdp1, Zero, DistributedOptimizer>;
 
-inline bool trains(const Strategy& strategy) {
-  return !std::holds_alternative<OneCollective>(strategy);
-}
+bool trains(const Strategy& strategy);
 
 /// Whether what lies between products is of 16 bits.
 constexpr bool is_half(Precision precision) {
   return precision == Precision::bf16 || precision == Precision::fp16 || precision == Precision::fp8;
 }
-
-/// Whether parameters are of 16 bits where the GPU computes, so that autocast has nothing to cast.
-bool half_parameters(const Strategy& strategy);
 
 /// Whose exchanges between ranks of a model it is: PyTorch's (and torchtitan's), Megatron-Core's,
 /// DeepSpeed's.
@@ -273,16 +263,14 @@ struct Job {
   double samples() const { return static_cast<double>(data_parallel()) * batch_per_gpu * accumulate; }
 };
 
-/// The same of a job.
+/// Whether parameters are of 16 bits where the GPU computes, so that autocast has nothing to cast.
 bool half_parameters(const Job& job);
 /// Whether parameters, gradients and optimizer states are kept in 16 bits, without masters in fp32.
 inline bool has_half_states(const Job& job) {
   return job.state_dtype != Number::fp32;
 }
 /// Whether the GPU computes with parameters of 16 bits while the optimizer steps masters in fp32.
-inline bool has_fp32_masters(const Job& job) {
-  return half_parameters(job.strategy) && !has_half_states(job);
-}
+bool has_fp32_masters(const Job& job);
 
 /// How a job's linear layers run in 8 bits; empty: its precision is another. Without a recipe: torchao's
 /// `tensorwise`, or `delayed` of Transformer Engine in Megatron's modules, which are always that engine's.
@@ -293,9 +281,6 @@ bool shares_scales(const Job& job);
 /// Whether layers are Megatron-Core's modules, with packed projections: also under DeepSpeed, if it cuts the
 /// model.
 bool has_megatron_modules(const Job& job);
-
-/// Whether Python code runs around each part of the model because of the strategy.
-bool has_hooks(const Strategy& strategy);
 
 /// Whether the CPU must know how many rows the experts of a layer get before it launches their kernels.
 /// PyTorch's grouped products read the counts on the GPU; Megatron-Core's dispatcher copies them to the host.

@@ -97,15 +97,7 @@ constexpr auto fields_of(std::type_identity<Fsdp>) {
           field("fp8_all_gather", &Fsdp::fp8_all_gather, value::Boolean{},
                 "precision fp8: torchao's enable_fsdp_float8_all_gather: weights are cast before they are "
                 "gathered, their scales found after the optimizer's step",
-                {.is_echoed = [](const Fsdp& fsdp) { return fsdp.fp8_all_gather; }}),
-          field("separate_reduce_scatter_group", &Fsdp::separate_reduce_scatter_group, value::Boolean{},
-                "reductions on a communicator of their own (PyTorch 2.13, set_separate_reduce_scatter_group)",
-                {.is_echoed = [](const Fsdp& fsdp) { return fsdp.separate_reduce_scatter_group; }}),
-          field("reduce_scatter_max_input_buffers", &Fsdp::reduce_scatter_max_input_buffers,
-                value::Whole{1, 1000},
-                "groups whose gradients may wait for their reduction at once (PyTorch 2.13, "
-                "set_reduce_scatter_max_input_buffers)",
-                {.is_echoed = [](const Fsdp& fsdp) { return fsdp.reduce_scatter_max_input_buffers > 1; }})},
+                {.is_echoed = [](const Fsdp& fsdp) { return fsdp.fp8_all_gather; }})},
       sharded_formats<Fsdp>());
 }
 
@@ -148,11 +140,6 @@ constexpr auto fields_of(std::type_identity<Zero>) {
             {.is_echoed = splits_parameters}),
       field("param_persistence_threshold", &Zero::param_persistence_threshold, value::Elements{"1e5"},
             "ZeRO-3: parameters smaller than this stay gathered", {.is_echoed = splits_parameters}),
-      field("synchronous_gathers", &Zero::synchronous_gathers, value::Boolean{},
-            "ZeRO-3: as DeepSpeed 0.3 of 2021 gathered: tensor by tensor, slice by slice, and the CPU waits "
-            "for "
-            "the GPU",
-            {.is_echoed = [](const Zero& zero) { return zero.stage == 3 && zero.synchronous_gathers; }}),
       field("communication_dtype", &Zero::communication_dtype, strategy_values::dtype,
             "format of reduced gradients; left out, that of the model"),
       field("grad_accum_dtype", &Zero::grad_accum_dtype, strategy_values::dtype,

@@ -16,6 +16,7 @@
 #include "sim/scenario/dataset_fields.hpp"
 #include "sim/scenario/job_fields.hpp"
 #include "sim/scenario/layout_fields.hpp"
+#include "sim/scenario/strategy_facts.hpp"
 #include "sim/scenario/strategy_fields.hpp"
 
 namespace gradway {
@@ -123,7 +124,7 @@ JobIdentity identity_of(const Scenario& scenario) {
   Values kernels;
   add_kernels(kernels, scenario);
   Values launches;
-  launches.add(scenario.model.name, has_hooks(job.strategy)).fields(job, &FieldDecides::launches);
+  launches.add(scenario.model.name, facts_of(job.strategy).has_hooks).fields(job, &FieldDecides::launches);
   Values exchange;
   add_kernels(exchange, scenario);
   exchange.add(scenario.platform.name, job.optimizer, job.strategy, job.traffic)
@@ -132,9 +133,8 @@ JobIdentity identity_of(const Scenario& scenario) {
   exchange.add(input.prefetch, input.background_copy, input.background_start, input.pin_memory);
   for (const auto& [name, value] : job.nccl)
     if (is_modelled(name)) exchange.add(name, value);
-  const auto* ddp = std::get_if<Ddp>(&job.strategy);
   Values step;
-  step.add(exchange.hex(), ddp != nullptr && ddp->gradient_as_bucket_view);
+  step.add(exchange.hex(), facts_of(job.strategy).gradients_are_views);
   Values samples;
   samples.add(scenario.platform.name, input.dataset, input.codec, input.decode_on_gpu, input.columns);
   Values storage;

@@ -273,9 +273,10 @@ Trust what_it_rests_on(const Scenario& scenario, const ComputeCosts& costs,
   about_collectives(scenario.calibration, rests_on, trust, extrapolated);
   if (const auto* first = communicators.first()) about_contention(scenario, *first, trust, extrapolated);
   if (extrapolated.size() == 1)
-    trust.warnings.push_back(extrapolated.front());
+    trust.extrapolation = extrapolated.front();
   else if (!extrapolated.empty())
-    trust.warnings.push_back(fmt::format("communication is extrapolated: {}", fmt::join(extrapolated, "; ")));
+    trust.extrapolation = fmt::format("communication is extrapolated: {}", fmt::join(extrapolated, "; "));
+  if (!extrapolated.empty()) trust.warnings.push_back(trust.extrapolation);
   if (scenario.job.gpus > 1) about_adaptation(scenario.calibration, trust);
   about_held_back(scenario, trust);
   about_input(scenario, trust);

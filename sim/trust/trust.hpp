@@ -31,6 +31,7 @@ struct Trust {
   Grounds grounds;
   std::vector<std::string> basis;
   std::vector<std::string> warnings;
+  std::string extrapolation;  ///< The warning that communication is extrapolated. Empty if it was measured.
 };
 
 /// @param rests_on of all collectives that the job runs

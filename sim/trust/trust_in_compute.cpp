@@ -7,6 +7,7 @@
 
 #include "sim/cost/framework_cost.hpp"
 #include "sim/cost/kernel_cost.hpp"
+#include "sim/scenario/strategy_facts.hpp"
 #include "sim/trust/step_range.hpp"
 
 namespace gradway {
@@ -188,7 +189,7 @@ void about_launches(const Scenario& scenario, const ComputeCosts& costs, Trust& 
     return;
   }
   trust.grounds.launches = host.from == From::assumed ? Basis::nominal : Basis::measured;
-  if (has_hooks(scenario.job.strategy))
+  if (facts_of(scenario.job.strategy).has_hooks)
     trust.grounds.launches = std::max(trust.grounds.launches, Basis::predicted);
   switch (host.from) {
     case From::platform:
@@ -220,7 +221,7 @@ void about_graphs(const Scenario& scenario, Trust& trust) {
 
 /// A profile of one GPU holds no hooks of a strategy that shards.
 void about_hooks(const Scenario& scenario, Trust& trust) {
-  if (!has_hooks(scenario.job.strategy)) return;
+  if (!facts_of(scenario.job.strategy).has_hooks) return;
   trust.grounds.launches = std::max(trust.grounds.launches, Basis::predicted);
   // Kernels beside gathers, casts and copies: own steps that the GPU bounds, from profiles of one GPU, nine
   // of ten within 4.7 % on two H200 (30) and 6 % on two H100 (24).

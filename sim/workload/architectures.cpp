@@ -135,25 +135,25 @@ std::set<AttentionHead> attention_heads_of(const ForwardPass& network) {
 
 namespace {
 
-/// Whether a forward pass launches a kernel whose words begin so.
-bool launches(const ForwardPass& network, std::string_view words) {
+/// Whether a forward pass launches such a kernel.
+bool launches(const ForwardPass& network, KernelFamily family, std::string_view what) {
   Eager eager{{}};
   network(eager);
   eager.finish();
   return std::ranges::any_of(eager.operations(), [&](const LayerOperations& layer) {
-    return std::ranges::any_of(layer.forward,
-                               [&](const Operation& one) { return one.kernel.starts_with(words); });
+    return std::ranges::any_of(
+        layer.forward, [&](const Operation& one) { return one.family == family && one.what == what; });
   });
 }
 
 }  // namespace
 
 bool has_rms_norm_kernels(const ForwardPass& network) {
-  return launches(network, "rows rms_norm");
+  return launches(network, KernelFamily::rows, "rms_norm");
 }
 
 bool has_rotary_positions(const ForwardPass& network) {
-  return launches(network, "elementwise complex_mul");
+  return launches(network, KernelFamily::elementwise, "complex_mul");
 }
 
 void take_forward_pass(Model& model, ForwardPass run) {

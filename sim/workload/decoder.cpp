@@ -224,9 +224,13 @@ class DecoderPass {
     const auto routed = run_.routed_rows(own_, number, experts.top_k);
     const auto rows = run_.rows_of_experts(routed);
     const auto own = run_.own_experts(number);
+    run_.set_role(LayerRole::router);
     auto logits = run_.linear(name + ".router", x, own_, hidden_, number, experts.router_bias);
+    run_.set_role(LayerRole::top_k);
     auto shares = run_.top_k(name + ".top_k", logits, own_, number, experts.top_k);
+    run_.set_role(LayerRole::dispatch);
     auto y = run_.dispatch(name + ".dispatch", x, routed, hidden_, number);
+    run_.set_role(LayerRole::experts);
     y = run_.to_experts(y, routed, hidden_, number);
     shares = run_.shares_to_experts(shares, routed);
     y = run_.grouped_linear(name + ".fc1", y, rows, hidden_, is_gated() ? 2 * width : width, own,
@@ -241,15 +245,21 @@ class DecoderPass {
     y = run_.grouped_linear(name + ".fc2", y, rows, width, hidden_, own, Split::inputs);
     y = run_.from_experts(y, routed, hidden_, number);
     y = run_.combine(name + ".combine", y, shares, own_, hidden_);
-    if (experts.shared == 0) return y;
-    auto always = run_.from_ranks(mlp(name + ".shared", run_.to_ranks(x), experts.shared * width));
+    if (experts.shared > 0) y = run_.add(name + ".sum", y, shared_experts(name, x, experts));
+    run_.set_role(LayerRole::other);
+    return y;
+  }
+
+  Tensor shared_experts(const std::string& name, Tensor x, const Experts& experts) {
+    auto always =
+        run_.from_ranks(mlp(name + ".shared", run_.to_ranks(x), experts.shared * std::int64_t{experts.mlp}));
     if (experts.shared_gate) {
       const auto share = run_.linear(name + ".shared.share", x, own_, hidden_, 1, false);
       // tanh stands for the sigmoid: the same traffic
       always = run_.multiply(name + ".shared.scaled", always,
                              run_.activation(name + ".shared.sigmoid", "tanh", share));
     }
-    return run_.add(name + ".sum", y, always);
+    return always;
   }
 
   Eager& run_;

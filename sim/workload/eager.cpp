@@ -29,6 +29,7 @@ std::string_view Eager::arithmetic() const {
 void Eager::open(const std::string& name, std::vector<Parameter> parameters) {
   Layer layer;
   layer.name = name;
+  layer.role = role_;
   if (settings_.lora) {
     for (auto& parameter : parameters) layer.frozen.push_back({std::move(parameter)});
   } else {
@@ -429,10 +430,11 @@ void Eager::cross_entropy(const std::string& name, Tensor logits, std::int64_t r
   if (shared) classes = share(classes);
   const auto m = d(rows_of_sample) * settings_.batch;
   if (settings_.fused_loss && settings_.tensor == 1) return fused_cross_entropy(logits, m);
+  const bool is_split = shared && settings_.tensor > 1;
+  const bool by_dtensor = is_split && !settings_.megatron;
   // Loops without autocast write model(x).float(), and keep no other form of the logits.
-  if (settings_.half_parameters) {
-    logits = cast(logits, Number::fp32);
-  }
+  const auto of_model = logits;
+  if (settings_.half_parameters) logits = cast(logits, Number::fp32);
   const auto [elements, number] = std::pair{of(logits).elements, of(logits).number};
   auto& at = node({logits});
   // The softmax of logits.float() saves its result in fp32: 2 bytes more than that of 16 bits below.
@@ -441,19 +443,25 @@ void Eager::cross_entropy(const std::string& name, Tensor logits, std::int64_t r
   at.backward.push_back(rows("log_softmax_backward", number, m, d(classes)));
   auto logs = make(elements, number, true);
   save(logs);
+  // PyTorch's loss_parallel has an fp32 tensor for each operation: the logits, what is left of them without
+  // the largest one, and its exponential; in the backward pass the logarithms, the gradient of the target,
+  // exp(logarithms) and their sum. Less what is counted above and below. @source
+  // torch/distributed/tensor/parallel/loss.py, _log_softmax and _nll_loss_and_log_softmax_backward, 2.11
+  const bool is_fp32 = number == Number::fp32;
+  if (by_dtensor) at.temporary = (is_fp32 ? 1 : 2.5) * fp32_bytes * elements;
   logs = cast(logs, Number::fp32);
   auto& loss = node({logs});
   save(logs);
   forward(rows("nll_loss", Number::fp32, m, d(classes)));
   // The largest logit, that of the target, and the sum: vocab_parallel_cross_entropy, PyTorch's loss_parallel
-  const bool is_split = shared && settings_.tensor > 1;
   for (int i = 0; is_split && i < 3; ++i)
     loss.forward_exchanges.push_back({CollectiveKind::all_reduce, Bytes{m * fp32_bytes}, 0, 0});
   loss.backward.push_back(rows("nll_loss_backward", Number::fp32, m, d(classes)));
-  // loss_parallel adds exp(logarithms) to the gradient. @source torch/distributed/tensor/parallel/loss.py,
-  // _nll_loss_and_log_softmax_backward, PyTorch 2.11
-  if (is_split && !settings_.megatron) loss.temporary_backward = fp32_bytes * elements;
-  of({of(logits).storage}).last_use = static_cast<std::int32_t>(nodes_.size()) - 1;  // the call holds them
+  if (by_dtensor) loss.temporary_backward = (is_fp32 ? 2 : 1.5) * fp32_bytes * elements;
+  // The call holds the logits; a loop over sharded ones holds those of the model, too, until it has the loss.
+  const auto last = static_cast<std::int32_t>(nodes_.size()) - 1;
+  of({of(logits).storage}).last_use = last;
+  if (by_dtensor) of({of(of_model).storage}).last_use = last;
   make(1, Number::fp32, true);
 }
 

@@ -201,6 +201,8 @@ class Eager {
   /// Megatron-Core sends the shares of the rows behind them.
   Tensor shares_to_experts(Tensor shares, std::int64_t routed);
   Tensor from_experts(Tensor x, std::int64_t routed, std::int64_t width, std::int64_t experts);
+  /// Role of the layers that are opened from now on.
+  void set_role(LayerRole role) { role_ = role; }
   /// The shares of a token's best experts, from the router's logits.
   Tensor top_k(const std::string& name, Tensor logits, std::int64_t rows, std::int64_t experts,
                std::int64_t k);
@@ -398,8 +400,9 @@ class Eager {
   std::vector<Node> nodes_;
   std::map<std::int32_t, Tensor> narrowed_;  ///< by tensor: its last copy of 16 bits
   std::int32_t loop_ = 0;                    ///< experts of the loop that is open
-  std::vector<Operation> casts_;             ///< of weights, before the node that comes next
-  std::vector<double> lasting_;  ///< by layer: bytes of its weights' copies of 8 bits that outlive a pass
+  LayerRole role_ = LayerRole::other;
+  std::vector<Operation> casts_;  ///< of weights, before the node that comes next
+  std::vector<double> lasting_;   ///< by layer: bytes of its weights' copies of 8 bits that outlive a pass
   std::vector<Layer> layers_;
   std::vector<LayerOperations> operations_;
   StepMemory memory_;

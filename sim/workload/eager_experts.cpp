@@ -25,12 +25,12 @@ constexpr int kernels_of_mask = 4;
 /// One expert's share of an operation on the rows of all.
 Operation of_one_expert(const Operation& of_all, std::int32_t experts) {
   auto size = of_all.size;
-  const auto words = words_of(of_all.kernel);
-  if (words.front() == "grouped_product") {
-    auto& rows = words[2] == "tn" ? size[2] : size[0];
+  if (of_all.family == KernelFamily::grouped_product) {
+    auto& rows = of_all.layout == ProductLayout::tn ? size[2] : size[0];
     rows /= experts;
     size[3] = 0;
-    auto one = operation(fmt::format("product {} {}", words[1], words[2]), size);
+    auto one =
+        operation(fmt::format("product {} {}", name_of(of_all.precision), name_of(of_all.layout)), size);
     one.of_parameters = of_all.of_parameters;
     return one;
   }
@@ -77,7 +77,7 @@ void Eager::issue_loop(std::size_t first, std::size_t end) {
     look_up();
     for (auto node = first; node < end; ++node) {
       for (const auto& one : nodes_[node].forward) {
-        if (one.kernel.starts_with("grouped_product")) to.push_back(tiny(true));
+        if (one.family == KernelFamily::grouped_product) to.push_back(tiny(true));
         to.push_back(of_one_expert(one, experts));
       }
     }

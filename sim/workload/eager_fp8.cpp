@@ -35,7 +35,7 @@ namespace gradway {
 void Eager::mark_fp8(std::int64_t inputs, std::int64_t outputs) {
   constexpr std::int64_t multiple = 16;
   auto& layer = layers_.back();
-  layer.takes_fp8 = !layer.tied && !block_name(layer.name).empty() && !layer.name.ends_with(".router") &&
+  layer.takes_fp8 = !layer.tied && !block_name(layer.name).empty() && layer.role != LayerRole::router &&
                     inputs % multiple == 0 && outputs % multiple == 0;
 }
 

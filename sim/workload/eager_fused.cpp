@@ -16,7 +16,7 @@ bool moves(const Operation& operation) {
 }
 
 bool is_batch_norm(const std::vector<Operation>& forward) {
-  return !forward.empty() && forward.front().kernel.starts_with("batch_norm");
+  return !forward.empty() && forward.front().family == KernelFamily::batch_norm;
 }
 
 }  // namespace
@@ -65,8 +65,8 @@ void Eager::recompute_fused() {
     if (info.made < 0 || ends[static_cast<std::size_t>(info.made)] == 0) return false;
     const auto& maker = nodes_[static_cast<std::size_t>(info.made)];
     const bool is_result = maker.result.id >= 0 && of(maker.result).storage == storage;
-    const bool draws = std::ranges::any_of(
-        maker.forward, [](const Operation& one) { return one.kernel.find("dropout") != std::string::npos; });
+    const bool draws =
+        std::ranges::any_of(maker.forward, [](const Operation& one) { return one.what == "dropout"; });
     return is_result && !draws && !is_batch_norm(maker.forward) &&
            only_fused[static_cast<std::size_t>(storage)] &&
            info.last_use < ends[static_cast<std::size_t>(info.made)];

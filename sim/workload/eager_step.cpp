@@ -117,7 +117,7 @@ void Eager::keep_products() {
     if (const auto of = blocks[static_cast<std::size_t>(at.layer)]; std::exchange(block, of) != of)
       products = 0;
     const bool counts =
-        at.is_product && !layers_[static_cast<std::size_t>(at.layer)].name.ends_with(".router");
+        at.is_product && layers_[static_cast<std::size_t>(at.layer)].role != LayerRole::router;
     if (counts && products++ % 2 == 0) at.runs_again = at.forward.size() - 1;
   }
 }

@@ -9,7 +9,7 @@ namespace gradway {
 namespace {
 
 bool is_product_alone(const Operation& operation) {
-  return operation.kernel.starts_with("product");
+  return operation.family == KernelFamily::product;
 }
 
 }  // namespace

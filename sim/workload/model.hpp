@@ -43,6 +43,10 @@ struct Work {
   std::optional<Seconds> time;  ///< explicit: the model is made up
 };
 
+/// What a layer does in a mixture of experts. `experts`: it works on rows that are sorted by expert, or on
+/// what becomes of them.
+enum class LayerRole : std::uint8_t { other, router, top_k, dispatch, experts };
+
 /// A layer as the framework sees it: its own kernels and its own parameters.
 struct Layer {
   std::string name;
@@ -54,6 +58,7 @@ struct Layer {
   bool is_of_experts = false;       ///< its parameters are those of routed experts
   std::vector<FrozenParameter> frozen{};
   bool takes_fp8 = false;  ///< its products are of 8 bits where the job's are
+  LayerRole role = LayerRole::other;
 
   /// Elements that are trained.
   std::int64_t parameter_count() const;

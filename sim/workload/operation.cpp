@@ -84,8 +84,9 @@ void product(Operation& of, double batch, double m, double n, double k) {
 }
 
 /// The weights, or their gradients in the product that makes those, are there once a group.
-void grouped_product(Operation& of, bool of_weights) {
+void grouped_product(Operation& of) {
   const auto [m, n, k, groups, a, b, c, e] = of.size;
+  const bool of_weights = of.layout == ProductLayout::tn;
   product(of, 1, m, n, k);
   of.bytes += Bytes{width(of_weights ? beside_fp8(of.precision) : of.precision) * (groups - 1) * n *
                     (of_weights ? m : k)};
@@ -97,7 +98,9 @@ void grouped_product(Operation& of, bool of_weights) {
 /// writes three gradients. PyTorch's flash writes those of keys and
 /// values for all heads and sums them later (mha_bwd in flash_attn/flash_api.cpp).
 /// @source Dao et al., FlashAttention, 2022: the backward pass computes the scores again
-void attention(Operation& of, bool forward, bool causal, bool is_flash) {
+void attention(Operation& of, bool causal) {
+  const bool forward = of.family == KernelFamily::attention_forward;
+  const bool is_flash = of.attention == AttentionKernel::flash || of.attention == AttentionKernel::flash1;
   const auto [batch, heads, tokens, head, kv_heads, values, a, b] = of.size;
   const auto elements = batch * heads * tokens * head;
   const auto of_keys = kv_heads > 0 ? elements * kv_heads / heads : elements;
@@ -123,8 +126,46 @@ template <std::size_t Count>
 bool streams(Operation& of, const std::array<Traffic, Count>& kinds, std::string_view what, double elements) {
   const auto found = std::ranges::find(kinds, what, &Traffic::what);
   if (found == kinds.end()) return false;
+  of.what = found->what;
   of.bytes = Bytes{elements * (found->numbers * width(of.precision) + found->bytes)};
   return true;
+}
+
+/// In the order of the enum.
+constexpr std::array<std::string_view, 17> families{"product",
+                                                    "batched_product",
+                                                    "grouped_product",
+                                                    "attention_forward",
+                                                    "attention_backward",
+                                                    "convolution",
+                                                    "convolution_input",
+                                                    "convolution_weight",
+                                                    "batch_norm",
+                                                    "batch_norm_backward",
+                                                    "max_pool",
+                                                    "max_pool_backward",
+                                                    "elementwise",
+                                                    "rows",
+                                                    "embedding",
+                                                    "embedding_backward",
+                                                    "optimizer"};
+
+std::optional<KernelFamily> family_of(std::string_view word) {
+  const auto found = std::ranges::find(families, word);
+  if (found == families.end()) return std::nullopt;
+  return static_cast<KernelFamily>(found - families.begin());
+}
+
+ProductLayout layout_of(std::string_view word) {
+  if (word.starts_with("nn")) return ProductLayout::nn;
+  return word.starts_with("tn") ? ProductLayout::tn : ProductLayout::nt;
+}
+
+AttentionKernel attention_of(std::string_view word) {
+  const auto found = std::ranges::find(attention_kernel_words, word);
+  return found == attention_kernel_words.end()
+             ? AttentionKernel::automatic
+             : static_cast<AttentionKernel>(found - attention_kernel_words.begin());
 }
 
 template <std::size_t count>
@@ -158,61 +199,86 @@ KernelWords words_of(std::string_view kernel) {
 }
 
 std::optional<Operation> find_operation(std::string kernel, const Sizes& size) {
+  using Family = KernelFamily;
   Operation of;
   of.size = size;
   const auto words = words_of(kernel);
-  if (words.empty()) return std::nullopt;
-  const auto kind = words.front();
-  const bool what_first = kind == "elementwise" || kind == "rows";
+  const auto family = words.empty() ? std::nullopt : family_of(words.front());
+  if (!family) return std::nullopt;
+  of.family = *family;
+  const bool what_first = of.family == Family::elementwise || of.family == Family::rows;
   const auto number =
       words.size() > 1 ? number_of(words[what_first && words.size() > 2 ? 2 : 1]) : std::nullopt;
   if (number) of.precision = *number;
+  const auto how = words.size() > 2 ? words[2] : std::string_view{};
   bool known = number.has_value();
-  if (kind == "product") {
-    product(of, 1, size[0], size[1], size[2]);
-    of.bytes += bytes_of_adding(kernel, size);
-  } else if (kind == "batched_product") {
-    product(of, size[0], size[1], size[2], size[3]);
-  } else if (kind == "grouped_product") {
-    known = known && words.size() == 3;
-    grouped_product(of, known && words[2] == "tn");
-  } else if (kind == "attention_forward" || kind == "attention_backward") {
-    known = known && words.size() == 4;
-    attention(of, kind == "attention_forward", known && words[3] == "causal",
-              known && words[2].starts_with("flash"));
-  } else if (kind == "convolution" || kind == "convolution_input" || kind == "convolution_weight") {
-    convolution(of);
-  } else if (kind == "batch_norm" || kind == "batch_norm_backward") {
-    of.kind = OperationClass::normalization;
-    const double passes = kind == "batch_norm" ? 3 : 5;
-    of.bytes = Bytes{passes * size[0] * size[1] * size[2] * size[2] * width(of.precision)};
-  } else if (kind == "max_pool" || kind == "max_pool_backward") {
-    of.bytes = Bytes{size[0] * size[1] * size[2] * size[2] * (1.25 * width(of.precision) + 2)};
-  } else if (kind == "elementwise") {
-    known = known && words.size() == 3 && streams(of, elementwise, words[1], size[0]);
-    if (known && words[1] == "complex_mul")
-      of.bytes += Bytes{(size[1] > 0 ? size[1] : size[0]) * width(of.precision)};
-  } else if (kind == "rows") {
-    known = known && words.size() == 3 && streams(of, rows, words[1], size[0] * size[1]);
-    of.kind = known && is_loss(words[1]) ? OperationClass::loss : OperationClass::normalization;
-  } else if (kind == "embedding" || kind == "embedding_backward") {
-    of.kind = OperationClass::loss;
-    const auto moved = 2 * size[0] * size[2] + (kind == "embedding" ? 0 : size[1] * size[2]);
-    of.bytes = Bytes{4 * moved};
-    known = true;
-  } else if (kind == "optimizer") {
-    of.bytes = Bytes{4 * size[0]};
-    known = words.size() == 2;
-  } else {
-    known = false;
+  switch (of.family) {
+    case Family::product:
+      of.layout = layout_of(how);
+      of.adds = how.ends_with("_add");
+      product(of, 1, size[0], size[1], size[2]);
+      of.bytes += bytes_of_adding(of);
+      break;
+    case Family::batched_product:
+      of.layout = layout_of(how);
+      product(of, size[0], size[1], size[2], size[3]);
+      break;
+    case Family::grouped_product:
+      known = known && words.size() == 3;
+      of.layout = layout_of(how);
+      grouped_product(of);
+      break;
+    case Family::attention_forward:
+    case Family::attention_backward:
+      known = known && words.size() == 4;
+      of.attention = attention_of(how);
+      attention(of, known && words[3] == "causal");
+      break;
+    case Family::convolution:
+    case Family::convolution_input:
+    case Family::convolution_weight:
+      convolution(of);
+      break;
+    case Family::batch_norm:
+    case Family::batch_norm_backward: {
+      of.kind = OperationClass::normalization;
+      const double passes = of.family == Family::batch_norm ? 3 : 5;
+      of.bytes = Bytes{passes * size[0] * size[1] * size[2] * size[2] * width(of.precision)};
+      break;
+    }
+    case Family::max_pool:
+    case Family::max_pool_backward:
+      of.bytes = Bytes{size[0] * size[1] * size[2] * size[2] * (1.25 * width(of.precision) + 2)};
+      break;
+    case Family::elementwise:
+      known = known && words.size() == 3 && streams(of, elementwise, words[1], size[0]);
+      if (of.what == "complex_mul")
+        of.bytes += Bytes{(size[1] > 0 ? size[1] : size[0]) * width(of.precision)};
+      break;
+    case Family::rows:
+      known = known && words.size() == 3 && streams(of, rows, words[1], size[0] * size[1]);
+      of.kind = is_loss(of.what) ? OperationClass::loss : OperationClass::normalization;
+      break;
+    case Family::embedding:
+    case Family::embedding_backward: {
+      of.kind = OperationClass::loss;
+      const auto moved = 2 * size[0] * size[2] + (of.family == Family::embedding ? 0 : size[1] * size[2]);
+      of.bytes = Bytes{4 * moved};
+      known = true;
+      break;
+    }
+    case Family::optimizer:
+      of.bytes = Bytes{4 * size[0]};
+      known = words.size() == 2;
+      break;
   }
   if (!known) return std::nullopt;
   of.kernel = std::move(kernel);
   return of;
 }
 
-Bytes bytes_of_adding(std::string_view kernel, const Sizes& size) {
-  return Bytes{kernel.ends_with("_add") ? moved_by_adding * size[0] * size[1] : 0};
+Bytes bytes_of_adding(const Operation& operation) {
+  return Bytes{operation.adds ? moved_by_adding * operation.size[0] * operation.size[1] : 0};
 }
 
 Operation operation(std::string kernel, const Sizes& size) {

@@ -52,6 +52,34 @@ enum class OperationClass : std::uint8_t {
 inline constexpr std::array<std::string_view, 6> operation_class_words{
     "products", "attention", "convolutions", "norms and sums", "elementwise", "loss and embedding"};
 
+/// Kinds of kernels: the first word of `Operation::kernel`.
+enum class KernelFamily : std::uint8_t {
+  product,
+  batched_product,
+  grouped_product,
+  attention_forward,
+  attention_backward,
+  convolution,
+  convolution_input,
+  convolution_weight,
+  batch_norm,
+  batch_norm_backward,
+  max_pool,
+  max_pool_backward,
+  elementwise,
+  rows,
+  embedding,
+  embedding_backward,
+  optimizer
+};
+
+/// How the factors of a product are stored, a letter for each: n as it is in memory, t transposed.
+enum class ProductLayout : std::uint8_t { nt, nn, tn };
+inline constexpr std::array<std::string_view, 3> product_layout_words{"nt", "nn", "tn"};
+constexpr std::string_view name_of(ProductLayout layout) {
+  return product_layout_words[static_cast<std::size_t>(layout)];
+}
+
 /// Most numbers that a kernel's size has.
 inline constexpr std::size_t most_sizes = 8;
 
@@ -78,6 +106,11 @@ inline constexpr std::size_t most_sizes = 8;
 /// NUMBER is that of what is read.
 struct Operation {
   std::string kernel;
+  KernelFamily family = KernelFamily::elementwise;
+  ProductLayout layout = ProductLayout::nt;                ///< of a product
+  bool adds = false;                                       ///< a product is added to a buffer in fp32
+  AttentionKernel attention = AttentionKernel::automatic;  ///< of attention
+  std::string_view what{};  ///< of elementwise kernels and those of rows; one of the names below
   std::array<double, most_sizes> size{};
   OperationClass kind = OperationClass::elementwise;
   Precision precision = Precision::fp32;  ///< of the arithmetic, if it has `flops`
@@ -93,7 +126,7 @@ std::optional<Operation> find_operation(std::string kernel, const std::array<dou
 Operation operation(std::string kernel, const std::array<double, most_sizes>& size);
 
 /// What a product moves more because its result is added to a buffer in fp32.
-Bytes bytes_of_adding(std::string_view kernel, const std::array<double, most_sizes>& size);
+Bytes bytes_of_adding(const Operation& operation);
 
 /// Kernels that take element by element, and those that take row by row; a name that ends in _ works in
 /// place.

@@ -71,28 +71,6 @@ TEST_CASE("a forward gather is at most two groups ahead, unless it is asked for"
   CHECK(step(2) == Approx(2 + rest + small).epsilon(tolerance::closed_form));
 }
 
-TEST_CASE("gathers pass a long reduction on a communicator of their own, if gradients may wait",
-          "[analytic]") {
-  const auto* engine = GENERATE("fluid", "simgrid");
-  // Only block 5 is large: 24 ms to gather, forward and backward, and to reduce. Beside its reduction run the
-  // backward passes of all other blocks, or of block 4 alone: the next gather is behind it, or block 4's
-  // gradients wait for its buffer.
-  auto layers = blocks_of_layers(6, 0_ms, 1_ms, 1);
-  layers[5].parameters = {{"weight", {400000, 1000}}};
-  const auto step = [&](bool separate, int buffers) {
-    return step_ms(sharded_ring(4, layers,
-                                Fsdp{.reshard = Fsdp::over_all,
-                                     .separate_reduce_scatter_group = separate,
-                                     .reduce_scatter_max_input_buffers = buffers}),
-                   engine);
-  };
-  const double before = 24 + 24 + 1;
-  CHECK(step(false, 1) == Approx(before + 24 + 4).margin(0.01));
-  CHECK(step(true, 1) == Approx(before + 24 + 4).margin(0.01));
-  CHECK(step(false, 5) == Approx(before + 24 + 4).margin(0.01));
-  CHECK(step(true, 5) == Approx(before + 24).margin(0.01));
-}
-
 TEST_CASE("micro-steps reduce each, or the last one alone", "[analytic]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   auto scenario = six_blocks(0_ms, 0_ms, Fsdp{.reshard = Fsdp::kept});
@@ -156,13 +134,12 @@ TEST_CASE("ZeRO and Megatron's optimizer overlap what they say", "[analytic]") {
   CHECK(step(overlapped) == Approx(c + forward + backward + c).epsilon(tolerance::closed_form));
 }
 
-TEST_CASE("ZeRO-3 waits for the gathers of what runs again, and nothing hides synchronous ones",
-          "[analytic]") {
+TEST_CASE("ZeRO-3 waits for the gathers of what runs again", "[analytic]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   const double norm = 2 * 0.75 * 4 / 50e6;
   // Nothing is asked for ahead, and only the last block is not let go of. A gather begins when the CPU comes
   // to it, so that kernels hide all but the first; nothing hides the one bucket.
-  Zero zero{.stage = 3, .max_live_parameters = 1, .max_reuse_distance = 1};
+  const Zero zero{.stage = 3, .max_live_parameters = 1, .max_reuse_distance = 1};
   auto scenario = six_blocks(0_ms, 0_ms, zero);
   scenario.job.recompute = Recompute::full;
   CHECK(step_ms(scenario, engine) == Approx((6 + 5) * c + norm + 6 * c).epsilon(tolerance::closed_form));
@@ -170,14 +147,6 @@ TEST_CASE("ZeRO-3 waits for the gathers of what runs again, and nothing hides sy
   scenario.job.recompute = Recompute::full;
   CHECK(step_ms(scenario, engine) ==
         Approx(c + 6 * (2 + 2 + 4) + norm + 6 * c).epsilon(tolerance::closed_form));
-  scenario.job.recompute = Recompute::none;
-  zero.reduce_bucket_size = 25e6;  // a bucket of a block each
-  zero.reduce_scatter = false;
-  zero.synchronous_gathers = true;
-  scenario.job.strategy = zero;
-  // Each all-reduce is asked for behind the kernels of the block before, and hides there, but for the last.
-  CHECK(step_ms(scenario, engine) ==
-        Approx((6 + 5) * c + 6 * (2 + 4) + norm + 2 * c).epsilon(tolerance::closed_form));
 }
 
 TEST_CASE("owners of whole tensors broadcast them one after the other", "[analytic]") {

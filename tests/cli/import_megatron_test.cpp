@@ -84,7 +84,7 @@ dropout: true
              Contains("1,651,051,008 in"));
   const auto run = desk.run({"run", "scenarios/mine.yaml"});
   CHECK(run.status == 0);
-  CHECK_THAT(run.output, Contains("batch        1 a replica x 32 micro-batches, 128 a step"));
+  CHECK_THAT(run.output, Contains("batch        1 per replica x 32 micro-batches, 128 per step"));
 }
 
 TEST_CASE("shapes of Megatron-LM have the parameters that are published of them", "[cli][import]") {

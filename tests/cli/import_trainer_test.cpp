@@ -55,7 +55,7 @@ optimizer: adamw_fused
   CHECK(content_of(desk.folder.path() / "scenarios/mine.yaml") == scenario);
   const auto run = desk.run({"run", "scenarios/mine.yaml"});
   CHECK(run.status == 0);
-  CHECK_THAT(run.output, Contains("batch        4 a GPU"));
+  CHECK_THAT(run.output, Contains("batch        4 per GPU"));
   CHECK_THAT(run.output, Contains("ZeRO"));
 }
 

@@ -203,11 +203,6 @@ TEST_CASE("links, kernels and samples of a calibration are read to their values"
   CHECK(calibration.links[2].most == 21_GBps);
   CHECK(calibration.links[2].fitted.samples == 7);
   CHECK(calibration.links[2].fitted.residual->worst == Approx(0.08));
-  REQUIRE(calibration.shared_limits.size() == 2);
-  CHECK(calibration.shared_limits[0].part == SharedPart::host_write);
-  CHECK(calibration.shared_limits[0].limits);
-  CHECK(calibration.shared_limits[0].most == 170_GBps);
-  CHECK_FALSE(calibration.shared_limits[1].limits);
   const auto& kernels = calibration.kernels;
   REQUIRE(kernels.matrix.size() == 3);
   CHECK(kernels.matrix[0].arithmetic == Arithmetic::bf16);
@@ -232,15 +227,15 @@ TEST_CASE("links, kernels and samples of a calibration are read to their values"
   CHECK(kernels.launches[1].time.value() == Approx(5e-6));
 }
 
-TEST_CASE("what a calibration says of its own error, and of copies, is read to its values", "[config]") {
+TEST_CASE(
+    "what a calibration says of its own error is read to its values, and sections of earlier versions are "
+    "ignored",
+    "[config]") {
   const auto calibration = load_calibration("lab", DataPath{{good}});
   REQUIRE(calibration.held_back.size() == 1);
   CHECK(calibration.held_back[0].what == "copies");
   CHECK(calibration.held_back[0].rows == 7);
   CHECK(calibration.held_back[0].error.worst == Approx(0.12));
-  REQUIRE(calibration.beside_copies.size() == 1);
-  CHECK(calibration.beside_copies[0].copy == LinkRole::from_gpu);
-  CHECK(calibration.beside_copies[0].collective_slowdown == Approx(2.5));
   REQUIRE(calibration.side_by_side.size() == 3);  // two of them differ in channels only
   CHECK(calibration.tables[0].nodes == 3);
   CHECK(calibration.tables[0].spread->worst == Approx(0.05));

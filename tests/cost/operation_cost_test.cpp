@@ -31,6 +31,18 @@ TEST_CASE("a kernel with a word too many is none that is known") {
   CHECK_FALSE(find_operation("attention_forward bf16 cudnn causal x", {1, 16, 128, 64}).has_value());
 }
 
+TEST_CASE("every kind of timed kernel has a family, in the same order") {
+  for (std::size_t i = 0; i < timed_kinds.size(); ++i) {
+    std::string kernel{timed_kinds[i].name};
+    for (std::size_t word = 0; word < word_count(timed_kinds[i]); ++word)
+      kernel += fmt::format(" {}", choices(timed_kinds[i], word).back());
+    CAPTURE(kernel);
+    const auto found = find_operation(kernel, {64, 64, 64, 64, 1, 0, 64, 1});
+    REQUIRE(found);
+    CHECK(static_cast<std::size_t>(found->family) == i);
+  }
+}
+
 TEST_CASE("by its datasheet an operation takes the larger of its arithmetic and its bytes, and a latency") {
   const auto gpu = round_gpu();
   // 2 x 4096^3 operations, 3 x 4096^2 numbers

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "sim/fit/beside_copies.hpp"
 #include "sim/fit/contention.hpp"
 
 using namespace gradway;
@@ -142,24 +141,4 @@ TEST_CASE("an experiment is predicted by the entry nearest to it") {
   CHECK(contention_errors(trials[0], fitted, node)->collectives == Approx(0).margin(1e-9));
   CHECK_FALSE(contention_errors(trials[0], fitted, {}));
   CHECK_FALSE(contention_errors(trials[0], {}, node));
-}
-
-TEST_CASE("copies and collectives side by side give back the slow-downs that made them") {
-  std::vector<CopyContentionRow> rows;
-  for (const auto size : {16_MiB, 256_MiB}) {
-    CopyContentionRow alone{Transport::shm, 4, LinkRole::from_gpu, size, false, size / 50_GBps, 20, 5_ms, 10,
-                            64_MiB};
-    const auto ends = side_by_side_ends({alone.copy_time, 20, alone.collective_time, 10}, 1.4, 2.2, false);
-    rows.push_back(alone);
-    alone.together = true;
-    alone.copy_time = ends.kernels / 20;
-    alone.collective_time = ends.collectives / 10;
-    rows.push_back(alone);
-  }
-  const auto fitted = fit_beside_copies(rows);
-  REQUIRE(fitted.size() == 1);
-  CHECK(fitted[0].copy == LinkRole::from_gpu);
-  CHECK(fitted[0].copy_slowdown == Approx(1.4));
-  CHECK(fitted[0].collective_slowdown == Approx(2.2));
-  CHECK(fitted[0].source == "2 experiments, met within 0.0 % (worst 0.0 %)");
 }

@@ -16,9 +16,10 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-std::string text_of(const Run& run, const report::Style& style = {}) {
+std::string text_of(const Run& run, const report::Style& style = {},
+                    report::Detail detail = report::Detail::full) {
   std::ostringstream out;
-  report::write_text(out, run, style);
+  report::write_text(out, run, style, detail);
   return out.str();
 }
 
@@ -45,23 +46,41 @@ Run verbose_run() {
 
 }  // namespace
 
-TEST_CASE("a run is told with its job, its result and what it rests on", "[report][terminal]") {
+TEST_CASE("a run is written with its job, its result and its provenance", "[report][terminal]") {
   const auto text = text_of(testing::made_up_run());
 
   CHECK_THAT(text, Contains("tiny, 1,048,576 parameters"));
   CHECK_THAT(text, Contains("made-up: 2 x ideal on 1 node"));
-  CHECK_THAT(text, Contains("32 a GPU, 64 a step"));
+  CHECK_THAT(text, Contains("32 per GPU, 64 per step"));
   CHECK_THAT(text, Contains("DDP, buckets of 4 MiB"));
   CHECK_THAT(text, Contains("NCCL_ALGO=RING"));
-  CHECK_THAT(text, Contains("step time    10 ms"));
-  CHECK_THAT(text, Contains("expected     9 to 12 ms in nine of ten cases"));
+  CHECK_THAT(text, Contains("step time    10 ms (90 % prediction interval: 9 to 12 ms)"));
   CHECK_THAT(text, Contains("100 steps/s, 6400 samples/s"));
-  CHECK_THAT(text, Contains("12.5 TFLOP/s each, 60.0 % busy, 2 GB of memory (estimate)"));
-  CHECK_THAT(text, Contains("36.00 USD/h, 1.562 USD for a million samples"));
+  CHECK_THAT(text, Contains("memory       2 GB per GPU (estimate)"));
+  CHECK_THAT(text, Contains("each GPU     12.5 TFLOP/s, 60.0 % busy"));
+  CHECK_THAT(text, Contains("36.00 USD/h, 1.562 USD per million samples"));
   CHECK_THAT(text, Contains("this link is full while collectives run"));
-  CHECK_THAT(text, Contains("gpu0 -> gpu1                25.0 %        4.194 MB"));
+  CHECK_THAT(text, Contains("gpu0 -> gpu1                25.0 %          4.194 MB"));
   CHECK_THAT(text, Contains("- explicit times"));
   CHECK_THAT(text, Contains("nothing here is real"));
+}
+
+TEST_CASE("without --verbose a run is what decides, and says where more is", "[report][terminal]") {
+  auto run = testing::made_up_run();
+  run.extrapolation = "contention was measured elsewhere";
+  run.warnings.push_back(run.extrapolation);
+  const auto text = text_of(run, {}, report::Detail::brief);
+
+  for (const auto* part : {"step time", "throughput", "memory", "USD/h", "compute", "bottleneck",
+                           "nothing here is real", "--verbose"}) {
+    CAPTURE(part);
+    CHECK_THAT(text, Contains(part));
+  }
+  for (const auto* part : {"launch-bound", "busiest", "engine", "elsewhere", "explicit times"}) {
+    CAPTURE(part);
+    CHECK_THAT(text, !Contains(part));
+  }
+  CHECK(std::ranges::count(text, '\n') <= 40);
 }
 
 TEST_CASE("the provenance of a run is its first clauses, each said once", "[report][terminal]") {
@@ -80,9 +99,10 @@ TEST_CASE("the provenance of a run is its first clauses, each said once", "[repo
   CHECK_THAT(text_of(run), !Contains("a book"));
 }
 
-TEST_CASE("the parts of a step are told with their times and shares", "[report][terminal]") {
+TEST_CASE("the parts of a step are written with their times and shares", "[report][terminal]") {
   std::ostringstream out;
-  report::write_breakdown(out, testing::made_up_run().measured.metrics, report::Style{false, 44});
+  report::write_breakdown(out, testing::made_up_run().measured.metrics, report::Style{false, 44},
+                          report::Detail::full);
 
   CHECK(out.str() ==
         "  ████████████████████▒▒▒▒▒▒▒▒▒▒▒▒▓▓▓▓▚▚▚▚\n"
@@ -93,7 +113,7 @@ TEST_CASE("the parts of a step are told with their times and shares", "[report][
         "  ▚ optimizer                     1.00 ms    10.0 %\n"
         "  ░ launch-bound                  0.00 ms     0.0 %\n"
         "  · idle                          0.00 ms     0.0 %\n"
-        "    hidden communication          2.00 ms    20.0 %   beside kernels\n");
+        "    overlapped communication      2.00 ms    20.0 %   with kernels\n");
 }
 
 TEST_CASE("no line is wider than asked for", "[report][terminal]") {
@@ -120,7 +140,7 @@ TEST_CASE("a run without a price, collectives or parts says nothing of them", "[
   run.warnings.clear();
 
   const auto text = text_of(run);
-  for (const auto* word : {"USD", "collectives  ", "hidden", "TFLOP", "busiest", "warning"}) {
+  for (const auto* word : {"USD", "collectives  ", "overlapped", "TFLOP", "busiest", "warning"}) {
     CAPTURE(word);
     CHECK_THAT(text, !Contains(word));
   }
@@ -194,10 +214,10 @@ TEST_CASE("a whole training is told in days and dollars, with its limits", "[rep
       .goal = TrainingGoal{
           .tokens = 10e12, .samples = {}, .deadline = Seconds{14 * 86400}, .budget_usd = 17000.0}};
   std::ostringstream out;
-  report::write_text(out, run, {}, questions);
+  report::write_text(out, run, {}, report::Detail::full, questions);
   CHECK_THAT(
       out.str(),
-      Contains("6400 samples/s\n               3.277 M tokens/s per GPU, 6.554 M tokens/s in all\n") &&
+      Contains("6400 samples/s\n               3.277 M tokens/s per GPU, 6.554 M tokens/s in total\n") &&
           Contains("\n  training     10 T tokens in 152,587,891 steps: 17.66 days (15.9 to 21.2 days)\n"
                    "               15,259 USD (13,733 to 18,311)\n"
                    "  deadline     14 days: not met\n"

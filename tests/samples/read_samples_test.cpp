@@ -105,8 +105,6 @@ TEST_CASE("what only the probes write is understood", "[fit]") {
   CHECK(samples.collectives[0].spread->high == 20_us);
   CHECK(samples.noisy == 1);
   CHECK(samples.contention[0].channels == 2);
-  REQUIRE(samples.copy_contention.size() == 1);
-  CHECK(samples.copy_contention[0].copy == LinkRole::from_gpu);
   CHECK(samples.copies[0].role == LinkRole::pageable_from_gpu);
   REQUIRE(samples.patterns.size() == 1);
   CHECK_FALSE(samples.patterns[0].copies[0].from);
@@ -116,6 +114,7 @@ TEST_CASE("what only the probes write is understood", "[fit]") {
   for (std::size_t i = 1; i < launch_cost_count; ++i) CHECK(samples.launches[i].size() == 1);
   CHECK(samples.unused == std::map<std::string, int>{{"all_reduce with forced channels", 1},
                                                      {"contention beside fp8 products", 1},
+                                                     {"contention between copies and collectives", 1},
                                                      {"pattern whatever", 1}});
 }
 
@@ -212,8 +211,6 @@ TEST_CASE("a row that is wrong is refused with its place, whatever is wrong", "[
        "write from and to of each, a GPU or host memory: [[\"host\", 0], [0, 1]]"},
       {R"({"op": "all_reduce", "tag": "p2p", "world": 2, "bytes": 8, "seconds": 1, "low": 2.5, "high": 1})",
        "2.5", "the 10th percentile is above the 90th", "'low' and 'high' are in seconds, as 'seconds' is"},
-      {R"({"op": "copy_contention", "tag": "shm", "world": 2, "copy": "d2d"})", "\"d2d\"",
-       "'d2d' is not a copy beside all-reduces", "known: h2d_pinned, d2h_pinned"},
       {R"({"kind": "pattern", "name": "x", "bytes": 8, "seconds": []})", "[]",
        "'seconds' must be a list of times in seconds, not a list", ""},
   }));

@@ -156,6 +156,19 @@ TEST_CASE("shared experts are an MLP, and the first layers may have no experts")
   CHECK(more([](Experts& e) { e.dense_layers = 1; }) == 3 * 64 * 96 - 8 * 3 * 64 * 48 - 8 * 64);
 }
 
+TEST_CASE("layers of a mixture of experts have roles, and those between mixtures none") {
+  const auto model = model_of(decoder(with_experts({.number = 4, .top_k = 2, .mlp = 48, .shared = 1})));
+  for (const auto& layer : model.layers) {
+    const auto& name = layer.name;
+    CAPTURE(name);
+    const bool is_in_mixture = name.find(".experts.") != std::string::npos;
+    CHECK(is_in_mixture == (layer.role != LayerRole::other));
+    CHECK(name.ends_with(".router") == (layer.role == LayerRole::router));
+    CHECK(name.ends_with(".top_k") == (layer.role == LayerRole::top_k));
+    CHECK(name.ends_with(".dispatch") == (layer.role == LayerRole::dispatch));
+  }
+}
+
 TEST_CASE("experts' backward pass has twice the products of their forward pass") {
   const auto run = decoder(with_experts({.number = 4, .top_k = 2, .mlp = 48, .shared = 1}));
   const double attention = 2.0 * 0.5 * 4 * 32 * 32 * 64;  // its backward pass has 2.5 times as many

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The document that the page is given; see DATA.md. What an older or smaller document lacks is optional.
+// The documents that the page can show, except campaigns; see DATA.md. Optional keys may be missing in documents of earlier versions.
 
-import type { CampaignReport } from './campaign/document';
-import type { CampaignPoints } from './campaigns/document';
 import type { Scenario as Written, ScenarioJob, ScenarioStrategy } from './scenario';
 
 export type Range = [number, number];
@@ -198,7 +196,7 @@ export interface Platform {
   memories: (Direction & { device: string })[];
 }
 
-interface Any {
+export interface AnyDocument {
   schema: number;
   gradway: string;
   /** The name of the scenario, or of what was validated. */
@@ -206,7 +204,7 @@ interface Any {
   title: string;
 }
 
-export interface RunDocument extends Any {
+export interface RunDocument extends AnyDocument {
   kind: 'run';
   headline: { model: string; hardware: string; strategy: string };
   report: Report;
@@ -254,7 +252,7 @@ export interface Swept extends Ranking {
   runs: SweepPoint[];
 }
 
-export interface SweepDocument extends Any {
+export interface SweepDocument extends AnyDocument {
   kind: 'sweep';
   sweep: GivenSweep;
 }
@@ -274,7 +272,7 @@ export interface ComparedRun extends Report {
   costs: Costs;
 }
 
-export interface CompareDocument extends Any {
+export interface CompareDocument extends AnyDocument {
   kind: 'compare';
   job: string;
   compare: Ranking & {
@@ -303,7 +301,7 @@ export interface Case {
   anchor?: string;
 }
 
-export interface ValidateDocument extends Any {
+export interface ValidateDocument extends AnyDocument {
   kind: 'validate';
   validate: {
     source?: string;
@@ -321,17 +319,6 @@ export interface ValidateDocument extends Any {
   };
 }
 
-export interface CampaignDocument extends Any {
-  kind: 'campaign';
-  headline: { model: string; hardware: string; strategy: string };
-  campaign: CampaignReport;
-}
-
-export interface CampaignsDocument extends Any {
-  kind: 'campaigns';
-  campaigns: CampaignPoints;
-}
-
 /** What would help, or not; see DATA.md. */
 export interface Counterfactual {
   name: string;
@@ -344,7 +331,7 @@ export interface Counterfactual {
   bound: boolean;
 }
 
-export interface ExplainDocument extends Any {
+export interface ExplainDocument extends AnyDocument {
   kind: 'explain';
   headline: { model: string; hardware: string; strategy: string };
   /** What runs the scenario as it was explained. */
@@ -364,7 +351,7 @@ export interface TriedSetting {
   cost_usd_per_million_samples: Maybe;
 }
 
-export interface OptimizeDocument extends Any {
+export interface OptimizeDocument extends AnyDocument {
   kind: 'optimize';
   job: string;
   optimize: {
@@ -399,9 +386,7 @@ export interface TriedLayout {
   on_front: boolean;
 }
 
-export interface LayoutsDocument extends Any {
+export interface LayoutsDocument extends AnyDocument {
   kind: 'layouts';
   layouts: { global_batch: number; layouts: TriedLayout[]; candidates: number; do_not_fit: number; basis: string[]; warnings: string[]; [code: string]: unknown };
 }
-
-export type PageDocument = ExplainDocument | OptimizeDocument | LayoutsDocument | RunDocument | CampaignDocument | CampaignsDocument | SweepDocument | CompareDocument | ValidateDocument;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What stands above the charts: the bar, the headline numbers, warnings, what the numbers rest on.
-import type { Tie, PageDocument } from './document';
+import type { Tie } from './document';
 import { button, h, value, type Child } from './dom';
 import { counted, percentText } from './format';
+import type { PageDocument } from './page_document';
 import { currentMode, setMode, type Mode } from './theme';
 
 const modes: Record<Mode, { next: Mode; text: string }> = {

@@ -4,7 +4,7 @@ import { campaignPage } from './campaign/page';
 import { campaignsPage } from './campaigns/page';
 import { mountCharts } from './chart';
 import { comparePage } from './compare/page';
-import type { PageDocument } from './document';
+import type { PageDocument } from './page_document';
 import { h } from './dom';
 import { explainPage } from './explain';
 import { bar, footer } from './header';

@@ -86,8 +86,6 @@ export interface ScenarioStrategy {
   backward_prefetch?: number | 'pre' | 'post' | 'none';
   cpu_offload?: boolean;
   fp8_all_gather?: boolean;
-  separate_reduce_scatter_group?: boolean;
-  reduce_scatter_max_input_buffers?: number;
   param_dtype?: 'fp32' | 'bf16' | 'fp16';
   reduce_dtype?: 'fp32' | 'bf16' | 'fp16';
   no_sync?: boolean;
@@ -102,7 +100,6 @@ export interface ScenarioStrategy {
   max_live_parameters?: number | string;
   max_reuse_distance?: number | string;
   param_persistence_threshold?: number | string;
-  synchronous_gathers?: boolean;
   communication_dtype?: 'fp32' | 'bf16' | 'fp16';
   grad_accum_dtype?: 'fp32' | 'bf16' | 'fp16';
   shard_optimizer?: boolean;

@@ -5,19 +5,15 @@
 
 #include <fmt/format.h>
 
+#include "sim/scenario/strategy_facts.hpp"
+
 namespace gradway::config {
 namespace {
 
-/// A setting of fp8, and whether it is there.
-struct Fp8Setting {
-  const char* key;
-  bool is_set;
-};
-
-void check_without_fp8(const ScenarioSpec& scenario, const std::array<Fp8Setting, 3>& settings,
+/// @param keys that are set, and concern fp8 alone
+void check_without_fp8(const ScenarioSpec& scenario, const std::vector<std::string>& keys,
                        Problems& problems) {
-  for (const auto& [key, is_set] : settings) {
-    if (!is_set) continue;
+  for (const auto& key : keys) {
     std::vector<Note> notes;
     if (scenario.given.contains("job.precision"))
       notes.push_back({scenario.place("job.precision"), "the precision is here"});
@@ -28,38 +24,33 @@ void check_without_fp8(const ScenarioSpec& scenario, const std::array<Fp8Setting
   }
 }
 
-/// A weight that is gathered in fp8 has one scale.
-void check_gathers(const ScenarioSpec& scenario, const std::array<Fp8Setting, 3>& settings, Fp8 fp8,
-                   Problems& problems) {
-  for (const auto& [key, is_set] : settings) {
-    const std::string_view of = key;
-    const bool by_torchao = of == "strategy.fp8_all_gather";
-    if (!is_set || of == "job.fp8_recipe") continue;
-    if (by_torchao ? fp8.by_transformer_engine || fp8.recipe != Fp8Recipe::tensorwise
-                   : !fp8.by_transformer_engine) {
-      problems.add(Problem{scenario.place(key),
-                           by_torchao ? fmt::format("{} is torchao's, of its recipe tensorwise", key)
-                                      : fmt::format("{} is Megatron's, of Transformer Engine's recipes", key),
-                           {},
-                           by_torchao
-                               ? "leave it out, or write 'fp8_recipe: tensorwise' without framework megatron"
-                               : "leave it out, or write 'framework: megatron'"});
-    }
-  }
+/// A weight that is gathered in fp8 has one scale. @param key that has it gathered so
+void check_gather(const ScenarioSpec& scenario, const std::string& key, Fp8 fp8, Problems& problems) {
+  const bool by_torchao = facts_of(scenario.job.strategy).framework == Framework::pytorch;
+  if (by_torchao ? !fp8.by_transformer_engine && fp8.recipe == Fp8Recipe::tensorwise
+                 : fp8.by_transformer_engine)
+    return;
+  problems.add(Problem{scenario.place(key),
+                       by_torchao ? fmt::format("{} is torchao's, of its recipe tensorwise", key)
+                                  : fmt::format("{} is Megatron's, of Transformer Engine's recipes", key),
+                       {},
+                       by_torchao
+                           ? "leave it out, or write 'fp8_recipe: tensorwise' without framework megatron"
+                           : "leave it out, or write 'framework: megatron'"});
 }
 
 }  // namespace
 
 void check_fp8(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
   const auto& job = scenario.job;
-  const auto* fsdp = std::get_if<Fsdp>(&job.strategy);
-  const auto* optimizer = std::get_if<DistributedOptimizer>(&job.strategy);
-  const std::array<Fp8Setting, 3> settings{
-      {{"job.fp8_recipe", job.fp8_recipe.has_value()},
-       {"strategy.fp8_all_gather", fsdp != nullptr && fsdp->fp8_all_gather},
-       {"strategy.fp8_param_gather", optimizer != nullptr && optimizer->fp8_param_gather}}};
+  std::string gather;
+  if (const auto key = facts_of(job.strategy).fp8_gather; !key.empty())
+    gather = fmt::format("strategy.{}", key);
+  std::vector<std::string> keys;
+  if (job.fp8_recipe) keys.emplace_back("job.fp8_recipe");
+  if (!gather.empty()) keys.push_back(gather);
   const auto fp8 = fp8_of(job);
-  if (!fp8 || !trains(job.strategy)) return check_without_fp8(scenario, settings, problems);
+  if (!fp8 || !trains(job.strategy)) return check_without_fp8(scenario, keys, problems);
   if (fp8->by_transformer_engine && fp8->recipe == Fp8Recipe::rowwise) {
     problems.add(
         Problem{scenario.place("job.fp8_recipe"),
@@ -67,7 +58,7 @@ void check_fp8(const ScenarioSpec& scenario, const ModelSpec& model, Problems& p
                 {{scenario.place("job.framework"), "the framework is here"}},
                 "write 'fp8_recipe: delayed' or 'fp8_recipe: tensorwise', or leave out the framework"});
   }
-  check_gathers(scenario, settings, *fp8, problems);
+  if (!gather.empty()) check_gather(scenario, gather, *fp8, problems);
   if (!model.model.run || std::ranges::any_of(model.model.layers, &Layer::takes_fp8)) return;
   problems.add(
       Problem{scenario.place("job.precision"),

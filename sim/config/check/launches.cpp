@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/scenario/strategy_facts.hpp"
 #include "sim/workload/blocks.hpp"
 
 namespace gradway::config {
@@ -25,10 +26,9 @@ std::string read_by_host(const ScenarioSpec& scenario, const Model& model) {
     return fmt::format("the profile '{}' waits for the GPU after '{}'", model.name, waited->name);
   }
   if (model.experts.number > 0 && reads_counts(job)) return "the CPU reads how many rows each expert gets";
-  if (const auto* fsdp = std::get_if<Fsdp>(&job.strategy); fsdp && fsdp->cpu_offload)
+  const auto strategy = facts_of(job.strategy);
+  if (strategy.offloads && strategy.framework == Framework::pytorch)
     return "the CPU steps the parameters (strategy.cpu_offload)";
-  if (const auto* zero = std::get_if<Zero>(&job.strategy); zero && zero->synchronous_gathers)
-    return "the CPU waits for each gather (strategy.synchronous_gathers)";
   return "";
 }
 

@@ -19,6 +19,28 @@ int largest_divisor(int of, int most) {
   return most;
 }
 
+/// Why a strategy has no pipeline, and what to write instead.
+struct Refusal {
+  std::string what{};  ///< empty: it has
+  std::string hint{};
+};
+
+struct PipelineRefusal {
+  Refusal operator()(const Alone&) const { return {}; }
+  Refusal operator()(const OneCollective&) const { return {}; }
+  Refusal operator()(const Ddp&) const { return {}; }
+  Refusal operator()(const Fsdp&) const { return {}; }
+  Refusal operator()(const Fsdp1&) const {
+    return {"a pipeline under strategy fsdp1 is not simulated", "write 'kind: fsdp', which is FSDP2"};
+  }
+  Refusal operator()(const Zero& zero) const {
+    if (zero.stage == 1) return {};
+    return {fmt::format("DeepSpeed refuses a pipeline under ZeRO of stage {}", zero.stage),
+            "write 'stage: 1'"};
+  }
+  Refusal operator()(const DistributedOptimizer&) const { return {}; }
+};
+
 class CheckLayout {
  public:
   CheckLayout(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems)
@@ -259,17 +281,9 @@ class CheckLayout {
 
   /// @source deepspeed/runtime/pipe/engine.py at edaa7221, PipelineEngine.__init__, of ZeRO
   void check_sharding() {
-    const Note here = at("strategy.kind", "the strategy is here");
-    const auto* zero = std::get_if<Zero>(&job_.strategy);
-    if (zero && zero->stage > 1) {
-      add("parallel.pipeline",
-          fmt::format("DeepSpeed refuses a pipeline under ZeRO of stage {}", zero->stage), "write 'stage: 1'",
-          {here});
-    }
-    if (std::holds_alternative<Fsdp1>(job_.strategy)) {
-      add("parallel.pipeline", "a pipeline under strategy fsdp1 is not simulated",
-          "write 'kind: fsdp', which is FSDP2", {here});
-    }
+    const auto refusal = std::visit(PipelineRefusal{}, job_.strategy);
+    if (!refusal.what.empty())
+      add("parallel.pipeline", refusal.what, refusal.hint, {at("strategy.kind", "the strategy is here")});
   }
 
   void check_chunks() {

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/scenario/strategy_facts.hpp"
 #include "sim/scenario/strategy_fields.hpp"
 #include "sim/workload/blocks.hpp"
 
@@ -24,8 +25,8 @@ void check_without_ddp(const ScenarioSpec& scenario, Problems& problems) {
   // Ranks that share all experts, as benchmarks of them have it, exchange tokens alone.
   const auto& layout = scenario.job.layout;
   const bool shares_experts = layout.expert > 1 && scenario.job.expert_replicas() == 1;
-  if (std::holds_alternative<Alone>(scenario.job.strategy) && scenario.job.data_parallel() > 1 &&
-      layout.context == 1 && !shares_experts) {
+  const bool exchanges = facts_of(scenario.job.strategy).exchanges;
+  if (!exchanges && scenario.job.data_parallel() > 1 && layout.context == 1 && !shares_experts) {
     const auto ranks = scenario.job.layout.ranks_of_model();
     problems.add(Problem{
         scenario.place("job.gpus"),
@@ -36,7 +37,7 @@ void check_without_ddp(const ScenarioSpec& scenario, Problems& problems) {
         {{kind, "the strategy is here"}},
         fmt::format("write 'kind: ddp', or 'gpus: {}'", ranks)});
   }
-  if (std::holds_alternative<Alone>(scenario.job.strategy) && layout.context > 1) {
+  if (!exchanges && layout.context > 1) {
     problems.add(
         Problem{scenario.place("parallel.context"),
                 fmt::format("strategy none adds up no gradients, but {} context ranks train the same "
@@ -127,9 +128,7 @@ void check_profiled_parameters(const ScenarioSpec& scenario, const ModelSpec& mo
   const bool recorded = profile->gradients.front().element_bytes == 2;
   const bool wanted = half_parameters(scenario.job);
   if (recorded == wanted) return;
-  const bool as_recorded = std::holds_alternative<Ddp>(scenario.job.strategy) ||
-                           std::holds_alternative<Alone>(scenario.job.strategy);
-  if (as_recorded && !scenario.given.contains("job.state_dtype")) return;
+  if (!facts_of(scenario.job.strategy).sets_formats && !scenario.given.contains("job.state_dtype")) return;
   const auto where = scenario.place(scenario.given.contains("strategy.param_dtype") ? "strategy.param_dtype"
                                     : scenario.given.contains("job.state_dtype")    ? "job.state_dtype"
                                                                                     : "strategy.kind");
@@ -230,11 +229,7 @@ struct CheckStrategy {
 
 /// Whether ranks step slices of parameters, which are no whole matrices.
 bool steps_slices(const Job& job) {
-  if (job.layout.tensor > 1) return true;
-  if (const auto* ddp = std::get_if<Ddp>(&job.strategy)) return ddp->zero_redundancy;
-  const auto* megatron = std::get_if<DistributedOptimizer>(&job.strategy);
-  return trains(job.strategy) && !std::holds_alternative<Alone>(job.strategy) &&
-         (!megatron || megatron->shards);
+  return job.layout.tensor > 1 || facts_of(job.strategy).shards_optimizer;
 }
 
 void check_optimizer(const ScenarioSpec& scenario, Problems& problems) {

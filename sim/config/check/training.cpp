@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/scenario/strategy_facts.hpp"
 #include "sim/workload/blocks.hpp"
 
 namespace gradway::config {
@@ -51,7 +52,7 @@ class CheckFinetune {
     if (job_.layout.tensor > 1)
       add("parallel.tensor", "adapters of layers that ranks share are not simulated",
           "leave it out: set parallel.pipeline, or shard with 'kind: fsdp'", {here()});
-    if (std::holds_alternative<Fsdp1>(job_.strategy))
+    if (!facts_of(job_.strategy).trains_frozen)
       add("strategy.kind", "fsdp1 with frozen parameters is not simulated",
           "write 'kind: fsdp', which is FSDP2", {here()});
   }

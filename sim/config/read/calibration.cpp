@@ -57,20 +57,6 @@ void read_side_by_side_list(Reader& file, Calibration& result) {
   }
 }
 
-constexpr Choice<LinkRole> host_copies[] = {{calibration_words::links[0], LinkRole::to_gpu},
-                                            {calibration_words::links[1], LinkRole::from_gpu}};
-
-BesideCopies read_beside_copies(Reader entry) {
-  BesideCopies result{.transport = entry.required("transport", one_of("a transport", transports)),
-                      .copy = entry.required("copies", one_of("a way of copies", host_copies)),
-                      .ranks = entry.required("ranks", integer(2, 1 << 20)),
-                      .copy_slowdown = entry.required("copy_slowdown", slowdown),
-                      .collective_slowdown = entry.required("collective_slowdown", slowdown),
-                      .source = entry.required("source", text)};
-  entry.finish();
-  return result;
-}
-
 HeldBack read_held_back(Reader entry) {
   HeldBack result{.what = entry.required("what", text),
                   .rows = entry.required("rows", integer(1, 1 << 30)),
@@ -111,12 +97,12 @@ Calibration read_rates(Reader& file, const std::string& name) {
   for (auto& entry : file.maps("held_back")) result.held_back.push_back(read_held_back(entry));
   result.tables = read_tables(file);
   result.links = read_links(file);
-  result.shared_limits = read_shared_limits(file);
   result.kernels = read_kernels(file);
   result.samples = read_sample_origin(file);
   result.adapted = read_adapted(file);
   read_side_by_side_list(file, result);
-  for (auto& entry : file.maps("beside_copies")) result.beside_copies.push_back(read_beside_copies(entry));
+  for (const auto* section : {"shared_limits", "beside_copies"})
+    file.ignore(section);  // no prediction reads them
   return result;
 }
 

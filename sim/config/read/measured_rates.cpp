@@ -46,17 +46,6 @@ LinkRate read_link_rate(Reader& link) {
           .source = link.required("source", text)};
 }
 
-SharedLimit read_shared_limit(Reader& limit) {
-  return {
-      .part = limit.required("part", word_in<SharedPart>("a part that copies share", words::shared_parts)),
-      .limits = limit.required("limits", boolean),
-      .copies = limit.required("copies", integer(2, 1 << 20)),
-      .bandwidth = limit.required("bandwidth", bandwidth),
-      .most = limit.maybe("most_bandwidth", bandwidth),
-      .slowdown = limit.required("slowdown", slowdown),
-      .source = limit.required("source", text)};
-}
-
 MatrixRate read_matrix(Reader& rate) {
   return {.arithmetic = rate.required("precision", word_in<Arithmetic>("a precision", words::arithmetics)),
           .shape = rate.required("size", word_in<ProductShape>("a size of products", words::product_shapes)),
@@ -121,10 +110,6 @@ void read_older_keys(Reader& kernels, KernelRates& rates) {
 
 std::vector<LinkRate> read_links(Reader& file) {
   return read_entries(file, "links", read_link_rate);
-}
-
-std::vector<SharedLimit> read_shared_limits(Reader& file) {
-  return read_entries(file, "shared_limits", read_shared_limit);
 }
 
 KernelRates read_kernels(Reader& file) {

@@ -9,6 +9,7 @@
 #include "sim/config/read/fields.hpp"
 #include "sim/config/read/local_sgd.hpp"
 #include "sim/scenario/layout_fields.hpp"
+#include "sim/scenario/strategy_facts.hpp"
 #include "sim/scenario/strategy_fields.hpp"
 
 namespace gradway::config {
@@ -44,12 +45,6 @@ void refuse_others(Reader& strategy, std::string_view kind) {
     strategy.forbid(key, fmt::format("only a strategy of kind {} has '{}'", fmt::join(kinds, " or "), key),
                     fmt::format("leave it out, or write 'kind: {}'", kinds.front()));
   }
-}
-
-int* replicas_to_set(Strategy& strategy) {
-  if (auto* fsdp = std::get_if<Fsdp>(&strategy)) return &fsdp->replicate;
-  if (auto* fsdp = std::get_if<Fsdp1>(&strategy)) return &fsdp->replicate;
-  return nullptr;
 }
 
 struct NamedStrategy {
@@ -108,7 +103,7 @@ void read_strategy(Reader& scenario, ScenarioSpec& spec) {
   if (auto parallel = scenario.maybe_map("parallel")) {
     read_layout(*parallel, spec.job.layout);
     const auto replicate = parallel->optional("replicate", integer(1, strategy_values::most_ranks), 1);
-    if (auto* replicas = replicas_to_set(result)) {
+    if (auto* replicas = replicate_of(result)) {
       *replicas = replicate;
     } else if (replicate > 1) {
       parallel->error(parallel->value_place("replicate"),

@@ -16,7 +16,6 @@ namespace gradway::config {
 // The parts of a calibration that a fit writes. Each takes one key of the file; problems go to the reader's.
 std::vector<CollectiveTable> read_tables(Reader& file);
 std::vector<LinkRate> read_links(Reader& file);
-std::vector<SharedLimit> read_shared_limits(Reader& file);
 KernelRates read_kernels(Reader& file);
 std::optional<KernelTimes> read_kernel_times(Reader& file);
 /// In place of the above: whose times they are, without a look at the times.

@@ -81,6 +81,9 @@ class Reader {
   void forbid(std::string_view key, const std::string& reason, const std::string& hint,
               std::optional<Note> note = {});
 
+  /// Accepts the key without reading its value: files of earlier versions have it.
+  void ignore(std::string_view key) { value(key); }
+
   /// Every key that was not asked for is unknown. The last call on a reader.
   void finish();
 

@@ -2,7 +2,6 @@
 #include "sim/plan/sharded/fsdp.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include <fmt/format.h>
 
@@ -45,9 +44,6 @@ FsdpSync::FsdpSync(const RankScenario& scenario)
   if (settings_.replicate > 1) to_replicas_ = part("replicas", [shards](int rank) { return rank % shards; });
   if (const auto few = resharded_over(0); few > Fsdp::kept)
     to_few_ = part("resharded", [few](int rank) { return rank / few; });
-  to_reduce_ = settings_.separate_reduce_scatter_group && shards > 1
-                   ? part("shards' reductions", [shards](int rank) { return rank / shards; })
-                   : to_shards_;
 }
 
 /// @return `Fsdp::over_all`, `Fsdp::kept`, or the ranks that hold the whole together after the forward pass
@@ -61,8 +57,6 @@ void FsdpSync::before_step(TaskList& tasks) {
   after_reduction_ = tasks.add_stream("after reduction");
   if (settings_.replicate > 1) replicas_ = tasks.add_stream("communicator of replicas");
   if (resharded_over(0) > Fsdp::kept) few_ = tasks.add_stream("communicator of few");
-  reducing_ = communicator_stream;
-  if (to_reduce_ != to_shards_) reducing_ = tasks.add_stream("communicator of reductions");
 }
 
 /// Gathers do not start before the optimizer has written what they send.
@@ -239,19 +233,15 @@ void FsdpSync::reduce(TaskList& tasks, std::size_t group, Bytes moved) {
   add_table(tasks, in, moved / fsdp_copies.table_of_gradients);
   tasks[in].unit = unit;
   units_[group].filled_by = static_cast<std::int32_t>(in.index());
-  const auto buffers = static_cast<std::size_t>(settings_.reduce_scatter_max_input_buffers);
-  if (reductions_.size() == buffers) {
-    tasks[in].after.push_back(reductions_.front());
-    reductions_.pop_front();
-  }
+  if (reduction_) tasks[in].after.push_back(*reduction_);
   auto last = in;
   if (shards_ > 1) {
-    last = tasks.call({CollectiveKind::reduce_scatter, whole(group, reduced_width_), to_reduce_}, reducing_,
-                      fmt::format("{} reduce-scatter", of.name), {}, in);
+    last = tasks.call({CollectiveKind::reduce_scatter, whole(group, reduced_width_), to_shards_},
+                      communicator_stream, fmt::format("{} reduce-scatter", of.name), {}, in);
     tasks[last].unit = unit;
     if (offloaded_ && settings_.replicate == 1) tasks[last].after.push_back(*offloaded_);
   }
-  reductions_.push_back(last);
+  reduction_ = last;
   if (settings_.replicate > 1) {
     last = tasks.call({CollectiveKind::all_reduce, share(group, reduced_width_), to_replicas_}, replicas_,
                       fmt::format("{} all-reduce", of.name), {}, last);
@@ -269,7 +259,7 @@ void FsdpSync::reduce(TaskList& tasks, std::size_t group, Bytes moved) {
     tasks[id].after.push_back(last);
     tasks[id].unit = unit;
     last = id;
-    if (settings_.replicate == 1) reductions_.back() = id;
+    if (settings_.replicate == 1) reduction_ = id;
   }
   if (settings_.cpu_offload) offloaded_ = last = to_host(tasks, group, last);
   to_wait_for_.push_back(last);
@@ -347,11 +337,11 @@ std::optional<HeldBySync> FsdpSync::held(const MomentOfStep& moment) const {
   for (std::size_t g = 0; g < groups_.size(); ++g) elements += groups_[g].elements;
   const auto made = groups_.made(moment.ready * elements);
   std::optional<std::size_t> open;
-  std::deque<Bytes> reducing;
+  Bytes reducing{};  // of the last group whose gradients are all made
   for (std::size_t g = root; g-- > 0;) {
     if (made[g] >= groups_[g].elements) {
       if (!settings_.cpu_offload) held.gradients += share(g, kept_width_);
-      reducing.push_back(whole(g, reduced_width_) + share(g, reduced_width_));
+      reducing = whole(g, reduced_width_) + share(g, reduced_width_);
     } else {
       held.gradients += Bytes{gradient_width_ * made[g]};
       if (!open) open = g;
@@ -361,9 +351,7 @@ std::optional<HeldBySync> FsdpSync::held(const MomentOfStep& moment) const {
   const auto regathered = [&](std::size_t g) { return resharded_over(g) == Fsdp::kept ? 0_B : gathered(g); };
   if (open) held.gathered += regathered(*open);
   if (open && *open > 0) held.gathered += regathered(*open - 1);
-  const auto buffers = static_cast<std::size_t>(settings_.reduce_scatter_max_input_buffers);
-  while (reducing.size() > buffers) reducing.pop_front();
-  held.gathered = std::accumulate(reducing.begin(), reducing.end(), held.gathered);
+  held.gathered += reducing;
   return held;
 }
 

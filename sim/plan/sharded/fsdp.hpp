@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <deque>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -19,7 +18,7 @@ namespace gradway {
 /// to the group, and waits until the group two before it has been copied out; in the backward pass one group
 /// is asked for ahead. Copies in run on a stream of their own, copies out and those of gradients on the
 /// compute stream. Before the gradients of a group are copied for their reduction, the compute stream waits
-/// for the reduction before, or an earlier one. The optimizer waits for all.
+/// for the reduction before. The optimizer waits for all.
 ///
 /// On a rank of a pipeline nothing is resharded behind a backward pass, and, as torchtitan has it, nothing
 /// behind a forward pass if the scenario does not say so. Gradients are kept whole; behind the last backward
@@ -96,7 +95,6 @@ class FsdpSync final : public Sync {
   double reduced_width_;
   std::vector<Partition> partitions_;  ///< by slot
   Slot to_shards_{};
-  Slot to_reduce_{};
   Slot to_replicas_{};
   Slot to_few_{};
   MicroStep micro_;
@@ -105,14 +103,13 @@ class FsdpSync final : public Sync {
   StreamId few_{0};
   StreamId after_reduction_{0};
   StreamId replicas_{0};
-  StreamId reducing_{0};
   std::vector<Gathering> state_;     ///< by group
   std::vector<std::size_t> order_;   ///< in which groups ended their forward pass
   std::vector<std::size_t> whole_;   ///< groups whose gradients wait, all made, for the end of a chunk's pass
   std::optional<TaskId> gate_;       ///< gathers that are issued now wait for it
   std::optional<TaskId> copied_;     ///< the last copy out of the forward pass
   std::optional<TaskId> offloaded_;  ///< the last copy of a share of gradients to the host
-  std::deque<TaskId> reductions_;    ///< the last ones, with what follows them, one for each input buffer
+  std::optional<TaskId> reduction_;  ///< the last one, with what follows it
   std::vector<TaskId> to_wait_for_;  ///< before the optimizer
   std::vector<Unit> units_;
 };

@@ -70,10 +70,9 @@ void Zero3Sync::add_tensor(Part& part, double elements, double& of_kind, double&
   of_kind += elements;
   if (elements <= settings_.param_persistence_threshold) {
     of_kind_stays += elements;
-    slices_that_stay_ += std::ceil(elements / std::ceil(elements / ranks_));
   } else {
     part.elements += elements;
-    part.tensors.push_back(elements);
+    ++part.tensors;
   }
 }
 
@@ -127,21 +126,12 @@ void Zero3Sync::before_micro_step(TaskList& tasks, MicroStep micro) {
   gate_ = tasks.wait("parameters are there", Phase::communication, {});
 }
 
+/// Several tensors are put together before the all-gather, and apart after it; one is gathered in place.
 void Zero3Sync::gather(TaskList& tasks, std::size_t index) {
   auto& part = parts_[index];
   if (part.gathered || part.elements == 0) return;
-  part.gathered =
-      settings_.synchronous_gathers ? gather_by_slices(tasks, index) : gather_together(tasks, index);
-  part.is_under_way = true;
-  live_ += part.elements;
-  fetching_.push_back(*part.gathered);
-}
-
-/// Several tensors are put together before the all-gather, and apart behind it; one is gathered in place.
-TaskId Zero3Sync::gather_together(TaskList& tasks, std::size_t index) {
   limit(tasks, fetching_);
-  const auto& part = parts_[index];
-  const auto tensors = static_cast<int>(part.tensors.size());
+  const auto tensors = part.tensors;
   const Bytes size{width_ * part.elements};
   const bool copies = tensors > 1;
   auto last =
@@ -157,41 +147,9 @@ TaskId Zero3Sync::gather_together(TaskList& tasks, std::size_t index) {
     tasks[apart].after.push_back(last);
     last = apart;
   }
-  return last;
-}
-
-/// Each tensor into a buffer of zeros, which is cut into the ranks' slices, and from NCCL's buffer into
-/// those.
-TaskId Zero3Sync::gather_by_slices(TaskList& tasks, std::size_t index) {
-  auto last = *gate_;
-  for (const auto elements : parts_[index].tensors) {
-    const Bytes size{width_ * elements};
-    const auto zeros =
-        tasks.kernel_on(gathers_, fmt::format("part {} zeros", index), size, 1, tasks.gpu().launch_cost);
-    tasks[zeros].after.push_back(last);
-    fetching_.push_back(zeros);
-    const auto idle = wait_for_gpu(tasks);
-    last = tasks.kernel_on(gathers_, fmt::format("part {} own slice", index), 2 * size / ranks_, 1,
-                           tasks.hook(zero_cpu.gather, ranks_));
-    tasks[last].after.push_back(idle);
-    if (ranks_ > 1)
-      last = tasks.call({CollectiveKind::all_gather, size, Slot{0}}, communicator_stream,
-                        fmt::format("part {} all-gather", index), {}, last);
-    const auto slices = tasks.kernel_on(gathers_, fmt::format("part {} slices", index), 2 * size, ranks_,
-                                        tasks.gpu().launch_cost * ranks_);
-    tasks[slices].after.push_back(last);
-    last = slices;
-  }
-  return last;
-}
-
-TaskId Zero3Sync::wait_for_gpu(TaskList& tasks) {
-  const auto id = tasks.wait("CPU waits for the GPU", Phase::communication, {});
-  tasks[id].after.assign(fetching_.begin(), fetching_.end());
-  if (last_reduction_) tasks[id].after.push_back(*last_reduction_);
-  tasks[id].host_waits = true;
-  fetching_.clear();
-  return id;
+  part.gathered = last;
+  live_ += part.elements;
+  fetching_.push_back(last);
 }
 
 void Zero3Sync::use(TaskList& tasks, Module module) {
@@ -202,10 +160,6 @@ void Zero3Sync::use(TaskList& tasks, Module module) {
   const auto id = tasks.wait(fmt::format("part {} gathered", *index), Phase::communication,
                              tasks.hook(zero_cpu.module, 0));
   if (part.gathered) tasks[id].after.push_back(*part.gathered);
-  if (settings_.synchronous_gathers && part.is_under_way) {
-    wait_for_gpu(tasks);
-    for (auto& one : parts_) one.is_under_way = false;
-  }
   const auto here = std::find(trace_.begin() + static_cast<std::ptrdiff_t>(step_), trace_.end(), *index);
   if (here != trace_.end()) step_ = static_cast<std::size_t>(here - trace_.begin()) + 1;
   prefetch(tasks);
@@ -213,11 +167,7 @@ void Zero3Sync::use(TaskList& tasks, Module module) {
 
 /// What comes next in the trace.
 void Zero3Sync::prefetch(TaskList& tasks) {
-  auto most = std::min(settings_.max_live_parameters - live_, settings_.prefetch_bucket_size);
-  if (settings_.synchronous_gathers) {
-    if (most <= 0 || std::ranges::any_of(parts_, &Part::is_under_way)) return;
-    most = settings_.prefetch_bucket_size;
-  }
+  const auto most = std::min(settings_.max_live_parameters - live_, settings_.prefetch_bucket_size);
   double asked = 0;
   for (auto step = step_; step < trace_.size() && asked < most; ++step) {
     const auto& next = parts_[trace_[step]];
@@ -327,12 +277,6 @@ void Zero3Sync::after_optimizer(TaskList& tasks) {
   const auto gathered =
       tasks.call({CollectiveKind::all_gather, Bytes{width_ * stays_}, Slot{0}}, communicator_stream,
                  "small parameters all-gather", tasks.cpu(ddp_cpu.all_reduce), cast);
-  if (settings_.synchronous_gathers) {
-    const auto slices = static_cast<int>(slices_that_stay_);
-    tasks.memory_kernels("small parameters by slices", Bytes{2 * width_ * stays_}, slices,
-                         tasks.gpu().launch_cost * slices + tasks.hook({0, zero_cpu.gather.each}, slices));
-    tasks[tasks.last()].after.push_back(gathered);
-  }
   const auto id = tasks.wait("small parameters are there", Phase::communication, {});
   tasks[id].after.push_back(gathered);
 }

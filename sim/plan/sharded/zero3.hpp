@@ -17,14 +17,6 @@ namespace gradway {
 /// parameters is full. Small parameters stay. Others are let go of after use, unless they are used again
 /// soon. Gradients fill a bucket, which is put in order, divided and reduce-scattered. A profile has no
 /// modules: its blocks stand for them.
-///
-/// With synchronous gathers, as in DeepSpeed 0.3: a tensor at a time is zeroed, the GPU waited for, gathered
-/// and copied again slice by slice; the GPU is waited for once more before a module runs, and nothing is
-/// asked for ahead while anything is under way. Small parameters are put together slice by slice behind the
-/// step.
-/// @source _allgather_param, _allgather_params, _synchronize_communication, prefetch_next_sub_modules of
-/// v0.3.13, deepspeed/runtime/zero/partition_parameters.py and stage3.py; the copies of slices: allgather of
-/// PyTorch 1.8, torch/lib/c10d/ProcessGroupNCCL.cpp
 class Zero3Sync final : public Sync {
  public:
   /// @param scenario must outlive this. @pre its strategy is Zero of stage 3
@@ -52,22 +44,18 @@ class Zero3Sync final : public Sync {
  private:
   /// Parameters that are used together.
   struct Part {
-    Unit gradients;                 ///< all of them
-    double elements = 0;            ///< that come and go
-    double all = 0;                 ///< with those that stay
-    double trained = 0;             ///< of all
-    std::vector<double> tensors{};  ///< elements of those that come and go
+    Unit gradients;       ///< all of them
+    double elements = 0;  ///< that come and go
+    double all = 0;       ///< with those that stay
+    double trained = 0;   ///< of all
+    int tensors = 0;      ///< that come and go
     std::optional<TaskId> gathered{};
-    bool is_under_way = false;  ///< and not waited for
   };
 
   void add_tensor(Part& part, double elements, double& of_kind, double& of_kind_stays);
   void find_trace(const RankScenario& scenario);
   std::optional<std::size_t> part_of(Module module) const;
   void gather(TaskList& tasks, std::size_t part);
-  TaskId gather_together(TaskList& tasks, std::size_t part);
-  TaskId gather_by_slices(TaskList& tasks, std::size_t part);
-  TaskId wait_for_gpu(TaskList& tasks);
   void use(TaskList& tasks, Module module);
   void prefetch(TaskList& tasks);
   bool is_used_soon(std::size_t part) const;
@@ -88,7 +76,6 @@ class Zero3Sync final : public Sync {
   std::vector<std::size_t> trace_;           ///< parts, in the order in which a micro-step uses them
   std::size_t step_ = 0;                     ///< of the trace, that follows
   double stays_ = 0;                         ///< elements
-  double slices_that_stay_ = 0;              ///< of tensors that stay: those of all ranks
   double parameters_ = 0;                    ///< that are trained
   double frozen_ = 0;                        ///< those that are not, as elements of the others' width
   double frozen_stays_ = 0;

@@ -102,13 +102,9 @@ std::string words_of(const Fsdp& fsdp) {
   if (fsdp.backward_prefetch > 0)
     words += fmt::format(", {} asked for ahead backward", fsdp.backward_prefetch);
   if (fsdp.cpu_offload) words += ", offloaded to the CPU";
-  if (fsdp.separate_reduce_scatter_group) words += ", reduced on a communicator of its own";
-  if (fsdp.reduce_scatter_max_input_buffers > 1)
-    words += fmt::format(", {} reductions at once", fsdp.reduce_scatter_max_input_buffers);
   return words + formats_of(fsdp) +
          other_keys(fsdp, {"wrap", "reshard_after_forward", "forward_prefetch", "backward_prefetch",
-                           "cpu_offload", "separate_reduce_scatter_group", "reduce_scatter_max_input_buffers",
-                           "param_dtype", "reduce_dtype", "no_sync"});
+                           "cpu_offload", "param_dtype", "reduce_dtype", "no_sync"});
 }
 
 std::string words_of(const Fsdp1& fsdp) {
@@ -129,10 +125,8 @@ std::string words_of(const Zero& zero) {
   if (zero.adds_in_fp32()) words += ", added up in fp32";
   if (!zero.reduce_scatter) words += ", all-reduced";
   if (zero.offload_optimizer) words += ", states offloaded to the CPU";
-  if (zero.synchronous_gathers) words += ", synchronous gathers";
-  return words +
-         other_keys(zero, {"stage", "overlap_comm", "reduce_bucket_size", "communication_dtype",
-                           "grad_accum_dtype", "reduce_scatter", "offload_optimizer", "synchronous_gathers"});
+  return words + other_keys(zero, {"stage", "overlap_comm", "reduce_bucket_size", "communication_dtype",
+                                   "grad_accum_dtype", "reduce_scatter", "offload_optimizer"});
 }
 
 std::string words_of(const DistributedOptimizer& optimizer) {

@@ -13,6 +13,8 @@
 namespace gradway::report {
 namespace {
 
+constexpr double smallest_share = 5e-4;  ///< A smaller share of the step would read "0.0 %".
+
 /// A part of the step. Fills differ, so that the bar reads without colours too.
 struct Part {
   std::string_view name;
@@ -65,33 +67,36 @@ ColumnUnit unit_for(Seconds step) {
 std::string row(std::string_view mark, std::string_view name, Seconds time, Seconds step) {
   const auto unit = unit_for(step);
   const auto decimals = step.value() / unit.seconds < 100 ? 2 : 1;
-  return fmt::format("  {} {:<22}{:>12.{}f} {:<2}{:>8.1f} %", mark, name, time.value() / unit.seconds,
+  return fmt::format("  {} {:<24}{:>10.{}f} {:<2}{:>8.1f} %", mark, name, time.value() / unit.seconds,
                      decimals, unit.name, time / step * 100);
 }
 
 }  // namespace
 
-void write_breakdown(std::ostream& out, const Metrics& metrics, const Style& style) {
+void write_breakdown(std::ostream& out, const Metrics& metrics, const Style& style, Detail detail) {
   if (!(metrics.step_time.value() > 0)) return;
   out << "  " << bar(metrics, std::max<std::size_t>(style.width, 12) - 4, style) << "\n\n";
+  const auto is_shown = [&](Seconds time) {
+    return detail == Detail::full || time / metrics.step_time >= smallest_share;
+  };
   for (const auto& part : shown_parts) {
+    if (!is_shown(metrics.*part.time)) continue;
     out << row(style.paint(part.paint, part.fill), part.name, metrics.*part.time, metrics.step_time) << '\n';
   }
   const auto also = [&](std::string_view name, Seconds time, const char* what) {
-    if (time > Seconds{})
+    if (is_shown(time))
       out << style.paint(Paint::dim, row(" ", name, time, metrics.step_time) + "   " + what) << '\n';
   };
   if (metrics.is_of_parts) {
-    for (std::size_t i = 0; i < purpose_words.size(); ++i)
-      also(fmt::format("  exposed, {}", purpose_words[i]), metrics.exposed[i], "of exposed communication");
+    for (std::size_t i = 0; i < purpose_words.size(); ++i) {
+      if (metrics.exposed[i] > Seconds{})
+        also(fmt::format("  exposed, {}", purpose_words[i]), metrics.exposed[i], "of exposed communication");
+    }
   }
-  if (metrics.bubble) also("bubble", *metrics.bubble, "idle of all stages, on average");
-  const auto hidden = metrics.communication - metrics.exposed_communication;
-  if (metrics.communication.value() > 0) {
-    out << style.paint(Paint::dim,
-                       row(" ", "hidden communication", hidden, metrics.step_time) + "   beside kernels")
-        << '\n';
-  }
+  if (metrics.bubble && *metrics.bubble > Seconds{})
+    also("bubble", *metrics.bubble, "idle, mean of all stages");
+  if (metrics.communication > Seconds{})
+    also("overlapped communication", metrics.communication - metrics.exposed_communication, "with kernels");
 }
 
 }  // namespace gradway::report

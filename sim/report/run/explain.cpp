@@ -158,7 +158,7 @@ void write_text(std::ostream& out, const Explanation& explanation, std::string_v
     fields.add("cost",
                fmt::format("{:.4g} USD for a million samples", *metrics.cost_usd_per_million_samples));
   out << '\n';
-  write_breakdown(out, metrics, style);
+  write_breakdown(out, metrics, style, Detail::full);
   out << '\n';
   fields.add("bottleneck", run.measured.bottleneck.resource, Paint::bold);
   fields.add("", explanation.evidence);

@@ -2,6 +2,7 @@
 #include "sim/report/run/terminal.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <ostream>
 
@@ -17,6 +18,7 @@
 #include "sim/report/format/text.hpp"
 #include "sim/report/format/training_text.hpp"
 #include "sim/report/format/words.hpp"
+#include "sim/trust/evidence.hpp"
 
 namespace gradway::report {
 namespace {
@@ -65,7 +67,7 @@ void write_job(Fields& fields, const Run& run) {
   const auto micro = job.accumulate > 1
                          ? fmt::format(" x {} {}", job.accumulate, is_cut ? "micro-batches" : "micro-steps")
                          : "";
-  fields.add("batch", fmt::format("{} a {}{}, {} a step", job.batch_per_gpu, is_cut ? "replica" : "GPU",
+  fields.add("batch", fmt::format("{} per {}{}, {} per step", job.batch_per_gpu, is_cut ? "replica" : "GPU",
                                   micro, thousands_text(std::llround(job.samples()))));
   const auto fp8 = fp8_of(job);
   fields.add("precision",
@@ -106,71 +108,99 @@ void add_largest_batch(Fields& fields, const LargestBatch& largest, const Scenar
       Paint::bold);
 }
 
-void write_results(Fields& fields, const Run& run) {
+/// One sentence for each kind of evidence, in the order of the enum.
+constexpr std::array<std::string_view, 5> evidence_sentences{
+    "measured on this GPU model, with such collectives",
+    "a step was measured on this GPU model; collectives follow NCCL's own rates",
+    "kernels were timed on this GPU model, but no step of the model was measured",
+    "extrapolated from another GPU model by the datasheets of both",
+    "datasheets; nothing that most of the step consists of was measured"};
+
+/// The memory that a GPU needs, and whether it has that much.
+std::string memory_in_words(const Run& run) {
+  const auto& scenario = run.scenario;
+  const auto needed = bytes_text(run.measured.metrics.peak_memory);
+  if (!knows_memory(scenario)) return fmt::format("at least {} per GPU: activations are unknown", needed);
+  if (scenario.platform.gpu_models.front().ideal) return fmt::format("{} per GPU (estimate)", needed);
+  return verdict_in_words(scenario, run.measured.memory);
+}
+
+std::string cost_in_words(const Metrics& metrics) {
+  auto cost = fmt::format("{:.2f} USD/h", metrics.cost_per_hour->value());
+  if (!metrics.cost_usd_per_million_samples) return cost;
+  cost += fmt::format(", {:.4g} USD per million samples", *metrics.cost_usd_per_million_samples);
+  if (metrics.loading && metrics.loading->usd_per_million_samples)
+    cost += fmt::format(", {:.4g} of it for storage", *metrics.loading->usd_per_million_samples);
+  return cost;
+}
+
+void add_throughput(Fields& fields, const Run& run) {
   const auto& metrics = run.measured.metrics;
-  fields.add(surely_does_not_fit(run.scenario, run.measured.memory) ? "would take" : "step time",
-             time_text(metrics.step_time), Paint::bold);
-  if (run.range.low < run.range.high) {
-    fields.add("expected", fmt::format("{} in nine of ten cases", range_text(run.range.low, run.range.high)));
+  fields.add("throughput", fmt::format("{:.4g} steps/s, {} samples/s", metrics.steps_per_s,
+                                       four_digits_at_least(metrics.samples_per_s)));
+  if (!metrics.tokens_per_s) return;
+  const auto gpus = run.scenario.job.gpus;
+  const auto total =
+      gpus == 1 ? "" : fmt::format(", {} tokens/s in total", count_text(*metrics.tokens_per_s, ""));
+  fields.add("", fmt::format("{} tokens/s per GPU{}", count_text(*metrics.tokens_per_s / gpus, ""), total));
+}
+
+void add_loading(Fields& fields, const Metrics& metrics) {
+  if (!metrics.loading) return;
+  const auto& loading = *metrics.loading;
+  fields.add("loading",
+             fmt::format("a batch in {}, the first one after {}; {} read per step, {} AU",
+                         time_text(loading.batch), time_text(loading.first_batch), bytes_text(loading.read),
+                         percent_text(accelerator_utilisation(metrics))));
+  fields.add("epoch", fmt::format("{} steps in {}, {} of it for its start",
+                                  thousands_text(static_cast<std::int64_t>(loading.epoch_steps)),
+                                  time_text(epoch_time(metrics, loading)), time_text(loading.epoch_start)));
+}
+
+/// What the GPU does with its time, and what it sends.
+void add_details(Fields& fields, const Metrics& metrics) {
+  const auto flops =
+      metrics.tflops_per_gpu > 0 ? fmt::format("{:.4g} TFLOP/s, ", metrics.tflops_per_gpu) : "";
+  fields.add("each GPU", fmt::format("{}{} busy", flops, percent_text(metrics.gpu_busy_fraction)));
+  if (metrics.collectives > 0) {
+    fields.add("collectives",
+               fmt::format("{} per step, {} sent by each GPU", thousands_text(metrics.collectives),
+                           bytes_text(metrics.bytes_sent_per_gpu)));
   }
+}
+
+void write_results(Fields& fields, const Run& run, Detail detail) {
+  const auto& metrics = run.measured.metrics;
+  const auto interval =
+      run.range.low < run.range.high
+          ? fmt::format(" (90 % prediction interval: {})", range_text(run.range.low, run.range.high))
+          : "";
+  fields.add(surely_does_not_fit(run.scenario, run.measured.memory) ? "would take" : "step time",
+             time_text(metrics.step_time) + interval, Paint::bold);
   if (metrics.bus_bandwidth) {
     fields.add("bandwidth", fmt::format("{} of bus bandwidth", rate_text(*metrics.bus_bandwidth)),
                Paint::bold);
     return;
   }
-  fields.add("throughput", fmt::format("{:.4g} steps/s, {} samples/s", metrics.steps_per_s,
-                                       four_digits_at_least(metrics.samples_per_s)));
-  if (metrics.tokens_per_s) {
-    const auto gpus = run.scenario.job.gpus;
-    fields.add(
-        "", fmt::format(
-                "{} tokens/s per GPU{}", count_text(*metrics.tokens_per_s / gpus, ""),
-                gpus == 1 ? "" : fmt::format(", {} tokens/s in all", count_text(*metrics.tokens_per_s, ""))));
-  }
-  const auto flops =
-      metrics.tflops_per_gpu > 0 ? fmt::format("{:.4g} TFLOP/s each, ", metrics.tflops_per_gpu) : "";
-  fields.add("GPU",
-             fmt::format("{}{} busy, {} of memory ({})", flops, percent_text(metrics.gpu_busy_fraction),
-                         bytes_text(metrics.peak_memory),
-                         knows_memory(run.scenario) ? "estimate" : "at least: activations are missing"));
+  add_throughput(fields, run);
   if (metrics.mfu) {
     fields.add("MFU", fmt::format("{:.3g} % of {}, the peak of {} in {}", *metrics.mfu * 100,
                                   count_text(peak_of(run.scenario)->value(), "FLOP/s"),
                                   run.scenario.platform.gpu_models.front().name,
                                   name_of(run.scenario.job.precision)));
   }
-  if (metrics.collectives > 0) {
-    fields.add("collectives",
-               fmt::format("{} a step, {} sent by each GPU", thousands_text(metrics.collectives),
-                           bytes_text(metrics.bytes_sent_per_gpu)));
-  }
-  if (const auto& loading = metrics.loading) {
-    fields.add("loading",
-               fmt::format("a batch in {}, the first one after {}; {} read a step, {} AU",
-                           time_text(loading->batch), time_text(loading->first_batch),
-                           bytes_text(loading->read), percent_text(accelerator_utilisation(metrics))));
-    fields.add("epoch",
-               fmt::format("{} steps in {}, {} of it for its start",
-                           thousands_text(static_cast<std::int64_t>(loading->epoch_steps)),
-                           time_text(epoch_time(metrics, *loading)), time_text(loading->epoch_start)));
-  }
+  fields.add("memory", memory_in_words(run));
+  if (detail == Detail::full) add_details(fields, metrics);
+  add_loading(fields, metrics);
   if (const auto& local = run.scenario.job.local_sgd; local && local->wan)
     fields.add("exchange", in_words(outer_loop_of(run.scenario, *local, metrics.step_time), *local));
-  if (metrics.cost_per_hour) {
-    auto cost = fmt::format("{:.2f} USD/h", metrics.cost_per_hour->value());
-    if (metrics.cost_usd_per_million_samples) {
-      cost += fmt::format(", {:.4g} USD for a million samples", *metrics.cost_usd_per_million_samples);
-      if (metrics.loading && metrics.loading->usd_per_million_samples)
-        cost += fmt::format(", {:.4g} of them for storage", *metrics.loading->usd_per_million_samples);
-    }
-    fields.add("cost", cost);
-  }
+  if (metrics.cost_per_hour) fields.add("cost", cost_in_words(metrics));
 }
 
 void write_links(std::ostream& out, const std::vector<ResourceUse>& links, const Style& style) {
   if (links.empty()) return;
   using enum Table::Align;
-  Table table{{{"busiest links and memories", left}, {"busy", right}, {"carried a step", right}}};
+  Table table{{{"busiest links and memories", left}, {"busy", right}, {"carried per step", right}}};
   for (std::size_t i = 0; i < std::min(links.size(), most_links); ++i) {
     table.add({links[i].name, percent_text(links[i].busy_fraction), bytes_text(links[i].bytes)});
   }
@@ -212,33 +242,58 @@ std::string ranks_in_words(const Run& run) {
                      simulated == 1 ? "stands" : "stand", thousands_text(run.workload.ranks));
 }
 
+/// What the prediction is based on, in one sentence.
+std::string evidence_in_words(const Run& run) {
+  const auto& grounds = run.grounds;
+  if (grounds.compute == Basis::given && grounds.communication == Basis::given)
+    return "times given in the files of the model and the platform";
+  auto words = std::string{evidence_sentences[static_cast<std::size_t>(evidence_of(grounds))]};
+  if (!run.extrapolation.empty()) words += "; parts of the communication are extrapolated";
+  return words;
+}
+
+/// `Detail::brief` omits the details of extrapolated communication: the provenance says that it is.
+void write_warnings(std::ostream& out, Fields& fields, const Run& run, Detail detail) {
+  auto warnings = run.warnings;
+  if (detail == Detail::brief) std::erase(warnings, run.extrapolation);
+  if (warnings.empty()) return;
+  out << '\n';
+  fields.add("warning", warnings, Paint::yellow);
+}
+
 }  // namespace
 
-void write_text(std::ostream& out, const Run& run, const Style& style, const RunQuestions& questions) {
+void write_text(std::ostream& out, const Run& run, const Style& style, Detail detail,
+                const RunQuestions& questions) {
   Fields fields{out, style};
   write_whether_it_fits(out, run, style);
   out << style.paint(Paint::bold, fit(run.scenario.name, style.width)) << "\n\n";
   write_job(fields, run);
   out << '\n';
   if (questions.largest_batch) add_largest_batch(fields, *questions.largest_batch, run.scenario);
-  write_results(fields, run);
+  write_results(fields, run, detail);
   out << '\n';
   if (questions.goal) {
     add_training(fields, *questions.goal, training_of(*questions.goal, run.measured.metrics, run.range));
     out << '\n';
   }
-  write_breakdown(out, run.measured.metrics, style);
-  write_programs(out, run, style);
+  write_breakdown(out, run.measured.metrics, style, detail);
+  if (detail == Detail::full) write_programs(out, run, style);
   out << '\n';
   fields.add("bottleneck", run.measured.bottleneck.resource, Paint::bold);
   if (!run.measured.bottleneck.why.empty()) fields.add("", run.measured.bottleneck.why);
-  write_links(out, run.measured.links, style);
-  out << '\n';
-  fields.add("engine", run.engine + ranks_in_words(run));
-  fields.add("provenance", provenance_in_short(run.basis));
-  if (!run.warnings.empty()) {
+  if (detail == Detail::full) {
+    write_links(out, run.measured.links, style);
     out << '\n';
-    fields.add("warning", run.warnings, Paint::yellow);
+    fields.add("engine", run.engine + ranks_in_words(run));
+    fields.add("provenance", provenance_in_short(run.basis));
+  } else {
+    out << '\n';
+    fields.add("provenance", evidence_in_words(run));
+  }
+  write_warnings(out, fields, run, detail);
+  if (detail == Detail::brief) {
+    fields.add("more", "details: --verbose; what would make it faster: gradway explain", Paint::dim);
   }
 }
 
@@ -246,7 +301,7 @@ void write_whether_it_fits(std::ostream& out, const Run& run, const Style& style
   if (!surely_does_not_fit(run.scenario, run.measured.memory)) return;
   const auto why = verdict_in_words(run.scenario, run.measured.memory);
   for (const auto& line : wrap(why, style.width)) out << style.paint(Paint::red, line) << '\n';
-  for (const auto& line : wrap("what follows is what it would take with enough memory", style.width))
+  for (const auto& line : wrap("the results below assume enough memory", style.width))
     out << style.paint(Paint::dim, line) << '\n';
   out << '\n';
 }

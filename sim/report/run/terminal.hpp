@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <iosfwd>
 
 #include "sim/metrics/metrics.hpp"
@@ -10,16 +11,22 @@
 
 namespace gradway::report {
 
-/// Writes a run for a person: what was run, what came out, where the time goes, what limits it, what it rests
-/// on. No line is longer than the style's width.
-void write_text(std::ostream& out, const Run& run, const Style& style, const RunQuestions& questions = {});
+/// Amount of detail about a run: what decides, on one screen; or everything.
+enum class Detail : std::uint8_t { brief, full };
 
-/// The first lines of a job that would run out of memory: all that follows is what it would take if it did
-/// not.
+/// Writes a run for a person: the job, the step time and its interval, where the time goes, the bottleneck,
+/// cost and warnings. `Detail::full` adds provenance, the use of links and the stages of a pipeline. No line
+/// is longer than the style's width.
+void write_text(std::ostream& out, const Run& run, const Style& style, Detail detail,
+                const RunQuestions& questions = {});
+
+/// Writes the memory verdict of a job that would run out of memory. The results that follow it assume that
+/// the GPU has enough memory. Writes nothing for other jobs.
 void write_whether_it_fits(std::ostream& out, const Run& run, const Style& style);
 
 /// Writes where the step's time goes: a bar of stacked parts, then a row for each part with its time and its
-/// share. The parts add up to the step; communication that kernels hide is told beside them.
-void write_breakdown(std::ostream& out, const Metrics& metrics, const Style& style);
+/// share. The parts add up to the step. Rows of exposed communication by purpose, bubbles and overlapped
+/// communication follow. `Detail::brief` omits rows that would read "0.0 %".
+void write_breakdown(std::ostream& out, const Metrics& metrics, const Style& style, Detail detail);
 
 }  // namespace gradway::report

@@ -121,12 +121,6 @@ std::string wrapped_model(const Fsdp& fsdp, const Job& job) {
         of_blocks, fsdp.wrap.blocks, how);
   }
   text += fmt::format("fully_shard(model{})\n", how);
-  if (fsdp.separate_reduce_scatter_group)
-    text += "model.set_separate_reduce_scatter_group(True)  # PyTorch 2.13\n";
-  if (fsdp.reduce_scatter_max_input_buffers > 1) {
-    text += fmt::format("model.set_reduce_scatter_max_input_buffers({})  # PyTorch 2.13\n",
-                        fsdp.reduce_scatter_max_input_buffers);
-  }
   const bool prefetches_groups = fsdp.forward_prefetch > 0 || fsdp.backward_prefetch > 0;
   if (fsdp.wrap.blocks > 1 && prefetches_groups) text += "heads = [group[0] for group in groups]\n";
   if (fsdp.wrap.blocks > 0) text += prefetches(fsdp, fsdp.wrap.blocks == 1 ? "blocks" : "heads");

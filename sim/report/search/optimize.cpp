@@ -14,6 +14,7 @@
 #include "sim/report/format/training_text.hpp"
 #include "sim/report/format/words.hpp"
 #include "sim/report/search/snippet.hpp"
+#include "sim/scenario/strategy_facts.hpp"
 
 namespace gradway::report {
 namespace {
@@ -22,14 +23,10 @@ using Json = nlohmann::ordered_json;
 
 constexpr double worth_changing = 0.005;
 
-bool has_replicas(const Strategy& strategy) {
-  return std::holds_alternative<Fsdp>(strategy) || std::holds_alternative<Fsdp1>(strategy);
-}
-
 /// What `gradway run --set` takes, key by key.
 Json set_json(const Optimized& found, const Tried& tried) {
   Json set{{"strategy", strategy_json(tried.strategy)}};
-  if (has_replicas(tried.strategy)) set["parallel.replicate"] = replicas_of(tried.strategy);
+  if (const auto* replicate = replicate_of(tried.strategy)) set["parallel.replicate"] = *replicate;
   for (const auto& [key, value] : found.changes[tried.job]) set[key] = value;
   return set;
 }
@@ -134,7 +131,8 @@ double best_is_faster(const Optimized& found, const Tried& other) {
 }
 
 std::string_view framework_of(const Optimized& found) {
-  return std::holds_alternative<Zero>(found.optimum.best.strategy) ? "DeepSpeed" : "PyTorch";
+  const bool is_deepspeed = facts_of(found.optimum.best.strategy).framework == Framework::deepspeed;
+  return is_deepspeed ? "DeepSpeed" : "PyTorch";
 }
 
 std::string verdict(const Optimized& found) {

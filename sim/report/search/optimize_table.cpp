@@ -15,6 +15,7 @@
 #include "sim/report/format/words.hpp"
 #include "sim/report/search/optimize.hpp"
 #include "sim/report/search/snippet.hpp"
+#include "sim/scenario/strategy_facts.hpp"
 
 namespace gradway::report {
 namespace {
@@ -24,7 +25,7 @@ using enum Table::Align;
 constexpr double no_effect = 1e-4;
 
 bool is_ddp(const Optimized& found) {
-  return std::holds_alternative<Ddp>(found.optimum.best.strategy);
+  return gradway::is_ddp(found.optimum.best.strategy);
 }
 
 std::string changes_in_words(const Optimized& found, const Tried& tried) {
@@ -226,8 +227,7 @@ std::vector<std::string> unfit_layouts(const Optimized& found) {
 }
 
 std::string family_in_words(const Optimized& found, const Tried& tried) {
-  if (const auto* ddp = std::get_if<Ddp>(&tried.strategy))
-    return hook_in_words(*ddp) + changes_in_words(found, tried);
+  if (is_ddp(found)) return hook_in_words(std::get<Ddp>(tried.strategy)) + changes_in_words(found, tried);
   return in_words(family_of(tried.strategy)) + changes_in_words(found, tried);
 }
 

@@ -175,10 +175,6 @@ class Tables {
     if (own.backward_prefetch > 0)
       note("strategy.backward_prefetch", fmt::format("{}", own.backward_prefetch));
     if (own.no_sync) note("strategy.no_sync", "true");
-    if (own.separate_reduce_scatter_group) note("strategy.separate_reduce_scatter_group", "true");
-    if (own.reduce_scatter_max_input_buffers > 1)
-      note("strategy.reduce_scatter_max_input_buffers",
-           fmt::format("{}", own.reduce_scatter_max_input_buffers));
   }
 
   static std::string wrap_text(const Wrap& wrap) {

@@ -93,23 +93,6 @@ void write_side_by_side(std::ostream& out, const std::vector<SideBySide>& entrie
   rows.write(out, style);
 }
 
-void write_beside_copies(std::ostream& out, const std::vector<BesideCopies>& entries, const Style& style) {
-  if (entries.empty()) return;
-  Table rows{{{"beside copies", left},
-              {"ranks", right},
-              {"copies slower", right},
-              {"collectives slower", right},
-              {"source", left}}};
-  for (const auto& entry : entries) {
-    rows.add({fmt::format("{} beside copies {} a GPU", name_of(entry.transport),
-                          entry.copy == LinkRole::to_gpu ? "to" : "from"),
-              fmt::format("{}", entry.ranks), fmt::format("{:.3f}", entry.copy_slowdown),
-              fmt::format("{:.3f}", entry.collective_slowdown), entry.source});
-  }
-  out << '\n';
-  rows.write(out, Style{style.colour, Style::unlimited, Style::unlimited});
-}
-
 void write_adapted(std::ostream& out, const Adaptation& adapted, const Style& style) {
   Table rows{{{"adapted", left},
               {"rows", right},
@@ -165,11 +148,9 @@ void write_calibration(std::ostream& out, const Calibration& calibration, const 
   }
   write_outliers(out, calibration.tables, style);
   write_links(out, calibration.links, style);
-  write_shared_limits(out, calibration.shared_limits, style);
   write_kernels(out, calibration.kernels, style);
   if (calibration.kernel_times) write_kernel_times(out, *calibration.kernel_times, style);
   write_side_by_side(out, calibration.side_by_side, style);
-  write_beside_copies(out, calibration.beside_copies, style);
   write_held_back(out, calibration.held_back);
 }
 

@@ -29,14 +29,6 @@ std::string time_or_dash(Seconds time) {
   return time > Seconds{} ? time_text(time) : "-";
 }
 
-std::string part_text(SharedPart part) {
-  constexpr std::array<std::string_view, words::shared_parts.size()> texts{
-      "port of a GPU, out",       "port of a GPU, in", "port of a GPU, both ways",
-      "PCIe of a GPU, both ways", "host memory, read", "host memory, written",
-      "host memory, both ways",   "between all GPUs",  "something else"};
-  return word(texts, part);
-}
-
 /// A row of the table of kernels.
 void add(Table& rows, std::string what, Seconds base, std::string rate, const std::optional<double>& of_peak,
          const Fitted& fitted) {
@@ -69,22 +61,6 @@ void write_links(std::ostream& out, const std::vector<LinkRate>& links, const St
               link.least && link.most ? fmt::format("{} to {}", rate_text(*link.least), rate_text(*link.most))
                                       : "-",
               count_or_dash(link.fitted.samples), error_text(link.fitted.residual), link.source});
-  }
-  out << '\n';
-  rows.write(out, Style{style.colour, Style::unlimited, Style::unlimited});
-}
-
-void write_shared_limits(std::ostream& out, const std::vector<SharedLimit>& limits, const Style& style) {
-  if (limits.empty()) return;
-  Table rows{
-      {{"copies at once share", left}, {"copies", right}, {"together", right}, {"", left}, {"", left}}};
-  for (const auto& limit : limits) {
-    auto rate = rate_text(limit.bandwidth);
-    if (limit.most) rate = fmt::format("{} to {}", rate, rate_text(*limit.most));
-    rows.add({part_text(limit.part), fmt::format("{}", limit.copies), limit.limits ? rate : "up to " + rate,
-              limit.limits ? fmt::format("limits: {:.2f} times as long as alone", limit.slowdown)
-                           : "not limited by anything shared",
-              limit.source});
   }
   out << '\n';
   rows.write(out, Style{style.colour, Style::unlimited, Style::unlimited});

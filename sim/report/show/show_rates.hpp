@@ -14,7 +14,6 @@ namespace gradway::report {
 // The measured rates of a calibration, each as a table with an empty line before it; nothing if there is
 // none.
 void write_links(std::ostream& out, const std::vector<LinkRate>& links, const Style& style);
-void write_shared_limits(std::ostream& out, const std::vector<SharedLimit>& limits, const Style& style);
 void write_kernels(std::ostream& out, const KernelRates& kernels, const Style& style);
 
 /// "0.5 / 2.1 %", median and worst; "-" without an error.

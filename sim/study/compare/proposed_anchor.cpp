@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "sim/scenario/strategy_facts.hpp"
+
 namespace gradway {
 namespace {
 
@@ -16,7 +18,7 @@ bool can_be_anchored(const Scenario& scenario) {
 }
 
 bool is_alone(const Job& job) {
-  return std::holds_alternative<Alone>(job.strategy) && job.gpus == 1 && job.accumulate == 1;
+  return !facts_of(job.strategy).exchanges && job.gpus == 1 && job.accumulate == 1;
 }
 
 }  // namespace

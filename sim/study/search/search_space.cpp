@@ -9,6 +9,7 @@
 #include "sim/base/nearest.hpp"
 #include "sim/config/find/scenario_keys.hpp"
 #include "sim/config/yaml/problems.hpp"
+#include "sim/scenario/strategy_facts.hpp"
 #include "sim/scenario/strategy_words.hpp"
 #include "sim/study/compare/sweep.hpp"
 #include "sim/study/search/input_settings.hpp"
@@ -44,7 +45,7 @@ struct Name {
 class Names {
  public:
   Names(const Scenario& scenario, const std::vector<ShardingSetting>& sharding) {
-    if (std::holds_alternative<Ddp>(scenario.job.strategy)) {
+    if (is_ddp(scenario.job.strategy)) {
       for (const auto* name : ddp_names) all_.push_back({name, std::string{"strategy."} + name});
     }
     for (const auto& setting : sharding) all_.push_back({setting.name, setting.key});
@@ -196,16 +197,15 @@ class Reading {
   }
 
   static const char* hint_of(const Strategy& strategy) {
-    if (std::holds_alternative<Alone>(strategy)) return "set strategy.kind=ddp, or write 'kind: ddp'";
+    if (!facts_of(strategy).exchanges) return "set strategy.kind=ddp, or write 'kind: ddp'";
     if (!trains(strategy)) return "'gradway sweep' varies what NCCL is told";
     return "'gradway explain' tries what could be set otherwise, 'gradway sweep' what you name";
   }
 
   static void check_strategy(const Scenario& scenario) {
     const auto& strategy = scenario.job.strategy;
-    if (std::holds_alternative<Ddp>(strategy) || std::holds_alternative<Fsdp>(strategy) ||
-        std::holds_alternative<Fsdp1>(strategy) || std::holds_alternative<Zero>(strategy))
-      return;
+    const auto facts = facts_of(strategy);
+    if (facts.trains && facts.exchanges && facts.framework != Framework::megatron) return;
     fail({},
          fmt::format("the strategy of '{}' is {}: only those of DDP, FSDP and ZeRO have settings to search",
                      scenario.name, name_of(strategy)),

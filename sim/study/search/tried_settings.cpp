@@ -8,18 +8,19 @@
 #include "sim/base/problem.hpp"
 #include "sim/compute/memory_range.hpp"
 #include "sim/plan/ddp/buckets.hpp"
+#include "sim/scenario/strategy_facts.hpp"
 
 namespace gradway {
 
 TriedSettings::Key TriedSettings::key_of(const Setting& setting) {
   const auto& scenario = jobs_[setting.job];
   auto strategy = simplest(setting.strategy, scenario.job.gpus);
-  auto* ddp = std::get_if<Ddp>(&strategy);
-  if (ddp == nullptr) return {setting.job, strategy, {}};
-  const auto [ends, is_new] = ends_.try_emplace(ddp->bucket_cap);
-  if (is_new) ends->second = bucket_ends(ddp_buckets(scenario.model, ddp->bucket_cap));
-  ddp->bucket_cap.reset();
-  ddp->static_graph = false;
+  if (!is_ddp(strategy)) return {setting.job, strategy, {}};
+  auto& ddp = std::get<Ddp>(strategy);
+  const auto [ends, is_new] = ends_.try_emplace(ddp.bucket_cap);
+  if (is_new) ends->second = bucket_ends(ddp_buckets(scenario.model, ddp.bucket_cap));
+  ddp.bucket_cap.reset();
+  ddp.static_graph = false;
   return {setting.job, strategy, ends->second};
 }
 

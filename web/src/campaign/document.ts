@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The document of a campaign; see DATA.md.
-import type { Maybe } from '../document';
+import type { AnyDocument, Maybe } from '../document';
 
 /** The median, and where nine of ten runs lie. */
 export interface Spread {
@@ -68,4 +68,10 @@ export interface CampaignReport {
   definitions: Record<string, string>;
   basis: string[];
   warnings: string[];
+}
+
+export interface CampaignDocument extends AnyDocument {
+  kind: 'campaign';
+  headline: { model: string; hardware: string; strategy: string };
+  campaign: CampaignReport;
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A whole training: how long, how much, how sure, and why.
-import type { CampaignDocument } from '../document';
 import { countText, counted, known, percentText, rangeText, spanText, timeText, usdText } from '../format';
 import { answer, basis, tiles, title, warnings, what } from '../header';
 import { clients, movedData } from './clients';
-import type { CampaignReport, Spread } from './document';
+import type { CampaignDocument, CampaignReport, Spread } from './document';
 import { interval } from './interval';
 import { spread } from './spread';
 import { definitions, terms, whatIfs } from './tables';

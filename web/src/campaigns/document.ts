@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The document of campaigns side by side; see DATA.md.
 import type { Estimate } from '../campaign/document';
-import type { Maybe, Tie } from '../document';
+import type { AnyDocument, Maybe, Tie } from '../document';
 
 export interface Limits {
   deadline_kept: Maybe;
@@ -28,4 +28,9 @@ export interface CampaignPoints {
   cheapest: number | null;
   tied?: { fastest: Tie | null; cheapest: Tie | null };
   best: number | null;
+}
+
+export interface CampaignsDocument extends AnyDocument {
+  kind: 'campaigns';
+  campaigns: CampaignPoints;
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Campaigns side by side: which keeps its limits, which is the fastest and the cheapest, which misses what.
 import { section } from '../chart';
-import type { CampaignsDocument } from '../document';
 import { counted, known, percentText, rangeText, spanText, usdText } from '../format';
 import { tiles, title, type Tile } from '../header';
 import { tableOf } from '../table';
+import type { CampaignsDocument } from './document';
 import { daysAgainstDollars } from './scatter';
 import { nameOf, pointsTable } from './table';
 

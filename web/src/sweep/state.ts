@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of a sweep is drawn: a number over one or two of its axes, the other axes held.
+// The selection of a sweep that is drawn: a measure over one or two of its axes, the other axes fixed.
 import type { Tie, SweepPoint, Swept } from '../document';
 import { bestOf, measuresOf, type Measure } from '../measures';
 import { axisOf, type SweptAxis } from './axis';
-import { mostCurves } from './thinned';
+
+/** Maximum number of curves in a chart; a second axis with more values is drawn as a heat map. */
+export const mostCurves = 24;
 
 export interface State {
   axes: SweptAxis[];

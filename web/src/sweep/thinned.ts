@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Charts of more values than anyone can tell apart draw some of them.
-import type { Best, State } from './state';
+// Charts draw a selection of the values where there are too many to distinguish.
+import { mostCurves, type Best, type State } from './state';
 
-/** At most so many places of a list, evenly spaced, both ends and those to keep among them; in order. */
+/** Evenly spaced indices of a list in ascending order: at most `most`, both ends included, and those of `keep`. */
 export function places(length: number, most: number, keep: number[] = []): number[] {
   if (length <= most) return Array.from({ length }, (_, i) => i);
   const even = Array.from({ length: most }, (_, i) => Math.round((i * (length - 1)) / (most - 1)));
   return [...new Set([...even, ...keep])].sort((a, b) => a - b);
 }
 
-/** Across and down a chart. */
+/** Maximum number of values that a chart draws across and of rows that a heat map draws. */
 export const mostAcross = 1000;
-export const mostCurves = 24;
 export const mostRows = 400;
 
 /** The values of both axes that are drawn; a single best point is always there. */
@@ -21,7 +20,7 @@ export function drawnValues(state: State, best: Best): { across: string[]; by: s
   return { across: some(state.x, mostAcross), by: state.by ? some(state.by, state.heat ? mostRows : mostCurves) : [''] };
 }
 
-/** What is not drawn, in words; "" if all is. */
+/** Says how many values are drawn; empty if all are. */
 export function leftOut(state: State, best: Best): string {
   const { across, by } = drawnValues(state, best);
   const parts = [

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/plan/rank_passes.hpp"
+
+#include <algorithm>
+
+#include "sim/compute/optimizer_time.hpp"
+#include "sim/plan/cuda_graphs.hpp"
+
+namespace gradway {
+namespace {
+
+/// Whatever the strategy asks for.
+bool needs_blocks(const Job& job) {
+  return runs_blocks_again(job.recompute) || job.cuda_graphs == CudaGraphs::layers;
+}
+
+/// Tasks whose number is none, below zero, are left out.
+template <class NumberOf>
+std::vector<std::vector<ModelTask*>> by_number(std::vector<ModelTask>& tasks, const NumberOf& number_of) {
+  std::vector<std::vector<ModelTask*>> found;
+  for (auto& one : tasks) {
+    const auto number = number_of(one);
+    if (number < 0) continue;
+    found.resize(std::max(found.size(), static_cast<std::size_t>(number) + 1));
+    found[static_cast<std::size_t>(number)].push_back(&one);
+  }
+  return found;
+}
+
+}  // namespace
+
+std::optional<Seconds> pause_of(const ComputeCosts& costs, const Sync& sync) {
+  if (!costs.profile) return std::nullopt;
+  return costs.profile->pause + sync.longer_pause();
+}
+
+RankPasses::RankPasses(const Scenario& scenario, const ComputeCosts& costs, const Sync& sync,
+                       const RankPart* part)
+    : scenario_{scenario},
+      part_{part},
+      rank_{part ? RankScenario{scenario, part->part.model} : RankScenario{scenario}},
+      blocks_{part || (needs_blocks(scenario.job) && sync.blocks() == nullptr)
+                  ? std::optional{blocks_of(scenario.model)}
+                  : std::nullopt},
+      model_{model_tasks(part ? RankScenario{scenario, *part->whole} : rank_, costs, pause_of(costs, sync),
+                         blocks_ ? &*blocks_ : sync.blocks())},
+      turns_{
+          turns_of_rank(pipeline_of(scenario.job.layout), part ? part->rank : 0, scenario.job.accumulate)} {
+  if (scenario.job.cuda_graphs == CudaGraphs::layers)
+    capture_layers(model_, part ? RankScenario{scenario, *part->whole} : rank_, costs);
+  find_passes();
+  find_tasks();
+  if (!part) return;
+  find_blocks_of_part();
+  auto of_part = costs;
+  of_part.optimizer = optimizer_time(rank_);
+  model_.optimizer = optimizer_tasks(rank_, of_part);
+}
+
+void RankPasses::find_passes() {
+  const auto chunks = static_cast<std::size_t>(scenario_.job.layout.chunks);
+  std::vector<std::optional<std::size_t>> last(chunks);
+  passes_.resize(turns_.size());
+  for (std::size_t i = 0; i < turns_.size(); ++i) {
+    if (turns_[i].pass == Pass::forward || turns_[i].pass == Pass::input_gradients) continue;
+    auto& before = last[static_cast<std::size_t>(turns_[i].chunk)];
+    passes_[i].adds_to_gradients = before.has_value();
+    before = i;
+  }
+  for (const auto turn : last)
+    if (turn) passes_[*turn].is_last = true;
+}
+
+void RankPasses::find_tasks() {
+  const auto chunks = static_cast<std::size_t>(scenario_.job.layout.chunks);
+  const auto chunk = [&](const ModelTask& one) { return chunk_of(one); };
+  const auto block = [](const ModelTask& one) { return one.block; };
+  forward_ = by_number(model_.forward, chunk);
+  backward_ = by_number(model_.backward, chunk);
+  again_ =
+      by_number(scenario_.job.recompute == Recompute::selective_op ? model_.again : model_.forward, block);
+  for (auto* tasks : {&forward_, &backward_}) tasks->resize(chunks);
+  if (is_first_stage()) {
+    for (const auto* one : forward_.front())
+      if (std::holds_alternative<Copy>(one->task.work)) batch_.push_back(one->task);
+  }
+  again_.resize(std::max(again_.size(), by_number(model_.backward, block).size()));
+  // Gradients of later chunks stand first.
+  first_gradient_.assign(chunks, 0);
+  for (const auto& one : model_.backward)
+    for (int earlier = 0; earlier < chunk_of(one); ++earlier)
+      first_gradient_[static_cast<std::size_t>(earlier)] += one.gradients;
+}
+
+int RankPasses::chunk_of(const ModelTask& one) const {
+  if (!part_) return 0;
+  if (one.task.layer == Task::none) return part_->rank == 0 ? 0 : PartOfModel::none;  // the input
+  return part_->part.chunk[static_cast<std::size_t>(one.task.layer)];
+}
+
+std::int32_t RankPasses::layer_of_rank(std::int32_t layer) const {
+  return !part_ || layer == Task::none ? layer : part_->part.place[static_cast<std::size_t>(layer)];
+}
+
+Module RankPasses::of_rank(Module module) const {
+  if (part_ && module.kind == Module::Kind::block)
+    module.index = block_of_rank_[static_cast<std::size_t>(module.index)];
+  return module;
+}
+
+void RankPasses::find_blocks_of_part() {
+  block_of_rank_.assign(static_cast<std::size_t>(blocks_->count), Blocks::none);
+  const auto own = blocks_of(rank_.model).of_layer;
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    const auto block = blocks_->of_layer[static_cast<std::size_t>(part_->part.layers[i])];
+    if (block != Blocks::none) block_of_rank_[static_cast<std::size_t>(block)] = own[i];
+  }
+}
+
+}  // namespace gradway

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every document that the page can show.
+import type { CampaignDocument } from './campaign/document';
+import type { CampaignsDocument } from './campaigns/document';
+import type { CompareDocument, ExplainDocument, LayoutsDocument, OptimizeDocument, RunDocument, SweepDocument, ValidateDocument } from './document';
+
+export type PageDocument = ExplainDocument | OptimizeDocument | LayoutsDocument | RunDocument | CampaignDocument | CampaignsDocument | SweepDocument | CompareDocument | ValidateDocument;
