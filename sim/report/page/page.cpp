@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <ostream>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -85,11 +86,9 @@ std::string keys_in_words(const std::vector<Axis>& axes) {
 std::string title_of(const Sweep& sweep) {
   for (const auto& point : sweep.points) {
     if (!point.error.empty()) continue;
-    const auto report = Json::parse(point.report);
-    const auto scenario = report.find("scenario");
-    if (scenario == report.end()) break;
-    return fmt::format("{} on {}: {}", scenario->value("model", "collectives"),
-                       scenario->value("platform", ""), keys_in_words(sweep.axes));
+    const auto& [model, platform] = std::tie(point.result.model, point.result.platform);
+    return fmt::format("{} on {}: {}", model.empty() ? "collectives" : model, platform,
+                       keys_in_words(sweep.axes));
   }
   return fmt::format("{}: {}", sweep.scenario, keys_in_words(sweep.axes));
 }
