@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -50,7 +49,7 @@ struct Combination {
   Job job{};
   Speeds speeds{};
   Alternative result{};
-  std::string report{};
+  report::JsonDocument report{};
   std::string does_not_fit{};
   std::optional<Training> misses{};  ///< a limit
 };
@@ -137,9 +136,7 @@ void run(Combination& combination, const Asked& asked) {
     const auto training = training_of(*goal, combination.result.metrics, combination.result.range);
     if (!meets(training)) combination.misses = training;
   }
-  std::ostringstream text;
-  report::write_json(text, finished, GRADWAY_VERSION);
-  combination.report = text.str();
+  combination.report = report::json_document(finished, GRADWAY_VERSION);
 }
 
 /// What is compared, from the first that ran.

@@ -3,7 +3,6 @@
 #include <memory>
 #include <numeric>
 #include <optional>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -87,7 +86,8 @@ class Sweeper {
   /// What came of a point, or why nothing did.
   struct Outcome {
     std::string key;  ///< that it is kept under
-    std::string report;
+    report::PointResult result;
+    std::string report;  ///< empty where no document of the sweep is asked for
     Failure failure;
   };
 
@@ -131,16 +131,25 @@ class Sweeper {
     auto scenario = scenario_of(values);
     if (kept_) {
       outcome.key = key_of(scenario);
-      if (auto report = kept_->find(outcome.key)) {
-        outcome.report = std::move(*report);
+      if (auto point = kept_->find(outcome.key)) {
+        outcome.result = std::move(point->result);
+        if (makes_documents()) outcome.report = std::move(point->report);
         return;
       }
     }
-    std::ostringstream text;
     const auto fold = arguments_.no_folding ? FoldRanks::no : FoldRanks::yes;
-    report::write_json(text, simulate(std::move(scenario), arguments_.engine, fold), GRADWAY_VERSION);
-    if (kept_) kept_->keep(outcome.key, text.str());
-    outcome.report = text.str();
+    const auto report =
+        report::json_document(simulate(std::move(scenario), arguments_.engine, fold), GRADWAY_VERSION);
+    outcome.result = report::result_of(report);
+    if (!kept_ && !makes_documents()) return;
+    auto text = report::text_of(report) + '\n';
+    if (kept_) kept_->keep(outcome.key, text);
+    if (makes_documents()) outcome.report = std::move(text);
+  }
+
+  /// Whether the sweep is written as JSON. A shard is not: those who merge it read its points.
+  bool makes_documents() const {
+    return arguments_.shard.empty() && (arguments_.json || !arguments_.out.empty());
   }
 
   /// A digest of all that decides a report: the program, its input, what it is asked to do.
@@ -220,8 +229,8 @@ Status whole_sweep(const SweepArguments& arguments, bool writes_files, const Sur
   auto outcomes = sweeper.run(all);
   std::vector<Failure> failures;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    auto& [key, report, failure] = outcomes[i];
-    sweep.points.push_back({point_values(sweep.axes, i), std::move(report), failure.text});
+    auto& [key, result, report, failure] = outcomes[i];
+    sweep.points.push_back({point_values(sweep.axes, i), std::move(result), std::move(report), failure.text});
     failures.push_back(std::move(failure));
   }
   const auto status = status_of(failures);
@@ -239,7 +248,7 @@ Status one_shard(const SweepArguments& arguments, const Surroundings& around) {
   report::SweepShard summary{
       shard, std::string{program_digest()}, sweeper.asked(), sweeper.name(), sweeper.axes(), {}};
   std::vector<Failure> failures;
-  for (auto& [key, report, failure] : sweeper.run(points)) {
+  for (auto& [key, result, report, failure] : sweeper.run(points)) {
     summary.points.push_back({key, failure.text, static_cast<int>(failure.status)});
     failures.push_back(std::move(failure));
   }

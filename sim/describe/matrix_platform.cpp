@@ -14,14 +14,14 @@ void add_nics(PlatformDraft& draft) {
   for (auto nic = layout.gpus; nic < layout.gpus + layout.nics; ++nic) draft.nics.push_back(layout.name(nic));
   if (draft.nics.empty()) return;
   draft.closing = {
-      "One node. For as many of them as a job needs, say how their NICs meet, with the rate of a NIC's wire:",
+      "One node. To describe a cluster, give the network between nodes and the line rate of a NIC:",
       "nodes: as_needed", "fabric: { kind: star, network: infiniband, bandwidth: ..., latency: 1 us }"};
 }
 
 WrittenPlatform matrix_platform(const TopologyMatrix& matrix, const DescribedGpu& gpu) {
   const auto nvlinks = nvlink_rate(gpu.compute_capability, gpu.name).of_gpu;
   PlatformDraft draft;
-  draft.layout = lay_out(matrix, {nvlinks > 0 ? std::optional{nvlinks} : std::nullopt, false});
+  draft.layout = node_layout(matrix, {nvlinks > 0 ? std::optional{nvlinks} : std::nullopt, false});
   draft.source = fmt::format(
       "`nvidia-smi topo -m` of a node with {} x {}, by gradway import topo. The connections are the matrix'; "
       "no rate "
@@ -29,7 +29,7 @@ WrittenPlatform matrix_platform(const TopologyMatrix& matrix, const DescribedGpu
       matrix.gpus, gpu.name);
   draft.gpu = gpu.name;
   if (!gpu.remark.empty()) draft.gpu_remarks.push_back(gpu.remark);
-  draft.no_vendor = "a matrix does not tell";
+  draft.no_vendor = "the matrix does not name it";
   draft.remarks = draft.layout.remarks;
   if (draft.layout.switched > 0)
     draft.remarks.emplace_back("Inferred: an NVSwitch, since the NVLinks of all pairs of GPUs are alike.");

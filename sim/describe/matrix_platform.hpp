@@ -8,18 +8,18 @@
 
 namespace gradway {
 
-/// The GPU of a node that is described without being measured.
+/// The GPU of a node that is described without measurements.
 struct DescribedGpu {
   std::string name;            ///< of its file
   int compute_capability = 0;  ///< 89 for 8.9
   std::string remark;          ///< where the name comes from
 };
 
-/// A node as a platform file, from its matrix alone: the parts and their connections are the matrix', the
-/// rates are published ones of links of their kind. What is assumed says so.
+/// Writes a platform file of a node from its matrix alone. Parts and connections are those of the matrix;
+/// rates are published figures for links of the same kind. The file marks every assumption.
 WrittenPlatform matrix_platform(const TopologyMatrix& matrix, const DescribedGpu& gpu);
 
-/// Lists a layout's NICs in a draft, and says in comments how several of these nodes are described.
+/// Lists the layout's NICs in a draft. Comments explain how to describe several such nodes.
 void add_nics(PlatformDraft& draft);
 
 }  // namespace gradway

@@ -17,7 +17,7 @@ namespace {
 
 using Kind = NcclPci::Kind;
 
-/// Leaves the CPUs of the first host. @return how many hosts there are
+/// Removes the CPUs of all hosts but the first. @return number of hosts
 std::size_t keep_first_host(NcclTopology& topology) {
   std::set<std::string> hosts;
   for (const auto& cpu : topology.cpus) hosts.insert(cpu.host);
@@ -26,13 +26,15 @@ std::size_t keep_first_host(NcclTopology& topology) {
   return hosts.size();
 }
 
-class Layout {
+class NodeTopology {
  public:
-  explicit Layout(const NcclTopology& topology) : topology_{topology} {}
+  explicit NodeTopology(const NcclTopology& topology) : topology_{topology} {}
 
-  NcclLayout make() {
+  NcclNodeLayout make() {
     for (const auto& cpu : topology_.cpus) collect(cpu.devices);
-    if (gpus_.empty()) refuse_at(topology_.where, "the file has no GPUs", "");
+    if (gpus_.empty())
+      refuse_at(topology_.where, "the file has no GPUs",
+                "give a topology that NCCL wrote on a node with GPUs");
     order_gpus();
     for (const auto* gpu : gpus_) {
       places_[gpu] = add(DeviceKind::gpu, fmt::format("gpu{}", layout_.gpus++), slot_of(*gpu));
@@ -42,7 +44,7 @@ class Layout {
       if (!cpu.nets.empty()) add_nic_ports(&cpu, cpu.nets, {});
     }
     layout_.nics = layout_.parts.size() - layout_.gpus;
-    hang();
+    attach_devices();
     add_nvlinks();
     result_.layout = std::move(layout_);
     return std::move(result_);
@@ -86,7 +88,8 @@ class Layout {
     return layout_.parts.size() - 1;
   }
 
-  /// A NIC for each port; one without ports, of a file that has little more than the nesting, is one too.
+  /// Adds a NIC for each port. A NIC without ports, in files that hold little more than the nesting, is added
+  /// once.
   void add_nic_ports(const void* owner, const std::vector<NcclNet>& nets, PartLink link) {
     constexpr double bytes_of_megabit = 125'000;
     const auto ports = nets.empty() ? std::vector<NcclNet>{{fmt::format("nic{}", ports_.size()), {}}} : nets;
@@ -103,45 +106,45 @@ class Layout {
     return pci.kind == Kind::gpu || pci.kind == Kind::nic || std::ranges::any_of(pci.children, holds_devices);
   }
 
-  void hang() {
+  void attach_devices() {
     int sockets = 0;
     for (const auto& cpu : topology_.cpus) {
       const bool holds = !cpu.nets.empty() || std::ranges::any_of(cpu.devices, holds_devices);
       if (!holds) continue;
       const auto socket = add(DeviceKind::socket, fmt::format("cpu{}", sockets++), {});
       layout_.parts[socket].numa_node = cpu.numa_node;
-      hang_ports(&cpu, socket);
+      attach_ports(&cpu, socket);
       for (const auto& device : cpu.devices) {
         if (!holds_devices(device)) continue;
         const auto root = add(DeviceKind::root_complex, fmt::format("rc{}", roots_++), {});
         layout_.parts[root].parent = socket;
-        hang_device(device, root);
+        attach_device(device, root);
       }
     }
   }
 
-  void hang_ports(const void* owner, std::size_t parent) {
+  void attach_ports(const void* owner, std::size_t parent) {
     const auto [first, last] = ports_.equal_range(owner);
     for (auto port = first; port != last; ++port) layout_.parts[port->second].parent = parent;
   }
 
-  void hang_device(const NcclPci& device, std::size_t parent) {
+  void attach_device(const NcclPci& device, std::size_t parent) {
     if (device.kind == Kind::gpu) layout_.parts[places_.at(&device)].parent = parent;
-    if (device.kind == Kind::nic) hang_ports(&device, parent);
+    if (device.kind == Kind::nic) attach_ports(&device, parent);
     if (!is_switch(device) || !holds_devices(device)) return;
     const auto part = add(DeviceKind::pcie_switch, fmt::format("plx{}", switches_++), slot_of(device));
     layout_.parts[part].parent = parent;
     for (const auto& child : device.children) {
-      if (holds_devices(child)) hang_device(child, part);
+      if (holds_devices(child)) attach_device(child, part);
     }
   }
 
   void add_nvlinks() {
-    result_.tells_nvlinks = topology_.is_dump;
+    result_.lists_nvlinks = topology_.is_dump;
     std::set<std::string> left_out;
     std::vector<int> switched;
     std::map<std::pair<std::size_t, std::size_t>, std::pair<int, int>>
-        pairs;  // counts as both ends tell them
+        pairs;  // counts as both ends report them
     for (std::size_t i = 0; i < gpus_.size(); ++i) {
       int to_switch = 0;
       for (const auto& link : gpus_[i]->gpu.nvlinks) {
@@ -164,11 +167,13 @@ class Layout {
     const auto [least, most] = std::ranges::minmax(switched);
     layout_.switched = least;
     if (least != most)
-      left_out.insert("GPUs have different numbers of NVLinks into the NVSwitch: the least is taken");
+      left_out.insert(
+          "GPUs have different numbers of NVLinks into the NVSwitch: the smallest number is taken");
     for (const auto& [ends, counts] : pairs) {
       const auto [low, high] = std::minmax(counts.first, counts.second);
       if (low != high && low > 0)
-        left_out.insert("two GPUs tell different numbers of NVLinks between them: the least is taken");
+        left_out.insert(
+            "two GPUs report different numbers of NVLinks between them: the smaller number is taken");
       layout_.pairs.push_back({ends.first, ends.second, low > 0 ? low : high});
     }
     result_.doubts.insert(result_.doubts.end(), left_out.begin(), left_out.end());
@@ -177,27 +182,28 @@ class Layout {
   const NcclTopology& topology_;
   std::vector<const NcclPci*> gpus_;
   std::vector<const NcclPci*> nics_;
-  std::map<const NcclPci*, std::size_t> places_;   ///< parts of GPUs
-  std::multimap<const void*, std::size_t> ports_;  ///< parts of NICs, by the device or CPU they hang on
+  std::map<const NcclPci*, std::size_t> places_;  ///< parts of GPUs
+  std::multimap<const void*, std::size_t>
+      ports_;  ///< parts of NICs, by the device or CPU that they are attached to
   std::set<std::string> taken_;
   int roots_ = 0;
   int switches_ = 0;
   NodeLayout layout_;
-  NcclLayout result_;
+  NcclNodeLayout result_;
 };
 
 }  // namespace
 
-NcclLayout lay_out(const NcclTopology& topology, std::optional<int> gpus) {
+NcclNodeLayout node_layout(const NcclTopology& topology, std::optional<int> gpus) {
   auto one = topology;
   const auto hosts = keep_first_host(one);
   auto doubts = find_unlisted_gpus(one, gpus);
   if (hosts > 1) doubts.push_back(fmt::format("the file has {} nodes: the first one is described", hosts));
   for (const auto& element : topology.unknown)
     doubts.push_back(fmt::format("elements <{}> are not known and left out", plain_line(element)));
-  auto laid = Layout{one}.make();
-  laid.doubts.insert(laid.doubts.begin(), doubts.begin(), doubts.end());
-  return laid;
+  auto result = NodeTopology{one}.make();
+  result.doubts.insert(result.doubts.begin(), doubts.begin(), doubts.end());
+  return result;
 }
 
 }  // namespace gradway

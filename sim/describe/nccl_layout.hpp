@@ -10,22 +10,21 @@
 
 namespace gradway {
 
-/// A node's parts as NCCL's topology has them.
-struct NcclLayout {
+/// The parts of a node that NCCL's topology describes.
+struct NcclNodeLayout {
   NodeLayout layout;
-  std::vector<PartLink> links;      ///< beside the layout's parts
-  std::vector<std::string> doubts;  ///< what the file leaves open, and how it was taken
-  bool tells_nvlinks = false;       ///< the file would list the GPUs' NVLinks if there were any
+  std::vector<PartLink> links;      ///< parallel to the parts of `layout`
+  std::vector<std::string> doubts;  ///< what the file does not say, and what was assumed
+  bool lists_nvlinks = false;       ///< files of this kind list the GPUs' NVLinks if there are any
 };
 
-/// Lays out the first node of a file. Each device or switch on a CPU gets a root complex of its own; switches
-/// that no device hangs on are left out. GPUs are ordered by their number, or by their bus.
+/// Layout of the first node of a file. Each device or switch that is attached to a CPU gets a root complex of
+/// its own; switches without devices are left out. GPUs are ordered by device number, or else by bus.
 ///
-/// Where a file does not say what its devices are, a user who counts the GPUs can: the unnamed devices, if
-/// there are as many; else they are added to the switches, or are among the devices on the CPUs, the same
-/// number on each.
-/// @param gpus that the user counted
-/// @throws ConfigError if there are no GPUs, or others than were counted
-NcclLayout lay_out(const NcclTopology& topology, std::optional<int> gpus);
+/// A file may not say what its devices are. Then the GPUs are the unnamed devices if their number is `gpus`;
+/// otherwise GPUs are added to the switches, or taken from the devices on the CPUs, the same number on each.
+/// @param gpus number of GPUs of the node, given by the user
+/// @throws ConfigError if there are no GPUs, or not `gpus` of them
+NcclNodeLayout node_layout(const NcclTopology& topology, std::optional<int> gpus);
 
 }  // namespace gradway

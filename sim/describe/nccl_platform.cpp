@@ -33,25 +33,27 @@ void check_capability(const NcclTopology& topology, const DescribedGpu& gpu) {
   });
 }
 
-/// Boards whose GPUs all have their NVLinks on an NVSwitch, or in a mesh.
+/// True for boards whose GPUs are joined by an NVSwitch or in a full mesh.
 bool is_on_a_board(const std::string& gpu) {
   return gpu.find("pcie") == std::string::npos && gpu.find("nvl") == std::string::npos;
 }
 
-/// Files that clouds give NCCL leave NVLinks to the driver.
-void add_usual_nvlinks(const DescribedGpu& gpu, NcclLayout& laid, std::vector<std::string>& remarks) {
-  auto& layout = laid.layout;
+/// Adds the usual NVLinks: topology files that clouds supply leave them to the driver.
+void add_usual_nvlinks(const DescribedGpu& gpu, NcclNodeLayout& node, std::vector<std::string>& remarks) {
+  auto& layout = node.layout;
   constexpr int first_with_switch = 80;  // boards of A100 and later ones
   const auto links = nvlink_rate(gpu.compute_capability, gpu.name).of_gpu;
   const bool has_some = layout.switched > 0 || !layout.pairs.empty();
-  if (has_some || laid.tells_nvlinks || links == 0 || layout.gpus < 2 || !is_on_a_board(gpu.name)) return;
+  if (has_some || node.lists_nvlinks || links == 0 || layout.gpus < 2 || !is_on_a_board(gpu.name)) return;
   if (gpu.compute_capability < first_with_switch) {
-    laid.doubts.push_back(fmt::format(
-        "the file does not tell NVLinks, and boards of {} have them between some pairs: add them", gpu.name));
+    node.doubts.push_back(
+        fmt::format("the file does not list NVLinks, and boards of {} have them between some pairs of GPUs: "
+                    "add them to links",
+                    gpu.name));
     return;
   }
   layout.switched = links;
-  laid.doubts.push_back(
+  node.doubts.push_back(
       fmt::format("the file does not tell NVLinks: as usual for {}, {} of each GPU go into an NVSwitch",
                   gpu.name, links));
   remarks.emplace_back("To go without NVLinks, leave out nvswitches and its links.");
@@ -67,7 +69,7 @@ std::string gpu_of(const NcclTopology& topology) {
     throw ConfigError{Problem{device.where,
                               "the node has GPUs of two kinds",
                               {{first->where, "the other one"}},
-                              "a platform has one kind of GPU: describe those of one kind alone"}};
+                              "a platform has one kind of GPU: describe the nodes of each kind separately"}};
   });
   return std::string{first == nullptr || !first->device ? std::string_view{} : nvidia_gpu(*first->device)};
 }
@@ -80,15 +82,15 @@ std::optional<int> capability_of(const NcclTopology& topology) {
   return capability;
 }
 
-WrittenPlatform nccl_platform(const NcclTopology& topology, NcclLayout laid, const DescribedGpu& gpu) {
+WrittenPlatform nccl_platform(const NcclTopology& topology, NcclNodeLayout node, const DescribedGpu& gpu) {
   check_capability(topology, gpu);
   PlatformDraft draft;
-  add_usual_nvlinks(gpu, laid, draft.remarks);
-  draft.remarks.insert(draft.remarks.begin(), laid.doubts.begin(), laid.doubts.end());
+  add_usual_nvlinks(gpu, node, draft.remarks);
+  draft.remarks.insert(draft.remarks.begin(), node.doubts.begin(), node.doubts.end());
   draft.remarks.emplace_back(
       "A root complex for each device or switch on a CPU: inferred, NCCL's topology does not tell them "
       "apart.");
-  draft.layout = std::move(laid.layout);
+  draft.layout = std::move(node.layout);
   draft.source = fmt::format(
       "NCCL's topology of a node with {} x {}, by gradway import nccl-topo. The connections are the file's; "
       "no rate was "
@@ -98,11 +100,11 @@ WrittenPlatform nccl_platform(const NcclTopology& topology, NcclLayout laid, con
   if (!gpu.remark.empty()) draft.gpu_remarks.push_back(gpu.remark);
   const auto& cpu = topology.cpus.front();
   draft.cpu_vendor = cpu.vendor;
-  draft.no_vendor = "the file does not tell";
+  draft.no_vendor = "the file does not name it";
   draft.links = nominal_links(
-      draft.layout, {gpu.name, gpu.compute_capability, cpu.vendor, cpu.model, std::move(laid.links)});
+      draft.layout, {gpu.name, gpu.compute_capability, cpu.vendor, cpu.model, std::move(node.links)});
   add_nics(draft);
-  return {platform_text(draft), laid.doubts};
+  return {platform_text(draft), node.doubts};
 }
 
 }  // namespace gradway

@@ -10,18 +10,17 @@
 
 namespace gradway {
 
-/// The GPU that a topology names by its device number. @return as the driver would name it; empty: it does
-/// not say
+/// The GPU that a topology names by its PCI device number. @return the driver's name of it; empty if unknown
 /// @throws ConfigError at a GPU of another kind than the first one
 std::string gpu_of(const NcclTopology& topology);
 
-/// The compute capability that a topology tells of its first GPU, 89 for 8.9.
+/// Compute capability of a topology's first GPU, 89 for 8.9.
 std::optional<int> capability_of(const NcclTopology& topology);
 
-/// A node as a platform file, from NCCL's topology: parts, connections and speeds of links are the file's,
-/// what links of such a speed let through is published. What is assumed says so.
-/// @param laid out of the topology
+/// Writes a platform file of a node from NCCL's topology. Parts, connections and link speeds are those of the
+/// topology; achieved rates are published figures for links of such a speed. The file marks every assumption.
+/// @param node layout of the topology's first node
 /// @throws ConfigError if the GPU is another one than the file's
-WrittenPlatform nccl_platform(const NcclTopology& topology, NcclLayout laid, const DescribedGpu& gpu);
+WrittenPlatform nccl_platform(const NcclTopology& topology, NcclNodeLayout node, const DescribedGpu& gpu);
 
 }  // namespace gradway

@@ -104,7 +104,7 @@ Shape shape_of(const NodeRow& node) {
           "known");
     }
   }
-  shape.layout = lay_out(matrix, {nvlinks_of(node), node.names_nvswitch});
+  shape.layout = node_layout(matrix, {nvlinks_of(node), node.names_nvswitch});
   shape.warnings.insert(shape.warnings.end(), shape.layout.remarks.begin(), shape.layout.remarks.end());
   shape.remarks.insert(shape.remarks.end(), shape.warnings.begin(), shape.warnings.end());
   if (shape.layout.switched > 0 && !node.names_nvswitch)

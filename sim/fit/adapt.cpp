@@ -126,7 +126,7 @@ class Adapting {
                      .after = {},
                      .doubt = {}};
     std::vector<double> before;
-    for (const auto& row : rows) before.push_back(row.told.sum() / row.measured - 1);
+    for (const auto& row : rows) before.push_back(row.calibrated.sum() / row.measured - 1);
     part.before = fit_error(std::move(before));
     return part;
   }

@@ -5,10 +5,10 @@
 
 namespace gradway {
 
-/// A calibration that was adapted, and what of the samples had no part in it.
+/// An adapted calibration, and the number of samples that were not used.
 struct Adapted {
   Calibration calibration;
-  int left_out = 0;  ///< rows of collectives and copies that the calibration has no table or link for
+  int left_out = 0;  ///< rows of collectives and copies without a table or link in the calibration
 };
 
 /// A calibration of a kind of machine, scaled to one of them by a few rows that were measured there: the
@@ -17,8 +17,8 @@ struct Adapted {
 /// their transport, those of other transports stay, and so does all else: kernels, and what runs side by
 /// side.
 ///
-/// The doubt of a table is within what nine of ten rows of its transport come out that the scales of their
-/// number of ranks did not get; without nine rows none is said.
+/// The doubt of a table is the 90 % bound of the leave-one-out errors of its transport's rows; it is absent
+/// if there are fewer than nine rows.
 /// @validated tests/fit/adapt_test.cpp
 /// @throws ConfigError if the calibration has no tables or links, no row is one of theirs, or rows take more
 /// than four times, or less than a quarter of, their times: no two machines of a kind differ by that

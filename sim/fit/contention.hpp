@@ -10,7 +10,7 @@
 
 namespace gradway {
 
-/// A row together, and how long its kernels and its collectives take alone.
+/// An experiment of contention, and the times of its kernels and collectives alone.
 struct ContentionTrial {
   ContentionRow together;
   MeasuredTrial measured;
@@ -30,8 +30,9 @@ int channels_of(const ContentionRow& row, const NodeFacts& node);
 /// multiprocessors are not known.
 std::vector<SideBySide> fit_contention(const std::vector<ContentionRow>& rows, const NodeFacts& node);
 
-/// How far an experiment would end from what was measured, by the measurement nearest to it.
-/// @return nothing if none is of its transport, or if it has channels and the multiprocessors are not known
+/// Errors of an experiment as predicted by the entry nearest to it.
+/// @return empty if no entry has its transport, or if the entry has channels and the multiprocessors are
+/// unknown
 std::optional<EndErrors> contention_errors(const ContentionTrial& trial,
                                            const std::vector<SideBySide>& entries, const NodeFacts& node);
 

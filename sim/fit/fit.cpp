@@ -45,9 +45,9 @@ Calibration fit(const Samples& samples, const CalibrationTitle& title, const Nod
   calibration.kernel_times = fit_kernel_times(samples, node, title.source);
   if (is_empty(calibration)) {
     throw ConfigError{Problem{{},
-                              "the samples hold nothing that a calibration could be made of",
+                              "the samples hold no row that a calibration can be fitted to",
                               {},
-                              "collectives of all_reduce are what a prediction needs first"}};
+                              "measure collectives first: a prediction needs rows of all_reduce"}};
   }
   calibration.source = title.source;
   calibration.date = title.date;

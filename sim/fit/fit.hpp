@@ -8,15 +8,15 @@
 
 namespace gradway {
 
-/// What a calibration says about itself.
+/// Title of a calibration file.
 struct CalibrationTitle {
   std::string source;
-  std::string date;  ///< of the measurement, year-month-day; empty if it is not known
+  std::string date;  ///< date of the measurement, year-month-day; empty if unknown
 };
 
-/// Everything the samples tell of their node, from all of them; and what a second fit, which a part of them
-/// was held back from, says of that part. @throws ConfigError if that is nothing
-/// @param node without it, what kernels and collectives cost each other is fitted as plain factors
+/// Fits a calibration to all samples of a node, and adds the errors of a second fit on samples that were held
+/// back from it. @throws ConfigError if no sample can be fitted
+/// @param node facts that the samples lack; without them, contention is fitted as plain slow-downs
 Calibration fit(const Samples& samples, const CalibrationTitle& title, const NodeFacts& node = {});
 
 }  // namespace gradway

@@ -5,7 +5,7 @@
 
 namespace gradway {
 
-/// Samples in two parts: what a second fit gets, and what it has to predict.
+/// Samples split into those that a second fit gets and those that it has to predict.
 struct SplitSamples {
   Samples kept;
   Samples held;

@@ -11,13 +11,14 @@
 
 namespace gradway {
 
-/// The kernels that the samples have times of, in the order of files; one that was timed several times gets
-/// the median. Nothing if there are none.
-/// @throws ConfigError if the samples are of several GPU models, or nothing says which they are of
+/// Timed kernels of the samples, in the order of files. A kernel that was timed several times gets its
+/// median. Empty if there are none.
+/// @throws ConfigError if the samples are of several GPU models, or do not name their GPU model
 std::optional<KernelTimes> fit_kernel_times(const Samples& samples, const NodeFacts& node,
                                             const std::string& source);
 
-/// Writes the part `kernel_times` of a calibration file: a row a kernel, its time in us to four digits.
+/// Writes the section `kernel_times` of a calibration file: one row per kernel, with its time in us to four
+/// digits.
 void write_kernel_times(std::ostream& out, const KernelTimes& times);
 
 }  // namespace gradway

@@ -7,9 +7,9 @@
 
 namespace gradway {
 
-/// What copies reach: of each way latency and bandwidth, by a robust line over the sizes, with the bandwidths
-/// that leaving out any one size gives; and for each number of GPUs that copied to and from host memory at
-/// once, the rate of the host memory: all copies together, at the pace of the slowest.
+/// Rates of copies: for each role latency and bandwidth by a robust line over the sizes, with the range of
+/// bandwidths when any one size is left out; and for each number of GPUs that copied to and from host memory
+/// at once, the rate of the host memory, which is that of all copies at the pace of the slowest.
 std::vector<LinkRate> fit_links(const Samples& samples);
 
 /// Time of a copy alone. @pre a link with a bandwidth

@@ -7,9 +7,8 @@
 
 namespace gradway {
 
-/// Which value of a set of disturbed times stands for all: the smallest that a quarter of them does not
-/// exceed. A disturbance only ever makes a measurement late, so the lower ones are nearer to the truth, and
-/// the smallest one alone may be an error of the clock.
+/// Quantile that represents a set of disturbed times. A disturbance only ever lengthens a time, so lower
+/// values are nearer to the undisturbed time; the smallest one may be an error of the clock.
 constexpr double quiet_quantile = 0.25;
 
 /// The values nearest to the given ones that never fall: of all such sequences one with the least sum of

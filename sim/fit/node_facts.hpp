@@ -13,18 +13,18 @@
 
 namespace gradway {
 
-/// What the fit must know of the GPUs and of NCCL, which the rows do not say.
+/// Facts about the GPUs and NCCL that a fit needs and the rows do not hold.
 struct NodeFacts {
-  int multiprocessors = 0;                              ///< of a GPU; 0: not known
-  std::map<std::pair<Transport, int>, int> channels{};  ///< of a large all-reduce, by transport and ranks
-  std::array<std::optional<FlopsPerSecond>, precision_count> peak{};  ///< of the datasheet
-  std::optional<BytesPerSecond> memory_bandwidth{};                   ///< the same
-  std::string gpu{};                                                  ///< name of its file; empty: not known
+  int multiprocessors = 0;  ///< per GPU; 0: unknown
+  std::map<std::pair<Transport, int>, int>
+      channels{};  ///< NCCL channels of a large all-reduce, by transport and ranks
+  std::array<std::optional<FlopsPerSecond>, precision_count> peak{};  ///< datasheet rate, by precision
+  std::optional<BytesPerSecond> memory_bandwidth{};                   ///< datasheet rate
+  std::string gpu{};                                                  ///< name of its file; empty: unknown
 };
 
-/// What a platform tells of the node that samples come from: what its GPU is, and for each transport and
-/// number of ranks with samples taken side by side the channels that NCCL would take there. Those that the
-/// platform does not have stay unknown.
+/// Facts from the platform of the measured node: its GPU, and the number of channels that NCCL takes for each
+/// transport and number of ranks with samples of contention. Facts that the platform lacks stay unknown.
 NodeFacts node_facts(const Platform& platform, const Samples& samples);
 
 }  // namespace gradway

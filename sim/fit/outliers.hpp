@@ -7,17 +7,17 @@
 
 namespace gradway {
 
-/// Samples of a table, split.
+/// Samples of a table, split into kept ones and outliers.
 struct Sifted {
   std::vector<SizedTime> kept;      ///< in the order of the sizes
   std::vector<SizedTime> outliers;  ///< in the order of the sizes
 };
 
-/// How far from what its neighbours say a time may be.
+/// Maximum ratio between a time and the time that its neighbours predict.
 constexpr double farthest_from_neighbours = 1.4;
 
-/// Takes out, one after the other, the time that is farthest from what its two neighbours in size say, as
-/// long as it is more than 1.4 times away:
+/// Repeatedly removes the time that is farthest from the prediction of its two neighbours in size, while the
+/// ratio exceeds 1.4:
 ///
 ///   * too late: against a straight line between the neighbours over the logarithms of size and time, so that
 ///     growth by any power of the size is none; nor is a step upwards, where the line through the next two
@@ -25,8 +25,8 @@ constexpr double farthest_from_neighbours = 1.4;
 ///     neighbour's bandwidth (or what the neighbour's own neighbour says of it, if that is more);
 ///   * too early: below the time of the size before, while that is in order with the size after.
 ///
-/// Of two that are as far, the smaller size goes first. Two samples or fewer have no outliers.
-/// @param samples one a size, in the order of the sizes
+/// Of two equal ratios the smaller size is removed first. Two samples or fewer have no outliers.
+/// @param samples one per size, in ascending order
 Sifted sift(std::vector<SizedTime> samples);
 
 }  // namespace gradway

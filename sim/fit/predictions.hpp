@@ -12,7 +12,7 @@
 
 namespace gradway {
 
-/// Samples whose errors are told together.
+/// Group of samples whose errors are reported together.
 enum class SampleGroup {
   tiny_collectives,    ///< below 64 KiB
   small_collectives,   ///< below 1 MiB
@@ -48,12 +48,12 @@ constexpr std::string_view name_of(SampleGroup group) {
   return sample_group_words::all[static_cast<std::size_t>(group)];
 }
 
-/// A sample, and what a calibration says of it.
+/// A sample and its prediction by a calibration.
 struct PredictedRow {
   SampleGroup group = SampleGroup::copies;
   std::string what;
   Seconds measured{};
-  std::optional<Seconds> predicted;  ///< nothing: the calibration says nothing of such rows
+  std::optional<Seconds> predicted;  ///< empty if the calibration does not cover such rows
 
   /// Predicted over measured, less one. @pre a prediction
   double error() const { return *predicted / measured - 1; }
@@ -66,16 +66,16 @@ struct PredictedRow {
 std::vector<PredictedRow> predict_samples(const Calibration& calibration, const Samples& samples,
                                           const NodeFacts& node);
 
-/// The errors of one group.
+/// Errors of the predictions of one group.
 struct GroupError {
   SampleGroup group = SampleGroup::copies;
   int rows = 0;
   double bias = 0;  ///< mean of the signed errors
-  double mean = 0;  ///< of the sizes of the errors
-  FitError error;   ///< median and worst size
+  double mean = 0;  ///< mean absolute error
+  FitError error;   ///< median and worst absolute error
 };
 
-/// Of each group with a predicted row, in the order of the groups.
+/// Errors of each group with a predicted row, in the order of the groups.
 std::vector<GroupError> errors_by_group(const std::vector<PredictedRow>& rows);
 
 }  // namespace gradway

@@ -15,13 +15,13 @@ struct AmountTime {
   double time = 0;
 };
 
-/// How a base and a time per amount make the time of an amount.
+/// How a base and a time per amount combine to the time of an amount.
 enum class LineForm {
   sum,    ///< base + amount * slope
   larger  ///< the larger of the two
 };
 
-/// Time over an amount.
+/// Time as a function of an amount.
 struct Line {
   double base = 0;   ///< in seconds, not below 0
   double slope = 0;  ///< in seconds a unit, above 0
@@ -37,11 +37,12 @@ struct Line {
 /// @pre a point; amounts and times above 0. Takes the cube of their number: merge samples of one amount first
 Line robust_line(const std::vector<AmountTime>& points, LineForm form);
 
-/// The smallest and the largest slope of the lines that fit all points but one; nothing below four points.
+/// The smallest and the largest slope of the lines that fit all points but one; empty for fewer than four
+/// points.
 std::optional<std::pair<double, double>> slopes_without_one(const std::vector<AmountTime>& points,
                                                             LineForm form);
 
-/// Median and worst of errors, whatever their sign; nothing without one.
+/// Median and worst absolute error; empty without errors.
 std::optional<FitError> fit_error(std::vector<double> errors);
 
 }  // namespace gradway

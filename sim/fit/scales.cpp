@@ -39,7 +39,7 @@ class BestScales {
     if (!(scales.fixed > 0 && scales.moving > 0)) return;
     double misfit = 0;
     for (std::size_t i = 0; i < rows_.size() && misfit < misfit_; ++i) {
-      if (i != left_out_) misfit += std::abs(scales.of(rows_[i].told) / rows_[i].measured - 1);
+      if (i != left_out_) misfit += std::abs(scales.of(rows_[i].calibrated) / rows_[i].measured - 1);
     }
     if (misfit >= misfit_) return;
     misfit_ = misfit;
@@ -58,30 +58,30 @@ class BestScales {
 Scales through(const ScaledRow& a, const ScaledRow& b) {
   constexpr double alike = 1e-3;
   const auto product = [](Seconds x, Seconds y) { return x.value() * y.value(); };
-  const auto one = product(a.told.fixed, b.told.moving);
-  const auto other = product(b.told.fixed, a.told.moving);
+  const auto one = product(a.calibrated.fixed, b.calibrated.moving);
+  const auto other = product(b.calibrated.fixed, a.calibrated.moving);
   const auto determinant = one - other;
   if (std::abs(determinant) <= alike * (one + other)) return {};
-  return {(product(a.measured, b.told.moving) - product(b.measured, a.told.moving)) / determinant,
-          (product(a.told.fixed, b.measured) - product(b.told.fixed, a.measured)) / determinant};
+  return {(product(a.measured, b.calibrated.moving) - product(b.measured, a.calibrated.moving)) / determinant,
+          (product(a.calibrated.fixed, b.measured) - product(b.calibrated.fixed, a.measured)) / determinant};
 }
 
 /// @param start is tried first @param left_out the place of a row that is not looked at, or beyond the last
 Scales best_scales(const std::vector<ScaledRow>& rows, const Scales& start, std::size_t left_out) {
-  bool tells_fixed = false;
-  bool tells_moving = false;
+  bool has_fixed = false;
+  bool has_moving = false;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (i != left_out) (rows[i].told.fixed > rows[i].told.moving ? tells_fixed : tells_moving) = true;
+    if (i != left_out) (rows[i].calibrated.fixed > rows[i].calibrated.moving ? has_fixed : has_moving) = true;
   }
   BestScales best{rows, left_out};
   best.offer({});
-  if (tells_fixed && tells_moving) best.offer(start);
+  if (has_fixed && has_moving) best.offer(start);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (i == left_out) continue;
-    const auto& [told, measured] = rows[i];
-    if (!tells_moving) best.offer({(measured - told.moving) / told.fixed, 1});
-    if (!tells_fixed) best.offer({1, (measured - told.fixed) / told.moving});
-    if (!tells_fixed || !tells_moving) continue;
+    const auto& [calibrated, measured] = rows[i];
+    if (!has_moving) best.offer({(measured - calibrated.moving) / calibrated.fixed, 1});
+    if (!has_fixed) best.offer({1, (measured - calibrated.fixed) / calibrated.moving});
+    if (!has_fixed || !has_moving) continue;
     for (auto j = i + 1; j < rows.size(); ++j) {
       if (j != left_out) best.offer(through(rows[i], rows[j]));
     }
@@ -111,7 +111,7 @@ std::vector<double> errors_left_out(const std::vector<ScaledRow>& rows) {
   const auto of_all = fit_scales(rows);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto scales = best_scales(rows, of_all, i);
-    const auto ratio = scales.of(rows[i].told) / rows[i].measured;
+    const auto ratio = scales.of(rows[i].calibrated) / rows[i].measured;
     errors.push_back(std::max(ratio, 1 / ratio) - 1);
   }
   return errors;

@@ -8,7 +8,7 @@
 
 namespace gradway {
 
-/// A time that a calibration tells, in the part that a size of nothing takes and the part that bytes take.
+/// A time of a calibration, split into a fixed part and a part that grows with the bytes.
 struct SplitTime {
   Seconds fixed{};
   Seconds moving{};
@@ -16,7 +16,7 @@ struct SplitTime {
   Seconds sum() const { return fixed + moving; }
 };
 
-/// How many times as long each part takes on another machine.
+/// Factors of the two parts of a time from one machine to another.
 struct Scales {
   double fixed = 1;
   double moving = 1;
@@ -24,9 +24,9 @@ struct Scales {
   Seconds of(const SplitTime& time) const { return time.fixed * fixed + time.moving * moving; }
 };
 
-/// What a calibration tells of a row that was measured on another machine.
+/// A row measured on another machine, with its time by the calibration.
 struct ScaledRow {
-  SplitTime told;
+  SplitTime calibrated;
   Seconds measured{};
 };
 
@@ -40,17 +40,17 @@ struct ScaledRow {
 SplitTime split_time(const CollectiveTable& table, Bytes size);
 
 /// The scales with the least sum of |predicted / measured - 1|, so that a few disturbed rows do not matter;
-/// of scales that do alike those nearest to none. A part that is not the larger one in any row keeps its
-/// scale of 1: nothing tells it.
+/// of equal ones, the scales nearest to 1. A part that is not the larger one in any row keeps its
+/// scale of 1, as no row determines it.
 /// @source as robust_line: a best fit of two parameters meets two of the rows
 Scales fit_scales(const std::vector<ScaledRow>& rows);
 
-/// How far each row is from what all other rows tell of it, as a fraction of the smaller of the two; nothing
-/// of a row that is alone.
+/// Leave-one-out error of each row, as a fraction of the smaller of measured and predicted time; empty for a
+/// single row.
 std::vector<double> errors_left_out(const std::vector<ScaledRow>& rows);
 
-/// Within which fraction the next row of their kind lies in nine of ten cases; nothing from fewer than nine
-/// errors, which cannot tell that.
+/// Bound of the error of a further row of the same kind with 90 % coverage; empty for fewer than nine errors,
+/// which cannot give it.
 /// @source split conformal prediction: of n errors and one more, all alike, the one more is within the
 /// ceil(0.9 (n + 1))-th smallest in nine of ten cases (Vovk, Gammerman, Shafer: Algorithmic Learning in a
 /// Random World, 2005)

@@ -7,7 +7,7 @@
 
 namespace gradway {
 
-/// One experiment: kernels (or copies) in a row on one stream, all-reduces in a row on another, begun
+/// One experiment: a sequence of kernels on one stream and a sequence of all-reduces on another, started
 /// together.
 struct SideBySideTrial {
   Seconds kernel{};  ///< one alone
@@ -16,7 +16,7 @@ struct SideBySideTrial {
   int collectives = 0;
 };
 
-/// When each of the two rows ends.
+/// End of each of the two sequences.
 struct SideBySideEnds {
   Seconds kernels{};
   Seconds collectives{};
@@ -27,23 +27,23 @@ struct SideBySideEnds {
 SideBySideEnds side_by_side_ends(const SideBySideTrial& trial, double kernel_slowdown,
                                  double collective_slowdown, bool held);
 
-/// An experiment and how it came out.
+/// An experiment and its measured ends.
 struct MeasuredTrial {
   SideBySideTrial trial;
   SideBySideEnds ends;
 };
 
-/// What each of two things that run side by side costs the other.
+/// Slow-downs of kernels and collectives that run concurrently.
 struct Slowdowns {
   double kernel = 1;
   double collective = 1;
 };
 
-/// Where slow-downs are looked for, in steps of 0.01 from 1.
+/// Range of the search for slow-downs, in steps of 0.01 from 1.
 struct SlowdownSearch {
   double most_kernel = 2.5;
   double most_collective = 4;
-  double taken = 1;   ///< how many times slower kernels are anyway; comes on top of what is found
+  double taken = 1;   ///< known slow-down of kernels, by which the fitted one is multiplied
   bool held = false;  ///< as in `side_by_side_ends`
 };
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "sim/cost/nccl_model.hpp"
-#include "sim/metrics/bottleneck.hpp"
+#include "sim/metrics/find_bottleneck.hpp"
 #include "sim/metrics/intervals.hpp"
 #include "sim/metrics/loading.hpp"
 #include "sim/metrics/resource_uses.hpp"

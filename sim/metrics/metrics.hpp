@@ -11,6 +11,7 @@
 #include "sim/base/ids.hpp"
 #include "sim/base/units.hpp"
 #include "sim/graph/workload.hpp"
+#include "sim/metrics/bottleneck.hpp"
 #include "sim/workload/memory_use.hpp"
 
 namespace gradway {
@@ -70,12 +71,6 @@ struct Metrics : StepParts {
   std::optional<Loading> loading{};             ///< of a job whose loaders are simulated
   std::optional<UsdPerHour> cost_per_hour;      ///< of the nodes that the ranks lie on, each as a whole
   std::optional<double> cost_usd_per_million_samples;
-};
-
-/// What limits the step, in words.
-struct Bottleneck {
-  std::string resource;
-  std::string why;
 };
 
 /// How much of the step a link or memory was in use, and what it carried.

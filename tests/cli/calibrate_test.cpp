@@ -67,7 +67,8 @@ TEST_CASE("samples become a calibration that a platform can name and a person ca
   folder.write("job.yaml",
                "schema: 1\nmodel: vit_l_32\nplatform: my-node\njob: { gpus: 4, batch_per_gpu: 32 }\n"
                "nccl: { NCCL_P2P_DISABLE: 1, NCCL_SHM_DISABLE: 1 }\n");
-  const auto run = run_gradway({"run", "job.yaml"}, {.folder = folder.path(), .gradway_path = folder.path()});
+  const auto run =
+      run_gradway({"run", "job.yaml", "--verbose"}, {.folder = folder.path(), .gradway_path = folder.path()});
   CHECK(run.status == 0);
   CHECK_THAT(run.output, Contains("NET all-reduce: calibration mine of 2026-11-21, 4 ranks"));
   CHECK_THAT(run.output, Contains("calibration mine, median error of samples held back from a fit:"));
@@ -241,7 +242,8 @@ TEST_CASE("a calibration is adapted to a machine, says so, and stands for it", "
   folder.write("platforms/node.yaml", "schema: 1\nsource: mine\nbased_on: h200-4x\ncalibration: mine\n");
   folder.write("job.yaml",
                "schema: 1\nmodel: vit_l_32\nplatform: node\njob: { gpus: 4, batch_per_gpu: 32 }\n");
-  const auto run = run_gradway({"run", "job.yaml"}, {.folder = folder.path(), .gradway_path = folder.path()});
+  const auto run =
+      run_gradway({"run", "job.yaml", "--verbose"}, {.folder = folder.path(), .gradway_path = folder.path()});
   CHECK(run.status == 0);
   CHECK_THAT(run.output, Contains("calibration mine is theirs, adapted by rows of another"));
 }

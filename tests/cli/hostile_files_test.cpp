@@ -184,15 +184,6 @@ TEST_CASE("importers refuse what would become a file that gradway refuses", "[cl
   CHECK_THAT(refused({"calibrate", "fit", "copies.json", "-o", "c.yaml"}),
              StartsWith("copies.json:3:") && Contains("error: 100000000 B in 1e+07 s cannot be\n"));
 
-  folder.write("slow.json", R"([{"kind": "h2d_pinned", "gpus": [0], "bytes": 100000000, "seconds": 1e-2},
- {"kind": "h2d_pinned", "gpus": [1], "bytes": 100000000, "seconds": 1e-2},
- {"kind": "pattern", "name": "h2d_x2", "copies": [["host", 0], ["host", 1]], "bytes": 100000000, "seconds": [90, 90]}])");
-  CHECK_THAT(
-      refused({"calibrate", "fit", "slow.json", "-o", "c.yaml"}),
-      StartsWith(
-          "slow.json: error: what is made of this cannot be read again: a slow-down is from 1 (none) to "
-          "1000, got '9"));
-
   folder.write("t\xff.json", trace_of(small_step()).json());
   const auto outcome =
       run_gradway({"import", "kineto", "t\xff.json", "-o", "m.yaml"}, {.folder = folder.path()});

@@ -70,9 +70,10 @@ TEST_CASE("what is assumed says so, and several nodes are hinted at", "[describe
   const auto result = written("GPU0 mlx5_0 mlx5_1\nGPU0 X PHB PHB\nmlx5_0 PHB X PIX\nmlx5_1 PHB PIX X\n",
                               {"l40s", 89, "Given with --gpu."});
   CHECK(result.warnings.empty());
-  CHECK_THAT(result.yaml, Contains("\n# Given with --gpu.\ngpu: l40s\n") &&
-                              Contains("# The vendor of the CPUs is not known (a matrix does not tell)") &&
-                              Contains("Assumed, as nothing tells the slot: PCIe Gen4 x16") &&
-                              Contains("The speed of the wire is not known.") &&
-                              Contains("  nics: [\"mlx5_[0-1]\"]\n") && Contains("\n# nodes: as_needed\n"));
+  CHECK_THAT(result.yaml,
+             Contains("\n# Given with --gpu.\ngpu: l40s\n") &&
+                 Contains("# The vendor of the CPUs is not known (the matrix does not name it)") &&
+                 Contains("Assumed, as nothing tells the slot: PCIe Gen4 x16") &&
+                 Contains("The speed of the wire is not known.") && Contains("  nics: [\"mlx5_[0-1]\"]\n") &&
+                 Contains("\n# nodes: as_needed\n"));
 }

@@ -25,7 +25,7 @@ const DescribedGpu a100{"a100-sxm-40gb", 80, ""};
 WrittenPlatform written(const std::string& cpus, const DescribedGpu& gpu = a100,
                         std::optional<int> gpus = {}) {
   const auto read = topology(cpus);
-  return nccl_platform(read, lay_out(read, gpus), gpu);
+  return nccl_platform(read, node_layout(read, gpus), gpu);
 }
 
 std::string message(const std::string& cpus, std::optional<int> gpus = {}) {
@@ -111,7 +111,7 @@ TEST_CASE("the dump of a node of ours", "[describe]") {
   const auto& read = std::get<NcclTopology>(xml.content);
   CHECK(gpu_of(read) == "NVIDIA H200");
   CHECK(capability_of(read) == 90);
-  const auto result = nccl_platform(read, lay_out(read, {}), {"h200", 90, ""});
+  const auto result = nccl_platform(read, node_layout(read, {}), {"h200", 90, ""});
   CHECK(result.warnings.empty());
   const ReadBack node{result.yaml};
   CHECK(node.cell(0, 3) == "NV18");

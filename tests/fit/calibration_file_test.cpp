@@ -139,6 +139,6 @@ TEST_CASE("samples without anything to fit are the user's error", "[fit][errors]
   CHECK(message_of([&] {
           return fit(samples, {"x", "2026-11-21"}, {});
         }) ==
-        "error: the samples hold nothing that a calibration could be made of\n"
-        "  hint: collectives of all_reduce are what a prediction needs first\n");
+        "error: the samples hold no row that a calibration can be fitted to\n"
+        "  hint: measure collectives first: a prediction needs rows of all_reduce\n");
 }

@@ -11,7 +11,7 @@ using namespace gradway;
 namespace {
 
 NodeLayout layout_of(std::string_view text, const NvlinkFacts& nvlinks = {}) {
-  return lay_out(read_topology_matrix(text, "topo.txt"), nvlinks);
+  return node_layout(read_topology_matrix(text, "topo.txt"), nvlinks);
 }
 
 /// "plx0 rc0 cpu0": what a device hangs on.

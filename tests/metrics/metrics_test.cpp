@@ -95,13 +95,16 @@ TEST_CASE("links report what they carried over what they could have") {
   REQUIRE(all.links.size() == 4);
   CHECK(all.links.front().bytes.value() == Approx(75e6));
   CHECK(all.links.front().busy_fraction == Approx(1.5e-3 / (1.5e-3 + 3e-6)));
-  CHECK(all.bottleneck.resource == all.links.front().name);
-  CHECK(all.bottleneck.why.find("this link is full") != std::string::npos);
+  const auto found = std::get<bottleneck::Communication>(all.bottleneck);
+  CHECK(found.sent.value() == Approx(75e6));
+  CHECK(std::get<bottleneck::FullLink>(found.limit) == bottleneck::FullLink{all.links.front().name, false});
 }
 
 TEST_CASE("many small steps are bound by latency") {
   const auto all = measured(ring_scenario(64, {{"tensor", 1, 0_ms, 0_ms, 1000}}, 50_MB));
-  CHECK(all.bottleneck.resource == "latency");
+  const auto limit = std::get<bottleneck::Communication>(all.bottleneck).limit;
+  CHECK(std::get<bottleneck::Latency>(limit).busiest == all.links.front().name);
+  CHECK_FALSE(std::get<bottleneck::Latency>(limit).of_collectives);
 }
 
 TEST_CASE("a step that takes no time has no shares, and says so") {
@@ -109,12 +112,12 @@ TEST_CASE("a step that takes no time has no shares, and says so") {
   CHECK(all.metrics.step_time == Seconds{});
   CHECK(all.metrics.gpu_busy_fraction == 0);
   CHECK(all.metrics.tflops_per_gpu == 0);
-  CHECK(all.bottleneck.why == "the step takes no time");
+  CHECK(all.bottleneck == Bottleneck{bottleneck::Nothing{}});
 }
 
 TEST_CASE("a step of kernels is bound by kernels") {
   const auto all = measured(ring_scenario(4, {{"layer", 6, 10_ms, 20_ms, 1000}}, 50_MB));
-  CHECK(all.bottleneck.resource == "ideal kernels");
+  CHECK(std::get<bottleneck::Kernels>(all.bottleneck).gpu == "ideal");
 }
 
 TEST_CASE("a model of text trains on tokens, others do not") {
@@ -243,24 +246,27 @@ TEST_CASE("channels that no link bounds are named by what they copy through") {
   scenario.job.gpus = 6;
   const auto over = [&](Transport transport, Seconds time) {
     scenario.calibration.collectives = {{CollectiveKind::all_reduce, transport, 6, 400_MB, time, "made up"}};
-    return measured(scenario).bottleneck;
+    return std::get<bottleneck::Communication>(measured(scenario).bottleneck).limit;
   };
-  const auto shm = over(Transport::shm, 500_ms);
-  CHECK(shm.resource == "host memory (SHM)");
-  CHECK_THAT(shm.why, Catch::EndsWith("so NCCL's own copying (SHM) is the limit"));
+  const auto part = [&](Transport transport) {
+    return std::get<bottleneck::Channels>(over(transport, 500_ms)).part;
+  };
+  const auto shm = std::get<bottleneck::Channels>(over(Transport::shm, 500_ms));
+  CHECK(shm.part == Part::host_memory);
+  CHECK(shm.transport == "SHM");
   // Two GPUs below one switch.
   scenario.job.gpus = 2;
-  CHECK(over(Transport::p2p, 500_ms).resource == "PCIe (P2P)");
+  CHECK(part(Transport::p2p) == Part::pcie);
   scenario.platform = built_platform(nvswitch_node(4));
   scenario.platform.gpu_models.front().ideal = true;
   scenario.job.gpus = 4;
-  CHECK(over(Transport::p2p, 500_ms).resource == "NVLink (P2P)");
+  CHECK(part(Transport::p2p) == Part::nvlink);
   scenario.platform = built_platform(nvswitch_node(2), 2, star_fabric());
   scenario.platform.gpu_models.front().ideal = true;
-  CHECK(over(Transport::net, 500_ms).resource == "network (NET)");
+  CHECK(part(Transport::net) == Part::network);
   // Next to nothing to send: nothing but the latencies of the steps.
   scenario.model.layers = synthetic({{"layer", 1, 1_us, 1_us, 100}});
-  CHECK(over(Transport::net, 500_ms).resource == "latency");
+  CHECK(std::holds_alternative<bottleneck::Latency>(over(Transport::net, 500_ms)));
 }
 
 TEST_CASE("each program has parts of its own, and the one that ends the step has the headline") {

@@ -81,7 +81,8 @@ Measured made_up_measured() {
   metrics.peak_memory = 2_GB;
   metrics.cost_per_hour = UsdPerHour{36};
   metrics.cost_usd_per_million_samples = 1.5625;
-  measured.bottleneck = {"gpu0 -> gpu1", "this link is full while collectives run"};
+  measured.bottleneck = bottleneck::Communication{
+      .share = 0.07, .sent = 4_MiB, .rate = 2_GBps, .limit = bottleneck::FullLink{"gpu0 -> gpu1", false}};
   measured.links = {{"gpu0 -> gpu1", 0.25, 4_MiB}, {"gpu1 -> gpu0", 0.125, Bytes{0.5}}};
   return measured;
 }

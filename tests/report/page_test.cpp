@@ -75,10 +75,10 @@ TEST_CASE("a page is one file that asks for nothing else", "[report][page]") {
 }
 
 TEST_CASE("pages of sweeps, comparisons and validations hold their documents", "[report][page]") {
-  report::Sweep sweep{"mine", {{"job.gpus", {"1", "2"}}}, {{{"1"}, "", "error: no"}, {{"2"}, "", ""}}};
-  std::ostringstream text;
-  report::write_json(text, made_up_run(), "1");
-  sweep.points[1].report = text.str();
+  report::Sweep sweep{"mine", {{"job.gpus", {"1", "2"}}}, {{{"1"}, {}, "", "error: no"}, {{"2"}}}};
+  const auto report = report::json_document(made_up_run(), "1");
+  sweep.points[1].result = report::result_of(report);
+  sweep.points[1].report = report::text_of(report);
   const auto of_sweep = data_of(page_of(sweep, "1"));
   CHECK(of_sweep["kind"] == "sweep");
   CHECK(of_sweep["scenario"] == "mine");
@@ -124,7 +124,7 @@ TEST_CASE("the page of a comparison says what is compared", "[report][page]") {
 }
 
 TEST_CASE("a sweep in which nothing ran has no best point", "[report][page]") {
-  const report::Sweep sweep{"mine", {{"job.gpus", {"9"}}}, {{{"9"}, "", "error: no"}}};
+  const report::Sweep sweep{"mine", {{"job.gpus", {"9"}}}, {{{"9"}, {}, "", "error: no"}}};
   const auto json = document_of(sweep, "1");
   CHECK(json["fastest"].is_null());
   CHECK(json["cheapest"].is_null());

@@ -21,14 +21,21 @@ report::Sweep made_up(std::vector<Axis> axes, const std::vector<double>& ms, dou
   report::Sweep sweep{"made up", std::move(axes), {}};
   for (std::size_t i = 0; i < ms.size(); ++i) {
     const bool fits = ms[i] != too_large;
-    const auto report = fmt::format(
-        R"({{"metrics": {{"step_time_s": {0}, "samples_per_s": {1}, "exposed_communication_s": {2},
-             "cost_usd_per_million_samples": {0}}}, "fits": {3}, "does_not_fit": {4}, "rests_on": "measured",
-             "doubts": [{{"part": "compute", "of": "point", "cause": "{5}", "time_s": {0}, "doubt": {6}}}]}})",
-        ms[i] / 1e3, 1e5 / ms[i], ms[i] / 1e4, fits,
-        fits ? "null" : R"("does not fit: 93 of 24 GB on each l4")", i, doubt);
-    sweep.points.push_back(
-        {point_values(sweep.axes, i), ms[i] > 0 ? report : "", ms[i] > 0 ? "" : "error: no\n"});
+    const Seconds step{ms[i] / 1e3};
+    report::SweepPoint point{.values = point_values(sweep.axes, i), .report = "{\n  \"a\": 1\n}"};
+    if (ms[i] > 0) {
+      point.result = {
+          .metrics = {{"step_time_s", step.value()},
+                      {"samples_per_s", 1e5 / ms[i]},
+                      {"exposed_communication_s", ms[i] / 1e4},
+                      {"cost_usd_per_million_samples", step.value()}},
+          .errors = {{.cause = {.what = fmt::format("{}", i)}, .of = "point", .time = step, .doubt = doubt}},
+          .does_not_fit = fits ? "" : "does not fit: 93 of 24 GB on each l4",
+          .rests_on = "measured"};
+    } else {
+      point.error = "error: no\n";
+    }
+    sweep.points.push_back(std::move(point));
   }
   return sweep;
 }

@@ -37,7 +37,7 @@ Run verbose_run() {
   run.scenario.name = word;
   run.scenario.model.name = word + " " + word;
   run.scenario.platform.name = word;
-  run.measured.bottleneck = {word, word + " because of " + word};
+  run.measured.bottleneck = bottleneck::Communication{.limit = bottleneck::FullLink{word, false}};
   run.measured.links[0].name = word;
   run.basis = {word, "short"};
   run.warnings = {word};
@@ -59,7 +59,7 @@ TEST_CASE("a run is written with its job, its result and its provenance", "[repo
   CHECK_THAT(text, Contains("memory       2 GB per GPU (estimate)"));
   CHECK_THAT(text, Contains("each GPU     12.5 TFLOP/s, 60.0 % busy"));
   CHECK_THAT(text, Contains("36.00 USD/h, 1.562 USD per million samples"));
-  CHECK_THAT(text, Contains("this link is full while collectives run"));
+  CHECK_THAT(text, Contains("this link is full meanwhile"));
   CHECK_THAT(text, Contains("gpu0 -> gpu1                25.0 %          4.194 MB"));
   CHECK_THAT(text, Contains("- explicit times"));
   CHECK_THAT(text, Contains("nothing here is real"));

@@ -45,11 +45,10 @@ TEST_CASE("traffic is the same in both engines, and with ranks that stand for ot
   CHECK(step(traffic, "fluid", FoldRanks::no) == Approx(time).epsilon(1e-9));
 }
 
-TEST_CASE("a link that a neighbour shares is told as the bottleneck", "[run]") {
+TEST_CASE("a link that a neighbour shares is the bottleneck", "[run]") {
   const auto run = simulate(ring_of_two_nodes("[{ from: node0.ib0, to: node1.ib0, load: 1 }]"));
-  CHECK(run.measured.bottleneck.resource == "node0.ib0 -> fabric");
-  CHECK_THAT(run.measured.bottleneck.why,
-             Catch::EndsWith("this link is full meanwhile with a neighbour's traffic"));
+  const auto limit = std::get<bottleneck::Communication>(run.measured.bottleneck).limit;
+  CHECK(std::get<bottleneck::FullLink>(limit) == bottleneck::FullLink{"node0.ib0 -> fabric", true});
 }
 
 TEST_CASE("traffic between parts that are not there is the user's error", "[run]") {

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -83,11 +82,7 @@ class StepOfPoints {
     }
     const report::Campaign played{*run_, questions_, answers_of(*run_, questions_)};
     const auto& answers = played.answers;
-    if (!questions_.only_figures) {
-      std::ostringstream text;
-      report::write_json(text, played, GRADWAY_VERSION);
-      point.report = text.str();
-    }
+    if (!questions_.only_figures) point.report = report::json_document(played, GRADWAY_VERSION);
     if (search_.finds_layout) report::tell_layout(point, run_->scenario);
     point.estimate = answers.estimate;
     point.step = run_->measured.metrics.step_time;

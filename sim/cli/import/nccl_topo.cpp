@@ -43,12 +43,12 @@ void import_nccl_topo(const ImportArguments& arguments, const Surroundings& arou
     return;
   }
   const auto& topology = std::get<NcclTopology>(xml.content);
-  auto laid = lay_out(topology, gpus);
+  auto node = node_layout(topology, gpus);
   const auto device = gpu_of(topology);
   if (const auto capability = capability_of(topology); device.empty() && capability && arguments.gpu.empty())
     refuse_capability(*capability, topology.where, arguments, around);
   const auto gpu = described_gpu(device, topology.where, "the file", arguments, around);
-  put_platform(nccl_platform(topology, std::move(laid), gpu), {}, arguments, around);
+  put_platform(nccl_platform(topology, std::move(node), gpu), {}, arguments, around);
   if (!arguments.out.empty()) show_written(arguments.out, around);
 }
 

@@ -9,7 +9,6 @@
 
 #include "sim/base/digest.hpp"
 #include "sim/cli/shell/files.hpp"
-#include "sim/report/points/sweep.hpp"
 
 namespace gradway::cli {
 namespace {
@@ -30,9 +29,11 @@ std::string beginning(const std::string& digest) {
 }
 
 /// Checked byte by byte before it is read as JSON, because what somebody else made may be too much for that.
-std::optional<std::string> report_in(const std::string& key, const std::string& text) {
+std::optional<KeptPoint> point_in(const std::string& key, const std::string& text) {
   auto report = unsealed(key, text);
-  return report && report::is_report(*report) ? report : std::nullopt;
+  if (!report) return std::nullopt;
+  auto result = report::read_result(*report);
+  return result ? std::optional{KeptPoint{std::move(*result), std::move(*report)}} : std::nullopt;
 }
 
 }  // namespace
@@ -53,17 +54,17 @@ KeptPoints::KeptPoints(fs::path folder) : folder_{std::move(folder)} {
   remove_abandoned_files(folder_);
 }
 
-std::optional<std::string> KeptPoints::find(const std::string& key) {
+std::optional<KeptPoint> KeptPoints::find(const std::string& key) {
   const auto path = folder_ / (key + ".json");
   std::error_code ignored;
   if (!fs::exists(path, ignored)) return std::nullopt;
-  std::optional<std::string> report;
+  std::optional<KeptPoint> point;
   if (fs::is_regular_file(path, ignored)) {
     std::ifstream file{path, std::ios::binary};
-    report = report_in(key, {std::istreambuf_iterator<char>{file}, {}});
+    point = point_in(key, {std::istreambuf_iterator<char>{file}, {}});
   }
-  ++(report ? found_ : damaged_);
-  return report;
+  ++(point ? found_ : damaged_);
+  return point;
 }
 
 void KeptPoints::keep(const std::string& key, const std::string& report) const {

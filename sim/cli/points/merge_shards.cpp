@@ -148,8 +148,9 @@ void place(const Found& found, MergedSweep& merged) {
     if (!error.empty()) {
       point.error = error;
       merged.failures[places[i]] = {static_cast<Status>(status), error, {}, {}};
-    } else if (auto report = kept.find(key)) {
-      point.report = std::move(*report);
+    } else if (auto found_point = kept.find(key)) {
+      point.result = std::move(found_point->result);
+      point.report = std::move(found_point->report);
     } else {
       ++missing;
     }

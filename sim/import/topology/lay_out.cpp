@@ -18,9 +18,9 @@ std::size_t members(const DeviceGroups& groups, std::size_t first) {
   return static_cast<std::size_t>(std::ranges::count(groups, first));
 }
 
-class Layout {
+class NodeTopology {
  public:
-  Layout(const TopologyMatrix& matrix, const NvlinkFacts& nvlinks)
+  NodeTopology(const TopologyMatrix& matrix, const NvlinkFacts& nvlinks)
       : matrix_{matrix},
         nvlinks_{nvlinks},
         pix_{groups_within(matrix, PathType::pix)},
@@ -34,7 +34,7 @@ class Layout {
     for (std::size_t i = 0; i < matrix_.gpus; ++i) add(DeviceKind::gpu, fmt::format("gpu{}", i), {});
     std::set<std::string> taken;
     for (const auto& nic : matrix_.nics) add(DeviceKind::nic, *taken.insert(nic_name(nic, taken)).first, {});
-    for (std::size_t i = 0; i < matrix_.size(); ++i) hang(i);
+    for (std::size_t i = 0; i < matrix_.size(); ++i) attach(i);
     name_sockets();
     add_nvlinks();
     compare();
@@ -42,14 +42,14 @@ class Layout {
   }
 
  private:
-  using Parts = std::map<std::size_t, std::size_t>;  ///< parts by the group they are of
+  using Parts = std::map<std::size_t, std::size_t>;  ///< index of the part of each group
 
   std::size_t add(DeviceKind kind, std::string name, std::optional<std::size_t> parent) {
     layout_.parts.push_back({std::move(name), kind, parent, {}, false});
     return layout_.parts.size() - 1;
   }
 
-  /// The part of a group, made with what it hangs on at the first call.
+  /// The part of a group. The first call creates it with its parents.
   template <class Make>
   std::size_t part_of(Parts& parts, std::size_t group, const Make& make) {
     const auto found = parts.find(group);
@@ -97,7 +97,7 @@ class Layout {
     return roots.size() == 1;
   }
 
-  void hang(std::size_t device) {
+  void attach(std::size_t device) {
     const bool is_tree = members(pxb_, pxb_[device]) > members(pix_, pix_[device]);
     const auto upper = [&] {
       return part_of(uppers_, pxb_[device], [&] { return new_switch(root(device)); });
@@ -114,7 +114,7 @@ class Layout {
 
   void name_sockets() {
     std::vector<std::pair<std::optional<int>, std::size_t>>
-        order;  // by NUMA node; those without one are last
+        order;  // by NUMA node; sockets without one are last
     for (const auto& [group, part] : sockets_) order.emplace_back(layout_.parts[part].numa_node, part);
     std::ranges::stable_sort(order, [](const auto& one, const auto& other) {
       return one.first.value_or(most_numa) < other.first.value_or(most_numa);
@@ -141,7 +141,7 @@ class Layout {
     layout_.pairs.clear();
   }
 
-  /// One remark for all that is alike.
+  /// Adds one remark for all observations of a kind.
   void remark(const std::vector<std::string>& all, std::string_view what) {
     if (all.empty()) return;
     const auto rest =
@@ -149,7 +149,7 @@ class Layout {
     layout_.remarks.push_back(all.front() + rest);
   }
 
-  /// What the tree cannot say, and what it says against the NUMA nodes.
+  /// Adds remarks where the tree contradicts the matrix or its NUMA nodes.
   void compare() {
     std::vector<std::string> pairs;
     for (std::size_t i = 0; i < matrix_.size(); ++i) {
@@ -192,7 +192,7 @@ class Layout {
   Parts hubs_;
   Parts uppers_;
   Parts lowers_;
-  std::set<std::size_t> straight_;  ///< upper switches that a NIC hangs on without a switch in between
+  std::set<std::size_t> straight_;  ///< upper switches with a directly attached NIC
   int root_count_ = 0;
   int switch_count_ = 0;
   NodeLayout layout_;
@@ -200,9 +200,9 @@ class Layout {
 
 }  // namespace
 
-NodeLayout lay_out(const TopologyMatrix& matrix, const NvlinkFacts& nvlinks) {
+NodeLayout node_layout(const TopologyMatrix& matrix, const NvlinkFacts& nvlinks) {
   expects(matrix.gpus > 0, "a node has GPUs");
-  return Layout{matrix, nvlinks}.make();
+  return NodeTopology{matrix, nvlinks}.make();
 }
 
 }  // namespace gradway

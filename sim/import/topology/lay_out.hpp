@@ -8,21 +8,20 @@
 
 namespace gradway {
 
-/// What is known of a node's NVLinks beside the matrix.
+/// Facts about a node's NVLinks that the matrix does not show.
 struct NvlinkFacts {
-  std::optional<int> of_each_gpu;  ///< all links of a GPU
-  bool has_switch = false;         ///< something names an NVSwitch; else its links and pairs tell
+  std::optional<int> of_each_gpu;  ///< number of links of a GPU, to whichever end
+  bool has_switch = false;  ///< the source names an NVSwitch; if false, it is inferred from links and pairs
 };
 
-/// The parts of a node from what its matrix says. Devices that are PIX to each other hang on one PCIe switch,
-/// those that are PXB on switches under a common one, those that are PHB on one root complex, those that are
-/// NODE on one socket. Where only NVLinks are shown, NUMA nodes tell the sockets, and NICs that are near.
-/// Devices of one NUMA node that are SYS to each other stay on its socket, but reach it across a link like
-/// that between sockets.
+/// Infers the parts of a node from its matrix. Devices that are PIX to each other are attached to one PCIe
+/// switch, PXB to switches under a common one, PHB to one root complex, NODE to one socket. Where the matrix
+/// shows NVLinks only, sockets follow from NUMA nodes and from near NICs. Devices of one NUMA node that are
+/// SYS to each other stay on its socket, but reach it across a link like the one between sockets.
 ///
-/// NVLinks: an NVSwitch if one is known, or if all pairs of three or more GPUs are alike and a GPU's links
-/// are not the sum of its pairs' (a full mesh).
+/// There is an NVSwitch if the source names one, or if all pairs of three or more GPUs have the same number
+/// of NVLinks and a GPU has not as many links as its pairs together (which would be a full mesh).
 /// @source the legend of `nvidia-smi topo -m`
-NodeLayout lay_out(const TopologyMatrix& matrix, const NvlinkFacts& nvlinks);
+NodeLayout node_layout(const TopologyMatrix& matrix, const NvlinkFacts& nvlinks);
 
 }  // namespace gradway

@@ -5,6 +5,7 @@
 #include <iosfwd>
 #include <string_view>
 
+#include "sim/report/format/json_document.hpp"
 #include "sim/report/format/style.hpp"
 #include "sim/run/simulate.hpp"
 #include "sim/study/campaign/campaign.hpp"
@@ -40,6 +41,7 @@ struct Campaign {
 void write_text(std::ostream& out, const Campaign& campaign, const Style& style);
 
 /// One document, with full precision and definitions.
+JsonDocument json_document(const Campaign& campaign, std::string_view version);
 void write_json(std::ostream& out, const Campaign& campaign, std::string_view version);
 
 }  // namespace gradway::report

@@ -204,31 +204,34 @@ Json campaign_estimate_json(const CampaignEstimate& estimate) {
   return json;
 }
 
-void write_json(std::ostream& out, const Campaign& campaign, std::string_view version) {
+JsonDocument json_document(const Campaign& campaign, std::string_view version) {
   const auto& [run, questions, answers] = campaign;
   const auto& local = run.scenario.job.local_sgd;
   auto warnings = run.warnings;
   warnings.insert(warnings.end(), answers.warnings.begin(), answers.warnings.end());
   auto basis = run.basis;
   basis.insert(basis.end(), answers.basis.begin(), answers.basis.end());
-  const Json json{{"schema", 1},
-                  {"gradway", version},
-                  {"scenario", scenario_json(run.scenario)},
-                  {"plan", plan_json(answers.plan, local && local->clients ? &*local->clients : nullptr)},
-                  {"usd_per_node_hour", answers.per_node ? Json(answers.per_node->value()) : Json(nullptr)},
-                  {"estimate", campaign_estimate_json(answers.estimate)},
-                  {"limits", limits_json(campaign)},
-                  {"interval", interval_json(answers.interval)},
-                  {"what_ifs", what_ifs_json(answers.what_ifs)},
-                  {"terms", terms_json(answers.terms)},
-                  {"moved_data", moved_json(answers.moved)},
-                  {"histogram", histogram_json(answers.histogram)},
-                  {"typical", typical_json(answers.typical)},
-                  {"labels", labels_json()},
-                  {"definitions", definitions_json()},
-                  {"basis", std::move(basis)},
-                  {"warnings", std::move(warnings)}};
-  out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+  return Json{{"schema", 1},
+              {"gradway", version},
+              {"scenario", scenario_json(run.scenario)},
+              {"plan", plan_json(answers.plan, local && local->clients ? &*local->clients : nullptr)},
+              {"usd_per_node_hour", answers.per_node ? Json(answers.per_node->value()) : Json(nullptr)},
+              {"estimate", campaign_estimate_json(answers.estimate)},
+              {"limits", limits_json(campaign)},
+              {"interval", interval_json(answers.interval)},
+              {"what_ifs", what_ifs_json(answers.what_ifs)},
+              {"terms", terms_json(answers.terms)},
+              {"moved_data", moved_json(answers.moved)},
+              {"histogram", histogram_json(answers.histogram)},
+              {"typical", typical_json(answers.typical)},
+              {"labels", labels_json()},
+              {"definitions", definitions_json()},
+              {"basis", std::move(basis)},
+              {"warnings", std::move(warnings)}};
+}
+
+void write_json(std::ostream& out, const Campaign& campaign, std::string_view version) {
+  write(out, json_document(campaign, version));
 }
 
 }  // namespace gradway::report

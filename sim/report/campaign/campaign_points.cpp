@@ -232,7 +232,7 @@ void write_table(std::ostream& out, const CampaignPoints& points, const Style& s
   if (!command.empty()) write_best(out, points, command, style);
 }
 
-void write_json(std::ostream& out, const CampaignPoints& points, std::string_view version) {
+JsonDocument json_document(const CampaignPoints& points, std::string_view version) {
   const auto& questions = points.questions;
   Json vary = Json::array();
   for (const auto& axis : points.axes) vary.push_back({{"key", axis.key}, {"values", axis.values}});
@@ -244,14 +244,14 @@ void write_json(std::ostream& out, const CampaignPoints& points, std::string_vie
     if (!point.layout.empty()) run["layout"] = point.layout;
     if (!point.estimate) {
       run["error"] = point.error;
-    } else if (point.report.empty()) {
+    } else if (point.report.json().is_null()) {
       run["estimate"] = campaign_estimate_json(*point.estimate);
       run["limits"] = {{"deadline_kept", figure_or_null(point.in_time)},
                        {"late_s", figure_or_null(point.late_s)},
                        {"budget_kept", figure_or_null(point.in_budget)},
                        {"over_usd", figure_or_null(point.over_usd)}};
     } else {
-      run.update(Json::parse(point.report));
+      run.update(point.report.json());
     }
     runs.push_back(std::move(run));
   }
@@ -265,7 +265,11 @@ void write_json(std::ostream& out, const CampaignPoints& points, std::string_vie
             {"runs", std::move(runs)}};
   add_ranking(json, {{"fastest", points.fastest()}, {"cheapest", points.cheapest()}});
   json["best"] = index_or_null(points.best());
-  out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+  return json;
+}
+
+void write_json(std::ostream& out, const CampaignPoints& points, std::string_view version) {
+  write(out, json_document(points, version));
 }
 
 }  // namespace gradway::report

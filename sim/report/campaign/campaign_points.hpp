@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/report/format/json_document.hpp"
 #include "sim/report/format/style.hpp"
 #include "sim/study/campaign/campaign.hpp"
 #include "sim/study/compare/leaders.hpp"
@@ -25,9 +26,9 @@ struct CampaignPoint {
   std::optional<double> late_s{}, over_usd{};  ///< above the limits; below zero: there is room
   /// Keys beside those of the axes that were chosen for it, as `--set` takes them.
   std::vector<std::pair<std::string, std::string>> set{};
-  std::string layout{};  ///< in words, if it was searched
-  std::string report{};  ///< the document of `write_json`; empty: figures alone
-  std::string error{};   ///< empty if there is an estimate
+  std::string layout{};   ///< in words, if it was searched
+  JsonDocument report{};  ///< of the campaign; null: figures alone
+  std::string error{};    ///< empty if there is an estimate
 
   /// How far it is beyond its limits, as shares of them, the worse one; 0 or below: it keeps both.
   double misses(const CampaignQuestions& questions) const;
@@ -61,6 +62,7 @@ void write_table(std::ostream& out, const CampaignPoints& points, const Style& s
                  std::string_view command = {});
 
 /// One document: the axes, and under `runs` each point's settings with its report or its error.
+JsonDocument json_document(const CampaignPoints& points, std::string_view version);
 void write_json(std::ostream& out, const CampaignPoints& points, std::string_view version);
 
 }  // namespace gradway::report

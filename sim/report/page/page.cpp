@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <ostream>
-#include <sstream>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -29,14 +29,6 @@ using Json = nlohmann::ordered_json;
 
 std::string_view page() {
   return {gradway_page_begin, static_cast<std::size_t>(gradway_page_end - gradway_page_begin)};
-}
-
-/// What `write_json` would write, as a value.
-template <class... Document>
-Json document(const Document&... of) {
-  std::ostringstream text;
-  write_json(text, of...);
-  return Json::parse(text.str());
 }
 
 /// The page with its data where the template leaves room for them.
@@ -94,11 +86,9 @@ std::string keys_in_words(const std::vector<Axis>& axes) {
 std::string title_of(const Sweep& sweep) {
   for (const auto& point : sweep.points) {
     if (!point.error.empty()) continue;
-    const auto report = Json::parse(point.report);
-    const auto scenario = report.find("scenario");
-    if (scenario == report.end()) break;
-    return fmt::format("{} on {}: {}", scenario->value("model", "collectives"),
-                       scenario->value("platform", ""), keys_in_words(sweep.axes));
+    const auto& [model, platform] = std::tie(point.result.model, point.result.platform);
+    return fmt::format("{} on {}: {}", model.empty() ? "collectives" : model, platform,
+                       keys_in_words(sweep.axes));
   }
   return fmt::format("{}: {}", sweep.scenario, keys_in_words(sweep.axes));
 }
@@ -121,7 +111,7 @@ bool has_page() {
 void write_page(std::ostream& out, const Run& run, std::string_view version, const RunQuestions& questions) {
   auto data = start_of("run", run.scenario.name, title_of(run.scenario), version);
   data["headline"] = headline(run);
-  data["report"] = document(run, version, questions);
+  data["report"] = json_document(run, version, questions).json();
   data["timeline"] = timeline_json(run);
   if (auto pipeline = pipeline_json(run); !pipeline.is_null()) data["pipeline"] = std::move(pipeline);
   data["buckets"] = buckets_json(run);
@@ -138,7 +128,7 @@ void write_page(std::ostream& out, const Campaign& campaign, std::string_view ve
                          : title_of(scenario);
   auto data = start_of("campaign", scenario.name, "Training " + where, version);
   data["headline"] = headline(campaign.run);
-  data["campaign"] = document(campaign, version);
+  data["campaign"] = json_document(campaign, version).json();
   write_page(out, data);
 }
 
@@ -146,7 +136,7 @@ void write_page(std::ostream& out, const CampaignPoints& points, std::string_vie
   auto data =
       start_of("campaigns", points.scenario,
                fmt::format("{}: campaigns by {}", points.scenario, keys_in_words(points.axes)), version);
-  data["campaigns"] = document(points, version);
+  data["campaigns"] = json_document(points, version).json();
   write_page(out, data);
 }
 
@@ -159,14 +149,14 @@ void write_page(std::ostream& out, const Sweep& sweep, std::string_view version)
 void write_page(std::ostream& out, const Compared& compared, std::string_view version) {
   auto data = start_of("compare", compared.scenario, title_of(compared), version);
   data["job"] = in_words(compared.model, compared.job);
-  data["compare"] = document(compared, version);
+  data["compare"] = json_document(compared, version).json();
   write_page(out, data);
 }
 
 void write_page(std::ostream& out, const Validation& validation, std::string_view title,
                 std::string_view version) {
   auto data = start_of("validate", title, fmt::format("{}: predicted and measured", title), version);
-  data["validate"] = document(validation);
+  data["validate"] = json_document(validation).json();
   write_page(out, data);
 }
 
@@ -177,8 +167,8 @@ void write_page(std::ostream& out, const Explanation& explanation, std::string_v
       start_of("explain", run.scenario.name, fmt::format("What bounds {}", title_of(run.scenario)), version);
   data["headline"] = headline(run);
   data["command"] = command;
-  data["report"] = document(run, version, RunQuestions{});
-  data["explain"] = document(explanation, version);
+  data["report"] = json_document(run, version, RunQuestions{}).json();
+  data["explain"] = json_document(explanation, version).json();
   write_page(out, data);
 }
 
@@ -186,14 +176,14 @@ void write_page(std::ostream& out, const Optimized& found, std::string_view vers
   auto data = start_of("optimize", found.scenario,
                        fmt::format("Settings of {} on {}", found.model, found.platform), version);
   data["job"] = in_words(found.model, found.jobs.front());
-  data["optimize"] = document(found, version);
+  data["optimize"] = json_document(found, version).json();
   write_page(out, data);
 }
 
 void write_page(std::ostream& out, const LaidOut& laid_out, std::string_view version) {
   auto data = start_of("layouts", laid_out.scenario,
                        fmt::format("Layouts of {} on {}", laid_out.model, laid_out.hardware), version);
-  data["layouts"] = document(laid_out, version);
+  data["layouts"] = json_document(laid_out, version).json();
   write_page(out, data);
 }
 

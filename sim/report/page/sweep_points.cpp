@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/report/page/sweep_points.hpp"
 
+#include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,51 +21,77 @@ using Json = nlohmann::ordered_json;
 
 /// A key of a point that the page shows.
 struct PageKey {
-  const char* path;  ///< a JSON pointer
-  bool repeats;      ///< texts that many points share
+  const char* path;                                    ///< in the document of the sweep: a JSON pointer
+  bool repeats;                                        ///< texts that many points share
+  Json (*value)(const PointResult& result) = nullptr;  ///< of a point that did not fail; null: a metric
 };
 
-constexpr std::array page_keys{PageKey{"/error", true},
-                               PageKey{"/fits", false},
-                               PageKey{"/does_not_fit", true},
-                               PageKey{"/scenario/model", true},
-                               PageKey{"/scenario/platform", true},
-                               PageKey{"/scenario/job/gpus", false},
-                               PageKey{"/scenario/job/batch_per_gpu", false},
-                               PageKey{"/scenario/job/accumulate", false},
-                               PageKey{"/metrics/step_time_s", false},
-                               PageKey{"/metrics/samples_per_s", false},
-                               PageKey{"/metrics/tokens_per_s_per_gpu", false},
-                               PageKey{"/metrics/mfu", false},
-                               PageKey{"/metrics/exposed_communication_s", false},
-                               PageKey{"/metrics/gpu_busy_fraction", false},
-                               PageKey{"/metrics/peak_memory_bytes", false},
-                               PageKey{"/metrics/bus_bandwidth_bytes_per_s", false},
-                               PageKey{"/metrics/cost_usd_per_million_samples", false},
-                               PageKey{"/metrics/cost_usd_per_hour", false},
-                               PageKey{"/interval/step_time_s", false},
-                               PageKey{"/interval/usd_per_million_samples", false},
-                               PageKey{"/bottleneck/resource", true},
-                               PageKey{"/basis", true},
-                               PageKey{"/warnings", true}};
+template <class Value>
+Json or_null(const std::optional<Value>& value) {
+  return value ? Json(*value) : Json{};
+}
+
+Json or_null(const std::string& text) {
+  return text.empty() ? Json{} : Json(text);
+}
+
+constexpr std::string_view error_path = "/error";
+constexpr std::string_view metrics_path = "/metrics/";
+
+constexpr std::array page_keys{
+    PageKey{error_path.data(), true},
+    PageKey{"/fits", false, [](const PointResult& it) { return Json(it.fits()); }},
+    PageKey{"/does_not_fit", true, [](const PointResult& it) { return or_null(it.does_not_fit); }},
+    PageKey{"/scenario/model", true, [](const PointResult& it) { return or_null(it.model); }},
+    PageKey{"/scenario/platform", true, [](const PointResult& it) { return or_null(it.platform); }},
+    PageKey{"/scenario/job/gpus", false, [](const PointResult& it) { return or_null(it.gpus); }},
+    PageKey{"/scenario/job/batch_per_gpu", false,
+            [](const PointResult& it) { return or_null(it.batch_per_gpu); }},
+    PageKey{"/scenario/job/accumulate", false, [](const PointResult& it) { return or_null(it.accumulate); }},
+    PageKey{"/metrics/step_time_s", false},
+    PageKey{"/metrics/samples_per_s", false},
+    PageKey{"/metrics/tokens_per_s_per_gpu", false},
+    PageKey{"/metrics/mfu", false},
+    PageKey{"/metrics/exposed_communication_s", false},
+    PageKey{"/metrics/gpu_busy_fraction", false},
+    PageKey{"/metrics/peak_memory_bytes", false},
+    PageKey{"/metrics/bus_bandwidth_bytes_per_s", false},
+    PageKey{"/metrics/cost_usd_per_million_samples", false},
+    PageKey{"/metrics/cost_usd_per_hour", false},
+    PageKey{"/interval/step_time_s", false,
+            [](const PointResult& it) {
+              return Json{or_null(it.step_low), or_null(it.step_high)};
+            }},
+    PageKey{"/bottleneck/resource", true, [](const PointResult& it) { return Json(it.bottleneck); }},
+    PageKey{"/basis", true, [](const PointResult& it) { return Json(it.basis); }},
+    PageKey{"/warnings", true, [](const PointResult& it) { return Json(it.warnings); }}};
+
+Json value_of(const PageKey& key, const SweepPoint& point) {
+  const std::string_view path = key.path;
+  if (path == error_path) return or_null(point.error);
+  if (!point.error.empty()) return nullptr;
+  if (key.value != nullptr) return key.value(point.result);
+  const auto metric =
+      std::ranges::find(point.result.metrics, path.substr(metrics_path.size()), &PointMetric::name);
+  return metric != point.result.metrics.end() ? value_json(*metric) : Json{};
+}
 
 /// The values of one key, point by point.
 class PageColumn {
  public:
-  explicit PageColumn(const PageKey& key) : pointer_{key.path}, path_{key.path}, repeats_{key.repeats} {}
+  explicit PageColumn(const PageKey& key) : key_{key} {}
 
-  void add(const Json& point) {
-    Json value;
-    if (point.contains(pointer_)) value = point.at(pointer_);
+  void add(const SweepPoint& point) {
+    auto value = value_of(key_, point);
     is_known_ = is_known_ || !value.is_null();
-    values_.push_back(repeats_ && !value.is_null() ? place_of(std::move(value)) : std::move(value));
+    values_.push_back(key_.repeats && !value.is_null() ? place_of(std::move(value)) : std::move(value));
   }
 
   bool is_known() const { return is_known_; }
 
   Json json() && {
-    Json json{{"path", path_}};
-    if (repeats_) json["distinct"] = std::move(distinct_);
+    Json json{{"path", key_.path}};
+    if (key_.repeats) json["distinct"] = std::move(distinct_);
     json["values"] = std::move(values_);
     return json;
   }
@@ -74,9 +103,7 @@ class PageColumn {
     return place->second;
   }
 
-  Json::json_pointer pointer_;
-  const char* path_;
-  bool repeats_;
+  const PageKey& key_;
   bool is_known_ = false;
   Json values_ = Json::array();
   Json distinct_ = Json::array();
@@ -90,8 +117,7 @@ Json sweep_points_json(const Sweep& sweep) {
   for (const auto& axis : sweep.axes) json["vary"].push_back({{"key", axis.key}, {"values", axis.values}});
   std::vector<PageColumn> columns{page_keys.begin(), page_keys.end()};
   for (const auto& point : sweep.points) {
-    const auto of_point = point.error.empty() ? Json::parse(point.report) : Json{{"error", point.error}};
-    for (auto& column : columns) column.add(of_point);
+    for (auto& column : columns) column.add(point);
   }
   json["columns"] = Json::array();
   for (auto& column : columns) {

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/report/format/bottleneck_words.hpp"
 #include "sim/report/format/csv.hpp"
 #include "sim/report/format/ranking.hpp"
 #include "sim/report/format/training_json.hpp"
@@ -57,7 +58,7 @@ Json tied_in(const Ranking& ranking, std::size_t run) {
 /// A report, and what the comparison adds to it.
 Json run_json(const Compared& compared, std::size_t index, const Ranking& ranks, bool pareto) {
   const auto& alternative = compared.runs[index];
-  auto json = Json::parse(compared.reports[index]);
+  auto json = compared.reports[index].json();
   json["nodes"] = alternative.nodes;
   auto& interval = json["interval"];
   auto& costs = json["costs"] = Json::object();
@@ -124,7 +125,7 @@ void write_csv(std::ostream& out, const Compared& compared) {
     out << ',' << cells(usd_per_step(run)) << cells(usd_per_million_samples(run));
     const auto whole = whole_run(compared, run);
     out << cells(whole ? std::optional{in_hours(*whole)} : std::nullopt)
-        << cells(whole ? whole->usd : std::nullopt) << csv_cell(run.bottleneck.resource)
+        << cells(whole ? whole->usd : std::nullopt) << csv_cell(in_words(run.bottleneck).resource)
         << fmt::format(",{},{},{},true,\n", name_of(run.evidence), mark(ranks.fastest, i, "fastest"),
                        mark(ranks.cheapest, i, "cheapest"));
   }
@@ -137,7 +138,7 @@ void write_csv(std::ostream& out, const Compared& compared) {
   }
 }
 
-void write_json(std::ostream& out, const Compared& compared, std::string_view version) {
+JsonDocument json_document(const Compared& compared, std::string_view version) {
   Json runs = Json::array();
   const auto ranking = ranking_of(compared);
   const auto front = pareto_front(compared.runs);
@@ -156,7 +157,11 @@ void write_json(std::ostream& out, const Compared& compared, std::string_view ve
   add_ranking(all, ranking);
   all["mixed_evidence"] = is_mixed(compared);
   all["left_out"] = std::move(left_out);
-  out << all.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+  return all;
+}
+
+void write_json(std::ostream& out, const Compared& compared, std::string_view version) {
+  write(out, json_document(compared, version));
 }
 
 }  // namespace gradway::report

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/report/format/json_document.hpp"
 #include "sim/report/format/style.hpp"
 #include "sim/study/compare/compare.hpp"
 #include "sim/study/compare/training.hpp"
@@ -27,10 +28,10 @@ struct Compared {
   std::string scenario;
   std::optional<TrainingGoal> goal;  ///< of the whole training, if it was asked for
   std::string model;
-  Job job;                           ///< but for the number of GPUs
-  Speeds speeds;                     ///< what-if, on each platform
-  std::vector<Alternative> runs;     ///< the cheapest first
-  std::vector<std::string> reports;  ///< beside `runs`, as `write_json` writes one
+  Job job;                            ///< but for the number of GPUs
+  Speeds speeds;                      ///< what-if, on each platform
+  std::vector<Alternative> runs;      ///< the cheapest first
+  std::vector<JsonDocument> reports;  ///< of each of `runs`
   std::vector<LeftOut> left_out;
 };
 
@@ -46,6 +47,7 @@ void write_table(std::ostream& out, const Compared& compared, const Style& style
 void write_csv(std::ostream& out, const Compared& compared);
 
 /// One document: under `runs` each report with its costs, and what was left out.
+JsonDocument json_document(const Compared& compared, std::string_view version);
 void write_json(std::ostream& out, const Compared& compared, std::string_view version);
 
 }  // namespace gradway::report

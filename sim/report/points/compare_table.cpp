@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/report/format/bottleneck_words.hpp"
 #include "sim/report/format/fields.hpp"
 #include "sim/report/format/table.hpp"
 #include "sim/report/format/text.hpp"
@@ -158,8 +159,9 @@ std::vector<RunColumn> run_columns(const Compared& compared, const Leaders& spee
     columns.push_back({{"met", left}, of_run(&ShownRun::met)});
   columns.push_back({{"speed", left}, [&](std::size_t i) { return mark_of(speed, i, "fastest"); }});
   columns.push_back({{"cost", left}, [&](std::size_t i) { return mark_of(cost, i, "cheapest"); }});
-  columns.push_back(
-      {{"bound by", left}, of_run([](const Alternative& run) { return run.bottleneck.resource; }), 7});
+  columns.push_back({{"bound by", left},
+                     of_run([](const Alternative& run) { return in_words(run.bottleneck).resource; }),
+                     7});
   return columns;
 }
 
@@ -259,8 +261,8 @@ void write_remarks(std::ostream& out, const Compared& compared, const std::set<s
   std::vector<std::string> bounds;
   for (const auto i : first) {
     const auto& run = compared.runs[i];
-    bounds.push_back(
-        fmt::format("{}: {}; {}", run_in_words(run), run.bottleneck.resource, run.bottleneck.why));
+    const auto bottleneck = in_words(run.bottleneck);
+    bounds.push_back(fmt::format("{}: {}; {}", run_in_words(run), bottleneck.resource, bottleneck.why));
   }
   std::vector<std::string> left_out;
   for (const auto& one : compared.left_out) {

@@ -8,16 +8,20 @@
 #include <vector>
 
 #include "sim/report/format/style.hpp"
+#include "sim/report/points/point_result.hpp"
 #include "sim/study/compare/leaders.hpp"
 #include "sim/study/compare/sweep.hpp"
 
 namespace gradway::report {
 
-/// What came of a point: a report as `write_json` writes it, or why there is none.
+/// What came of a point: its result, or why there is none.
 struct SweepPoint {
   std::vector<std::string> values;  ///< one an axis
-  std::string report;
-  std::string error;  ///< empty if there is a report
+  PointResult result{};
+  /// The report as `text_of` writes it; empty where no document of the sweep is asked for. It is a text
+  /// because a hundred thousand reports would fill the memory as values.
+  std::string report{};
+  std::string error{};  ///< empty if there is a result
 };
 
 /// A finished sweep, its points in the order of the cross product.
@@ -29,9 +33,6 @@ struct Sweep {
 
 /// Points that failed or do not fit are not ranked.
 Ranking ranking_of(const Sweep& sweep);
-
-/// Is the text a report of a run as `write_json` writes it, with all the metrics that a sweep shows?
-bool is_report(std::string_view text);
 
 /// One row a point: what was varied, step time, throughput, exposed communication, cost; the fastest marked,
 /// or those that are tied; what does not fit says so instead. Then a sparkline of the step times over the
@@ -45,6 +46,7 @@ void write_table(std::ostream& out, const Sweep& sweep, const Style& style);
 void write_csv(std::ostream& out, const Sweep& sweep);
 
 /// One document: the axes, and under `runs` each point's settings with its report or its error.
+/// @pre points that did not fail have a report
 void write_json(std::ostream& out, const Sweep& sweep, std::string_view version);
 
 }  // namespace gradway::report

@@ -9,7 +9,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include "sim/report/format/sparkline.hpp"
 #include "sim/report/format/table.hpp"
@@ -43,19 +42,11 @@ struct Shown {
 
 Shown shown_of(const SweepPoint& point) {
   if (!point.error.empty()) return {};
-  const auto report = nlohmann::json::parse(point.report);
-  if (!report.at("fits").get<bool>()) return {std::nullopt, report.at("does_not_fit")};
-  const auto& metrics = report.at("metrics");
-  const auto number = [&](const char* name) {  // what JSON cannot hold is null there, and infinite
-    const auto& value = metrics.at(name);
-    return value.is_null() ? std::numeric_limits<double>::infinity() : value.get<double>();
-  };
-  const auto& cost = metrics.at("cost_usd_per_million_samples");
-  const auto tokens = metrics.value("tokens_per_s_per_gpu", nlohmann::json{});
-  return {Figures{Seconds{number("step_time_s")}, number("samples_per_s"),
-                  tokens.is_null() ? std::nullopt : std::optional{tokens.get<double>()},
-                  Seconds{number("exposed_communication_s")},
-                  cost.is_null() ? std::nullopt : std::optional{cost.get<double>()}},
+  const auto& result = point.result;
+  if (!result.fits()) return {std::nullopt, result.does_not_fit};
+  return {Figures{Seconds{result.figure("step_time_s")}, result.figure("samples_per_s"),
+                  result.known("tokens_per_s_per_gpu"), Seconds{result.figure("exposed_communication_s")},
+                  result.known("cost_usd_per_million_samples")},
           ""};
 }
 

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/compute/memory_range.hpp"
+#include "sim/report/format/bottleneck_words.hpp"
 #include "sim/report/format/fields.hpp"
 #include "sim/report/format/local_sgd_json.hpp"
 #include "sim/report/format/local_sgd_text.hpp"
@@ -24,6 +25,13 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t bar_width = 20;
 constexpr std::size_t narrowest_text = 20;
+
+/// Sentences without full stops: why the bottleneck is the limit, then what supports that.
+std::vector<std::string> evidence_of(const Explanation& explanation) {
+  std::vector<std::string> evidence{in_words(explanation.run.measured.bottleneck).why};
+  evidence.insert(evidence.end(), explanation.evidence.begin(), explanation.evidence.end());
+  return evidence;
+}
 
 /// As much of the bar as the gain is of the step.
 std::string bar(double gain) {
@@ -160,8 +168,8 @@ void write_text(std::ostream& out, const Explanation& explanation, std::string_v
   out << '\n';
   write_breakdown(out, metrics, style, Detail::full);
   out << '\n';
-  fields.add("bottleneck", run.measured.bottleneck.resource, Paint::bold);
-  fields.add("", explanation.evidence);
+  fields.add("bottleneck", in_words(run.measured.bottleneck).resource, Paint::bold);
+  fields.add("", evidence_of(explanation));
   if (!explanation.exposed.empty()) fields.add("exposed", exposed_in_words(explanation));
   write_answers(out, fields, explanation, command, style);
   if (run.warnings.empty()) return;
@@ -169,10 +177,11 @@ void write_text(std::ostream& out, const Explanation& explanation, std::string_v
   fields.add("warning", run.warnings, Paint::yellow);
 }
 
-void write_json(std::ostream& out, const Explanation& explanation, std::string_view version) {
+JsonDocument json_document(const Explanation& explanation, std::string_view version) {
   const auto& run = explanation.run;
   const auto step = run.measured.metrics.step_time;
   const bool it_fits = !surely_does_not_fit(run.scenario, run.measured.memory);
+  const auto bottleneck = in_words(run.measured.bottleneck);
   Json json{
       {"schema", 1},
       {"gradway", version},
@@ -182,8 +191,8 @@ void write_json(std::ostream& out, const Explanation& explanation, std::string_v
       {"interval", {{"step_time_s", {run.range.low.value(), run.range.high.value()}}}},
       {"fits", it_fits},
       {"does_not_fit", it_fits ? Json(nullptr) : Json(verdict_in_words(run.scenario, run.measured.memory))},
-      {"bottleneck", {{"resource", run.measured.bottleneck.resource}, {"why", run.measured.bottleneck.why}}},
-      {"evidence", explanation.evidence},
+      {"bottleneck", {{"resource", bottleneck.resource}, {"why", bottleneck.why}}},
+      {"evidence", evidence_of(explanation)},
       {"exposed", exposed_json(explanation)},
       {"counterfactuals", answers_json(explanation.helps, step)},
       {"no_help", answers_json(explanation.no_help, step)},
@@ -191,8 +200,11 @@ void write_json(std::ostream& out, const Explanation& explanation, std::string_v
       {"basis", run.basis},
       {"warnings", run.warnings}};
   if (explanation.outer) json["local_sgd"] = meetings_json(explanation);
-  // Bytes that are no UTF-8 (an argument of the command line) must not stop a report.
-  out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+  return json;
+}
+
+void write_json(std::ostream& out, const Explanation& explanation, std::string_view version) {
+  write(out, json_document(explanation, version));
 }
 
 }  // namespace gradway::report

@@ -4,6 +4,7 @@
 #include <iosfwd>
 #include <string_view>
 
+#include "sim/report/format/json_document.hpp"
 #include "sim/report/format/style.hpp"
 #include "sim/study/explain/explain.hpp"
 
@@ -16,6 +17,7 @@ void write_text(std::ostream& out, const Explanation& explanation, std::string_v
                 const Style& style);
 
 /// For programs: one document with all of it, in full precision.
+JsonDocument json_document(const Explanation& explanation, std::string_view version);
 void write_json(std::ostream& out, const Explanation& explanation, std::string_view version);
 
 }  // namespace gradway::report

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/compute/memory_range.hpp"
+#include "sim/report/format/bottleneck_words.hpp"
 #include "sim/report/format/errors_json.hpp"
 #include "sim/report/format/local_sgd_json.hpp"
 #include "sim/report/format/scenario_json.hpp"
@@ -26,6 +27,11 @@ Json amount(double value) {
   constexpr double exact = 9007199254740992.0;  // 2^53: beyond it a double skips whole numbers
   if (value == std::floor(value) && std::abs(value) < exact) return static_cast<std::int64_t>(value);
   return value;
+}
+
+Json bottleneck_json(const Bottleneck& bottleneck) {
+  const auto words = in_words(bottleneck);
+  return {{"resource", words.resource}, {"why", words.why}};
 }
 
 Json known(const std::optional<double>& value) {
@@ -143,14 +149,9 @@ Json largest_batch_json(const LargestBatch& largest) {
   return json;
 }
 
-void write(std::ostream& out, const Json& json) {
-  // Bytes that are no UTF-8 (an argument of the command line) must not stop a report.
-  out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
-}
-
 }  // namespace
 
-void write_json(std::ostream& out, const Run& run, std::string_view version, const RunQuestions& questions) {
+JsonDocument json_document(const Run& run, std::string_view version, const RunQuestions& questions) {
   Json links = Json::array();
   for (const auto& link : run.measured.links) {
     links.push_back(
@@ -161,29 +162,28 @@ void write_json(std::ostream& out, const Run& run, std::string_view version, con
   const auto& gpu = run.scenario.platform.gpu_models.front();
   const auto range = memory_range(run.scenario, memory);
   const bool it_fits = range.verdict != MemoryVerdict::does_not_fit;
-  Json json{
-      {"schema", 1},
-      {"gradway", version},
-      {"scenario", scenario_json(run.scenario)},
-      {"engine", run.engine},
-      {"ranks", {{"all", run.workload.ranks}, {"simulated", run.folding.simulated_ranks()}}},
-      {"metrics", metrics_json(run.measured.metrics, run.scenario.job.gpus)},
-      {"interval",
-       {{"step_time_s", {run.range.low.value(), run.range.high.value()}},
-        {"memory_bytes", memory_range_json(run, range)}}},
-      {"fits", it_fits},
-      {"does_not_fit", it_fits ? Json(nullptr) : Json(verdict_in_words(run.scenario, memory))},
-      {"gpu_memory_bytes", gpu.ideal ? Json(nullptr) : amount(gpu.memory.value())},
-      {"memory_verdict", memory_verdict_json(run, range)},
-      {"memory_largest_part", range.largest_part},
-      {"memory", memory_json(memory, knows_memory(run.scenario))},
-      {"price", price_json(run.scenario.platform.price)},
-      {"bottleneck", {{"resource", run.measured.bottleneck.resource}, {"why", run.measured.bottleneck.why}}},
-      {"links", std::move(links)},
-      {"rests_on", name_of(evidence_of(run.grounds))},
-      {"basis", run.basis},
-      {"doubts", errors_json(run.errors)},
-      {"warnings", run.warnings}};
+  Json json{{"schema", 1},
+            {"gradway", version},
+            {"scenario", scenario_json(run.scenario)},
+            {"engine", run.engine},
+            {"ranks", {{"all", run.workload.ranks}, {"simulated", run.folding.simulated_ranks()}}},
+            {"metrics", metrics_json(run.measured.metrics, run.scenario.job.gpus)},
+            {"interval",
+             {{"step_time_s", {run.range.low.value(), run.range.high.value()}},
+              {"memory_bytes", memory_range_json(run, range)}}},
+            {"fits", it_fits},
+            {"does_not_fit", it_fits ? Json(nullptr) : Json(verdict_in_words(run.scenario, memory))},
+            {"gpu_memory_bytes", gpu.ideal ? Json(nullptr) : amount(gpu.memory.value())},
+            {"memory_verdict", memory_verdict_json(run, range)},
+            {"memory_largest_part", range.largest_part},
+            {"memory", memory_json(memory, knows_memory(run.scenario))},
+            {"price", price_json(run.scenario.platform.price)},
+            {"bottleneck", bottleneck_json(run.measured.bottleneck)},
+            {"links", std::move(links)},
+            {"rests_on", name_of(evidence_of(run.grounds))},
+            {"basis", run.basis},
+            {"doubts", errors_json(run.errors)},
+            {"warnings", run.warnings}};
   if (run.measured.by_program.size() > 1) json["programs"] = programs_json(run);
   if (questions.largest_batch) json["largest_batch"] = largest_batch_json(*questions.largest_batch);
   if (questions.goal)
@@ -192,10 +192,14 @@ void write_json(std::ostream& out, const Run& run, std::string_view version, con
     json["local_sgd"] =
         outer_loop_json(outer_loop_of(run.scenario, *local, run.measured.metrics.step_time), *local);
   if (run.measured.links_left_out > 0) json["links_left_out"] = run.measured.links_left_out;
-  write(out, json);
+  return json;
 }
 
-void write_json(std::ostream& out, const Validation& validation) {
+void write_json(std::ostream& out, const Run& run, std::string_view version, const RunQuestions& questions) {
+  write(out, json_document(run, version, questions));
+}
+
+JsonDocument json_document(const Validation& validation) {
   Json cases = Json::array();
   for (const auto& one : validation.cases) {
     cases.push_back({{"name", one.name},
@@ -211,7 +215,7 @@ void write_json(std::ostream& out, const Validation& validation) {
   Json coverage = Json::array();
   for (const auto& [group, count, inside] : validation.coverage())
     coverage.push_back({{"group", group}, {"cases", count}, {"in_interval", inside}});
-  write(out, {{"source", validation.source},
+  return Json{{"source", validation.source},
               {"cases", std::move(cases)},
               {"counted", validation.counted().size()},
               {"mean_abs_error", validation.mean_abs_error()},
@@ -219,7 +223,11 @@ void write_json(std::ostream& out, const Validation& validation) {
               {"max_abs_error", validation.max_abs_error()},
               {"bias", validation.bias()},
               {"in_interval", validation.in_interval()},
-              {"coverage", std::move(coverage)}});
+              {"coverage", std::move(coverage)}};
+}
+
+void write_json(std::ostream& out, const Validation& validation) {
+  write(out, json_document(validation));
 }
 
 }  // namespace gradway::report

@@ -4,6 +4,7 @@
 #include <iosfwd>
 #include <string_view>
 
+#include "sim/report/format/json_document.hpp"
 #include "sim/report/run/run_questions.hpp"
 #include "sim/report/run/validation.hpp"
 #include "sim/run/simulate.hpp"
@@ -14,10 +15,12 @@ namespace gradway::report {
 /// known (the cost of a platform without a price) is null.
 /// @param version of gradway
 /// @param questions that were asked beside it: `largest_batch`, `training`
+JsonDocument json_document(const Run& run, std::string_view version, const RunQuestions& questions = {});
 void write_json(std::ostream& out, const Run& run, std::string_view version,
                 const RunQuestions& questions = {});
 
 /// Writes predicted against measured as one document; errors are fractions of the measured time.
+JsonDocument json_document(const Validation& validation);
 void write_json(std::ostream& out, const Validation& validation);
 
 }  // namespace gradway::report

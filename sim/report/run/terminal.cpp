@@ -11,6 +11,7 @@
 #include "sim/compute/memory_range.hpp"
 #include "sim/metrics/loading.hpp"
 #include "sim/metrics/utilisation.hpp"
+#include "sim/report/format/bottleneck_words.hpp"
 #include "sim/report/format/fields.hpp"
 #include "sim/report/format/local_sgd_text.hpp"
 #include "sim/report/format/provenance.hpp"
@@ -280,8 +281,9 @@ void write_text(std::ostream& out, const Run& run, const Style& style, Detail de
   write_breakdown(out, run.measured.metrics, style, detail);
   if (detail == Detail::full) write_programs(out, run, style);
   out << '\n';
-  fields.add("bottleneck", run.measured.bottleneck.resource, Paint::bold);
-  if (!run.measured.bottleneck.why.empty()) fields.add("", run.measured.bottleneck.why);
+  const auto bottleneck = in_words(run.measured.bottleneck);
+  fields.add("bottleneck", bottleneck.resource, Paint::bold);
+  if (!bottleneck.why.empty()) fields.add("", bottleneck.why);
   if (detail == Detail::full) {
     write_links(out, run.measured.links, style);
     out << '\n';

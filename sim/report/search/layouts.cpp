@@ -44,7 +44,7 @@ Json tried_layout_json(const LaidOut& laid_out, std::size_t i) {
 
 }  // namespace
 
-void write_json(std::ostream& out, const LaidOut& laid_out, std::string_view version) {
+JsonDocument json_document(const LaidOut& laid_out, std::string_view version) {
   const auto& found = laid_out.found;
   Json layouts = Json::array();
   for (std::size_t i = 0; i < found.ranked.size(); ++i) layouts.push_back(tried_layout_json(laid_out, i));
@@ -63,24 +63,27 @@ void write_json(std::ostream& out, const LaidOut& laid_out, std::string_view ver
   }
   const auto& best = found.recommended();
   const auto snippet = layout_snippet(best.job, laid_out.shape);
-  const Json all{{"schema", 1},
-                 {"gradway", version},
-                 {"scenario", laid_out.scenario},
-                 {"model", laid_out.model},
-                 {"platform", laid_out.platform},
-                 {"engine", laid_out.engine},
-                 {"global_batch", laid_out.global_batch},
-                 {"layouts", std::move(layouts)},
-                 {"candidates", found.candidates},
-                 {"do_not_fit", found.do_not_fit},
-                 {"simulated", found.simulated},
-                 {"slower", found.slower},
-                 {"not_searched", std::move(worth)},
-                 {"left_out", std::move(left_out)},
-                 {"basis", best.basis},
-                 {"warnings", best.warnings},
-                 {snippet.framework, snippet.text}};
-  out << all.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+  return Json{{"schema", 1},
+              {"gradway", version},
+              {"scenario", laid_out.scenario},
+              {"model", laid_out.model},
+              {"platform", laid_out.platform},
+              {"engine", laid_out.engine},
+              {"global_batch", laid_out.global_batch},
+              {"layouts", std::move(layouts)},
+              {"candidates", found.candidates},
+              {"do_not_fit", found.do_not_fit},
+              {"simulated", found.simulated},
+              {"slower", found.slower},
+              {"not_searched", std::move(worth)},
+              {"left_out", std::move(left_out)},
+              {"basis", best.basis},
+              {"warnings", best.warnings},
+              {snippet.framework, snippet.text}};
+}
+
+void write_json(std::ostream& out, const LaidOut& laid_out, std::string_view version) {
+  write(out, json_document(laid_out, version));
 }
 
 }  // namespace gradway::report

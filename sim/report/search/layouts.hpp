@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/report/format/json_document.hpp"
 #include "sim/report/format/style.hpp"
 #include "sim/study/compare/training.hpp"
 #include "sim/study/search/layouts.hpp"
@@ -54,6 +55,7 @@ LayoutSnippet layout_snippet(const Job& job, const SnippetModel& model);
 void write_table(std::ostream& out, const LaidOut& laid_out, const Style& style);
 
 /// The same as one document, with all layouts that were simulated.
+JsonDocument json_document(const LaidOut& laid_out, std::string_view version);
 void write_json(std::ostream& out, const LaidOut& laid_out, std::string_view version);
 
 }  // namespace gradway::report

@@ -170,7 +170,7 @@ std::vector<std::string> warnings_of(const Optimized& found) {
   return warnings;
 }
 
-void write_json(std::ostream& out, const Optimized& found, std::string_view version) {
+JsonDocument json_document(const Optimized& found, std::string_view version) {
   const auto& optimum = found.optimum;
   Json hooks = Json::array();
   for (const auto& one : optimum.best_of_hooks) hooks.push_back(tried_json(found, one));
@@ -223,7 +223,11 @@ void write_json(std::ostream& out, const Optimized& found, std::string_view vers
            {"simulated", found.simulated},
            {snippet.framework, snippet.text}};
   if (found.goal) all["no_setting_meets_limits"] = found.none_meets;
-  out << all.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+  return all;
+}
+
+void write_json(std::ostream& out, const Optimized& found, std::string_view version) {
+  write(out, json_document(found, version));
 }
 
 }  // namespace gradway::report

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/report/format/json_document.hpp"
 #include "sim/report/format/style.hpp"
 #include "sim/study/search/optimize.hpp"
 
@@ -60,6 +61,7 @@ std::vector<std::string> warnings_of(const Optimized& found);
 void write_table(std::ostream& out, const Optimized& found, const Style& style);
 
 /// The same as one document.
+JsonDocument json_document(const Optimized& found, std::string_view version);
 void write_json(std::ostream& out, const Optimized& found, std::string_view version);
 
 }  // namespace gradway::report

@@ -229,7 +229,7 @@ std::string classes_in_words(const ComputeCosts& costs) {
 
 std::vector<std::string> evidence_of(const Run& run, const std::optional<Overlap>& overlap) {
   const auto& metrics = run.measured.metrics;
-  std::vector<std::string> evidence{run.measured.bottleneck.why};
+  std::vector<std::string> evidence;
   if (run.scenario.model.run) evidence.push_back(classes_in_words(compute_costs(run.scenario)));
   if (!overlap) return evidence;
   const bool has_model = trains(run.scenario.job.strategy);

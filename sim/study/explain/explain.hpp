@@ -39,7 +39,7 @@ inline constexpr double slow_gpu_factor = 1.1;
 /// What bounds a step, and what would help.
 struct Explanation {
   Run run;
-  std::vector<std::string> evidence{};    ///< of the run's bottleneck, a sentence each without a full stop
+  std::vector<std::string> evidence{};    ///< that supports the bottleneck
   std::vector<ExposedCalls> exposed{};    ///< collectives that nothing hides
   std::vector<Counterfactual> helps{};    ///< the greatest gain first
   std::vector<Counterfactual> no_help{};  ///< less than `least_gain` either way, in the same order

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
+#include <limits>
 #include <string>
 
-#include "sim/report/points/sweep.hpp"
+#include "sim/report/points/point_result.hpp"
 
-using gradway::report::is_report;
+using gradway::report::read_result;
 
 namespace {
 
 std::string with_metrics(const std::string& metrics, const std::string& more = "") {
-  return "{\"schema\": 1, \"fits\": true, \"doubts\": [], \"metrics\": {" + metrics + "}" + more + "}";
+  return R"({"schema": 1, "scenario": {}, "interval": {"step_time_s": [0, null]}, "fits": true, "does_not_fit": null,
+             "bottleneck": {"resource": "compute"}, "rests_on": "measured", "basis": [], "doubts": [],
+             "warnings": [], "metrics": {)" +
+         metrics + "}" + more + "}";
 }
 
 const std::string figures =
@@ -20,8 +24,13 @@ const std::string figures =
 }  // namespace
 
 TEST_CASE("a report has figures, or null, under all the names that a sweep shows", "[report]") {
-  CHECK(is_report(with_metrics(figures)));
-  CHECK(is_report(with_metrics(figures, ", \"links\": [{\"name\": \"a\"}]")));
+  const auto result = read_result(with_metrics(figures));
+  REQUIRE(result);
+  CHECK(result->figure("step_time_s") == 0.1);
+  CHECK(result->figure("samples_per_s") == std::numeric_limits<double>::infinity());
+  CHECK(result->known("exposed_communication_s") == 0.0);
+  CHECK(result->fits());
+  CHECK(read_result(with_metrics(figures, ", \"links\": [{\"name\": \"a\"}]")));
 }
 
 TEST_CASE("what is no report is not taken for one, however deep it is", "[report]") {
@@ -34,5 +43,5 @@ TEST_CASE("what is no report is not taken for one, however deep it is", "[report
                     with_metrics(figures).substr(1), deep,
                     with_metrics(figures, ", \"a\": " + deep + "1" + std::string(200000, '}')));
   CAPTURE(text.substr(0, 200));
-  CHECK_FALSE(is_report(text));
+  CHECK_FALSE(read_result(text));
 }

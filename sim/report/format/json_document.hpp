@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <iosfwd>
+#include <memory>
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace gradway::report {
+
+/// A JSON document as a value. Copies share it. It is null by default.
+class JsonDocument {
+ public:
+  JsonDocument();
+  JsonDocument(nlohmann::ordered_json json);
+
+  const nlohmann::ordered_json& json() const { return *json_; }
+
+ private:
+  std::shared_ptr<const nlohmann::ordered_json> json_;
+};
+
+/// The document with two spaces a level. Bytes that are not UTF-8 (such as an argument of the command line)
+/// are replaced, because they must not stop a report.
+std::string text_of(const JsonDocument& document);
+/// Writes the same, and a line break.
+void write(std::ostream& out, const JsonDocument& document);
+
+}  // namespace gradway::report
