@@ -155,8 +155,9 @@ TEST_CASE("wrong input leaves standard output empty", "[cli][run]") {
   CHECK_THAT(too_many.errors, Contains("--set job.gpus=9: error: ") && Contains("  hint: "));
 }
 
-TEST_CASE("what very many GPUs take is said before it begins; more than a simulation can have are refused",
-          "[cli][run]") {
+TEST_CASE(
+    "what very many GPUs take is said before it begins, and more than a simulation can have are refused",
+    "[cli][run]") {
   const auto run = [](const std::string& gpus) {
     return run_gradway({"run", "article/g6e", "--set", "platform=dgx-h100", "--set", "job.gpus=" + gpus});
   };

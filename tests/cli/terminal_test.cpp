@@ -34,22 +34,27 @@ const std::vector<std::vector<std::string>> commands{
 
 }  // namespace
 
-TEST_CASE(
-    "results fit a terminal of 80 columns, and a pipe; colours are on terminals only, and not where "
-    "NO_COLOR is set",
-    "[cli][terminal]") {
+TEST_CASE("results fit a terminal of 80 columns, and nothing is cut in a pipe", "[cli][terminal]") {
+  std::size_t alike = 0;
   for (const auto& command : commands) {
     CAPTURE(command);
     const auto on_terminal = run_gradway(command, {.terminal = 80});
     CHECK(on_terminal.status == 0);
     CHECK(widest_line(on_terminal.output) <= 80);
     CHECK(on_terminal.output.find('\x1b') != std::string::npos);
+    const auto without_colours = run_gradway(command, {.terminal = 80, .no_color = true});
+    CHECK(widest_line(without_colours.output) <= 80);
+    CHECK(without_colours.output.find('\x1b') == std::string::npos);
     const auto piped = run_gradway(command);
-    CHECK(widest_line(piped.output) <= 80);
     CHECK(piped.output.find('\x1b') == std::string::npos);
+    CHECK(piped.output.find("…") == std::string::npos);
     CHECK(piped.errors.empty());
-    CHECK(run_gradway(command, {.terminal = 80, .no_color = true}).output == piped.output);
+    // A table that is wider than the terminal is cut there alone.
+    if (widest_line(piped.output) > 80) continue;
+    ++alike;
+    CHECK(without_colours.output == piped.output);
   }
+  CHECK(alike >= 3);
 }
 
 TEST_CASE("tables use a wide terminal, running text does not", "[cli][terminal]") {

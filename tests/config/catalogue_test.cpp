@@ -175,7 +175,7 @@ TEST_CASE("each GPU of a hybrid cube mesh has six NVLinks, to four others", "[co
   }
 }
 
-TEST_CASE("trays of one rack share NVSwitches; racks do not", "[config][catalogue]") {
+TEST_CASE("trays of one rack share NVSwitches, and racks do not", "[config][catalogue]") {
   const auto platform = load_platform("nvidia-gb200-nvl72", 144, DataPath{{root}});
   REQUIRE(platform.gpus.size() == 144);
   CHECK(label(platform, 0, 71) == "NV18");

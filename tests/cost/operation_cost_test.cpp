@@ -104,7 +104,7 @@ TEST_CASE("attention with fewer blocks than multiprocessors leaves some of them 
   CHECK(time(8) == Approx(2 * time(4)));  // all were busy
 }
 
-TEST_CASE("a kernel that was timed takes its time; on another GPU the rule moves it") {
+TEST_CASE("a kernel that was timed takes its time, and on another GPU the rule moves it") {
   const auto gpu = round_gpu();
   const KernelTimes times{"round", "made up", {{"product bf16 nt", {1024, 1024, 1024}, 100_us}}};
   const OperationCosts costs{times, gpu};

@@ -71,7 +71,7 @@ TEST_CASE("a topology of NCCL becomes switches, sockets, NICs and their rates", 
   CHECK_THAT(result.yaml, Contains("8 GT/s, x16: NCCL takes 12 GB/s.") && Contains("# nodes: as_needed"));
 }
 
-TEST_CASE("a dump without NVLinks has none; those it has are counted", "[describe]") {
+TEST_CASE("a dump without NVLinks has none, and those it has are counted", "[describe]") {
   const auto with = [](const std::string& links) {
     std::string cpus = "<cpu numaid=\"0\" vendor=\"AuthenticAMD\">\n";
     for (int i = 0; i < 3; ++i)

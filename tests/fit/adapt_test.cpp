@@ -114,7 +114,7 @@ TEST_CASE("rows that something disturbed do not move the scales", "[fit]") {
   CHECK(part(adapted, "NET on 2 ranks").after->worst > 1);
 }
 
-TEST_CASE("what no row tells keeps its scale; other ranks follow their transport, other transports stay",
+TEST_CASE("what no row tells keeps its scale, and other ranks follow their transport, other transports stay",
           "[fit]") {
   auto calibration = two_tables();
   calibration.tables.push_back(table_of(Transport::p2p, 4, straight_line(9)));

@@ -124,7 +124,7 @@ TEST_CASE("the shipped calibration of the 4 H200 is the fit of the shipped sampl
   CHECK(shipped.samples->files == fitted.samples->files);
 }
 
-TEST_CASE("the same samples give the same bytes; a changed sample another digest", "[fit]") {
+TEST_CASE("the same samples give the same bytes, and a changed sample another digest", "[fit]") {
   const auto first = fit(shipped_samples(), {"x", "2026-11-21"}, {});
   CHECK(text_of(first) == text_of(fit(shipped_samples(), {"x", "2026-11-21"}, {})));
   auto file = shipped_file("copies.json");

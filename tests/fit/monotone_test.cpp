@@ -76,7 +76,7 @@ TEST_CASE("times that were late at three small sizes do not lift two good ones",
   CHECK(points[5].time == 52.22_us);
 }
 
-TEST_CASE("samples of one size become one point; the order of samples does not matter", "[fit]") {
+TEST_CASE("samples of one size become one point, and the order of samples does not matter", "[fit]") {
   const std::vector<SizedTime> samples{{4_KiB, 5_us}, {1_KiB, 2_us}, {4_KiB, 4_us}, {1_KiB, 3_us}};
   const auto merged = merged_by_size(samples);
   REQUIRE(merged.size() == 2);

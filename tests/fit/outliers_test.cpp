@@ -68,7 +68,8 @@ TEST_CASE("two samples have no outliers", "[fit]") {
   CHECK(sift({}).kept.empty());
 }
 
-TEST_CASE("a step to another protocol is no outlier, wherever it is; a late time near it is one", "[fit]") {
+TEST_CASE("a step to another protocol is no outlier, wherever it is, and a late time near it is one",
+          "[fit]") {
   const auto at = static_cast<std::size_t>(GENERATE(range(1, 18)));
   const auto step = GENERATE(1.5, 2.5, 4.0);
   std::vector<SizedTime> samples;  // every power of two from 1 KiB to 1 GiB

@@ -107,7 +107,7 @@ TEST_CASE("a ring all-reduce moves 2(n-1)/n of the buffer over every hop, each d
   for (const auto& [name, times] : used) CHECK(times == 1);
 }
 
-TEST_CASE("each collective moves its bus factor; a broadcast does not close the ring") {
+TEST_CASE("each collective moves its bus factor, and a broadcast does not close the ring") {
   const auto scenario = on(built_platform(nvswitch_node(4)), 4);
   const CommunicatorOfAll lowering{scenario};
   const auto flow = [&](CollectiveKind kind) { return lowering->lower(kind, 256_MiB).flows.at(0); };
@@ -158,7 +158,7 @@ TEST_CASE("trees on several nodes use all their NICs alike") {
   }
 }
 
-TEST_CASE("ring orders visit every rank once; trees join all ranks without a cycle") {
+TEST_CASE("ring orders visit every rank once, and trees join all ranks without a cycle") {
   const int nodes = GENERATE(1, 2, 3, 5);
   const auto platform = built_platform(nvswitch_node(4), nodes, star_fabric());
   const int ranks = 4 * nodes;
@@ -197,7 +197,7 @@ TEST_CASE("a measured collective sets the rate of its transport, and comes out a
   CHECK(warnings_of_all_reduce(scenario).empty());
 }
 
-TEST_CASE("a rate that was never measured over host memory is a warning; one from other ranks as well") {
+TEST_CASE("a rate that was never measured over host memory is a warning, and one from other ranks as well") {
   auto scenario = on(built_platform(tree_node()), 6);
   scenario.job.nccl = {{"NCCL_P2P_DISABLE", "1"}};
   CHECK(warnings_of_all_reduce(scenario) ==

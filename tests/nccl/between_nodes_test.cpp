@@ -173,7 +173,7 @@ TEST_CASE("before the A100 NICs only read GPUs of a node with NVLinks, unless to
   CHECK_FALSE(net_way(two, 0, 6, 0, {{"NCCL_NET_GDR_READ", "1"}}).contains("node0.cpu0 memory"));
 }
 
-TEST_CASE("without GPUDirect data bounces through host memory; sockets copy it once more") {
+TEST_CASE("without GPUDirect data bounces through host memory, and sockets copy it once more") {
   const auto direct = built_platform(nvswitch_node(2), 2, over(NetworkKind::infiniband));
   CHECK_FALSE(net_way(direct, 1, 2, 1).contains("node0.cpu0 memory"));
   const auto sockets = built_platform(nvswitch_node(2), 2, over(NetworkKind::tcp));
@@ -261,7 +261,7 @@ TEST_CASE("NVLS passes each NVLink once in each direction, whatever the number o
   CHECK(lowered.flows[0].path.size() == 2 * static_cast<std::size_t>(gpus));
 }
 
-TEST_CASE("NVLS needs an NVSwitch, Hopper, and nobody who switched it off; it is for all-reduce alone") {
+TEST_CASE("NVLS needs an NVSwitch, Hopper, and nobody who switched it off, and it is for all-reduce alone") {
   const auto algorithm = [](const Scenario& scenario, CollectiveKind kind = CollectiveKind::all_reduce) {
     return (*CommunicatorOfAll{scenario}).choose(kind, 1_GiB).algorithm;
   };
@@ -373,7 +373,8 @@ TEST_CASE("what NVSwitches join is one node for NCCL, and several machines for t
   CHECK((*CommunicatorOfAll{on(platform, 16)}).facts().nodes == 2);
 }
 
-TEST_CASE("a TCP connection carries its window each round trip; more streams carry more, up to the wire") {
+TEST_CASE(
+    "a TCP connection carries its window each round trip, and more streams carry more, up to the wire") {
   auto fabric = over(NetworkKind::tcp);
   fabric.network.stream_rate = BytesPerSecond{0.1e9};
   const auto platform = built_platform(nvswitch_node(1), 2, fabric);

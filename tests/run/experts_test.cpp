@@ -118,7 +118,7 @@ TEST_CASE("the all-to-alls of a step are those of our trace", "[layout][experts]
   CHECK(calls == 24);
 }
 
-TEST_CASE("the busiest rank's rows are sent and multiplied; room for a fixed number needs no counts",
+TEST_CASE("the busiest rank's rows are sent and multiplied, and room for a fixed number needs no counts",
           "[layout][experts]") {
   const auto step = [](const std::vector<Override>& more) {
     std::vector<Override> set{{"job.gpus", "8"}, {"parallel.expert", "8"}};

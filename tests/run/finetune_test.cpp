@@ -96,7 +96,7 @@ TEST_CASE("FSDP2 gathers frozen and trained parameters, and reduces the trained"
         Approx(2 * (nf4 * block_linear + 2 * (block_norms + of_block))).epsilon(1e-12));
 }
 
-TEST_CASE("ZeRO and Megatron's optimizer cut what is trained; ZeRO 3 gathers what is frozen, too") {
+TEST_CASE("ZeRO and Megatron's optimizer cut what is trained, and ZeRO 3 gathers what is frozen, too") {
   const auto zero = [](const char* stage) {
     return planned(llama({{"strategy", "{kind: zero}"}, {"strategy.stage", stage}}));
   };
@@ -131,7 +131,7 @@ TEST_CASE("the optimizer and the clipping of gradients read what is trained") {
   CHECK(times("lora") < 0.05 * times("full"));
 }
 
-TEST_CASE("stages of a pipeline have their blocks' adapters; a tied head is frozen on both ends") {
+TEST_CASE("stages of a pipeline have their blocks' adapters, and a tied head is frozen on both ends") {
   const auto workload = planned(llama({{"parallel", "{pipeline: 4}"}, {"job.accumulate", "4"}}));
   REQUIRE(workload.programs.size() == 4);
   CHECK(workload.programs[1].memory.parameters ==

@@ -38,7 +38,8 @@ constexpr double margin = 20e-6;
 
 }  // namespace
 
-TEST_CASE("a batch that is copied in its own step lengthens it; a prefetcher hides what fits", "[prefetch]") {
+TEST_CASE("a batch that is copied in its own step lengthens it, and a prefetcher hides what fits",
+          "[prefetch]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   const auto batch = GENERATE(100_MB, 200_MB, 400_MB);  // 4, 8 and 16 ms
   const double copy = batch.value() / 25e9;

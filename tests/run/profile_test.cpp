@@ -70,7 +70,7 @@ TEST_CASE("what was stretched from the profile is told") {
   CHECK(count_of(warnings, "by roofline") == 1);
 }
 
-TEST_CASE("a profile of TF32's kernels under fp32 is told, and the other way round; names decide") {
+TEST_CASE("a profile of TF32's kernels under fp32 is told, and the other way round, and names decide") {
   auto profile = even_profile(100, 2_us, 20_us);
   const auto share = GENERATE(0, 40, 60, 100);  // of the forward kernels, which are products
   for (int i = 0; i < 100; ++i) {

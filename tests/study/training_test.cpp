@@ -80,7 +80,7 @@ TEST_CASE("a limit is kept, may be kept or is not, as the interval lies", "[stud
   CHECK(meets(paid) == ranked);
 }
 
-TEST_CASE("of two limits the one that is kept worse counts; without a price no budget is kept",
+TEST_CASE("of two limits the one that is kept worse counts, and without a price no budget is kept",
           "[study][training]") {
   TrainingGoal goal{.tokens = {}, .samples = 1048576, .deadline = Seconds{9999}, .budget_usd = 20.0};
   const auto both = of(goal);

@@ -57,7 +57,7 @@ TEST_CASE("the first convolution needs no gradient of its input") {
   CHECK(model.layers[0].parameter_count() == 9408);
 }
 
-TEST_CASE("attention under a causal mask does half the products; its backward pass 2.5 times as many") {
+TEST_CASE("attention under a causal mask does half the products, and its backward pass 2.5 times as many") {
   const auto with_mask = [](bool causal) {
     return model_of([causal](Eager& run) {
       const auto x = run.embedding("e", 128, 10, 3 * 512);
