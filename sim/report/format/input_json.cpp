@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/report/format/input_json.hpp"
+#include "sim/report/format/scenario_json.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -3,9 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/report/format/campaign_settings_json.hpp"
 #include "sim/report/format/fields_json.hpp"
-#include "sim/report/format/input_json.hpp"
 #include "sim/report/format/local_sgd_json.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/report/format/words.hpp"

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/scenario/campaign.hpp"
 #include "sim/scenario/job.hpp"
 #include "sim/scenario/scenario.hpp"
 
@@ -10,6 +11,13 @@ namespace gradway::report {
 
 /// The keys of a scenario file, defaults included, so that it can be run again.
 nlohmann::ordered_json scenario_json(const Scenario& scenario);
+
+/// The `input` of a scenario, as a scenario gives it: a dataset or storage of its own in full, others by
+/// their names.
+nlohmann::ordered_json input_json(const InputSettings& input);
+
+/// The group `campaign` as a scenario could have it, defaults included.
+nlohmann::ordered_json campaign_settings_json(const CampaignSettings& settings);
 
 /// A strategy as scenarios write it, with every key that the kind has. A bucket cap that was not given stays
 /// out: PyTorch's default is not one number.
