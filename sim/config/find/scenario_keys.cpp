@@ -267,7 +267,8 @@ const std::vector<ScenarioKey>& described_keys() {
 std::vector<std::string> scenario_keys() {
   std::vector<std::string> names;
   for (const auto& key : described_keys()) {
-    if (key.is_set_alone) names.push_back(key.name);
+    // A key that several strategies have stands in several rows.
+    if (key.is_set_alone && std::ranges::find(names, key.name) == names.end()) names.push_back(key.name);
   }
   return names;
 }
