@@ -23,7 +23,7 @@ constexpr std::size_t most_remarks = 20;
 /// What can be done, and the options that only it takes.
 struct CalibrateAction {
   std::string_view name;
-  Status (*run)(const CalibrateArguments&, const Surroundings&);
+  Status (*run)(const CalibrateArguments&, const CommandContext&);
   std::array<const char*, 4> options;  ///< null: no more
 };
 constexpr std::array actions{
@@ -68,25 +68,25 @@ void say_unused(const Samples& samples, std::ostream& messages) {
 
 }  // namespace
 
-Samples read_samples_aloud(const std::vector<std::string>& files, const Surroundings& around) {
+Samples read_samples_aloud(const std::vector<std::string>& files, const CommandContext& context) {
   std::vector<SampleFile> read;
   for (const auto& name : files) read.push_back(read_sample_file(name));
   auto samples = read_samples(read);
-  say_remarks(samples, around.messages);
-  say_unused(samples, around.messages);
+  say_remarks(samples, context.messages);
+  say_unused(samples, context.messages);
   return samples;
 }
 
-NodeFacts facts_of(const std::string& platform, const Samples& samples, const Surroundings& around) {
+NodeFacts facts_of(const std::string& platform, const Samples& samples, const CommandContext& context) {
   if (!platform.empty()) {
     constexpr int gpus_of_made_up_platforms = 8;
-    return node_facts(load_platform(platform, gpus_of_made_up_platforms, around.data), samples);
+    return node_facts(load_platform(platform, gpus_of_made_up_platforms, context.data), samples);
   }
   const auto forced = std::ranges::count_if(
       samples.contention, [](const ContentionRow& row) { return row.together && row.channels > 0; });
   if (forced > 0) {
-    around.messages << fmt::format("{} side by side with forced channels: of no use without --platform\n",
-                                   report::counted_text(forced, "row"));
+    context.messages << fmt::format("{} side by side with forced channels: of no use without --platform\n",
+                                    report::counted_text(forced, "row"));
   }
   return {};
 }
@@ -120,13 +120,13 @@ Action add_calibrate(CLI::App& app) {
   app.add_flag("--all", arguments->all, "check: show all rows, not only those that are farthest off")
       ->disable_flag_override();
   app.add_flag("--json", arguments->json, "check: print the comparison as JSON")->disable_flag_override();
-  return [arguments, &app](const Surroundings& around) {
+  return [arguments, &app](const CommandContext& context) {
     const auto action = std::ranges::find(actions, arguments->action, &CalibrateAction::name);
     if (action == actions.end())
       refuse(fmt::format("'gradway calibrate' has no action '{}'", arguments->action),
              suggestion(arguments->action, calibrate_actions()));
     check_options(*action, app);
-    return action->run(*arguments, around);
+    return action->run(*arguments, context);
   };
 }
 

@@ -23,26 +23,26 @@ namespace {
 
 constexpr double longest_campaign_s = 20.0 * 365 * 86400;
 
-Status campaign(const CampaignArguments& arguments, const CLI::App& app, const Surroundings& around) {
+Status campaign(const CampaignArguments& arguments, const CLI::App& app, const CommandContext& context) {
   check_engine(arguments.engine);
-  if (!arguments.vary.empty()) return vary_campaign(arguments, app, around);
+  if (!arguments.vary.empty()) return vary_campaign(arguments, app, context);
   const bool writes_files = wants_files(app, arguments.out);
   const auto questions = questions_of(arguments, arguments.jobs > 0 ? arguments.jobs : all_cores());
-  Progress progress{around};
-  const auto watch = progress.watch();
-  const auto run =
-      step_of_campaign(arguments, overrides_of(arguments.set, arguments.short_hands), around.data, watch);
-  const report::Campaign played{run, questions, answers_of(run, questions, watch)};
+  Progress progress{context};
+  const auto on_progress = progress.callback();
+  const auto run = step_of_campaign(arguments, overrides_of(arguments.set, arguments.short_hands),
+                                    context.data, on_progress);
+  const report::Campaign played{run, questions, answers_of(run, questions, on_progress)};
   const auto write_json = [&](std::ostream& out) { report::write_json(out, played, GRADWAY_VERSION); };
   if (arguments.json) {
-    write_json(around.results);
+    write_json(context.results);
   } else {
-    report::write_text(around.results, played, around.style);
+    report::write_text(context.results, played, context.style);
   }
   if (writes_files) {
     put_results(
         arguments.out, {{"report.json", write_json}},
-        [&](std::ostream& out) { report::write_page(out, played, GRADWAY_VERSION); }, around);
+        [&](std::ostream& out) { report::write_page(out, played, GRADWAY_VERSION); }, context);
   }
   return Status::done;
 }
@@ -65,11 +65,11 @@ void check_length(const Run& run) {
 }
 
 Run step_of_campaign(const CampaignArguments& arguments, const std::vector<Override>& overrides,
-                     const DataPath& data, const Watch& watch) {
-  tell(watch, "reading the scenario and building its platform");
+                     const DataPath& data, const ProgressCallback& on_progress) {
+  report_progress(on_progress, "reading the scenario and building its platform");
   auto scenario = load_scenario(arguments.scenario, overrides, data, arguments.price);
   check_has_campaign(scenario);
-  auto run = simulate(std::move(scenario), arguments.engine, FoldRanks::yes, watch);
+  auto run = simulate(std::move(scenario), arguments.engine, FoldRanks::yes, on_progress);
   check_length(run);
   return run;
 }
@@ -105,7 +105,7 @@ Action add_campaign(CLI::App& app) {
   add_jobs(app, arguments->jobs);
   add_out(app, arguments->out, "report.html and report.json, campaigns.json of several");
   app.add_flag("--json", arguments->json, "print the report as JSON")->disable_flag_override();
-  return [arguments, &app](const Surroundings& around) { return campaign(*arguments, app, around); };
+  return [arguments, &app](const CommandContext& context) { return campaign(*arguments, app, context); };
 }
 
 }  // namespace gradway::cli

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/cli/shell/command_context.hpp"
 #include "sim/cli/shell/status.hpp"
-#include "sim/cli/shell/surroundings.hpp"
 
 namespace CLI {
 class App;
@@ -17,7 +17,7 @@ class App;
 namespace gradway::cli {
 
 /// Does what the arguments ask for.
-using Action = std::function<Status(const Surroundings&)>;
+using Action = std::function<Status(const CommandContext&)>;
 
 /// A row of the table of commands: help, suggestions and the parser all read it.
 struct Command {

@@ -218,14 +218,15 @@ std::vector<Failure> slips(const std::vector<Combination>& combinations, const s
 }
 
 /// Whole trainings on the platforms, failures and all.
-Status compare_campaigns(const CompareArguments& arguments, const CLI::App& app, const Surroundings& around) {
+Status compare_campaigns(const CompareArguments& arguments, const CLI::App& app,
+                         const CommandContext& context) {
   if (arguments.csv) refuse("'--csv' is not of campaigns", "take '--json'");
   if (!arguments.training.tokens.empty() || !arguments.training.samples.empty())
     refuse("'--tokens' and '--samples' are not of a campaign, which says itself how much is trained on",
            "write '--set campaign.tokens=300B'");
   CampaignSearch search{.arguments = arguments.campaign_choice,
                         .fixed = fixed_overrides(arguments),
-                        .axes = {{"platform", platforms_of(arguments, around.data)}},
+                        .axes = {{"platform", platforms_of(arguments, context.data)}},
                         .is_ranked = true,
                         .file = "compare.json"};
   if (!arguments.gpus.empty()) search.axes.push_back({"job.gpus", list_of("--gpus", arguments.gpus)});
@@ -238,39 +239,39 @@ Status compare_campaigns(const CompareArguments& arguments, const CLI::App& app,
   choice.jobs = arguments.jobs;
   choice.out = arguments.out;
   choice.json = arguments.json;
-  return play_campaigns(search, app, around);
+  return play_campaigns(search, app, context);
 }
 
-Status compare(const CompareArguments& arguments, const CLI::App& app, const Surroundings& around) {
+Status compare(const CompareArguments& arguments, const CLI::App& app, const CommandContext& context) {
   check_engine(arguments.engine);
-  if (arguments.campaign) return compare_campaigns(arguments, app, around);
+  if (arguments.campaign) return compare_campaigns(arguments, app, context);
   if (arguments.json && arguments.csv)
     refuse("'--json' and '--csv' are two forms of one output", "choose one");
   const bool writes_files = wants_files(app, arguments.out);
   const Asked asked{arguments, training_goal(arguments.training), fixed_overrides(arguments),
-                    each_file_once(around.data)};
-  auto combinations = combinations_of(arguments, around.data);
-  const auto failures = run_points(around, "combination", combinations.size(), arguments.jobs,
+                    each_file_once(context.data)};
+  auto combinations = combinations_of(arguments, context.data);
+  const auto failures = run_points(context, "combination", combinations.size(), arguments.jobs,
                                    [&](std::size_t i) { run(combinations[i], asked); });
-  if (const auto unknown = slips(combinations, failures, around.data); !unknown.empty())
-    return tell_failures({}, unknown, around.messages);
+  if (const auto unknown = slips(combinations, failures, context.data); !unknown.empty())
+    return tell_failures({}, unknown, context.messages);
   auto compared = sorted(combinations, failures);
   compared.goal = asked.goal;
-  if (!has_answer(compared)) return tell_failures(compared, failures, around.messages);
+  if (!has_answer(compared)) return tell_failures(compared, failures, context.messages);
 
   const auto json = [&](std::ostream& out) { report::write_json(out, compared, GRADWAY_VERSION); };
   const auto csv = [&](std::ostream& out) { report::write_csv(out, compared); };
   if (arguments.json) {
-    json(around.results);
+    json(context.results);
   } else if (arguments.csv) {
-    csv(around.results);
+    csv(context.results);
   } else {
-    report::write_table(around.results, compared, around.style);
+    report::write_table(context.results, compared, context.style);
   }
   if (writes_files) {
     put_results(
         arguments.out, {{"compare.json", json}, {"compare.csv", csv}},
-        [&](std::ostream& out) { report::write_page(out, compared, GRADWAY_VERSION); }, around);
+        [&](std::ostream& out) { report::write_page(out, compared, GRADWAY_VERSION); }, context);
   }
   return status_of(failures) == Status::bug ? Status::bug : Status::done;
 }
@@ -299,7 +300,7 @@ Action add_compare(CLI::App& app) {
   add_out(app, arguments->out, "report.html, compare.json and compare.csv");
   app.add_flag("--json", arguments->json, "print all reports as one JSON document")->disable_flag_override();
   app.add_flag("--csv", arguments->csv, "print a row a combination as CSV")->disable_flag_override();
-  return [arguments, &app](const Surroundings& around) { return compare(*arguments, app, around); };
+  return [arguments, &app](const CommandContext& context) { return compare(*arguments, app, context); };
 }
 
 }  // namespace gradway::cli

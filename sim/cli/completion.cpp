@@ -65,11 +65,11 @@ std::vector<std::string> shells() {
 Action add_completion(CLI::App& app) {
   const auto name = std::make_shared<std::string>();
   app.add_option("SHELL", *name, "bash, zsh or fish")->required();
-  return [name](const Surroundings& around) {
+  return [name](const CommandContext& context) {
     const auto shell = std::ranges::find(all_shells, *name, &Shell::name);
     if (shell == all_shells.end())
       refuse(fmt::format("there are no completions for '{}'", *name), suggestion(*name, shells()));
-    around.results << shell->script;
+    context.results << shell->script;
     return Status::done;
   };
 }

@@ -42,32 +42,32 @@ std::string command_of(const ExplainArguments& arguments) {
   return command;
 }
 
-Explanation explained(const ExplainArguments& arguments, const Surroundings& around) {
-  Progress progress{around};
-  const auto watch = progress.watch();
-  tell(watch, "reading the scenario and building its platform");
+Explanation explained(const ExplainArguments& arguments, const CommandContext& context) {
+  Progress progress{context};
+  const auto on_progress = progress.callback();
+  report_progress(on_progress, "reading the scenario and building its platform");
   const auto scenario =
-      load_scenario(arguments.scenario, parse_overrides(arguments.set), around.data, arguments.price);
-  announce_large_platform(around, scenario.platform);
-  tell(watch, "simulating what would help");
+      load_scenario(arguments.scenario, parse_overrides(arguments.set), context.data, arguments.price);
+  announce_large_platform(context, scenario.platform);
+  report_progress(on_progress, "simulating what would help");
   return gradway::explain(scenario, arguments.engine, arguments.jobs > 0 ? arguments.jobs : all_cores());
 }
 
-Status explain(const ExplainArguments& arguments, const CLI::App& app, const Surroundings& around) {
+Status explain(const ExplainArguments& arguments, const CLI::App& app, const CommandContext& context) {
   check_engine(arguments.engine);
   const bool writes_files = wants_files(app, arguments.out);
-  const auto explanation = explained(arguments, around);
+  const auto explanation = explained(arguments, context);
   const auto command = command_of(arguments);
   const auto json = [&](std::ostream& out) { report::write_json(out, explanation, GRADWAY_VERSION); };
   if (arguments.json) {
-    json(around.results);
+    json(context.results);
   } else {
-    report::write_text(around.results, explanation, command, around.style);
+    report::write_text(context.results, explanation, command, context.style);
   }
   if (writes_files) {
     put_results(
         arguments.out, {{"explain.json", json}},
-        [&](std::ostream& out) { report::write_page(out, explanation, command, GRADWAY_VERSION); }, around);
+        [&](std::ostream& out) { report::write_page(out, explanation, command, GRADWAY_VERSION); }, context);
   }
   return Status::done;
 }
@@ -83,7 +83,7 @@ Action add_explain(CLI::App& app) {
   add_jobs(app, arguments->jobs);
   add_out(app, arguments->out, "report.html and explain.json");
   app.add_flag("--json", arguments->json, "print all of it as JSON")->disable_flag_override();
-  return [arguments, &app](const Surroundings& around) { return explain(*arguments, app, around); };
+  return [arguments, &app](const CommandContext& context) { return explain(*arguments, app, context); };
 }
 
 }  // namespace gradway::cli

@@ -36,21 +36,21 @@ struct ExportArguments {
 /// Writes a file a rank and perhaps others, and names them.
 /// @param ranks how many of the files are of ranks: the first ones
 void put_ranks(const ExportArguments& arguments, const std::vector<OutputFile>& files, std::size_t ranks,
-               const std::string& remark, const Surroundings& around) {
+               const std::string& remark, const CommandContext& context) {
   write_files(arguments.out, files);
   const auto path = [&](const OutputFile& file) {
     return printable((std::filesystem::path{arguments.out} / file.name).string());
   };
-  around.messages << fmt::format("wrote {}{}{}{}\n", path(files.front()),
-                                 ranks == 1 ? "" : " to " + path(files[ranks - 1]),
-                                 ranks < files.size() ? " and " + path(files.back()) : "", remark);
+  context.messages << fmt::format("wrote {}{}{}{}\n", path(files.front()),
+                                  ranks == 1 ? "" : " to " + path(files[ranks - 1]),
+                                  ranks < files.size() ? " and " + path(files.back()) : "", remark);
 }
 
 /// "DIR/NAME.RANK.et" of each rank, which ASTRA-sim is given as "DIR/NAME", and the groups of its ranks.
-void export_chakra(const ExportArguments& arguments, const Surroundings& around) {
+void export_chakra(const ExportArguments& arguments, const CommandContext& context) {
   if (arguments.chose_ranks)
     refuse("'--ranks' is an option of 'export kineto'", "leave it out: Chakra's traces are of all ranks");
-  const auto scenario = load_scenario(arguments.scenario, parse_overrides(arguments.set), around.data);
+  const auto scenario = load_scenario(arguments.scenario, parse_overrides(arguments.set), context.data);
   const auto workload = plan(scenario, compute_costs(scenario));
   std::vector<OutputFile> files;
   for (int rank = 0; rank < workload.ranks; ++rank) {
@@ -61,13 +61,13 @@ void export_chakra(const ExportArguments& arguments, const Surroundings& around)
   }
   files.push_back(
       {"comm_group.json", [&](std::ostream& out) { report::write_chakra_groups(out, workload); }});
-  put_ranks(arguments, files, files.size() - 1, "", around);
+  put_ranks(arguments, files, files.size() - 1, "", context);
 }
 
 /// "DIR/NAME.RANK.json.gz" of each rank that a trace shows.
-void export_kineto(const ExportArguments& arguments, const Surroundings& around) {
-  auto scenario = load_scenario(arguments.scenario, parse_overrides(arguments.set), around.data);
-  announce_large_platform(around, scenario.platform);
+void export_kineto(const ExportArguments& arguments, const CommandContext& context) {
+  auto scenario = load_scenario(arguments.scenario, parse_overrides(arguments.set), context.data);
+  announce_large_platform(context, scenario.platform);
   const auto run = simulate(std::move(scenario), "auto");
   const auto most = static_cast<std::size_t>(arguments.ranks);
   const auto shown = report::shown_ranks(run.folding, most, most);
@@ -79,14 +79,14 @@ void export_kineto(const ExportArguments& arguments, const Surroundings& around)
            write_gzip(out, [&](std::ostream& text) { report::write_kineto_trace(text, run, slices, rank); });
          }});
   }
-  put_ranks(arguments, files, files.size(), "; " + shown.words, around);
+  put_ranks(arguments, files, files.size(), "; " + shown.words, context);
 }
 
 /// What a scenario can be exported to.
 struct ExportFormat {
   std::string_view name;
   std::string_view help;
-  void (*write)(const ExportArguments&, const Surroundings&);
+  void (*write)(const ExportArguments&, const CommandContext&);
 };
 constexpr std::array all_exports{
     ExportFormat{"chakra", "execution traces of MLCommons Chakra, as ASTRA-sim reads them", export_chakra},
@@ -95,14 +95,14 @@ constexpr std::array all_exports{
         "traces of the simulated steps as the PyTorch profiler writes them, for Holistic Trace Analysis",
         export_kineto}};
 
-Status export_scenario(const ExportArguments& arguments, const Surroundings& around) {
+Status export_scenario(const ExportArguments& arguments, const CommandContext& context) {
   const auto* const format = std::ranges::find(all_exports, arguments.format, &ExportFormat::name);
   if (format == all_exports.end())
     refuse(fmt::format("cannot export '{}'", arguments.format),
            suggestion(arguments.format, export_formats()));
   check_folder(arguments.out);
   remove_abandoned_files(arguments.out);
-  format->write(arguments, around);
+  format->write(arguments, context);
   return Status::done;
 }
 
@@ -135,9 +135,9 @@ Action add_export(CLI::App& app) {
           ->type_name("N")
           ->check(CLI::Range(1, 1 << 20))
           ->capture_default_str();
-  return [arguments, ranks](const Surroundings& around) {
+  return [arguments, ranks](const CommandContext& context) {
     arguments->chose_ranks = ranks->count() > 0;
-    return export_scenario(*arguments, around);
+    return export_scenario(*arguments, context);
   };
 }
 

@@ -14,17 +14,17 @@
 namespace gradway::cli {
 namespace {
 
-Status help(const std::string& asked, const CLI::App& program, const Surroundings& around) {
+Status help(const std::string& asked, const CLI::App& program, const CommandContext& context) {
   const auto all = topics();
   if (const auto topic = std::ranges::find(all, asked, &Topic::name); topic != all.end()) {
-    topic->write(around.results, around.style);
+    topic->write(context.results, context.style);
     return Status::done;
   }
   const auto known = commands();
   const auto command = std::ranges::find(known, asked, &Command::name);
   if (command == known.end())
     refuse(fmt::format("there is no help on '{}'", asked), suggestion(asked, help_topics()));
-  around.results << command_help(*program.get_subcommand(asked), *command);
+  context.results << command_help(*program.get_subcommand(asked), *command);
   return Status::done;
 }
 
@@ -43,7 +43,7 @@ Action add_help(CLI::App& app) {
   const auto topic = std::make_shared<std::string>();
   // Required: else the parser would take the name of a command for one to run.
   app.add_option("TOPIC", *topic, "a topic, or a command; 'gradway help' names all")->required();
-  return [topic, &app](const Surroundings& around) { return help(*topic, *app.get_parent(), around); };
+  return [topic, &app](const CommandContext& context) { return help(*topic, *app.get_parent(), context); };
 }
 
 }  // namespace gradway::cli

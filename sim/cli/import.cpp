@@ -34,7 +34,7 @@ struct Format {
   std::string_view name;
   std::string_view file;  ///< what its FILE is
   std::string_view becomes;
-  void (*import)(const ImportArguments&, const Surroundings&);
+  void (*import)(const ImportArguments&, const CommandContext&);
   bool takes_several = false;  ///< files
 };
 constexpr std::array formats{
@@ -151,7 +151,7 @@ void check_options(const ImportArguments& arguments) {
   }
 }
 
-Status import(ImportArguments arguments, const Surroundings& around) {
+Status import(ImportArguments arguments, const CommandContext& context) {
   const auto format = std::ranges::find(formats, arguments.format, &Format::name);
   if (format == formats.end())
     refuse(fmt::format("cannot import '{}'", arguments.format),
@@ -162,7 +162,7 @@ Status import(ImportArguments arguments, const Surroundings& around) {
     refuse(fmt::format("'gradway import' has no use for '{}'", arguments.files[1]),
            "see 'gradway import --help'");
   check_options(arguments);
-  format->import(arguments, around);
+  format->import(arguments, context);
   return Status::done;
 }
 
@@ -183,13 +183,13 @@ std::vector<std::string> import_formats() {
   return names;
 }
 
-bool put_text(const std::string& text, const ImportArguments& arguments, const Surroundings& around) {
+bool put_text(const std::string& text, const ImportArguments& arguments, const CommandContext& context) {
   if (arguments.out.empty()) {
-    around.results << text;
+    context.results << text;
     return false;
   }
   write_file(arguments.out, arguments.force, [&](std::ostream& out) { out << text; });
-  around.results << around.style.paint(report::Paint::bold, printable(arguments.out)) << '\n';
+  context.results << context.style.paint(report::Paint::bold, printable(arguments.out)) << '\n';
   return true;
 }
 
@@ -209,7 +209,7 @@ Action add_import(CLI::App& app) {
   app.add_flag("--in-place", arguments->in_place, "nccl-tests: the times in place rather than out of place")
       ->disable_flag_override();
   app.add_flag("--force", arguments->force, "replace the file if it is there")->disable_flag_override();
-  return [arguments](const Surroundings& around) { return import(*arguments, around); };
+  return [arguments](const CommandContext& context) { return import(*arguments, context); };
 }
 
 }  // namespace gradway::cli

@@ -39,12 +39,12 @@ bool can_ask() {
 
 /// Asks until one of the words is given, and says what is near to others.
 std::string ask(const std::string& question, const std::vector<std::string>& known,
-                const Surroundings& around) {
+                const CommandContext& context) {
   for (std::string answer;;) {
-    around.messages << question << ": " << std::flush;
+    context.messages << question << ": " << std::flush;
     if (!std::getline(std::cin, answer)) refuse("there is no answer", "see 'gradway init --help'");
     if (std::ranges::find(known, answer) != known.end()) return answer;
-    around.messages << fmt::format("  there is no '{}'; {}\n", printable(answer), suggestion(answer, known));
+    context.messages << fmt::format("  there is no '{}'; {}\n", printable(answer), suggestion(answer, known));
   }
 }
 
@@ -53,22 +53,22 @@ int gpus_of(const std::string& text) {
   return *value_of("--gpus", text, config::integer(1, most_gpus));
 }
 
-std::string ask_gpus(const Surroundings& around) {
+std::string ask_gpus(const CommandContext& context) {
   for (std::string answer;;) {
-    around.messages << "GPUs (8): " << std::flush;
+    context.messages << "GPUs (8): " << std::flush;
     if (!std::getline(std::cin, answer) || answer.empty()) return "8";
     try {
       gpus_of(answer);
       return answer;
     } catch (const ConfigError& error) {
-      around.messages << "  " << error.problems().front().what << '\n';
+      context.messages << "  " << error.problems().front().what << '\n';
     }
   }
 }
 
 /// Asks for what is not given, where there is somebody to ask.
 void complete(ShortHands& job, const std::vector<std::string>& models,
-              const std::vector<std::string>& platforms, const Surroundings& around) {
+              const std::vector<std::string>& platforms, const CommandContext& context) {
   const auto need = [&](std::string& value, const std::string& option, const auto& answer) {
     if (!value.empty()) return;
     if (!can_ask())
@@ -78,10 +78,10 @@ void complete(ShortHands& job, const std::vector<std::string>& models,
     value = answer();
   };
   need(job.model, "--model NAME",
-       [&] { return ask("model, a name of 'gradway list models'", models, around); });
+       [&] { return ask("model, a name of 'gradway list models'", models, context); });
   need(job.platform, "--platform NAME",
-       [&] { return ask("platform, a name of 'gradway list platforms'", platforms, around); });
-  need(job.gpus, "--gpus N", [&] { return ask_gpus(around); });
+       [&] { return ask("platform, a name of 'gradway list platforms'", platforms, context); });
+  need(job.gpus, "--gpus N", [&] { return ask_gpus(context); });
 }
 
 /// A model of one's own, which stands where the scenario finds it by its name.
@@ -113,38 +113,38 @@ std::optional<OwnModel> own_model(const std::string& model, const std::string& o
   return std::nullopt;
 }
 
-Status init(InitArguments arguments, const Surroundings& around) {
+Status init(InitArguments arguments, const CommandContext& context) {
   const auto& out = arguments.out;
   if (!out.empty()) check_yaml(out, arguments.force, "scenarios");
-  const auto models = list_names(DataKind::model, around.data);
-  const auto platforms = list_names(DataKind::platform, around.data);
+  const auto models = list_names(DataKind::model, context.data);
+  const auto platforms = list_names(DataKind::platform, context.data);
   const auto own = own_model(arguments.job.model, out);
   if (!own) check_known("--model", arguments.job.model, "model", models);
   check_known("--platform", arguments.job.platform, "platform", platforms);
   check_known("--strategy", arguments.strategy, "strategy", strategies_of_training());
   check_known("--framework", arguments.framework, "framework",
               {framework_words.begin(), framework_words.end()});
-  complete(arguments.job, models, platforms, around);
+  complete(arguments.job, models, platforms, context);
   const FirstScenarioRequest request{.model = own ? own->name : arguments.job.model,
                                      .model_file = own ? own->file : "",
                                      .platform = arguments.job.platform,
                                      .gpus = gpus_of(arguments.job.gpus),
                                      .strategy = arguments.strategy,
                                      .framework = arguments.framework};
-  const auto scenario = told_of("gradway init", [&] { return first_scenario(request, out, around.data); });
+  const auto scenario = told_of("gradway init", [&] { return first_scenario(request, out, context.data); });
   std::ostringstream text;
   report::write_commented_scenario(text, scenario, out);
-  check_scenario_reads_back(text.str(), "gradway init", out, around.data);
+  check_scenario_reads_back(text.str(), "gradway init", out, context.data);
   if (!scenario.fits)
-    warn(around,
+    warn(context,
          "the job does not fit into the GPUs' memory: 'gradway optimize FILE --layout' looks for a way to "
          "share the model, or take more GPUs");
   if (out.empty()) {
-    around.results << text.str();
+    context.results << text.str();
     return Status::done;
   }
   write_file(out, arguments.force, [&](std::ostream& file) { file << text.str(); });
-  around.results << around.style.paint(report::Paint::bold, printable(out)) << '\n';
+  context.results << context.style.paint(report::Paint::bold, printable(out)) << '\n';
   return Status::done;
 }
 
@@ -172,7 +172,7 @@ Action add_init(CLI::App& app) {
   app.add_option("-o,--out", arguments->out, "the file to write; without it, what it would hold is printed")
       ->type_name("FILE");
   app.add_flag("--force", arguments->force, "replace the file if it is there")->disable_flag_override();
-  return [arguments](const Surroundings& around) { return init(*arguments, around); };
+  return [arguments](const CommandContext& context) { return init(*arguments, context); };
 }
 
 }  // namespace gradway::cli

@@ -70,72 +70,72 @@ std::vector<report::ListedPlatform> one_node_of_each(const std::vector<std::stri
   return listed;
 }
 
-void list_platforms(bool json, const Surroundings& around) {
-  auto listed = one_node_of_each(list_names(DataKind::platform, around.data), around.data);
-  if (json) return report::write_platforms_json(around.results, std::move(listed));
-  if (listed.empty()) around.messages << "there are no platforms in the data folders\n";
-  report::write_platforms(around.results, std::move(listed), around.style);
+void list_platforms(bool json, const CommandContext& context) {
+  auto listed = one_node_of_each(list_names(DataKind::platform, context.data), context.data);
+  if (json) return report::write_platforms_json(context.results, std::move(listed));
+  if (listed.empty()) context.messages << "there are no platforms in the data folders\n";
+  report::write_platforms(context.results, std::move(listed), context.style);
 }
 
-void list_keys(bool json, const Surroundings& around) {
+void list_keys(bool json, const CommandContext& context) {
   const auto& all = config::described_keys();
-  if (json) return report::write_keys_json(around.results, all);
-  report::write_keys(around.results, all, around.style);
+  if (json) return report::write_keys_json(context.results, all);
+  report::write_keys(context.results, all, context.style);
 }
 
-void list_gpus(bool json, const Surroundings& around) {
+void list_gpus(bool json, const CommandContext& context) {
   std::vector<report::ListedGpu> listed;
-  for (const auto& name : list_names(DataKind::gpu, around.data)) {
+  for (const auto& name : list_names(DataKind::gpu, context.data)) {
     auto& one = listed.emplace_back(report::ListedGpu{name, {}, {}});
     try {
-      one.gpu = load_gpu(name, "", around.data);
-      one.kernels_timed_on = kernels_timed_on(name, around.data);
+      one.gpu = load_gpu(name, "", context.data);
+      one.kernels_timed_on = kernels_timed_on(name, context.data);
     } catch (const ConfigError&) {  // it is listed all the same: its name is taken
     }
   }
-  if (json) return report::write_gpus_json(around.results, listed);
-  if (listed.empty()) around.messages << "there are no gpus in the data folders\n";
-  report::write_gpus(around.results, listed, around.style);
+  if (json) return report::write_gpus_json(context.results, listed);
+  if (listed.empty()) context.messages << "there are no gpus in the data folders\n";
+  report::write_gpus(context.results, listed, context.style);
 }
 
-void list_calibrations(bool json, const Surroundings& around) {
+void list_calibrations(bool json, const CommandContext& context) {
   std::vector<report::ListedCalibration> listed;
-  for (const auto& name : list_names(DataKind::calibration, around.data)) {
+  for (const auto& name : list_names(DataKind::calibration, context.data)) {
     auto& one = listed.emplace_back(report::ListedCalibration{name, {}});
     try {
-      one.calibration = load_calibration(name, around.data);
+      one.calibration = load_calibration(name, context.data);
     } catch (const ConfigError&) {  // it is listed all the same: its name is taken
     }
   }
-  if (json) return report::write_calibrations_json(around.results, listed);
-  if (listed.empty()) around.messages << "there are no calibrations in the data folders\n";
-  report::write_calibrations(around.results, listed, around.style);
+  if (json) return report::write_calibrations_json(context.results, listed);
+  if (listed.empty()) context.messages << "there are no calibrations in the data folders\n";
+  report::write_calibrations(context.results, listed, context.style);
 }
 
 /// What is listed with columns of its own, and as JSON.
 struct Listing {
   std::string_view name;
-  void (*list)(bool json, const Surroundings&);
+  void (*list)(bool json, const CommandContext&);
 };
 constexpr std::array listings{Listing{"platforms", list_platforms}, Listing{"gpus", list_gpus},
                               Listing{"calibrations", list_calibrations}, Listing{"keys", list_keys}};
 
-void list_sentences(const ListedKind& kind, const Surroundings& around) {
-  const auto names = list_names(kind.kind, around.data);
+void list_sentences(const ListedKind& kind, const CommandContext& context) {
+  const auto names = list_names(kind.kind, context.data);
   std::size_t width = 0;
   for (const auto& name : names) width = std::max(width, report::columns_of(name));
   for (const auto& name : names) {
     const std::string padding(width + 2 - report::columns_of(name), ' ');
-    const auto room = around.style.width > width + 22 ? around.style.width - width - 2 : 20;
-    const auto text = report::shorten(description(kind, name, around.data), room);
-    around.results << name << (text.empty() ? "" : padding + text) << '\n';
+    const auto room = context.style.width > width + 22 ? context.style.width - width - 2 : 20;
+    const auto text = report::shorten(description(kind, name, context.data), room);
+    context.results << name << (text.empty() ? "" : padding + text) << '\n';
   }
-  if (names.empty()) around.messages << fmt::format("there are no {} in the data folders\n", kind.name);
+  if (names.empty()) context.messages << fmt::format("there are no {} in the data folders\n", kind.name);
 }
 
-Status list(const std::string& what, bool json, const Surroundings& around) {
+Status list(const std::string& what, bool json, const CommandContext& context) {
   if (const auto listing = std::ranges::find(listings, what, &Listing::name); listing != listings.end()) {
-    listing->list(json, around);
+    listing->list(json, context);
     return Status::done;
   }
   const auto kind = std::ranges::find(described_kinds, what, &ListedKind::name);
@@ -144,7 +144,7 @@ Status list(const std::string& what, bool json, const Surroundings& around) {
   if (json)
     refuse(fmt::format("'list {}' has no '--json'", what),
            "only 'list platforms', 'gpus', 'calibrations' and 'keys' have");
-  list_sentences(*kind, around);
+  list_sentences(*kind, context);
   return Status::done;
 }
 
@@ -165,7 +165,7 @@ Action add_list(CLI::App& app) {
       ->required();
   const auto json = std::make_shared<bool>(false);
   app.add_flag("--json", *json, "one JSON document; platforms, gpus, calibrations and keys only");
-  return [what, json](const Surroundings& around) { return list(*what, *json, around); };
+  return [what, json](const CommandContext& context) { return list(*what, *json, context); };
 }
 
 }  // namespace gradway::cli

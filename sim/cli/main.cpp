@@ -29,7 +29,7 @@ void occupy_standard_streams() {
 Status run_command(int argc, const char* const* argv, std::ostringstream& results) {
   const auto failure = failure_of([&] {
     return parse_command_line(argc, argv)(
-        Surroundings{results, std::cerr, style_of_output(), progress_columns(), data_path(std::cerr)});
+        CommandContext{results, std::cerr, style_of_output(), progress_columns(), data_path(std::cerr)});
   });
   std::cerr << failure.text;
   if (!failure.text.empty()) results.str("");

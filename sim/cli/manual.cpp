@@ -110,8 +110,8 @@ void write_manual(std::ostream& out, const CLI::App& program) {
 }  // namespace
 
 Action add_manual(CLI::App& app) {
-  return [&app](const Surroundings& around) {
-    write_manual(around.results, *app.get_parent());
+  return [&app](const CommandContext& context) {
+    write_manual(context.results, *app.get_parent());
     return Status::done;
   };
 }

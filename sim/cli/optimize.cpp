@@ -47,23 +47,23 @@ report::Optimized in_words(AskedSearch asked, SearchResult result, const std::st
   return found;
 }
 
-Status optimize(const OptimizeArguments& arguments, const CLI::App& app, const Surroundings& around) {
+Status optimize(const OptimizeArguments& arguments, const CLI::App& app, const CommandContext& context) {
   check_engine(arguments.engine);
-  if (arguments.campaign) return optimize_campaign(arguments, app, around);
-  if (arguments.layout) return optimize_layout(arguments, app, around);
+  if (arguments.campaign) return optimize_campaign(arguments, app, context);
+  if (arguments.layout) return optimize_layout(arguments, app, context);
   if (!arguments.global_batch.empty())
     refuse("'--global-batch' is of the search of layouts", "give '--layout' too, or leave it out");
   const bool writes_files = wants_files(app, arguments.out);
   const auto goal = training_goal(arguments.training);
   auto search = arguments.search;
   search.set = parse_overrides(arguments.set);
-  auto asked = read_search(search, around.data);
+  auto asked = read_search(search, context.data);
   check_goal(goal, arguments.training, asked.space.jobs.front());
   asked.space.goal = goal;
   const auto threads = arguments.jobs > 0 ? arguments.jobs : all_cores();
   auto result = gradway::optimize(asked.space, arguments.engine,
                                   [&](std::size_t count, const std::function<void(std::size_t)>& work) {
-                                    Progress progress{around, "step", count};
+                                    Progress progress{context, "step", count};
                                     for_each_in_parallel(count, threads, [&](std::size_t i) {
                                       work(i);
                                       progress.step();
@@ -79,16 +79,16 @@ Status optimize(const OptimizeArguments& arguments, const CLI::App& app, const S
   const auto found = in_words(std::move(asked), std::move(result), arguments.engine);
   const auto json = [&](std::ostream& out) { report::write_json(out, found, GRADWAY_VERSION); };
   if (arguments.json) {
-    json(around.results);
+    json(context.results);
   } else {
-    report::write_table(around.results, found, around.style);
+    report::write_table(context.results, found, context.style);
   }
   if (writes_files) {
     const auto snippet = report::snippet_of(report::job_of(found, found.optimum.best));
     const auto code = [&](std::ostream& out) { out << snippet.text; };
     put_results(
         arguments.out, {{"optimize.json", json}, {snippet.file, code}},
-        [&](std::ostream& out) { report::write_page(out, found, GRADWAY_VERSION); }, around);
+        [&](std::ostream& out) { report::write_page(out, found, GRADWAY_VERSION); }, context);
   }
   return Status::done;
 }
@@ -130,7 +130,7 @@ Action add_optimize(CLI::App& app) {
           "report.html, optimize.json and the code: ddp.py, fsdp.py or ds_config.json; of --layout "
           "megatron.txt or torchtitan.toml");
   app.add_flag("--json", arguments->json, "print the result as one JSON document")->disable_flag_override();
-  return [arguments, &app](const Surroundings& around) { return optimize(*arguments, app, around); };
+  return [arguments, &app](const CommandContext& context) { return optimize(*arguments, app, context); };
 }
 
 }  // namespace gradway::cli

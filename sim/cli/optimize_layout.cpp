@@ -59,23 +59,24 @@ int samples_of_step(const OptimizeArguments& arguments, const Scenario& written)
 
 }  // namespace
 
-Status optimize_layout(const OptimizeArguments& arguments, const CLI::App& app, const Surroundings& around) {
+Status optimize_layout(const OptimizeArguments& arguments, const CLI::App& app,
+                       const CommandContext& context) {
   const bool writes_files = wants_files(app, arguments.out);
   const auto goal = training_goal(arguments.training);
   const auto set = parse_overrides(arguments.set);
   check_layout_options(arguments, set);
-  const auto written = load_scenario(arguments.search.scenario, set, around.data, arguments.search.price);
+  const auto written = load_scenario(arguments.search.scenario, set, context.data, arguments.search.price);
   check_goal(goal, arguments.training, written);
   const auto samples = samples_of_step(arguments, written);
   const auto threads = arguments.jobs > 0 ? arguments.jobs : all_cores();
   auto found = [&] {
-    Progress progress{around, Progress::Elsewhere::lines};
+    Progress progress{context, Progress::Elsewhere::lines};
     return search_layouts(
         written, samples, arguments.engine,
         [&](std::size_t count, const std::function<void(std::size_t)>& work) {
           for_each_in_parallel(count, threads, work);
         },
-        progress.watch());
+        progress.callback());
   }();
   if (found.ranked.empty()) refuse_all(written, found);
   const report::LaidOut laid_out{.scenario = written.name,
@@ -91,16 +92,16 @@ Status optimize_layout(const OptimizeArguments& arguments, const CLI::App& app, 
                                  .goal = goal};
   const auto json = [&](std::ostream& out) { report::write_json(out, laid_out, GRADWAY_VERSION); };
   if (arguments.json) {
-    json(around.results);
+    json(context.results);
   } else {
-    report::write_table(around.results, laid_out, around.style);
+    report::write_table(context.results, laid_out, context.style);
   }
   if (writes_files) {
     const auto snippet = report::layout_snippet(laid_out.found.recommended().job, laid_out.shape);
     put_results(
         arguments.out,
         {{"optimize.json", json}, {snippet.file, [&](std::ostream& out) { out << snippet.text; }}},
-        [&](std::ostream& out) { report::write_page(out, laid_out, GRADWAY_VERSION); }, around);
+        [&](std::ostream& out) { report::write_page(out, laid_out, GRADWAY_VERSION); }, context);
   }
   return Status::done;
 }

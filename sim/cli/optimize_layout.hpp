@@ -4,8 +4,8 @@
 #include <string>
 
 #include "sim/cli/campaign/actions.hpp"
+#include "sim/cli/shell/command_context.hpp"
 #include "sim/cli/shell/status.hpp"
-#include "sim/cli/shell/surroundings.hpp"
 #include "sim/cli/shell/training_choice.hpp"
 #include "sim/study/search/search_space.hpp"
 
@@ -30,6 +30,7 @@ struct OptimizeArguments {
 };
 
 /// `optimize --layout`: how ranks share the model, not the settings of one strategy.
-Status optimize_layout(const OptimizeArguments& arguments, const CLI::App& app, const Surroundings& around);
+Status optimize_layout(const OptimizeArguments& arguments, const CLI::App& app,
+                       const CommandContext& context);
 
 }  // namespace gradway::cli

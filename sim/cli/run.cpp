@@ -34,36 +34,36 @@ struct RunArguments {
 
 /// @param questions gets the largest batch, if that is asked for: then the run is one of it
 Run simulated(const RunArguments& arguments, const std::vector<Override>& overrides,
-              const Surroundings& around, report::RunQuestions& questions) {
-  Progress progress{around};
-  const auto watch = progress.watch();
-  tell(watch, "reading the scenario and building its platform");
-  auto scenario = load_scenario(arguments.scenario, overrides, around.data, arguments.price);
-  announce_large_platform(around, scenario.platform);
+              const CommandContext& context, report::RunQuestions& questions) {
+  Progress progress{context};
+  const auto on_progress = progress.callback();
+  report_progress(on_progress, "reading the scenario and building its platform");
+  auto scenario = load_scenario(arguments.scenario, overrides, context.data, arguments.price);
+  announce_large_platform(context, scenario.platform);
   check_goal(questions.goal, arguments.training, scenario);
   if (arguments.fit) {
-    tell(watch, "looking for the largest batch");
+    report_progress(on_progress, "looking for the largest batch");
     questions.largest_batch = largest_batch(scenario);
     scenario.job.batch_per_gpu = questions.largest_batch->batch;
   }
   const auto fold = arguments.no_folding ? FoldRanks::no : FoldRanks::yes;
-  return simulate(std::move(scenario), arguments.engine, fold, watch);
+  return simulate(std::move(scenario), arguments.engine, fold, on_progress);
 }
 
-Status run(const RunArguments& arguments, const CLI::App& app, const Surroundings& around) {
+Status run(const RunArguments& arguments, const CLI::App& app, const CommandContext& context) {
   check_engine(arguments.engine);
   const bool writes_files = wants_files(app, arguments.out);
   const auto overrides = overrides_of(arguments.set, arguments.short_hands);
   report::RunQuestions questions{.goal = training_goal(arguments.training)};
-  const auto finished = simulated(arguments, overrides, around, questions);
+  const auto finished = simulated(arguments, overrides, context, questions);
   const auto write_json = [&](std::ostream& out) {
     report::write_json(out, finished, GRADWAY_VERSION, questions);
   };
   if (arguments.json) {
-    write_json(around.results);
+    write_json(context.results);
   } else {
     const auto detail = arguments.verbose ? report::Detail::full : report::Detail::brief;
-    report::write_text(around.results, finished, around.style, detail, questions);
+    report::write_text(context.results, finished, context.style, detail, questions);
   }
   if (writes_files) {
     const auto write_trace = [&](std::ostream& out) {
@@ -71,7 +71,7 @@ Status run(const RunArguments& arguments, const CLI::App& app, const Surrounding
     };
     put_results(
         arguments.out, {{"report.json", write_json}, {"trace.json.gz", write_trace}},
-        [&](std::ostream& out) { report::write_page(out, finished, GRADWAY_VERSION, questions); }, around);
+        [&](std::ostream& out) { report::write_page(out, finished, GRADWAY_VERSION, questions); }, context);
   }
   return Status::done;
 }
@@ -94,7 +94,7 @@ Action add_run(CLI::App& app) {
       ->disable_flag_override();
   add_out(app, arguments->out, "report.html, report.json and trace.json.gz");
   app.add_flag("--json", arguments->json, "print the report as JSON")->disable_flag_override();
-  return [arguments, &app](const Surroundings& around) { return run(*arguments, app, around); };
+  return [arguments, &app](const CommandContext& context) { return run(*arguments, app, context); };
 }
 
 }  // namespace gradway::cli

@@ -7,8 +7,8 @@
 namespace gradway::cli {
 
 Action add_schema(CLI::App&) {
-  return [](const Surroundings& around) {
-    report::write_scenario_schema(around.results);
+  return [](const CommandContext& context) {
+    report::write_scenario_schema(context.results);
     return Status::done;
   };
 }

@@ -23,45 +23,45 @@ struct ShowArguments {
   std::vector<std::string> set;
 };
 
-void show_platform(const ShowArguments& arguments, const Surroundings& around) {
+void show_platform(const ShowArguments& arguments, const CommandContext& context) {
   Calibration calibration;
-  const auto platform = load_platform(arguments.name, gpus_of_made_up_platforms, around.data, &calibration);
-  report::write_platform(around.results, platform, calibration, around.style);
+  const auto platform = load_platform(arguments.name, gpus_of_made_up_platforms, context.data, &calibration);
+  report::write_platform(context.results, platform, calibration, context.style);
 }
 
-void show_calibration(const ShowArguments& arguments, const Surroundings& around) {
-  report::write_calibration(around.results, load_calibration(arguments.name, around.data), around.style);
+void show_calibration(const ShowArguments& arguments, const CommandContext& context) {
+  report::write_calibration(context.results, load_calibration(arguments.name, context.data), context.style);
 }
 
-void show_model(const ShowArguments& arguments, const Surroundings& around) {
-  report::write_model(around.results, load_model(arguments.name, around.data), around.style);
+void show_model(const ShowArguments& arguments, const CommandContext& context) {
+  report::write_model(context.results, load_model(arguments.name, context.data), context.style);
 }
 
-void show_storage(const ShowArguments& arguments, const Surroundings& around) {
-  report::write_storage(around.results, load_storage(arguments.name, around.data), around.style);
+void show_storage(const ShowArguments& arguments, const CommandContext& context) {
+  report::write_storage(context.results, load_storage(arguments.name, context.data), context.style);
 }
 
-void show_dataset(const ShowArguments& arguments, const Surroundings& around) {
-  report::write_dataset(around.results, load_dataset(arguments.name, around.data), around.style);
+void show_dataset(const ShowArguments& arguments, const CommandContext& context) {
+  report::write_dataset(context.results, load_dataset(arguments.name, context.data), context.style);
 }
 
-void show_plan(const ShowArguments& arguments, const Surroundings& around) {
-  const auto scenario = load_scenario(arguments.name, parse_overrides(arguments.set), around.data);
-  report::write_plan(around.results, scenario, plan(scenario, compute_costs(scenario)), around.style);
+void show_plan(const ShowArguments& arguments, const CommandContext& context) {
+  const auto scenario = load_scenario(arguments.name, parse_overrides(arguments.set), context.data);
+  report::write_plan(context.results, scenario, plan(scenario, compute_costs(scenario)), context.style);
 }
 
 /// What can be shown.
 struct ShownKind {
   std::string_view name;
   bool takes_overrides;
-  void (*show)(const ShowArguments&, const Surroundings&);
+  void (*show)(const ShowArguments&, const CommandContext&);
 };
 constexpr std::array all_kinds{
     ShownKind{"platform", false, show_platform}, ShownKind{"calibration", false, show_calibration},
     ShownKind{"model", false, show_model},       ShownKind{"plan", true, show_plan},
     ShownKind{"storage", false, show_storage},   ShownKind{"dataset", false, show_dataset}};
 
-Status show(const ShowArguments& arguments, const Surroundings& around) {
+Status show(const ShowArguments& arguments, const CommandContext& context) {
   const auto kind = std::ranges::find(all_kinds, arguments.kind, &ShownKind::name);
   if (kind == all_kinds.end())
     refuse(fmt::format("cannot show a '{}'", arguments.kind), suggestion(arguments.kind, shown_kinds()));
@@ -69,7 +69,7 @@ Status show(const ShowArguments& arguments, const Surroundings& around) {
     refuse(fmt::format("'--set' changes a scenario, not a {}", kind->name),
            "'gradway show plan SCENARIO --set KEY=VALUE' takes it");
   }
-  kind->show(arguments, around);
+  kind->show(arguments, context);
   return Status::done;
 }
 
@@ -88,7 +88,7 @@ Action add_show(CLI::App& app) {
   app.add_option("NAME", arguments->name, "a name of 'gradway list', or a file; for a plan, of a scenario")
       ->required();
   add_overrides(app, arguments->set);
-  return [arguments](const Surroundings& around) { return show(*arguments, around); };
+  return [arguments](const CommandContext& context) { return show(*arguments, context); };
 }
 
 }  // namespace gradway::cli

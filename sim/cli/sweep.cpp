@@ -43,10 +43,10 @@ struct SweepArguments {
 class Sweeper {
  public:
   /// @param folder for finished points; empty: they are not kept
-  Sweeper(const SweepArguments& arguments, const Surroundings& around, const std::filesystem::path& folder)
+  Sweeper(const SweepArguments& arguments, const CommandContext& context, const std::filesystem::path& folder)
       : arguments_{arguments},
-        around_{around},
-        data_{each_file_once(around.data)},
+        context_{context},
+        data_{each_file_once(context.data)},
         fixed_{parse_overrides(arguments.set)},
         axes_{parse_axes(arguments.vary)} {
     check_clashes();
@@ -94,7 +94,7 @@ class Sweeper {
   /// Simulates these points of the cross product. @return beside them
   std::vector<Outcome> run(const std::vector<std::size_t>& points) {
     std::vector<Outcome> outcomes(points.size());
-    auto failures = run_points(around_, "point", points.size(), arguments_.jobs,
+    auto failures = run_points(context_, "point", points.size(), arguments_.jobs,
                                [&](std::size_t i) { run(point_values(axes_, points[i]), outcomes[i]); });
     for (std::size_t i = 0; i < points.size(); ++i) outcomes[i].failure = std::move(failures[i]);
     tell_damaged();
@@ -111,7 +111,7 @@ class Sweeper {
 
   void tell_damaged() const {
     if (!kept_ || kept_->damaged() == 0) return;
-    around_.messages << fmt::format(
+    context_.messages << fmt::format(
         "warning: {} of the points in '{}' had been damaged or changed, and were simulated anew\n",
         kept_->damaged(), kept_->folder().string());
   }
@@ -173,7 +173,7 @@ class Sweeper {
   std::string_view folding() const { return arguments_.no_folding ? "all ranks" : "folded"; }
 
   const SweepArguments& arguments_;
-  const Surroundings& around_;
+  const CommandContext& context_;
   DataPath data_;
   std::vector<Override> fixed_;
   std::vector<Axis> axes_;
@@ -195,34 +195,34 @@ void check(const SweepArguments& arguments) {
 }
 
 /// Tells of points that failed, where all have. @return are there others?
-bool has_any(const std::vector<Failure>& failures, const Surroundings& around) {
+bool has_any(const std::vector<Failure>& failures, const CommandContext& context) {
   if (std::ranges::find(failures, Status::done, &Failure::status) != failures.end()) return true;
   raise_wrong_input(failures);
-  tell_each_once(failures, around.messages);
+  tell_each_once(failures, context.messages);
   return false;
 }
 
 /// Prints a finished sweep and writes its files. @param remark what else to say of these
 void put(const report::Sweep& sweep, const SweepArguments& arguments, bool writes_files,
-         const Surroundings& around, const std::string& remark) {
+         const CommandContext& context, const std::string& remark) {
   const auto json = [&](std::ostream& out) { report::write_json(out, sweep, GRADWAY_VERSION); };
   const auto csv = [&](std::ostream& out) { report::write_csv(out, sweep); };
   if (arguments.json) {
-    json(around.results);
+    json(context.results);
   } else if (arguments.csv) {
-    csv(around.results);
+    csv(context.results);
   } else {
-    report::write_table(around.results, sweep, around.style);
+    report::write_table(context.results, sweep, context.style);
   }
   if (writes_files) {
     put_results(
         arguments.out, {{"sweep.json", json}, {"sweep.csv", csv}},
-        [&](std::ostream& out) { report::write_page(out, sweep, GRADWAY_VERSION); }, around, remark);
+        [&](std::ostream& out) { report::write_page(out, sweep, GRADWAY_VERSION); }, context, remark);
   }
 }
 
-Status whole_sweep(const SweepArguments& arguments, bool writes_files, const Surroundings& around) {
-  Sweeper sweeper{arguments, around, arguments.out};
+Status whole_sweep(const SweepArguments& arguments, bool writes_files, const CommandContext& context) {
+  Sweeper sweeper{arguments, context, arguments.out};
   report::Sweep sweep{sweeper.name(), sweeper.axes(), {}};
   std::vector<std::size_t> all(point_count(sweep.axes));
   std::iota(all.begin(), all.end(), std::size_t{0});
@@ -234,16 +234,16 @@ Status whole_sweep(const SweepArguments& arguments, bool writes_files, const Sur
     failures.push_back(std::move(failure));
   }
   const auto status = status_of(failures);
-  if (!has_any(failures, around)) return status;
-  put(sweep, arguments, writes_files, around,
+  if (!has_any(failures, context)) return status;
+  put(sweep, arguments, writes_files, context,
       fmt::format("; {} of {} points were there already", sweeper.found(), all.size()));
   return status;
 }
 
-Status one_shard(const SweepArguments& arguments, const Surroundings& around) {
+Status one_shard(const SweepArguments& arguments, const CommandContext& context) {
   const auto shard = parse_shard(arguments.shard);
   const auto folder = std::filesystem::path{arguments.out} / folder_of(shard);
-  Sweeper sweeper{arguments, around, folder};
+  Sweeper sweeper{arguments, context, folder};
   const auto points = points_of(shard, point_count(sweeper.axes()));
   report::SweepShard summary{
       shard, std::string{program_digest()}, sweeper.asked(), sweeper.name(), sweeper.axes(), {}};
@@ -252,30 +252,30 @@ Status one_shard(const SweepArguments& arguments, const Surroundings& around) {
     summary.points.push_back({key, failure.text, static_cast<int>(failure.status)});
     failures.push_back(std::move(failure));
   }
-  tell_each_once(failures, around.messages);
-  put_shard(folder, summary, around,
+  tell_each_once(failures, context.messages);
+  put_shard(folder, summary, context,
             fmt::format("; {} of {} points were there already", sweeper.found(), points.size()));
   return status_of(failures);
 }
 
 Status merged(const SweepArguments& arguments, const CLI::App& app, bool writes_files,
-              const Surroundings& around) {
+              const CommandContext& context) {
   check_alone(app);
   auto [sweep, failures, count] = merge_shards({arguments.merge.begin(), arguments.merge.end()});
   const auto status = status_of(failures);
-  if (!has_any(failures, around)) return status;
-  put(sweep, arguments, writes_files, around, fmt::format("; merged of {} shards", count));
+  if (!has_any(failures, context)) return status;
+  put(sweep, arguments, writes_files, context, fmt::format("; merged of {} shards", count));
   return status;
 }
 
-Status sweep(const SweepArguments& arguments, const CLI::App& app, const Surroundings& around) {
+Status sweep(const SweepArguments& arguments, const CLI::App& app, const CommandContext& context) {
   if (arguments.json && arguments.csv)
     refuse("'--json' and '--csv' are two forms of one output", "choose one");
   if (arguments.merge.empty()) check(arguments);
   const bool writes_files = wants_files(app, arguments.out);
-  if (!arguments.merge.empty()) return merged(arguments, app, writes_files, around);
-  return arguments.shard.empty() ? whole_sweep(arguments, writes_files, around)
-                                 : one_shard(arguments, around);
+  if (!arguments.merge.empty()) return merged(arguments, app, writes_files, context);
+  return arguments.shard.empty() ? whole_sweep(arguments, writes_files, context)
+                                 : one_shard(arguments, context);
 }
 
 }  // namespace
@@ -301,7 +301,7 @@ Action add_sweep(CLI::App& app) {
       ->disable_flag_override();
   app.add_flag("--json", arguments->json, "print all reports as one JSON document")->disable_flag_override();
   app.add_flag("--csv", arguments->csv, "print a row a point as CSV")->disable_flag_override();
-  return [arguments, &app](const Surroundings& around) { return sweep(*arguments, app, around); };
+  return [arguments, &app](const CommandContext& context) { return sweep(*arguments, app, context); };
 }
 
 }  // namespace gradway::cli

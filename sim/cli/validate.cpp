@@ -132,10 +132,10 @@ report::Comparison predict(const Scenario& scenario, const Case& one, const std:
   }
 }
 
-report::Validation compare(const Cases& cases, const Surroundings& around) {
-  const auto scenarios = load_all(cases, each_file_once(around.data));
+report::Validation compare(const Cases& cases, const CommandContext& context) {
+  const auto scenarios = load_all(cases, each_file_once(context.data));
   report::Validation validation{cases.source, {}};
-  Progress progress{around, "case", scenarios.size()};
+  Progress progress{context, "case", scenarios.size()};
   for (std::size_t i = 0; i < scenarios.size(); ++i) {
     validation.cases.push_back(predict(scenarios[i], cases.cases[i], cases.source));
     progress.step();
@@ -150,29 +150,29 @@ bool passes(std::string_view what, double error, std::optional<double> most, std
   return true;
 }
 
-Status validate(const ValidateArguments& arguments, const CLI::App& app, const Surroundings& around) {
+Status validate(const ValidateArguments& arguments, const CLI::App& app, const CommandContext& context) {
   const bool writes_files = wants_files(app, arguments.out);
   const auto most_mean = limit("--max-mean-error", arguments.max_mean_error);
   const auto most = limit("--max-error", arguments.max_error);
   const auto overrides = parse_overrides(arguments.set);
-  auto cases = load_cases(arguments.cases, around.data);
+  auto cases = load_cases(arguments.cases, context.data);
   set_in_all(overrides, cases);
-  const auto validation = compare(cases, around);
+  const auto validation = compare(cases, context);
   const auto json = [&](std::ostream& out) { report::write_json(out, validation); };
   if (arguments.json) {
-    json(around.results);
+    json(context.results);
   } else {
-    report::write_table(around.results, validation, around.style);
+    report::write_table(context.results, validation, context.style);
   }
   if (writes_files) {
     const std::filesystem::path file{arguments.cases};
     const auto title = (file.parent_path().filename() / file.stem()).generic_string();  // "article/cases"
     put_results(
         arguments.out, {{"validate.json", json}},
-        [&](std::ostream& out) { report::write_page(out, validation, title, GRADWAY_VERSION); }, around);
+        [&](std::ostream& out) { report::write_page(out, validation, title, GRADWAY_VERSION); }, context);
   }
-  const bool mean_passes = passes("mean", validation.mean_abs_error(), most_mean, around.messages);
-  const bool worst_passes = passes("largest", validation.max_abs_error(), most, around.messages);
+  const bool mean_passes = passes("mean", validation.mean_abs_error(), most_mean, context.messages);
+  const bool worst_passes = passes("largest", validation.max_abs_error(), most, context.messages);
   return mean_passes || worst_passes ? Status::limit_passed : Status::done;
 }
 
@@ -193,7 +193,7 @@ Action add_validate(CLI::App& app) {
       ->type_name("P%");
   app.add_option("--max-error", arguments->max_error, "exit with 4 if any |error| is larger")
       ->type_name("P%");
-  return [arguments, &app](const Surroundings& around) { return validate(*arguments, app, around); };
+  return [arguments, &app](const CommandContext& context) { return validate(*arguments, app, context); };
 }
 
 }  // namespace gradway::cli

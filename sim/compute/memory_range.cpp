@@ -68,14 +68,14 @@ bool knows_memory(const Scenario& scenario) {
 }
 
 MemoryRange memory_range(const Scenario& scenario, const MemoryUse& memory) {
-  const auto doubt = doubt_of_activations(scenario);
+  const auto uncertainty = doubt_of_activations(scenario);
   const auto& gpu = scenario.platform.gpu_models.front();
   const auto sure = sum_of_states(memory) + memory.context + memory.nccl;
   const auto unsure = memory.allocated() - sum_of_states(memory);
   MemoryRange range;
-  range.low = of_states.low * sure + doubt.low * unsure + of_slack.low * memory.slack;
+  range.low = of_states.low * sure + uncertainty.low * unsure + of_slack.low * memory.slack;
   range.high =
-      of_states.high * sure + doubt.high * unsure + of_slack.high * memory.slack + memory.first_buckets;
+      of_states.high * sure + uncertainty.high * unsure + of_slack.high * memory.slack + memory.first_buckets;
   if (!gpu.ideal) range.verdict = verdict_of(range.low, memory.needed(), range.high, gpu.memory);
   range.largest_part = largest_part(memory);
   return range;

@@ -279,7 +279,7 @@ Scenario resolved(ScenarioSpec spec, const Found& found, Loader& loader, const D
   take_job(spec.job, model.model);
   built = with_loaders(std::move(built), spec.job);
   take_anchor(spec, model.model);
-  auto warnings = doubts_of_anchor(spec, gpu.gpu);
+  auto warnings = uncertainties_of_anchor(spec, gpu.gpu);
   const auto& notes = loader.problems().notes();
   warnings.insert(warnings.begin(), notes.begin(), notes.end());
   return Scenario{.name = stem(found),

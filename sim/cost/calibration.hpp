@@ -53,7 +53,7 @@ struct CollectiveTable {
   std::optional<FitError> interpolation;           ///< of each inner size, predicted from the others
   std::optional<FitError> spread;                  ///< of the repetitions: their 10th and 90th percentile
   std::string predicted_from;                      ///< what stands for a measurement; empty: measured
-  std::optional<double> doubt;                     ///< adapted to a machine: nine of ten times are within it
+  std::optional<double> uncertainty;               ///< adapted to a machine: nine of ten times are within it
   std::vector<SizedTime> points;                   ///< at least one; sizes ascend, times do not fall
   std::vector<SizedTime> outliers;                 ///< samples that the points leave out
 };
@@ -65,7 +65,7 @@ struct SampleOrigin {
 };
 
 /// What kernels and collectives on one GPU cost each other while they run side by side.
-struct SideBySide {
+struct ContentionFactors {
   Transport transport = Transport::p2p;   ///< of the collectives
   Precision precision = Precision::fp32;  ///< of the kernels
   int ranks = 0;                          ///< it was measured on; 0: not said
@@ -92,7 +92,7 @@ struct AdaptedPart {
   double moving = 1;               ///< times as long takes each byte
   std::optional<FitError> before;  ///< of the rows, by the times as they were
   std::optional<FitError> after;   ///< of each row, by what the other rows tell
-  std::optional<double> doubt;     ///< nine of ten further rows are within it; nothing: too few to tell
+  std::optional<double> uncertainty;  ///< nine of ten further rows are within it; nothing: too few to tell
 };
 
 /// Where a calibration comes from that was adapted to a machine.
@@ -111,7 +111,7 @@ struct Calibration {
   std::vector<CollectiveTable> tables;
   std::vector<LinkRate> links;
   KernelRates kernels;
-  std::vector<SideBySide> side_by_side;
+  std::vector<ContentionFactors> contention;
   std::vector<HeldBack> held_back;
   std::optional<SampleOrigin> samples;
   std::optional<Adaptation> adapted;        ///< then `samples` are those that it was adapted to

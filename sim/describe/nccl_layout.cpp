@@ -176,7 +176,7 @@ class NodeTopology {
             "two GPUs report different numbers of NVLinks between them: the smaller number is taken");
       layout_.pairs.push_back({ends.first, ends.second, low > 0 ? low : high});
     }
-    result_.doubts.insert(result_.doubts.end(), left_out.begin(), left_out.end());
+    result_.uncertainties.insert(result_.uncertainties.end(), left_out.begin(), left_out.end());
   }
 
   const NcclTopology& topology_;
@@ -197,12 +197,13 @@ class NodeTopology {
 NcclNodeLayout node_layout(const NcclTopology& topology, std::optional<int> gpus) {
   auto one = topology;
   const auto hosts = keep_first_host(one);
-  auto doubts = find_unlisted_gpus(one, gpus);
-  if (hosts > 1) doubts.push_back(fmt::format("the file has {} nodes: the first one is described", hosts));
+  auto uncertainties = find_unlisted_gpus(one, gpus);
+  if (hosts > 1)
+    uncertainties.push_back(fmt::format("the file has {} nodes: the first one is described", hosts));
   for (const auto& element : topology.unknown)
-    doubts.push_back(fmt::format("elements <{}> are not known and left out", plain_line(element)));
+    uncertainties.push_back(fmt::format("elements <{}> are not known and left out", plain_line(element)));
   auto result = NodeTopology{one}.make();
-  result.doubts.insert(result.doubts.begin(), doubts.begin(), doubts.end());
+  result.uncertainties.insert(result.uncertainties.begin(), uncertainties.begin(), uncertainties.end());
   return result;
 }
 

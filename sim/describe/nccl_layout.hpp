@@ -13,9 +13,9 @@ namespace gradway {
 /// The parts of a node that NCCL's topology describes.
 struct NcclNodeLayout {
   NodeLayout layout;
-  std::vector<PartLink> links;      ///< parallel to the parts of `layout`
-  std::vector<std::string> doubts;  ///< what the file does not say, and what was assumed
-  bool lists_nvlinks = false;       ///< files of this kind list the GPUs' NVLinks if there are any
+  std::vector<PartLink> links;             ///< parallel to the parts of `layout`
+  std::vector<std::string> uncertainties;  ///< what the file does not say, and what was assumed
+  bool lists_nvlinks = false;              ///< files of this kind list the GPUs' NVLinks if there are any
 };
 
 /// Layout of the first node of a file. Each device or switch that is attached to a CPU gets a root complex of

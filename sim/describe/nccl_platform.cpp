@@ -46,14 +46,14 @@ void add_usual_nvlinks(const DescribedGpu& gpu, NcclNodeLayout& node, std::vecto
   const bool has_some = layout.switched > 0 || !layout.pairs.empty();
   if (has_some || node.lists_nvlinks || links == 0 || layout.gpus < 2 || !is_on_a_board(gpu.name)) return;
   if (gpu.compute_capability < first_with_switch) {
-    node.doubts.push_back(
+    node.uncertainties.push_back(
         fmt::format("the file does not list NVLinks, and boards of {} have them between some pairs of GPUs: "
                     "add them to links",
                     gpu.name));
     return;
   }
   layout.switched = links;
-  node.doubts.push_back(
+  node.uncertainties.push_back(
       fmt::format("the file does not tell NVLinks: as usual for {}, {} of each GPU go into an NVSwitch",
                   gpu.name, links));
   remarks.emplace_back("To go without NVLinks, leave out nvswitches and its links.");
@@ -86,7 +86,7 @@ WrittenPlatform nccl_platform(const NcclTopology& topology, NcclNodeLayout node,
   check_capability(topology, gpu);
   PlatformDraft draft;
   add_usual_nvlinks(gpu, node, draft.remarks);
-  draft.remarks.insert(draft.remarks.begin(), node.doubts.begin(), node.doubts.end());
+  draft.remarks.insert(draft.remarks.begin(), node.uncertainties.begin(), node.uncertainties.end());
   draft.remarks.emplace_back(
       "A root complex for each device or switch on a CPU: inferred, NCCL's topology does not tell them "
       "apart.");
@@ -104,7 +104,7 @@ WrittenPlatform nccl_platform(const NcclTopology& topology, NcclNodeLayout node,
   draft.links = nominal_links(
       draft.layout, {gpu.name, gpu.compute_capability, cpu.vendor, cpu.model, std::move(node.links)});
   add_nics(draft);
-  return {platform_text(draft), node.doubts};
+  return {platform_text(draft), node.uncertainties};
 }
 
 }  // namespace gradway

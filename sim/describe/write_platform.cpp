@@ -16,7 +16,7 @@ namespace {
 /// The topology that the node's row tells, in its own words or in those of the driver.
 struct Shape {
   NodeLayout layout;
-  std::vector<std::string> remarks;  ///< where the layout comes from, and what is doubtful
+  std::vector<std::string> remarks;  ///< where the layout comes from, and what is uncertain
   std::vector<std::string> warnings;
 };
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/base/watch.hpp"
+#include "sim/base/progress.hpp"
 #include "sim/engine/timeline.hpp"
 #include "sim/graph/op_graph.hpp"
 #include "sim/platform/platform.hpp"
@@ -22,7 +22,8 @@ class Engine {
   /// @throws SimulationError if the graph cannot finish, naming the ops that wait; or if the engine dies.
   virtual Timeline run(const Platform& platform, const OpGraph& graph) const = 0;
   /// The same; engines for long runs tell how much has ended.
-  virtual Timeline watched_run(const Platform& platform, const OpGraph& graph, const Watch&) const {
+  virtual Timeline run_with_progress(const Platform& platform, const OpGraph& graph,
+                                     const ProgressCallback&) const {
     return run(platform, graph);
   }
 };

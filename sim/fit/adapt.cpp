@@ -124,7 +124,7 @@ class Adapting {
                      .moving = scales.moving,
                      .before = {},
                      .after = {},
-                     .doubt = {}};
+                     .uncertainty = {}};
     std::vector<double> before;
     for (const auto& row : rows) before.push_back(row.calibrated.sum() / row.measured - 1);
     part.before = fit_error(std::move(before));
@@ -144,7 +144,7 @@ class Adapting {
       auto& all_errors = errors[kind_of(wires)];
       all_errors.insert(all_errors.end(), left_out.begin(), left_out.end());
     }
-    for (auto& [wires, part] : told) part.doubt = nine_of_ten_within(errors[kind_of(wires)]);
+    for (auto& [wires, part] : told) part.uncertainty = nine_of_ten_within(errors[kind_of(wires)]);
     for (auto& table : result_.calibration.tables) {
       const auto wires = wires_of(table);
       const auto like = of_kind.find(kind_of(wires));
@@ -168,7 +168,7 @@ class Adapting {
     }
     table.latency = table.points.front().time;
     table.bandwidth = table.points.back().size / table.points.back().time;
-    table.doubt = part.doubt;
+    table.uncertainty = part.uncertainty;
     // What was said of the other machine's samples.
     table.residual.reset();
     table.residual_with_outliers.reset();
@@ -182,7 +182,7 @@ class Adapting {
       auto part = part_of(name_of_link(link), rows, fit_scales(rows));
       const auto left_out = errors_left_out(rows);
       part.after = fit_error(left_out);
-      part.doubt = nine_of_ten_within(left_out);
+      part.uncertainty = nine_of_ten_within(left_out);
       link.latency = link.latency * part.fixed;
       link.bandwidth = link.bandwidth / part.moving;
       link.least.reset();

@@ -17,8 +17,8 @@ struct Adapted {
 /// their transport, those of other transports stay, and so does all else: kernels, and what runs side by
 /// side.
 ///
-/// The doubt of a table is the 90 % bound of the leave-one-out errors of its transport's rows; it is absent
-/// if there are fewer than nine rows.
+/// The uncertainty of a table is the 90 % bound of the leave-one-out errors of its transport's rows; it is
+/// absent if there are fewer than nine rows.
 /// @validated tests/fit/adapt_test.cpp
 /// @throws ConfigError if the calibration has no tables or links, no row is one of theirs, or rows take more
 /// than four times, or less than a quarter of, their times: no two machines of a kind differ by that

@@ -11,7 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/quantiles.hpp"
-#include "sim/cost/side_by_side.hpp"
+#include "sim/cost/contention.hpp"
 #include "sim/fit/robust_line.hpp"
 
 namespace gradway {
@@ -65,7 +65,7 @@ std::string source_of(const std::vector<ContentionTrial>& trials, const std::vec
       met(*fit_error(kernels)), met(*fit_error(collectives)));
 }
 
-SideBySide fit_group(const std::vector<ContentionTrial>& trials, int channels, const NodeFacts& node) {
+ContentionFactors fit_group(const std::vector<ContentionTrial>& trials, int channels, const NodeFacts& node) {
   const auto& first = trials.front().together;
   const auto search = search_of(first.precision, channels, node);
   std::vector<MeasuredTrial> measured;
@@ -124,24 +124,25 @@ int channels_of(const ContentionRow& row, const NodeFacts& node) {
   return known == node.channels.end() ? 0 : known->second;
 }
 
-std::vector<SideBySide> fit_contention(const std::vector<ContentionRow>& rows, const NodeFacts& node) {
+std::vector<ContentionFactors> fit_contention(const std::vector<ContentionRow>& rows, const NodeFacts& node) {
   std::map<std::tuple<Transport, int, Precision, int>, std::vector<ContentionTrial>> groups;
   for (const auto& trial : contention_trials(rows)) {
     const auto& row = trial.together;
     if (row.channels > 0 && node.multiprocessors == 0) continue;
     groups[{row.transport, row.ranks, row.precision, channels_of(row, node)}].push_back(trial);
   }
-  std::vector<SideBySide> fitted;
+  std::vector<ContentionFactors> fitted;
   for (const auto& [what, trials] : groups) fitted.push_back(fit_group(trials, std::get<3>(what), node));
   return fitted;
 }
 
 std::optional<EndErrors> contention_errors(const ContentionTrial& trial,
-                                           const std::vector<SideBySide>& entries, const NodeFacts& node) {
+                                           const std::vector<ContentionFactors>& entries,
+                                           const NodeFacts& node) {
   const auto& row = trial.together;
   const auto channels = channels_of(row, node);
   const auto* entry =
-      measured_beside(entries, row.transport, row.ranks, large_product(row.precision), channels);
+      measured_contention(entries, row.transport, row.ranks, large_product(row.precision), channels);
   if (entry == nullptr || (entry->channels > 0 && channels == 0)) return std::nullopt;
   return end_errors(trial.measured, {entry->kernel_slowdown, entry->collective_slowdown},
                     search_of(row.precision, entry->channels > 0 ? channels : 0, node));

@@ -28,12 +28,13 @@ int channels_of(const ContentionRow& row, const NodeFacts& node);
 /// measured. What the multiprocessors that the collective takes explain is divided out of the kernels'
 /// slow-down; of pairs that fit alike the smallest wins. Rows with forced channels are left out if the GPU's
 /// multiprocessors are not known.
-std::vector<SideBySide> fit_contention(const std::vector<ContentionRow>& rows, const NodeFacts& node);
+std::vector<ContentionFactors> fit_contention(const std::vector<ContentionRow>& rows, const NodeFacts& node);
 
 /// Errors of an experiment as predicted by the entry nearest to it.
 /// @return empty if no entry has its transport, or if the entry has channels and the multiprocessors are
 /// unknown
 std::optional<EndErrors> contention_errors(const ContentionTrial& trial,
-                                           const std::vector<SideBySide>& entries, const NodeFacts& node);
+                                           const std::vector<ContentionFactors>& entries,
+                                           const NodeFacts& node);
 
 }  // namespace gradway

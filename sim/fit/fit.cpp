@@ -21,12 +21,12 @@ Calibration fit_parts(const Samples& samples, const NodeFacts& node) {
   for (auto& table : predict_shm(calibration.links, calibration.tables))
     calibration.tables.push_back(std::move(table));
   calibration.kernels = fit_kernels(samples, node);
-  calibration.side_by_side = fit_contention(samples.contention, node);
+  calibration.contention = fit_contention(samples.contention, node);
   return calibration;
 }
 
 bool is_empty(const Calibration& calibration) {
-  return calibration.tables.empty() && calibration.links.empty() && calibration.side_by_side.empty() &&
+  return calibration.tables.empty() && calibration.links.empty() && calibration.contention.empty() &&
          calibration.kernels.empty() && !calibration.kernel_times;
 }
 

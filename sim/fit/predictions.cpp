@@ -110,9 +110,9 @@ void add_launches(const KernelRates& rates, const Samples& samples, std::vector<
 void add_side_by_side(const Calibration& calibration, const Samples& samples, const NodeFacts& node,
                       std::vector<PredictedRow>& rows) {
   for (const auto& trial : contention_trials(samples.contention)) {
-    const auto errors = contention_errors(trial, calibration.side_by_side, node);
+    const auto errors = contention_errors(trial, calibration.contention, node);
     const auto add = [&](std::string_view end, Seconds measured, double error) {
-      rows.push_back({SampleGroup::side_by_side, fmt::format("{} of {}", end, text_of(trial.together)),
+      rows.push_back({SampleGroup::contention, fmt::format("{} of {}", end, text_of(trial.together)),
                       measured, errors ? std::optional{measured * (1 + error)} : std::nullopt});
     };
     const auto& ends = trial.measured.ends;

@@ -24,7 +24,7 @@ enum class SampleGroup {
   optimizers,
   attention,
   launches,
-  side_by_side,
+  contention,
   timed_kernels
 };
 

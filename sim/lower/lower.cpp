@@ -105,7 +105,7 @@ class Lowering {
       }
     }
     return {std::move(graph_), scene_.folding, channels(), scene_.meetings.limit(),
-            scene_.meetings.rests_on()};
+            scene_.meetings.provenance()};
   }
 
  private:

@@ -14,9 +14,9 @@ namespace gradway {
 struct Lowered {
   OpGraph ops;
   Folding folding;
-  std::vector<int> channels;                   ///< of NCCL, by program: of all communicators of a GPU
-  std::optional<ChannelLimit> limit{};         ///< of the channels in the largest collective
-  std::vector<CollectiveEvidence> rests_on{};  ///< the collectives
+  std::vector<int> channels;                       ///< of NCCL, by program: of all communicators of a GPU
+  std::optional<ChannelLimit> limit{};             ///< of the channels in the largest collective
+  std::vector<CollectiveProvenance> provenance{};  ///< the collectives
 };
 
 /// Turns what actors do into what an engine knows, for all of them and all steps.

@@ -47,7 +47,7 @@ Meetings::Alike Meetings::lowered(const Communicator& communicator,
   for (const auto& call : calls) {
     auto& entry = alike.entries[call];
     entry.lowered = communicator.lower(call.first, call.second);
-    add(rests_on_, entry.lowered.rests_on);
+    add(provenance_, entry.lowered.provenance);
   }
   for (auto& [call, entry] : alike.entries) {
     for (const auto& flow : entry.lowered.flows) {

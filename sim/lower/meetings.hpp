@@ -31,7 +31,7 @@ class Meetings {
   std::optional<ChannelLimit> limit() const;
 
   /// What all of them rest on, each thing once.
-  const std::vector<CollectiveEvidence>& rests_on() const { return rests_on_; }
+  const std::vector<CollectiveProvenance>& provenance() const { return provenance_; }
 
   /// By program: the calls that these are for.
   const std::vector<CallsBySlot>& calls() const { return calls_; }
@@ -65,7 +65,7 @@ class Meetings {
   std::vector<CallsBySlot> calls_;
   std::vector<Alike> alike_;
   std::vector<Meeting> groups_;
-  std::vector<CollectiveEvidence> rests_on_;
+  std::vector<CollectiveProvenance> provenance_;
 };
 
 }  // namespace gradway

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "sim/cost/side_by_side.hpp"
+#include "sim/cost/contention.hpp"
 
 namespace gradway {
 
@@ -13,13 +13,13 @@ Sides::Sides(const Scenario& scenario)
 
 std::uint32_t Sides::of_collectives(OpGraph& graph, const Communicator& communicator,
                                     const std::vector<std::uint32_t>& actors) const {
-  const auto* entry = communicator.side_by_side(usual_);
+  const auto* entry = communicator.contention(usual_);
   if (!entry) return Op::absent;
   return graph.add_side({Side::Kind::collective, entry->collective_slowdown, actors});
 }
 
 Sides::Weight Sides::weigh(const Footprint& kernel, const Communicator& communicator) const {
-  const auto* entry = communicator.side_by_side(kernel);
+  const auto* entry = communicator.contention(kernel);
   if (!entry) return {};
   if (entry->channels == 0)
     return {static_cast<int>(std::lround(entry->kernel_slowdown * 1000)), false, false};

@@ -10,7 +10,7 @@
 #include "sim/base/contract.hpp"
 #include "sim/base/problem.hpp"
 #include "sim/cost/channel_rate.hpp"
-#include "sim/cost/side_by_side.hpp"
+#include "sim/cost/contention.hpp"
 #include "sim/nccl/alone_time.hpp"
 #include "sim/nccl/describe_communicator.hpp"
 #include "sim/nccl/nvlink_rings.hpp"
@@ -93,9 +93,9 @@ void Communicator::take_no_less_than_one_node(LoweredCollective& lowered, Collec
   if (time_alone(lowered, platform()) >= least) return;
   take_time(lowered, least, platform(), Rates::sped_up);
   lowered.limit = alone.limit;
-  for (auto evidence : alone.rests_on) {
+  for (auto evidence : alone.provenance) {
     evidence.is_floor = true;
-    add(lowered.rests_on, {evidence});
+    add(lowered.provenance, {evidence});
   }
 }
 
@@ -132,10 +132,10 @@ ChannelLimit Communicator::limit_of(const CollectivePlan& plan) const {
   return {is_nvlink ? Part::nvlink : part_of_transport(), name_of(plan.algorithm)};
 }
 
-const SideBySide* Communicator::side_by_side(const Footprint& kernel) const {
+const ContentionFactors* Communicator::contention(const Footprint& kernel) const {
   if (facts_.ranks == 1 || platform().collectives == CollectiveRules::ideal) return nullptr;
   const auto beside = [&](Transport transport) {
-    return measured_beside(calibration_.side_by_side, transport, facts_.ranks, kernel, large_.channels);
+    return measured_contention(calibration_.contention, transport, facts_.ranks, kernel, large_.channels);
   };
   if (const auto* measured = beside(transport_of(large_))) return measured;
   // Between nodes, too, the multiprocessors copy as they do inside one.
@@ -195,24 +195,25 @@ std::optional<TableTime> Communicator::table_time(CollectiveKind kind, Bytes siz
   return tables_->time(kind == CollectiveKind::send ? CollectiveKind::send_recv : kind, size, plan);
 }
 
-CollectiveEvidence Communicator::evidence_of(CollectiveKind kind, const CollectivePlan& plan,
-                                             const std::optional<TableTime>& measured) const {
-  using enum CollectiveEvidence::Source;
+CollectiveProvenance Communicator::provenance_class_of(CollectiveKind kind, const CollectivePlan& plan,
+                                                       const std::optional<TableTime>& measured) const {
+  using enum CollectiveProvenance::Source;
   const auto transport = transport_of(plan);
-  CollectiveEvidence evidence{.kind = kind,
-                              .transport = transport,
-                              .doubted_as = transport,
-                              .ranks = facts_.ranks,
-                              .nodes = facts_.nodes,
-                              .nvlink = facts_.nvlink};
+  CollectiveProvenance evidence{.kind = kind,
+                                .transport = transport,
+                                .doubted_as = transport,
+                                .ranks = facts_.ranks,
+                                .nodes = facts_.nodes,
+                                .nvlink = facts_.nvlink};
   if (measured) {
     evidence.source = table;
     evidence.use = measured->use;
-    evidence.adapted = evidence.use.table->doubt;
+    evidence.adapted = evidence.use.table->uncertainty;
     if (const auto* upper = evidence.use.upper)
-      evidence.adapted =
-          evidence.adapted && upper->doubt ? std::max(evidence.adapted, upper->doubt) : std::nullopt;
-    const bool is_as_measured = evidence.use.upper == nullptr && doubts_of(evidence).empty();
+      evidence.adapted = evidence.adapted && upper->uncertainty
+                             ? std::max(evidence.adapted, upper->uncertainty)
+                             : std::nullopt;
+    const bool is_as_measured = evidence.use.upper == nullptr && uncertainties_of(evidence).empty();
     evidence.basis = !evidence.use.table->predicted_from.empty() ? Basis::predicted
                      : is_as_measured                            ? Basis::measured
                                                                  : Basis::stretched;
@@ -256,7 +257,7 @@ BytesPerSecond Communicator::rate_of(const CollectivePlan& plan, CollectiveKind 
 LoweredCollective Communicator::ideal(CollectiveKind kind, Bytes size) const {
   if (kind == CollectiveKind::all_to_all) {
     LoweredCollective lowered{
-        .rests_on = {{.source = CollectiveEvidence::Source::ideal, .basis = Basis::given, .kind = kind}}};
+        .provenance = {{.source = CollectiveProvenance::Source::ideal, .basis = Basis::given, .kind = kind}}};
     for (const auto& pair : ways_.pairs()) {
       lowered.latency = std::max(lowered.latency, pair.latency);
       lowered.flows.push_back(
@@ -273,7 +274,7 @@ LoweredCollective Communicator::ideal(CollectiveKind kind, Bytes size) const {
       latency,
       {{ways_.paths(kind, Algorithm::ring).front(), factor * size, std::numeric_limits<double>::infinity()}},
       {},
-      {{.source = CollectiveEvidence::Source::ideal, .basis = Basis::given, .kind = kind}}};
+      {{.source = CollectiveProvenance::Source::ideal, .basis = Basis::given, .kind = kind}}};
 }
 
 /// What the connections of a flow's channels carry over a hop between nodes.
@@ -331,7 +332,8 @@ LoweredCollective Communicator::lower(CollectiveKind kind, Bytes size) const {
   if (platform().collectives == CollectiveRules::ideal) return ideal(kind, size);
   const auto plan = choose(kind, size);
   const auto measured = table_time(kind, size, plan);
-  LoweredCollective lowered{.latency = plan.latency, .rests_on = {evidence_of(kind, plan, measured)}};
+  LoweredCollective lowered{.latency = plan.latency,
+                            .provenance = {provenance_class_of(kind, plan, measured)}};
   if (size == 0_B) return lowered;
   lowered.flows = flows_of(kind, size, plan, measured.has_value());
   if (measured) take_time(lowered, measured->time, platform(), Rates::as_built);

@@ -9,7 +9,7 @@
 
 #include "sim/cost/collective_table.hpp"
 #include "sim/cost/nccl_model.hpp"
-#include "sim/nccl/collective_evidence.hpp"
+#include "sim/nccl/collective_provenance.hpp"
 #include "sim/nccl/collective_ways.hpp"
 #include "sim/nccl/shared_path.hpp"
 
@@ -32,9 +32,9 @@ struct ChannelLimit {
 /// A collective of a communicator, ready for an engine: the latency, then the flows side by side.
 struct LoweredCollective {
   Seconds latency{};
-  std::vector<CollectiveFlow> flows{};         ///< empty for one rank
-  std::optional<ChannelLimit> limit{};         ///< of the caps; empty without NCCL
-  std::vector<CollectiveEvidence> rests_on{};  ///< empty for one rank
+  std::vector<CollectiveFlow> flows{};             ///< empty for one rank
+  std::optional<ChannelLimit> limit{};             ///< of the caps; empty without NCCL
+  std::vector<CollectiveProvenance> provenance{};  ///< empty for one rank
 };
 
 /// Lays the collectives of one communicator, any set of GPUs, over the links of the platform.
@@ -61,7 +61,7 @@ class Communicator {
 
   const CommunicatorFacts& facts() const { return facts_; }
   /// What such a kernel and collectives of this communicator cost each other, if it was measured.
-  const SideBySide* side_by_side(const Footprint& kernel) const;
+  const ContentionFactors* contention(const Footprint& kernel) const;
   /// Channels of a large all-reduce. @pre as for `choose`
   int channels() const { return large_.channels; }
 
@@ -79,8 +79,8 @@ class Communicator {
   double most_of_streams(double channels) const;
   void find_calibration();
   std::optional<TableTime> table_time(CollectiveKind kind, Bytes size, const CollectivePlan& plan) const;
-  CollectiveEvidence evidence_of(CollectiveKind kind, const CollectivePlan& plan,
-                                 const std::optional<TableTime>& measured) const;
+  CollectiveProvenance provenance_class_of(CollectiveKind kind, const CollectivePlan& plan,
+                                           const std::optional<TableTime>& measured) const;
   LoweredCollective ideal(CollectiveKind kind, Bytes size) const;
   std::vector<CollectiveFlow> flows_of(CollectiveKind kind, Bytes size, const CollectivePlan& plan,
                                        bool is_measured) const;

@@ -9,13 +9,13 @@
 #include "sim/metrics/measure.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/run/steady_state.hpp"
-#include "sim/trust/trust.hpp"
+#include "sim/trust/provenance.hpp"
 
 namespace gradway {
 namespace {
 
 /// Warns if the reported step is the mean of steps of different length.
-void about_steps(const SteadyRun& run, Trust& trust) {
+void about_steps(const SteadyRun& run, Provenance& provenance) {
   if (run.window.steps == 1) return;
   auto shortest = Seconds::infinite();
   Seconds longest{};
@@ -26,7 +26,7 @@ void about_steps(const SteadyRun& run, Trust& trust) {
   }
   constexpr double noticeable = 1.005;
   if (longest < shortest * noticeable) return;
-  trust.warnings.push_back(fmt::format(
+  provenance.warnings.push_back(fmt::format(
       "step times alternate between {:.4g} and {:.4g} ms: the reported step is the mean of {} steps",
       shortest.value() * 1e3, longest.value() * 1e3, run.window.steps));
 }
@@ -50,30 +50,31 @@ Waiting waiting_of(const SteadyRun& run, Seconds cooling) {
 
 }  // namespace
 
-Run simulate(Scenario scenario, std::string_view engine, FoldRanks fold, const Watch& watch) {
-  tell(watch, "planning the step");
+Run simulate(Scenario scenario, std::string_view engine, FoldRanks fold,
+             const ProgressCallback& on_progress) {
+  report_progress(on_progress, "planning the step");
   auto costs = compute_costs(scenario);
   auto workload = plan(scenario, costs);
-  tell(watch, "laying collectives over the links");
+  report_progress(on_progress, "laying collectives over the links");
   check(workload);
   const Communicators communicators{workload, scenario};
-  tell(watch, "looking for ranks that do the same");
+  report_progress(on_progress, "looking for ranks that do the same");
   const auto scene = scene_of(workload, scenario, communicators, fold);
   const auto lowered = [&](const Workload& steps) { return lower(steps, scenario, communicators, scene); };
-  auto run = run_to_steady_state(std::move(workload), scenario.platform, engine, lowered, watch);
+  auto run = run_to_steady_state(std::move(workload), scenario.platform, engine, lowered, on_progress);
   if (const auto waiting = costs.slowdown > 1 ? waiting_of(run, costs.cooling) : Waiting{};
       waiting != Waiting{}) {
-    tell(watch, "once more, at the clocks of GPUs that wait");
+    report_progress(on_progress, "once more, at the clocks of GPUs that wait");
     costs = compute_costs(scenario, waiting);
     workload = with_costs(std::move(run.workload), scenario, costs);
     run = {};
-    run = run_to_steady_state(std::move(workload), scenario.platform, engine, lowered, watch);
+    run = run_to_steady_state(std::move(workload), scenario.platform, engine, lowered, on_progress);
   }
   auto measured = measure(scenario, run.workload, run.lowered, run.timeline, run.window);
-  auto trust = what_it_rests_on(scenario, costs, communicators, run.lowered.rests_on, measured.memory);
-  about_steps(run, trust);
-  const auto range = step_range(measured.metrics, trust.grounds);
-  auto errors = possible_errors(scenario, costs, measured.metrics, trust.grounds);
+  auto provenance = provenance_of(scenario, costs, communicators, run.lowered.provenance, measured.memory);
+  about_steps(run, provenance);
+  const auto range = step_range(measured.metrics, provenance.step_basis);
+  auto errors = possible_errors(scenario, costs, measured.metrics, provenance.step_basis);
   return {.scenario = std::move(scenario),
           .engine = std::move(run.engine),
           .workload = std::move(run.workload),
@@ -83,11 +84,11 @@ Run simulate(Scenario scenario, std::string_view engine, FoldRanks fold, const W
           .window = run.window,
           .measured = std::move(measured),
           .range = range,
-          .grounds = trust.grounds,
+          .step_basis = provenance.step_basis,
           .errors = std::move(errors),
-          .basis = std::move(trust.basis),
-          .warnings = std::move(trust.warnings),
-          .extrapolation = std::move(trust.extrapolation)};
+          .basis = std::move(provenance.basis),
+          .warnings = std::move(provenance.warnings),
+          .extrapolation = std::move(provenance.extrapolation)};
 }
 
 }  // namespace gradway

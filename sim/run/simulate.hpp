@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/base/watch.hpp"
+#include "sim/base/progress.hpp"
 #include "sim/engine/timeline.hpp"
 #include "sim/graph/op_graph.hpp"
 #include "sim/graph/workload.hpp"
@@ -29,16 +29,16 @@ struct Run {
   StepWindow window;  ///< the steps that are reported
   Measured measured;
   TimeRange range;                    ///< of the step's time
-  Grounds grounds;                    ///< what the parts of the step rest on
+  StepBasis step_basis;               ///< what the parts of the step rest on
   std::vector<PossibleError> errors;  ///< that the step's time may have
   std::vector<std::string> basis;     ///< what the prediction rests on
   std::vector<std::string> warnings;  ///< what to know before trusting it
-  std::string extrapolation;          ///< as in Trust; one of the warnings
+  std::string extrapolation;          ///< as in Provenance; one of the warnings
 };
 
 /// The whole simulator: each line of its body is one stage, and data only goes down.
 /// @param engine "auto" or a name from engines()
 Run simulate(Scenario scenario, std::string_view engine = "auto", FoldRanks fold = FoldRanks::yes,
-             const Watch& watch = {});
+             const ProgressCallback& on_progress = {});
 
 }  // namespace gradway

@@ -40,7 +40,8 @@ bool may_take_longer(const SteadyRun& run) {
 }  // namespace
 
 SteadyRun run_to_steady_state(Workload workload, const Platform& platform, std::string_view engine,
-                              const std::function<Lowered(const Workload&)>& lowered, const Watch& watch) {
+                              const std::function<Lowered(const Workload&)>& lowered,
+                              const ProgressCallback& on_progress) {
   SteadyRun run;
   run.workload = std::move(workload);
   for (;; run.workload.steps *= 2) {
@@ -48,9 +49,9 @@ SteadyRun run_to_steady_state(Workload workload, const Platform& platform, std::
     const auto& ops = run.lowered.ops;
     const auto chosen = choose_engine(engine);
     run.engine = chosen.name;
-    tell(watch, "simulating");
-    run.timeline = chosen.engine->watched_run(platform, ops, watch);
-    tell(watch, "checking and measuring");
+    report_progress(on_progress, "simulating");
+    run.timeline = chosen.engine->run_with_progress(platform, ops, on_progress);
+    report_progress(on_progress, "checking and measuring");
     check(run.timeline, ops);
     check_amounts(run.timeline, ops, platform);
     if (run.workload.starts_steady) {

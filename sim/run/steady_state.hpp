@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "sim/base/watch.hpp"
+#include "sim/base/progress.hpp"
 #include "sim/engine/timeline.hpp"
 #include "sim/lower/lower.hpp"
 #include "sim/metrics/steps.hpp"
@@ -27,6 +27,6 @@ struct SteadyRun {
 /// @throws SimulationError if they do not even settle on average
 SteadyRun run_to_steady_state(Workload workload, const Platform& platform, std::string_view engine,
                               const std::function<Lowered(const Workload&)>& lowered,
-                              const Watch& watch = {});
+                              const ProgressCallback& on_progress = {});
 
 }  // namespace gradway

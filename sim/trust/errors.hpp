@@ -17,22 +17,22 @@ struct Cause {
   auto operator<=>(const Cause&) const = default;
 };
 
-/// An error that a prediction may have: something that it rests on is off by up to a factor of 1 + doubt, and
-/// a part of its step with it.
+/// An error that a prediction may have: something that it rests on is off by up to a factor of 1 +
+/// uncertainty, and a part of its step with it.
 struct PossibleError {
   Cause cause;
   std::string of;                       ///< the cause in words, for people; two causes may have the same
   Seconds time{};                       ///< of the step, that it scales
-  double doubt = 0;                     ///< nine of ten cases are within it
-  Seconds spare{};                      ///< as in DoubtfulPart
+  double uncertainty = 0;               ///< nine of ten cases are within it
+  Seconds spare{};                      ///< as in UncertainPart
   Seconds saves = Seconds::infinite();  ///< the same
 
-  DoubtfulPart doubtful() const { return {cause.part, time, doubt, spare, saves}; }
+  UncertainPart uncertain() const { return {cause.part, time, uncertainty, spare, saves}; }
 };
 
-/// What the doubts of a step's parts come from, one by one. The doubts of a part make up that of
-/// `doubtful_parts`: they add as squares of logarithms.
+/// What the uncertainties of a step's parts come from, one by one. The uncertainties of a part make up that
+/// of `uncertain_parts`: they add as squares of logarithms.
 std::vector<PossibleError> possible_errors(const Scenario& scenario, const ComputeCosts& costs,
-                                           const Metrics& metrics, const Grounds& grounds);
+                                           const Metrics& metrics, const StepBasis& step_basis);
 
 }  // namespace gradway

@@ -11,39 +11,39 @@ namespace gradway {
 namespace {
 
 /// One figure a basis, in the order of the enum.
-using Doubts = std::array<double, basis_count>;
+using Uncertainties = std::array<double, basis_count>;
 
-double look_up(const Doubts& doubts, Basis basis) {
+double look_up(const Uncertainties& uncertainties, Basis basis) {
   const auto index = static_cast<std::size_t>(basis);
-  expects(index < doubts.size(), "every basis has its doubt");
-  return doubts[index];
+  expects(index < uncertainties.size(), "every basis has its doubt");
+  return uncertainties[index];
 }
 
 // Copies alone that were held back from their own fit: half were off by more than 3.4 % (three nodes of 4
 // H200) and 9.0 % (another), so nine of ten by less than about twice as much.
-constexpr double input_doubt = 0.2;
+constexpr double input_uncertainty = 0.2;
 
-/// Two independent doubts, or a standard error and what is doubted besides.
-double both(double doubt, double standard_error) {
+/// Two independent uncertainties, or a standard error and what is doubted besides.
+double both(double uncertainty, double standard_error) {
   constexpr double nine_of_ten = 1.645;  // standard deviations
-  return std::hypot(doubt, nine_of_ten * standard_error);
+  return std::hypot(uncertainty, nine_of_ten * standard_error);
 }
 
 // A worker's time known, own loaders of 2 to 32 workers deliver within 8 %
 // (tests/validation/loading_test.cpp).
-constexpr double doubt_of_measured_loaders = 0.08;
+constexpr double uncertainty_of_measured_loaders = 0.08;
 
 /// A loader is as slow as its workers, whose time of a step is one after the other theirs. What of it
 /// training hides may grow unnoticed until it does not.
-void add_loading(std::vector<DoubtfulPart>& parts, const Metrics& metrics, const Grounds& grounds) {
+void add_loading(std::vector<UncertainPart>& parts, const Metrics& metrics, const StepBasis& step_basis) {
   const auto& loading = *metrics.loading;
   const auto own_wait = std::max(Seconds{}, loading.wait - loading.for_others);
   parts.back().time = std::max(Seconds{}, metrics.input_wait - own_wait);  // the copy
   const auto training = metrics.step_time - loading.wait;
   const auto spare =
       loading.has_workers ? std::max(Seconds{}, training - loading.reading - loading.making) : Seconds{};
-  parts.push_back({PartOfStep::making, loading.making, grounds.making, spare, loading.wait});
-  parts.push_back({PartOfStep::reading, loading.reading, grounds.reading, spare, loading.wait});
+  parts.push_back({PartOfStep::making, loading.making, step_basis.making, spare, loading.wait});
+  parts.push_back({PartOfStep::reading, loading.reading, step_basis.reading, spare, loading.wait});
 }
 
 double square(Seconds time) {
@@ -52,7 +52,7 @@ double square(Seconds time) {
 
 }  // namespace
 
-double doubt_of_compute(Basis basis, double batch_ratio) {
+double uncertainty_of_compute(Basis basis, double batch_ratio) {
   // measured: own steps in DDP over NVLink, where kernels are nearly all of the step: 2.2 % (26 rows of
   // scenarios/h200-4x/cases.yaml; without DDP 0.8 %, 18 rows).
   // stretched: other batches of three profiles, worst 4.1 % of 6 (sim/compute/profile_costs.hpp).
@@ -66,81 +66,82 @@ double doubt_of_compute(Basis basis, double batch_ratio) {
   // elsewhere: H200 profiles by roofline on H100, L40S and A100, worst 45 % of 9 (trust_in_compute.cpp).
   // nominal: vit_l_32 on L40S, H200 and A100 (1.92, 1.38 and 0.92 times the roofline of whole layers) and
   // gpt_small on H200 (2.06 times), worst of 4.
-  static constexpr Doubts doubts{0, 0.025, 0.025, 0.045, 0.24, 0.3, 0.45, 1.06};
+  static constexpr Uncertainties uncertainties{0, 0.025, 0.025, 0.045, 0.24, 0.3, 0.45, 1.06};
   // From an anchor at batch 32 vit_l_32 comes out 7.2 and 6.6 % too fast at 64, 2.4 and 2.1 % at 128 (H200,
   // H100; tests/validation/batches_test.cpp), so the steps are 7.8 % longer at most.
   constexpr double first_doubling = 0.08;
-  return std::max(look_up(doubts, basis), first_doubling * std::sqrt(std::log2(batch_ratio)));
+  return std::max(look_up(uncertainties, basis), first_doubling * std::sqrt(std::log2(batch_ratio)));
 }
 
-double doubt_of_launches(Basis basis) {
+double uncertainty_of_launches(Basis basis) {
   // measured: convnext_base, bound by its launches: 32.8 to 42 ms in runs a minute apart. predicted: hooks of
   // FSDP by what they take on another host, 42 own steps that they bound (scenarios/h200-2x/
   // sharded-noisy.yaml), nine of ten within 25 %. The others, another CPU or one of which nothing is known,
   // are guesses: not checked by us.
-  static constexpr Doubts doubts{0, 0.15, 0.15, 0.15, 0.3, 0.5, 0.5, 1.0};
-  return look_up(doubts, basis);
+  static constexpr Uncertainties uncertainties{0, 0.15, 0.15, 0.15, 0.3, 0.5, 0.5, 1.0};
+  return look_up(uncertainties, basis);
 }
 
-double doubt_of_collectives(Basis basis, Transport transport, std::optional<double> adapted) {
+double uncertainty_of_collectives(Basis basis, Transport transport, std::optional<double> adapted) {
   // measured and stretched: all-reduces from 1 MiB on of a machine that nothing was fitted to: P2P 2.9 %,
   // with ranks between two measured numbers 14.4 %; SHM 23.5 % and less; NET: machines of one kind differed
   // by half. published: the same, with what one figure leaves open (article, exposed communication of the
   // g6e's other rows: 4.5 %). predicted: SHM from copies alone, 20 to 30 % slow from 4 to 16 MiB. nominal:
   // all-reduces from 1 MiB on of H200s: P2P 25.1 %, NET 102 %; SHM 22.6 % there, but 587 ms for 134 on the
   // article's g6e. tests/validation/intervals_test.cpp repeats what can be repeated.
-  static constexpr Doubts p2p{0, 0.03, 0.05, 0.15, 0.3, 0.3, 0.3, 0.3};
-  static constexpr Doubts shm{0, 0.24, 0.24, 0.24, 0.3, 3.4, 3.4, 3.4};
-  static constexpr Doubts net{0, 0.5, 0.5, 0.5, 0.5, 1.03, 1.03, 1.03};
-  const auto& doubts = transport == Transport::net ? net : transport == Transport::shm ? shm : p2p;
-  const auto doubt = look_up(doubts, basis);
-  if (!adapted || (basis != Basis::measured && basis != Basis::stretched)) return doubt;
+  static constexpr Uncertainties p2p{0, 0.03, 0.05, 0.15, 0.3, 0.3, 0.3, 0.3};
+  static constexpr Uncertainties shm{0, 0.24, 0.24, 0.24, 0.3, 3.4, 3.4, 3.4};
+  static constexpr Uncertainties net{0, 0.5, 0.5, 0.5, 0.5, 1.03, 1.03, 1.03};
+  const auto& uncertainties = transport == Transport::net ? net : transport == Transport::shm ? shm : p2p;
+  const auto uncertainty = look_up(uncertainties, basis);
+  if (!adapted || (basis != Basis::measured && basis != Basis::stretched)) return uncertainty;
   // Rows of the very machine in place of what two machines differ by; what is stretched is doubted besides.
-  const auto measured = look_up(doubts, Basis::measured);
-  return std::hypot(*adapted, std::sqrt(std::max(0.0, doubt * doubt - measured * measured)));
+  const auto measured = look_up(uncertainties, Basis::measured);
+  return std::hypot(*adapted, std::sqrt(std::max(0.0, uncertainty * uncertainty - measured * measured)));
 }
 
-double doubt_of_side_by_side(Basis basis) {
+double uncertainty_of_contention(Basis basis) {
   // measured: held-back rows of calibration h200-4x, median 4.4 %. Else: kernels beside all-reduces take 3 to
   // 22 % longer on H200s, so this is what nobody measured can be off by.
-  static constexpr Doubts doubts{0, 0.05, 0.05, 0.05, 0.22, 0.22, 0.22, 0.22};
-  return look_up(doubts, basis);
+  static constexpr Uncertainties uncertainties{0, 0.05, 0.05, 0.05, 0.22, 0.22, 0.22, 0.22};
+  return look_up(uncertainties, basis);
 }
 
-double doubt_of_exchange(Basis basis) {
+double uncertainty_of_exchange(Basis basis) {
   // Steps on several GPUs are late for what nobody has modelled: ranks that wait for the slowest, BatchNorm's
   // broadcasts, hooks. How many of ten measured steps are inside follows from it, so it is the least with
   // which nine of ten of the rest are, whichever machine is left out of the rows with a measured step on one
   // GPU. measured beside collectives on such a node: 104 own steps on three machines, 0 to 1.4 %. Else: 205
   // steps on 18 (Lambda's boxes, DGX-1, two H100, other numbers of ranks), 5.9 to 7.8 %; with a model left
   // out 4.2 to 8.2 %. decisions/0037-intervals-of-several-gpus.md.
-  static constexpr Doubts doubts{0, 0.015, 0.015, 0.08, 0.08, 0.08, 0.08, 0.08};
-  return look_up(doubts, basis);
+  static constexpr Uncertainties uncertainties{0, 0.015, 0.015, 0.08, 0.08, 0.08, 0.08, 0.08};
+  return look_up(uncertainties, basis);
 }
 
-double doubt_of_making(const Dataset& dataset) {
+double uncertainty_of_making(const Dataset& dataset) {
   // Of another CPU: a server's cores decode 140 million pixels a second (pytorch/vision PR 8496), those of
   // our Xeon 243, so 1.7 times as many.
   constexpr double of_another_cpu = 1;
-  return dataset.cpu.error ? both(doubt_of_measured_loaders, *dataset.cpu.error) : of_another_cpu;
+  return dataset.cpu.error ? both(uncertainty_of_measured_loaders, *dataset.cpu.error) : of_another_cpu;
 }
 
-double doubt_of_reading(const InputSettings& input) {
+double uncertainty_of_reading(const InputSettings& input) {
   // Drives under MLPerf Storage's load: 7.0 GB/s declared, 5.5 by one row's first batches (data of
   // mlcommons/storage_results_v1.0). Over networks: the two instances with 100 Gbit/s took 8.0 and 6.27 GB/s
   // from S3, half of what they could (dvassallo/s3-benchmark at 02f467f7); what others take of it nobody
   // knows.
   constexpr double of_a_drive = 0.27;
   constexpr double over_a_network = 1;
-  if (!input.storage) return input_doubt;
-  if (input.storage->error) return both(doubt_of_measured_loaders, *input.storage->error);
+  if (!input.storage) return input_uncertainty;
+  if (input.storage->error) return both(uncertainty_of_measured_loaders, *input.storage->error);
   return input.storage->is_local() ? of_a_drive : over_a_network;
 }
 
-std::vector<DoubtfulPart> doubtful_parts(const Metrics& metrics, const Grounds& grounds) {
+std::vector<UncertainPart> uncertain_parts(const Metrics& metrics, const StepBasis& step_basis) {
   const auto hidden = metrics.communication - metrics.exposed_communication;
-  const auto collectives = doubt_of_collectives(grounds.communication, grounds.transport, grounds.adapted);
-  const auto launches = doubt_of_launches(grounds.launches);
+  const auto collectives =
+      uncertainty_of_collectives(step_basis.communication, step_basis.transport, step_basis.adapted);
+  const auto launches = uncertainty_of_launches(step_basis.launches);
   const auto exchanging = metrics.communication > Seconds{} ? metrics.compute + metrics.optimizer : Seconds{};
   // A faster CPU issues all of the step earlier, but shortens it by no more than it now waits for the CPU.
   const auto by_launches =
@@ -148,36 +149,37 @@ std::vector<DoubtfulPart> doubtful_parts(const Metrics& metrics, const Grounds& 
   // A CPU that is as slow as it may be issues a step in this much more than the step takes.
   const auto late =
       std::max(Seconds{}, metrics.issue * (1 + launches) - metrics.step_time - by_launches * launches);
-  std::vector<DoubtfulPart> parts{
+  std::vector<UncertainPart> parts{
       {PartOfStep::compute, metrics.compute + metrics.optimizer,
-       doubt_of_compute(grounds.compute, grounds.batch_ratio)},
+       uncertainty_of_compute(step_basis.compute, step_basis.batch_ratio)},
       {PartOfStep::launches, by_launches, launches},
       {PartOfStep::hidden_launches, launches > 0 ? late / launches : Seconds{}, launches},
       {PartOfStep::exposed_communication, metrics.exposed_communication, collectives},
       {PartOfStep::hidden_communication, hidden, collectives},
-      {PartOfStep::side_by_side, hidden, doubt_of_side_by_side(grounds.side_by_side)},
-      {PartOfStep::exchange, exchanging, doubt_of_exchange(grounds.side_by_side)},
-      {PartOfStep::input, metrics.input_wait, input_doubt}};
-  if (metrics.loading) add_loading(parts, metrics, grounds);
+      {PartOfStep::contention, hidden, uncertainty_of_contention(step_basis.contention)},
+      {PartOfStep::exchange, exchanging, uncertainty_of_exchange(step_basis.contention)},
+      {PartOfStep::input, metrics.input_wait, input_uncertainty}};
+  if (metrics.loading) add_loading(parts, metrics, step_basis);
   return parts;
 }
 
-Seconds lengthens(const DoubtfulPart& part) {
-  return std::max(Seconds{}, part.time * part.doubt - part.spare);
+Seconds lengthens(const UncertainPart& part) {
+  return std::max(Seconds{}, part.time * part.uncertainty - part.spare);
 }
 
-Seconds shortens(const DoubtfulPart& part) {
+Seconds shortens(const UncertainPart& part) {
   const bool only_lengthens = part.part == PartOfStep::hidden_communication ||
                               part.part == PartOfStep::hidden_launches || part.part == PartOfStep::exchange;
-  return only_lengthens ? Seconds{} : std::min(part.saves, part.time * (part.doubt / (1 + part.doubt)));
+  return only_lengthens ? Seconds{}
+                        : std::min(part.saves, part.time * (part.uncertainty / (1 + part.uncertainty)));
 }
 
-TimeRange step_range(const Metrics& metrics, const Grounds& grounds) {
+TimeRange step_range(const Metrics& metrics, const StepBasis& step_basis) {
   double up = 0;
   double down = 0;
   Seconds late{};
   Seconds early{};
-  for (const auto& part : doubtful_parts(metrics, grounds)) {
+  for (const auto& part : uncertain_parts(metrics, step_basis)) {
     if (is_of_the_host(part.part)) {
       late += lengthens(part);
       early += shortens(part);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/metrics/metrics.hpp"
-#include "sim/trust/trust.hpp"
+#include "sim/trust/provenance.hpp"
 
 namespace gradway {
 
@@ -19,17 +19,18 @@ struct TimeRange {
 
 /// How far off a time of a basis can be, as a fraction of it: nine of ten cases are nearer. By the kind of
 /// time; each figure's source stands beside it. See sim/decisions/0012-intervals.md.
-/// @param batch_ratio as in Grounds
-double doubt_of_compute(Basis basis, double batch_ratio);
-double doubt_of_launches(Basis basis);
-/// @param adapted doubt of the tables, if they were adapted to the machine by rows that were measured on it
-double doubt_of_collectives(Basis basis, Transport transport, std::optional<double> adapted = {});
-double doubt_of_side_by_side(Basis basis);
+/// @param batch_ratio as in StepBasis
+double uncertainty_of_compute(Basis basis, double batch_ratio);
+double uncertainty_of_launches(Basis basis);
+/// @param adapted uncertainty of the tables, if they were adapted to the machine by rows that were measured
+/// on it
+double uncertainty_of_collectives(Basis basis, Transport transport, std::optional<double> adapted = {});
+double uncertainty_of_contention(Basis basis);
 /// What a step takes longer because ranks exchange something in it. @param basis of what kernels and
 /// collectives cost each other
-double doubt_of_exchange(Basis basis);
-double doubt_of_making(const Dataset& dataset);
-double doubt_of_reading(const InputSettings& input);
+double uncertainty_of_exchange(Basis basis);
+double uncertainty_of_making(const Dataset& dataset);
+double uncertainty_of_reading(const InputSettings& input);
 
 enum class PartOfStep {
   compute,  ///< and the optimizer
@@ -37,7 +38,7 @@ enum class PartOfStep {
   exposed_communication,
   hidden_communication,
   hidden_launches,  ///< the CPU was ahead, but would not be if it were slower
-  side_by_side,     ///< what kernels and collectives cost each other while both run
+  contention,       ///< what kernels and collectives cost each other while both run
   exchange,         ///< what else several ranks cost: they wait for the slowest, and for what is not modelled
   input,            ///< copies that nothing hides
   making,           ///< samples, by loaders
@@ -62,23 +63,24 @@ constexpr bool is_of_the_host(PartOfStep part) {
 }
 
 /// A part of a step, and by which fraction of itself it may be off.
-struct DoubtfulPart {
+struct UncertainPart {
   PartOfStep part = PartOfStep::compute;
   Seconds time{};
-  double doubt = 0;
+  double uncertainty = 0;
   Seconds spare{};                      ///< as much longer it may take before the step does
   Seconds saves = Seconds::infinite();  ///< at most, if it is shorter
 };
-std::vector<DoubtfulPart> doubtful_parts(const Metrics& metrics, const Grounds& grounds);
+std::vector<UncertainPart> uncertain_parts(const Metrics& metrics, const StepBasis& step_basis);
 
-/// What a step gains or loses when a part takes 1 + doubt times as long, or as short, as predicted.
+/// What a step gains or loses when a part takes 1 + uncertainty times as long, or as short, as predicted.
 /// Communication that kernels hide can lengthen the step, but not shorten it; so can ranks that wait; nor can
 /// a loader save more than the step waits for it.
-Seconds lengthens(const DoubtfulPart& part);
-Seconds shortens(const DoubtfulPart& part);
+Seconds lengthens(const UncertainPart& part);
+Seconds shortens(const UncertainPart& part);
 
 /// Launches that the step waits for and those that it hides are issued by one CPU: they are off together.
-/// Every other part is off by its own doubt, independently of the others: the root of the sum of squares.
-TimeRange step_range(const Metrics& metrics, const Grounds& grounds);
+/// Every other part is off by its own uncertainty, independently of the others: the root of the sum of
+/// squares.
+TimeRange step_range(const Metrics& metrics, const StepBasis& step_basis);
 
 }  // namespace gradway

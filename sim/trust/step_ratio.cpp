@@ -31,8 +31,8 @@ void add(ErrorsOfTwo& all, const std::vector<PossibleError>& errors, Shift Shift
     auto cause = error.cause;
     if (is_of_the_host(cause.part)) cause.part = PartOfStep::launches;
     auto& shift = all[cause].*side;
-    shift.up += lengthens(error.doubtful());
-    shift.down += shortens(error.doubtful());
+    shift.up += lengthens(error.uncertain());
+    shift.down += shortens(error.uncertain());
   }
 }
 

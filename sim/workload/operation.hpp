@@ -40,7 +40,7 @@ constexpr std::string_view name_of(Number number) {
   return number_words[static_cast<std::size_t>(number)];
 }
 
-/// Classes of kernels, as reports and doubts tell them apart.
+/// Classes of kernels, as reports and uncertainties tell them apart.
 enum class OperationClass : std::uint8_t {
   product,
   attention,

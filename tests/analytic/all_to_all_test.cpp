@@ -142,9 +142,9 @@ TEST_CASE("an all-to-all that nobody measured takes as long as a send/recv of wh
     return test::time_alone(*lowering, all_to_all, 100_MB, scenario.platform, "fluid").value();
   };
   CHECK(seconds() == Approx(308e-6));
-  const auto rests_on = (*CommunicatorOfAll{scenario}).lower(all_to_all, 100_MB).rests_on;
-  REQUIRE(rests_on.size() == 1);
-  CHECK(doubts_of(rests_on[0]) ==
+  const auto provenance = (*CommunicatorOfAll{scenario}).lower(all_to_all, 100_MB).provenance;
+  REQUIRE(provenance.size() == 1);
+  CHECK(uncertainties_of(provenance[0]) ==
         std::vector<std::string>{
             "P2P all-to-all was not measured: send/recv is scaled by the bytes that each moves"});
   table.kind = all_to_all;

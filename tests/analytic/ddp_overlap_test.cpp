@@ -56,12 +56,12 @@ TEST_CASE("side by side, kernels and collectives take the measured factors longe
   std::get<Ddp>(scenario.job.strategy).gradient_as_bucket_view = true;
   scenario.calibration.collectives = {{CollectiveKind::all_reduce, Transport::p2p, 2, 400_MB, 4_ms, "test"}};
   const auto alone = step_ms(scenario, engine);
-  scenario.calibration.side_by_side = {{.transport = Transport::p2p,
-                                        .precision = Precision::fp32,
-                                        .kernel_slowdown = 1.2,
-                                        .collective_slowdown = 2,
-                                        .measured_on = "",
-                                        .source = "test"}};
+  scenario.calibration.contention = {{.transport = Transport::p2p,
+                                      .precision = Precision::fp32,
+                                      .kernel_slowdown = 1.2,
+                                      .collective_slowdown = 2,
+                                      .measured_on = "",
+                                      .source = "test"}};
   const auto together = step_ms(scenario, engine);
 
   // alone: 6, then the second layer of 6 hides the first all-reduce of 4, then the second all-reduce of 4

@@ -296,11 +296,11 @@ TEST_CASE("a step with experts says how few were measured, and is less sure", "[
   const std::string warning = "take up to a seventh longer than predicted";
   CHECK_THAT(experts["warnings"].dump(), Contains(warning));
   CHECK_THAT(dense["warnings"].dump(), !Contains(warning));
-  const auto doubt = [](const nlohmann::json& of) {
+  const auto uncertainty = [](const nlohmann::json& of) {
     const auto& interval = of["interval"]["step_time_s"];
     return interval[1].get<double>() / interval[0].get<double>();
   };
-  CHECK(doubt(experts) > 1.2 * doubt(dense));
+  CHECK(uncertainty(experts) > 1.2 * uncertainty(dense));
 }
 
 TEST_CASE("short hands change what --set changes", "[cli][run]") {

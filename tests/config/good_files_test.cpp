@@ -144,15 +144,15 @@ TEST_CASE("a calibration is read to its values", "[config]") {
   CHECK(calibration.collectives[0].ranks == 8);
   CHECK(calibration.collectives[0].size.value() == Approx(1226.14e6));
   CHECK(calibration.collectives[0].time.value() == Approx(0.587));
-  REQUIRE(calibration.side_by_side.size() == 3);
-  CHECK(calibration.side_by_side[0].transport == Transport::shm);
-  CHECK(calibration.side_by_side[0].kernel_slowdown == 1.2);
-  CHECK(calibration.side_by_side[0].collective_slowdown == 1.7);
-  CHECK(calibration.side_by_side[0].ranks == 0);
-  CHECK(calibration.side_by_side[0].channels == 0);
-  CHECK(calibration.side_by_side[1].transport == Transport::p2p);
-  CHECK(calibration.side_by_side[1].ranks == 4);
-  CHECK(calibration.side_by_side[1].channels == 24);
+  REQUIRE(calibration.contention.size() == 3);
+  CHECK(calibration.contention[0].transport == Transport::shm);
+  CHECK(calibration.contention[0].kernel_slowdown == 1.2);
+  CHECK(calibration.contention[0].collective_slowdown == 1.7);
+  CHECK(calibration.contention[0].ranks == 0);
+  CHECK(calibration.contention[0].channels == 0);
+  CHECK(calibration.contention[1].transport == Transport::p2p);
+  CHECK(calibration.contention[1].ranks == 4);
+  CHECK(calibration.contention[1].channels == 24);
 }
 
 TEST_CASE("a table of a calibration is read to its values", "[config]") {
@@ -236,7 +236,7 @@ TEST_CASE(
   CHECK(calibration.held_back[0].what == "copies");
   CHECK(calibration.held_back[0].rows == 7);
   CHECK(calibration.held_back[0].error.worst == Approx(0.12));
-  REQUIRE(calibration.side_by_side.size() == 3);  // two of them differ in channels only
+  REQUIRE(calibration.contention.size() == 3);  // two of them differ in channels only
   CHECK(calibration.tables[0].nodes == 3);
   CHECK(calibration.tables[0].spread->worst == Approx(0.05));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
-#include "sim/cost/side_by_side.hpp"
+#include "sim/cost/contention.hpp"
 
 using namespace gradway;
 
@@ -11,7 +11,7 @@ Footprint product(std::int64_t blocks, int per_sm) {
   return {KernelClass::matrix, Precision::fp32, blocks, per_sm};
 }
 
-SideBySide row(Transport transport, Precision precision, int ranks) {
+ContentionFactors row(Transport transport, Precision precision, int ranks) {
   return {.transport = transport, .precision = precision, .ranks = ranks, .measured_on = "", .source = ""};
 }
 
@@ -72,11 +72,11 @@ TEST_CASE("a kernel holds collectives back if it leaves too few multiprocessors 
 }
 
 TEST_CASE("the measurement of the transport, of the kernel's class and of the nearest ranks is taken") {
-  const std::vector<SideBySide> rows{
+  const std::vector<ContentionFactors> rows{
       row(Transport::p2p, Precision::fp32, 2), row(Transport::p2p, Precision::fp32, 4),
       row(Transport::p2p, Precision::bf16, 4), row(Transport::shm, Precision::bf16, 4)};
   const auto best = [&](Transport transport, int ranks, const Footprint& kernel) {
-    return measured_beside(rows, transport, ranks, kernel, 24);
+    return measured_contention(rows, transport, ranks, kernel, 24);
   };
   CHECK(best(Transport::p2p, 2, product(1, 1)) == &rows[0]);
   CHECK(best(Transport::p2p, 3, product(1, 1)) == &rows[1]);
@@ -87,14 +87,14 @@ TEST_CASE("the measurement of the transport, of the kernel's class and of the ne
 }
 
 TEST_CASE("of measurements that differ in channels the one nearest to the collective's is taken") {
-  std::vector<SideBySide> rows(4, row(Transport::p2p, Precision::fp32, 4));
+  std::vector<ContentionFactors> rows(4, row(Transport::p2p, Precision::fp32, 4));
   rows[0].channels = 0;
   rows[1].channels = 8;
   rows[2].channels = 24;
   rows[3].ranks = 8;
   rows[3].channels = 16;
   const auto best = [&](int ranks, int channels) {
-    return measured_beside(rows, Transport::p2p, ranks, product(1, 1), channels);
+    return measured_contention(rows, Transport::p2p, ranks, product(1, 1), channels);
   };
   CHECK(best(4, 24) == &rows[2]);
   CHECK(best(4, 15) == &rows[1]);

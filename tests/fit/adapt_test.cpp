@@ -79,7 +79,7 @@ TEST_CASE("adapting to what the calibration says changes none of its times", "[f
     const auto& after = adapted.calibration.tables[i];
     for (std::size_t j = 0; j < before.points.size(); ++j)
       CHECK(after.points[j].time.value() == Approx(before.points[j].time.value()).epsilon(1e-12));
-    CHECK(after.doubt.value_or(0) == Approx(0).margin(1e-12));
+    CHECK(after.uncertainty.value_or(0) == Approx(0).margin(1e-12));
   }
   for (std::size_t i = 0; i < calibration.links.size(); ++i)
     CHECK(adapted.calibration.links[i].bandwidth == calibration.links[i].bandwidth);
@@ -100,7 +100,7 @@ TEST_CASE("a machine whose latency and bandwidth are known factors off gets just
   // 20 us and 100 GB/s became 25 us and 125 GB/s.
   for (const auto& point : adapted.tables[1].points)
     CHECK(point.time.value() == Approx(25e-6 + point.size.value() / 125e9).epsilon(1e-3));
-  CHECK(adapted.tables[1].doubt.value() == Approx(0).margin(1e-9));
+  CHECK(adapted.tables[1].uncertainty.value() == Approx(0).margin(1e-9));
 }
 
 TEST_CASE("rows that something disturbed do not move the scales", "[fit]") {
@@ -124,7 +124,7 @@ TEST_CASE("what no row tells keeps its scale, and other ranks follow their trans
   const auto adapted = adapt(calibration, samples, {"", ""}).calibration;
   CHECK(part(adapted, "NET on 4 ranks").fixed == 1);
   CHECK(part(adapted, "NET on 4 ranks").moving == Approx(1.5 + 0.5 * 20e-6 * 100e9 / 16777216).epsilon(1e-3));
-  CHECK_FALSE(part(adapted, "NET on 4 ranks").doubt);  // three rows do not tell nine of ten
+  CHECK_FALSE(part(adapted, "NET on 4 ranks").uncertainty);  // three rows do not tell nine of ten
   CHECK(part(adapted, "NET on 2 ranks").rows == 0);
   CHECK(part(adapted, "NET on 2 ranks").moving == part(adapted, "NET on 4 ranks").moving);
   CHECK(adapted.adapted->parts.size() == 2);
@@ -164,14 +164,14 @@ TEST_CASE("nine of ten rows are within what nine or more others tell, and fewer 
 }
 
 TEST_CASE("collectives of an adapted calibration are doubted as its rows say", "[fit]") {
-  CHECK(doubt_of_collectives(Basis::measured, Transport::shm, 0.04) == Approx(0.04));
-  CHECK(doubt_of_collectives(Basis::stretched, Transport::shm, 0.04) == Approx(0.04));
-  CHECK(doubt_of_collectives(Basis::measured, Transport::net, 0.2) == Approx(0.2));
+  CHECK(uncertainty_of_collectives(Basis::measured, Transport::shm, 0.04) == Approx(0.04));
+  CHECK(uncertainty_of_collectives(Basis::stretched, Transport::shm, 0.04) == Approx(0.04));
+  CHECK(uncertainty_of_collectives(Basis::measured, Transport::net, 0.2) == Approx(0.2));
   // Over NVLink numbers of ranks in between are off by more than what was measured.
-  CHECK(doubt_of_collectives(Basis::stretched, Transport::p2p, 0.02) ==
+  CHECK(uncertainty_of_collectives(Basis::stretched, Transport::p2p, 0.02) ==
         Approx(std::sqrt(0.02 * 0.02 + 0.15 * 0.15 - 0.03 * 0.03)));
-  CHECK(doubt_of_collectives(Basis::nominal, Transport::shm, 0.04) ==
-        doubt_of_collectives(Basis::nominal, Transport::shm));
+  CHECK(uncertainty_of_collectives(Basis::nominal, Transport::shm, 0.04) ==
+        uncertainty_of_collectives(Basis::nominal, Transport::shm));
 }
 
 TEST_CASE("samples that cannot be of such a machine are refused", "[fit]") {

@@ -60,14 +60,14 @@ TEST_CASE("what a fit writes reads back to the same values", "[fit]") {
   auto samples = shipped_samples();
   std::erase_if(samples.collectives, [](const auto& row) { return row.transport == Transport::shm; });
   auto calibration = fit(samples, {"a \"node\": #1, with \\ and\nanother line", "2026-11-21"}, {});
-  calibration.side_by_side = {{.transport = Transport::shm,
-                               .precision = Precision::bf16,
-                               .ranks = 4,
-                               .channels = 24,
-                               .kernel_slowdown = 1.131,
-                               .collective_slowdown = 1.017,
-                               .measured_on = "elsewhere",
-                               .source = "own"}};
+  calibration.contention = {{.transport = Transport::shm,
+                             .precision = Precision::bf16,
+                             .ranks = 4,
+                             .channels = 24,
+                             .kernel_slowdown = 1.131,
+                             .collective_slowdown = 1.017,
+                             .measured_on = "elsewhere",
+                             .source = "own"}};
 
   const auto back = read_back(text_of(calibration));
 
@@ -94,10 +94,10 @@ TEST_CASE("what a fit writes reads back to the same values", "[fit]") {
   REQUIRE(back.held_back.size() == calibration.held_back.size());
   CHECK(back.held_back[0].rows == calibration.held_back[0].rows);
   CHECK(back.held_back[0].error.worst == Approx(calibration.held_back[0].error.worst).margin(6e-4));
-  REQUIRE(back.side_by_side.size() == 1);
-  CHECK(back.side_by_side[0].channels == 24);
-  CHECK(back.side_by_side[0].ranks == 4);
-  CHECK(back.side_by_side[0].measured_on == "elsewhere");
+  REQUIRE(back.contention.size() == 1);
+  CHECK(back.contention[0].channels == 24);
+  CHECK(back.contention[0].ranks == 4);
+  CHECK(back.contention[0].measured_on == "elsewhere");
   REQUIRE(back.samples);
   CHECK(back.samples->digest == calibration.samples->digest);
   CHECK(back.samples->files == calibration.samples->files);
@@ -110,12 +110,12 @@ TEST_CASE("the shipped calibration of the 4 H200 is the fit of the shipped sampl
   const auto fitted = fit(shipped_samples(), {shipped.source, shipped.date}, node);
 
   check_same(shipped.tables, fitted.tables);
-  REQUIRE(shipped.side_by_side.size() == fitted.side_by_side.size());
-  for (std::size_t i = 0; i < fitted.side_by_side.size(); ++i) {
-    CHECK(shipped.side_by_side[i].transport == fitted.side_by_side[i].transport);
-    CHECK(shipped.side_by_side[i].channels == fitted.side_by_side[i].channels);
-    CHECK(shipped.side_by_side[i].kernel_slowdown == Approx(fitted.side_by_side[i].kernel_slowdown));
-    CHECK(shipped.side_by_side[i].collective_slowdown == Approx(fitted.side_by_side[i].collective_slowdown));
+  REQUIRE(shipped.contention.size() == fitted.contention.size());
+  for (std::size_t i = 0; i < fitted.contention.size(); ++i) {
+    CHECK(shipped.contention[i].transport == fitted.contention[i].transport);
+    CHECK(shipped.contention[i].channels == fitted.contention[i].channels);
+    CHECK(shipped.contention[i].kernel_slowdown == Approx(fitted.contention[i].kernel_slowdown));
+    CHECK(shipped.contention[i].collective_slowdown == Approx(fitted.contention[i].collective_slowdown));
   }
   CHECK(shipped.links.size() == fitted.links.size());
   CHECK(shipped.held_back.size() == fitted.held_back.size());

@@ -179,9 +179,9 @@ namespace {
 
 std::vector<std::string> warnings_of_all_reduce(const Scenario& scenario) {
   const CommunicatorOfAll lowering{scenario};
-  const auto rests_on = lowering->lower(CollectiveKind::all_reduce, 1000_MB).rests_on;
-  REQUIRE(rests_on.size() == 1);
-  return warnings_of(rests_on[0]);
+  const auto provenance = lowering->lower(CollectiveKind::all_reduce, 1000_MB).provenance;
+  REQUIRE(provenance.size() == 1);
+  return warnings_of(provenance[0]);
 }
 
 }  // namespace

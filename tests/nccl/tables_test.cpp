@@ -42,8 +42,8 @@ const CollectiveTable six = measured(Transport::shm, 6, {{1_KiB, 20_us}, {1_GiB,
 struct Told {
   Told(const CommunicatorOfAll& lowering, const Calibration& calibration,
        const std::vector<std::pair<CollectiveKind, Bytes>>& calls) {
-    std::vector<CollectiveEvidence> all;
-    for (const auto& [kind, size] : calls) add(all, lowering->lower(kind, size).rests_on);
+    std::vector<CollectiveProvenance> all;
+    for (const auto& [kind, size] : calls) add(all, lowering->lower(kind, size).provenance);
     const auto once = [](std::vector<std::string>& list, const std::string& text) {
       if (std::ranges::find(list, text) == list.end()) list.push_back(text);
     };

@@ -52,12 +52,12 @@ Scenario random_scenario() {
   scenario.job.steps = *rc::gen::inRange(1, 3);
   if (*rc::gen::arbitrary<bool>()) scenario.job.nccl = {{"NCCL_P2P_DISABLE", "1"}};
   for (const auto transport : {Transport::p2p, Transport::shm}) {
-    scenario.calibration.side_by_side.push_back({.transport = transport,
-                                                 .precision = Precision::fp32,
-                                                 .kernel_slowdown = 1.2,
-                                                 .collective_slowdown = 1.7,
-                                                 .measured_on = "",
-                                                 .source = "test"});
+    scenario.calibration.contention.push_back({.transport = transport,
+                                               .precision = Precision::fp32,
+                                               .kernel_slowdown = 1.2,
+                                               .collective_slowdown = 1.7,
+                                               .measured_on = "",
+                                               .source = "test"});
   }
   return scenario;
 }

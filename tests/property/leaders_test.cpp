@@ -22,7 +22,7 @@ Choice any_choice() {
     made.errors.push_back({.cause = {PartOfStep::compute, std::string(1, *rc::gen::inRange('a', 'e'))},
                            .of = "made up",
                            .time = step * (*rc::gen::inRange(0, 100) / 100.0),
-                           .doubt = *rc::gen::inRange(0, 60) / 100.0});
+                           .uncertainty = *rc::gen::inRange(0, 60) / 100.0});
   }
   return made;
 }

@@ -10,7 +10,7 @@ TEST_CASE("errors of a step are read back as they were written, every part of it
   std::vector<PossibleError> errors;
   for (std::size_t part = 0; part < part_words.size(); ++part)
     errors.push_back(
-        {.cause = {static_cast<PartOfStep>(part), "cause"}, .of = "a", .time = 3_ms, .doubt = 0.1});
+        {.cause = {static_cast<PartOfStep>(part), "cause"}, .of = "a", .time = 3_ms, .uncertainty = 0.1});
   errors.back().spare = 0.7_ms;
   errors.back().saves = 1.1_ms;
   const auto text = report::errors_json(errors).dump();
@@ -20,7 +20,7 @@ TEST_CASE("errors of a step are read back as they were written, every part of it
     CHECK(again[i].cause == errors[i].cause);
     CHECK(again[i].of == errors[i].of);
     CHECK(again[i].time == errors[i].time);
-    CHECK(again[i].doubt == errors[i].doubt);
+    CHECK(again[i].uncertainty == errors[i].uncertainty);
     CHECK(again[i].spare == errors[i].spare);
     CHECK(again[i].saves == errors[i].saves);
   }

@@ -17,21 +17,23 @@ constexpr double too_large = 77;  // milliseconds of a point that does not fit
 
 /// A sweep whose i-th point takes so many milliseconds; one that takes none failed. What is not known of each
 /// is this share of it, and no two points share it.
-report::Sweep made_up(std::vector<Axis> axes, const std::vector<double>& ms, double doubt = 0) {
+report::Sweep made_up(std::vector<Axis> axes, const std::vector<double>& ms, double uncertainty = 0) {
   report::Sweep sweep{"made up", std::move(axes), {}};
   for (std::size_t i = 0; i < ms.size(); ++i) {
     const bool fits = ms[i] != too_large;
     const Seconds step{ms[i] / 1e3};
     report::SweepPoint point{.values = point_values(sweep.axes, i), .report = "{\n  \"a\": 1\n}"};
     if (ms[i] > 0) {
-      point.result = {
-          .metrics = {{"step_time_s", step.value()},
-                      {"samples_per_s", 1e5 / ms[i]},
-                      {"exposed_communication_s", ms[i] / 1e4},
-                      {"cost_usd_per_million_samples", step.value()}},
-          .errors = {{.cause = {.what = fmt::format("{}", i)}, .of = "point", .time = step, .doubt = doubt}},
-          .does_not_fit = fits ? "" : "does not fit: 93 of 24 GB on each l4",
-          .rests_on = "measured"};
+      point.result = {.metrics = {{"step_time_s", step.value()},
+                                  {"samples_per_s", 1e5 / ms[i]},
+                                  {"exposed_communication_s", ms[i] / 1e4},
+                                  {"cost_usd_per_million_samples", step.value()}},
+                      .errors = {{.cause = {.what = fmt::format("{}", i)},
+                                  .of = "point",
+                                  .time = step,
+                                  .uncertainty = uncertainty}},
+                      .does_not_fit = fits ? "" : "does not fit: 93 of 24 GB on each l4",
+                      .provenance = "measured"};
     } else {
       point.error = "error: no\n";
     }

@@ -57,8 +57,8 @@ TEST_CASE("a step that waits for its workers is as uncertain as their work, but 
   // In the training process its 3 ms come on top.
   check_range(loading(0), 1 + 1.5, 1 + 6);
   // Measured on this CPU, to 5 %.
-  const auto doubt = std::hypot(0.08, 1.645 * 0.05);
-  check_range(loading(1, 0.05), 3 - 3 * doubt / (1 + doubt), 3 + 3 * doubt);
+  const auto uncertainty = std::hypot(0.08, 1.645 * 0.05);
+  check_range(loading(1, 0.05), 3 - 3 * uncertainty / (1 + uncertainty), 3 + 3 * uncertainty);
 }
 
 TEST_CASE("a loader that keeps up may be slower by what training hides", "[run][trust]") {

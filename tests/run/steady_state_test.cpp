@@ -113,11 +113,12 @@ TEST_CASE("prefetches on an ideal GPU fall into their own steps") {
 
 TEST_CASE("a run tells what it is at, in the order of its work") {
   std::vector<std::string> told;
-  const Watch watch = [&](std::string_view what, std::optional<double> done) {
+  const ProgressCallback on_progress = [&](std::string_view what, std::optional<double> done) {
     if (told.empty() || told.back() != what) told.emplace_back(what);
     CHECK((!done || (*done >= 0 && *done <= 1)));
   };
-  simulate(load_scenario("article/p4d", {}, DataPath{{GRADWAY_SOURCE_DIR}}), "fluid", FoldRanks::yes, watch);
+  simulate(load_scenario("article/p4d", {}, DataPath{{GRADWAY_SOURCE_DIR}}), "fluid", FoldRanks::yes,
+           on_progress);
   REQUIRE(told.size() >= 5);
   const std::vector<std::string> first(told.begin(), told.begin() + 5);
   CHECK(first == std::vector<std::string>{"planning the step", "laying collectives over the links",

@@ -39,16 +39,16 @@ TEST_CASE("slow-downs measured with other channels are taken, with a warning") {
   const auto own = simulate(scenario);
   CHECK_FALSE(has(own.warnings, "channels"));
   // A second entry with other channels, and other factors, changes nothing; alone it stands in.
-  const auto measured = scenario.calibration.side_by_side;
+  const auto measured = scenario.calibration.contention;
   auto others = measured;
   for (auto& entry : others) {
     entry.channels = 1;
     entry.kernel_slowdown = 2;
   }
-  scenario.calibration.side_by_side.insert(scenario.calibration.side_by_side.begin(), others.begin(),
-                                           others.end());
+  scenario.calibration.contention.insert(scenario.calibration.contention.begin(), others.begin(),
+                                         others.end());
   CHECK(simulate(scenario).measured.metrics.step_time == own.measured.metrics.step_time);
-  scenario.calibration.side_by_side = others;
+  scenario.calibration.contention = others;
   const auto stretched = simulate(scenario);
   CHECK(stretched.measured.metrics.step_time > own.measured.metrics.step_time);
   CHECK(has(stretched.warnings,

@@ -64,7 +64,7 @@ TEST_CASE("an interval comes from the parts of a step and what each rests on", "
   // Two equal and independent parts: the root of two times one of them.
   metrics.compute = 50_ms;
   metrics.exposed_communication = metrics.communication = 50_ms;
-  const Grounds both{
+  const StepBasis both{
       .compute = Basis::elsewhere, .communication = Basis::nominal, .transport = Transport::p2p};
   const auto wide = step_range(metrics, both);
   CHECK(wide.high.value() == Approx(0.1 + 0.05 * std::hypot(0.45, 0.3)));

@@ -131,23 +131,23 @@ TEST_CASE("the doubts of a part make up what its interval says", "[run][ratio]")
       load_scenario(GENERATE("article/g6e", "article/p4d", "h200-4x/gpt_small", "published/all-reduce"),
                     {{"job.gpus", GENERATE("2", "4")}}, data);
   const auto run = simulate(scenario, "fluid");
-  for (const auto& one : doubtful_parts(run.measured.metrics, run.grounds)) {
-    const auto [part, time, doubt] = std::tuple{one.part, one.time, one.doubt};
+  for (const auto& one : uncertain_parts(run.measured.metrics, run.step_basis)) {
+    const auto [part, time, uncertainty] = std::tuple{one.part, one.time, one.uncertainty};
     if (part == PartOfStep::compute || time == Seconds{}) continue;  // the optimizer's may be told apart
     double squares = 0;
     for (const auto& error : run.errors) {
       if (error.cause.part != part) continue;
       CHECK(error.time == time);
-      squares += std::pow(std::log1p(error.doubt), 2);
+      squares += std::pow(std::log1p(error.uncertainty), 2);
     }
-    CHECK(std::sqrt(squares) == Approx(std::log1p(doubt)).margin(1e-12));
+    CHECK(std::sqrt(squares) == Approx(std::log1p(uncertainty)).margin(1e-12));
   }
 }
 
 TEST_CASE("what cannot be told from the first is tied with it, and none wins", "[run][leaders]") {
-  const auto choice = [](double ms, const char* of, double doubt) {
+  const auto choice = [](double ms, const char* of, double uncertainty) {
     return std::optional{
-        Choice{ms, Seconds{ms / 1e3}, {{{PartOfStep::compute, of}, "", Seconds{ms / 1e3}, doubt}}}};
+        Choice{ms, Seconds{ms / 1e3}, {{{PartOfStep::compute, of}, "", Seconds{ms / 1e3}, uncertainty}}}};
   };
   const auto sure = leaders_of({choice(12, "a", 0.5), choice(10, "a", 0.5), std::nullopt});
   CHECK(sure.winner() == 1);

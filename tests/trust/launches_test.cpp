@@ -12,9 +12,9 @@ TEST_CASE("CPU times of a trace without the time of a step beside it are doubted
     auto profile = test::even_profile(50, cpu, 10_us, 2_us);
     profile.step_time = step_time;
     const auto scenario = test::profiled_scenario(profile);
-    Trust trust;
-    about_compute(scenario, compute_costs(scenario), trust);
-    return trust.grounds.launches;
+    Provenance provenance;
+    about_compute(scenario, compute_costs(scenario), provenance);
+    return provenance.step_basis.launches;
   };
   CHECK(basis({}, 2_us) == Basis::elsewhere);
   CHECK(basis({}, 40_us) == Basis::elsewhere);

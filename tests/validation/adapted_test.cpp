@@ -93,10 +93,10 @@ void add_errors(const Machine& machine, Transport transport, Errors& errors) {
     if (before == calibration.tables.end()) continue;
     errors.before.push_back(time_at(*before, row.size) / row.time - 1);
     errors.after.push_back(time_at(*after, row.size) / row.time - 1);
-    if (!after->doubt) continue;
+    if (!after->uncertainty) continue;
     ++errors.doubted;
     const auto ratio = 1 + errors.after.back();
-    errors.within += std::max(ratio, 1 / ratio) <= 1 + *after->doubt ? 1 : 0;
+    errors.within += std::max(ratio, 1 / ratio) <= 1 + *after->uncertainty ? 1 : 0;
   }
 }
 

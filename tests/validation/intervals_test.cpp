@@ -40,8 +40,8 @@ Run simulated(const std::string& scenario, const std::vector<Override>& set) {
 }  // namespace
 
 TEST_CASE("nine of ten measured steps are inside their interval, which is not just wide", "[validation]") {
-  // The doubts were taken from cases.yaml of our own node, and from collectives and machines alone; the other
-  // two files had no part in them.
+  // The uncertainties were taken from cases.yaml of our own node, and from collectives and machines alone;
+  // the other two files had no part in them.
   struct File {
     const char* name;
     std::size_t cases;
@@ -70,8 +70,8 @@ TEST_CASE("nine of ten measured steps are inside their interval, which is not ju
 }
 
 TEST_CASE("intervals hold in every group of more than twenty rows, and are not just wide", "[validation]") {
-  // The doubt of several GPUs was taken from these rows with one machine left out (decision 0037); all other
-  // doubts from elsewhere. What the CPU bounds is held by sharded_test.cpp.
+  // The uncertainty of several GPUs was taken from these rows with one machine left out (decision 0037); all
+  // other uncertainties from elsewhere. What the CPU bounds is held by sharded_test.cpp.
   report::Validation validation;
   for (const auto* file : {"article/cases.yaml", "h200-4x/cases.yaml", "h200-4x/other-models.yaml",
                            "h200-2x/sharded.yaml", "h100-2x/sharded.yaml", "published/ddp-scaling.yaml"}) {
@@ -105,10 +105,10 @@ TEST_CASE("ranks that exchange can only lengthen a step, the more the less was m
   metrics.step_time = 100_ms;
   metrics.compute = 80_ms;
   metrics.optimizer = 10_ms;
-  Grounds grounds;  // all given but for what ranks cost
+  StepBasis step_basis;  // all given but for what ranks cost
   const auto range = [&](Basis basis) {
-    grounds.side_by_side = basis;
-    return step_range(metrics, grounds);
+    step_basis.contention = basis;
+    return step_range(metrics, step_basis);
   };
   CHECK(range(Basis::nominal).high == 100_ms);  // nothing is exchanged
   metrics.communication = metrics.exposed_communication = 10_ms;
@@ -159,12 +159,12 @@ TEST_CASE("tables meet another machine of their kind as well as their doubt says
     scenario.job.nccl = variables(row);
     const CommunicatorOfAll lowering{scenario};
     ratios.push_back(test::time_alone(*lowering, row.kind, row.size, scenario.platform, "fluid") / row.time);
-    for (const auto& evidence : lowering->lower(row.kind, row.size).rests_on)
+    for (const auto& evidence : lowering->lower(row.kind, row.size).provenance)
       CHECK(evidence.basis == rows.basis);
   }
   const auto off = nine_of_ten(ratios);
   CAPTURE(name_of(rows.transport), rows.ranks, ratios.size(), off);
-  CHECK(off <= doubt_of_collectives(rows.basis, rows.transport));
+  CHECK(off <= uncertainty_of_collectives(rows.basis, rows.transport));
 }
 
 TEST_CASE("NCCL's nominal rates are as far off as their doubt says", "[validation]") {
@@ -192,6 +192,6 @@ TEST_CASE("NCCL's nominal rates are as far off as their doubt says", "[validatio
   }
   const auto off = nine_of_ten(ratios);
   CAPTURE(name_of(transport), ratios.size(), off);
-  CHECK(off <= doubt_of_collectives(Basis::nominal, transport));
-  CHECK(off >= 0.5 * doubt_of_collectives(Basis::nominal, transport));
+  CHECK(off <= uncertainty_of_collectives(Basis::nominal, transport));
+  CHECK(off >= 0.5 * uncertainty_of_collectives(Basis::nominal, transport));
 }

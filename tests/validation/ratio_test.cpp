@@ -93,7 +93,8 @@ TEST_CASE("where one setting is said to be faster, it was measured to be, in nin
     int most_tied;
     double least_inside;  ///< a guard; without lossy hooks, of which some are worse than their intervals
   };
-  // The own doubts of settings (sim/trust/errors.cpp) come from the first; the other two had no part in them.
+  // The own uncertainties of settings (sim/trust/errors.cpp) come from the first; the other two had no part
+  // in them.
   const auto file = GENERATE(values<File>({{"h200-4x/cases.yaml", 991, 170, 0.9},
                                            {"h200-4x/other-models.yaml", 441, 45, 0.75},
                                            {"article/cases.yaml", 91, 10, 0.85}}));

@@ -7,21 +7,21 @@
 
 namespace gradway::cli {
 
-Status check_samples(const CalibrateArguments& arguments, const Surroundings& around) {
+Status check_samples(const CalibrateArguments& arguments, const CommandContext& context) {
   constexpr std::size_t rows_on_a_screen = 30;
   if (arguments.files.size() < 2) {
     refuse("'gradway calibrate check' needs a calibration and files of samples",
            "as in 'gradway calibrate check h200-4x samples.json'");
   }
-  const auto calibration = load_calibration(arguments.files.front(), around.data);
-  const auto samples = read_samples_aloud({arguments.files.begin() + 1, arguments.files.end()}, around);
-  const auto rows = predict_samples(calibration, samples, facts_of(arguments.platform, samples, around));
+  const auto calibration = load_calibration(arguments.files.front(), context.data);
+  const auto samples = read_samples_aloud({arguments.files.begin() + 1, arguments.files.end()}, context);
+  const auto rows = predict_samples(calibration, samples, facts_of(arguments.platform, samples, context));
   if (arguments.json) {
-    report::write_check_json(around.results, rows);
+    report::write_check_json(context.results, rows);
   } else {
-    report::write_check(around.results, rows,
+    report::write_check(context.results, rows,
                         arguments.all ? std::numeric_limits<std::size_t>::max() : rows_on_a_screen,
-                        around.style);
+                        context.style);
   }
   return Status::done;
 }

@@ -38,26 +38,26 @@ CalibrationTitle title_of(const CalibrateArguments& arguments, const Samples& sa
 }
 
 void write_made(const CalibrateArguments& arguments, Calibration calibration, const std::string& input,
-                const Surroundings& around) {
+                const CommandContext& context) {
   std::ostringstream text;
   write_calibration_file(text, calibration);
   check_reads_back(DataKind::calibration, text.str(), input);
   write_file(arguments.out, arguments.force, [&](std::ostream& out) { out << text.view(); });
   calibration.name = printable(arguments.out);
-  report::write_calibration(around.results, calibration, around.style);
+  report::write_calibration(context.results, calibration, context.style);
 }
 
-Status fit_samples(const CalibrateArguments& arguments, const Surroundings& around) {
+Status fit_samples(const CalibrateArguments& arguments, const CommandContext& context) {
   if (arguments.out.empty()) {
     refuse("'gradway calibrate fit' needs --out FILE",
            "the calibration to write (see 'gradway calibrate --help')");
   }
   check_date(arguments.date);
   check_file(arguments.out, arguments.force);
-  const auto samples = read_samples_aloud(arguments.files, around);
+  const auto samples = read_samples_aloud(arguments.files, context);
   const auto title = title_of(arguments, samples, "gradway calibrate fit of");
-  write_made(arguments, fit(samples, title, facts_of(arguments.platform, samples, around)),
-             arguments.files.front(), around);
+  write_made(arguments, fit(samples, title, facts_of(arguments.platform, samples, context)),
+             arguments.files.front(), context);
   return Status::done;
 }
 

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "sim/cli/shell/command_context.hpp"
 #include "sim/cli/shell/common_options.hpp"
 #include "sim/cli/shell/status.hpp"
-#include "sim/cli/shell/surroundings.hpp"
 #include "sim/run/simulate.hpp"
 #include "sim/study/campaign/campaign.hpp"
 
@@ -34,7 +34,7 @@ struct CampaignArguments {
 
 /// The step of which a campaign is made. @throws ConfigError if there is none, or it would last too long
 Run step_of_campaign(const CampaignArguments& arguments, const std::vector<Override>& overrides,
-                     const DataPath& data, const Watch& watch);
+                     const DataPath& data, const ProgressCallback& on_progress);
 
 /// @throws ConfigError if the scenario does not say how much is trained on
 void check_has_campaign(const Scenario& scenario);
@@ -46,6 +46,6 @@ void check_length(const Run& run);
 CampaignQuestions questions_of(const CampaignArguments& arguments, int threads);
 
 /// Campaigns with some keys changed, side by side.
-Status vary_campaign(const CampaignArguments& arguments, const CLI::App& app, const Surroundings& around);
+Status vary_campaign(const CampaignArguments& arguments, const CLI::App& app, const CommandContext& context);
 
 }  // namespace gradway::cli

@@ -80,7 +80,7 @@ Status optimize_campaign(const OptimizeArguments& arguments, const CLI::App& app
       std::ranges::any_of(search.fixed, [](const auto& one) { return one.key == "campaign.terms"; }) ||
       std::ranges::find(search.axes, "campaign.terms", &Axis::key) != search.axes.end();
   if (asks_of_spot && !says_terms) search.fixed.push_back(given_by("--over", "campaign.terms", "spot"));
-  return play_campaigns(search, app, around);
+  return play_campaigns(search, app, context);
 }
 
 }  // namespace gradway::cli

@@ -6,6 +6,7 @@
 namespace gradway::cli {
 
 /// `optimize --campaign`: which cluster, layout, terms and spares train best, failures and all.
-Status optimize_campaign(const OptimizeArguments& arguments, const CLI::App& app, const Surroundings& around);
+Status optimize_campaign(const OptimizeArguments& arguments, const CLI::App& app,
+                         const CommandContext& context);
 
 }  // namespace gradway::cli

@@ -121,13 +121,13 @@ std::string command_of(const CampaignSearch& search) {
 }
 
 std::vector<Failure> play_all_points(report::CampaignPoints& all, const CampaignSearch& search,
-                                     const DataPath& data, const Surroundings& around) {
+                                     const DataPath& data, const CommandContext& context) {
   const auto groups = by_step(search, all.points);
   const auto cores = search.arguments.jobs > 0 ? search.arguments.jobs : all_cores();
   auto questions = all.questions;
   questions.threads = std::max(1, cores / static_cast<int>(groups.size()));  // groups are played side by side
   std::vector<Failure> failures(all.points.size());
-  run_points(around, "campaign", groups.size(), search.arguments.jobs, [&](std::size_t group) {
+  run_points(context, "campaign", groups.size(), search.arguments.jobs, [&](std::size_t group) {
     StepOfPoints step{search, questions, data};
     for (const auto i : groups[group]) {
       failures[i] = failure_of([&] {
@@ -141,10 +141,10 @@ std::vector<Failure> play_all_points(report::CampaignPoints& all, const Campaign
 
 }  // namespace
 
-Status play_campaigns(const CampaignSearch& search, const CLI::App& app, const Surroundings& around) {
+Status play_campaigns(const CampaignSearch& search, const CLI::App& app, const CommandContext& context) {
   const auto& arguments = search.arguments;
   const bool writes_files = wants_files(app, arguments.out);
-  const auto data = each_file_once(around.data);
+  const auto data = each_file_once(context.data);
   check_clashes(search);
   check_values(search.axes, [&](const std::vector<std::string>& values) {
     return problems_of_values(arguments.scenario, overrides_of_point(search, values), data, arguments.price);
@@ -154,24 +154,24 @@ Status play_campaigns(const CampaignSearch& search, const CLI::App& app, const S
                              .questions = questions_of(arguments, 1)};
   all.questions.only_figures = search.is_ranked;
   for (std::size_t i = 0; i < point_count(all.axes); ++i) all.points.push_back({point_values(all.axes, i)});
-  const auto failures = play_all_points(all, search, data, around);
+  const auto failures = play_all_points(all, search, data, context);
   if (std::ranges::find(failures, Status::done, &Failure::status) == failures.end()) {
     raise_wrong_input(failures);
-    tell_each_once(failures, around.messages);
+    tell_each_once(failures, context.messages);
     return status_of(failures);
   }
   for (std::size_t i = 0; i < failures.size(); ++i) all.points[i].error = failures[i].text;
   if (search.is_ranked) report::rank(all);
   const auto json = [&](std::ostream& out) { report::write_json(out, all, GRADWAY_VERSION); };
   if (arguments.json) {
-    json(around.results);
+    json(context.results);
   } else {
-    report::write_table(around.results, all, around.style, search.is_ranked ? command_of(search) : "");
+    report::write_table(context.results, all, context.style, search.is_ranked ? command_of(search) : "");
   }
   if (writes_files) {
     put_results(
         arguments.out, {{search.file, json}},
-        [&](std::ostream& out) { report::write_page(out, all, GRADWAY_VERSION); }, around);
+        [&](std::ostream& out) { report::write_page(out, all, GRADWAY_VERSION); }, context);
   }
   // What cannot be is an answer of a search, but not of campaigns that were asked for one by one.
   return search.is_ranked ? (status_of(failures) == Status::bug ? Status::bug : Status::done)

@@ -23,7 +23,7 @@ struct CampaignSearch {
 
 /// Plays them, keys of `campaign` on one simulated step, prints and writes what came of it.
 /// @throws ConfigError if all fail for what the user gave
-Status play_campaigns(const CampaignSearch& search, const CLI::App& app, const Surroundings& around);
+Status play_campaigns(const CampaignSearch& search, const CLI::App& app, const CommandContext& context);
 
 /// Adds `--seeds` and `--sure`.
 void add_campaign_choice(CLI::App& app, CampaignArguments& arguments);

@@ -3,12 +3,12 @@
 
 namespace gradway::cli {
 
-Status vary_campaign(const CampaignArguments& arguments, const CLI::App& app, const Surroundings& around) {
+Status vary_campaign(const CampaignArguments& arguments, const CLI::App& app, const CommandContext& context) {
   return play_campaigns({.arguments = arguments,
                          .fixed = overrides_of(arguments.set, arguments.short_hands),
                          .axes = parse_axes(arguments.vary),
                          .file = "campaigns.json"},
-                        app, around);
+                        app, context);
 }
 
 }  // namespace gradway::cli

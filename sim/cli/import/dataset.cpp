@@ -7,13 +7,13 @@
 
 namespace gradway::cli {
 
-void import_dataset(const ImportArguments& arguments, const Surroundings& around) {
+void import_dataset(const ImportArguments& arguments, const CommandContext& context) {
   if (!arguments.out.empty()) check_yaml(arguments.out, arguments.force, "datasets");
   const auto& name = arguments.files.front();
   const auto parquet = parquet_of(name);
   const auto text = parquet ? parquet_yaml(*parquet, name) : dataset_yaml(sample_sizes(name));
   check_reads_back(DataKind::dataset, text, name);
-  put_text(text, arguments, around);
+  put_text(text, arguments, context);
 }
 
 }  // namespace gradway::cli

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/cli/shell/surroundings.hpp"
+#include "sim/cli/shell/command_context.hpp"
 
 namespace gradway::cli {
 
@@ -33,37 +33,37 @@ struct ImportArguments {
 
 /// Prints what an import made, or writes it to the file that was asked for and names that.
 /// @return whether there is such a file
-bool put_text(const std::string& text, const ImportArguments& arguments, const Surroundings& around);
+bool put_text(const std::string& text, const ImportArguments& arguments, const CommandContext& context);
 
 // One function a format, each in the file of its name. They throw ConfigError if the import cannot be done;
 // then nothing is left behind.
 
 /// A profiler's trace becomes a model.
-void import_kineto_trace(const ImportArguments& arguments, const Surroundings& around);
+void import_kineto_trace(const ImportArguments& arguments, const CommandContext& context);
 /// What Nsight Systems exported becomes a model.
-void import_nsys_export(const ImportArguments& arguments, const Surroundings& around);
+void import_nsys_export(const ImportArguments& arguments, const CommandContext& context);
 /// A rank's execution trace of Chakra becomes a model.
-void import_chakra_trace(const ImportArguments& arguments, const Surroundings& around);
+void import_chakra_trace(const ImportArguments& arguments, const CommandContext& context);
 /// The samples of gradway-probe become a platform, with a file for a GPU that no data folder has.
-void import_probe(const ImportArguments& arguments, const Surroundings& around);
+void import_probe(const ImportArguments& arguments, const CommandContext& context);
 /// The matrix of `nvidia-smi topo -m` becomes a platform.
-void import_topo(const ImportArguments& arguments, const Surroundings& around);
+void import_topo(const ImportArguments& arguments, const CommandContext& context);
 /// NCCL's topology becomes a platform; its graphs are printed.
-void import_nccl_topo(const ImportArguments& arguments, const Surroundings& around);
+void import_nccl_topo(const ImportArguments& arguments, const CommandContext& context);
 /// Logs of nccl-tests become samples.
-void import_nccl_tests(const ImportArguments& arguments, const Surroundings& around);
+void import_nccl_tests(const ImportArguments& arguments, const CommandContext& context);
 /// DeepSpeed's ds_config.json becomes a scenario.
-void import_deepspeed(const ImportArguments& arguments, const Surroundings& around);
+void import_deepspeed(const ImportArguments& arguments, const CommandContext& context);
 /// torchtitan's TOML becomes a scenario.
-void import_torchtitan(const ImportArguments& arguments, const Surroundings& around);
+void import_torchtitan(const ImportArguments& arguments, const CommandContext& context);
 /// Megatron-LM's arguments become a scenario, and the model that it names.
-void import_megatron(const ImportArguments& arguments, const Surroundings& around);
+void import_megatron(const ImportArguments& arguments, const CommandContext& context);
 /// transformers' config.json becomes a model.
-void import_hugging_face(const ImportArguments& arguments, const Surroundings& around);
+void import_hugging_face(const ImportArguments& arguments, const CommandContext& context);
 /// A folder or a tar file becomes a dataset, by the sizes of its samples.
-void import_dataset(const ImportArguments& arguments, const Surroundings& around);
+void import_dataset(const ImportArguments& arguments, const CommandContext& context);
 /// What a DataLoader gave with several numbers of workers becomes a dataset with what its samples cost a
 /// core.
-void import_loader(const ImportArguments& arguments, const Surroundings& around);
+void import_loader(const ImportArguments& arguments, const CommandContext& context);
 
 }  // namespace gradway::cli

@@ -11,15 +11,15 @@
 
 namespace gradway::cli {
 
-void import_hugging_face(const ImportArguments& arguments, const Surroundings& around) {
+void import_hugging_face(const ImportArguments& arguments, const CommandContext& context) {
   if (!arguments.out.empty()) check_yaml(arguments.out, arguments.force, "models");
   const auto sequence = value_of("--sequence", arguments.sequence, config::integer(1, 1 << 24));
   const auto file = read_json_settings(read_text_file(arguments.files.front()));
   const auto draft = draft_of_hugging_face(file, sequence);
   const auto text = model_yaml(draft);
   check_reads_back(DataKind::model, text, draft.file);
-  for (const auto& note : draft.notes) warn(around, to_text(note));
-  put_text(text, arguments, around);
+  for (const auto& note : draft.notes) warn(context, to_text(note));
+  put_text(text, arguments, context);
 }
 
 }  // namespace gradway::cli

@@ -12,7 +12,7 @@
 
 namespace gradway::cli {
 
-void import_loader(const ImportArguments& arguments, const Surroundings& around) {
+void import_loader(const ImportArguments& arguments, const CommandContext& context) {
   if (!arguments.out.empty()) check_yaml(arguments.out, arguments.force, "datasets");
   const auto log =
       read_text_file(arguments.files.front(), "", "docs/data-path.md has a script that prints runs");
@@ -22,13 +22,13 @@ void import_loader(const ImportArguments& arguments, const Surroundings& around)
   const auto costs = fit_loader(runs);
   constexpr double poor = 0.15;
   if (costs.mean_error() > poor)
-    warn(around,
+    warn(context,
          fmt::format(
              "{}: the rule fits these runs by {:.0f} % on average only: look at the rows before you use it",
              printable(log.name), 100 * costs.mean_error()));
   const auto text = loader_yaml(runs, costs, log.name);
   check_reads_back(DataKind::dataset, text, log.name);
-  put_text(text, arguments, around);
+  put_text(text, arguments, context);
 }
 
 }  // namespace gradway::cli

@@ -9,28 +9,28 @@
 
 namespace gradway::cli {
 
-void import_megatron(const ImportArguments& arguments, const Surroundings& around) {
-  const auto options = draft_options(arguments, around);
+void import_megatron(const ImportArguments& arguments, const CommandContext& context) {
+  const auto options = draft_options(arguments, context);
   const std::filesystem::path out{arguments.out};
   const auto name = arguments.out.empty() ? std::string{"megatron_model"} : out.stem().string() + "_model";
   const auto model_file = out.parent_path() / "models" / (name + ".yaml");
   const auto settings = read_argument_settings(read_text_file(arguments.files.front()));
   const auto draft = draft_of_megatron(settings, options, name);
-  if (draft.model.keys.empty()) return put_scenario(draft.scenario, arguments, around);
+  if (draft.model.keys.empty()) return put_scenario(draft.scenario, arguments, context);
   if (!arguments.out.empty()) check_yaml(model_file, arguments.force, "models");
   const auto model = model_yaml(draft.model);
   const auto scenario = scenario_yaml(draft.scenario);
-  check_scenario_reads_back(scenario, draft.scenario.file, arguments.out, around.data, model);
-  for (const auto& note : draft.scenario.notes) warn(around, to_text(note));
+  check_scenario_reads_back(scenario, draft.scenario.file, arguments.out, context.data, model);
+  for (const auto& note : draft.scenario.notes) warn(context, to_text(note));
   if (arguments.out.empty()) {
-    around.results << "# models/" << name << ".yaml\n" << model << "---\n" << scenario;
+    context.results << "# models/" << name << ".yaml\n" << model << "---\n" << scenario;
     return;
   }
   const auto put = [](const std::string& text) { return [&text](std::ostream& stream) { stream << text; }; };
   write_files(out.has_parent_path() ? out.parent_path() : std::filesystem::path{"."},
               {{"models/" + name + ".yaml", put(model)}, {out.filename().string(), put(scenario)}});
   for (const auto& file : {out, model_file})
-    around.results << around.style.paint(report::Paint::bold, printable(file.generic_string())) << '\n';
+    context.results << context.style.paint(report::Paint::bold, printable(file.generic_string())) << '\n';
 }
 
 }  // namespace gradway::cli

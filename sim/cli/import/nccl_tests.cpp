@@ -48,7 +48,7 @@ bool is_modelled(const std::string& operation) {
   return std::ranges::find(calibration_words::operations, operation) != calibration_words::operations.end();
 }
 
-void write_runs(const std::vector<NcclTestSamples>& runs, const Surroundings& around) {
+void write_runs(const std::vector<NcclTestSamples>& runs, const CommandContext& context) {
   using enum report::Table::Align;
   report::Table table{{{"operation", left},
                        {"ranks", right},
@@ -62,12 +62,12 @@ void write_runs(const std::vector<NcclTestSamples>& runs, const Surroundings& ar
     table.add({run.operation, fmt::format("{}", run.ranks), fmt::format("{}", run.nodes), run.tag,
                fmt::format("{}", run.rows.size()), size_text(least.size), size_text(most.size)});
   }
-  table.write(around.results, around.style);
+  table.write(context.results, context.style);
 }
 
 }  // namespace
 
-void import_nccl_tests(const ImportArguments& arguments, const Surroundings& around) {
+void import_nccl_tests(const ImportArguments& arguments, const CommandContext& context) {
   if (!arguments.out.empty()) {
     if (std::filesystem::path{arguments.out}.extension() != ".json")
       refuse(fmt::format("'--out {}' does not end in .json", arguments.out), "samples are JSON files");
@@ -77,19 +77,19 @@ void import_nccl_tests(const ImportArguments& arguments, const Surroundings& aro
   std::vector<NcclTestSamples> runs;
   for (const auto& name : arguments.files) {
     auto imported = import_nccl_test_log(read_text_file(name), options);
-    for (const auto& warning : imported.warnings) warn(around, warning);
+    for (const auto& warning : imported.warnings) warn(context, warning);
     std::ranges::move(imported.runs, std::back_inserter(runs));
   }
   for (const auto& run : runs) {
     if (is_modelled(run.operation)) continue;
-    warn(around, fmt::format("gradway does not model {}: its {} rows are kept, and of no use yet",
-                             run.operation, run.rows.size()));
+    warn(context, fmt::format("gradway does not model {}: its {} rows are kept, and of no use yet",
+                              run.operation, run.rows.size()));
   }
   const auto text = samples_json(runs);
   check_samples_read_back(text, arguments.files.front());
-  if (!put_text(text, arguments, around)) return;
-  around.results << '\n';
-  write_runs(runs, around);
+  if (!put_text(text, arguments, context)) return;
+  context.results << '\n';
+  write_runs(runs, context);
 }
 
 }  // namespace gradway::cli

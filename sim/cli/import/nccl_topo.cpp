@@ -15,10 +15,10 @@ namespace {
 
 /// A compute capability is not yet a GPU: names those that have it.
 [[noreturn]] void refuse_capability(int capability, const Where& where, const ImportArguments& arguments,
-                                    const Surroundings& around) {
+                                    const CommandContext& context) {
   std::vector<std::string> likely;
-  for (const auto& name : gpu_names(arguments.out, around.data)) {
-    if (load_gpu(name, arguments.out, around.data).compute_capability == capability) likely.push_back(name);
+  for (const auto& name : gpu_names(arguments.out, context.data)) {
+    if (load_gpu(name, arguments.out, context.data).compute_capability == capability) likely.push_back(name);
   }
   refuse_at(where,
             fmt::format("the file tells the GPUs' compute capability, {}.{}, but not which GPU it is",
@@ -29,7 +29,7 @@ namespace {
 
 }  // namespace
 
-void import_nccl_topo(const ImportArguments& arguments, const Surroundings& around) {
+void import_nccl_topo(const ImportArguments& arguments, const CommandContext& context) {
   constexpr int most_gpus = 1024;
   if (!arguments.out.empty()) check_yaml(arguments.out, arguments.force, "platforms");
   const auto gpus = value_of("--gpus", arguments.gpus, config::integer(1, most_gpus));
@@ -39,17 +39,17 @@ void import_nccl_topo(const ImportArguments& arguments, const Surroundings& arou
       refuse_at(xml.where, "these are graphs: they do not tell what a platform is made of",
                 "import NCCL_TOPO_DUMP_FILE; without --out, the graphs are printed");
     }
-    report::write_graphs(around.results, *graphs, around.style);
+    report::write_graphs(context.results, *graphs, context.style);
     return;
   }
   const auto& topology = std::get<NcclTopology>(xml.content);
   auto node = node_layout(topology, gpus);
   const auto device = gpu_of(topology);
   if (const auto capability = capability_of(topology); device.empty() && capability && arguments.gpu.empty())
-    refuse_capability(*capability, topology.where, arguments, around);
-  const auto gpu = described_gpu(device, topology.where, "the file", arguments, around);
-  put_platform(nccl_platform(topology, std::move(node), gpu), {}, arguments, around);
-  if (!arguments.out.empty()) show_written(arguments.out, around);
+    refuse_capability(*capability, topology.where, arguments, context);
+  const auto gpu = described_gpu(device, topology.where, "the file", arguments, context);
+  put_platform(nccl_platform(topology, std::move(node), gpu), {}, arguments, context);
+  if (!arguments.out.empty()) show_written(arguments.out, context);
 }
 
 }  // namespace gradway::cli

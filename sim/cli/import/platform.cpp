@@ -13,11 +13,11 @@ namespace gradway::cli {
 namespace fs = std::filesystem;
 
 void put_platform(const WrittenPlatform& platform, const std::vector<OutputFile>& beside,
-                  const ImportArguments& arguments, const Surroundings& around) {
+                  const ImportArguments& arguments, const CommandContext& context) {
   check_reads_back(DataKind::platform, platform.yaml, arguments.files.front());
-  for (const auto& warning : platform.warnings) warn(around, warning);
+  for (const auto& warning : platform.warnings) warn(context, warning);
   if (arguments.out.empty()) {
-    around.results << platform.yaml;
+    context.results << platform.yaml;
     return;
   }
   const fs::path out{arguments.out};
@@ -25,26 +25,26 @@ void put_platform(const WrittenPlatform& platform, const std::vector<OutputFile>
       {out.filename().string(), [&](std::ostream& stream) { stream << platform.yaml; }}};
   files.insert(files.end(), beside.begin(), beside.end());
   write_files(out.has_parent_path() ? out.parent_path() : fs::path{"."}, files);
-  around.results << around.style.paint(report::Paint::bold, printable(arguments.out)) << '\n';
+  context.results << context.style.paint(report::Paint::bold, printable(arguments.out)) << '\n';
   for (const auto& file : beside) {
     const auto path = (out.parent_path() / file.name).generic_string();
-    around.results << around.style.paint(report::Paint::bold, printable(path)) << '\n';
+    context.results << context.style.paint(report::Paint::bold, printable(path)) << '\n';
   }
 }
 
-void show_written(const std::string& file, const Surroundings& around) {
-  around.results << '\n';
+void show_written(const std::string& file, const CommandContext& context) {
+  context.results << '\n';
   Calibration calibration;
-  const auto written = load_platform(file, 1, around.data, &calibration);
-  report::write_platform(around.results, written, calibration, around.style);
+  const auto written = load_platform(file, 1, context.data, &calibration);
+  report::write_platform(context.results, written, calibration, context.style);
 }
 
 DescribedGpu described_gpu(const std::string& device, const Where& where, std::string_view teller,
-                           const ImportArguments& arguments, const Surroundings& around) {
+                           const ImportArguments& arguments, const CommandContext& context) {
   const auto chosen = arguments.gpu.empty() ? std::nullopt : std::optional{arguments.gpu};
-  const auto known = gpu_names(arguments.out, around.data);
+  const auto known = gpu_names(arguments.out, context.data);
   const auto name = gpu_name(device, chosen, known, where, teller);
-  const auto gpu = load_gpu(name, arguments.out, around.data);
+  const auto gpu = load_gpu(name, arguments.out, context.data);
   return {name, gpu.compute_capability,
           chosen ? std::string{"Given with --gpu."} : fmt::format("{} names '{}'.", teller, device)};
 }

@@ -34,8 +34,8 @@ void check_calibration(const std::string& name) {
 
 /// The file that a GPU needs beside the platform; nothing if there is one.
 std::optional<WrittenGpu> gpu_file(const Samples& samples, const std::string& name,
-                                   const ImportArguments& arguments, const Surroundings& around) {
-  if (is_among(list_names(DataKind::gpu, around.data), name)) return std::nullopt;
+                                   const ImportArguments& arguments, const CommandContext& context) {
+  if (is_among(list_names(DataKind::gpu, context.data), name)) return std::nullopt;
   std::error_code ignored;
   const auto beside = fs::path{arguments.out}.parent_path() / "gpus" / (name + ".yaml");
   if (!arguments.out.empty() && fs::exists(beside, ignored)) return std::nullopt;
@@ -44,35 +44,35 @@ std::optional<WrittenGpu> gpu_file(const Samples& samples, const std::string& na
 
 }  // namespace
 
-void import_probe(const ImportArguments& arguments, const Surroundings& around) {
+void import_probe(const ImportArguments& arguments, const CommandContext& context) {
   if (!arguments.out.empty()) check_yaml(arguments.out, arguments.force, "platforms");
   check_calibration(arguments.calibration);
   const auto& file = arguments.files.front();
   const auto samples = read_samples({read_sample_file(file)});
   const auto gpu = gpu_file_name(node_of(samples, file).gpus.front().name);
   const auto platform = platform_yaml(samples, {gpu, arguments.calibration});
-  const auto own_gpu = gpu_file(samples, gpu, arguments, around);
+  const auto own_gpu = gpu_file(samples, gpu, arguments, context);
   if (own_gpu) check_reads_back(DataKind::gpu, own_gpu->yaml, file);
   const bool is_calibrated = arguments.calibration.empty() ||
-                             is_among(list_names(DataKind::calibration, around.data), arguments.calibration);
+                             is_among(list_names(DataKind::calibration, context.data), arguments.calibration);
   std::vector<OutputFile> beside;
   if (own_gpu)
     beside.push_back({fmt::format("gpus/{}.yaml", gpu), [&](std::ostream& out) { out << own_gpu->yaml; }});
-  put_platform(platform, beside, arguments, around);
+  put_platform(platform, beside, arguments, context);
   if (!is_calibrated) {
-    warn(around, fmt::format("there is no calibration '{}' yet: 'gradway calibrate fit' makes it",
-                             arguments.calibration));
+    warn(context, fmt::format("there is no calibration '{}' yet: 'gradway calibrate fit' makes it",
+                              arguments.calibration));
   }
   if (arguments.out.empty()) {
     if (own_gpu)
-      warn(around, fmt::format("no file of platforms/gpus describes '{}': with --out, one is written", gpu));
+      warn(context, fmt::format("no file of platforms/gpus describes '{}': with --out, one is written", gpu));
     return;
   }
   if (own_gpu) {
-    warn(around, fmt::format("no file described the GPU; of the new one complete from the datasheet: {}",
-                             fmt::join(own_gpu->to_complete, ", ")));
+    warn(context, fmt::format("no file described the GPU; of the new one complete from the datasheet: {}",
+                              fmt::join(own_gpu->to_complete, ", ")));
   }
-  if (is_calibrated) show_written(arguments.out, around);
+  if (is_calibrated) show_written(arguments.out, context);
 }
 
 }  // namespace gradway::cli

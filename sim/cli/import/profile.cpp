@@ -19,7 +19,7 @@ namespace {
 
 using Importer = ImportedProfile (*)(const std::filesystem::path&, const std::string&, const ImportOptions&);
 
-void import_profile(const ImportArguments& arguments, const Surroundings& around, Importer importer) {
+void import_profile(const ImportArguments& arguments, const CommandContext& context, Importer importer) {
   if (!arguments.out.empty()) check_yaml(arguments.out, arguments.force, "models");
   ImportOptions options;
   options.step_time = value_of("--step-time", arguments.step_time, config::duration);
@@ -36,24 +36,24 @@ void import_profile(const ImportArguments& arguments, const Surroundings& around
   for (const auto& warning : imported.warnings) warn(around, warning);
   if (!put_text(text, arguments, around)) return;
   around.results << '\n';
-  report::write_profile(around.results, imported.profile, around.style);
+  report::write_profile(context.results, imported.profile, context.style);
 }
 
 }  // namespace
 
-void import_kineto_trace(const ImportArguments& arguments, const Surroundings& around) {
-  import_profile(arguments, around, import_kineto);
+void import_kineto_trace(const ImportArguments& arguments, const CommandContext& context) {
+  import_profile(arguments, context, import_kineto);
 }
 
-void import_chakra_trace(const ImportArguments& arguments, const Surroundings& around) {
-  import_profile(arguments, around,
+void import_chakra_trace(const ImportArguments& arguments, const CommandContext& context) {
+  import_profile(arguments, context,
                  [](const auto& file, const std::string& shown, const ImportOptions& options) {
                    return import_chakra(read_chakra(file, shown), shown, options);
                  });
 }
 
-void import_nsys_export(const ImportArguments& arguments, const Surroundings& around) {
-  import_profile(arguments, around, import_nsys);
+void import_nsys_export(const ImportArguments& arguments, const CommandContext& context) {
+  import_profile(arguments, context, import_nsys);
 }
 
 }  // namespace gradway::cli

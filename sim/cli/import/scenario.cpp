@@ -14,25 +14,25 @@
 
 namespace gradway::cli {
 
-DraftOptions draft_options(const ImportArguments& arguments, const Surroundings& around) {
+DraftOptions draft_options(const ImportArguments& arguments, const CommandContext& context) {
   constexpr int most_gpus = 1 << 20;
   if (!arguments.out.empty()) check_yaml(arguments.out, arguments.force, "scenarios");
   DraftOptions options;
   options.model = arguments.model;
   options.platform = arguments.platform;
-  options.known_models = names_beside(DataKind::model, arguments.out, around.data);
+  options.known_models = names_beside(DataKind::model, arguments.out, context.data);
   check_known("--model", options.model, "model", options.known_models);
   if (!options.platform.empty())
     check_known("--platform", options.platform, "platform",
-                names_beside(DataKind::platform, arguments.out, around.data));
+                names_beside(DataKind::platform, arguments.out, context.data));
   if (value_of("--precision", arguments.precision, config::precision))
     options.precision = arguments.precision;
   options.gpus = value_of("--gpus", arguments.gpus, config::integer(1, most_gpus));
   options.batch = value_of("--batch", arguments.batch, config::integer(1, 1'000'000));
   options.sequence = value_of("--sequence", arguments.sequence, config::integer(1, 1 << 24));
-  options.blocks_of = [&around](const std::string& model) {
+  options.blocks_of = [&context](const std::string& model) {
     try {
-      return blocks_of(load_model(model, around.data)).count;
+      return blocks_of(load_model(model, context.data)).count;
     } catch (const ConfigError&) {
       return 0;  // reading the scenario back says what is wrong with it
     }
@@ -40,11 +40,12 @@ DraftOptions draft_options(const ImportArguments& arguments, const Surroundings&
   return options;
 }
 
-void put_scenario(const ScenarioDraft& draft, const ImportArguments& arguments, const Surroundings& around) {
+void put_scenario(const ScenarioDraft& draft, const ImportArguments& arguments,
+                  const CommandContext& context) {
   const auto text = scenario_yaml(draft);
-  check_scenario_reads_back(text, draft.file, arguments.out, around.data);
-  for (const auto& note : draft.notes) warn(around, to_text(note));
-  put_text(text, arguments, around);
+  check_scenario_reads_back(text, draft.file, arguments.out, context.data);
+  for (const auto& note : draft.notes) warn(context, to_text(note));
+  put_text(text, arguments, context);
 }
 
 }  // namespace gradway::cli

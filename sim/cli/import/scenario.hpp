@@ -7,9 +7,10 @@
 namespace gradway::cli {
 
 /// The options of an import that becomes a scenario. @throws ConfigError for names that nothing has
-DraftOptions draft_options(const ImportArguments& arguments, const Surroundings& around);
+DraftOptions draft_options(const ImportArguments& arguments, const CommandContext& context);
 
 /// Ends the import of a scenario: prints it, or writes it and names it. Its notes go to standard error, too.
-void put_scenario(const ScenarioDraft& draft, const ImportArguments& arguments, const Surroundings& around);
+void put_scenario(const ScenarioDraft& draft, const ImportArguments& arguments,
+                  const CommandContext& context);
 
 }  // namespace gradway::cli

@@ -6,7 +6,7 @@
 
 namespace gradway::cli {
 
-void import_topo(const ImportArguments& arguments, const Surroundings& around) {
+void import_topo(const ImportArguments& arguments, const CommandContext& context) {
   if (!arguments.out.empty()) check_yaml(arguments.out, arguments.force, "platforms");
   constexpr std::string_view underlines = "\x1b";  // as nvidia-smi prints its header; they are left out
   const auto text = read_text_file(arguments.files.front(), underlines);
@@ -20,9 +20,9 @@ void import_topo(const ImportArguments& arguments, const Surroundings& around) {
                 "give the output of `nvidia-smi -L` and `nvidia-smi topo -m` of the same node"}};
   }
   const auto place = list.gpus > 0 ? list.first : text.whole();
-  const auto gpu = described_gpu(list.device, place, "the text", arguments, around);
-  put_platform(matrix_platform(matrix, gpu), {}, arguments, around);
-  if (!arguments.out.empty()) show_written(arguments.out, around);
+  const auto gpu = described_gpu(list.device, place, "the text", arguments, context);
+  put_platform(matrix_platform(matrix, gpu), {}, arguments, context);
+  if (!arguments.out.empty()) show_written(arguments.out, context);
 }
 
 }  // namespace gradway::cli

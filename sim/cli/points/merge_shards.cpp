@@ -168,12 +168,12 @@ std::string folder_of(const Shard& shard) {
   return fmt::format("shard-{}-of-{}", shard.number, shard.of);
 }
 
-void put_shard(const fs::path& folder, const report::SweepShard& shard, const Surroundings& around,
+void put_shard(const fs::path& folder, const report::SweepShard& shard, const CommandContext& context,
                const std::string& remark) {
   std::ostringstream text;
   report::write_json(text, shard, GRADWAY_VERSION);
   put_files(folder.string(),
-            {{summary_file, [&](std::ostream& out) { out << sealed(summary_file, text.str()); }}}, around,
+            {{summary_file, [&](std::ostream& out) { out << sealed(summary_file, text.str()); }}}, context,
             remark);
 }
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/cli/shell/command_context.hpp"
 #include "sim/cli/shell/failure.hpp"
-#include "sim/cli/shell/surroundings.hpp"
 #include "sim/report/points/sweep.hpp"
 #include "sim/report/points/sweep_shard.hpp"
 
@@ -22,7 +22,7 @@ std::string folder_of(const Shard& shard);
 
 /// Writes "shard.json" and names it on messages. @param remark what else to say, behind the name
 void put_shard(const std::filesystem::path& folder, const report::SweepShard& shard,
-               const Surroundings& around, const std::string& remark);
+               const CommandContext& context, const std::string& remark);
 
 /// @throws ConfigError if options were given that only a sweep which is simulated can heed
 void check_alone(const CLI::App& app);

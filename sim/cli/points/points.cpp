@@ -12,10 +12,10 @@
 #include "sim/study/parallel.hpp"
 
 namespace gradway::cli {
-std::vector<Failure> run_points(const Surroundings& around, std::string what, std::size_t count, int jobs,
+std::vector<Failure> run_points(const CommandContext& context, std::string what, std::size_t count, int jobs,
                                 const std::function<void(std::size_t)>& run) {
   std::vector<Failure> failures(count);
-  Progress progress{around, std::move(what), count};
+  Progress progress{context, std::move(what), count};
   for_each_in_parallel(count, jobs > 0 ? jobs : all_cores(), [&](std::size_t i) {
     failures[i] = failure_of([&] {
       run(i);

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/cli/shell/command_context.hpp"
 #include "sim/cli/shell/failure.hpp"
-#include "sim/cli/shell/surroundings.hpp"
 
 namespace CLI {
 class App;
@@ -19,7 +19,7 @@ namespace gradway::cli {
 /// stop the others.
 /// @param jobs at once; 0: as many as there are cores
 /// @return beside the points
-std::vector<Failure> run_points(const Surroundings& around, std::string what, std::size_t count, int jobs,
+std::vector<Failure> run_points(const CommandContext& context, std::string what, std::size_t count, int jobs,
                                 const std::function<void(std::size_t)>& run);
 
 /// That of the first point that failed; a bug comes before all others.

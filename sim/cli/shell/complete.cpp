@@ -83,8 +83,8 @@ bool takes_keys(std::string_view option) {
 
 class Completion {
  public:
-  Completion(const CLI::App& program, std::span<const std::string> words, const Surroundings& around)
-      : app_{&program}, current_{words.back()}, around_{around} {
+  Completion(const CLI::App& program, std::span<const std::string> words, const CommandContext& context)
+      : app_{&program}, current_{words.back()}, context_{context} {
     for (const auto& word : words.first(words.size() - 1)) take(word);
   }
 
@@ -125,7 +125,7 @@ class Completion {
 
   void write_line(const std::string& word, std::string_view help = {}) {
     if (word.starts_with(current_))
-      around_.results << word << (help.empty() ? "" : fmt::format("\t{}", help)) << '\n';
+      context_.results << word << (help.empty() ? "" : fmt::format("\t{}", help)) << '\n';
   }
 
   void write_commands() {
@@ -147,7 +147,7 @@ class Completion {
     const auto name = all[positionals_.size()]->get_name(true);
     if (app_->get_name() == "show" && name == "NAME") {
       const auto kind = std::ranges::find(shown_names, positionals_.front(), &ShownNames::kind);
-      if (kind != shown_names.end()) write_words(kind->words(around_.data), "");
+      if (kind != shown_names.end()) write_words(kind->words(context_.data), "");
       return;
     }
     write_values(name, "", current_);
@@ -163,7 +163,7 @@ class Completion {
     for (const auto& row : completed) {
       if (row.argument != argument || (!row.command.empty() && row.command != app_->get_name())) continue;
       const auto comma = argument == "--platforms" ? value.rfind(',') + 1 : 0;  // npos + 1 is 0
-      return write_words(row.words(around_.data), before + value.substr(0, comma));
+      return write_words(row.words(context_.data), before + value.substr(0, comma));
     }
   }
 
@@ -177,12 +177,12 @@ class Completion {
       return;
     }
     const auto last = std::max(equals, value.rfind(',') == std::string::npos ? 0 : value.rfind(','));
-    write_words(values_of_key(value.substr(0, equals), around_.data), before + value.substr(0, last + 1));
+    write_words(values_of_key(value.substr(0, equals), context_.data), before + value.substr(0, last + 1));
   }
 
   const CLI::App* app_;
   std::string current_;
-  const Surroundings& around_;
+  const CommandContext& context_;
   const CLI::Option* open_ = nullptr;  ///< its value comes next
   Words positionals_;
 };
@@ -196,8 +196,8 @@ Words strategies_of_training() {
 }
 
 void write_completions(const CLI::App& program, std::span<const std::string> words,
-                       const Surroundings& around) {
-  if (!words.empty()) Completion{program, words, around}.write();
+                       const CommandContext& context) {
+  if (!words.empty()) Completion{program, words, context}.write();
 }
 
 }  // namespace gradway::cli

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/cli/shell/surroundings.hpp"
+#include "sim/cli/shell/command_context.hpp"
 
 namespace CLI {
 class App;
@@ -17,6 +17,6 @@ namespace gradway::cli {
 /// order; options and commands with what they do behind a tab. Names are those of the data folders. Nothing
 /// where any text or a file is meant.
 void write_completions(const CLI::App& program, std::span<const std::string> words,
-                       const Surroundings& around);
+                       const CommandContext& context);
 
 }  // namespace gradway::cli

@@ -20,7 +20,7 @@ bool wants_files(const CLI::App& app, const std::string& folder) {
   return true;
 }
 
-void put_files(const std::string& folder, const std::vector<OutputFile>& files, const Surroundings& around,
+void put_files(const std::string& folder, const std::vector<OutputFile>& files, const CommandContext& context,
                const std::string& remark) {
   write_files(folder, files);
   std::string names;
@@ -28,16 +28,16 @@ void put_files(const std::string& folder, const std::vector<OutputFile>& files, 
     const auto* separator = i == 0 ? "" : i + 1 == files.size() ? " and " : ", ";
     names += fmt::format("{}{}/{}", separator, folder, files[i].name);
   }
-  around.messages << fmt::format("wrote {}{}\n", printable(names), remark);
+  context.messages << fmt::format("wrote {}{}\n", printable(names), remark);
 }
 
 void put_results(const std::string& folder, std::vector<OutputFile> files,
-                 const std::function<void(std::ostream&)>& page, const Surroundings& around,
+                 const std::function<void(std::ostream&)>& page, const CommandContext& context,
                  const std::string& remark) {
   if (report::has_page()) files.push_back({"report.html", page});
-  put_files(folder, files, around, remark);
+  put_files(folder, files, context, remark);
   if (!report::has_page())
-    around.messages << "report.html is left out: gradway was built without it (GRADWAY_PAGE)\n";
+    context.messages << "report.html is left out: gradway was built without it (GRADWAY_PAGE)\n";
 }
 
 }  // namespace gradway::cli

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/cli/shell/command_context.hpp"
 #include "sim/cli/shell/files.hpp"
-#include "sim/cli/shell/surroundings.hpp"
 
 namespace CLI {
 class App;
@@ -22,13 +22,13 @@ bool wants_files(const CLI::App& app, const std::string& folder);
 
 /// Writes files into the folder of `--out`, all or none, and names them on messages.
 /// @param remark what else to say, behind the names
-void put_files(const std::string& folder, const std::vector<OutputFile>& files, const Surroundings& around,
+void put_files(const std::string& folder, const std::vector<OutputFile>& files, const CommandContext& context,
                const std::string& remark = "");
 
 /// The same of what a command found, with its page.
 /// @param page report.html, which is left out if gradway was built without it
 void put_results(const std::string& folder, std::vector<OutputFile> files,
-                 const std::function<void(std::ostream&)>& page, const Surroundings& around,
+                 const std::function<void(std::ostream&)>& page, const CommandContext& context,
                  const std::string& remark = "");
 
 }  // namespace gradway::cli

@@ -36,23 +36,23 @@ std::string about(double seconds) {
 
 }  // namespace
 
-void announce_large_platform(const Surroundings& around, const Platform& platform) {
+void announce_large_platform(const CommandContext& context, const Platform& platform) {
   if (platform.gpus.size() < many_gpus) return;
   const auto parts = static_cast<double>(platform.resources.size());
-  around.messages
+  context.messages
       << fmt::format("gradway: a simulation of {} GPUs takes about {} of CPU time and {:.1f} GB of memory",
                      report::thousands_text(static_cast<std::int64_t>(platform.gpus.size())),
                      about(parts * cpu_seconds_per_resource), parts * bytes_per_resource * 1e-9)
       << std::endl;
 }
 
-Progress::Progress(const Surroundings& around, std::string what, std::size_t count)
-    : around_{around}, what_{std::move(what)}, count_{count} {
-  if (around_.progress_columns > 0)
+Progress::Progress(const CommandContext& context, std::string what, std::size_t count)
+    : context_{context}, what_{std::move(what)}, count_{count} {
+  if (context_.progress_columns > 0)
     painter_ = std::jthread{[this](const std::stop_token& stop) { keep_painting(stop); }};
 }
 
-Progress::Progress(const Surroundings& around, Elsewhere elsewhere) : Progress{around, "starting", 0} {
+Progress::Progress(const CommandContext& context, Elsewhere elsewhere) : Progress{context, "starting", 0} {
   elsewhere_ = elsewhere;
   if (!is_terminal() && elsewhere == Elsewhere::lines)
     painter_ = std::jthread{[this](const std::stop_token& stop) { keep_painting(stop); }};
@@ -63,7 +63,7 @@ Progress::~Progress() {
     painter_.request_stop();
     painter_.join();
   }
-  if (painted_) around_.messages << "\r\x1b[K" << std::flush;
+  if (painted_) context_.messages << "\r\x1b[K" << std::flush;
 }
 
 void Progress::step() {
@@ -72,7 +72,7 @@ void Progress::step() {
   share_ = static_cast<double>(done_) / static_cast<double>(count_);
 }
 
-Watch Progress::watch() {
+ProgressCallback Progress::callback() {
   if (!is_terminal() && elsewhere_ == Elsewhere::silent) return {};
   return [this](std::string_view what, std::optional<double> done) {
     const std::scoped_lock lock{mutex_};
@@ -91,10 +91,10 @@ void Progress::keep_painting(const std::stop_token& stop) {
        wait = is_terminal() ? between : between_lines) {
     if (ends_.wait_for(lock, stop, wait, [&] { return stop.stop_requested(); })) return;
     if (!is_terminal()) {
-      around_.messages << "gradway: " << words() << std::endl;
+      context_.messages << "gradway: " << words() << std::endl;
       continue;
     }
-    around_.messages << "\r\x1b[K" << line() << std::flush;
+    context_.messages << "\r\x1b[K" << line() << std::flush;
     painted_ = true;
   }
 }
@@ -105,9 +105,9 @@ std::string Progress::line() const {
   if (count_ > 0) {
     const std::string done(bar_width * done_ / count_, '=');
     const auto with_bar = fmt::format("[{:<{}}] {}", done, bar_width, text);
-    if (with_bar.size() < around_.progress_columns) text = with_bar;
+    if (with_bar.size() < context_.progress_columns) text = with_bar;
   }
-  return text.substr(0, around_.progress_columns - 1);
+  return text.substr(0, context_.progress_columns - 1);
 }
 
 /// "point 12 of 400, about 3 min left"

@@ -15,8 +15,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/cli/shell/command_context.hpp"
 #include "sim/cli/shell/failure.hpp"
-#include "sim/cli/shell/surroundings.hpp"
 #include "sim/cli/shell/usage.hpp"
 #include "sim/report/format/problems_json.hpp"
 
@@ -55,10 +55,10 @@ void answer(const Question& question, const DataPath& files, std::ostream& answe
   std::ostringstream results;
   std::ostringstream messages;
   const auto failure = failure_of([&] {
-    Surroundings around{results, messages, report::Style{}, 0, data_path(messages)};
-    around.data.texts = question.texts;
-    around.data.read = files.read;
-    return parse_command_line(static_cast<int>(arguments.size()), arguments.data())(around);
+    CommandContext context{results, messages, report::Style{}, 0, data_path(messages)};
+    context.data.texts = question.texts;
+    context.data.read = files.read;
+    return parse_command_line(static_cast<int>(arguments.size()), arguments.data())(context);
   });
   messages << failure.text;
   if (!failure.text.empty()) results.str("");

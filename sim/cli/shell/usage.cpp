@@ -144,21 +144,21 @@ constexpr std::array mismatches{Mismatch{"flag override", "takes no value"},
 }
 
 Action say(std::string text) {
-  return [text = std::move(text)](const Surroundings& around) {
-    around.results << text;
+  return [text = std::move(text)](const CommandContext& context) {
+    context.results << text;
     return Status::done;
   };
 }
 
 /// Nothing was asked for: that is no success for a script, but a person wants the help.
-Status say_no_command(const Surroundings& around) {
-  around.messages << program_help();
+Status say_no_command(const CommandContext& context) {
+  context.messages << program_help();
   return Status::wrong_input;
 }
 
-Status say_version(const Surroundings& around) {
-  around.results << fmt::format("gradway {} ({}, build {}, data {})\n", GRADWAY_VERSION, built_from(),
-                                program_digest(), data_digest(around.data));
+Status say_version(const CommandContext& context) {
+  context.results << fmt::format("gradway {} ({}, build {}, data {})\n", GRADWAY_VERSION, built_from(),
+                                 program_digest(), data_digest(context.data));
   return Status::done;
 }
 
@@ -180,8 +180,8 @@ Action parse_command_line(int argc, const char* const* argv) {
     actions[app] = {&command, command.add(*app)};
   }
   if (argc > 1 && argv[1] == complete_mark) {
-    return [program, words = std::vector<std::string>(argv + 2, argv + argc)](const Surroundings& around) {
-      write_completions(*program, words, around);
+    return [program, words = std::vector<std::string>(argv + 2, argv + argc)](const CommandContext& context) {
+      write_completions(*program, words, context);
       return Status::done;
     };
   }
@@ -206,7 +206,9 @@ Action parse_command_line(int argc, const char* const* argv) {
   check_values(chosen());
   if (wants_version) return say_version;
   if (&chosen() == program.get()) return say_no_command;
-  return [program, action = actions[&chosen()].second](const Surroundings& around) { return action(around); };
+  return [program, action = actions[&chosen()].second](const CommandContext& context) {
+    return action(context);
+  };
 }
 
 }  // namespace gradway::cli

@@ -243,7 +243,7 @@ void take_anchor(const ScenarioSpec& scenario, Model& model) {
   model.anchors.push_back(*scenario.anchor);
 }
 
-std::vector<std::string> doubts_of_anchor(const ScenarioSpec& scenario, const Gpu& gpu) {
+std::vector<std::string> uncertainties_of_anchor(const ScenarioSpec& scenario, const Gpu& gpu) {
   const auto& anchor = scenario.anchor;
   if (!anchor || (anchor->gpu == gpu.name && anchor->precision == scenario.job.precision)) return {};
   return {fmt::format("the scenario's anchor is of {} in {}, the job runs on {} in {}: it is not used",

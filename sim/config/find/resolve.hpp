@@ -15,7 +15,7 @@ void take_anchor(const ScenarioSpec& scenario, Model& model);
 void take_job(const Job& job, Model& model);
 
 /// That the scenario has an anchor, but of another GPU or precision than its job: nothing is scaled to it.
-std::vector<std::string> doubts_of_anchor(const ScenarioSpec& scenario, const Gpu& gpu);
+std::vector<std::string> uncertainties_of_anchor(const ScenarioSpec& scenario, const Gpu& gpu);
 
 /// Checks what several files say against each other. Problems are reported at the place in the scenario that
 /// named the thing, with a note to what it clashes with. All specs must have been read without a problem.

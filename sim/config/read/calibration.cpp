@@ -27,15 +27,15 @@ CollectiveSample read_sample(Reader sample) {
   return result;
 }
 
-SideBySide read_side_by_side(Reader& entry) {
-  SideBySide result{.transport = entry.required("transport", one_of("a transport", transports)),
-                    .precision = entry.required("precision", precision),
-                    .ranks = entry.optional("ranks", integer(2, 1 << 20), 0),
-                    .channels = entry.optional("channels", integer(1, 64), 0),
-                    .kernel_slowdown = entry.required("kernel_slowdown", slowdown),
-                    .collective_slowdown = entry.required("collective_slowdown", slowdown),
-                    .measured_on = entry.optional("measured_on", text, ""),
-                    .source = entry.required("source", text)};
+ContentionFactors read_side_by_side(Reader& entry) {
+  ContentionFactors result{.transport = entry.required("transport", one_of("a transport", transports)),
+                           .precision = entry.required("precision", precision),
+                           .ranks = entry.optional("ranks", integer(2, 1 << 20), 0),
+                           .channels = entry.optional("channels", integer(1, 64), 0),
+                           .kernel_slowdown = entry.required("kernel_slowdown", slowdown),
+                           .collective_slowdown = entry.required("collective_slowdown", slowdown),
+                           .measured_on = entry.optional("measured_on", text, ""),
+                           .source = entry.required("source", text)};
   entry.finish();
   return result;
 }
@@ -43,9 +43,9 @@ SideBySide read_side_by_side(Reader& entry) {
 void read_side_by_side_list(Reader& file, Calibration& result) {
   std::map<std::tuple<Transport, Precision, int, int>, Where> seen;
   for (auto& entry : file.maps("side_by_side")) {
-    result.side_by_side.push_back(read_side_by_side(entry));
+    result.contention.push_back(read_side_by_side(entry));
     if (!entry.sound()) continue;
-    const auto& latest = result.side_by_side.back();
+    const auto& latest = result.contention.back();
     const auto [first, is_new] =
         seen.emplace(std::tuple{latest.transport, latest.precision, latest.ranks, latest.channels},
                      entry.value_place("precision"));
@@ -72,7 +72,7 @@ AdaptedPart read_adapted_part(Reader part) {
                      .moving = part.required("moving", scale_of_time),
                      .before = read_error(part, "median_before", "worst_before"),
                      .after = read_error(part, "median_after", "worst_after"),
-                     .doubt = part.maybe("doubt", percentage)};
+                     .uncertainty = part.maybe("doubt", percentage)};
   part.finish();
   return result;
 }

@@ -7,7 +7,8 @@
 
 namespace gradway {
 
-Timeline FluidEngine::watched_run(const Platform& platform, const OpGraph& graph, const Watch& watch) const {
+Timeline FluidEngine::run_with_progress(const Platform& platform, const OpGraph& graph,
+                                        const ProgressCallback& on_progress) const {
   const PathTable paths{platform, graph};
   FluidClock clock{paths, graph.size()};
   Scheduler scheduler{graph, paths, clock};
@@ -15,7 +16,7 @@ Timeline FluidEngine::watched_run(const Platform& platform, const OpGraph& graph
   for (auto date = clock.next(); date < Seconds::infinite(); date = clock.next()) {
     clock.advance(date, [&](OpId op) { scheduler.due(op); });
     scheduler.settle(clock.now());
-    if (watch) tell(watch, "simulating", scheduler.share_ended());
+    if (on_progress) report_progress(on_progress, "simulating", scheduler.share_ended());
   }
   return scheduler.take_timeline();
 }

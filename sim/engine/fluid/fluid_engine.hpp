@@ -9,9 +9,10 @@ namespace gradway {
 class FluidEngine final : public Engine {
  public:
   Timeline run(const Platform& platform, const OpGraph& graph) const override {
-    return watched_run(platform, graph, {});
+    return run_with_progress(platform, graph, {});
   }
-  Timeline watched_run(const Platform& platform, const OpGraph& graph, const Watch& watch) const override;
+  Timeline run_with_progress(const Platform& platform, const OpGraph& graph,
+                             const ProgressCallback& on_progress) const override;
 };
 
 }  // namespace gradway

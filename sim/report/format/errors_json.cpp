@@ -28,7 +28,7 @@ Json errors_json(const std::vector<PossibleError>& errors) {
              {"of", error.of},
              {"cause", error.cause.what},
              {"time_s", error.time.value()},
-             {"doubt", error.doubt}};
+             {"doubt", error.uncertainty}};
     if (error.spare > Seconds{}) one["spare_s"] = error.spare.value();
     if (error.saves < Seconds::infinite()) one["saves_s"] = error.saves.value();
     list.push_back(std::move(one));
@@ -42,7 +42,7 @@ std::vector<PossibleError> errors_of(const Json& json) {
     errors.push_back({.cause = {.part = part_of(one.at("part").get<std::string>()), .what = one.at("cause")},
                       .of = one.at("of"),
                       .time = Seconds{one.at("time_s").get<double>()},
-                      .doubt = one.at("doubt"),
+                      .uncertainty = one.at("doubt"),
                       .spare = Seconds{one.value("spare_s", 0.0)},
                       .saves = Seconds{one.value("saves_s", std::numeric_limits<double>::infinity())}});
   }

@@ -150,7 +150,7 @@ std::string words_of(const DistributedOptimizer& optimizer) {
 
 }  // namespace
 
-std::string_view name_of(Evidence evidence) {
+std::string_view name_of(ProvenanceClass evidence) {
   return look_up(evidences, evidence);
 }
 std::string_view name_of(Phase phase) {

@@ -10,12 +10,12 @@
 #include "sim/platform/platform.hpp"
 #include "sim/scenario/strategy_words.hpp"
 #include "sim/study/compare/leaders.hpp"
-#include "sim/trust/evidence.hpp"
+#include "sim/trust/provenance_class.hpp"
 
 namespace gradway::report {
 
 // Words that stand in files, too, are beside their enums, so that what a report echoes can be typed back.
-std::string_view name_of(Evidence evidence);
+std::string_view name_of(ProvenanceClass evidence);
 std::string_view name_of(Phase phase);
 std::string_view name_of(LinkKind kind);
 std::string_view name_of(DeviceKind kind);

@@ -38,33 +38,34 @@ std::string digits_range(const Expected& expected) {
 }
 
 /// What a word of evidence means, behind a mark for the table; measured has none.
-struct EvidenceMark {
-  Evidence evidence;
+struct ProvenanceMark {
+  ProvenanceClass evidence;
   const char* mark;
   const char* words;
 };
 constexpr std::array evidence_marks{
-    EvidenceMark{Evidence::measured, "", ""},
-    EvidenceMark{Evidence::anchored, "+",
-                 "anchored: a step on such a GPU was measured, collectives go by NCCL's own rates"},
-    EvidenceMark{
-        Evidence::kernels, "^",
+    ProvenanceMark{ProvenanceClass::measured, "", ""},
+    ProvenanceMark{ProvenanceClass::anchored, "+",
+                   "anchored: a step on such a GPU was measured, collectives go by NCCL's own rates"},
+    ProvenanceMark{
+        ProvenanceClass::kernels, "^",
         "kernels: no step of this model was measured on such a GPU, but each of its kernels was timed there"},
-    EvidenceMark{Evidence::moved, "~",
-                 "moved: a step, or its kernels, were measured on another GPU and moved here by the "
-                 "datasheets of both"},
-    EvidenceMark{Evidence::datasheet, "*", "datasheet: nothing that the step is mostly made of was measured"},
+    ProvenanceMark{ProvenanceClass::moved, "~",
+                   "moved: a step, or its kernels, were measured on another GPU and moved here by the "
+                   "datasheets of both"},
+    ProvenanceMark{ProvenanceClass::datasheet, "*",
+                   "datasheet: nothing that the step is mostly made of was measured"},
 };
 
-const EvidenceMark& evidence_mark(Evidence evidence) {
-  return *std::ranges::find(evidence_marks, evidence, &EvidenceMark::evidence);
+const ProvenanceMark& provenance_mark(ProvenanceClass evidence) {
+  return *std::ranges::find(evidence_marks, evidence, &ProvenanceMark::evidence);
 }
 
 /// The marks in use, and what those without one rest on.
 void write_evidence(std::ostream& out, const Compared& compared, const Style& style) {
   for (const auto& [evidence, mark, words] : evidence_marks) {
     if (std::ranges::find(compared.runs, evidence, &Alternative::evidence) == compared.runs.end()) continue;
-    const auto line = evidence == Evidence::measured
+    const auto line = evidence == ProvenanceClass::measured
                           ? "no mark: measured, on such GPUs and with such collectives"
                           : fmt::format("{} {}", mark, words);
     for (const auto& text : wrap(line, style.width)) out << style.paint(Paint::yellow, text) << '\n';
@@ -92,7 +93,7 @@ class ShownRun {
   }
 
   std::string step() const {
-    return time_text(run_.metrics.step_time) + (mixed_ ? evidence_mark(run_.evidence).mark : "");
+    return time_text(run_.metrics.step_time) + (mixed_ ? provenance_mark(run_.evidence).mark : "");
   }
   std::string step_range() const { return range_text(run_.range.low, run_.range.high); }
   std::string throughput() const {

@@ -57,7 +57,7 @@ PointResult result_in(const Json& report) {
   result.errors = errors_of(report.at("doubts"));
   if (!report.at("fits").get<bool>()) result.does_not_fit = report.at("does_not_fit");
   result.bottleneck = report.at("bottleneck").at("resource");
-  result.rests_on = report.at("rests_on");
+  result.provenance = report.at("rests_on");
   result.basis = report.at("basis");
   result.warnings = report.at("warnings");
   return result;

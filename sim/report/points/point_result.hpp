@@ -31,7 +31,7 @@ struct PointResult {
   std::vector<PossibleError> errors{};            ///< of the step time
   std::string does_not_fit{};                     ///< why; empty if the job fits
   std::string bottleneck{};
-  std::string rests_on{};
+  std::string provenance{};
   std::vector<std::string> basis{};
   std::vector<std::string> warnings{};
 

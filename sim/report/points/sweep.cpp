@@ -82,7 +82,7 @@ void write_csv(std::ostream& out, const Sweep& sweep) {
     for (const auto& value : point.values) out << csv_cell(value) << ',';
     for (const auto& name : names) out << metric_cell(point.result, name) << ',';
     if (point.error.empty())
-      out << (point.result.fits() ? "true," : "false,") << point.result.rests_on << ',';
+      out << (point.result.fits() ? "true," : "false,") << point.result.provenance << ',';
     if (!point.error.empty()) out << ",,";
     out << csv_cell(first_line(point.error)) << '\n';
   }

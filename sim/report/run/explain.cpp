@@ -27,7 +27,7 @@ constexpr std::size_t bar_width = 20;
 constexpr std::size_t narrowest_text = 20;
 
 /// Sentences without full stops: why the bottleneck is the limit, then what supports that.
-std::vector<std::string> evidence_of(const Explanation& explanation) {
+std::vector<std::string> provenance_class_of(const Explanation& explanation) {
   std::vector<std::string> evidence{in_words(explanation.run.measured.bottleneck).why};
   evidence.insert(evidence.end(), explanation.evidence.begin(), explanation.evidence.end());
   return evidence;
@@ -169,7 +169,7 @@ void write_text(std::ostream& out, const Explanation& explanation, std::string_v
   write_breakdown(out, metrics, style, Detail::full);
   out << '\n';
   fields.add("bottleneck", in_words(run.measured.bottleneck).resource, Paint::bold);
-  fields.add("", evidence_of(explanation));
+  fields.add("", provenance_class_of(explanation));
   if (!explanation.exposed.empty()) fields.add("exposed", exposed_in_words(explanation));
   write_answers(out, fields, explanation, command, style);
   if (run.warnings.empty()) return;
@@ -192,7 +192,7 @@ JsonDocument json_document(const Explanation& explanation, std::string_view vers
       {"fits", it_fits},
       {"does_not_fit", it_fits ? Json(nullptr) : Json(verdict_in_words(run.scenario, run.measured.memory))},
       {"bottleneck", {{"resource", bottleneck.resource}, {"why", bottleneck.why}}},
-      {"evidence", evidence_of(explanation)},
+      {"evidence", provenance_class_of(explanation)},
       {"exposed", exposed_json(explanation)},
       {"counterfactuals", answers_json(explanation.helps, step)},
       {"no_help", answers_json(explanation.no_help, step)},

@@ -180,7 +180,7 @@ JsonDocument json_document(const Run& run, std::string_view version, const RunQu
             {"price", price_json(run.scenario.platform.price)},
             {"bottleneck", bottleneck_json(run.measured.bottleneck)},
             {"links", std::move(links)},
-            {"rests_on", name_of(evidence_of(run.grounds))},
+            {"rests_on", name_of(provenance_class_of(run.step_basis))},
             {"basis", run.basis},
             {"doubts", errors_json(run.errors)},
             {"warnings", run.warnings}};

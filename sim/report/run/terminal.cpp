@@ -19,7 +19,7 @@
 #include "sim/report/format/text.hpp"
 #include "sim/report/format/training_text.hpp"
 #include "sim/report/format/words.hpp"
-#include "sim/trust/evidence.hpp"
+#include "sim/trust/provenance_class.hpp"
 
 namespace gradway::report {
 namespace {
@@ -110,7 +110,7 @@ void add_largest_batch(Fields& fields, const LargestBatch& largest, const Scenar
 }
 
 /// One sentence for each kind of evidence, in the order of the enum.
-constexpr std::array<std::string_view, 5> evidence_sentences{
+constexpr std::array<std::string_view, 5> provenance_sentences{
     "measured on this GPU model, with such collectives",
     "a step was measured on this GPU model; collectives follow NCCL's own rates",
     "kernels were timed on this GPU model, but no step of the model was measured",
@@ -244,11 +244,11 @@ std::string ranks_in_words(const Run& run) {
 }
 
 /// What the prediction is based on, in one sentence.
-std::string evidence_in_words(const Run& run) {
-  const auto& grounds = run.grounds;
-  if (grounds.compute == Basis::given && grounds.communication == Basis::given)
+std::string provenance_in_words(const Run& run) {
+  const auto& step_basis = run.step_basis;
+  if (step_basis.compute == Basis::given && step_basis.communication == Basis::given)
     return "times given in the files of the model and the platform";
-  auto words = std::string{evidence_sentences[static_cast<std::size_t>(evidence_of(grounds))]};
+  auto words = std::string{provenance_sentences[static_cast<std::size_t>(provenance_class_of(step_basis))]};
   if (!run.extrapolation.empty()) words += "; parts of the communication are extrapolated";
   return words;
 }
@@ -291,7 +291,7 @@ void write_text(std::ostream& out, const Run& run, const Style& style, Detail de
     fields.add("provenance", provenance_in_short(run.basis));
   } else {
     out << '\n';
-    fields.add("provenance", evidence_in_words(run));
+    fields.add("provenance", provenance_in_words(run));
   }
   write_warnings(out, fields, run, detail);
   if (detail == Detail::brief) {

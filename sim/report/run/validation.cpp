@@ -14,7 +14,7 @@
 #include "sim/report/format/table.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/report/format/words.hpp"
-#include "sim/trust/evidence.hpp"
+#include "sim/trust/provenance_class.hpp"
 
 namespace gradway::report {
 namespace {
@@ -97,11 +97,11 @@ std::vector<Coverage> Validation::coverage() const {
 std::string group_of(const Run& run) {
   const auto& job = run.scenario.job;
   const bool exchanges = run.measured.metrics.communication > Seconds{};
-  const auto over = exchanges       ? gradway::name_of(run.grounds.transport)
+  const auto over = exchanges       ? gradway::name_of(run.step_basis.transport)
                     : job.gpus == 1 ? std::string_view{"one GPU"}
                                     : std::string_view{"no exchange"};
   return fmt::format("{}{}, {}", trains(job.strategy) ? "" : "collectives, ",
-                     name_of(evidence_of(run.grounds)), over);
+                     name_of(provenance_class_of(run.step_basis)), over);
 }
 
 std::string anchor_yaml(const Anchor& anchor) {

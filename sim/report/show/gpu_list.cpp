@@ -51,7 +51,7 @@ std::vector<std::string> contents_of(const Calibration& calibration) {
   add(calibration.tables.size(), "table");
   add(calibration.collectives.size(), "collective");
   add(calibration.links.size(), "link rate");
-  add(calibration.side_by_side.size(), "slow-down");
+  add(calibration.contention.size(), "slow-down");
   if (calibration.kernel_times) {
     add(calibration.kernel_times->rows.size(), "kernel");
     contents.back() += " of " + calibration.kernel_times->gpu;

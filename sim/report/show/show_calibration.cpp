@@ -76,7 +76,8 @@ void write_outliers(std::ostream& out, const std::vector<CollectiveTable>& table
   rows.write(out, Style{style.colour, Style::unlimited, Style::unlimited});
 }
 
-void write_side_by_side(std::ostream& out, const std::vector<SideBySide>& entries, const Style& style) {
+void write_side_by_side(std::ostream& out, const std::vector<ContentionFactors>& entries,
+                        const Style& style) {
   if (entries.empty()) return;
   Table rows{{{"side by side", left},
               {"ranks", right},
@@ -104,7 +105,7 @@ void write_adapted(std::ostream& out, const Adaptation& adapted, const Style& st
   for (const auto& part : adapted.parts) {
     rows.add({part.what, fmt::format("{}", part.rows), fmt::format("x {:.3f}", part.fixed),
               fmt::format("x {:.3f}", part.moving), error_text(part.before), error_text(part.after),
-              part.doubt ? percent_text(*part.doubt) : "-"});
+              part.uncertainty ? percent_text(*part.uncertainty) : "-"});
   }
   out << '\n';
   rows.write(out, Style{style.colour, Style::unlimited, Style::unlimited});
@@ -150,7 +151,7 @@ void write_calibration(std::ostream& out, const Calibration& calibration, const 
   write_links(out, calibration.links, style);
   write_kernels(out, calibration.kernels, style);
   if (calibration.kernel_times) write_kernel_times(out, *calibration.kernel_times, style);
-  write_side_by_side(out, calibration.side_by_side, style);
+  write_side_by_side(out, calibration.contention, style);
   write_held_back(out, calibration.held_back);
 }
 

@@ -32,10 +32,10 @@ Track track_of(Lane lane, Activity activity) {
 
 /// Backward and communication go on side by side; any other phase ends those before it.
 bool ends(Phase next, Phase running) {
-  const auto side_by_side = [](Phase phase) {
+  const auto contention = [](Phase phase) {
     return phase == Phase::backward || phase == Phase::communication;
   };
-  return next != running && !(side_by_side(next) && side_by_side(running));
+  return next != running && !(contention(next) && contention(running));
 }
 
 /// Of a stage of a pipeline: each pass of a micro-batch is a stretch, and each other phase is one.

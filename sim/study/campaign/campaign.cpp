@@ -305,7 +305,8 @@ std::optional<UsdPerHour> price_of_node(const Scenario& scenario, Terms terms) {
   return scenario.platform.price->per_node;
 }
 
-CampaignAnswers answers_of(const Run& run, const CampaignQuestions& questions, const Watch& watch) {
+CampaignAnswers answers_of(const Run& run, const CampaignQuestions& questions,
+                           const ProgressCallback& on_progress) {
   expects(run.scenario.campaign.has_value() && questions.seeds > 0, "a campaign to play");
   const auto& settings = *run.scenario.campaign;
   CampaignAnswers answers{
@@ -315,10 +316,10 @@ CampaignAnswers answers_of(const Run& run, const CampaignQuestions& questions, c
   const auto few = std::min(questions.seeds, most_seeds_of_a_search);
   if (efficiency(plan.interruptions(), plan.interval.value_or(daly_within_limits(plan))) < 0.01)
     refuse_hopeless(plan, plan.interval.value_or(daly_within_limits(plan)));
-  tell(watch, "looking for the best interval between checkpoints");
+  report_progress(on_progress, "looking for the best interval between checkpoints");
   answers.interval = choose_interval(plan, few, questions.threads);
   const auto hour = hour_of(run.scenario, settings.terms);
-  tell(watch, "playing the campaign");
+  report_progress(on_progress, "playing the campaign");
   const auto runs = play_all(plan, answers.interval.used, questions.seeds, questions.threads);
   answers.estimate = estimate_of(runs, plan, hour);
   if (answers.estimate.unfinished == answers.estimate.runs) refuse_hopeless(plan, answers.interval.used);
@@ -328,7 +329,7 @@ CampaignAnswers answers_of(const Run& run, const CampaignQuestions& questions, c
   if (questions.only_figures) return answers;
   answers.typical = typical_of(runs, plan, answers.interval.used);
   answers.histogram = histogram_of(runs);
-  tell(watch, "asking what would help");
+  report_progress(on_progress, "asking what would help");
   answers.what_ifs = what_ifs_of(plan, answers.interval.used, hour, questions);
   add_terms(answers, run, questions);
   answers.moved = moved_data(run, plan, answers.estimate, answers.per_node);

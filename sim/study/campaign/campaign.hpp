@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/base/watch.hpp"
+#include "sim/base/progress.hpp"
 #include "sim/campaign/plan.hpp"
 #include "sim/campaign/simulate_campaign.hpp"
 #include "sim/run/simulate.hpp"
@@ -72,6 +72,7 @@ std::optional<UsdPerHour> price_of_node(const Scenario& scenario, Terms terms);
 /// Plays the campaign of a scenario with many seeds.
 /// @param run of one step @pre its scenario has a campaign
 /// @throws ConfigError if no run gets to its end, with what stands in its way
-CampaignAnswers answers_of(const Run& run, const CampaignQuestions& questions, const Watch& watch = {});
+CampaignAnswers answers_of(const Run& run, const CampaignQuestions& questions,
+                           const ProgressCallback& on_progress = {});
 
 }  // namespace gradway

@@ -31,7 +31,7 @@ Alternative alternative_of(const Run& run) {
           .metrics = run.measured.metrics,
           .range = run.range,
           .bottleneck = run.measured.bottleneck,
-          .evidence = evidence_of(run.grounds),
+          .evidence = provenance_class_of(run.step_basis),
           .errors = run.errors,
           .price = run.scenario.platform.price};
 }

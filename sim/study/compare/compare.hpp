@@ -8,7 +8,7 @@
 
 #include "sim/run/simulate.hpp"
 #include "sim/study/compare/leaders.hpp"
-#include "sim/trust/evidence.hpp"
+#include "sim/trust/provenance_class.hpp"
 
 namespace gradway {
 
@@ -20,7 +20,7 @@ struct Alternative {
   Metrics metrics;
   TimeRange range;
   Bottleneck bottleneck;
-  Evidence evidence = Evidence::measured;
+  ProvenanceClass evidence = ProvenanceClass::measured;
   std::vector<PossibleError> errors{};  ///< of the step's time
   std::optional<Price> price{};         ///< of a node; none if it is not known
 };

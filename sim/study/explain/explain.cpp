@@ -227,7 +227,7 @@ std::string classes_in_words(const ComputeCosts& costs) {
   return fmt::format("of the kernels' time: {}", fmt::join(words, ", "));
 }
 
-std::vector<std::string> evidence_of(const Run& run, const std::optional<Overlap>& overlap) {
+std::vector<std::string> provenance_class_of(const Run& run, const std::optional<Overlap>& overlap) {
   const auto& metrics = run.measured.metrics;
   std::vector<std::string> evidence;
   if (run.scenario.model.run) evidence.push_back(classes_in_words(compute_costs(run.scenario)));
@@ -257,7 +257,7 @@ Explanation explain(const Scenario& scenario, std::string_view engine, int threa
   const auto step = run.measured.metrics.step_time;
   std::optional<Overlap> overlap;
   if (run.measured.metrics.communication > Seconds{}) overlap = overlap_of(run, engine);
-  explanation.evidence = evidence_of(run, overlap);
+  explanation.evidence = provenance_class_of(run, overlap);
   if (trains(scenario.job.strategy)) explanation.exposed = exposed_calls(run);
   if (step == Seconds{}) return explanation;
   explanation.slow_gpu = with_slow_gpu(scenario, engine);

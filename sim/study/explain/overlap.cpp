@@ -57,7 +57,7 @@ Overlap overlap_of(const Run& run, std::string_view engine) {
     if (!call) continue;
     const auto& communicator = communicators.of(actor->groups[call->group.index]);
     auto lowered = communicator.lower(call->kind, call->bytes);
-    for (const auto& evidence : lowered.rests_on) {
+    for (const auto& evidence : lowered.provenance) {
       auto line = basis_text(evidence, run.scenario.calibration);
       if (std::ranges::find(overlap.basis, line) == overlap.basis.end())
         overlap.basis.push_back(std::move(line));

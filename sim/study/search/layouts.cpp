@@ -129,8 +129,8 @@ class Asking {
 class LayoutSearch {
  public:
   LayoutSearch(const Scenario& written, const std::string& engine, const ForEach& for_each,
-               const Watch& watch)
-      : written_{written}, engine_{engine}, for_each_{for_each}, watch_{watch} {}
+               const ProgressCallback& on_progress)
+      : written_{written}, engine_{engine}, for_each_{for_each}, on_progress_{on_progress} {}
 
   LayoutsFound run(std::vector<Job> candidates) {
     found_.candidates = candidates.size();
@@ -177,7 +177,7 @@ class LayoutSearch {
       std::size_t do_not_fit = 0;
     };
     std::vector<Answers> answers(kinds.size());
-    tell(watch_, "asking layouts what they need");
+    report_progress(on_progress_, "asking layouts what they need");
     each(kinds.size(), [&](std::size_t i) {
       Asking asking{written_};
       auto& [fitting, unfit, do_not_fit] = answers[i];
@@ -226,8 +226,8 @@ class LayoutSearch {
       }
       const auto count = std::min(rest.size(), at_once);
       if (count == 0) return;
-      tell(watch_, fmt::format("simulating layouts, {} to go", rest.size()),
-           1 - static_cast<double>(rest.size()) / static_cast<double>(fitting_.size()));
+      report_progress(on_progress_, fmt::format("simulating layouts, {} to go", rest.size()),
+                      1 - static_cast<double>(rest.size()) / static_cast<double>(fitting_.size()));
       simulate_all({rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(count)});
       rest.erase(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(count));
     }
@@ -265,7 +265,7 @@ class LayoutSearch {
     const auto& best = found_.ranked.front();
     const auto keys = unsearched_keys(written_, best.job);
     std::vector<std::optional<TriedLayout>> tried(keys.size());
-    tell(watch_, "trying keys that are not searched");
+    report_progress(on_progress_, "trying keys that are not searched");
     each(keys.size(), [&](std::size_t i) {
       auto job = best.job;
       keys[i].change(job);
@@ -379,7 +379,7 @@ class LayoutSearch {
   const Scenario& written_;
   const std::string& engine_;
   const ForEach& for_each_;
-  const Watch& watch_;
+  const ProgressCallback& on_progress_;
   LayoutsFound found_;
   std::vector<Fitting> fitting_;
   Seconds best_ = Seconds::infinite();  ///< step so far
@@ -413,13 +413,13 @@ const TriedLayout& LayoutsFound::recommended() const {
 }
 
 LayoutsFound search_layouts(const Scenario& written, int global_batch, const std::string& engine,
-                            const ForEach& for_each, const Watch& watch) {
+                            const ForEach& for_each, const ProgressCallback& on_progress) {
   check_can_be_cut(written);
   LayoutsFound found;
   for (const bool beyond_nodes : {false, true}) {
     auto candidates = candidate_layouts(written, global_batch, beyond_nodes);
     if (candidates.empty()) continue;
-    auto more = LayoutSearch{written, engine, for_each, watch}.run(std::move(candidates));
+    auto more = LayoutSearch{written, engine, for_each, on_progress}.run(std::move(candidates));
     if (!more.ranked.empty() || found.candidates == 0) found = std::move(more);
     if (!found.ranked.empty()) return found;
   }

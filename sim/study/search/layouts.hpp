@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/base/watch.hpp"
+#include "sim/base/progress.hpp"
 #include "sim/compute/memory_range.hpp"
 #include "sim/run/simulate.hpp"
 #include "sim/study/compare/leaders.hpp"
@@ -91,6 +91,6 @@ std::optional<Job> with_selective_checkpoints(const Scenario& written, const Job
 /// @param engine a name from engines()
 /// @throws SimulationError if a simulation could not finish, ConfigError if no layout is to be found
 LayoutsFound search_layouts(const Scenario& written, int global_batch, const std::string& engine,
-                            const ForEach& for_each, const Watch& watch = {});
+                            const ForEach& for_each, const ProgressCallback& on_progress = {});
 
 }  // namespace gradway

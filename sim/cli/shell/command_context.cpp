@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/cli/shell/surroundings.hpp"
+#include "sim/cli/shell/command_context.hpp"
 
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -60,8 +60,8 @@ report::Style style_of_output() {
   return style;
 }
 
-void warn(const Surroundings& around, std::string_view text) {
-  around.messages << "warning: " << printable(text) << '\n';
+void warn(const CommandContext& context, std::string_view text) {
+  context.messages << "warning: " << printable(text) << '\n';
 }
 
 std::size_t progress_columns() {

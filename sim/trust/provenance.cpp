@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/trust/trust.hpp"
+#include "sim/trust/provenance.hpp"
 
 #include <algorithm>
 #include <array>
@@ -18,26 +18,26 @@
 namespace gradway {
 namespace {
 
-/// The doubt is that of a CPU of which nothing is known.
-void about_offload(const Scenario& scenario, Trust& trust) {
+/// The uncertainty is that of a CPU of which nothing is known.
+void about_offload(const Scenario& scenario, Provenance& provenance) {
   const auto time = host_optimizer_time(scenario);
   if (!time) return;
-  trust.grounds.launches = Basis::nominal;
+  provenance.step_basis.launches = Basis::nominal;
   const bool is_deepspeed = std::holds_alternative<Zero>(scenario.job.strategy);
-  trust.basis.push_back(fmt::format(
+  provenance.basis.push_back(fmt::format(
       "offload: {:.4g} ms of the CPU for the optimizer's step, by what one process alone reached ({}), or by "
       "its share of the memory",
       time->value() * 1e3,
       is_deepspeed ? "11.6 billion elements in 8.2 s; DeepSpeed, pull request 735"
                    : "537 million elements in 1.8 s; Megatron-LM, issue 188"));
-  trust.warnings.emplace_back(
+  provenance.warnings.emplace_back(
       "eight processes that share a host's cores took ten times as long for the optimizer's step as one "
       "alone: measure it");
 }
 
 /// "on h200-4x (not here), with 4 GPUs (here 64), with 24 NCCL channels (here 16)"; empty if it was measured
 /// as the job runs it. No platform is named, so that the same text means the same of every platform.
-std::string where_contention_was_measured(const SideBySide& entry, int gpus, int channels) {
+std::string where_contention_was_measured(const ContentionFactors& entry, int gpus, int channels) {
   std::vector<std::string> parts;
   if (!entry.measured_on.empty()) parts.push_back(fmt::format("on {} (not here)", entry.measured_on));
   if (entry.ranks > 0 && entry.ranks != gpus)
@@ -49,11 +49,11 @@ std::string where_contention_was_measured(const SideBySide& entry, int gpus, int
 
 /// @param communicator whose collectives run beside the kernels
 /// @param extrapolated what of the communication was not measured as the job runs it
-void about_contention(const Scenario& scenario, const Communicator& communicator, Trust& trust,
+void about_contention(const Scenario& scenario, const Communicator& communicator, Provenance& provenance,
                       std::vector<std::string>& extrapolated) {
   if (scenario.platform.collectives == CollectiveRules::ideal || communicator.facts().ranks == 1) return;
-  const auto* entry = communicator.side_by_side({KernelClass::matrix, scenario.job.precision, 0, 0});
-  trust.grounds.side_by_side = Basis::nominal;
+  const auto* entry = communicator.contention({KernelClass::matrix, scenario.job.precision, 0, 0});
+  provenance.step_basis.contention = Basis::nominal;
   if (!entry) {
     extrapolated.emplace_back(
         "contention between kernels and collectives was not measured for this transport and precision: no "
@@ -61,15 +61,15 @@ void about_contention(const Scenario& scenario, const Communicator& communicator
     return;
   }
   const auto channels = communicator.channels();
-  trust.grounds.side_by_side = entry->measured_on.empty() ? Basis::measured : Basis::elsewhere;
+  provenance.step_basis.contention = entry->measured_on.empty() ? Basis::measured : Basis::elsewhere;
   if ((entry->ranks > 0 && entry->ranks != scenario.job.gpus) ||
       (entry->channels > 0 && entry->channels != channels))
-    trust.grounds.side_by_side = std::max(trust.grounds.side_by_side, Basis::stretched);
+    provenance.step_basis.contention = std::max(provenance.step_basis.contention, Basis::stretched);
   if (const auto where = where_contention_was_measured(*entry, scenario.job.gpus, channels); !where.empty())
     extrapolated.push_back("contention between kernels and collectives was measured " + where);
   const auto beyond =
       entry->channels > 0 ? fmt::format(" beyond the {} multiprocessors that NCCL takes", channels) : "";
-  trust.basis.push_back(
+  provenance.basis.push_back(
       fmt::format("contention: kernels take {:.3g} times as long{}, collectives {:.3g} times ({})",
                   entry->kernel_slowdown, beyond, entry->collective_slowdown, entry->source));
 }
@@ -80,7 +80,7 @@ bool is_used(const HeldBack& group) {
 }
 
 /// What the calibration was before it was adapted to a machine, and how well that went.
-void about_adaptation(const Calibration& calibration, Trust& trust) {
+void about_adaptation(const Calibration& calibration, Provenance& provenance) {
   if (!calibration.adapted) return;
   std::vector<std::string> parts;
   for (const auto& part : calibration.adapted->parts) {
@@ -88,12 +88,12 @@ void about_adaptation(const Calibration& calibration, Trust& trust) {
     parts.push_back(fmt::format("{} from {:.1f} %{}", part.what, part.before->median * 100,
                                 part.after ? fmt::format(" to {:.1f} %", part.after->median * 100) : ""));
   }
-  trust.basis.push_back(
+  provenance.basis.push_back(
       fmt::format("calibration {} is {}, adapted by rows of another machine, median error: {}",
                   calibration.name, calibration.adapted->from, fmt::join(parts, ", ")));
 }
 
-void about_held_back(const Scenario& scenario, Trust& trust) {
+void about_held_back(const Scenario& scenario, Provenance& provenance) {
   if (scenario.platform.collectives == CollectiveRules::ideal || scenario.job.gpus == 1) return;
   std::vector<std::string> groups;
   for (const auto& group : scenario.calibration.held_back) {
@@ -102,75 +102,76 @@ void about_held_back(const Scenario& scenario, Trust& trust) {
                                  group.error.worst * 100));
   }
   if (groups.empty()) return;
-  trust.basis.push_back(fmt::format("calibration {}, median error of samples held back from a fit: {}",
-                                    scenario.calibration.name, fmt::join(groups, ", ")));
+  provenance.basis.push_back(fmt::format("calibration {}, median error of samples held back from a fit: {}",
+                                         scenario.calibration.name, fmt::join(groups, ", ")));
 }
 
-void about_input(const Scenario& scenario, Trust& trust) {
+void about_input(const Scenario& scenario, Provenance& provenance) {
   if (scenario.model.input_per_sample == 0_B && scenario.job.input.background_copy == 0_B) return;
   if (!host_copy_way(Routes{scenario.platform}, scenario.platform, 0)) {
-    trust.warnings.push_back("the platform has no host memory: input copies cost nothing");
+    provenance.warnings.push_back("the platform has no host memory: input copies cost nothing");
   } else if (!scenario.job.input.pin_memory && !scenario.platform.pageable_copy_rate) {
-    trust.warnings.push_back(
+    provenance.warnings.push_back(
         "the platform does not say how fast a copy from pageable memory is: the rate of pinned memory is "
         "used");
   }
 }
 
 /// Where samples come from, and what of that is not known.
-void about_loading(const Scenario& scenario, Trust& trust) {
+void about_loading(const Scenario& scenario, Provenance& provenance) {
   const auto& input = scenario.job.input;
   if (!input.dataset) return;
   const auto called = [](const std::string& name) { return name.empty() ? "of the scenario" : name; };
   const auto cite = [&](const std::string& what, const std::string& name, const std::string& source) {
-    trust.basis.push_back(fmt::format("{} {}{}{}", what, called(name), source.empty() ? "" : ": ", source));
+    provenance.basis.push_back(
+        fmt::format("{} {}{}{}", what, called(name), source.empty() ? "" : ": ", source));
   };
-  trust.grounds.making = doubt_of_making(*input.dataset);
-  trust.grounds.reading = doubt_of_reading(input);
+  provenance.step_basis.making = uncertainty_of_making(*input.dataset);
+  provenance.step_basis.reading = uncertainty_of_reading(input);
   cite("dataset", input.dataset->name, input.dataset->source);
   if (input.storage) cite("storage", input.storage->name, input.storage->source);
   if (input.storage && input.storage->burst)
-    trust.basis.push_back(fmt::format("storage {} gives {:.4g} MB/s, when its credit is used up",
-                                      called(input.storage->name),
-                                      input.storage->burst->sustained.value() / 1e6));
+    provenance.basis.push_back(fmt::format("storage {} gives {:.4g} MB/s, when its credit is used up",
+                                           called(input.storage->name),
+                                           input.storage->burst->sustained.value() / 1e6));
   if (start_of_workers(input) > Seconds{} && input.worker_start == InputSettings{}.worker_start)
-    trust.basis.push_back(fmt::format(
+    provenance.basis.push_back(fmt::format(
         "loader workers: {:.4g} ms to start one, as own forks of a process with a list of 3,000 files took; "
         "1.2 million paths that are pickled to each took 20 s (facebookresearch/spdl at ff33a9f4)",
         input.worker_start.value() * 1e3));
   if (scenario.platform.cores_per_node == 0)
-    trust.warnings.push_back(fmt::format(
+    provenance.warnings.push_back(fmt::format(
         "the platform {} does not tell its cores: loader workers are taken to have one each; give 'cores' in "
         "its file",
         scenario.platform.name));
   const auto& dataset = *input.dataset;
   if (input.decode_on_gpu && dataset.gpu_decode == Seconds{})
-    trust.warnings.push_back(
+    provenance.warnings.push_back(
         fmt::format("the dataset {} does not tell what a GPU needs to decode a sample: it costs nothing",
                     called(dataset.name)));
   if (dataset.cpu.sum() == Seconds{})
-    trust.warnings.push_back(
+    provenance.warnings.push_back(
         fmt::format("the dataset {} does not tell what its samples cost a core: workers only read",
                     called(dataset.name)));
   if (!scenario.platform.pageable_copy_rate && input.pin_memory)
-    trust.warnings.emplace_back(
+    provenance.warnings.emplace_back(
         "the platform does not tell how fast a core copies: pinning a batch costs nothing");
   if (dataset.spread > 0 && !input.draws_sizes)
-    trust.warnings.push_back(fmt::format(
+    provenance.warnings.push_back(fmt::format(
         "samples of {} differ in size (standard deviation {:.0f} % of the mean): all are taken as the "
         "mean, batches of few samples wait for each other longer; input.sample_sizes: drawn simulates it",
         called(dataset.name), 100 * dataset.spread));
 }
 
-void about_memory(const Scenario& scenario, const MemoryUse& memory, Trust& trust) {
+void about_memory(const Scenario& scenario, const MemoryUse& memory, Provenance& provenance) {
   if (const auto* profile = scenario.model.profile.get()) {
     if (runs_blocks_again(scenario.job.recompute)) {
-      trust.warnings.emplace_back(
+      provenance.warnings.emplace_back(
           "the memory is without activations: a profile does not tell what blocks keep that are computed "
           "again");
     } else if (profile->memory_from == MemorySource::none) {
-      trust.basis.emplace_back("memory: without activations, which the profile does not tell");
-      trust.warnings.emplace_back(
+      provenance.basis.emplace_back("memory: without activations, which the profile does not tell");
+      provenance.warnings.emplace_back(
           "the memory is without activations, which the profile does not tell: nothing proves that the job "
           "fits; import the trace again");
     } else {
@@ -180,10 +181,10 @@ void about_memory(const Scenario& scenario, const MemoryUse& memory, Trust& trus
           "8 % "
           "too little to 6 % too much); profile_memory=True records it",
           "activations: the allocations that the profiler recorded"};
-      trust.basis.emplace_back(from[static_cast<std::size_t>(profile->memory_from) - 1]);
+      provenance.basis.emplace_back(from[static_cast<std::size_t>(profile->memory_from) - 1]);
     }
     if (!profile->memory_lacks.empty())
-      trust.warnings.push_back(
+      provenance.warnings.push_back(
           fmt::format("the memory is without what autograd keeps of {}, which is not known: nothing proves "
                       "that the job fits; record the trace with profile_memory=True",
                       fmt::join(profile->memory_lacks, ", ")));
@@ -192,26 +193,27 @@ void about_memory(const Scenario& scenario, const MemoryUse& memory, Trust& trus
   if (verdict == MemoryVerdict::fits) return;
   constexpr std::array<std::string_view, memory_verdict_words.size()> outcomes{
       "", "it leaves little room", "it may run out of memory", "it would run out of memory"};
-  trust.warnings.push_back(fmt::format("memory {}; {}", verdict_in_words(scenario, memory),
-                                       outcomes[static_cast<std::size_t>(verdict)]));
+  provenance.warnings.push_back(fmt::format("memory {}; {}", verdict_in_words(scenario, memory),
+                                            outcomes[static_cast<std::size_t>(verdict)]));
 }
 
 /// What was set and changes nothing must not look as if it had been tried.
-void about_keys_without_effect(const Scenario& scenario, Trust& trust) {
+void about_keys_without_effect(const Scenario& scenario, Provenance& provenance) {
   if (const auto* ddp = std::get_if<Ddp>(&scenario.job.strategy); ddp && ddp->static_graph) {
-    trust.warnings.emplace_back(
+    provenance.warnings.emplace_back(
         "strategy.static_graph: what it saves is not predicted, and measured as negligible");
   }
   if (const auto& input = scenario.job.input;
       !input.dataset && input.loader_workers != InputSettings{}.loader_workers) {
-    trust.warnings.emplace_back(
+    provenance.warnings.emplace_back(
         "input.loader_workers changes nothing: samples are taken to lie in host memory when a step needs "
         "them; name an input.dataset");
   }
   const auto& input = scenario.job.input;
   const auto needs = [&](bool is_set, std::string_view key, std::string_view thing) {
     if (is_set)
-      trust.warnings.push_back(fmt::format("input.{} changes nothing: there is no input.{}", key, thing));
+      provenance.warnings.push_back(
+          fmt::format("input.{} changes nothing: there is no input.{}", key, thing));
   };
   needs(!input.dataset && input.prefetch_factor != InputSettings{}.prefetch_factor, "prefetch_factor",
         "dataset");
@@ -219,25 +221,27 @@ void about_keys_without_effect(const Scenario& scenario, Trust& trust) {
   needs(input.background_copy == 0_B && input.background_start != CopyStart::ahead, "background_start",
         "background_copy");
   if (input.shares_network && input.storage && input.storage->is_local())
-    trust.warnings.emplace_back("input.storage_network changes nothing: the storage lies in each node");
+    provenance.warnings.emplace_back("input.storage_network changes nothing: the storage lies in each node");
   needs(!input.storage && input.shares_network, "storage_network", "storage");
   if (!input.shares_network && input.storage_weight != InputSettings{}.storage_weight)
-    trust.warnings.emplace_back("input.storage_weight changes nothing: storage has a network of its own");
+    provenance.warnings.emplace_back(
+        "input.storage_weight changes nothing: storage has a network of its own");
   needs(!input.dataset && input.persistent_workers, "persistent_workers", "dataset");
   needs(!input.dataset && input.worker_start != InputSettings{}.worker_start, "worker_start", "dataset");
   needs(!input.cache && !input.persistent_workers && input.first_epoch, "epoch", "cache");
   for (const auto& [name, value] : scenario.job.nccl) {
     if (!is_modelled(name))
-      trust.warnings.push_back(fmt::format("{}={} is accepted, but not modelled", name, value));
+      provenance.warnings.push_back(fmt::format("{}={} is accepted, but not modelled", name, value));
   }
 }
 
 /// So that nobody takes a what-if for a prediction of what is there.
-void about_speeds(const Scenario& scenario, Trust& trust) {
+void about_speeds(const Scenario& scenario, Provenance& provenance) {
   const auto& platform = scenario.platform;
   if (platform.speeds.as_built()) return;
-  trust.warnings.insert(trust.warnings.begin(), fmt::format("what if, not what is: {} as on {}",
-                                                            in_words(platform.speeds), platform.name));
+  provenance.warnings.insert(
+      provenance.warnings.begin(),
+      fmt::format("what if, not what is: {} as on {}", in_words(platform.speeds), platform.name));
 }
 
 void add(std::vector<std::string>& list, std::string text) {
@@ -245,47 +249,50 @@ void add(std::vector<std::string>& list, std::string text) {
 }
 
 /// The collective that can be off by most counts for all.
-void about_collectives(const Calibration& calibration, const std::vector<CollectiveEvidence>& all,
-                       Trust& trust, std::vector<std::string>& extrapolated) {
+void about_collectives(const Calibration& calibration, const std::vector<CollectiveProvenance>& all,
+                       Provenance& provenance, std::vector<std::string>& extrapolated) {
   double most = -1;
   for (const auto& evidence : all) {
-    add(trust.basis, basis_text(evidence, calibration));
+    add(provenance.basis, basis_text(evidence, calibration));
     for (auto& warning : warnings_of(evidence)) add(extrapolated, std::move(warning));
-    const auto doubt = doubt_of_collectives(evidence.basis, evidence.doubted_as, evidence.adapted);
-    if (doubt <= most) continue;
-    most = doubt;
-    trust.grounds.communication = evidence.basis;
-    trust.grounds.transport = evidence.doubted_as;
-    trust.grounds.adapted = evidence.adapted;
+    const auto uncertainty =
+        uncertainty_of_collectives(evidence.basis, evidence.doubted_as, evidence.adapted);
+    if (uncertainty <= most) continue;
+    most = uncertainty;
+    provenance.step_basis.communication = evidence.basis;
+    provenance.step_basis.transport = evidence.doubted_as;
+    provenance.step_basis.adapted = evidence.adapted;
   }
 }
 
 }  // namespace
 
-Trust what_it_rests_on(const Scenario& scenario, const ComputeCosts& costs,
-                       const Communicators& communicators, const std::vector<CollectiveEvidence>& rests_on,
-                       const MemoryUse& memory) {
-  Trust trust;
-  trust.warnings = scenario.warnings;
-  about_compute(scenario, costs, trust);
-  about_offload(scenario, trust);
+Provenance provenance_of(const Scenario& scenario, const ComputeCosts& costs,
+                         const Communicators& communicators,
+                         const std::vector<CollectiveProvenance>& provenance, const MemoryUse& memory) {
+  Provenance provenance;
+  provenance.warnings = scenario.warnings;
+  about_compute(scenario, costs, provenance);
+  about_offload(scenario, provenance);
   std::vector<std::string> extrapolated;
-  about_collectives(scenario.calibration, rests_on, trust, extrapolated);
-  if (const auto* first = communicators.first()) about_contention(scenario, *first, trust, extrapolated);
+  about_collectives(scenario.calibration, provenance, provenance, extrapolated);
+  if (const auto* first = communicators.first()) about_contention(scenario, *first, provenance, extrapolated);
   if (extrapolated.size() == 1)
-    trust.extrapolation = extrapolated.front();
+    provenance.extrapolation = extrapolated.front();
   else if (!extrapolated.empty())
-    trust.extrapolation = fmt::format("communication is extrapolated: {}", fmt::join(extrapolated, "; "));
-  if (!extrapolated.empty()) trust.warnings.push_back(trust.extrapolation);
-  if (scenario.job.gpus > 1) about_adaptation(scenario.calibration, trust);
-  about_held_back(scenario, trust);
-  about_input(scenario, trust);
-  about_loading(scenario, trust);
-  about_memory(scenario, memory, trust);
-  about_speeds(scenario, trust);
-  trust.basis.push_back(fmt::format("platform {}: {}", scenario.platform.name, scenario.platform.source));
-  about_keys_without_effect(scenario, trust);
-  return trust;
+    provenance.extrapolation =
+        fmt::format("communication is extrapolated: {}", fmt::join(extrapolated, "; "));
+  if (!extrapolated.empty()) provenance.warnings.push_back(provenance.extrapolation);
+  if (scenario.job.gpus > 1) about_adaptation(scenario.calibration, provenance);
+  about_held_back(scenario, provenance);
+  about_input(scenario, provenance);
+  about_loading(scenario, provenance);
+  about_memory(scenario, memory, provenance);
+  about_speeds(scenario, provenance);
+  provenance.basis.push_back(
+      fmt::format("platform {}: {}", scenario.platform.name, scenario.platform.source));
+  about_keys_without_effect(scenario, provenance);
+  return provenance;
 }
 
 }  // namespace gradway

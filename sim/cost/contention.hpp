@@ -35,7 +35,7 @@ bool holds_back(const Footprint& kernel, int multiprocessors, int channels);
 /// no other). Rows of another precision stand in where there are none. Null if nothing was measured for the
 /// transport.
 /// @param channels that the collective runs with
-const SideBySide* measured_beside(const std::vector<SideBySide>& rows, Transport transport, int ranks,
-                                  const Footprint& kernel, int channels);
+const ContentionFactors* measured_contention(const std::vector<ContentionFactors>& rows, Transport transport,
+                                             int ranks, const Footprint& kernel, int channels);
 
 }  // namespace gradway

@@ -12,7 +12,7 @@
 namespace gradway::cli {
 
 /// What a command may know of the world around it. Only this folder asks the environment and the terminal.
-struct Surroundings {
+struct CommandContext {
   std::ostream& results;   ///< reaches standard output when the command has ended
   std::ostream& messages;  ///< standard error
   report::Style style;
@@ -25,7 +25,7 @@ struct Surroundings {
 report::Style style_of_output();
 
 /// Writes a warning on a line of its own.
-void warn(const Surroundings& around, std::string_view text);
+void warn(const CommandContext& context, std::string_view text);
 
 /// The columns of the terminal that standard error is; 0 if it is none, or one that cannot take a line back.
 std::size_t progress_columns();

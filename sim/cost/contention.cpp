@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/cost/side_by_side.hpp"
+#include "sim/cost/contention.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -56,10 +56,10 @@ bool holds_back(const Footprint& kernel, int multiprocessors, int channels) {
   return kernel.blocks > multiprocessors - channels;
 }
 
-const SideBySide* measured_beside(const std::vector<SideBySide>& rows, Transport transport, int ranks,
-                                  const Footprint& kernel, int channels) {
-  const SideBySide* best = nullptr;
-  const auto distance = [&](const SideBySide& row) {
+const ContentionFactors* measured_contention(const std::vector<ContentionFactors>& rows, Transport transport,
+                                             int ranks, const Footprint& kernel, int channels) {
+  const ContentionFactors* best = nullptr;
+  const auto distance = [&](const ContentionFactors& row) {
     return std::tuple{row.precision != row_of(kernel),
                       row.ranks == 0 ? 0 : std::abs(row.ranks - ranks),
                       -row.ranks,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "sim/trust/trust.hpp"
+#include "sim/trust/provenance.hpp"
 
 namespace gradway {
 
 /// What a prediction rests on, in short; the surest first.
-enum class Evidence {
+enum class ProvenanceClass {
   measured,   ///< a step on such a GPU, and collectives of such a machine if the job has any; or given times
   anchored,   ///< a step on such a GPU, but no collective: they go by NCCL's own rates
   kernels,    ///< single kernels of such a GPU, but no step
@@ -14,6 +14,6 @@ enum class Evidence {
   datasheet,  ///< nothing that the step is mostly made of
 };
 
-Evidence evidence_of(const Grounds& grounds);
+ProvenanceClass provenance_class_of(const StepBasis& step_basis);
 
 }  // namespace gradway

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/nccl/collective_evidence.hpp"
+#include "sim/nccl/collective_provenance.hpp"
 
 #include <algorithm>
 
@@ -27,7 +27,7 @@ std::string title_of(const CollectiveTable& table) {
   return name;
 }
 
-std::string line_of_table(const CollectiveEvidence& evidence, const Calibration& calibration) {
+std::string line_of_table(const CollectiveProvenance& evidence, const Calibration& calibration) {
   const auto& use = evidence.use;
   const auto& table = *use.table;
   const auto of = calibration.date.empty() ? "" : fmt::format(" of {}", calibration.date);
@@ -53,92 +53,94 @@ std::string line_of_table(const CollectiveEvidence& evidence, const Calibration&
 
 }  // namespace
 
-void add(std::vector<CollectiveEvidence>& all, const std::vector<CollectiveEvidence>& more) {
+void add(std::vector<CollectiveProvenance>& all, const std::vector<CollectiveProvenance>& more) {
   for (const auto& one : more)
     if (std::ranges::find(all, one) == all.end()) all.push_back(one);
 }
 
-std::string basis_text(const CollectiveEvidence& evidence, const Calibration& calibration) {
+std::string basis_text(const CollectiveProvenance& evidence, const Calibration& calibration) {
   if (evidence.is_floor) {
     auto alone = evidence;
     alone.is_floor = false;
     return "not faster than one node: " + basis_text(alone, calibration);
   }
   switch (evidence.source) {
-    case CollectiveEvidence::Source::ideal:
+    case CollectiveProvenance::Source::ideal:
       return "collectives: ideal rings over the platform's links";
-    case CollectiveEvidence::Source::table:
+    case CollectiveProvenance::Source::table:
       return line_of_table(evidence, calibration);
-    case CollectiveEvidence::Source::sample: {
+    case CollectiveProvenance::Source::sample: {
       const auto& sample = *evidence.sample;
       return fmt::format("{} all-reduce: {} of {:.1f} MB on {} ranks in {:.3g} ms ({})",
                          name_of(evidence.transport), name_of(sample.kind), sample.size.value() / 1e6,
                          sample.ranks, sample.time.value() * 1e3, sample.source);
     }
-    case CollectiveEvidence::Source::nominal:
+    case CollectiveProvenance::Source::nominal:
       return fmt::format("{} all-reduce: NCCL's nominal channel rates, nothing measured",
                          name_of(evidence.transport));
-    case CollectiveEvidence::Source::nvls:
+    case CollectiveProvenance::Source::nvls:
       return fmt::format("NVLS all-reduce: NCCL's own estimate times {}, which 8 H100 reach ({})",
                          nvls_reached, nvls_source);
   }
   return {};
 }
 
-std::vector<std::string> doubts_of(const CollectiveEvidence& evidence) {
+std::vector<std::string> uncertainties_of(const CollectiveProvenance& evidence) {
   const auto& use = evidence.use;
   const auto& table = *use.table;
   const auto what = fmt::format("{} {}", name_of(evidence.transport), name_of(evidence.kind));
-  std::vector<std::string> doubts;
+  std::vector<std::string> uncertainties;
   if (!table.predicted_from.empty()) {
-    doubts.push_back(
+    uncertainties.push_back(
         fmt::format("{} was not measured: its time is predicted from {}", what, table.predicted_from));
   }
   if (use.other_operation) {
-    doubts.push_back(fmt::format("{} was not measured: {} is scaled by the bytes that each moves", what,
-                                 name_of(table.kind)));
+    uncertainties.push_back(fmt::format("{} was not measured: {} is scaled by the bytes that each moves",
+                                        what, name_of(table.kind)));
   }
   if (use.other_plan) {
-    doubts.push_back(
+    uncertainties.push_back(
         fmt::format("{} was not measured as NCCL's variables demand: scaled by NCCL's own estimates", what));
   }
   if (use.other_channels) {
-    doubts.push_back(
+    uncertainties.push_back(
         fmt::format("{} was not measured with this number of channels: scaled by what channels reach "
                     "on two H200",
                     what));
   }
   if (use.other_ranks) {
-    doubts.push_back(
+    uncertainties.push_back(
         fmt::format("{} collectives were measured on {} ranks, not on {}: the same bus bandwidth is "
                     "assumed",
                     name_of(evidence.transport), table.ranks, evidence.ranks));
   }
   if (evidence.nodes > 1) {  // a calibration is of one node
-    doubts.push_back(fmt::format(
+    uncertainties.push_back(fmt::format(
         "{} was measured inside one node, the job has {}: the same times are assumed", what, evidence.nodes));
   }
   if (use.below_sizes && table.points.front().size > small) {
-    doubts.push_back(fmt::format("{} was measured from {} on: smaller ones fall as NCCL's own estimates do",
-                                 what, size_text(table.points.front().size)));
+    uncertainties.push_back(
+        fmt::format("{} was measured from {} on: smaller ones fall as NCCL's own estimates do", what,
+                    size_text(table.points.front().size)));
   }
   if (use.beyond_sizes) {
-    doubts.push_back(fmt::format("{} was measured up to {}: the bandwidth of that size is assumed beyond it",
-                                 what, size_text(table.points.back().size)));
+    uncertainties.push_back(
+        fmt::format("{} was measured up to {}: the bandwidth of that size is assumed beyond it", what,
+                    size_text(table.points.back().size)));
   }
-  return doubts;
+  return uncertainties;
 }
 
-std::vector<std::string> warnings_of(const CollectiveEvidence& evidence) {
+std::vector<std::string> warnings_of(const CollectiveProvenance& evidence) {
   if (evidence.is_floor) return {};
   const auto transport = name_of(evidence.transport);
-  if (evidence.source == CollectiveEvidence::Source::table) return doubts_of(evidence);
-  if (evidence.source == CollectiveEvidence::Source::sample && evidence.sample->ranks != evidence.ranks) {
+  if (evidence.source == CollectiveProvenance::Source::table) return uncertainties_of(evidence);
+  if (evidence.source == CollectiveProvenance::Source::sample && evidence.sample->ranks != evidence.ranks) {
     return {fmt::format("{} collectives were measured on {} ranks, not on {}", transport,
                         evidence.sample->ranks, evidence.ranks)};
   }
   const bool is_nvlink = evidence.transport == Transport::p2p && evidence.nvlink;
-  if (evidence.source == CollectiveEvidence::Source::nominal && !is_nvlink) {
+  if (evidence.source == CollectiveProvenance::Source::nominal && !is_nvlink) {
     return {
         fmt::format("the rate of {} collectives on this platform was never measured: NCCL's nominal "
                     "rate is often too high",

@@ -14,29 +14,29 @@
 namespace gradway {
 
 /// What the parts of a step rest on.
-struct Grounds {
+struct StepBasis {
   Basis compute = Basis::given;  ///< and the optimizer
   double batch_ratio = 1;        ///< of the job's batch and its anchor's, the larger over the smaller
   Basis launches = Basis::given;
   Basis communication = Basis::given;
-  Basis side_by_side = Basis::given;      ///< what kernels and collectives cost each other
-  Transport transport = Transport::none;  ///< whose doubts count
-  std::optional<double> adapted{};        ///< doubt of collectives of such a machine, scaled to this one
-  double making = 0;                      ///< doubt of what samples take of a core, as `doubt_of_making`
-  double reading = 0;                     ///< doubt of storage, as `doubt_of_reading`
+  Basis contention = Basis::given;        ///< what kernels and collectives cost each other
+  Transport transport = Transport::none;  ///< whose uncertainties count
+  std::optional<double> adapted{};  ///< uncertainty of collectives of such a machine, scaled to this one
+  double making = 0;   ///< uncertainty of what samples take of a core, as `uncertainty_of_making`
+  double reading = 0;  ///< uncertainty of storage, as `uncertainty_of_reading`
 };
 
 /// Why one should believe a prediction, and why one should not.
-struct Trust {
-  Grounds grounds;
+struct Provenance {
+  StepBasis step_basis;
   std::vector<std::string> basis;
   std::vector<std::string> warnings;
   std::string extrapolation;  ///< The warning that communication is extrapolated. Empty if it was measured.
 };
 
 /// @param rests_on of all collectives that the job runs
-Trust what_it_rests_on(const Scenario& scenario, const ComputeCosts& costs,
-                       const Communicators& communicators, const std::vector<CollectiveEvidence>& rests_on,
-                       const MemoryUse& memory);
+Provenance provenance_of(const Scenario& scenario, const ComputeCosts& costs,
+                         const Communicators& communicators,
+                         const std::vector<CollectiveProvenance>& provenance, const MemoryUse& memory);
 
 }  // namespace gradway
