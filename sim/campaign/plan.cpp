@@ -121,7 +121,7 @@ Seconds CampaignPlan::mttf() const {
 
 double CampaignPlan::step_factor(int run) const {
   constexpr double nine_of_ten = 1.6448536269514722;  // standard deviations
-  const auto z = Random{stream(run), Draws::step}.normal() / nine_of_ten;
+  const auto z = Random{stream(run), RandomStream::step}.normal() / nine_of_ten;
   const auto end = z > 0 ? step_range.high : step_range.low;
   if (!(end > Seconds{0})) return 1;
   return std::exp(std::abs(z) * std::log(end / step));

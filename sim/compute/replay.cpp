@@ -8,7 +8,7 @@
 namespace gradway {
 
 Seconds replay(const std::vector<ReplayedLaunch>& step, double cpu_scale, Seconds pause) {
-  constexpr int steps = 4;  // a step that starts behind the CPU's lead has it from the second one on
+  constexpr int steps = 4;  // the lead of the CPU is steady from the second step on
   std::vector<Seconds> ends;
   ends.reserve(steps * step.size());
   Seconds cpu{};

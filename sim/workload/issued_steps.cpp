@@ -32,7 +32,7 @@ ForwardPass::ForwardPass(std::function<void(Eager&)> calls)
     : calls_{std::move(calls)}, issued_{std::make_shared<IssuedSteps>()} {}
 
 std::shared_ptr<const EagerStep> ForwardPass::step(const EagerSettings& settings) const {
-  expects(static_cast<bool>(calls_), "a model described by layers can be run");
+  expects(static_cast<bool>(calls_), "a model must have a forward pass");
   return issued_->of(calls_, settings);
 }
 

@@ -9,16 +9,16 @@
 
 namespace gradway {
 
-/// What a forward pass issued, by settings. The points of a sweep, and both runs of a step at the power
-/// limit, ask for the same again; to write it down takes longer than to look it up. Several threads may ask.
+/// Thread-safe cache of a model's steps by settings. The points of a sweep, and both simulations of a step at
+/// the power limit, use the same step.
 class IssuedSteps {
  public:
-  /// Of `calls` under the settings: found, or issued now. @param calls the same each time
+  /// The step of a forward pass, from the cache if possible. @param calls the same forward pass on each call
   std::shared_ptr<const EagerStep> of(const std::function<void(Eager&)>& calls,
                                       const EagerSettings& settings);
 
  private:
-  static constexpr std::size_t most = 16;  ///< a large model's is some megabytes
+  static constexpr std::size_t most = 16;  ///< the step of a large model needs some megabytes
 
   struct Issued {
     EagerSettings settings;
@@ -27,7 +27,7 @@ class IssuedSteps {
   std::shared_ptr<const EagerStep> find(const EagerSettings& settings);
 
   std::mutex mutex_;
-  std::list<Issued> latest_;  ///< that were asked for, the last one first
+  std::list<Issued> latest_;  ///< most recently used first
 };
 
 }  // namespace gradway

@@ -8,7 +8,7 @@
 
 namespace gradway {
 
-/// torchvision's ResNet of bottleneck blocks (stride in the 3x3 convolution), or ResNeXt with groups.
+/// torchvision's ResNet with bottleneck blocks (stride in the 3x3 convolution); ResNeXt if it has groups.
 /// @source torchvision 0.23, models/resnet.py
 struct ResidualShape {
   int image_size = 224;
@@ -18,12 +18,12 @@ struct ResidualShape {
   int classes = 1000;
 };
 
-/// SSD300 on ResNet-50 up to its third stage, whose strides are taken out: six maps of 38, 19, 10, 5, 3 and 1
-/// pixels a side with 4, 6, 6, 6, 4 and 4 boxes at each pixel.
+/// SSD300 on the first three stages of ResNet-50, of which the third has no stride. Six feature maps of 38,
+/// 19, 10, 5, 3 and 1 pixels per side have 4, 6, 6, 6, 4 and 4 boxes per pixel.
 /// @source github.com/NVIDIA/DeepLearningExamples, PyTorch/Detection/SSD/ssd/model.py
 struct DetectorShape {
   static constexpr int image_size = 300;
-  int classes = 81;  ///< COCO's and the background
+  int classes = 81;  ///< classes of COCO and the background
 };
 
 ForwardPass residual_network(const ResidualShape& shape);

@@ -22,7 +22,7 @@ TEST_CASE("quantities convert only as physics allows") {
 TEST_CASE("gamma-distributed numbers have the mean 1, their standard deviation and their tail") {
   const auto deviation = GENERATE(0.1, 0.5, 1.0, 2.5);
   CAPTURE(deviation);
-  Random random{7, Draws::batches};
+  Random random{7, RandomStream::batches};
   constexpr int count = 400'000;
   double sum = 0, squares = 0, above = 0;
   for (int i = 0; i < count; ++i) {

@@ -130,7 +130,7 @@ TEST_CASE("kernels move to another GPU by their rooflines, and by its arithmetic
   scenario.platform.gpu_models.front().peak.fill(FlopsPerSecond{50e12});
   scenario.platform.gpu_models.front().memory_bandwidth = 4000_GBps;
   const auto costs = profile_costs(scenario);
-  CHECK(costs.moved == Moved::roofline);
+  CHECK(costs.extrapolation == Extrapolation::roofline);
   CHECK(us(costs.gpu[0]) == Approx(0.9 + 2 * 60 + 2 * 40));
   CHECK(us(costs.gpu[1]) == Approx(0.9 + 80.0 / 4 + 2 * 20));
   CHECK(us(costs.gpu[2]) == Approx(0.9 + 2 * 100));
@@ -143,7 +143,7 @@ TEST_CASE("an anchor on the platform's GPU overrules the roofline") {
   scenario.profiled_gpu = round_gpu();
   scenario.model.anchors = {{"round", Precision::fp32, 8, Optimizer::sgd, 5_ms, "test"}};
   const auto costs = profile_costs(scenario);
-  CHECK(costs.moved == Moved::anchor);
+  CHECK(costs.extrapolation == Extrapolation::anchor);
   double sum = 0;
   for (const auto time : costs.gpu) sum += time.value();
   CHECK(sum == Approx(5e-3).epsilon(1e-6));

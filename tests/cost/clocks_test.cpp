@@ -61,7 +61,7 @@ TEST_CASE("what stays below the limit keeps its pace") {
   CHECK(clock_slowdown(power, load(0, 1), {}) == 1);
   CHECK(clock_slowdown(power, {}, {}) == 1);
   CHECK(clock_slowdown(power, load(1, 0), {.idle = 0.5}) == 1);
-  CHECK(clock_slowdown(power, load(1, 0), Waiting::always()) == 1);
+  CHECK(clock_slowdown(power, load(1, 0), WaitRatio::always()) == 1);
   CHECK(clock_slowdown(power, load(1, 0), {.communication = 0.3}) > 1);  // 757 W at full clocks
 }
 
@@ -81,10 +81,10 @@ TEST_CASE("each class of kernels draws its own") {
 
 TEST_CASE("a long wait lets kernels run at full clocks until the mean of the window is the limit") {
   const auto products = load(1, 0);
-  const double counts = longest_cooling(power, products).value();
+  const double counts = longest_effective_wait(power, products).value();
   CHECK(counts == Approx(0.08 * (900 - limit) / (900 - 130)).epsilon(1e-12));
   // As much work at full clocks as the window has room for: its mean is the limit.
   const double at_full_clocks = counts * (limit - 130) / (900 - limit);
   CHECK(at_full_clocks * 900 + (0.08 - at_full_clocks) * 130 == Approx(0.08 * limit).epsilon(1e-12));
-  CHECK(longest_cooling(power, load(1, 0.1)) < longest_cooling(power, products));
+  CHECK(longest_effective_wait(power, load(1, 0.1)) < longest_effective_wait(power, products));
 }

@@ -53,7 +53,7 @@ TEST_CASE("fused attention with a scheduler loses its share of multiprocessors")
   const Footprint attention{KernelClass::attention, Precision::bf16, 132, 1, 2048};
   CHECK(wave_slowdown(attention, 132, 4) == Approx(1.045).epsilon(0.02));  // cuDNN's, 1.03 to 1.05
   CHECK(wave_slowdown(attention, 132, 24) == Approx(1.28).epsilon(0.06));  // 1.24 to 1.33
-  CHECK(holds_back(attention, 132, 4));
+  CHECK(blocks_collective(attention, 132, 4));
 }
 
 TEST_CASE("kernels of unknown blocks, and those that the memory bounds, take the smooth form") {
@@ -65,10 +65,10 @@ TEST_CASE("kernels of unknown blocks, and those that the memory bounds, take the
 }
 
 TEST_CASE("a kernel holds collectives back if it leaves too few multiprocessors free") {
-  CHECK(holds_back(product(128, 2), 132, 24));
-  CHECK_FALSE(holds_back(product(108, 2), 132, 24));
-  CHECK_FALSE(holds_back(product(128, 1), 132, 4));
-  CHECK_FALSE(holds_back(product(0, 0), 132, 24));
+  CHECK(blocks_collective(product(128, 2), 132, 24));
+  CHECK_FALSE(blocks_collective(product(108, 2), 132, 24));
+  CHECK_FALSE(blocks_collective(product(128, 1), 132, 4));
+  CHECK_FALSE(blocks_collective(product(0, 0), 132, 24));
 }
 
 TEST_CASE("the measurement of the transport, of the kernel's class and of the nearest ranks is taken") {

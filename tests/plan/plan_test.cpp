@@ -15,7 +15,7 @@ namespace {
 Scenario vit_scenario() {
   Scenario scenario;
   scenario.platform = built_platform(nvswitch_node(4));
-  take_forward_pass(scenario.model, vision_transformer({224, 32, 24, 16, 1024, 4096, 1000}));
+  set_forward_pass(scenario.model, vision_transformer({224, 32, 24, 16, 1024, 4096, 1000}));
   scenario.model.input_per_sample = Bytes{3 * 224 * 224 * 4};
   scenario.job.gpus = 4;
   scenario.job.batch_per_gpu = 32;

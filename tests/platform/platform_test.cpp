@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
-#include "sim/platform/host_copy.hpp"
+#include "sim/platform/data_paths.hpp"
 #include "sim/platform/routes.hpp"
 #include "tests/support/builders.hpp"
 
@@ -97,11 +97,11 @@ TEST_CASE("a GPU on the way is not a bridge of NVLinks") {
 TEST_CASE("a copy to a GPU starts in the memory of its own socket") {
   const auto platform = built_platform(tree_node());
   const Routes routes{platform};
-  CHECK(names(platform, host_copy_way(routes, platform, 4)->resources) ==
+  CHECK(names(platform, path_from_host(routes, platform, 4)->resources) ==
         "cpu1 memory, cpu1 -> rc2, rc2 -> gpu4");
-  CHECK(host_copy_way(routes, platform, 4)->slowest == 25_GBps);
+  CHECK(path_from_host(routes, platform, 4)->slowest == 25_GBps);
   const auto ring = ring_platform(2, 50_GBps, 1_us);
-  CHECK_FALSE(host_copy_way(Routes{ring}, ring, 0).has_value());
+  CHECK_FALSE(path_from_host(Routes{ring}, ring, 0).has_value());
 }
 
 TEST_CASE("nodes meet in the fabric, through their NICs") {

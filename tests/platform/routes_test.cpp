@@ -3,8 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "sim/platform/data_paths.hpp"
 #include "sim/platform/routes.hpp"
-#include "sim/platform/storage_way.hpp"
 #include "tests/support/builders.hpp"
 
 using namespace gradway;
@@ -164,7 +164,7 @@ TEST_CASE("what is read over a network card takes the one nearest to the GPU, ea
           "[platform]") {
   const auto way = [](const Platform& platform, std::size_t gpu) {
     std::vector<std::string> names;
-    const auto found = way_over_network_card(Routes{platform}, platform.gpus[gpu]);
+    const auto found = path_over_nic(Routes{platform}, platform.gpus[gpu]);
     for (const auto id : found.value_or(std::vector<ResourceId>{})) names.push_back(platform.name_of(id));
     return names;
   };

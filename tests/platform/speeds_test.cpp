@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
-#include "sim/platform/background.hpp"
+#include "sim/platform/data_paths.hpp"
 #include "sim/platform/with_speeds.hpp"
 #include "tests/support/builders.hpp"
 
@@ -10,8 +10,8 @@ using namespace gradway::test;
 
 namespace {
 
-Speeds all_different() {
-  Speeds speeds;
+SpeedFactors all_different() {
+  SpeedFactors speeds;
   double factor = 2;
   for (const auto part : all_parts) speeds[part] = factor++;
   return speeds;
@@ -33,14 +33,14 @@ TEST_CASE(
   const auto times = [&](const std::string& name) {
     return resource(faster, name).rate() / resource(built, name).rate();
   };
-  CHECK(times("node0.cpu0 memory") == speeds[Part::host_memory]);
-  CHECK(times("node0.gpu0 -> node0.plx0") == speeds[Part::pcie]);
-  CHECK(times("node1.nvswitch -> node1.gpu1") == speeds[Part::nvlink]);
-  CHECK(times("node1.nic0 -> fabric") == speeds[Part::network]);
-  CHECK(times("node1.plx1 -> node1.nic1") == speeds[Part::network]);
+  CHECK(times("node0.cpu0 memory") == speeds[HardwarePart::host_memory]);
+  CHECK(times("node0.gpu0 -> node0.plx0") == speeds[HardwarePart::pcie]);
+  CHECK(times("node1.nvswitch -> node1.gpu1") == speeds[HardwarePart::nvlink]);
+  CHECK(times("node1.nic0 -> fabric") == speeds[HardwarePart::network]);
+  CHECK(times("node1.plx1 -> node1.nic1") == speeds[HardwarePart::network]);
   CHECK(times("node0.gpu0") == 1);
   const auto tree = with_speeds(built_platform(tree_node()), speeds);
-  CHECK(resource(tree, "cpu1 -> cpu0").rate() == 20e9 * speeds[Part::inter_socket]);
+  CHECK(resource(tree, "cpu1 -> cpu0").rate() == 20e9 * speeds[HardwarePart::inter_socket]);
 }
 
 TEST_CASE("speeds replace those before them, and capacities stay as built") {
@@ -58,11 +58,11 @@ TEST_CASE("speeds replace those before them, and capacities stay as built") {
 }
 
 TEST_CASE("speeds in words are those that are not as built") {
-  Speeds speeds;
+  SpeedFactors speeds;
   CHECK(speeds.as_built());
-  speeds[Part::host_memory] = 2;
+  speeds[HardwarePart::host_memory] = 2;
   CHECK(in_words(speeds) == "host memory 2 times as fast");
-  speeds[Part::gpu] = 0.5;
+  speeds[HardwarePart::gpu] = 0.5;
   CHECK(in_words(speeds) == "GPU kernels 0.5 times, host memory 2 times as fast");
-  CHECK(key_of(Part::inter_socket) == "inter_socket");
+  CHECK(key_of(HardwarePart::inter_socket) == "inter_socket");
 }

@@ -121,7 +121,8 @@ class BruteForceEngine final : public Engine {
 
     void let_in(std::size_t op) {
       for (std::size_t other = 0; other < graph.size(); ++other) {
-        if (state[other] == State::in_flow && since[other] < now && meets(op, other) && side_of(other).holds)
+        if (state[other] == State::in_flow && since[other] < now && meets(op, other) &&
+            side_of(other).blocks_collectives)
           holders[op].push_back(other);
       }
       state[op] = State::held;
@@ -172,11 +173,12 @@ class BruteForceEngine final : public Engine {
       return of_ops;
     }
 
-    const Side& side_of(std::size_t op) const { return graph.sides()[graph.ops()[op].side]; }
+    const Contender& side_of(std::size_t op) const { return graph.contenders()[graph.ops()[op].contender]; }
 
     /// The two are of different kinds and share a GPU.
     bool meets(std::size_t one, std::size_t other) const {
-      if (graph.ops()[one].side == Op::absent || graph.ops()[other].side == Op::absent) return false;
+      if (graph.ops()[one].contender == Op::absent || graph.ops()[other].contender == Op::absent)
+        return false;
       const auto& gpus = side_of(other).gpus;
       return side_of(one).kind != side_of(other).kind &&
              std::any_of(side_of(one).gpus.begin(), side_of(one).gpus.end(),

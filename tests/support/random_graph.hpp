@@ -55,13 +55,14 @@ inline double amount_of(Dice& dice, bool round) {
 
 inline void add_random_sides(Dice& dice, const RandomShape& shape, OpGraph& graph) {
   for (std::uint32_t gpu = 0; gpu < shape.gpus; ++gpu) {
-    graph.add_side({Side::Kind::kernel, dice.chance(0.2) ? 1 : 1 + dice.unit(), {gpu}, dice.chance(0.5)});
+    graph.add_contender(
+        {Contender::Kind::kernel, dice.chance(0.2) ? 1 : 1 + dice.unit(), {gpu}, dice.chance(0.5)});
   }
   for (int i = 0; i < 2; ++i) {
-    Side side{Side::Kind::collective, shape.round ? 2 : 1 + dice.unit(), {}};
+    Contender side{Contender::Kind::collective, shape.round ? 2 : 1 + dice.unit(), {}};
     for (std::uint32_t gpu = 0; gpu < shape.gpus; ++gpu)
       if (dice.chance(0.7)) side.gpus.push_back(gpu);
-    graph.add_side(side);
+    graph.add_contender(side);
   }
 }
 
@@ -83,7 +84,7 @@ inline Op random_op(Dice& dice, const RandomShape& shape, const OpGraph& graph) 
   if (dice.chance(0.4)) op.cap = shape.round ? 2.5e9 : dice.between(1e7, 1e10);
   if (dice.chance(0.3)) op.weight = shape.round ? 2 : dice.between(0.1, 10);
   op.path = static_cast<std::uint32_t>(dice.roll(graph.paths().size()));
-  if (dice.chance(0.6)) op.side = static_cast<std::uint32_t>(dice.roll(graph.sides().size()));
+  if (dice.chance(0.6)) op.contender = static_cast<std::uint32_t>(dice.roll(graph.contenders().size()));
   return op;
 }
 

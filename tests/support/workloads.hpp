@@ -50,7 +50,7 @@ inline ActorId add_rank(Workload& workload, const Platform& platform, std::size_
                         double slower = 1) {
   const ActorId id{workload.actors.size()};
   workload.actors.push_back(
-      {.program = ProgramId{program}, .at = platform.gpus[id.index()], .slower = slower});
+      {.program = ProgramId{program}, .at = platform.gpus[id.index()], .slowdown = slower});
   workload.ranks = static_cast<int>(workload.actors.size());
   return id;
 }

@@ -208,7 +208,7 @@ TEST_CASE("latent attention has the parameters and products of its narrow tensor
 
 TEST_CASE("flash attention takes no values that are narrower than keys, the others do") {
   const AttentionCase wide{Precision::bf16, 80, {192, 128}};
-  CHECK(why_attention_cannot_run(AttentionKernel::flash, wide) ==
+  CHECK(attention_limitation(AttentionKernel::flash, wide) ==
         "takes values of 192 elements, as keys have, not of 128");
   CHECK(automatic_attention(wide) == AttentionKernel::efficient);
   CHECK(automatic_attention({Precision::bf16, 90, {192, 128}}) == AttentionKernel::cudnn);
@@ -249,6 +249,6 @@ TEST_CASE("T5's decoder attends to the encoder's tokens, and its stacks each tra
   }
   CHECK(products == 3 * 2);
   CHECK(scores == 2 * (32.0 * 32 + 16 * 16 + 16 * 32));
-  CHECK(why_attention_cannot_run(AttentionKernel::flash, {Precision::bf16, 90, {64, 64, true}}) ==
+  CHECK(attention_limitation(AttentionKernel::flash, {Precision::bf16, 90, {64, 64, true}}) ==
         "is not what T5 runs, which trains a bias of the scores");
 }
