@@ -65,7 +65,7 @@ Zero3Sync::Zero3Sync(const RankScenario& scenario)
   find_trace(scenario);
 }
 
-void Zero3Sync::add_tensor(HardwarePart& part, double elements, double& of_kind, double& of_kind_stays) {
+void Zero3Sync::add_tensor(Part& part, double elements, double& of_kind, double& of_kind_stays) {
   part.all += elements;
   of_kind += elements;
   if (elements <= settings_.param_persistence_threshold) {

@@ -43,7 +43,7 @@ class Zero3Sync final : public Sync {
 
  private:
   /// Parameters that are used together.
-  struct HardwarePart {
+  struct Part {
     Unit gradients;       ///< all of them
     double elements = 0;  ///< that come and go
     double all = 0;       ///< with those that stay
@@ -52,7 +52,7 @@ class Zero3Sync final : public Sync {
     std::optional<TaskId> gathered{};
   };
 
-  void add_tensor(HardwarePart& part, double elements, double& of_kind, double& of_kind_stays);
+  void add_tensor(Part& part, double elements, double& of_kind, double& of_kind_stays);
   void find_trace(const RankScenario& scenario);
   std::optional<std::size_t> part_of(Module module) const;
   void gather(TaskList& tasks, std::size_t part);
@@ -72,7 +72,7 @@ class Zero3Sync final : public Sync {
   Blocks blocks_;
   bool by_block_;
   std::vector<std::int32_t> part_of_layer_;  ///< by layer, or by block and one more for the root
-  std::vector<HardwarePart> parts_;          ///< in the order of the forward pass
+  std::vector<Part> parts_;                  ///< in the order of the forward pass
   std::vector<std::size_t> trace_;           ///< parts, in the order in which a micro-step uses them
   std::size_t step_ = 0;                     ///< of the trace, that follows
   double stays_ = 0;                         ///< elements
