@@ -80,6 +80,13 @@ class DecoderPass {
   }
 
   Tensor attention(const std::string& name, Tensor x) {
+    run_.set_role(LayerRole::attention);
+    x = attended(name, x);
+    run_.set_role(LayerRole::other);
+    return x;
+  }
+
+  Tensor attended(const std::string& name, Tensor x) {
     const bool bias = shape_.attention_output_bias.value_or(shape_.bias);
     if (shape_.latent) {
       x = latent_attention(name, x, *shape_.latent);

@@ -301,7 +301,7 @@ class Eager {
   /// x times a frozen weight, plus the adapter's part if the layer has an adapter.
   Tensor multiply_by_frozen(Tensor x, double m, std::int64_t inputs, std::int64_t outputs);
   Tensor with_adapter(Tensor x, Tensor y, double m, std::int64_t inputs, std::int64_t outputs);
-  bool is_in_block() const { return layers_.back().name.find('.') != std::string::npos; }
+  bool is_in_block() const;
   bool is_quantised() const { return settings_.lora && settings_.lora->quantised && is_in_block(); }
   std::vector<Operation> dequantised(double elements) const;
   /// Whether 16-bit weight gradients are accumulated in fp32 buffers.

@@ -3,9 +3,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/workload/blocks.hpp"
 #include "sim/workload/eager.hpp"
 
 namespace gradway {
+
+bool Eager::is_in_block() const {
+  return !block_name(layers_.back().name).empty();
+}
 
 /// A frozen weight has no gradient, so that x is not saved.
 Tensor Eager::multiply_by_frozen(Tensor x, double m, std::int64_t inputs, std::int64_t outputs) {
@@ -25,8 +30,8 @@ Tensor Eager::multiply_by_frozen(Tensor x, double m, std::int64_t inputs, std::i
   }
   if (is_quantised()) at.temporary = at.temporary_backward = bytes_of(half_number()) * weight;
   const auto y = make(m * d(outputs), half_number(), true);
-  const bool is_target = settings_.lora->targets == Lora::Targets::all_linear ||
-                         layer.name.find(".attention.") != std::string::npos;
+  const bool is_target =
+      settings_.lora->targets == Lora::Targets::all_linear || layer.role == LayerRole::attention;
   return is_in_block() && is_target ? with_adapter(x, y, m, inputs, outputs) : y;
 }
 
