@@ -10,7 +10,6 @@
 #include <boost/math/tools/toms748_solve.hpp>
 
 #include "sim/compute/anchors.hpp"
-#include "sim/compute/replay.hpp"
 #include "sim/cost/framework_cost.hpp"
 #include "sim/cost/kernel_cost.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/compute/replay.hpp"
+#include "sim/compute/profile_costs.hpp"
 
 #include <algorithm>
 

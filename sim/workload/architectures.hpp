@@ -78,9 +78,29 @@ struct ConvNextShape {
   int classes = 1000;
 };
 
+/// torchvision's ResNet with bottleneck blocks (stride in the 3x3 convolution); ResNeXt if it has groups.
+/// @source torchvision 0.23, models/resnet.py
+struct ResidualShape {
+  int image_size = 224;
+  std::array<int, 4> blocks = {3, 4, 6, 3};
+  int groups = 1;
+  int width_per_group = 64;
+  int classes = 1000;
+};
+
+/// SSD300 on the first three stages of ResNet-50, of which the third has no stride. Six feature maps of 38,
+/// 19, 10, 5, 3 and 1 pixels per side have 4, 6, 6, 6, 4 and 4 boxes per pixel.
+/// @source github.com/NVIDIA/DeepLearningExamples, PyTorch/Detection/SSD/ssd/model.py
+struct DetectorShape {
+  static constexpr int image_size = 300;
+  int classes = 81;  ///< classes of COCO and the background
+};
+
 ForwardPass vision_transformer(const VisionTransformerShape& shape);
 ForwardPass encoder(const EncoderShape& shape);
 ForwardPass conv_next(const ConvNextShape& shape);
+ForwardPass residual_network(const ResidualShape& shape);
+ForwardPass detector(const DetectorShape& shape);
 /// @param layers in order; each reads the output of the one before
 /// @pre every kernel fits its padded input
 ForwardPass sequential(const ImageShape& input, const std::vector<LayerShape>& layers);

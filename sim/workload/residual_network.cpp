@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/workload/residual_network.hpp"
-
 #include <array>
 #include <string>
 #include <utility>
@@ -8,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/workload/architectures.hpp"
 #include "sim/workload/eager.hpp"
 
 namespace gradway {

@@ -11,7 +11,6 @@
 #include "sim/config/read/read.hpp"
 #include "sim/config/yaml/quantities.hpp"
 #include "sim/workload/architectures.hpp"
-#include "sim/workload/residual_network.hpp"
 
 namespace gradway::config {
 namespace {
