@@ -230,8 +230,8 @@ TEST_CASE("an anchor that leaves no time for the layers is the user's error") {
   scenario.model.anchors = {anchor};
   CHECK_THROWS_WITH(
       compute_costs(scenario),
-      Catch::StartsWith("error: model 'vit': the anchor of 0.001 ms a step on round leaves no time for its "
-                        "layers: the input copy and the optimizer alone take "));
+      Catch::StartsWith("error: model 'vit': the anchor of 0.001 ms per step on round leaves no time for the "
+                        "layers: input copy and optimizer take "));
 }
 
 TEST_CASE("the CPU waits for a copy from pageable memory, not for one from pinned memory") {

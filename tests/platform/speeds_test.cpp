@@ -26,7 +26,7 @@ const Resource& resource(const Platform& platform, const std::string& name) {
 }  // namespace
 
 TEST_CASE(
-    "each link and memory gets the speed of its part, and a NIC's link to its slot that of the network") {
+    "links and memories get the speed factor of their part, a NIC's link to its slot that of the network") {
   const auto built = built_platform(nvswitch_node(2), 2, star_fabric());
   const auto speeds = all_different();
   const auto faster = with_speeds(built, speeds);
@@ -43,7 +43,7 @@ TEST_CASE(
   CHECK(resource(tree, "cpu1 -> cpu0").rate() == 20e9 * speeds[HardwarePart::inter_socket]);
 }
 
-TEST_CASE("speeds replace those before them, and capacities stay as built") {
+TEST_CASE("new speed factors replace earlier ones, and capacities stay as built") {
   const auto built = built_platform(nvswitch_node(2), 2, star_fabric());
   auto twice = with_speeds(with_speeds(built, all_different()), all_different());
   CHECK(twice.speeds == all_different());
@@ -57,7 +57,7 @@ TEST_CASE("speeds replace those before them, and capacities stay as built") {
     CHECK(twice.resources[i].rate() == built.resources[i].capacity);
 }
 
-TEST_CASE("speeds in words are those that are not as built") {
+TEST_CASE("only speed factors other than 1 are named") {
   SpeedFactors speeds;
   CHECK(speeds.as_built());
   speeds[HardwarePart::host_memory] = 2;
