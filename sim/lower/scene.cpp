@@ -26,8 +26,8 @@ bool copies(const Program& program, Place to) {
 }
 
 /// Beside the traffic of the job. @pre it was checked when the scenario was read
-std::vector<DataPath> background_ways(const Scenario& scenario) {
-  std::vector<DataPath> ways;
+std::vector<TransferPath> background_ways(const Scenario& scenario) {
+  std::vector<TransferPath> ways;
   if (scenario.job.traffic.empty()) return ways;
   const Routes routes{scenario.platform};
   for (const auto& neighbour : scenario.job.traffic) {
@@ -55,8 +55,8 @@ void find_copy_ways(Scene& scene, const Workload& workload, const Platform& plat
   for (std::size_t a = 0; a < workload.actors.size(); ++a) {
     const auto gpu = gpus[workload.actors[a].at.index()];
     if (gpu == Op::absent) continue;
-    if (any_in) scene.in[a] = path_from_host(routes, platform, gpu).value_or(DataPath{});
-    if (any_out) scene.out[a] = path_to_host(routes, platform, gpu).value_or(DataPath{});
+    if (any_in) scene.in[a] = path_from_host(routes, platform, gpu).value_or(TransferPath{});
+    if (any_out) scene.out[a] = path_to_host(routes, platform, gpu).value_or(TransferPath{});
   }
 }
 

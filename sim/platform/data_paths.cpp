@@ -13,13 +13,13 @@ constexpr Seconds copy_latency = 2.6_us;
 
 enum class Direction { from_host, to_host };
 
-std::optional<DataPath> copy_path(const Routes& routes, const Platform& platform, std::size_t gpu,
-                                  Direction direction) {
+std::optional<TransferPath> copy_path(const Routes& routes, const Platform& platform, std::size_t gpu,
+                                      Direction direction) {
   const auto socket = routes.home_socket(platform.gpus[gpu]);
   if (!socket || !platform.memories[socket->index()]) return std::nullopt;
   const auto memory = *platform.memories[socket->index()];
   const bool from_host = direction == Direction::from_host;
-  DataPath path{{}, BytesPerSecond::infinite(), copy_latency};
+  TransferPath path{{}, BytesPerSecond::infinite(), copy_latency};
   if (from_host) path.resources.push_back(memory);
   const auto from = from_host ? *socket : platform.gpus[gpu];
   const auto to = from_host ? platform.gpus[gpu] : *socket;
@@ -33,18 +33,18 @@ std::optional<DataPath> copy_path(const Routes& routes, const Platform& platform
 
 }  // namespace
 
-std::optional<DataPath> path_from_host(const Routes& routes, const Platform& platform, std::size_t gpu) {
+std::optional<TransferPath> path_from_host(const Routes& routes, const Platform& platform, std::size_t gpu) {
   return copy_path(routes, platform, gpu, Direction::from_host);
 }
 
-std::optional<DataPath> path_to_host(const Routes& routes, const Platform& platform, std::size_t gpu) {
+std::optional<TransferPath> path_to_host(const Routes& routes, const Platform& platform, std::size_t gpu) {
   return copy_path(routes, platform, gpu, Direction::to_host);
 }
 
-std::optional<DataPath> background_path(const Routes& routes, DeviceId from, DeviceId to) {
+std::optional<TransferPath> background_path(const Routes& routes, DeviceId from, DeviceId to) {
   const auto route = routes.find(from, to, Routes::Over::any);
   if (!route || route->links.empty()) return std::nullopt;
-  DataPath path{{}, BytesPerSecond::infinite()};
+  TransferPath path{{}, BytesPerSecond::infinite()};
   route->append_resources(path.resources);
   for (const auto resource : path.resources) {
     const BytesPerSecond rate{routes.platform().resources[resource.index()].rate()};

@@ -9,7 +9,7 @@
 namespace gradway {
 
 /// The resources that a copy or background traffic uses.
-struct DataPath {
+struct TransferPath {
   std::vector<ResourceId> resources;
   BytesPerSecond slowest{};  ///< least rate of the resources; for copies as built, without what-if speeds
   Seconds latency{};         ///< copies only: from the call to the first byte
@@ -24,14 +24,14 @@ inline constexpr double copy_engine_weight = 6;
 
 /// The path of a copy from host memory to a GPU: the memory of the GPU's socket, then the links to the GPU.
 /// @return nothing if the platform has no host memory (generated platforms)
-std::optional<DataPath> path_from_host(const Routes& routes, const Platform& platform, std::size_t gpu);
+std::optional<TransferPath> path_from_host(const Routes& routes, const Platform& platform, std::size_t gpu);
 
 /// The path of a copy from a GPU to host memory: the links from the GPU, then the memory.
-std::optional<DataPath> path_to_host(const Routes& routes, const Platform& platform, std::size_t gpu);
+std::optional<TransferPath> path_to_host(const Routes& routes, const Platform& platform, std::size_t gpu);
 
 /// The path of background traffic: the first of the routes with the fewest hops.
 /// @return nothing if no links connect the two devices
-std::optional<DataPath> background_path(const Routes& routes, DeviceId from, DeviceId to);
+std::optional<TransferPath> background_path(const Routes& routes, DeviceId from, DeviceId to);
 
 /// The path of data that a GPU's process reads from storage on the network: from the switch of the NIC that
 /// is nearest to the GPU over the NIC to the GPU's socket. GPUs that are equally near to several NICs are

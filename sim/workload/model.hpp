@@ -89,7 +89,6 @@ struct ExpertShape {
 };
 
 class Eager;
-class IssuedSteps;
 struct EagerSettings;
 struct EagerStep;
 
@@ -110,8 +109,10 @@ class ForwardPass {
   std::shared_ptr<const EagerStep> step(const EagerSettings& settings) const;
 
  private:
+  class StepCache;
+
   std::function<void(Eager&)> calls_;
-  std::shared_ptr<IssuedSteps> issued_;
+  std::shared_ptr<StepCache> steps_;
 };
 
 /// A model: its layers in the order of the forward pass.

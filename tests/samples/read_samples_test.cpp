@@ -280,7 +280,8 @@ TEST_CASE("times that a size cannot take are refused", "[fit][errors]") {
     return R"([{"op": "all_reduce", "bytes": )" + bytes + R"(, "seconds": )" + seconds +
            R"(, "world": 4, "tag": "p2p"}])";
   };
-  CHECK_THAT(message(row("1", "100000000")), Catch::Matchers::Contains("error: a time of 1e+08 s for 1 B is implausible\n"));
+  CHECK_THAT(message(row("1", "100000000")),
+             Catch::Matchers::Contains("error: a time of 1e+08 s for 1 B is implausible\n"));
   CHECK_THAT(message(row("1000000000", "1e-9")),
              Catch::Matchers::Contains("error: a time of 1e-09 s for 1000000000 B is implausible\n"));
   CHECK(message(row("1", "0.9")).empty());
